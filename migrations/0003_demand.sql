@@ -1,0 +1,62 @@
+-- What merchants pay for a reader, and the budgets that bound it (economics 2.1).
+
+create table campaign (
+  campaign_id integer generated always as identity primary key,
+  merch_id integer not null references merchant,
+  model text not null check (model in ('cpc', 'cpa', 'epp')),
+  bid_micros bigint,
+  exclusive_bid_micros bigint,
+  rate_ppm integer check (rate_ppm between 1 and 1000000),
+  payment_micros bigint,
+  roas double precision check (roas > 0),
+  daily_budget_micros bigint check (daily_budget_micros > 0),
+  budget_micros bigint check (budget_micros > 0),
+  starts_at timestamptz,
+  ends_at timestamptz,
+  countries text[] not null default '{}',
+  devices text[] not null default '{}',
+  allow_publishers integer[] not null default '{}',
+  block_publishers integer[] not null default '{}',
+  tracker_impression text[] not null default '{}',
+  tracker_viewable text[] not null default '{}',
+  state text not null default 'active' check (state in ('active', 'paused')),
+  datetime_created timestamptz not null default now(),
+  datetime_updated timestamptz not null default now(),
+  check (model <> 'cpc' or bid_micros > 0),
+  check (model <> 'cpa' or rate_ppm is not null),
+  check (model <> 'epp' or payment_micros > 0),
+  check (ends_at > starts_at)
+);
+create index campaign_merchant on campaign (merch_id);
+
+-- Two accounts a campaign: one per UTC day and one for its life. A null cap is no cap.
+create table budget_account (
+  account_id bigint generated always as identity primary key,
+  campaign_id integer not null references campaign,
+  day date, -- null: lifetime
+  cap_micros bigint,
+  pending_cap_micros bigint, -- a lowered cap that waits for leases to drain
+  settled_micros bigint not null default 0 check (settled_micros >= 0),
+  escrow_micros bigint not null default 0 check (escrow_micros >= 0),
+  version bigint not null default 0,
+  check (settled_micros + escrow_micros <= cap_micros),
+  unique nulls not distinct (campaign_id, day)
+);
+
+create sequence lease_id_seq;
+
+-- A part of a budget that one node may spend on its own until it expires.
+create table lease (
+  lease_id bigint primary key default nextval('lease_id_seq'),
+  campaign_id integer not null references campaign,
+  day date not null,
+  node_id integer not null,
+  granted_micros bigint not null check (granted_micros > 0),
+  reserved_folded_micros bigint not null default 0,
+  paid_folded_micros bigint not null default 0,
+  expires_at timestamptz not null,
+  closed_at timestamptz,
+  check (reserved_folded_micros <= granted_micros),
+  check (paid_folded_micros <= reserved_folded_micros)
+);
+create index lease_open on lease (expires_at) where closed_at is null;
