@@ -1,0 +1,24 @@
+/**
+ * The event log: where an event becomes a fact.
+ *
+ * Guarantees, held by one contract test run on every implementation (test/event-log.test.ts):
+ * - `append` resolves only when the events are durable (fsynced); it rejects when they may not be,
+ *   and then the same events may be appended again: `(day, id)` keeps one of them.
+ * - Within a lane, `read` returns events in one fixed order, and never one before the position of
+ *   something already returned: a reader that keeps its position misses nothing.
+ */
+import type { LogEvent, StoredEvent } from './event.ts'
+
+export interface EventLog {
+  append(events: readonly LogEvent[]): Promise<void>
+  /** Up to `limit` events of a lane after `position`, in order. */
+  read(options: { lane: number; position: string; limit: number }): Promise<StoredEvent[]>
+  /** Calls back soon after something was appended (also by other nodes); only a hint. */
+  onAppended(callback: (lane: number) => void): void
+  close(): Promise<void>
+}
+
+/** Thrown by `append` when nothing could be made durable, neither in the log nor in the spool. */
+export class LogUnavailable extends Error {
+  override name = 'LogUnavailable'
+}

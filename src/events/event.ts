@@ -1,0 +1,112 @@
+/**
+ * What can happen, as the log keeps it: one flat record per event, the columns of table `event`.
+ *
+ * Flat and typed rather than a document per type: the edge fills fields of one shape (no hidden
+ * classes), the log writes arrays of columns, and reconcile reads plain SQL. A field that a type
+ * does not use is null. No field ever holds a raw address, session or visitor id (keyed hashes
+ * only), an e-mail or a name of a reader.
+ */
+
+/** Numbers are stored: never reuse one. */
+export const EVENT_TYPE = {
+  pageImpression: 1,
+  linkImpression: 2,
+  linkViewable: 3,
+  placement: 4, // the impression pixel of an auction result
+  click: 10,
+  leaseClose: 11, // a node's word that it spends these leases no more
+  order: 12,
+  orderReturn: 13,
+  reversal: 14,
+  networkRow: 15, // a row imported from another network
+  payment: 16,
+} as const
+export type EventType = (typeof EVENT_TYPE)[keyof typeof EVENT_TYPE]
+
+/** Payment models as stored. */
+export const MODEL = { none: 0, cpc: 1, cpa: 2, epp: 3 } as const
+export type Model = (typeof MODEL)[keyof typeof MODEL]
+
+export const MONEY_LANE = 0
+const VIEW_LANES = 15
+
+/** View events of one publisher stay in order; money has one total order for all. */
+export function viewLane(pubId: number): number {
+  return 1 + (pubId % VIEW_LANES)
+}
+
+export interface LogEvent {
+  id: string // 64-bit, time-ordered, given once at acceptance; a retry writes the same
+  atMs: number // accepted-at; its UTC day is the event's day
+  lane: number
+  type: EventType
+  reason: number // the edge's verdict, see reason.ts; 0: nothing against it
+  pubId: number | null
+  sessionKey: Buffer | null
+  auctionId: string | null
+  resultNumber: Buffer | null
+  merchId: number | null
+  campaignId: number | null
+  offerId: string | null
+  model: Model | null
+  priceMicros: number | null
+  sharePpm: number | null
+  leaseId: string | null
+  reservedMicros: number | null
+  clickId: Buffer | null
+  visitorKey: Buffer | null
+  addressKey: Buffer | null
+  resultAgeMs: number | null
+  device: number | null // 0 unknown, 1 desktop, 2 mobile, 3 tablet
+  uaFamily: string | null
+  country: string | null
+  consent: number | null // 0 unknown, 1 full, 2 contextual
+  url: string | null
+  urlKey: Buffer | null
+  referrer: string | null
+  u1: string | null
+  utmSource: string | null
+  body: string | null // JSON text of the rare types
+}
+
+/** An event as read back: with its place in the order of its lane. */
+export interface StoredEvent extends LogEvent {
+  seq: string
+  day: string // YYYY-MM-DD
+}
+
+/** A fresh record with every field in place, so that all events share one shape. */
+export function newEvent(
+  fields: Pick<LogEvent, 'id' | 'atMs' | 'lane' | 'type'> & Partial<LogEvent>,
+): LogEvent {
+  return {
+    reason: 0,
+    pubId: null,
+    sessionKey: null,
+    auctionId: null,
+    resultNumber: null,
+    merchId: null,
+    campaignId: null,
+    offerId: null,
+    model: null,
+    priceMicros: null,
+    sharePpm: null,
+    leaseId: null,
+    reservedMicros: null,
+    clickId: null,
+    visitorKey: null,
+    addressKey: null,
+    resultAgeMs: null,
+    device: null,
+    uaFamily: null,
+    country: null,
+    consent: null,
+    url: null,
+    urlKey: null,
+    referrer: null,
+    u1: null,
+    utmSource: null,
+    body: null,
+    ...fields,
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Why a click or an impression is not counted or not paid: one table for log, API and reports.
+ *
+ * The edge gives the first ones (it needs no one else to see them); the fold gives those that
+ * depend on what came before. Numbers are stored: never reuse one.
+ */
+export const REASON = {
+  ok: 0,
+  // Given by the edge.
+  sealBroken: 1, // the redirect's seal does not verify
+  urlAltered: 2, // seal intact, destination not the sealed one
+  robot: 3, // a declared robot or an empty user agent
+  prefetch: 4, // fetched ahead by a browser, nobody clicked
+  tooFast: 5, // under 300 ms after its auction
+  unfunded: 6, // no budget lease could cover the price
+  blockedAddress: 7, // on the operator's IP_BLOCKLIST
+  rateLimited: 8, // more redirects per second than a person makes
+  unknownLink: 9, // a well-formed auction id that nobody has
+  foreignLink: 10, // another publisher's auction id
+  disabledLink: 11,
+  spooledLate: 12, // reached the log after its lease was closed
+  // Given by the fold.
+  duplicateResult: 20, // an earlier reserved click of the same result
+  duplicateVisitor: 21, // the same visitor, campaign and link within 30 minutes
+  visitorLimit: 22, // over 5 billable clicks of a visitor an hour for a campaign
+  reversed: 23, // found invalid later
+} as const
+export type Reason = (typeof REASON)[keyof typeof REASON]
+
+const NAMES = new Map<number, string>(
+  Object.entries(REASON).map(([name, code]) => [
+    code,
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  ]),
+)
+
+/** `21` → `"duplicate_visitor"`, the word used in reports and metrics. */
+export function reasonName(code: number): string {
+  return NAMES.get(code) ?? `reason_${code}`
+}
