@@ -1,0 +1,273 @@
+/**
+ * The configuration: the only reader of the environment (operator's interface, Configuration).
+ *
+ * Read once, checked, frozen and passed on. A wrong value stops the start, and every wrong value
+ * is named at once: nobody should have to start five times to find five mistakes.
+ */
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
+
+export type Role = 'api' | 'edge' | 'worker'
+export type Pricing = 'second_price' | 'first_price'
+
+/** A token bucket: `rate` tokens a second, at most `burst` saved up. Null: no limit. */
+export interface RateLimit {
+  readonly rate: number
+  readonly burst: number
+}
+export type RateLimitGroup = 'auction' | 'events' | 'linkmate' | 'key' | 'redirect'
+
+export interface SealingKey {
+  readonly id: number
+  readonly key: Buffer
+}
+
+export interface Config {
+  readonly port: number
+  readonly host: string
+  readonly dataDir: string
+  readonly databaseUrl: string | null
+  readonly natsUrl: string | null
+  readonly baseUrl: string
+  readonly auctionUrl: string
+  readonly linkUrl: string
+  readonly roles: ReadonlySet<Role>
+  readonly brand: string
+  readonly brandWords: readonly string[] // accepted on input: the brand and its aliases
+  readonly sealingKeys: readonly SealingKey[] | null // null: kept in dataDir
+  readonly rateLimits: Readonly<Record<RateLimitGroup, RateLimit | null>>
+  readonly trustedProxies: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]
+  readonly geoHeader: string | null
+  readonly geoipDb: string | null
+  readonly corsOrigins: readonly string[]
+  readonly pricing: Pricing
+  readonly linkmateNewPerHour: number
+  readonly ipBlocklist: string | null
+  readonly receiptHours: number
+  readonly retentionDays: number
+  readonly allowPrivateFetch: boolean
+  readonly logLevel: string
+}
+
+/** Every problem of a configuration at once. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(`The configuration has ${problems.length} wrong value(s):\n  ${problems.join('\n  ')}`)
+    this.problems = problems
+  }
+}
+
+/** Name, default and help of every variable: the README's table is written from it. */
+export const VARIABLES = [
+  ['PORT', '8080', 'Port to listen on; 0 lets the system pick one.'],
+  ['HOST', '127.0.0.1', 'Address to listen on.'],
+  ['SOUK_DATA', './data', 'Embedded database, spool and secrets; created 0700.'],
+  ['DATABASE_URL', '', 'PostgreSQL to use instead of the embedded one.'],
+  ['NATS_URL', '', 'JetStream to log events in instead of PostgreSQL.'],
+  ['BASE_URL', 'http://localhost:$PORT', 'Public address of the API and dashboard.'],
+  ['AUCTION_URL', 'http://localhost:$PORT', 'Public address of auction, redirect and pixel.'],
+  ['LINK_URL', 'http://localhost:$PORT', 'Public address of smart links.'],
+  ['ROLES', 'api,edge,worker', 'What this process does.'],
+  ['BRAND', 'service', 'The brand word in field names and schemes on output.'],
+  ['BRAND_ALIASES', 'service,souk,nrtv,bamx,bam,howl', 'Further words accepted on input.'],
+  [
+    'SOUK_SECRETS',
+    '',
+    'Sealing keys `id:base64,…`; the first signs. Default: made once, kept in SOUK_DATA.',
+  ],
+  [
+    'RATE_LIMITS',
+    'auction=2000:10000,events=1000:5000,linkmate=20:100,key=50:200,redirect=50:200',
+    '`group=rate:burst,…`; `group=0` turns one off, `0` all.',
+  ],
+  ['TRUSTED_PROXIES', '', 'CIDR list of proxies that may set X-Forwarded-For.'],
+  ['GEO_HEADER', '', 'Request header that carries an ISO 3166 country code.'],
+  ['GEOIP_DB', '', 'Path of a MaxMind country database.'],
+  ['CORS_ORIGINS', '', 'Origins that may call account endpoints from a browser.'],
+  ['PRICING', 'second_price', '`second_price` or `first_price`, for the whole market.'],
+  ['LINKMATE_NEW_PER_HOUR', '5000', 'New links per publisher and hour for calls without a key.'],
+  ['IP_BLOCKLIST', '', 'File of CIDR lines; clicks from there are not paid.'],
+  ['RECEIPT_HOURS', '48', 'How long receipts of auctions without a click are kept.'],
+  ['RETENTION_DAYS', '400', 'How long view events are kept.'],
+  ['ALLOW_PRIVATE_FETCH', 'off', '`on`: fetched addresses may be private ones.'],
+  ['LOG_LEVEL', 'info', '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.'],
+] as const
+type Name = (typeof VARIABLES)[number][0]
+
+/** Reads and checks the environment; throws ConfigError naming every wrong value. */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Config {
+  const problems: string[] = []
+  const defaults = new Map<string, string>(VARIABLES.map(([name, value]) => [name, value]))
+  const text = (name: Name): string => (env[name] ?? '').trim() || (defaults.get(name) ?? '')
+  const check = <T>(name: Name, read: (value: string) => T): T => {
+    try {
+      return read(text(name))
+    } catch (error) {
+      problems.push(`${name}: ${(error as Error).message}`)
+      return undefined as T
+    }
+  }
+  const optional = (name: Name) => text(name) || null
+  const port = check('PORT', integerBetween(0, 65_535))
+  const url = (value: string) => publicUrl(value.replace('$PORT', String(port)))
+
+  const brand = check('BRAND', brandWord)
+  const config: Config = {
+    port,
+    host: text('HOST'),
+    dataDir: resolve(text('SOUK_DATA')),
+    databaseUrl: check('DATABASE_URL', (value) => serverUrl(value, ['postgres:', 'postgresql:'])),
+    natsUrl: check('NATS_URL', (value) => serverUrl(value, ['nats:', 'tls:', 'ws:', 'wss:'])),
+    baseUrl: check('BASE_URL', url),
+    auctionUrl: check('AUCTION_URL', url),
+    linkUrl: check('LINK_URL', url),
+    roles: check('ROLES', readRoles),
+    brand,
+    brandWords: [
+      ...new Set([brand, ...check('BRAND_ALIASES', (value) => list(value).map(brandWord))]),
+    ],
+    sealingKeys: check('SOUK_SECRETS', (value) => (value === '' ? null : readSealingKeys(value))),
+    rateLimits: check('RATE_LIMITS', readRateLimits),
+    trustedProxies: check('TRUSTED_PROXIES', (value) => list(value).map(readCidr)),
+    geoHeader: optional('GEO_HEADER')?.toLowerCase() ?? null,
+    geoipDb: optional('GEOIP_DB'),
+    corsOrigins: check('CORS_ORIGINS', (value) => list(value).map(readOrigin)),
+    pricing: check('PRICING', oneOf('second_price', 'first_price')),
+    linkmateNewPerHour: check('LINKMATE_NEW_PER_HOUR', integerBetween(0, 1_000_000)),
+    ipBlocklist: optional('IP_BLOCKLIST'),
+    receiptHours: check('RECEIPT_HOURS', integerBetween(1, 24 * 400)),
+    retentionDays: check('RETENTION_DAYS', integerBetween(31, 36_500)),
+    allowPrivateFetch: check('ALLOW_PRIVATE_FETCH', readSwitch),
+    logLevel: check(
+      'LOG_LEVEL',
+      oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    ),
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(config)
+}
+
+/** The environment for a child process, for the few places that start one. */
+export function childEnvironment(extra: Record<string, string>): NodeJS.ProcessEnv {
+  return { ...process.env, ...extra }
+}
+
+/** Reads `id:base64,id:base64`; throws with the reason. Keys are at least 32 bytes. */
+export function readSealingKeys(value: string): SealingKey[] {
+  const keys = list(value).map((item) => {
+    const [id, encoded, ...rest] = item.split(':')
+    const key = Buffer.from(encoded ?? '', 'base64')
+    if (rest.length > 0 || !/^\d{1,3}$/.test(id ?? '') || Number(id) > 255) {
+      throw new Error('each key is `id:base64` with an id from 0 to 255')
+    }
+    if (key.length < 32) throw new Error(`key ${id} has ${key.length} bytes, needs at least 32`)
+    return { id: Number(id), key }
+  })
+  if (new Set(keys.map((key) => key.id)).size < keys.length) throw new Error('ids must differ')
+  if (keys.length === 0) throw new Error('needs at least one `id:base64`')
+  return keys
+}
+
+function list(value: string): string[] {
+  return value.split(',').flatMap((item) => item.trim() || [])
+}
+
+function integerBetween(low: number, high: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < low || number > high) {
+      throw new Error(`must be a whole number from ${low} to ${high}, is "${value}"`)
+    }
+    return number
+  }
+}
+
+function oneOf<T extends string>(...allowed: T[]): (value: string) => T {
+  return (value) => {
+    const found = allowed.find((item) => item === value)
+    if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}, is "${value}"`)
+    return found
+  }
+}
+
+function readSwitch(value: string): boolean {
+  if (['on', 'true', '1', 'yes'].includes(value.toLowerCase())) return true
+  if (['off', 'false', '0', 'no'].includes(value.toLowerCase())) return false
+  throw new Error(`must be on or off, is "${value}"`)
+}
+
+function brandWord(value: string): string {
+  if (!/^[a-z][a-z0-9]{0,31}$/i.test(value)) {
+    throw new Error(`must be one word of letters and digits, is "${value}"`)
+  }
+  return value.toLowerCase()
+}
+
+/** An address that readers see: http(s), without query; the final slash is dropped. */
+function publicUrl(value: string): string {
+  const url = URL.parse(value)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new Error(`must be an http(s) address without query, is "${value}"`)
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+function serverUrl(value: string, protocols: readonly string[]): string | null {
+  if (value === '') return null
+  const url = URL.parse(value)
+  if (url === null || !protocols.includes(url.protocol)) {
+    // The value may hold a password: it is never repeated.
+    throw new Error(`must be an address that begins with ${protocols.join('// or ')}//`)
+  }
+  return value
+}
+
+function readRoles(value: string): ReadonlySet<Role> {
+  const role = oneOf<Role>('api', 'edge', 'worker')
+  const roles = new Set(list(value).map(role))
+  if (roles.size === 0) throw new Error('needs at least one of api, edge, worker')
+  return roles
+}
+
+function readOrigin(value: string): string {
+  const url = URL.parse(value)
+  if (url === null || url.origin !== value.replace(/\/$/, '')) {
+    throw new Error(`must be an origin such as https://example.com, is "${value}"`)
+  }
+  return url.origin
+}
+
+function readCidr(value: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const cidr = isIP(value) === 4 ? `${value}/32` : isIP(value) === 6 ? `${value}/128` : value
+  if (!ipaddr.isValidCIDR(cidr)) throw new Error(`"${value}" is not an address or CIDR block`)
+  return ipaddr.parseCIDR(cidr)
+}
+
+function readRateLimits(value: string): Record<RateLimitGroup, RateLimit | null> {
+  const groups: RateLimitGroup[] = ['auction', 'events', 'linkmate', 'key', 'redirect']
+  const defaults = VARIABLES.find(([name]) => name === 'RATE_LIMITS')?.[1] ?? ''
+  const limits = {} as Record<RateLimitGroup, RateLimit | null>
+  if (value === '0') {
+    for (const group of groups) limits[group] = null
+    return limits
+  }
+  // Groups that the value does not name keep their default.
+  for (const item of [...list(defaults), ...list(value)]) {
+    const match = /^(\w+)=(?:(\d+):(\d+)|0)$/.exec(item)
+    const group = groups.find((name) => name === match?.[1])
+    if (match === null || group === undefined) {
+      throw new Error(`"${item}" is not group=rate:burst or group=0; groups: ${groups.join(', ')}`)
+    }
+    const [rate, burst] = [Number(match[2] ?? 0), Number(match[3] ?? 0)]
+    if (match[2] !== undefined && (rate === 0 || burst === 0)) {
+      throw new Error(`"${item}": rate and burst are 1 or more; ${group}=0 turns it off`)
+    }
+    limits[group] = rate === 0 ? null : { rate, burst }
+  }
+  return limits
+}

@@ -1,0 +1,34 @@
+/** The response envelope of interface section 7: `{info, data}` and, on failure, `error`. */
+import Type, { type TSchema } from 'typebox'
+import type { ApiError } from './errors.ts'
+
+/** The schema of a successful response with one entry of the given shape in `data`. */
+export function envelope<T extends TSchema>(entry: T) {
+  return Type.Object({
+    info: Type.Object({ error: Type.Boolean(), status: Type.Integer() }),
+    data: Type.Array(entry),
+  })
+}
+
+/** A successful response: `ok(201, link)`. */
+export function ok<T>(status: number, ...data: T[]) {
+  return { info: { error: false, status }, data }
+}
+
+export const ErrorEnvelope = Type.Object({
+  info: Type.Object({ error: Type.Boolean(), status: Type.Integer() }),
+  data: Type.Array(Type.Unknown()),
+  error: Type.Object({
+    code: Type.Integer(),
+    message: Type.String(),
+    data: Type.Unknown(),
+  }),
+})
+
+export function failure(error: Pick<ApiError, 'status' | 'code' | 'message' | 'data'>) {
+  return {
+    info: { error: true, status: error.status },
+    data: [],
+    error: { code: error.code, message: error.message, data: error.data },
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Every error of the API: one table of code, status and message (decisions, Errors).
+ *
+ * `ApiError` carries what the caller may know. What only the operator may know goes to the log.
+ */
+export const ERRORS = {
+  badRequest: { status: 400, code: 4000, message: 'The request is not valid' },
+  invalidApiKey: { status: 401, code: 4302, message: 'Invalid API token' },
+  notYours: { status: 403, code: 4303, message: 'This publisher does not belong to the API key' },
+  notPartner: {
+    status: 403,
+    code: 4304,
+    message: 'The account is not a member of the partner program',
+  },
+  notFound: { status: 404, code: 4040, message: 'Not found' },
+  methodNotAllowed: { status: 405, code: 4050, message: 'Method not allowed' },
+  idempotencyConflict: {
+    status: 409,
+    code: 4090,
+    message: 'The Idempotency-Key was used before with another body',
+  },
+  tooLarge: { status: 413, code: 4130, message: 'The body is over the limit of 1 MiB' },
+  unsupportedMediaType: {
+    status: 415,
+    code: 4150,
+    message: 'The body must be JSON: application/json, or text/plain holding JSON',
+  },
+  rateLimited: { status: 429, code: 4290, message: 'Too many requests; retry later' },
+  internal: { status: 500, code: 5000, message: 'Something failed on our side' },
+  unavailable: { status: 503, code: 5030, message: 'Storage is out of reach; retry shortly' },
+} as const
+export type ErrorName = keyof typeof ERRORS
+
+/** One thing wrong with a request: the field (a path such as `links[3].raw_url`) and the rule. */
+export interface Fault {
+  readonly field: string
+  readonly rule: string
+}
+
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly status: number
+  readonly code: number
+  readonly data: unknown
+  readonly headers: Readonly<Record<string, string>>
+  constructor(
+    name: ErrorName,
+    options: { message?: string; data?: unknown; headers?: Record<string, string> } = {},
+  ) {
+    super(options.message ?? ERRORS[name].message)
+    this.status = ERRORS[name].status
+    this.code = ERRORS[name].code
+    this.data = options.data ?? null
+    this.headers = options.headers ?? {}
+  }
+}
+
+/** A 400 that names every fault; the message repeats the first ones for people. */
+export function badRequest(faults: readonly Fault[]): ApiError {
+  const shown = faults.slice(0, FAULTS_SHOWN).map(({ field, rule }) => `${field}: ${rule}`)
+  return new ApiError('badRequest', {
+    message: shown.join('; '),
+    data: faults.slice(0, FAULTS_MAX),
+  })
+}
+
+const FAULTS_SHOWN = 3 // A message is for reading; error.data has the rest.
+const FAULTS_MAX = 100 // A body of 1 MiB can hold very many faults.
