@@ -1,0 +1,43 @@
+/**
+ * Whose request this is: the address that connected, or, behind trusted proxies, the nearest
+ * address of X-Forwarded-For that is not one of them. Anybody can write that header; only what a
+ * trusted proxy appended is believed.
+ */
+import type { IPv4, IPv6 } from 'ipaddr.js'
+import ipaddr from 'ipaddr.js'
+
+export type Cidr = readonly [IPv4 | IPv6, number]
+
+export function clientAddress(
+  connected: string | undefined,
+  forwarded: string | undefined,
+  trusted: readonly Cidr[],
+): string {
+  let address = plain(connected ?? '')
+  if (forwarded === undefined || trusted.length === 0) return address
+  const hops = forwarded.split(',').map((hop) => plain(hop.trim()))
+  while (hops.length > 0 && isInAny(address, trusted)) {
+    const next = hops.pop() ?? ''
+    if (!ipaddr.isValid(next)) break
+    address = next
+  }
+  return address
+}
+
+export function isInAny(address: string, blocks: readonly Cidr[]): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.parse(address)
+  return blocks.some(
+    ([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits),
+  )
+}
+
+/** The unit that limits count by: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
+export function addressUnit(address: string): string {
+  if (!address.includes(':') || !ipaddr.isValid(address)) return address
+  return (ipaddr.parse(address) as IPv6).parts.slice(0, 4).join(':')
+}
+
+function plain(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice(7) : address
+}

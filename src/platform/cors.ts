@@ -1,0 +1,43 @@
+/**
+ * Which origins may read an answer in a browser (decisions, Paths).
+ *
+ * `open`: endpoints that pages of any publisher call; the origin is echoed and credentials are
+ * allowed only so that clients that send them are not refused: nothing there looks at a cookie.
+ * `account`: the origins that the operator configured. `none`: routes that read the session.
+ */
+export type CorsMode = 'open' | 'account' | 'none'
+
+const PREFLIGHT_SECONDS = 86_400
+
+export interface CorsOptions {
+  readonly mode: CorsMode
+  readonly origin: string | undefined
+  readonly allowedOrigins: readonly string[]
+}
+
+/** Headers of any answer to a request from `origin`. */
+export function corsHeaders({ mode, origin, allowedOrigins }: CorsOptions): Record<string, string> {
+  if (mode === 'none') return {}
+  if (origin === undefined) return { vary: 'Origin' }
+  if (mode === 'account' && !allowedOrigins.includes(origin)) return { vary: 'Origin' }
+  return {
+    vary: 'Origin',
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': 'x-request-id, retry-after',
+  }
+}
+
+/** Headers of the answer to a preflight. */
+export function preflightHeaders(
+  options: CorsOptions & { methods: readonly string[] },
+): Record<string, string> {
+  const headers = corsHeaders(options)
+  if (headers['access-control-allow-origin'] === undefined) return headers
+  return {
+    ...headers,
+    'access-control-allow-methods': options.methods.join(', '),
+    'access-control-allow-headers': 'content-type, authorization',
+    'access-control-max-age': String(PREFLIGHT_SECONDS),
+  }
+}

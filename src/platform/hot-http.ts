@@ -1,0 +1,197 @@
+/**
+ * The hot endpoints' server: functions from a small request record to a small reply record,
+ * straight on node:http. Auction, redirect, events and pixel answer tens of thousands of times a
+ * second; a framework's routing, hooks and serializers cost more there than the work itself
+ * (figures: bench/). Everything else goes on to Fastify.
+ */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { type Cidr, clientAddress } from './client-address.ts'
+import { type CorsMode, corsHeaders, preflightHeaders } from './cors.ts'
+import { failure } from './envelope.ts'
+import { ApiError, badRequest } from './errors.ts'
+import { requestId } from './request-id.ts'
+
+/** Bodies over this are refused with 413 (decisions, Errors). */
+export const BODY_BYTES_MAX = 1_048_576
+
+export interface HotRequest {
+  readonly isHead: boolean
+  readonly path: string // without a trailing slash
+  readonly query: string // raw, without the question mark
+  readonly headers: IncomingHttpHeaders
+  readonly address: string
+  readonly body: Buffer | null
+  readonly requestId: string
+}
+
+export interface HotReply {
+  readonly status: number
+  readonly headers: Record<string, string | string[]>
+  readonly body: string | Buffer | null
+}
+
+export interface HotRoute {
+  readonly method: 'GET' | 'POST'
+  readonly cors: CorsMode
+  handle(request: HotRequest): HotReply | Promise<HotReply>
+}
+
+export interface HotServerOptions {
+  /** The route of a path without its trailing slash, or null: then Fastify serves it. */
+  readonly match: (path: string) => HotRoute | null
+  readonly trustedProxies: readonly Cidr[]
+  readonly onError: (error: unknown, requestId: string) => void
+  readonly onReply?: (route: HotRoute, status: number, startedNs: bigint) => void
+}
+
+/** Makes the function that answers hot requests; it returns false for all others. */
+export function hotServer(options: HotServerOptions) {
+  return (req: IncomingMessage, res: ServerResponse): boolean => {
+    const url = req.url ?? '/'
+    const mark = url.indexOf('?')
+    let path = mark < 0 ? url : url.slice(0, mark)
+    if (path.length > 1 && path.endsWith('/')) path = path.slice(0, -1)
+    const route = options.match(path)
+    if (route === null) return false
+
+    const id = requestId(req.headers['x-request-id'])
+    const isHead = req.method === 'HEAD'
+    const cors = { mode: route.cors, origin: req.headers.origin, allowedOrigins: [] }
+    if (req.method === 'OPTIONS') {
+      const methods = allowedMethods(route)
+      const headers = { allow: methods.join(', '), ...preflightHeaders({ ...cors, methods }) }
+      send(res, { status: 204, headers, body: null }, { id, isHead: false })
+      return true
+    }
+    const reply = (answer: HotReply): void => {
+      if (route.cors !== 'none') Object.assign(answer.headers, corsHeaders(cors))
+      send(res, answer, { id, isHead })
+    }
+    const fail = (error: unknown): void => {
+      if (!(error instanceof ApiError)) options.onError(error, id)
+      reply(errorReply(error))
+    }
+    const run = (body: Buffer | null): void => {
+      try {
+        const answer = route.handle({
+          isHead,
+          path,
+          query: mark < 0 ? '' : url.slice(mark + 1),
+          headers: req.headers,
+          address: clientAddress(
+            req.socket.remoteAddress,
+            req.headers['x-forwarded-for'] as string | undefined,
+            options.trustedProxies,
+          ),
+          body,
+          requestId: id,
+        })
+        if (answer instanceof Promise) answer.then(reply).catch(fail)
+        else reply(answer)
+      } catch (error) {
+        fail(error)
+      }
+    }
+
+    if (req.method !== route.method && !(isHead && route.method === 'GET')) {
+      fail(
+        new ApiError('methodNotAllowed', { headers: { allow: allowedMethods(route).join(', ') } }),
+      )
+      req.resume()
+    } else if (route.method === 'POST') readBody(req, run, fail)
+    else run(null)
+    return true
+  }
+}
+
+/** Reads a JSON body that came as application/json or text/plain; throws ApiError. */
+export function readJson(request: HotRequest): unknown {
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type !== undefined && type !== 'application/json' && type !== 'text/plain') {
+    throw new ApiError('unsupportedMediaType')
+  }
+  return parseJson(request.body ?? Buffer.alloc(0))
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** JSON from bytes. What PostgreSQL's text cannot hold (U+0000) is refused here, once for all. */
+export function parseJson(body: Uint8Array): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(body), dropPrototype(body))
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? 'is not valid JSON' : 'is not valid UTF-8'
+    throw badRequest([{ field: 'body', rule: reason }])
+  }
+  if (holdsNul(body)) throw badRequest([{ field: 'body', rule: 'must not hold U+0000' }])
+  return value
+}
+
+type Reviver = (this: unknown, key: string, value: unknown) => unknown
+const isDropped: Reviver = (key, value) => (key === '__proto__' ? undefined : value)
+
+// A reviver visits every value; only bodies that hold the word pay for it.
+function dropPrototype(body: Uint8Array): Reviver | undefined {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('__proto__')
+    ? isDropped
+    : undefined
+}
+
+function holdsNul(body: Uint8Array): boolean {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  return bytes.includes('\\u0000') || bytes.includes(0)
+}
+
+function errorReply(error: unknown): HotReply {
+  const known = error instanceof ApiError ? error : new ApiError('internal')
+  return {
+    status: known.status,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...known.headers },
+    body: JSON.stringify(failure(known)),
+  }
+}
+
+function allowedMethods(route: HotRoute): string[] {
+  return route.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : ['POST', 'OPTIONS']
+}
+
+function send(
+  res: ServerResponse,
+  { status, headers, body }: HotReply,
+  { id, isHead }: { id: string; isHead: boolean },
+): void {
+  headers['x-request-id'] = id
+  if (status !== 204)
+    headers['content-length'] = String(body === null ? 0 : Buffer.byteLength(body))
+  res.writeHead(status, headers)
+  if (isHead || body === null) res.end()
+  else res.end(body)
+}
+
+function readBody(
+  req: IncomingMessage,
+  run: (body: Buffer) => void,
+  fail: (error: unknown) => void,
+): void {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  let isDone = false
+  req.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (isDone) return
+    if (bytes > BODY_BYTES_MAX) {
+      isDone = true
+      fail(new ApiError('tooLarge', { headers: { connection: 'close' } }))
+    } else chunks.push(chunk)
+  })
+  req.on('end', () => {
+    if (isDone) return
+    isDone = true
+    run(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
+  })
+  // The client went away in the middle: nobody is left to answer, and nothing was done yet.
+  req.on('error', () => {
+    isDone = true
+  })
+}

@@ -1,0 +1,193 @@
+/**
+ * The HTTP server: Fastify for everything that is not hot, with the limits, the error envelope,
+ * request ids, CORS and OpenAPI that all endpoints share.
+ */
+import { createServer } from 'node:http'
+import swagger from '@fastify/swagger'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify'
+import type { Cidr } from './client-address.ts'
+import { clientAddress } from './client-address.ts'
+import { type CorsMode, corsHeaders, preflightHeaders } from './cors.ts'
+import { failure } from './envelope.ts'
+import { ApiError, badRequest } from './errors.ts'
+import { BODY_BYTES_MAX, type HotRoute, hotServer, parseJson } from './hot-http.ts'
+import { isUnreachable } from './postgres.ts'
+import { requestId } from './request-id.ts'
+import { ValidationError, validatorCompiler } from './validation.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Which origins may call the route from a browser; `account` unless set. */
+    cors?: CorsMode
+  }
+  interface FastifyRequest {
+    /** The caller's address, behind trusted proxies too. */
+    clientAddress: string
+  }
+}
+
+// Node's defaults, or none at all, would let slow clients hold connections for minutes.
+const REQUEST_TIMEOUT_MS = 30_000
+const HEADERS_TIMEOUT_MS = 10_000
+/** Longer than the usual 60 s of load balancers, which must be the ones to close. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000
+/** The longest address: a wrapper link that carries a destination of 6,000 bytes. */
+const HEADER_BYTES_MAX = 16_384
+
+export interface HttpOptions {
+  readonly log: FastifyBaseLogger
+  readonly corsOrigins: readonly string[]
+  readonly trustedProxies: readonly Cidr[]
+  readonly matchHot: (path: string) => HotRoute | null
+  readonly isForcedClose?: boolean
+}
+
+export type Http = FastifyInstance
+
+export async function createHttp(options: HttpOptions): Promise<Http> {
+  const http = Fastify({
+    loggerInstance: options.log,
+    disableRequestLogging: true, // One line per finished request, written below.
+    bodyLimit: BODY_BYTES_MAX,
+    genReqId: (req) => requestId(req.headers['x-request-id']),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
+    forceCloseConnections: 'idle',
+    serverFactory: (handler) => {
+      const isHot = hotServer({
+        match: options.matchHot,
+        trustedProxies: options.trustedProxies,
+        onError: (error, id) => options.log.error({ err: error, request_id: id }, 'request failed'),
+      })
+      const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (req, res) => {
+        if (!isHot(req, res)) handler(req, res)
+      })
+      server.requestTimeout = REQUEST_TIMEOUT_MS
+      server.headersTimeout = HEADERS_TIMEOUT_MS
+      server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS
+      return server
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  http.setValidatorCompiler(validatorCompiler)
+  parseBodies(http)
+  const methodsOf = rememberRoutes(http)
+  http.decorateRequest('clientAddress', '')
+  http.addHook('onRequest', async (request, reply) => {
+    const { headers, socket, routeOptions } = request
+    const forwarded = headers['x-forwarded-for'] as string | undefined
+    request.clientAddress = clientAddress(socket.remoteAddress, forwarded, options.trustedProxies)
+    reply.header('x-request-id', request.id)
+    if (request.url.includes('%00')) {
+      throw badRequest([{ field: 'url', rule: 'must not hold U+0000' }])
+    }
+    const mode = routeOptions.config?.cors ?? 'account'
+    reply.headers(
+      corsHeaders({ mode, origin: headers.origin, allowedOrigins: options.corsOrigins }),
+    )
+  })
+  http.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions } = request
+    const ms = Math.round(reply.elapsedTime)
+    // The pattern rather than the address: addresses of readers' pages can carry personal data.
+    request.log.info({ method, route: routeOptions.url, status: reply.statusCode, ms }, 'request')
+  })
+  http.setErrorHandler((error, request, reply) => {
+    const known = toApiError(error as FastifyError)
+    if (known.status >= 500) request.log.error({ err: error }, 'request failed')
+    return reply.status(known.status).headers(known.headers).send(failure(known))
+  })
+  http.setNotFoundHandler((request, reply) => {
+    const { methods, cors } = methodsOf(request.url)
+    const [mode, origin] = [cors, request.headers.origin]
+    if (methods.length === 0) throw new ApiError('notFound', { message: 'No such path' })
+    if (request.method === 'OPTIONS') {
+      const allowedOrigins = options.corsOrigins
+      reply.headers(preflightHeaders({ mode, origin, allowedOrigins, methods }))
+      return reply.status(204).header('allow', methods.join(', ')).send()
+    }
+    throw new ApiError('methodNotAllowed', { headers: { allow: methods.join(', ') } })
+  })
+  await http.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Souk',
+        version: '1',
+        description: 'Smart links, product matching, auctions, events and statistics.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'Authorization',
+            description: '`SERVICE-API-KEY <key>`',
+          },
+        },
+      },
+    },
+  })
+  return http as unknown as Http
+}
+
+/** JSON comes as application/json or text/plain; beacons send the latter. */
+function parseBodies(http: FastifyInstance | Http): void {
+  http.removeAllContentTypeParsers()
+  http.addContentTypeParser(
+    ['application/json', 'text/plain'],
+    { parseAs: 'buffer' },
+    (_request, body, done) => {
+      try {
+        done(null, parseJson(body as Buffer))
+      } catch (error) {
+        done(error as Error, undefined)
+      }
+    },
+  )
+}
+
+/** Remembers each route's methods, so that a wrong one is 405 with Allow rather than 404. */
+function rememberRoutes(http: FastifyInstance | Http) {
+  const routes = new Map<string, { pattern: RegExp; methods: Set<string>; cors: CorsMode }>()
+  http.addHook('onRoute', ({ url, method, config }) => {
+    const source = url
+      .replace(/\/+$/, '')
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replace(/:\w+/g, '[^/]+')
+    const route = routes.get(source) ?? {
+      pattern: new RegExp(`^${source}/?$`),
+      methods: new Set<string>(),
+      cors: config?.cors ?? 'account',
+    }
+    for (const name of [method].flat()) route.methods.add(name)
+    routes.set(source, route)
+  })
+  return (url: string): { methods: string[]; cors: CorsMode } => {
+    const path = url.split('?', 1)[0] ?? ''
+    const found = [...routes.values()].filter(({ pattern }) => pattern.test(path))
+    const methods = new Set(found.flatMap((route) => [...route.methods]))
+    if (methods.size > 0) methods.add('OPTIONS')
+    return { methods: [...methods], cors: found[0]?.cors ?? 'none' }
+  }
+}
+
+function toApiError(error: FastifyError): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof ValidationError) return badRequest(error.faults)
+  if (isUnreachable(error)) return new ApiError('unavailable', { headers: { 'retry-after': '1' } })
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiError('tooLarge')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError('unsupportedMediaType')
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return badRequest([{ field: 'body', rule: error.message }])
+    default:
+      return error.statusCode !== undefined && error.statusCode < 500
+        ? badRequest([{ field: 'request', rule: error.message }])
+        : new ApiError('internal')
+  }
+}
