@@ -1,0 +1,111 @@
+/**
+ * 64-bit ids that any node makes alone, as decimal strings, and their short base-62 form.
+ *
+ * An id is time, node, sequence from the top down, so ids sort by the time they were made, two
+ * nodes never make the same one, and none needs a round trip. Strings, because a JavaScript
+ * number holds 53 bits and an id made 25 days after the epoch or later is always longer.
+ */
+import assert from 'node:assert/strict'
+
+/** Ids count milliseconds from here; 41 bits of them last until 2093. */
+const EPOCH_MS = Date.UTC(2024, 0, 1)
+const TIME_BITS = 41
+const NODE_BITS = 10
+const SEQUENCE_BITS = 12
+
+const MAX_MS = 2 ** TIME_BITS - 1
+/** Below this an id would fit a JavaScript number, and a client's rounding would go unseen. */
+const MIN_MS = 2 ** (53 - NODE_BITS - SEQUENCE_BITS)
+const MAX_SEQUENCE = 2 ** SEQUENCE_BITS - 1
+/** Node numbers are 1 to this; 0 is nobody's, so that a forgotten number is found out. */
+export const MAX_NODE_ID = 2 ** NODE_BITS - 1
+
+/** The largest id there is: 2^63 - 1, what a signed 64-bit column holds. */
+export const MAX_ID = '9223372036854775807'
+
+export interface IdSource {
+  /** A new id, greater than every one this source gave before. */
+  next(): string
+}
+
+/**
+ * Makes a source of ids for one node.
+ *
+ * `now` answers whole milliseconds since 1970. When it steps back, ids go on from the latest
+ * time seen; when 4,096 ids fall into one millisecond, they go on into the next. Only one
+ * source at a time may use a node number (node-registry.ts sees to that).
+ */
+export function makeIdSource({ nodeId, now }: { nodeId: number; now: () => number }): IdSource {
+  assert(
+    Number.isInteger(nodeId) && nodeId >= 1 && nodeId <= MAX_NODE_ID,
+    `node number ${nodeId} is not within 1–${MAX_NODE_ID}`,
+  )
+  const nodeBits = BigInt(nodeId) << BigInt(SEQUENCE_BITS)
+  let lastMs = Number.NEGATIVE_INFINITY
+  let sequence = 0
+  let head = 0n // time and node, kept while they stay the same: most of the work of an id
+
+  const enter = (ms: number) => {
+    assert(
+      ms >= MIN_MS && ms <= MAX_MS,
+      `the clock says ${new Date(ms + EPOCH_MS).toISOString()}, outside what ids can hold: set it`,
+    )
+    lastMs = ms
+    sequence = 0
+    head = (BigInt(ms) << BigInt(NODE_BITS + SEQUENCE_BITS)) | nodeBits
+  }
+
+  return {
+    next() {
+      const ms = now() - EPOCH_MS
+      if (ms > lastMs) enter(ms)
+      else if (sequence === MAX_SEQUENCE) enter(lastMs + 1)
+      else sequence += 1
+      return (head | BigInt(sequence)).toString()
+    },
+  }
+}
+
+/** When an id was made, in milliseconds since 1970, to the millisecond of its node's clock. */
+export function idTimeMs(id: string): number {
+  return Number(BigInt(id) >> BigInt(NODE_BITS + SEQUENCE_BITS)) + EPOCH_MS
+}
+
+/** Whether a text is a positive 64-bit integer as we write it: digits only, no leading zero. */
+export function isId(text: string): boolean {
+  if (text.length > MAX_ID.length || !/^[1-9][0-9]*$/.test(text)) return false
+  return text.length < MAX_ID.length || text <= MAX_ID // equal lengths compare like numbers
+}
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const BASE = BigInt(DIGITS.length)
+/** 62^11 > 2^63: no id is longer. */
+const MAX_BASE62_LENGTH = 11
+
+/** An id in base 62 without padding: 10 or 11 characters for ids of our own making. */
+export function encodeBase62(id: string): string {
+  assert(isId(id), `not a positive 64-bit integer: ${id}`)
+  let rest = BigInt(id)
+  let text = ''
+  while (rest > 0n) {
+    text = DIGITS.charAt(Number(rest % BASE)) + text
+    rest /= BASE
+  }
+  return text
+}
+
+/**
+ * The id that `encodeBase62` made this text from, else null: other characters, leading zeros
+ * (one id has one short form), zero and anything above 2^63 - 1 are nobody's.
+ */
+export function decodeBase62(text: string): string | null {
+  if (text.length === 0 || text.length > MAX_BASE62_LENGTH || text.startsWith('0')) return null
+  let value = 0n
+  for (const character of text) {
+    const digit = DIGITS.indexOf(character)
+    if (digit === -1) return null
+    value = value * BASE + BigInt(digit)
+  }
+  const id = value.toString()
+  return isId(id) ? id : null
+}
