@@ -1,0 +1,217 @@
+/**
+ * What one cause does to the ledger: the balanced lines, decided without a database.
+ *
+ * A cause is one event of the log. It makes at most one transaction, whose lines sum to zero
+ * (architecture I7): the merchant gives, the publisher and the platform get. Nothing is ever
+ * changed; a return, a revision or a reversal is a further transaction with its own cause that
+ * names the one it corrects. Signs are the account holder's own: minus is owed, plus is due.
+ */
+import type { Micros } from '../platform/money.ts'
+import { micros, publisherPart } from '../platform/money.ts'
+
+export type LedgerKind = 'click' | 'order' | 'revision' | 'return' | 'reversal' | 'payment'
+
+/** Money received from merchants lies in `bank` until it is paid out: the operator's side. */
+export type LedgerAccount = 'merchant' | 'publisher' | 'platform' | 'bank'
+
+export interface LedgerLine {
+  readonly account: LedgerAccount
+  readonly merchId: number
+  readonly pubId: number // 0: no publisher is concerned, as in a merchant's payment
+  readonly articleId: number
+  readonly amountMicros: Micros
+}
+
+export interface LedgerEntry {
+  /** Unique for ever: the same cause posted again conflicts instead of paying twice. */
+  readonly idempotencyKey: string
+  readonly kind: LedgerKind
+  readonly day: string // UTC day on which the causing event was accepted, YYYY-MM-DD
+  readonly atMs: number
+  readonly eventId: string
+  readonly corrects: string | null // idempotency key of the entry that this one corrects
+  readonly lines: readonly LedgerLine[]
+}
+
+/** The event behind an entry. */
+export interface Cause {
+  readonly eventId: string
+  readonly day: string
+  readonly atMs: number
+}
+
+/** Whose money it is. */
+export interface Parties {
+  readonly merchId: number
+  readonly pubId: number
+  readonly articleId: number
+}
+
+/** What a merchant owes for something and how much of it is the publisher's. */
+export interface Amounts {
+  readonly totalMicros: Micros
+  readonly publisherMicros: Micros
+}
+
+/** Names of the causes that later entries refer to. */
+export const clickKey = (clickIdHex: string): string => `click:${clickIdHex}`
+export const orderKey = (merchId: number, orderId: string): string => `order:${merchId}:${orderId}`
+
+/**
+ * A paid click (CPC): the merchant owes its price at once.
+ *
+ * `priceMicros` is the price the fold settled, above 0; an unpaid click makes no entry.
+ */
+export function clickEntry(
+  cause: Cause,
+  parties: Parties,
+  click: {
+    readonly clickIdHex: string
+    readonly priceMicros: Micros
+    readonly sharePpm: number
+  },
+): LedgerEntry {
+  if (click.priceMicros <= 0) throw new RangeError('a click that costs nothing makes no entry')
+  const publisherMicros = publisherPart(click.priceMicros, click.sharePpm)
+  return entry(cause, {
+    kind: 'click',
+    idempotencyKey: clickKey(click.clickIdHex),
+    corrects: null,
+    lines: earningLines(parties, { totalMicros: click.priceMicros, publisherMicros }),
+  })
+}
+
+/**
+ * A CPA or EPP commission, posted once when the order is attributed; null when nothing is owed,
+ * for an entry of zeros explains nothing.
+ */
+export function orderEntry(
+  cause: Cause,
+  parties: Parties,
+  order: { readonly orderId: string; readonly amounts: Amounts },
+): LedgerEntry | null {
+  if (order.amounts.totalMicros === 0) return null
+  return entry(cause, {
+    kind: 'order',
+    idempotencyKey: orderKey(parties.merchId, order.orderId),
+    corrects: null,
+    lines: earningLines(parties, order.amounts),
+  })
+}
+
+/**
+ * What a later report of the same order changes: the difference of amounts, or of the whole
+ * commission's owner when an exact click replaced a guess (then `before` and `after` differ in
+ * parties). Null when nothing moves.
+ */
+export function revisionEntry(
+  cause: Cause,
+  change: {
+    readonly orderId: string
+    readonly before: { readonly parties: Parties; readonly amounts: Amounts }
+    readonly after: { readonly parties: Parties; readonly amounts: Amounts }
+  },
+): LedgerEntry | null {
+  const { before, after } = change
+  const lines = sumByHolder([
+    ...earningLines(before.parties, negated(before.amounts)),
+    ...earningLines(after.parties, after.amounts),
+  ])
+  if (lines.length === 0) return null
+  return entry(cause, {
+    kind: 'revision',
+    idempotencyKey: `revision:${cause.eventId}`,
+    corrects: orderKey(after.parties.merchId, change.orderId),
+    lines,
+  })
+}
+
+/** Goods sent back: takes the given (positive) amounts from both; null when they are zero. */
+export function returnEntry(
+  cause: Cause,
+  parties: Parties,
+  goods: { readonly orderId: string; readonly amounts: Amounts },
+): LedgerEntry | null {
+  if (goods.amounts.totalMicros === 0 && goods.amounts.publisherMicros === 0) return null
+  return entry(cause, {
+    kind: 'return',
+    idempotencyKey: `return:${cause.eventId}`,
+    corrects: orderKey(parties.merchId, goods.orderId),
+    lines: sumByHolder(earningLines(parties, negated(goods.amounts))),
+  })
+}
+
+/** The opposite of an entry, at most once: its key is made of the original's. */
+export function reversalEntry(
+  cause: Cause,
+  original: Pick<LedgerEntry, 'idempotencyKey' | 'lines'>,
+): LedgerEntry {
+  return entry(cause, {
+    kind: 'reversal',
+    idempotencyKey: `reversal:${original.idempotencyKey}`,
+    corrects: original.idempotencyKey,
+    lines: original.lines.map((line) => ({ ...line, amountMicros: negative(line.amountMicros) })),
+  })
+}
+
+/** A merchant's money arrived: its debt shrinks and the operator's bank owes it onwards. */
+export function paymentEntry(
+  cause: Cause,
+  payment: {
+    readonly merchId: number
+    readonly reference: string
+    readonly amountMicros: Micros
+  },
+): LedgerEntry {
+  const party = { merchId: payment.merchId, pubId: 0, articleId: 0 }
+  return entry(cause, {
+    kind: 'payment',
+    idempotencyKey: `payment:${payment.merchId}:${payment.reference}`,
+    corrects: null,
+    lines: [
+      { account: 'merchant', ...party, amountMicros: payment.amountMicros },
+      { account: 'bank', ...party, amountMicros: negative(payment.amountMicros) },
+    ],
+  })
+}
+
+function earningLines(parties: Parties, amounts: Amounts): LedgerLine[] {
+  const platformMicros = micros(amounts.totalMicros - amounts.publisherMicros)
+  return [
+    { account: 'merchant', ...parties, amountMicros: negative(amounts.totalMicros) },
+    { account: 'publisher', ...parties, amountMicros: amounts.publisherMicros },
+    { account: 'platform', ...parties, amountMicros: platformMicros },
+  ]
+}
+
+/** One line per account holder, without those that came to nothing. */
+function sumByHolder(lines: readonly LedgerLine[]): LedgerLine[] {
+  const byHolder = new Map<string, LedgerLine>()
+  for (const line of lines) {
+    const key = `${line.account}:${line.merchId}:${line.pubId}:${line.articleId}`
+    const sum = (byHolder.get(key)?.amountMicros ?? 0) + line.amountMicros
+    byHolder.set(key, { ...line, amountMicros: micros(sum) })
+  }
+  return [...byHolder.values()].filter((line) => line.amountMicros !== 0)
+}
+
+function entry(
+  cause: Cause,
+  what: Pick<LedgerEntry, 'kind' | 'idempotencyKey' | 'corrects' | 'lines'>,
+): LedgerEntry {
+  const sum = what.lines.reduce((total, line) => total + line.amountMicros, 0)
+  if (sum !== 0) throw new RangeError(`${what.idempotencyKey}: lines sum to ${sum}, not to 0`)
+  return { ...what, day: cause.day, atMs: cause.atMs, eventId: cause.eventId }
+}
+
+/** `-x` without minus zero, which would not equal 0 in a deep comparison. */
+function negative(amount: Micros): Micros {
+  return micros(0 - amount)
+}
+
+function negated(amounts: Amounts): Amounts {
+  return {
+    totalMicros: negative(amounts.totalMicros),
+    publisherMicros: negative(amounts.publisherMicros),
+  }
+}
