@@ -1,0 +1,25 @@
+/**
+ * What a reader allowed (decisions 4.6, Privacy). The tag says what the page's consent tools say;
+ * the browser's own signals are read here as well and always win.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Stored: never reuse a number. */
+export const CONSENT = { unknown: 0, full: 1, contextual: 2 } as const
+export type ConsentWord = keyof typeof CONSENT
+
+export const CONSENT_SOURCES = ['tcf', 'gpp', 'gpc', 'page'] as const
+
+/**
+ * The consent that holds for a request: 1 full, 2 contextual.
+ * `said` is the `consent` the client sent; absent or unknown falls to the publisher's default.
+ */
+export function consentOf(
+  said: string | undefined,
+  { headers, byDefault }: { headers: IncomingHttpHeaders; byDefault: 'full' | 'contextual' },
+): number {
+  if (headers['sec-gpc'] === '1' || headers.dnt === '1') return CONSENT.contextual
+  if (said === 'full') return CONSENT.full
+  if (said === 'contextual') return CONSENT.contextual
+  return CONSENT[byDefault]
+}

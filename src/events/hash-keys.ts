@@ -1,0 +1,70 @@
+/**
+ * Keyed hashes that stand for sessions, visitors and addresses in the log.
+ *
+ * Equality stays, nobody can be looked up: each key serves one period, is shared by all nodes
+ * through the database and is then thrown away. The key of the coming period is fetched ahead, so
+ * that a period may begin while the database is down.
+ */
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+export type HashPurpose = 'session' | 'visitor' | 'address'
+
+const DAY_MS = 86_400_000
+const PERIOD_MS: Record<HashPurpose, number> = {
+  session: 30 * DAY_MS,
+  visitor: 30 * DAY_MS,
+  address: 2 * DAY_MS,
+}
+const PURPOSES = Object.keys(PERIOD_MS) as HashPurpose[]
+const HASH_BYTES = 16
+const REFRESH_MS = 3_600_000
+
+export class HashKeys {
+  readonly #keys = new Map<string, Buffer>()
+  readonly #db: Db
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** Fetches, and where nobody has yet makes, the keys of this period and the next. */
+  async refresh(nowMs: number): Promise<void> {
+    const wanted = PURPOSES.flatMap((purpose) => {
+      const epoch = epochOf(purpose, nowMs)
+      return [epoch, epoch + 1].map((number) => ({ purpose, epoch: number, key: randomBytes(32) }))
+    })
+    const purposes = wanted.map((item) => item.purpose)
+    const epochs = wanted.map((item) => item.epoch)
+    const keys = wanted.map((item) => item.key)
+    await this.#db.rows(sql`
+      insert into hash_key (purpose, epoch, key)
+      select * from unnest(${purposes}::text[], ${epochs}::int[], ${keys}::bytea[])
+      on conflict do nothing`)
+    const rows = await this.#db.rows<{ purpose: string; epoch: number; key: Buffer }>(sql`
+      select purpose, epoch, key from hash_key
+      where (purpose, epoch) in (select * from unnest(${purposes}::text[], ${epochs}::int[]))`)
+    for (const { purpose, epoch, key } of rows) this.#keys.set(`${purpose}${epoch}`, key)
+  }
+
+  /** Deletes the keys of periods that have ended. */
+  async forget(nowMs: number): Promise<void> {
+    for (const purpose of PURPOSES) {
+      await this.#db.rows(sql`
+        delete from hash_key where purpose = ${purpose} and epoch < ${epochOf(purpose, nowMs)}`)
+    }
+  }
+
+  hash(purpose: HashPurpose, value: string, nowMs: number): Buffer {
+    const key = this.#keys.get(`${purpose}${epochOf(purpose, nowMs)}`)
+    if (key === undefined) throw new Error(`no ${purpose} key for this period: refresh() first`)
+    return createHmac('sha256', key).update(value).digest().subarray(0, HASH_BYTES)
+  }
+}
+
+export const HASH_KEYS_REFRESH_MS = REFRESH_MS
+
+function epochOf(purpose: HashPurpose, nowMs: number): number {
+  return Math.floor(nowMs / PERIOD_MS[purpose])
+}

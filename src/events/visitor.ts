@@ -1,0 +1,33 @@
+/**
+ * Our only reader cookie: a random first-party id, set and read where the reader's browser is on
+ * our own host (redirects and smart links), and only where consent allows (decisions, Redirect).
+ */
+import { randomBytes } from 'node:crypto'
+
+const MAX_AGE_SECONDS = 30 * 86_400
+const ID = /^[0-9a-f]{32}$/
+
+function cookieName(isHttps: boolean): string {
+  return isHttps ? '__Host-souk_visitor' : 'souk_visitor'
+}
+
+/** The visitor id a browser sent, or null. */
+export function readVisitor(cookie: string | undefined, isHttps: boolean): string | null {
+  if (cookie === undefined) return null
+  const wanted = `${cookieName(isHttps)}=`
+  const found = cookie
+    .split(';')
+    .map((pair) => pair.trim())
+    .find((pair) => pair.startsWith(wanted))
+  const value = found?.slice(wanted.length) ?? ''
+  return ID.test(value) ? value : null
+}
+
+export function newVisitor(): string {
+  return randomBytes(16).toString('hex')
+}
+
+export function visitorCookie(id: string, isHttps: boolean): string {
+  const secure = isHttps ? '; Secure' : ''
+  return `${cookieName(isHttps)}=${id}; Path=/; Max-Age=${MAX_AGE_SECONDS}; HttpOnly; SameSite=Lax${secure}`
+}
