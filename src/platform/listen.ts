@@ -1,0 +1,84 @@
+/**
+ * Notifications of PostgreSQL on a connection of their own that comes back by itself.
+ *
+ * A notification sent while the connection is away is lost for good. So the listener is told
+ * each time that it hears again, and then reads what it may have missed.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { type Connection, clientConfig } from './postgres.ts'
+import { identifier } from './sql.ts'
+
+const RETRY_MS = 250 // An embedded server is back within 3 s; nobody is hurt by four tries a second.
+const CONNECT_TIMEOUT_MS = 3_000
+
+export interface ListenOptions {
+  readonly connection: Connection
+  readonly applicationName: string
+  readonly channels: readonly string[]
+  /** A notification: its channel, and its payload ('' when it has none). */
+  readonly onNotification: (channel: string, payload: string) => void
+  /** The channels are heard, at first and again after each break: read what may be missed. */
+  readonly onListening: () => void
+}
+
+export interface Listener {
+  close(): Promise<void>
+}
+
+/** Listens until closed; `onListening` says when the first connection stands. */
+export function listen(options: ListenOptions): Listener {
+  const stop = new AbortController()
+  const { signal } = stop
+  let client: pg.Client | null = null
+
+  const running = (async () => {
+    while (!signal.aborted) {
+      client = newClient(options)
+      const ended = untilEnded(client)
+      const isListening = await startListening(client, options.channels)
+      if (isListening && !signal.aborted) {
+        options.onListening()
+        await ended
+      } else {
+        await client.end().catch(() => undefined)
+      }
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
+    }
+  })()
+  return {
+    close: async () => {
+      stop.abort()
+      await client?.end()
+      await running
+    },
+  }
+}
+
+function newClient(options: ListenOptions): pg.Client {
+  const client = new pg.Client({
+    ...clientConfig(options.connection, options.applicationName),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
+  // A break is noticed by `end`; without a listener this event would end the process.
+  client.on('error', () => undefined)
+  client.on('notification', ({ channel, payload }) =>
+    options.onNotification(channel, payload ?? ''),
+  )
+  return client
+}
+
+function untilEnded(client: pg.Client): Promise<void> {
+  return new Promise((resolve) => client.once('end', resolve))
+}
+
+/** False when the server is away: the loop tries again. */
+async function startListening(client: pg.Client, channels: readonly string[]): Promise<boolean> {
+  try {
+    await client.connect()
+    await client.query(channels.map((name) => `listen ${identifier(name).text}`).join('; '))
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * The connection to PostgreSQL: a pool, transactions, typed rows, and notifications.
+ *
+ * One driver and one dialect, whether the server is the embedded one or a cluster elsewhere
+ * (architecture, PostgreSQL everywhere). Values come back exactly: int8, numeric and date as
+ * text, because a JavaScript number or Date would corrupt them; timestamps as Date, in UTC.
+ */
+import pg from 'pg'
+import type { Sql } from './sql.ts'
+
+/** Where the server is; what `openEmbeddedPostgres` gives, or `{ connectionString }`. */
+export type Connection = Pick<
+  pg.ClientConfig,
+  'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database' | 'ssl'
+>
+
+/** What a store function needs: a database, or a transaction of it. */
+export interface Db {
+  /** All rows of a query. Int8, numeric and date are strings, timestamps are Dates. */
+  rows<T>(query: Sql): Promise<T[]>
+  /** The first row, or null when there is none. */
+  row<T>(query: Sql): Promise<T | null>
+  /** Runs a statement; the number of rows it touched. */
+  run(query: Sql): Promise<number>
+  /** Commits when `work` resolves, rolls back when it throws; inside another one: a savepoint. */
+  transaction<T>(work: (tx: Db) => Promise<T>, options?: TransactionOptions): Promise<T>
+}
+
+export interface TransactionOptions {
+  /** Every statement sees the database as it was at the first one, and nothing is written. */
+  readonly isSnapshot?: boolean
+}
+
+/** One connection that its holder keeps: for session locks, and for COPY through `client`. */
+export interface ReservedDb extends Db {
+  readonly client: pg.PoolClient
+  /** Back to the pool; with an error the connection is closed instead, and its locks with it. */
+  release(error?: Error): void
+}
+
+export interface Database extends Db {
+  readonly connection: Connection
+  readonly pool: pg.Pool
+  reserve(): Promise<ReservedDb>
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  readonly connection: Connection
+  readonly applicationName: string
+  readonly connectionsMax?: number
+  /** 0: statements may take as long as they need (imports, reconciliation). */
+  readonly statementTimeoutMs?: number
+  /** Told when an idle connection breaks; queries in flight reject by themselves. */
+  readonly onConnectionLost?: (error: Error) => void
+}
+
+const CONNECTIONS_MAX = 10 // Of about 100 that a small server allows, for several processes.
+const STATEMENT_TIMEOUT_MS = 30_000 // Longer than any page of a report, short of an outage.
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000 // A stuck process must not hold row locks for ever.
+const CONNECT_TIMEOUT_MS = 3_000 // A caller that waits longer is better told 503.
+const IDLE_TIMEOUT_MS = 60_000
+
+/** Opens a pool; connections are made when they are first needed. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const { connection, onConnectionLost = () => undefined } = options
+  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
+  const pool = new pg.Pool({
+    ...clientConfig(connection, options.applicationName),
+    max: options.connectionsMax ?? CONNECTIONS_MAX,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    // Set by a statement, not by start-up options: connection poolers refuse those.
+    onConnect: (client) => client.query(sessionSettings(statementTimeoutMs)),
+  } as pg.PoolConfig)
+  pool.on('error', onConnectionLost)
+  // A connection that breaks while it is lent out rejects its query and emits this as well;
+  // without a listener the process would end.
+  pool.on('connect', (client) => client.on('error', () => undefined))
+
+  const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect()
+    try {
+      return await work(client)
+    } finally {
+      // Not `release(error)`: that would close a good connection for every unique violation. The
+      // pool itself drops a client that can no longer be queried.
+      client.release()
+    }
+  }
+  return {
+    ...dbOver((query) => withClient((client) => send(client, query))),
+    transaction: (work, mode) => withClient((client) => transact(client, work, mode)),
+    connection,
+    pool,
+    reserve: async () => {
+      const client = await pool.connect()
+      return { ...clientDb(client), client, release: (error) => client.release(error) }
+    },
+    close: () => pool.end(),
+  }
+}
+
+/** Settings of a client of our own making (LISTEN, locks): exact types, sockets kept alive. */
+export function clientConfig(connection: Connection, applicationName: string): pg.ClientConfig {
+  return { ...connection, application_name: applicationName, keepAlive: true, types: exactTypes }
+}
+
+/**
+ * True when the database cannot be reached or cannot serve now: the caller may retry, spool, or
+ * answer 503. False for everything that is wrong with the statement itself.
+ */
+export function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error instanceof AggregateError && error.errors.some(isUnreachable)) return true
+  const code = 'code' in error ? String(error.code) : ''
+  if (UNREACHABLE_CODES.has(code) || UNREACHABLE_SQLSTATE.test(code)) return true
+  return UNREACHABLE_MESSAGE.test(error.message)
+}
+
+/** True for an error of PostgreSQL with this SQLSTATE, such as 23505 (unique violation). */
+export function hasSqlState(error: unknown, sqlState: string): boolean {
+  return error instanceof pg.DatabaseError && error.code === sqlState
+}
+
+const UNREACHABLE_CODES = new Set(
+  'ECONNREFUSED ECONNRESET EPIPE ENOENT ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN'.split(
+    ' ',
+  ),
+)
+
+// 08 connection, 53 out of resources (disk, connections), 57P shut down or starting, 58 system
+// error, 25006 a standby after a failover, 55P03 and 57014 not in time.
+const UNREACHABLE_SQLSTATE = /^(08...|53...|57P0.|58...|25006|55P03|57014)$/
+
+// The driver gives these no code.
+const UNREACHABLE_MESSAGE =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Query read timeout)/
+
+function sessionSettings(statementTimeoutMs: number): string {
+  return [
+    `set timezone to 'UTC'`,
+    `set statement_timeout to ${Math.trunc(statementTimeoutMs)}`,
+    `set idle_in_transaction_session_timeout to ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
+  ].join('; ')
+}
+
+async function send(client: pg.ClientBase, query: Sql): Promise<pg.QueryResult> {
+  const { text, values, name } = query
+  return client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) })
+}
+
+function dbOver(query: (query: Sql) => Promise<pg.QueryResult>): Omit<Db, 'transaction'> {
+  return {
+    rows: async <T>(statement: Sql) => (await query(statement)).rows as T[],
+    row: async <T>(statement: Sql) => ((await query(statement)).rows[0] ?? null) as T | null,
+    run: async (statement) => (await query(statement)).rowCount ?? 0,
+  }
+}
+
+function clientDb(client: pg.PoolClient): Db {
+  return {
+    ...dbOver((query) => send(client, query)),
+    transaction: (work, mode) => transact(client, work, mode),
+  }
+}
+
+async function transact<T>(
+  client: pg.PoolClient,
+  work: (tx: Db) => Promise<T>,
+  { isSnapshot = false }: TransactionOptions = {},
+): Promise<T> {
+  await client.query(isSnapshot ? 'begin isolation level repeatable read read only' : 'begin')
+  try {
+    const result = await work({
+      ...dbOver((query) => send(client, query)),
+      transaction: (inner) => nest(client, inner, 1),
+    })
+    const { command } = await client.query('commit')
+    // PostgreSQL answers the commit of a failed transaction with a quiet rollback.
+    if (command !== 'COMMIT') throw new Error('a failed transaction cannot be committed')
+    return result
+  } catch (error) {
+    // When this fails too, the connection is gone, and the transaction with it.
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  }
+}
+
+async function nest<T>(
+  client: pg.PoolClient,
+  work: (tx: Db) => Promise<T>,
+  depth: number,
+): Promise<T> {
+  const name = `nested_${depth}`
+  await client.query(`savepoint ${name}`)
+  try {
+    const result = await work({
+      ...dbOver((query) => send(client, query)),
+      transaction: (inner) => nest(client, inner, depth + 1),
+    })
+    await client.query(`release savepoint ${name}`)
+    return result
+  } catch (error) {
+    await client.query(`rollback to savepoint ${name}`).catch(() => undefined)
+    throw error
+  }
+}
+
+const { builtins } = pg.types
+// The driver's list names no array types.
+const INT8_ARRAY = 1016
+const DATE_ARRAY = 1182
+const NUMERIC_ARRAY = 1231
+const TEXT_ARRAY = 1009 as typeof builtins.TEXT
+
+const TEXT_TYPES: ReadonlySet<number> = new Set([builtins.INT8, builtins.NUMERIC, builtins.DATE])
+const TEXT_ARRAY_TYPES: ReadonlySet<number> = new Set([INT8_ARRAY, DATE_ARRAY, NUMERIC_ARRAY])
+
+const exactTypes: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (format === 'binary') return pg.types.getTypeParser(oid, 'binary')
+    if (TEXT_TYPES.has(oid)) return (text: string) => text
+    if (TEXT_ARRAY_TYPES.has(oid)) return pg.types.getTypeParser(TEXT_ARRAY)
+    if (oid === builtins.TIMESTAMP) return (text: string) => new Date(`${text.replace(' ', 'T')}Z`)
+    return pg.types.getTypeParser(oid)
+  }) as typeof pg.types.getTypeParser,
+}

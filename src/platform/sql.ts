@@ -1,0 +1,81 @@
+/**
+ * The one way to write SQL: a tagged template whose values are always bound, never spliced.
+ *
+ * A query may stand inside another one, so that a condition or an order can be chosen without
+ * gluing strings. The text of a statement is therefore made of constants only.
+ */
+
+/** A query, or a part of one, that is ready to send. */
+export interface Sql {
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** Set by `prepared`: the name under which a connection keeps the parsed statement. */
+  readonly name?: string
+  /** The constant parts around the values; `text` is these with $1, $2 … between them. */
+  readonly parts: readonly string[]
+}
+
+/** sql`select … where id = ${id} and ${condition}`: values become $1, $2 …; queries are inlined. */
+export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
+  const parts = [strings[0] ?? '']
+  const bound: unknown[] = []
+  values.forEach((value, index) => {
+    const after = strings[index + 1] ?? ''
+    if (isSql(value)) {
+      append(parts, value.parts)
+      bound.push(...value.values)
+      append(parts, [after])
+    } else {
+      bound.push(value)
+      parts.push(after)
+    }
+  })
+  return make(parts, bound)
+}
+
+/** Joins queries: joinSql([a, b], ' and '). The separator is a constant of the code. */
+export function joinSql(queries: readonly Sql[], separator: string): Sql {
+  const parts = ['']
+  const bound: unknown[] = []
+  queries.forEach((query, index) => {
+    if (index > 0) append(parts, [separator])
+    append(parts, query.parts)
+    bound.push(...query.values)
+  })
+  return make(parts, bound)
+}
+
+/** A quoted name of a table or column. */
+export function identifier(name: string): Sql {
+  return make([`"${name.replaceAll('"', '""')}"`], [])
+}
+
+/** Statements read from a file of the repository: constant text that binds nothing. */
+export function constantSql(text: string): Sql {
+  return make([text], [])
+}
+
+/**
+ * The same query, parsed and planned once per connection under this name. For the hot paths:
+ * the name must belong to one text for good.
+ */
+export function prepared(name: string, query: Sql): Sql {
+  return { ...query, name }
+}
+
+function make(parts: readonly string[], values: readonly unknown[]): Sql {
+  const text = parts.reduce((before, part, index) => `${before}$${index}${part}`)
+  return { text, values, parts, [MARK]: true } as Sql
+}
+
+/** Adds text parts, gluing the first one to the last part there is: no value lies between. */
+function append(parts: string[], more: readonly string[]): void {
+  parts.push((parts.pop() ?? '') + (more[0] ?? ''), ...more.slice(1))
+}
+
+// A symbol, so that no JSON a client sends can pass for a query.
+const MARK = Symbol('sql')
+
+function isSql(value: unknown): value is Sql {
+  return typeof value === 'object' && value !== null && MARK in value
+}
