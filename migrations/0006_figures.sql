@@ -81,13 +81,13 @@ create table ledger_transaction (
   day date not null,
   at timestamptz not null,
   event_id bigint not null,
-  corrects bigint references ledger_transaction
+  corrects text -- idempotency key of the entry that this one corrects
 );
 
 create table ledger_line (
   transaction_id bigint not null references ledger_transaction,
   line smallint not null,
-  account text not null check (account in ('merchant', 'publisher', 'platform')),
+  account text not null check (account in ('merchant', 'publisher', 'platform', 'bank')),
   day date not null,
   merch_id integer not null,
   pub_id integer not null,

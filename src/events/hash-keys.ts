@@ -38,7 +38,7 @@ export class HashKeys {
     const purposes = wanted.map((item) => item.purpose)
     const epochs = wanted.map((item) => item.epoch)
     const keys = wanted.map((item) => item.key)
-    await this.#db.rows(sql`
+    await this.#db.run(sql`
       insert into hash_key (purpose, epoch, key)
       select * from unnest(${purposes}::text[], ${epochs}::int[], ${keys}::bytea[])
       on conflict do nothing`)
@@ -51,7 +51,7 @@ export class HashKeys {
   /** Deletes the keys of periods that have ended. */
   async forget(nowMs: number): Promise<void> {
     for (const purpose of PURPOSES) {
-      await this.#db.rows(sql`
+      await this.#db.run(sql`
         delete from hash_key where purpose = ${purpose} and epoch < ${epochOf(purpose, nowMs)}`)
     }
   }

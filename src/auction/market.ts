@@ -1,0 +1,135 @@
+/**
+ * The market as an edge sees it: publishers, merchants and campaigns in one immutable snapshot.
+ *
+ * Rebuilt off the request path when the database says that something changed (NOTIFY, polled as a
+ * fallback), so that the hot path asks no SQL for any of it.
+ */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+export interface Publisher {
+  readonly pub_id: number
+  readonly slug: string
+  readonly name: string
+  readonly is_partner: boolean
+  readonly share_ppm: number
+  readonly domains: readonly string[]
+  readonly floor_micros: string
+  readonly tolerance_ppm: number
+  readonly beta: number
+  readonly epsilon_ppm: number
+  readonly allow_merchants: readonly number[]
+  readonly block_merchants: readonly number[]
+  readonly allow_hosts: readonly string[]
+  readonly linkmate_scope: 'all' | 'network'
+  readonly consent_default: 'full' | 'contextual'
+  readonly is_price_required: boolean
+}
+
+export interface Merchant {
+  readonly merch_id: number
+  readonly name: string
+  readonly domains: readonly string[]
+  readonly click_param: string
+  readonly deep_link: string | null
+  readonly feed_imported_at: Date | null
+}
+
+export interface Campaign {
+  readonly campaign_id: number
+  readonly merch_id: number
+  readonly model: 'cpc' | 'cpa' | 'epp'
+  readonly bid_micros: string | null
+  readonly exclusive_bid_micros: string | null
+  readonly rate_ppm: number | null
+  readonly payment_micros: string | null
+  readonly roas: number | null
+  readonly daily_budget_micros: string | null
+  readonly budget_micros: string | null
+  readonly starts_at: Date | null
+  readonly ends_at: Date | null
+  readonly countries: readonly string[]
+  readonly devices: readonly string[]
+  readonly allow_publishers: readonly number[]
+  readonly block_publishers: readonly number[]
+  readonly tracker_impression: readonly string[]
+  readonly tracker_viewable: readonly string[]
+  readonly state: 'active' | 'paused'
+}
+
+export interface Market {
+  /** Grows with every snapshot of this process. */
+  readonly version: number
+  readonly publishers: ReadonlyMap<number, Publisher>
+  readonly publishersBySlug: ReadonlyMap<string, Publisher> // by lower-case slug
+  readonly merchants: ReadonlyMap<number, Merchant>
+  readonly merchantsByDomain: ReadonlyMap<string, number>
+  readonly campaigns: ReadonlyMap<number, Campaign>
+  readonly campaignsByMerchant: ReadonlyMap<number, readonly Campaign[]>
+}
+
+/** Reads the whole market in one snapshot of the database. */
+export function loadMarket(db: Db, version: number): Promise<Market> {
+  const read = async (tx: Db) => {
+    const publishers = await tx.rows<Publisher>(sql`
+      select pub_id, slug, name, is_partner, share_ppm, domains, floor_micros, tolerance_ppm, beta,
+        epsilon_ppm, allow_merchants, block_merchants, allow_hosts, linkmate_scope,
+        consent_default, is_price_required
+      from publisher`)
+    const merchants = await tx.rows<Merchant>(sql`
+      select merch_id, name, click_param, deep_link, feed_imported_at,
+        array(select domain from merchant_domain d where d.merch_id = m.merch_id order by ctid)
+          as domains
+      from merchant m`)
+    const campaigns = await tx.rows<Campaign>(sql`
+      select campaign_id, merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm,
+        payment_micros, roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries,
+        devices, allow_publishers, block_publishers, tracker_impression, tracker_viewable, state
+      from campaign order by campaign_id`)
+    return indexMarket({ version, publishers, merchants, campaigns })
+  }
+  return db.transaction(read, { isSnapshot: true })
+}
+
+/** Builds the look-ups of a snapshot. */
+export function indexMarket(parts: {
+  version: number
+  publishers: readonly Publisher[]
+  merchants: readonly Merchant[]
+  campaigns: readonly Campaign[]
+}): Market {
+  const { version, publishers, merchants, campaigns } = parts
+  return {
+    version,
+    publishers: new Map(publishers.map((item) => [item.pub_id, item])),
+    publishersBySlug: new Map(publishers.map((item) => [item.slug.toLowerCase(), item])),
+    merchants: new Map(merchants.map((item) => [item.merch_id, item])),
+    merchantsByDomain: new Map(
+      merchants.flatMap(({ merch_id, domains }) => domains.map((domain) => [domain, merch_id])),
+    ),
+    campaigns: new Map(campaigns.map((item) => [item.campaign_id, item])),
+    campaignsByMerchant: Map.groupBy(campaigns, (item) => item.merch_id),
+  }
+}
+
+/** The merchant whose domain covers a host (`www.`, any subdomain), or 0. */
+export function merchantOfHost(market: Market, host: string): number {
+  return nearestDomain(host, (domain) => market.merchantsByDomain.get(domain)) ?? 0
+}
+
+/** Whether a host is, or lies below, one of the given domains. */
+export function isHostOf(host: string, domains: readonly string[]): boolean {
+  return nearestDomain(host, (domain) => domains.includes(domain) || undefined) ?? false
+}
+
+/** Walks from a host to its parents: a.b.example, b.example, example. */
+function nearestDomain<T>(host: string, find: (domain: string) => T | undefined): T | undefined {
+  let domain = host.toLowerCase()
+  for (;;) {
+    const found = find(domain)
+    if (found !== undefined) return found
+    const dot = domain.indexOf('.')
+    if (dot < 0) return undefined
+    domain = domain.slice(dot + 1)
+  }
+}

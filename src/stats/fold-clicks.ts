@@ -1,0 +1,155 @@
+/**
+ * Clicks of the log become judged clicks, ledger entries, settled leases and daily figures.
+ *
+ * Called by the money fold for a run of clicks in log order, inside the transaction that moves the
+ * lane's position (I3): everything here happens once or not at all.
+ */
+import { settleClicks } from '../demand/settle.ts'
+import type { StoredEvent } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import { clickEntry } from '../ledger/entries.ts'
+import { insertLedgerEntries } from '../ledger/store.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import {
+  type ClickHistory,
+  type JudgedClick,
+  judgeClicks,
+  VISITOR_WINDOW_MS,
+} from './judge-clicks.ts'
+
+export async function foldClicks(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  const clicks = judgeClicks(events, await findHistory(tx, events))
+  const articles = await findArticles(tx, clicks)
+  const articleOf = (click: JudgedClick) => articles.get(click.event.auctionId ?? '') ?? 0
+  await insertClicks(tx, clicks, articleOf)
+  await addStats(tx, clicks, articleOf)
+  await insertLedgerEntries(
+    tx,
+    clicks
+      .filter((click) => click.paidMicros > 0)
+      .map(({ event, ...click }) =>
+        clickEntry(
+          { eventId: event.id, day: event.day, atMs: event.atMs },
+          {
+            merchId: event.merchId ?? 0,
+            pubId: event.pubId ?? 0,
+            articleId: articleOf({ event, ...click }),
+          },
+          {
+            clickIdHex: event.clickId?.toString('hex') ?? '',
+            priceMicros: click.paidMicros,
+            sharePpm: event.sharePpm ?? 0,
+          },
+        ),
+      ),
+  )
+  await settleClicks(
+    tx,
+    clicks
+      .filter(({ event, reason }) => event.leaseId !== null && reason !== REASON.spooledLate)
+      .map(({ event, paidMicros }) => ({
+        leaseId: event.leaseId ?? '0',
+        reservedMicros: event.reservedMicros ?? 0,
+        paidMicros,
+      })),
+  )
+}
+
+async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<ClickHistory> {
+  const results = events.flatMap(({ resultNumber }) => resultNumber ?? [])
+  const visitors = events.flatMap(({ visitorKey }) => visitorKey ?? [])
+  const leases = events.flatMap(({ leaseId }) => leaseId ?? [])
+  const from = new Date(Math.min(...events.map(({ atMs }) => atMs)) - VISITOR_WINDOW_MS)
+  const reserved = await tx.rows<{ result_number: Buffer }>(sql`
+    select result_number from click where is_reserved and result_number = any(${results}::bytea[])`)
+  const valid = await tx.rows<{
+    visitor_key: Buffer
+    campaign_id: number | null
+    auction_id: string
+    at: Date
+  }>(sql`
+    select visitor_key, campaign_id, auction_id, at from click
+    where visitor_key = any(${visitors}::bytea[]) and reason = 0 and at > ${from}`)
+  const closed = await tx.rows<{ lease_id: string }>(sql`
+    select lease_id from lease
+    where lease_id = any(${leases}::bigint[]) and closed_at is not null`)
+  return {
+    reservedResults: new Set(reserved.map((row) => row.result_number.toString('hex'))),
+    validClicks: valid.map((row) => ({
+      visitorKey: row.visitor_key.toString('hex'),
+      campaignId: row.campaign_id ?? 0,
+      auctionId: row.auction_id,
+      atMs: row.at.getTime(),
+    })),
+    closedLeases: new Set(closed.map((row) => row.lease_id)),
+  }
+}
+
+async function findArticles(
+  tx: Db,
+  clicks: readonly JudgedClick[],
+): Promise<ReadonlyMap<string, number>> {
+  const auctions = [...new Set(clicks.flatMap(({ event }) => event.auctionId ?? []))]
+  const rows = await tx.rows<{ auction_id: string; article_id: number }>(sql`
+    select auction_id, article_id from smart_link where auction_id = any(${auctions}::bigint[])`)
+  return new Map(rows.map((row) => [row.auction_id, row.article_id]))
+}
+
+type ArticleOf = (click: JudgedClick) => number
+
+async function insertClicks(tx: Db, clicks: readonly JudgedClick[], articleOf: ArticleOf) {
+  const column = <T>(read: (click: JudgedClick) => T): T[] => clicks.map(read)
+  await tx.run(sql`
+    insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
+      merch_id, campaign_id, offer_id, model, price_micros, share_ppm, paid_micros,
+      publisher_micros, reason, is_reserved, visitor_key, session_key)
+    select * from unnest(
+      ${column(({ event }) => event.id)}::bigint[],
+      ${column(({ event }) => event.clickId)}::bytea[],
+      ${column(({ event }) => event.resultNumber)}::bytea[],
+      ${column(({ event }) => event.day)}::date[],
+      ${column(({ event }) => new Date(event.atMs))}::timestamptz[],
+      ${column(({ event }) => event.pubId ?? 0)}::int[],
+      ${column(articleOf)}::int[],
+      ${column(({ event }) => event.auctionId ?? '0')}::bigint[],
+      ${column(({ event }) => event.merchId ?? 0)}::int[],
+      ${column(({ event }) => event.campaignId)}::int[],
+      ${column(({ event }) => event.offerId)}::bigint[],
+      ${column(({ event }) => event.model ?? 0)}::smallint[],
+      ${column(({ event }) => event.priceMicros ?? 0)}::bigint[],
+      ${column(({ event }) => event.sharePpm ?? 0)}::int[],
+      ${column((click) => click.paidMicros)}::bigint[],
+      ${column((click) => click.publisherMicros)}::bigint[],
+      ${column((click) => click.reason)}::smallint[],
+      ${column((click) => click.isReserved)}::boolean[],
+      ${column(({ event }) => event.visitorKey)}::bytea[],
+      ${column(({ event }) => event.sessionKey)}::bytea[])`)
+}
+
+/** Adds the run to the daily figures. Rows are locked in key order, so that lanes never deadlock. */
+async function addStats(tx: Db, clicks: readonly JudgedClick[], articleOf: ArticleOf) {
+  await tx.run(sql`
+    insert into stats_day as figures (day, pub_id, article_id, merch_id,
+      clicks, invalid_clicks, unfunded_clicks, earnings_micros)
+    select day, pub_id, article_id, merch_id,
+      count(*) filter (where reason = ${REASON.ok}),
+      count(*) filter (where reason <> ${REASON.ok}),
+      count(*) filter (where reason = ${REASON.unfunded}),
+      sum(publisher_micros)
+    from unnest(
+      ${clicks.map(({ event }) => event.day)}::date[],
+      ${clicks.map(({ event }) => event.pubId ?? 0)}::int[],
+      ${clicks.map(articleOf)}::int[],
+      ${clicks.map(({ event }) => event.merchId ?? 0)}::int[],
+      ${clicks.map((click) => click.reason)}::int[],
+      ${clicks.map((click) => click.publisherMicros)}::bigint[]
+    ) as click (day, pub_id, article_id, merch_id, reason, publisher_micros)
+    group by pub_id, day, article_id, merch_id
+    order by pub_id, day, article_id, merch_id
+    on conflict (pub_id, day, article_id, merch_id) do update set
+      clicks = figures.clicks + excluded.clicks,
+      invalid_clicks = figures.invalid_clicks + excluded.invalid_clicks,
+      unfunded_clicks = figures.unfunded_clicks + excluded.unfunded_clicks,
+      earnings_micros = figures.earnings_micros + excluded.earnings_micros`)
+}

@@ -1,0 +1,144 @@
+/**
+ * The worker: reads each lane of the log in order and folds it into tables.
+ *
+ * One worker owns a lane at a time, by an advisory lock on the very connection that commits; and
+ * its commit is conditional on the lane's position. A worker that lost its connection, and so its
+ * lock, can therefore never commit over the one that took over (I3: once, whatever crashes).
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MONEY_LANE, type StoredEvent } from '../events/event.ts'
+import type { EventLog } from '../events/event-log.ts'
+import type { Database, Db, ReservedDb } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+/** A transaction of this many events takes some 20 ms: short locks, few commits. */
+const BATCH_EVENTS = 1_000
+/** Without a hint a lane is looked at this often; with the fold's own time well under 5 s. */
+const POLL_MS = 1_000
+/** After an error, so that a broken database is not hammered. */
+const RETRY_MS = 1_000
+/** First key of the advisory locks; the second is the lane. */
+const LOCK_CLASS = 0x50_4f_4c_44
+
+export type FoldEvents = (tx: Db, events: readonly StoredEvent[]) => Promise<void>
+
+export interface FoldLoopOptions {
+  readonly database: Database
+  readonly log: EventLog
+  readonly lanes: readonly number[]
+  readonly fold: FoldEvents
+  /** Called with what each commit folded; for metrics. */
+  readonly onFolded?: (lane: number, events: readonly StoredEvent[]) => void
+  readonly onError: (error: unknown) => void
+}
+
+/** Folds the given lanes on one connection until closed. */
+export class FoldLoop {
+  readonly #options: FoldLoopOptions
+  readonly #stopping = new AbortController()
+  readonly #dirty = new Set<number>()
+  readonly #owned = new Set<number>()
+  #wake = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: FoldLoopOptions) {
+    this.#options = options
+    options.log.onAppended((lane) => {
+      this.#dirty.add(lane)
+      this.#wake.abort()
+    })
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    this.#wake.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        const db = await this.#options.database.reserve()
+        try {
+          await this.#foldOn(db)
+          db.release()
+        } catch (error) {
+          db.release(error as Error)
+          throw error
+        } finally {
+          this.#owned.clear()
+        }
+      } catch (error) {
+        this.#options.onError(error)
+        await sleep(RETRY_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
+      }
+    }
+  }
+
+  async #foldOn(db: ReservedDb): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const { lanes } = this.#options
+      await this.#claim(db)
+      const due = this.#dirty.size > 0 ? lanes.filter((lane) => this.#dirty.has(lane)) : lanes
+      this.#dirty.clear()
+      for (const lane of due) {
+        if (!this.#owned.has(lane)) continue
+        while (await this.#foldBatch(db, lane)) if (this.#stopping.signal.aborted) return unlock(db)
+      }
+      if (this.#dirty.size === 0) await this.#idle()
+    }
+    return unlock(db)
+  }
+
+  /** Waits for a hint, or for the next poll. */
+  async #idle(): Promise<void> {
+    if (this.#stopping.signal.aborted) return
+    this.#wake = new AbortController()
+    await sleep(POLL_MS, undefined, { signal: this.#wake.signal }).catch(() => undefined)
+  }
+
+  /** Takes every lane that no other worker holds. */
+  async #claim(db: Db): Promise<void> {
+    const wanted = this.#options.lanes.filter((lane) => !this.#owned.has(lane))
+    if (wanted.length === 0) return
+    const rows = await db.rows<{ lane: number }>(sql`
+      select lane from unnest(${wanted}::int[]) as lane
+      where pg_try_advisory_lock(${LOCK_CLASS}, lane)`)
+    for (const { lane } of rows) this.#owned.add(lane)
+  }
+
+  /** True when a full batch was folded, so that more is likely there. */
+  async #foldBatch(db: Db, lane: number): Promise<boolean> {
+    const { log, fold, onFolded } = this.#options
+    const at = await db.row<{ position: string }>(sql`
+      select position from lane where lane = ${lane}`)
+    if (at === null) throw new Error(`lane ${lane} is not in table lane`)
+    const events = await log.read({ lane, position: at.position, limit: BATCH_EVENTS })
+    const last = events.at(-1)
+    if (last === undefined) return false
+    await db.transaction(async (tx) => {
+      const moved = await tx.run(sql`
+        update lane set position = ${last.seq}, watermark = greatest(watermark, ${watermark(events)})
+        where lane = ${lane} and position = ${at.position}`)
+      if (moved !== 1) throw new Error(`lane ${lane} was folded by another worker`)
+      await fold(tx, events)
+    })
+    onFolded?.(lane, events)
+    return events.length === BATCH_EVENTS
+  }
+}
+
+export const MONEY_LANES: readonly number[] = [MONEY_LANE]
+export const VIEW_LANES: readonly number[] = Array.from({ length: 15 }, (_, index) => index + 1)
+
+function watermark(events: readonly StoredEvent[]): Date {
+  return new Date(Math.max(...events.map(({ atMs }) => atMs)))
+}
+
+async function unlock(db: Db): Promise<void> {
+  await db.run(sql`select pg_advisory_unlock_all()`)
+}

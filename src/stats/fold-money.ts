@@ -1,0 +1,34 @@
+/**
+ * The money lane in one total order: clicks, orders, returns, reversals, payments, lease closings.
+ *
+ * Runs of one type go to that type's fold together; the order between runs is the log's.
+ */
+import { closeLeases } from '../demand/settle.ts'
+import { EVENT_TYPE, type EventType, type StoredEvent } from '../events/event.ts'
+import type { Db } from '../platform/postgres.ts'
+import { foldClicks } from './fold-clicks.ts'
+import type { FoldEvents } from './fold-loop.ts'
+
+const FOLDS: Partial<Record<EventType, FoldEvents>> = {
+  [EVENT_TYPE.click]: foldClicks,
+  [EVENT_TYPE.leaseClose]: closeLeases,
+}
+
+export async function foldMoney(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  for (const run of runsOfOneType(events)) {
+    const type = (run[0] as StoredEvent).type
+    const fold = FOLDS[type]
+    if (fold === undefined) throw new Error(`nothing folds events of type ${type}`)
+    await fold(tx, run)
+  }
+}
+
+export function runsOfOneType(events: readonly StoredEvent[]): StoredEvent[][] {
+  const runs: StoredEvent[][] = []
+  for (const event of events) {
+    const run = runs.at(-1)
+    if (run?.[0]?.type === event.type) run.push(event)
+    else runs.push([event])
+  }
+  return runs
+}

@@ -1,0 +1,96 @@
+/**
+ * Page impressions, link impressions and placements of the log become daily counts.
+ *
+ * Plain SQL over the batch: sameness is a unique key (a page impression counts once per publisher
+ * and session, decisions 4.7), so nothing needs to be remembered between batches. An event with a
+ * reason is kept in the log and counted nowhere, but for robots' page impressions, shown apart.
+ */
+import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+export async function foldViews(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  const ofType = (type: number) => events.filter((event) => event.type === type)
+  await addPageImpressions(tx, ofType(EVENT_TYPE.pageImpression))
+  await addLinkImpressions(
+    tx,
+    events.filter(
+      ({ type, reason }) =>
+        reason === REASON.ok &&
+        (type === EVENT_TYPE.linkImpression || type === EVENT_TYPE.linkViewable),
+    ),
+  )
+  await addPlacements(
+    tx,
+    ofType(EVENT_TYPE.placement).filter(({ reason }) => reason === REASON.ok),
+  )
+}
+
+async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  if (events.length === 0) return
+  await tx.run(sql`
+    with viewed as (
+      select distinct on (pub_id, session_key) *
+      from unnest(
+        ${events.map(({ pubId }) => pubId)}::int[],
+        ${events.map(({ sessionKey }) => sessionKey)}::bytea[],
+        ${events.map(({ urlKey }) => urlKey)}::bytea[],
+        ${events.map(({ day }) => day)}::date[],
+        ${events.map(({ reason }) => reason !== REASON.ok)}::boolean[]
+      ) with ordinality as event (pub_id, session_key, url_key, day, is_robot, place)
+      order by pub_id, session_key, place
+    ), fresh as (
+      insert into page_session (pub_id, session_key, day)
+      select pub_id, session_key, day from viewed order by pub_id, session_key
+      on conflict do nothing
+      returning pub_id, session_key
+    )
+    insert into page_day as figures (pub_id, url_key, day, impressions, robot_impressions)
+    select pub_id, url_key, day,
+      count(*) filter (where not is_robot), count(*) filter (where is_robot)
+    from viewed join fresh using (pub_id, session_key)
+    group by pub_id, url_key, day
+    order by pub_id, url_key, day
+    on conflict (pub_id, url_key, day) do update set
+      impressions = figures.impressions + excluded.impressions,
+      robot_impressions = figures.robot_impressions + excluded.robot_impressions`)
+}
+
+async function addLinkImpressions(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  if (events.length === 0) return
+  await tx.run(sql`
+    insert into link_day as figures (pub_id, auction_id, day, impressions, viewable_impressions)
+    select pub_id, auction_id, day,
+      count(*) filter (where not is_viewable), count(*) filter (where is_viewable)
+    from unnest(
+      ${events.map(({ pubId }) => pubId)}::int[],
+      ${events.map(({ auctionId }) => auctionId)}::bigint[],
+      ${events.map(({ day }) => day)}::date[],
+      ${events.map(({ type }) => type === EVENT_TYPE.linkViewable)}::boolean[]
+    ) as event (pub_id, auction_id, day, is_viewable)
+    group by pub_id, auction_id, day
+    order by pub_id, auction_id, day
+    on conflict (pub_id, auction_id, day) do update set
+      impressions = figures.impressions + excluded.impressions,
+      viewable_impressions = figures.viewable_impressions + excluded.viewable_impressions`)
+}
+
+async function addPlacements(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  if (events.length === 0) return
+  await tx.run(sql`
+    insert into stats_day as figures (pub_id, day, article_id, merch_id, placements)
+    select pub_id, day, coalesce(article_id, 0), merch_id, count(*)
+    from unnest(
+      ${events.map(({ pubId }) => pubId)}::int[],
+      ${events.map(({ day }) => day)}::date[],
+      ${events.map(({ auctionId }) => auctionId)}::bigint[],
+      ${events.map(({ merchId }) => merchId)}::int[]
+    ) as event (pub_id, day, auction_id, merch_id)
+    left join (select auction_id, article_id from smart_link) link using (auction_id)
+    where merch_id <> 0
+    group by 1, 2, 3, 4
+    order by 1, 2, 3, 4
+    on conflict (pub_id, day, article_id, merch_id) do update set
+      placements = figures.placements + excluded.placements`)
+}

@@ -1,0 +1,106 @@
+/**
+ * Which clicks are paid: the one place that decides it (architecture, "the fold judges").
+ *
+ * A pure function of the clicks in log order and of what came before them. It settles a click
+ * exactly when the edge reserved its price, the click is the first reserved one of its result, and
+ * it passes the visitor rules (economics 2.5); otherwise it says why not. It never pays what the
+ * edge did not reserve, and "within 30 minutes" is judged over accepted-at times in log order.
+ */
+import { MODEL, type StoredEvent } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import { type Micros, micros, publisherPart } from '../platform/money.ts'
+
+/** A person who clicks one link again within this time means the same visit. */
+export const VISITOR_REPEAT_MS = 30 * 60_000
+/** More billable clicks of one visitor for one campaign in this time are not readers' interest. */
+export const VISITOR_WINDOW_MS = 60 * 60_000
+export const VISITOR_CLICKS_MAX = 5
+
+/** An earlier valid click of a visitor, not older than VISITOR_WINDOW_MS before the first judged. */
+export interface EarlierClick {
+  readonly visitorKey: string // hex
+  readonly campaignId: number
+  readonly auctionId: string
+  readonly atMs: number
+}
+
+export interface ClickHistory {
+  readonly reservedResults: ReadonlySet<string> // hex
+  readonly validClicks: readonly EarlierClick[]
+  readonly closedLeases: ReadonlySet<string>
+}
+
+export interface JudgedClick {
+  readonly event: StoredEvent
+  readonly reason: number
+  /** The first reserved click of its result: no other click of that result is ever paid. */
+  readonly isReserved: boolean
+  readonly paidMicros: Micros
+  readonly publisherMicros: Micros
+}
+
+export function judgeClicks(events: readonly StoredEvent[], history: ClickHistory): JudgedClick[] {
+  const reserved = new Set(history.reservedResults)
+  const visits = new Map<string, EarlierClick[]>()
+  for (const click of history.validClicks) remember(visits, click)
+  return events.map((event) => {
+    const result = event.resultNumber?.toString('hex') ?? ''
+    const isFirst = event.reason === REASON.ok && !reserved.has(result)
+    const reason = judge(event, { isFirst, visits, closedLeases: history.closedLeases })
+    if (isFirst) reserved.add(result)
+    if (reason === REASON.ok && event.visitorKey !== null) remember(visits, visitOf(event))
+    const isPaid = reason === REASON.ok && event.model === MODEL.cpc
+    const paidMicros = micros(isPaid ? (event.priceMicros ?? 0) : 0)
+    return {
+      event,
+      reason,
+      isReserved: isFirst,
+      paidMicros,
+      publisherMicros: publisherPart(paidMicros, event.sharePpm ?? 0),
+    }
+  })
+}
+
+function judge(
+  event: StoredEvent,
+  context: {
+    isFirst: boolean
+    visits: ReadonlyMap<string, readonly EarlierClick[]>
+    closedLeases: ReadonlySet<string>
+  },
+): number {
+  if (event.reason !== REASON.ok) return event.reason
+  if (!context.isFirst) return REASON.duplicateResult
+  if (event.leaseId !== null && context.closedLeases.has(event.leaseId)) return REASON.spooledLate
+  if (event.visitorKey === null) return REASON.ok
+  const visit = visitOf(event)
+  const earlier = context.visits.get(visitorOf(visit)) ?? []
+  const recent = earlier.filter(({ atMs }) => Math.abs(visit.atMs - atMs) < VISITOR_WINDOW_MS)
+  const isRepeat = recent.some(
+    ({ auctionId, atMs }) =>
+      auctionId === visit.auctionId && Math.abs(visit.atMs - atMs) < VISITOR_REPEAT_MS,
+  )
+  if (isRepeat) return REASON.duplicateVisitor
+  return recent.length >= VISITOR_CLICKS_MAX ? REASON.visitorLimit : REASON.ok
+}
+
+function visitOf(event: StoredEvent): EarlierClick {
+  return {
+    visitorKey: event.visitorKey?.toString('hex') ?? '',
+    campaignId: event.campaignId ?? 0,
+    auctionId: event.auctionId ?? '0',
+    atMs: event.atMs,
+  }
+}
+
+/** The rules count per visitor and campaign. */
+function visitorOf({ visitorKey, campaignId }: EarlierClick): string {
+  return `${visitorKey} ${campaignId}`
+}
+
+function remember(visits: Map<string, EarlierClick[]>, click: EarlierClick): void {
+  const key = visitorOf(click)
+  const clicks = visits.get(key)
+  if (clicks === undefined) visits.set(key, [click])
+  else clicks.push(click)
+}
