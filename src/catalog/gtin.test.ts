@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { kitPath } from '../../test/kit.ts'
+import { isJoinable, joinableGtin14, readGtin } from './gtin.ts'
+
+interface GtinCase {
+  input: string
+  api: string
+  feed: string
+  gtin14: string | null
+  format: string | null
+  joinable: boolean
+  why: string
+}
+
+test('all 333 cases of the GTIN oracle are answered as expected', (t) => {
+  const path = kitPath(t, 'oracles/gtin-cases.json')
+  if (path === null) return
+  const { cases } = JSON.parse(readFileSync(path, 'utf8')) as { cases: GtinCase[] }
+  assert.equal(cases.length, 333)
+  for (const expected of cases) {
+    const gtin = readGtin(expected.input)
+    const found = {
+      feed: gtin.kind,
+      gtin14: gtin.gtin14,
+      format: gtin.format,
+      joinable: isJoinable(gtin),
+      // A caller's number that had to be repaired was not valid as it was sent.
+      api:
+        gtin.kind === 'missing'
+          ? 'missing'
+          : gtin.kind === 'bad' || gtin.kind === 'repaired'
+            ? 'invalid'
+            : 'valid',
+    }
+    const { feed, gtin14, format, joinable, api } = expected
+    const wanted = { feed, gtin14, format, joinable, api }
+    assert.deepEqual(found, wanted, `${expected.input}: ${expected.why}`)
+  }
+})
+
+test('one wrong digit never passes, and never joins', () => {
+  const digit = fc.integer({ min: 0, max: 9 })
+  fc.assert(
+    fc.property(
+      fc.constantFrom('3017620422003', '0660973141423', '10009511000179'),
+      digit,
+      digit,
+      (code, at, by) => {
+        const changed = (Number(code[at]) + 1 + (by % 9)) % 10
+        const wrong = code.slice(0, at) + changed + code.slice(at + 1)
+        assert.equal(readGtin(wrong).kind, 'bad')
+        assert.equal(joinableGtin14(wrong), null)
+      },
+    ),
+  )
+})
+
+test('zeros in front, spaces and hyphens never change which product a code means', () => {
+  for (const written of ['012345678905', '0012345678905', '00012345678905', ' 0-12345 67890-5 ']) {
+    assert.equal(joinableGtin14(written), '00012345678905', written)
+  }
+  assert.equal(joinableGtin14('12345678905'), '00012345678905', 'the lost zero of a UPC-A')
+})
+
+test('any text at all is classified without an exception', () => {
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void readGtin(text)))
+})
+
+test('an in-store number keeps its GTIN-14 but joins nothing, also when its zero was lost', () => {
+  assert.equal(readGtin('2488691019613').gtin14, '02488691019613')
+  assert.equal(joinableGtin14('2488691019613'), null)
+  // 11 digits that become 02…: restricted once repaired.
+  assert.equal(readGtin('20000000008').kind, 'restricted')
+})
