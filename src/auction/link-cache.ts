@@ -1,0 +1,140 @@
+/**
+ * Links that this node holds, so that a known link needs no SQL (architecture, the edge).
+ *
+ * Bounded by bytes; misses that gather while a query is under way are loaded together. When the
+ * catalogue or a link changes, everything held becomes stale and is loaded again on its next use;
+ * while the database is away, what is held goes on serving (I5).
+ */
+import { LRUCache } from 'lru-cache'
+import type { LinkData } from './link-store.ts'
+
+const CACHE_BYTES_MAX = 512 * 1024 * 1024
+/** Links per query: one round trip, a few milliseconds. */
+const BATCH_LINKS = 500
+const QUERIES_MAX = 2
+/** After a failed load, the next tries are spared the wait for this long. */
+const AWAY_MS = 250
+
+interface Held<T> {
+  readonly data: LinkData
+  readonly generation: number
+  derived: T | null
+  derivedFor: number
+}
+
+export type LoadLinks = (auctionIds: readonly string[]) => Promise<Map<string, LinkData>>
+
+/** `T`: what the auction derives from a link and the market, kept beside it. */
+export class LinkCache<T> {
+  readonly #held = new LRUCache<string, Held<T>>({
+    maxSize: CACHE_BYTES_MAX,
+    sizeCalculation: ({ data }) => bytesOf(data),
+  })
+  readonly #load: LoadLinks
+  readonly #waiting = new Map<string, PromiseWithResolvers<LinkData | null>>()
+  #queries = 0
+  #generation = 0
+  #awayUntilMs = 0
+
+  constructor(load: LoadLinks) {
+    this.#load = load
+  }
+
+  /** The catalogue or a link changed: what is held is loaded again on its next use. */
+  invalidate(): void {
+    this.#generation += 1
+  }
+
+  /** A link that is held and fresh, without waiting. */
+  peek(auctionId: string): LinkData | undefined {
+    const held = this.#held.get(auctionId)
+    return held !== undefined && held.generation === this.#generation ? held.data : undefined
+  }
+
+  /** What was last known of a link, however old. */
+  peekStale(auctionId: string): LinkData | undefined {
+    return this.#held.get(auctionId)?.data
+  }
+
+  /**
+   * A link, loaded if need be; null when there is none. Falls back to the stale one when the
+   * database does not answer within `patienceMs`; without one, rejects with what went wrong.
+   */
+  async get(auctionId: string, patienceMs: number): Promise<LinkData | null> {
+    const fresh = this.peek(auctionId)
+    if (fresh !== undefined) return fresh
+    const stale = this.peekStale(auctionId)
+    if (stale !== undefined && performance.now() < this.#awayUntilMs) return stale
+    try {
+      return await withPatience(this.#request(auctionId), patienceMs)
+    } catch (error) {
+      this.#awayUntilMs = performance.now() + AWAY_MS
+      if (stale !== undefined) return stale
+      throw error
+    }
+  }
+
+  /** What is derived from a held link for a version of the market, made anew when either changed. */
+  derive(auctionId: string, marketVersion: number, make: (data: LinkData) => T): T | null {
+    const held = this.#held.get(auctionId)
+    if (held === undefined) return null
+    if (held.derived === null || held.derivedFor !== marketVersion) {
+      held.derived = make(held.data)
+      held.derivedFor = marketVersion
+    }
+    return held.derived
+  }
+
+  #request(auctionId: string): Promise<LinkData | null> {
+    const waiting = this.#waiting.get(auctionId)
+    if (waiting !== undefined) return waiting.promise
+    const request = Promise.withResolvers<LinkData | null>()
+    // A caller may lose patience before the answer; the rejection is then nobody's.
+    request.promise.catch(() => undefined)
+    this.#waiting.set(auctionId, request)
+    if (this.#queries < QUERIES_MAX) queueMicrotask(() => void this.#flush())
+    return request.promise
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#queries >= QUERIES_MAX || this.#waiting.size === 0) return
+    this.#queries += 1
+    const batch = [...this.#waiting].slice(0, BATCH_LINKS)
+    for (const [id] of batch) this.#waiting.delete(id)
+    const generation = this.#generation
+    try {
+      const found = await this.#load(batch.map(([id]) => id))
+      for (const [id, request] of batch) {
+        const data = found.get(id) ?? null
+        if (data === null) this.#held.delete(id)
+        else this.#held.set(id, { data, generation, derived: null, derivedFor: -1 })
+        request.resolve(data)
+      }
+    } catch (error) {
+      for (const [, request] of batch) request.reject(error)
+    } finally {
+      this.#queries -= 1
+      void this.#flush()
+    }
+  }
+}
+
+export class OutOfPatience extends Error {
+  override name = 'OutOfPatience'
+  readonly code = 'ETIMEDOUT' // The database counts as out of reach.
+}
+
+function withPatience<T>(promise: Promise<T>, patienceMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new OutOfPatience('no answer in time')), patienceMs)
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+/** A rough size: strings dominate, a record costs some 200 bytes besides. */
+function bytesOf({ link, offers }: LinkData): number {
+  let bytes = 400 + 2 * ((link.url?.length ?? 0) + link.article_url.length)
+  for (const { title, url, image_url } of offers) {
+    bytes += 400 + 2 * (title.length + url.length + (image_url?.length ?? 0))
+  }
+  return bytes
+}

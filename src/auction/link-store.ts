@@ -1,0 +1,116 @@
+/** What an edge needs to know of a link: itself, its article, and the offers of its product. */
+import { unwrapUrl } from '../links/unwrap.ts'
+import type { Db } from '../platform/postgres.ts'
+import { prepared, sql } from '../platform/sql.ts'
+import { urlKey } from '../platform/url.ts'
+
+export interface LinkRow {
+  readonly auction_id: string
+  readonly pub_id: number
+  readonly article_id: number
+  readonly url: string | null
+  readonly article_url: string
+  readonly is_exclusive: boolean
+  readonly is_keyless: boolean
+  readonly state: 'active' | 'disabled'
+}
+
+export interface OfferRow {
+  readonly offer_id: string
+  readonly merch_id: number
+  readonly product_id: string
+  readonly sku: string
+  readonly title: string
+  readonly url: string
+  readonly url_key: Buffer
+  readonly image_url: string | null
+  readonly price_micros: string
+  readonly is_in_stock: boolean
+  readonly category_id: number | null
+}
+
+export interface LinkData {
+  readonly link: LinkRow
+  /** The listing that the link's own address is; null when no feed has it. */
+  readonly original: OfferRow | null
+  /** All offers of the same product, the original's merchant included; one per merchant. */
+  readonly offers: readonly OfferRow[]
+}
+
+/** A product that more merchants sell is cut to the cheapest in stock; the auction keeps 64. */
+const OFFERS_PER_PRODUCT_MAX = 256
+
+/** Loads links by auction id, in three round trips however many there are. */
+export async function loadLinks(
+  db: Db,
+  auctionIds: readonly string[],
+): Promise<Map<string, LinkData>> {
+  const links = await db.rows<LinkRow>(
+    prepared(
+      'load_links',
+      sql`
+    select l.auction_id, l.pub_id, l.article_id, l.url, a.url as article_url, l.is_exclusive,
+      l.is_keyless, l.state
+    from smart_link l join article a using (article_id)
+    where l.auction_id = any(${auctionIds}::bigint[])`,
+    ),
+  )
+  const keys = new Map<string, Buffer>()
+  for (const { auction_id, url } of links) {
+    const key = url === null ? null : urlKey(unwrapUrl(url) ?? url)
+    if (key !== null) keys.set(auction_id, key)
+  }
+  const originals = await findListings(db, [...keys.values()])
+  const products = [...new Set([...originals.values()].map((offer) => offer.product_id))]
+  const offers = Map.groupBy(await findOffers(db, products), (offer) => offer.product_id)
+  return new Map(
+    links.map((link) => {
+      const key = keys.get(link.auction_id)
+      const original = (key && originals.get(key.toString('hex'))) ?? null
+      const ofProduct = original === null ? [] : (offers.get(original.product_id) ?? [])
+      return [link.auction_id, { link, original, offers: onePerMerchant(ofProduct, original) }]
+    }),
+  )
+}
+
+/** Current listings by the key of their address, hex. */
+async function findListings(db: Db, keys: readonly Buffer[]): Promise<Map<string, OfferRow>> {
+  if (keys.length === 0) return new Map()
+  const rows = await db.rows<OfferRow>(
+    prepared(
+      'find_listings',
+      sql`
+    select distinct on (url_key) offer_id, merch_id, product_id, sku, title, url, url_key,
+      image_url, price_micros, is_in_stock, category_id
+    from current_offer where url_key = any(${keys}::bytea[])
+    order by url_key, is_in_stock desc, price_micros, offer_id`,
+    ),
+  )
+  return new Map(rows.map((row) => [row.url_key.toString('hex'), row]))
+}
+
+/** Current offers of products, cheapest in stock first. */
+async function findOffers(db: Db, productIds: readonly string[]): Promise<OfferRow[]> {
+  if (productIds.length === 0) return []
+  return db.rows<OfferRow>(
+    prepared(
+      'find_offers',
+      sql`
+    select offer_id, merch_id, product_id, sku, title, url, url_key, image_url, price_micros,
+      is_in_stock, category_id
+    from unnest(${productIds}::bigint[]) as wanted
+    cross join lateral (
+      select * from current_offer where product_id = wanted
+      order by is_in_stock desc, price_micros, offer_id limit ${OFFERS_PER_PRODUCT_MAX}
+    ) offer`,
+    ),
+  )
+}
+
+/** A merchant competes with its best listing; with the very one linked, if it is its own. */
+function onePerMerchant(offers: readonly OfferRow[], original: OfferRow | null): OfferRow[] {
+  const best = new Map<number, OfferRow>()
+  if (original !== null) best.set(original.merch_id, original)
+  for (const offer of offers) if (!best.has(offer.merch_id)) best.set(offer.merch_id, offer)
+  return [...best.values()]
+}

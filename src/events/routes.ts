@@ -1,0 +1,139 @@
+/**
+ * Interface 4.7: what publishers' pages report. Hot: validated, appended, answered.
+ *
+ * The edge records facts; whether a page impression is the first of its session, or a link is the
+ * publisher's own, the fold decides as well. 201 only after the batch is durable (I2).
+ */
+
+import { ApiError, badRequest } from '../platform/errors.ts'
+import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
+import { readJson } from '../platform/hot-http.ts'
+import { isId } from '../platform/ids.ts'
+import { urlKey } from '../platform/url.ts'
+import { compileCheck } from '../platform/validation.ts'
+import { CONSENT, consentOf } from './consent.ts'
+import { EVENT_TYPE, type EventType, type LogEvent, newEvent, viewLane } from './event.ts'
+import type { HashKeys } from './hash-keys.ts'
+import { REASON } from './reason.ts'
+import { LinkImpressions, PageImpressions } from './schema.ts'
+import { readUserAgent } from './user-agent.ts'
+
+/** An append on an events call may wait this long for the log before the spool takes it. */
+const PATIENCE_MS = 250
+
+export interface EventRoutesDeps {
+  readonly brandWords: readonly string[]
+  readonly append: (events: readonly LogEvent[], options: { patienceMs: number }) => Promise<void>
+  readonly hashKeys: Pick<HashKeys, 'hash'>
+  readonly nextId: () => string
+  readonly now: () => number
+  readonly countryOf: (request: HotRequest) => string | null
+  readonly findPublisher: (pubId: number) => { consent_default: 'full' | 'contextual' } | undefined
+  /** The publisher of a link; null when nobody has it, undefined when that cannot be told now. */
+  readonly ownersOf: (
+    auctionIds: readonly string[],
+  ) => Promise<ReadonlyMap<string, number | null | undefined>>
+  /** Throws 429 when this origin calls too often. */
+  readonly limit: (request: HotRequest, pubId: number) => void
+}
+
+const checkPage = compileCheck(PageImpressions)
+const checkLink = compileCheck(LinkImpressions)
+
+/** The route of `/api/v1/events/<category>/<type>`; null when no such pair exists. */
+export function eventRoute(deps: EventRoutesDeps): (path: string) => HotRoute | null {
+  const routes = new Map<string, HotRoute>()
+  const add = (name: string, type: EventType): void => {
+    routes.set(`/api/v1/events/impressions/${name}`, {
+      method: 'POST',
+      cors: 'open',
+      handle: (request) => record(deps, request, type),
+    })
+  }
+  add('page_impression', EVENT_TYPE.pageImpression)
+  for (const word of deps.brandWords) {
+    add(`${word}_link_impression`, EVENT_TYPE.linkImpression)
+    add(`${word}_link_viewable_impression`, EVENT_TYPE.linkViewable)
+  }
+  return (path) => routes.get(path) ?? null
+}
+
+async function record(
+  deps: EventRoutesDeps,
+  request: HotRequest,
+  type: EventType,
+): Promise<HotReply> {
+  const body = readBatch(request, type)
+  const pubId = body.organization_id
+  deps.limit(request, pubId)
+  const publisher = deps.findPublisher(pubId)
+  if (publisher === undefined) {
+    throw new ApiError('notFound', { message: `organization_id: no publisher ${pubId}` })
+  }
+  const { headers } = request
+  const atMs = deps.now()
+  const agent = readUserAgent(headers['user-agent'])
+  const byDefault = publisher.consent_default
+  const shared = {
+    atMs,
+    type,
+    pubId,
+    lane: viewLane(pubId),
+    sessionKey: deps.hashKeys.hash('session', body.user.page_session_uuid.toLowerCase(), atMs),
+    reason: agent.isRobot ? REASON.robot : REASON.ok,
+    device: agent.device,
+    uaFamily: agent.family,
+    country: deps.countryOf(request),
+    consent: consentOf(body.user.consent, { headers, byDefault }) ?? CONSENT.unknown,
+    url: originAndPath(body.user.source_url),
+    urlKey: urlKey(body.user.source_url),
+    referrer: originAndPath(body.user.previous_url ?? ''),
+  }
+  const owners = await linkOwners(deps, body)
+  const events = body.events.map((event) => {
+    if (!('auction_id' in event)) return newEvent({ ...shared, id: deps.nextId() })
+    const auctionId = BigInt(event.auction_id).toString() // Without leading zeros.
+    const reason = shared.reason || linkReason(owners.get(auctionId), pubId)
+    return newEvent({ ...shared, id: deps.nextId(), auctionId, reason })
+  })
+  await deps.append(events, { patienceMs: PATIENCE_MS })
+  return { status: 201, headers: {}, body: null }
+}
+
+function readBatch(request: HotRequest, type: EventType): PageImpressions | LinkImpressions {
+  const body = readJson(request)
+  const faults = (type === EVENT_TYPE.pageImpression ? checkPage : checkLink)(body)
+  if (faults.length > 0) throw badRequest(faults)
+  const batch = body as PageImpressions | LinkImpressions
+  if (urlKey(batch.user.source_url) === null) {
+    throw badRequest([{ field: 'user.source_url', rule: 'must be an absolute http(s) URL' }])
+  }
+  const wrong = batch.events.flatMap((event, index) =>
+    'auction_id' in event && !isId(event.auction_id)
+      ? [{ field: `events[${index}].auction_id`, rule: 'must be a positive 64-bit integer' }]
+      : [],
+  )
+  if (wrong.length > 0) throw badRequest(wrong)
+  return batch
+}
+
+async function linkOwners(
+  deps: EventRoutesDeps,
+  { events }: PageImpressions | LinkImpressions,
+): Promise<ReadonlyMap<string, number | null | undefined>> {
+  const ids = events.flatMap((event) => ('auction_id' in event ? event.auction_id : []))
+  if (ids.length === 0) return new Map()
+  return deps.ownersOf([...new Set(ids.map((id) => BigInt(id).toString()))])
+}
+
+function linkReason(owner: number | null | undefined, pubId: number): number {
+  if (owner === null) return REASON.unknownLink
+  return owner !== undefined && owner !== pubId ? REASON.foreignLink : REASON.ok
+}
+
+/** Addresses of readers' pages are cut to origin and path: queries can carry personal data. */
+export function originAndPath(address: string): string | null {
+  const url = URL.parse(address)
+  if (url === null || !/^https?:$/.test(url.protocol)) return null
+  return url.origin + url.pathname
+}

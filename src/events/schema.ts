@@ -1,0 +1,39 @@
+/** Bodies of the events endpoint (interface 4.7, decisions 4.7). */
+import Type, { type Static } from 'typebox'
+
+/** A page's events in one call (interface section 8). */
+export const EVENTS_PER_CALL_MAX = 100
+/** Browsers carry longer addresses than anybody types; the log keeps what a page can have. */
+const PAGE_URL_LENGTH_MAX = 8192
+
+export const UUID_PATTERN =
+  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+
+export const EventUser = Type.Object({
+  page_session_uuid: Type.String({ pattern: UUID_PATTERN }),
+  source_url: Type.String({ minLength: 1, maxLength: PAGE_URL_LENGTH_MAX }),
+  previous_url: Type.Optional(
+    Type.Union([Type.String({ maxLength: PAGE_URL_LENGTH_MAX }), Type.Null()]),
+  ),
+  consent: Type.Optional(
+    Type.Union([Type.Literal('full'), Type.Literal('contextual'), Type.Literal('unknown')]),
+  ),
+  consent_source: Type.Optional(Type.String({ maxLength: 16 })),
+})
+
+function batchOf<T extends Parameters<typeof Type.Array>[0]>(event: T) {
+  return Type.Object({
+    organization_type: Type.Literal('publisher'),
+    organization_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+    user: EventUser,
+    events: Type.Array(event, { minItems: 1, maxItems: EVENTS_PER_CALL_MAX }),
+  })
+}
+
+/** A page impression's event is an empty object; extras such as is_amp are ignored. */
+export const PageImpressions = batchOf(Type.Object({}))
+export const LinkImpressions = batchOf(
+  Type.Object({ auction_id: Type.String({ pattern: '^[0-9]{1,19}$' }) }),
+)
+export type PageImpressions = Static<typeof PageImpressions>
+export type LinkImpressions = Static<typeof LinkImpressions>
