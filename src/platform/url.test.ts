@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { kitPath } from '../../test/kit.ts'
+import { canonicalUrl, fitsUrlLimits, isOnDomain, parseWebUrl, siteHost, urlKey } from './url.ts'
+
+interface UrlPair {
+  a: string
+  b: string
+  same: 'true' | 'false'
+  level: string
+  why: string
+}
+
+function key(text: string): string {
+  const url = parseWebUrl(text)
+  assert.ok(url, text)
+  return canonicalUrl(url)
+}
+
+test('pairs of the address oracle that need no knowledge of one shop are told right', (t) => {
+  const path = kitPath(t, 'oracles/url-pairs.csv')
+  if (path === null) return
+  const pairs = parse(readFileSync(path), { columns: true }) as UrlPair[]
+  const met: Record<string, number> = {}
+  const unmet: string[] = []
+  for (const pair of pairs) {
+    const isSame = key(pair.a) === key(pair.b)
+    if (isSame === (pair.same === 'true')) met[pair.level] = (met[pair.level] ?? 0) + 1
+    else unmet.push(`${pair.level}: ${pair.why}`)
+  }
+  assert.deepEqual(met, {
+    tracking: 52,
+    syntax: 40,
+    policy: 33,
+    product: 24,
+    merchant: 10,
+    variant: 16,
+  })
+  // `host` needs to know one shop (its title words and search parameters); `unwrap` is the work
+  // of links/unwrap.ts.
+  const unmetLevels = unmet.map((line) => line.slice(0, line.indexOf(':')))
+  assert.deepEqual(
+    unmetLevels.filter((level) => level !== 'host' && level !== 'unwrap'),
+    [],
+    unmet.join('\n'),
+  )
+  assert.equal(unmetLevels.filter((level) => level === 'host').length, 21)
+  assert.equal(unmetLevels.filter((level) => level === 'unwrap').length, 8)
+})
+
+test('a canonical address is its own canonical address', () => {
+  fc.assert(
+    fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), (text) => {
+      const once = key(text)
+      assert.equal(key(`https://${once}`), once)
+    }),
+  )
+})
+
+test('any text is either an address with a host or none, without an exception', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (tail) => {
+      for (const text of [tail, `https://${tail}`, `http://shop.example/${tail}`]) {
+        const url = parseWebUrl(text)
+        if (url === null) continue
+        assert.notEqual(url.hostname, '')
+        assert.equal(urlKey(url).length, 16)
+      }
+    }),
+  )
+})
+
+test('only absolute http and https addresses are read', () => {
+  for (const text of [
+    '/p/relative',
+    'javascript:alert(1)',
+    'ftp://files.example/p',
+    'https://',
+    'www.x.example/p',
+    'https://exa mple.example/',
+    'data:text/html,hi',
+    'https:shop.example',
+    'https:///shop.example',
+    'https:\\\\shop.example',
+    '',
+    'http://',
+    '//shop.example/p',
+  ]) {
+    assert.equal(parseWebUrl(text), null, text)
+  }
+  assert.equal(parseWebUrl(' HTTPS://SHOP.example:443/p ')?.href, 'https://shop.example/p')
+})
+
+test('cid counts as tracking only where it holds a campaign or a click id', () => {
+  assert.notEqual(key('https://s.example/p?cid=5'), key('https://s.example/p?cid=6'))
+  assert.equal(key(`https://s.example/p?cid=${'0af'.padEnd(32, '1')}`), 's.example/p')
+})
+
+test('a domain covers its subdomains and nothing that merely ends alike', () => {
+  assert.ok(isOnDomain('shop.example', 'shop.example'))
+  assert.ok(isOnDomain('a.b.shop.example', 'shop.example'))
+  assert.ok(!isOnDomain('evilshop.example', 'shop.example'))
+  assert.ok(!isOnDomain('example', 'shop.example'))
+  assert.equal(siteHost(new URL('https://WWW.Shop.example.:8443/x')), 'shop.example')
+  assert.equal(siteHost(new URL('https://www.com/')), 'www.com')
+})
+
+test('an address is too long by characters, or by its bytes when written percent-encoded', () => {
+  assert.ok(fitsUrlLimits(`https://s.example/${'a'.repeat(2030)}`))
+  assert.ok(!fitsUrlLimits(`https://s.example/${'a'.repeat(2031)}`))
+  assert.ok(!fitsUrlLimits(`https://s.example/${'日'.repeat(700)}`))
+})

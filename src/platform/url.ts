@@ -1,0 +1,140 @@
+/**
+ * When are two web addresses the same page?
+ *
+ * `canonicalUrl` writes an address so that equal pages have equal texts as far as that can be
+ * known without knowing the shop: syntax (RFC 3986 6.2), then our policy (scheme, `www.`, trailing
+ * slash, parameter order, fragments that only scroll), then parameters that only track. Whatever
+ * is not known to be irrelevant counts: a false "same" sends a reader to the wrong product, a
+ * false "other" only misses a match. The canonical text is a key; nobody is ever sent to it.
+ */
+import { hash } from 'node:crypto'
+import { isTrackingParameter } from './tracking-parameters.ts'
+
+/** Decisions 4.1; longer addresses would push the redirect URL that carries them past 8,000. */
+export const MAX_URL_CHARACTERS = 2048
+export const MAX_URL_ENCODED_BYTES = 6000
+
+const URL_KEY_BYTES = 16 // 128 bits: no two of 10^9 pages meet by accident (chance 10^-21).
+
+// The URL parser repairs `https:shop.example` and `https:///shop.example`; an absolute address
+// has exactly two slashes and then a host.
+const ABSOLUTE_WEB_URL = /^\s*https?:\/\/[^\s/\\?#]/i
+
+/** Reads an absolute http or https address; null for anything else. */
+export function parseWebUrl(text: string): URL | null {
+  return ABSOLUTE_WEB_URL.test(text) ? URL.parse(text) : null
+}
+
+/** True when an address is short enough for a smart link and for the redirect that carries it. */
+export function fitsUrlLimits(text: string): boolean {
+  if (text.length > MAX_URL_CHARACTERS) return false
+  // No character of UTF-8 needs more than 3 bytes per UTF-16 unit, each written as %XX.
+  if (text.length * 9 <= MAX_URL_ENCODED_BYTES) return true
+  return encodeURIComponent(text.toWellFormed()).length <= MAX_URL_ENCODED_BYTES
+}
+
+/** The host without `www.` and a final dot, lower case and in its ASCII form; no port. */
+export function siteHost(url: URL): string {
+  return withoutWww(url.hostname)
+}
+
+/** True for `shop.example` and every host below it, where `domain` is `shop.example`. */
+export function isOnDomain(host: string, domain: string): boolean {
+  return host === domain || (host.endsWith(domain) && host.at(-domain.length - 1) === '.')
+}
+
+/**
+ * The text that equal pages share: host, path, query and fragment, no scheme. Idempotent when
+ * read again behind `https://`.
+ */
+export function canonicalUrl(url: URL): string {
+  const port = url.port === '' ? '' : `:${url.port}`
+  const path = canonicalPath(url.pathname)
+  return `${siteHost(url)}${port}${path}${canonicalQuery(url.search)}${canonicalFragment(url.hash)}`
+}
+
+/** The 16 bytes under which a page's canonical address is stored and looked up. */
+export function urlKey(url: URL): Buffer {
+  return hash('sha256', canonicalUrl(url), 'buffer').subarray(0, URL_KEY_BYTES)
+}
+
+function withoutWww(hostname: string): string {
+  let host = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
+  // `www.com` is a name of its own.
+  while (host.startsWith('www.') && host.includes('.', 4)) host = host.slice(4)
+  return host
+}
+
+function canonicalPath(pathname: string): string {
+  const path = canonicalEscapes(pathname)
+  let end = path.length
+  while (end > 1 && path[end - 1] === '/') end--
+  return path.slice(0, end)
+}
+
+/** Known tracking parameters go; the rest is sorted by name, repeated names keep their order. */
+function canonicalQuery(search: string): string {
+  if (search.length < 2) return ''
+  const pairs = readPairs(search.slice(1).replaceAll('+', '%20')).filter(
+    ({ name, text }) => !isTrackingParameter(name, text.slice(name.length + 1)),
+  )
+  return pairs.length === 0 ? '' : `?${writeSorted(pairs)}`
+}
+
+// What names another variant of the product: `#variationId=…`, `#sku=…`, `#color=red`.
+const NAMES_A_VARIANT =
+  /variant|variation|sku|item|article|product|colou?r|size|model|option|style|^p?id$/i
+
+/**
+ * A fragment counts when it is a route of the page's own (`#!/p/1`, `#/p/1`) or names a variant;
+ * any other only scrolls.
+ */
+function canonicalFragment(fragment: string): string {
+  if (fragment.length < 2) return ''
+  if (fragment.startsWith('#!') || fragment.startsWith('#/')) return canonicalEscapes(fragment)
+  const pairs = readPairs(fragment.slice(1)).filter(
+    ({ name, text }) => text.length > name.length && NAMES_A_VARIANT.test(name),
+  )
+  return pairs.length === 0 ? '' : `#${writeSorted(pairs)}`
+}
+
+interface Pair {
+  readonly name: string
+  /** The whole pair, `name` included. */
+  readonly text: string
+}
+
+function readPairs(query: string): Pair[] {
+  const pairs: Pair[] = []
+  for (const piece of query.split('&')) {
+    if (piece === '') continue
+    const text = canonicalEscapes(piece)
+    const equals = text.indexOf('=')
+    pairs.push({ name: equals === -1 ? text : text.slice(0, equals), text })
+  }
+  return pairs
+}
+
+function writeSorted(pairs: Pair[]): string {
+  // Array sort is stable: `id=1&id=2` and `id=2&id=1` stay two addresses.
+  if (pairs.length > 1) pairs.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  return pairs.map((pair) => pair.text).join('&')
+}
+
+const ESCAPE = /%[0-9A-Fa-f]{2}/g
+const UNRESERVED = /[A-Za-z0-9\-._~]/
+// Characters that no address may hold raw but that the URL parser lets through.
+const RAW_BUT_NOT_ALLOWED = /["<>[\\\]^`{|}]/g
+
+/** One spelling for each octet: unreserved characters plain, all other escapes in upper case. */
+function canonicalEscapes(text: string): string {
+  const escaped = RAW_BUT_NOT_ALLOWED.test(text)
+    ? text.replace(RAW_BUT_NOT_ALLOWED, (character) => encodeURIComponent(character))
+    : text
+  RAW_BUT_NOT_ALLOWED.lastIndex = 0
+  if (!escaped.includes('%')) return escaped
+  return escaped.replace(ESCAPE, (octet) => {
+    const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16))
+    return UNRESERVED.test(character) ? character : octet.toUpperCase()
+  })
+}
