@@ -92,7 +92,7 @@ async function record(
   const owners = await linkOwners(deps, body)
   const events = body.events.map((event) => {
     if (!('auction_id' in event)) return newEvent({ ...shared, id: deps.nextId() })
-    const auctionId = BigInt(event.auction_id).toString() // Without leading zeros.
+    const auctionId = event.auction_id
     const reason = shared.reason || linkReason(owners.get(auctionId), pubId)
     return newEvent({ ...shared, id: deps.nextId(), auctionId, reason })
   })
@@ -123,7 +123,7 @@ async function linkOwners(
 ): Promise<ReadonlyMap<string, number | null | undefined>> {
   const ids = events.flatMap((event) => ('auction_id' in event ? event.auction_id : []))
   if (ids.length === 0) return new Map()
-  return deps.ownersOf([...new Set(ids.map((id) => BigInt(id).toString()))])
+  return deps.ownersOf([...new Set(ids)])
 }
 
 function linkReason(owner: number | null | undefined, pubId: number): number {

@@ -1,0 +1,151 @@
+/**
+ * One click on one auction result: what the edge finds, records and answers.
+ *
+ * The edge checks what needs nobody else (robot, prefetch, speed, address, budget lease), writes
+ * one event with every fact and its own verdict, and sends the reader on. Whether the click is
+ * paid is the fold's to say (architecture, "the fold judges").
+ */
+import { randomBytes } from 'node:crypto'
+import type { SealedResult } from '../auction/seal.ts'
+import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../events/event.ts'
+import { LogUnavailable } from '../events/event-log.ts'
+import { REASON } from '../events/reason.ts'
+import { isPrefetch, readUserAgent } from '../events/user-agent.ts'
+import type { HotReply, HotRequest } from '../platform/hot-http.ts'
+import { deepLink, headerSafe, withParameter } from './destination.ts'
+
+/** A reader waits no longer than this for the log; the spool then takes the click. */
+const PATIENCE_MS = 25
+/** No person is that fast (decisions, Redirect). */
+export const CLICK_AGE_MIN_MS = 300
+
+/** How a merchant wants its clicks: the parameter of the click id, or its own network's template. */
+export interface Landing {
+  readonly click_param: string
+  readonly deep_link: string | null
+}
+
+export interface ClickDeps {
+  readonly append: (events: readonly LogEvent[], options: { patienceMs: number }) => Promise<void>
+  /** A lease id that now holds `micros` for the click, 0 where none is needed; null: no budget. */
+  readonly reserve: (campaignId: number, micros: number, nowMs: number) => number | null
+  readonly findLanding: (merchId: number) => Landing | undefined
+  readonly isBlocked: (address: string) => boolean
+  readonly isWithinLimit: (request: HotRequest, auctionId: string, nowMs: number) => boolean
+  readonly countryOf: (request: HotRequest) => string | null
+  readonly hash: (
+    purpose: 'session' | 'visitor' | 'address',
+    value: string,
+    nowMs: number,
+  ) => Buffer
+  readonly nextId: () => string
+  readonly onUnrecorded: (error: unknown) => void
+}
+
+export interface Click {
+  readonly request: HotRequest
+  readonly nowMs: number
+  readonly auctionId: string
+  readonly result: SealedResult
+  readonly url: string
+  readonly sessionUuid: string | null
+  readonly visitorId: string | null
+  readonly labels: { readonly u1: string | null; readonly utmSource: string | null }
+  readonly referrer: string | null
+  /** Known before the click was looked at: a broken seal, a disabled link. */
+  readonly verdict: number
+}
+
+/** Records the click, durably where it bills (I2), and answers the redirect. */
+export async function answerClick(deps: ClickDeps, click: Click): Promise<HotReply> {
+  const clickId = randomBytes(16)
+  const isPaidFor = click.result.campaignId !== 0
+  const landing = isPaidFor ? deps.findLanding(click.result.merchId) : undefined
+  const location =
+    landing === undefined ? click.url : landingUrl(click.url, landing, clickId.toString('hex'))
+  if (!click.request.isHead) {
+    try {
+      await deps.append([clickEvent(deps, click, clickId)], { patienceMs: PATIENCE_MS })
+    } catch (error) {
+      // Nothing could be made durable: the reader goes on, unrecorded and therefore unpaid.
+      if (!(error instanceof LogUnavailable)) throw error
+      deps.onUnrecorded(error)
+    }
+  }
+  return redirectTo(location)
+}
+
+export function redirectTo(location: string): HotReply {
+  return {
+    status: 302,
+    headers: {
+      location: headerSafe(location),
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer-when-downgrade',
+      'x-robots-tag': 'noindex',
+    },
+    body: null,
+  }
+}
+
+/** The verdict of the edge on a click, cheapest check first; 0: nothing against it. */
+export function edgeVerdict(deps: ClickDeps, click: Click): number {
+  const { request, nowMs, result } = click
+  if (click.verdict !== REASON.ok) return click.verdict
+  if (isPrefetch(request.headers)) return REASON.prefetch
+  if (readUserAgent(request.headers['user-agent']).isRobot) return REASON.robot
+  if (!result.isAtClick && nowMs - result.issuedAtMs < CLICK_AGE_MIN_MS) return REASON.tooFast
+  if (deps.isBlocked(request.address)) return REASON.blockedAddress
+  if (!deps.isWithinLimit(request, click.auctionId, nowMs)) return REASON.rateLimited
+  return REASON.ok
+}
+
+function landingUrl(url: string, landing: Landing, clickId: string): string {
+  if (landing.deep_link !== null) return deepLink(landing.deep_link, { url, clickId })
+  return withParameter(url, { name: landing.click_param, value: clickId })
+}
+
+function clickEvent(deps: ClickDeps, click: Click, clickId: Buffer): LogEvent {
+  const { request, nowMs, result } = click
+  const agent = readUserAgent(request.headers['user-agent'])
+  let reason = edgeVerdict(deps, click)
+  let leaseId: number | null = null
+  const isBillable = reason === REASON.ok && result.model === MODEL.cpc && result.priceMicros > 0
+  if (isBillable) {
+    leaseId = deps.reserve(result.campaignId, result.priceMicros, nowMs)
+    if (leaseId === null) reason = REASON.unfunded
+  }
+  const isReserved = isBillable && reason === REASON.ok
+  return newEvent({
+    id: deps.nextId(),
+    atMs: nowMs,
+    lane: MONEY_LANE,
+    type: EVENT_TYPE.click,
+    reason,
+    pubId: result.pubId,
+    sessionKey: click.sessionUuid === null ? null : deps.hash('session', click.sessionUuid, nowMs),
+    auctionId: click.auctionId,
+    resultNumber: result.resultNumber,
+    merchId: result.merchId,
+    campaignId: result.campaignId === 0 ? null : result.campaignId,
+    offerId: result.offerId === '0' ? null : result.offerId,
+    model: result.model,
+    priceMicros: result.priceMicros,
+    sharePpm: result.sharePpm,
+    // Lease 0 stands for a campaign without a cap: there is nothing to give back.
+    leaseId: isReserved && leaseId !== 0 ? String(leaseId) : null,
+    reservedMicros: isReserved ? result.priceMicros : null,
+    clickId,
+    visitorKey: click.visitorId === null ? null : deps.hash('visitor', click.visitorId, nowMs),
+    addressKey: deps.hash('address', request.address, nowMs),
+    resultAgeMs: Math.max(0, nowMs - result.issuedAtMs),
+    device: agent.device,
+    uaFamily: agent.family,
+    country: deps.countryOf(request),
+    consent: result.consent,
+    url: click.url,
+    referrer: click.referrer,
+    u1: click.labels.u1,
+    utmSource: click.labels.utmSource,
+  })
+}

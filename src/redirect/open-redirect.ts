@@ -1,0 +1,43 @@
+/**
+ * When a link that nobody vouched for may forward by itself (decisions, wrapper URLs).
+ *
+ * Anybody can make a /link/ address or a keyless smart link; if it forwarded everyone anywhere, it
+ * would lend our host's good name to phishing. So a target off the network forwards at once only a
+ * reader who comes from a page of the publisher, or from an AMP cache of it.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { isUnderDomain } from '../platform/domain.ts'
+
+/** Hosts that serve copies of publishers' pages; the publisher's own name is part of the host. */
+const AMP_CACHES = ['cdn.ampproject.org', 'bing-amp.com', 'ampproject.net']
+
+export interface VouchingPublisher {
+  readonly domains: readonly string[]
+  readonly allow_hosts: readonly string[]
+}
+
+/** Whether the publisher itself allows this target for everyone. */
+export function isAllowedHost(host: string, publisher: VouchingPublisher): boolean {
+  return [...publisher.allow_hosts, ...publisher.domains].some((domain) =>
+    isUnderDomain(host, domain),
+  )
+}
+
+/** Whether the reader comes from a page of the publisher's domains or an AMP cache of them. */
+export function comesFromPublisher(
+  headers: IncomingHttpHeaders,
+  { domains }: Pick<VouchingPublisher, 'domains'>,
+): boolean {
+  const referrer = URL.parse(headers.referer ?? '')
+  if (referrer === null) return false
+  // A browser that says "none" typed the address or opened it from outside: no page vouches.
+  if (headers['sec-fetch-site'] === 'none') return false
+  const host = referrer.hostname.replace(/^www\./, '')
+  if (domains.some((domain) => isUnderDomain(host, domain))) return true
+  const cache = AMP_CACHES.find((domain) => isUnderDomain(host, domain))
+  if (cache === undefined) return false
+  // news.example is served as news-example.cdn.ampproject.org; a hyphen of its own is doubled.
+  const label = host.slice(0, -cache.length - 1)
+  const served = label.replaceAll('--', '\n').replaceAll('-', '.').replaceAll('\n', '-')
+  return domains.some((domain) => isUnderDomain(served, domain))
+}
