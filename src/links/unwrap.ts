@@ -1,0 +1,138 @@
+/**
+ * Where does another network's click link lead?
+ *
+ * Publishers paste links that already go through an affiliate network or a search engine. The
+ * merchant's address is inside, in a parameter or at the end of the path (decisions 4.5,
+ * `unwrap_links`). Only wrappers known by their host are looked into: on any other site `?url=`
+ * may mean anything.
+ */
+import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
+
+/** How deep wrappers may be nested: a search result that leads to a network is two. */
+const MAX_LAYERS = 4
+
+interface Wrapper {
+  /** Subdomains are included. */
+  readonly domains: readonly string[]
+  /** Parameters that may hold the destination, the usual one first. */
+  readonly parameters: readonly string[]
+  /** Matched against the whole address; group 1 is the destination. */
+  readonly inPath?: RegExp
+  /** Only addresses whose path begins so: the host serves other pages as well. */
+  readonly path?: string
+}
+
+const WRAPPERS: readonly Wrapper[] = [
+  { domains: ['redirectingat.com', 'skimresources.com'], parameters: ['url'] }, // Skimlinks
+  { domains: ['viglink.com', 'sovrn.co'], parameters: ['u', 'out'] }, // Sovrn
+  { domains: ['linksynergy.com'], parameters: ['murl', 'RD_PARM1'] }, // Rakuten
+  { domains: ['awin1.com', 'zenaps.com'], parameters: ['ued', 'p'] }, // Awin
+  { domains: ['shareasale.com', 'shareasale-analytics.com'], parameters: ['urllink'] },
+  {
+    // CJ; its links may carry the destination behind `/dlg/` or `/type/dlg/`.
+    domains: [
+      'anrdoezrs.net',
+      'dpbolvw.net',
+      'jdoqocy.com',
+      'kqzyfj.com',
+      'tkqlhce.com',
+      'qksrv.net',
+      'emjcd.com',
+    ],
+    parameters: ['url'],
+    inPath: /\/dlg\/(?:[^/]*\/)*?(https?(?::|%3A).+)$/i,
+  },
+  {
+    domains: ['prf.hn'], // Partnerize
+    parameters: ['destination'],
+    inPath: /\/destination:(.+)$/i,
+  },
+  {
+    // Impact; most brands have hosts of their own below these.
+    domains: ['sjv.io', 'pxf.io', 'evyy.net', '7eer.net', 'ojrq.net'],
+    parameters: ['u'],
+  },
+  {
+    // Pepperjam (Ascend)
+    domains: ['pjtra.com', 'pjatr.com', 'pntra.com', 'pntrac.com', 'pntrs.com', 'gopjn.com'],
+    parameters: ['url'],
+  },
+  { domains: ['webgains.com'], parameters: ['wgtarget'] },
+  {
+    domains: ['tradedoubler.com'],
+    parameters: ['url'],
+    inPath: /url\((https?(?::|%3A)[^)]+)\)/i,
+  },
+  { domains: ['tradetracker.net'], parameters: ['u'] },
+  { domains: ['flexlinks.com', 'flexlinkspro.com'], parameters: ['url'] }, // FlexOffers
+  { domains: ['admitad.com', 'alitems.com'], parameters: ['ulp'] },
+  { domains: ['effiliation.com'], parameters: ['url', 'effi_redir'] },
+  { domains: ['rover.ebay.com'], parameters: ['mpre'] },
+  { domains: ['partner-ads.com'], parameters: ['htmlurl'] },
+  { domains: ['avantlink.com'], parameters: ['url'] },
+  { domains: ['linkconnector.com'], parameters: ['url'] },
+  // Services with this same interface wrap as `/link/?url=` (interface 4.3).
+  { domains: ['shop-links.co', 'howl.me'], parameters: ['url'], path: '/link' },
+  // Search engines and social networks.
+  { domains: ['google.com'], parameters: ['url', 'q'], path: '/url' },
+  { domains: ['facebook.com', 'instagram.com'], parameters: ['u'], path: '/l.php' },
+  { domains: ['l.facebook.com', 'l.instagram.com'], parameters: ['u'] },
+  { domains: ['youtube.com'], parameters: ['q'], path: '/redirect' },
+  { domains: ['duckduckgo.com'], parameters: ['uddg'], path: '/l/' },
+  { domains: ['out.reddit.com'], parameters: ['url'] },
+  { domains: ['t.umblr.com'], parameters: ['z'], path: '/redirect' },
+  { domains: ['linkedin.com'], parameters: ['url'], path: '/redir' },
+]
+
+/**
+ * The address a known click wrapper leads to, through all its layers; the address itself when it
+ * is not one, or when what it holds is no address.
+ */
+export function unwrapLink(url: URL): URL {
+  let found = url
+  for (let layer = 0; layer < MAX_LAYERS; layer++) {
+    const inner = unwrapOnce(found)
+    if (inner === null) break
+    found = inner
+  }
+  return found
+}
+
+function unwrapOnce(url: URL): URL | null {
+  const wrapper = findWrapper(url)
+  if (wrapper === null) return null
+  for (const parameter of wrapper.parameters) {
+    const inner = readDestination(url.searchParams.get(parameter))
+    if (inner !== null) return inner
+  }
+  const inPath = wrapper.inPath?.exec(url.href)?.[1]
+  return inPath === undefined ? null : readDestination(decode(inPath))
+}
+
+function findWrapper(url: URL): Wrapper | null {
+  const host = siteHost(url)
+  for (const wrapper of WRAPPERS) {
+    if (wrapper.path !== undefined && !url.pathname.startsWith(wrapper.path)) continue
+    if (wrapper.domains.some((domain) => isOnDomain(host, domain))) return wrapper
+  }
+  return null
+}
+
+// ShareASale drops the scheme: `www.shop.example/p/1`. A dot before the first slash is a host.
+const HOST_WITHOUT_SCHEME = /^[\w-]+(\.[\w-]+)+([/?#]|$)/
+
+function readDestination(text: string | null): URL | null {
+  if (text === null || text === '') return null
+  // Some tools encode the whole address twice.
+  const plain = /^https?%3a/i.test(text) ? decode(text) : text
+  return parseWebUrl(HOST_WITHOUT_SCHEME.test(plain) ? `https://${plain}` : plain)
+}
+
+function decode(text: string): string {
+  if (!/^https?%3a/i.test(text)) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text // An escape that is no UTF-8: left as it is, and then no address.
+  }
+}
