@@ -85,17 +85,17 @@ const WRAPPERS: readonly Wrapper[] = [
 ]
 
 /**
- * The address a known click wrapper leads to, through all its layers; the address itself when it
- * is not one, or when what it holds is no address.
+ * The address that a known click wrapper leads to, through all its layers; null when `text` is no
+ * wrapper, or when what it holds is no absolute web address.
  */
-export function unwrapLink(url: URL): URL {
-  let found = url
-  for (let layer = 0; layer < MAX_LAYERS; layer++) {
-    const inner = unwrapOnce(found)
-    if (inner === null) break
-    found = inner
+export function unwrapUrl(text: string): string | null {
+  let url = parseWebUrl(text)
+  let found: URL | null = null
+  for (let layer = 0; url !== null && layer < MAX_LAYERS; layer++) {
+    url = unwrapOnce(url)
+    if (url !== null) found = url
   }
-  return found
+  return found?.href ?? null
 }
 
 function unwrapOnce(url: URL): URL | null {

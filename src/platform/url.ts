@@ -53,8 +53,14 @@ export function canonicalUrl(url: URL): string {
   return `${siteHost(url)}${port}${path}${canonicalQuery(url.search)}${canonicalFragment(url.hash)}`
 }
 
+/** The key of an address as somebody wrote it; null when it is not an absolute web address. */
+export function urlKey(text: string): Buffer | null {
+  const url = parseWebUrl(text)
+  return url === null ? null : keyOfUrl(url)
+}
+
 /** The 16 bytes under which a page's canonical address is stored and looked up. */
-export function urlKey(url: URL): Buffer {
+export function keyOfUrl(url: URL): Buffer {
   return hash('sha256', canonicalUrl(url), 'buffer').subarray(0, URL_KEY_BYTES)
 }
 

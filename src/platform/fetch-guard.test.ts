@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { guardedAgent, guardedGet, isPublicAddress } from './fetch-guard.ts'
+
+test('addresses of every special range are private, the rest is public', () => {
+  for (const address of [
+    '127.0.0.1',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    '255.255.255.255',
+    '192.0.2.1',
+    '198.18.0.1',
+    '::1',
+    '::',
+    'fe80::1',
+    'fe80::1%eth0',
+    'fc00::1',
+    '::ffff:127.0.0.1',
+    '::ffff:10.0.0.1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    '2001:db8::1',
+    'ff02::1',
+    'not an address',
+    '',
+  ]) {
+    assert.equal(isPublicAddress(address), false, address)
+  }
+  for (const address of ['8.8.8.8', '93.184.216.34', '2606:4700::1111', '::ffff:8.8.8.8']) {
+    assert.equal(isPublicAddress(address), true, address)
+  }
+})
+
+test('a private address is refused before a byte is sent, by number and by name', async (t) => {
+  const { port, connections } = await listen(t)
+  const agent = guardedAgent({ allowPrivate: false })
+  t.after(() => agent.close())
+  // Numbers in every spelling that the URL parser turns into 127.0.0.1, IPv6, and a name.
+  for (const host of [
+    '127.0.0.1',
+    '2130706433',
+    '0x7f.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    'localhost',
+  ]) {
+    const url = new URL(`http://${host}:${port}/`)
+    await assert.rejects(guardedGet(agent, url, { headers: {} }), { code: 'PRIVATE_ADDRESS' })
+  }
+  assert.equal(connections(), 0)
+})
+
+test('with private addresses allowed, redirects are followed up to a limit', async (t) => {
+  const { port } = await listen(t)
+  const agent = guardedAgent({ allowPrivate: true })
+  t.after(() => agent.close())
+  const get = (path: string) =>
+    guardedGet(agent, new URL(`http://127.0.0.1:${port}${path}`), { headers: {} })
+  assert.equal(await (await get('/hop')).body.text(), 'feed')
+  await assert.rejects(get('/loop'), /redirects more than 5 times/)
+  await assert.rejects(get('/file'), /not a web address/)
+  await assert.rejects(get('/missing'), /answered 404/)
+})
+
+async function listen(t: TestContext): Promise<{ port: number; connections: () => number }> {
+  let connections = 0
+  const server = createServer((request, response) => {
+    const to = { '/hop': '/feed', '/loop': '/loop', '/file': 'file:///etc/passwd' }[
+      request.url ?? ''
+    ]
+    if (to !== undefined) response.writeHead(302, { location: to }).end()
+    else if (request.url === '/feed') response.end('feed')
+    else response.writeHead(404).end()
+  })
+  server.on('connection', () => connections++)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port, connections: () => connections }
+}
