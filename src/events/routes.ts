@@ -9,7 +9,7 @@ import { ApiError, badRequest } from '../platform/errors.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { readJson } from '../platform/hot-http.ts'
 import { isId } from '../platform/ids.ts'
-import { urlKey } from '../platform/url.ts'
+import { parseWebUrl, urlKey } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { CONSENT, consentOf } from './consent.ts'
 import { EVENT_TYPE, type EventType, type LogEvent, newEvent, viewLane } from './event.ts'
@@ -63,7 +63,7 @@ async function record(
   request: HotRequest,
   type: EventType,
 ): Promise<HotReply> {
-  const body = readBatch(request, type)
+  const { body, sourceUrl } = readBatch(request, type)
   const pubId = body.organization_id
   deps.limit(request, pubId)
   const publisher = deps.findPublisher(pubId)
@@ -85,8 +85,8 @@ async function record(
     uaFamily: agent.family,
     country: deps.countryOf(request),
     consent: consentOf(body.user.consent, { headers, byDefault }) ?? CONSENT.unknown,
-    url: originAndPath(body.user.source_url),
-    urlKey: urlKey(body.user.source_url),
+    url: sourceUrl.origin + sourceUrl.pathname,
+    urlKey: urlKey(sourceUrl),
     referrer: originAndPath(body.user.previous_url ?? ''),
   }
   const owners = await linkOwners(deps, body)
@@ -100,12 +100,16 @@ async function record(
   return { status: 201, headers: {}, body: null }
 }
 
-function readBatch(request: HotRequest, type: EventType): PageImpressions | LinkImpressions {
+function readBatch(
+  request: HotRequest,
+  type: EventType,
+): { body: PageImpressions | LinkImpressions; sourceUrl: URL } {
   const body = readJson(request)
   const faults = (type === EVENT_TYPE.pageImpression ? checkPage : checkLink)(body)
   if (faults.length > 0) throw badRequest(faults)
   const batch = body as PageImpressions | LinkImpressions
-  if (urlKey(batch.user.source_url) === null) {
+  const sourceUrl = parseWebUrl(batch.user.source_url)
+  if (sourceUrl === null) {
     throw badRequest([{ field: 'user.source_url', rule: 'must be an absolute http(s) URL' }])
   }
   const wrong = batch.events.flatMap((event, index) =>
@@ -114,7 +118,7 @@ function readBatch(request: HotRequest, type: EventType): PageImpressions | Link
       : [],
   )
   if (wrong.length > 0) throw badRequest(wrong)
-  return batch
+  return { body: batch, sourceUrl }
 }
 
 async function linkOwners(
@@ -133,7 +137,6 @@ function linkReason(owner: number | null | undefined, pubId: number): number {
 
 /** Addresses of readers' pages are cut to origin and path: queries can carry personal data. */
 export function originAndPath(address: string): string | null {
-  const url = URL.parse(address)
-  if (url === null || !/^https?:$/.test(url.protocol)) return null
-  return url.origin + url.pathname
+  const url = parseWebUrl(address)
+  return url === null ? null : url.origin + url.pathname
 }

@@ -29,6 +29,8 @@ export interface ClickDeps {
   readonly append: (events: readonly LogEvent[], options: { patienceMs: number }) => Promise<void>
   /** A lease id that now holds `micros` for the click, 0 where none is needed; null: no budget. */
   readonly reserve: (campaignId: number, micros: number, nowMs: number) => number | null
+  /** Takes back a reservation whose click was never recorded. */
+  readonly release: (campaignId: number, leaseId: number, micros: number) => void
   readonly findLanding: (merchId: number) => Landing | undefined
   readonly isBlocked: (address: string) => boolean
   readonly isWithinLimit: (request: HotRequest, auctionId: string, nowMs: number) => boolean
@@ -58,17 +60,21 @@ export interface Click {
 
 /** Records the click, durably where it bills (I2), and answers the redirect. */
 export async function answerClick(deps: ClickDeps, click: Click): Promise<HotReply> {
+  const { result } = click
   const clickId = randomBytes(16)
-  const isPaidFor = click.result.campaignId !== 0
-  const landing = isPaidFor ? deps.findLanding(click.result.merchId) : undefined
+  const landing = result.campaignId === 0 ? undefined : deps.findLanding(result.merchId)
   const location =
     landing === undefined ? click.url : landingUrl(click.url, landing, clickId.toString('hex'))
   if (!click.request.isHead) {
+    const event = clickEvent(deps, click, clickId)
     try {
-      await deps.append([clickEvent(deps, click, clickId)], { patienceMs: PATIENCE_MS })
+      await deps.append([event], { patienceMs: PATIENCE_MS })
     } catch (error) {
       // Nothing could be made durable: the reader goes on, unrecorded and therefore unpaid.
       if (!(error instanceof LogUnavailable)) throw error
+      if (event.leaseId !== null) {
+        deps.release(result.campaignId, Number(event.leaseId), result.priceMicros)
+      }
       deps.onUnrecorded(error)
     }
   }

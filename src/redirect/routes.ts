@@ -1,0 +1,196 @@
+/**
+ * The three addresses a reader's click arrives at: the sealed redirect of an auction, a smart
+ * link, and a wrapper. A reader is never stranded (I5): whatever is wrong with an address, it
+ * leads to the link's own destination if we know one, and to a plain page if we do not.
+ */
+import type { HeldAuction } from '../auction/hold-auction.ts'
+import type { LinkData } from '../auction/link-store.ts'
+import type { SealBinding, SealedResult } from '../auction/seal.ts'
+import { CONSENT } from '../events/consent.ts'
+import { REASON } from '../events/reason.ts'
+import { originAndPath } from '../events/routes.ts'
+import { newVisitor, readVisitor, visitorCookie } from '../events/visitor.ts'
+import { readAuctionId, readClickLabels } from '../links/link-url.ts'
+import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
+import { answerClick, type Click, type ClickDeps, redirectTo } from './click.ts'
+import { leavingPage, messagePage, retryPage } from './pages.ts'
+
+/** A click a day after its auction: prices and stock have moved, so a fresh auction is held. */
+const RESULT_AGE_MAX_MS = 24 * 3_600_000
+/** A reader waits no longer for a link that this node does not hold (I5: 50 ms in all). */
+const LINK_PATIENCE_MS = 35
+
+export interface RedirectDeps extends ClickDeps {
+  readonly now: () => number
+  readonly isHttps: boolean
+  /** The `uid_<brand>` of a redirect address. */
+  readonly readUid: (query: URLSearchParams) => string
+  readonly openSeal: (token: string, binding: SealBinding) => SealedResult | null
+  /** The link; null when there is none. Rejects when that cannot be told in time. */
+  readonly findLink: (auctionId: string, patienceMs: number) => Promise<LinkData | null>
+  /** The last known destination of a link whose data is out of reach. */
+  readonly lastDestination: (auctionId: string) => string | null
+  /** Holds the auction on this very click. */
+  readonly holdAtClick: (link: LinkData, request: HotRequest, nowMs: number) => HeldAuction
+  /** The link's own destination, as a result that nobody pays for. */
+  readonly keepOriginal: (link: LinkData, request: HotRequest, nowMs: number) => HeldAuction
+  /** Whether a link made without a key may forward this reader to this address by itself. */
+  readonly mayForward: (request: HotRequest, target: { url: string; pubId: number }) => boolean
+  /** The consent that holds for a request of a reader of this publisher. */
+  readonly consentFor: (request: HotRequest, pubId: number) => number
+}
+
+/** `/api/v1/redirect/`: the destination of an auctioned link. */
+export function redirectRoute(deps: RedirectDeps): HotRoute {
+  return { method: 'GET', cors: 'none', handle: (request) => redirect(deps, request) }
+}
+
+/** `/<auction_id>` and its short form: the auction runs on the click. Null: not such a path. */
+export function smartLinkRoute(deps: RedirectDeps): (path: string) => HotRoute | null {
+  return (path) => {
+    const auctionId = path.indexOf('/', 1) < 0 ? readAuctionId(path.slice(1)) : null
+    if (auctionId === null) return null
+    return {
+      method: 'GET',
+      cors: 'none',
+      handle: (request) => followLink(deps, request, { auctionId, verdict: REASON.ok }),
+    }
+  }
+}
+
+async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotReply> {
+  const query = new URLSearchParams(request.query)
+  const binding = {
+    auctionId: query.get('a') ?? '',
+    uidService: deps.readUid(query),
+    url: query.get('url') ?? '',
+    uuid: query.get('uuid') ?? '',
+  }
+  const result = deps.openSeal(query.get('ar') ?? '', binding)
+  const nowMs = deps.now()
+  if (result === null) {
+    const auctionId = readAuctionId(binding.auctionId)
+    if (auctionId === null) return notFound()
+    return keepDestination(deps, request, { auctionId, verdict: REASON.sealBroken })
+  }
+  if (nowMs - result.issuedAtMs > RESULT_AGE_MAX_MS) {
+    return followLink(
+      deps,
+      request,
+      { auctionId: binding.auctionId, verdict: REASON.ok },
+      binding.url,
+    )
+  }
+  if (result.isKeylessForeign) {
+    const target = { url: binding.url, pubId: result.pubId }
+    if (!deps.mayForward(request, target)) return leavingPage(binding.url)
+  }
+  return finishClick(deps, {
+    request,
+    nowMs,
+    auctionId: binding.auctionId,
+    result,
+    url: binding.url,
+    sessionUuid: binding.uuid === '' ? null : binding.uuid.toLowerCase(),
+    verdict: REASON.ok,
+  })
+}
+
+interface LinkClick {
+  readonly auctionId: string
+  readonly verdict: number
+}
+
+/** Holds the auction of a link on this very click; `fallbackUrl` when the link is out of reach. */
+export async function followLink(
+  deps: RedirectDeps,
+  request: HotRequest,
+  { auctionId, verdict }: LinkClick,
+  fallbackUrl: string | null = null,
+): Promise<HotReply> {
+  let link: LinkData | null
+  try {
+    link = await deps.findLink(auctionId, LINK_PATIENCE_MS)
+  } catch {
+    const known = fallbackUrl ?? deps.lastDestination(auctionId)
+    return known === null ? retryPage() : redirectTo(known)
+  }
+  if (link === null) return notFound()
+  if (link.link.state === 'disabled') {
+    return keepDestination(deps, request, { auctionId, verdict: REASON.disabledLink })
+  }
+  return clickOnLink(deps, request, link, verdict)
+}
+
+/** A click on a link that is at hand: auction, guard, event, redirect. */
+export function clickOnLink(
+  deps: RedirectDeps,
+  request: HotRequest,
+  link: LinkData,
+  verdict: number,
+): Promise<HotReply> {
+  const nowMs = deps.now()
+  const held = deps.holdAtClick(link, request, nowMs)
+  return clickOn(deps, request, { auctionId: link.link.auction_id, nowMs, held, verdict })
+}
+
+async function clickOn(
+  deps: RedirectDeps,
+  request: HotRequest,
+  click: { auctionId: string; nowMs: number; held: HeldAuction; verdict: number },
+): Promise<HotReply> {
+  const { auctionId, nowMs, verdict } = click
+  const { result, url } = click.held
+  if (result.isKeylessForeign && !deps.mayForward(request, { url, pubId: result.pubId })) {
+    return leavingPage(url)
+  }
+  return finishClick(deps, { request, nowMs, auctionId, result, url, sessionUuid: null, verdict })
+}
+
+/** Sends the reader to the link's stored destination, unpaid, and records why. */
+async function keepDestination(
+  deps: RedirectDeps,
+  request: HotRequest,
+  { auctionId, verdict }: LinkClick,
+): Promise<HotReply> {
+  let link: LinkData | null
+  try {
+    link = await deps.findLink(auctionId, LINK_PATIENCE_MS)
+  } catch {
+    const known = deps.lastDestination(auctionId)
+    return known === null ? retryPage() : redirectTo(known)
+  }
+  if (link === null) return notFound()
+  const nowMs = deps.now()
+  // Without an auction: a broken seal must never choose where the reader goes.
+  const kept = deps.keepOriginal(link, request, nowMs)
+  return clickOn(deps, request, { auctionId, nowMs, held: kept, verdict })
+}
+
+type ClickSeen = Omit<Click, 'visitorId' | 'labels' | 'referrer'>
+
+/** Adds what only the reader's browser tells us, and answers. */
+async function finishClick(deps: RedirectDeps, seen: ClickSeen): Promise<HotReply> {
+  const { headers, query } = seen.request
+  const mayKnowVisitor =
+    seen.result.consent === CONSENT.full &&
+    deps.consentFor(seen.request, seen.result.pubId) === CONSENT.full
+  const known = mayKnowVisitor ? readVisitor(headers.cookie, deps.isHttps) : null
+  const visitorId = known ?? (mayKnowVisitor ? newVisitor() : null)
+  const { u1, utmSource } = readClickLabels(query)
+  const reply = await answerClick(deps, {
+    ...seen,
+    visitorId,
+    labels: { u1, utmSource },
+    referrer: originAndPath(headers.referer ?? ''),
+  })
+  if (visitorId !== null && reply.status === 302 && !seen.request.isHead) {
+    reply.headers['set-cookie'] = visitorCookie(visitorId, deps.isHttps)
+  }
+  return reply
+}
+
+function notFound(): HotReply {
+  const text = 'Nothing is known under this address. Please go back and try another link.'
+  return messagePage(404, 'This link leads nowhere', text)
+}

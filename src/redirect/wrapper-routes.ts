@@ -1,0 +1,115 @@
+/**
+ * `{link_url}/link/?url=…&publisher_slug=…`: a smart link that needs no creation beforehand, for
+ * mail, RSS and pages without script. Found or created at the click, auctioned on the click.
+ */
+import { LRUCache } from 'lru-cache'
+import { REASON } from '../events/reason.ts'
+import { isPrefetch, readUserAgent } from '../events/user-agent.ts'
+import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
+import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
+import { fitsUrlLimits, parseWebUrl } from '../platform/url.ts'
+import { redirectTo } from './click.ts'
+import { comesFromPublisher, isAllowedHost, type VouchingPublisher } from './open-redirect.ts'
+import { leavingPage, messagePage } from './pages.ts'
+import { clickOnLink, followLink, type RedirectDeps } from './routes.ts'
+
+/** Wrapped addresses whose link is known: a popular mail's links ask the database once. */
+const KNOWN_LINKS_MAX = 100_000
+/** Beyond this the reader goes to the page itself rather than wait for the link (I5). */
+const CREATE_PATIENCE_MS = 250
+
+export interface WrapperPublisher extends VouchingPublisher {
+  readonly pub_id: number
+}
+
+export interface NewWrapperLink {
+  readonly pubId: number
+  readonly url: string
+  readonly isExclusive: boolean
+  readonly articleUrl: string | null
+  readonly articleName: string | null
+}
+
+export interface WrapperDeps extends RedirectDeps {
+  readonly findPublisherBySlug: (slug: string) => WrapperPublisher | undefined
+  readonly isMerchantHost: (host: string) => boolean
+  /** Finds or creates the link; its auction id. Rejects when the database is away. */
+  readonly findOrCreateLink: (link: NewWrapperLink) => Promise<string>
+}
+
+export function wrapperRoute(deps: WrapperDeps): HotRoute {
+  const known = new LRUCache<string, string>({ max: KNOWN_LINKS_MAX })
+  return { method: 'GET', cors: 'none', handle: (request) => follow(deps, known, request) }
+}
+
+async function follow(
+  deps: WrapperDeps,
+  known: LRUCache<string, string>,
+  request: HotRequest,
+): Promise<HotReply> {
+  const query = readWrapperQuery(request.query)
+  const target = query.url === null ? null : parseWebUrl(query.url)
+  if (query.url === null || target === null || !fitsUrlLimits(query.url)) {
+    const text = 'The address does not say which page it leads to. Please go back.'
+    return messagePage(400, 'This link is incomplete', text)
+  }
+  const publisher = deps.findPublisherBySlug((query.publisherSlug ?? '').toLowerCase())
+  const isMerchant = deps.isMerchantHost(target.hostname)
+  const forward = (): HotReply => {
+    const isSafe =
+      isMerchant ||
+      (publisher !== undefined &&
+        (isAllowedHost(target.hostname, publisher) ||
+          comesFromPublisher(request.headers, publisher)))
+    return isSafe ? redirectTo(query.url ?? '') : leavingPage(query.url ?? '')
+  }
+  if (publisher === undefined || !isMerchant || createsNothing(request)) return forward()
+
+  const wanted = newLink(query, { url: query.url, publisher, request })
+  const key = JSON.stringify(wanted)
+  const held = known.get(key)
+  if (held !== undefined) return followLink(deps, request, click(held), query.url)
+  try {
+    const auctionId = await inTime(deps.findOrCreateLink(wanted))
+    known.set(key, auctionId)
+    const link = await deps.findLink(auctionId, CREATE_PATIENCE_MS)
+    return link === null ? forward() : await clickOnLink(deps, request, link, REASON.ok)
+  } catch (error) {
+    // A reader is never stranded: without storage the wrapper is a plain link to its page.
+    deps.onUnrecorded(error)
+    return forward()
+  }
+}
+
+const click = (auctionId: string) => ({ auctionId, verdict: REASON.ok })
+
+/** Nobody clicked: a check, a prefetch or a robot must not fill the publisher's account. */
+function createsNothing(request: HotRequest): boolean {
+  const { headers } = request
+  return request.isHead || isPrefetch(headers) || readUserAgent(headers['user-agent']).isRobot
+}
+
+/** The article is the one named; else the page of the publisher that the reader comes from. */
+function newLink(
+  query: WrapperQuery,
+  from: { url: string; publisher: WrapperPublisher; request: HotRequest },
+): NewWrapperLink {
+  const { headers } = from.request
+  const referrer = comesFromPublisher(headers, from.publisher) ? (headers.referer ?? null) : null
+  const articleUrl = query.articleUrl ?? (query.articleName === null ? referrer : null)
+  const isUsable =
+    articleUrl !== null && parseWebUrl(articleUrl) !== null && fitsUrlLimits(articleUrl)
+  return {
+    pubId: from.publisher.pub_id,
+    url: from.url,
+    isExclusive: query.isExclusive,
+    articleUrl: isUsable ? articleUrl : null,
+    articleName: query.articleName,
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('no link in time')), CREATE_PATIENCE_MS)
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
+}
