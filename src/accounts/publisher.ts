@@ -1,0 +1,115 @@
+/** What a publisher's account may be set to, and which settings are refused. */
+import { readDomain } from '../platform/domain.ts'
+import type { Fault } from '../platform/errors.ts'
+import { type Micros, micros } from '../platform/money.ts'
+
+export const NAME_LENGTH_MAX = 255
+export const SLUG_LENGTH_MAX = 64 // Interface section 8.
+export const LIST_LENGTH_MAX = 1000 // Entries in one list of a publisher's settings.
+/** A floor that no bid can reach would silence the publisher; no bid is above this. */
+export const FLOOR_MAX = micros(9_000_000_000)
+/** Economics 1.2, 1.3 and 1.4: the ranges of a publisher's own settings. */
+const TOLERANCE_PPM_MAX = 200_000
+const BETA_MAX = 3
+const EPSILON_PPM_MAX = 100_000
+
+export const LINKMATE_SCOPES = ['all', 'network'] as const
+export const CONSENT_DEFAULTS = ['full', 'contextual'] as const
+
+/** The settings of a publisher, named as its columns. */
+export interface PublisherSettings {
+  readonly uid: number
+  readonly name: string
+  readonly slug: string
+  readonly is_partner: boolean
+  readonly share_ppm: number // the publisher's part of each price
+  readonly domains: readonly string[] // its own pages: never turned into links
+  readonly floor_micros: Micros
+  readonly tolerance_ppm: number // how much dearer than the original an offer may be
+  readonly beta: number // how much a lower price for the reader weighs (economics 1.3)
+  readonly epsilon_ppm: number // share of exploring auctions
+  readonly allow_merchants: readonly number[] // empty: all
+  readonly block_merchants: readonly number[]
+  readonly allow_hosts: readonly string[] // targets of /link/ that are no merchant's
+  readonly linkmate_scope: (typeof LINKMATE_SCOPES)[number]
+  readonly consent_default: (typeof CONSENT_DEFAULTS)[number]
+  readonly is_price_required: boolean
+}
+
+/** What a new publisher gets where nothing is said; the same as the columns' defaults. */
+export const PUBLISHER_DEFAULTS: Omit<PublisherSettings, 'uid' | 'name' | 'slug'> = {
+  is_partner: false,
+  share_ppm: 750_000,
+  domains: [],
+  floor_micros: micros(0),
+  tolerance_ppm: 50_000,
+  beta: 1,
+  epsilon_ppm: 50_000,
+  allow_merchants: [],
+  block_merchants: [],
+  allow_hosts: [],
+  linkmate_scope: 'all',
+  consent_default: 'full',
+  is_price_required: false,
+}
+
+/** The same settings with every host in the one form that hosts are compared in. */
+export function normalPublisher(settings: PublisherSettings): PublisherSettings {
+  const hosts = (list: readonly string[]) => [
+    ...new Set(list.map((text) => readDomain(text) ?? text)),
+  ]
+  return { ...settings, domains: hosts(settings.domains), allow_hosts: hosts(settings.allow_hosts) }
+}
+
+/** Every reason why these settings are refused, empty when there is none. */
+export function publisherFaults(settings: PublisherSettings): Fault[] {
+  const faults: Fault[] = []
+  const check = (isRight: boolean, field: string, rule: string) => {
+    if (!isRight) faults.push({ field, rule })
+  }
+  const name = settings.name.trim()
+  check(name !== '' && name.length <= NAME_LENGTH_MAX, 'name', `1 to ${NAME_LENGTH_MAX} characters`)
+  check(
+    /^[a-z0-9]+([._-]+[a-z0-9]+)*$/i.test(settings.slug) && settings.slug.length <= SLUG_LENGTH_MAX,
+    'slug',
+    `letters, digits and single - _ . between them, at most ${SLUG_LENGTH_MAX} characters`,
+  )
+  const between = (value: number, high: number) => value >= 0 && value <= high
+  check(between(settings.share_ppm, 1_000_000), 'share', 'must be a fraction from 0 to 1')
+  check(between(settings.floor_micros, FLOOR_MAX), 'floor', 'must be from $0 to $9000 a click')
+  check(between(settings.tolerance_ppm, TOLERANCE_PPM_MAX), 'tolerance', 'must be from 0 to 0.2')
+  check(between(settings.beta, BETA_MAX), 'beta', `must be from 0 to ${BETA_MAX}`)
+  check(between(settings.epsilon_ppm, EPSILON_PPM_MAX), 'epsilon', 'must be from 0 to 0.1')
+  const scopes = LINKMATE_SCOPES.join(' or ')
+  check(LINKMATE_SCOPES.includes(settings.linkmate_scope), 'linkmate_scope', `must be ${scopes}`)
+  const consents = CONSENT_DEFAULTS.join(' or ')
+  check(
+    CONSENT_DEFAULTS.includes(settings.consent_default),
+    'consent_default',
+    `must be ${consents}`,
+  )
+  return [...faults, ...listFaults(settings)]
+}
+
+function listFaults(settings: PublisherSettings): Fault[] {
+  const faults: Fault[] = []
+  const hostLists = { domain: settings.domains, allow_host: settings.allow_hosts }
+  for (const [field, hosts] of Object.entries(hostLists)) {
+    const wrong = hosts.filter((host) => readDomain(host) === null)
+    const rule = 'must be host names such as www.example.com'
+    if (wrong.length > 0) faults.push({ field, rule: `${rule}: ${wrong.slice(0, 5).join(', ')}` })
+    if (hosts.length > LIST_LENGTH_MAX) faults.push({ field, rule: `at most ${LIST_LENGTH_MAX}` })
+  }
+  const merchantLists = {
+    allow_merchant: settings.allow_merchants,
+    block_merchant: settings.block_merchants,
+  }
+  for (const [field, ids] of Object.entries(merchantLists)) {
+    if (ids.length > LIST_LENGTH_MAX) faults.push({ field, rule: `at most ${LIST_LENGTH_MAX}` })
+  }
+  const both = settings.allow_merchants.filter((id) => settings.block_merchants.includes(id))
+  if (both.length > 0) {
+    faults.push({ field: 'block_merchant', rule: `also allowed: merchant ${both.join(', ')}` })
+  }
+  return faults
+}

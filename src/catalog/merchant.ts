@@ -1,0 +1,100 @@
+/** What a merchant's account may be set to, and which settings are refused. */
+import { DOMAIN_RULE, readDomain } from '../platform/domain.ts'
+import type { Fault } from '../platform/errors.ts'
+
+export const MERCHANT_NAME_LENGTH_MAX = 255
+export const DOMAINS_MAX = 1000 // A merchant with more is a network of its own.
+export const ORIGINS_MAX = 100
+export const WINDOW_DAYS_MAX = 90 // Economics 4: merchants choose 1 to 90 days.
+export const DEEP_LINK_LENGTH_MAX = 1000 // With a destination of 6000 bytes it stays under 8000.
+
+/** The settings of a merchant, named as its columns; `domains` are rows of merchant_domain. */
+export interface MerchantSettings {
+  readonly name: string
+  readonly uid: number | null
+  readonly domains: readonly string[]
+  readonly click_param: string // the query parameter that carries the click id
+  readonly deep_link: string | null // another network's address, with {url_encoded} and {cid}
+  readonly window_days: number // how long after a click an order counts
+  readonly origins: readonly string[] // pages whose checkout calls are accepted
+}
+
+/** What a new merchant gets where nothing is said; the same as the columns' defaults. */
+export const MERCHANT_DEFAULTS: Omit<MerchantSettings, 'name' | 'domains'> = {
+  uid: null,
+  click_param: 'cid',
+  deep_link: null,
+  window_days: 30,
+  origins: [],
+}
+
+/** The same settings with domains and origins in the one form they are compared in. */
+export function normalMerchant(settings: MerchantSettings): MerchantSettings {
+  const domains = settings.domains.map((text) => readDomain(text) ?? text)
+  const origins = settings.origins.map((text) => readOrigin(text) ?? text)
+  return { ...settings, domains: [...new Set(domains)], origins: [...new Set(origins)] }
+}
+
+/** Every reason why these settings are refused, empty when there is none. */
+export function merchantFaults(settings: MerchantSettings): Fault[] {
+  const faults: Fault[] = []
+  const check = (isRight: boolean, field: string, rule: string) => {
+    if (!isRight) faults.push({ field, rule })
+  }
+  const name = settings.name.trim()
+  check(
+    name !== '' && name.length <= MERCHANT_NAME_LENGTH_MAX,
+    'name',
+    `1 to ${MERCHANT_NAME_LENGTH_MAX} characters`,
+  )
+  const { domains, origins } = settings
+  check(domains.length > 0, 'domain', 'a merchant needs at least one: its offers live there')
+  check(domains.length <= DOMAINS_MAX, 'domain', `at most ${DOMAINS_MAX}`)
+  for (const text of domains.filter((domain) => readDomain(domain) === null).slice(0, 5)) {
+    check(false, 'domain', `${DOMAIN_RULE}; is "${text}"`)
+  }
+  check(
+    /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(settings.click_param),
+    'click_param',
+    '1 to 64 letters, digits, - _ or .',
+  )
+  check(
+    Number.isInteger(settings.window_days) &&
+      settings.window_days >= 1 &&
+      settings.window_days <= WINDOW_DAYS_MAX,
+    'window_days',
+    `must be a whole number from 1 to ${WINDOW_DAYS_MAX}`,
+  )
+  check(origins.length <= ORIGINS_MAX, 'origin', `at most ${ORIGINS_MAX}`)
+  for (const text of origins.filter((origin) => readOrigin(origin) === null).slice(0, 5)) {
+    check(false, 'origin', `must be an origin such as https://shop.example; is "${text}"`)
+  }
+  return [...faults, ...deepLinkFaults(settings.deep_link)]
+}
+
+function deepLinkFaults(template: string | null): Fault[] {
+  if (template === null) return []
+  const field = 'deep_link'
+  if (template.length > DEEP_LINK_LENGTH_MAX) {
+    return [{ field, rule: `at most ${DEEP_LINK_LENGTH_MAX} characters` }]
+  }
+  if (!template.includes('{url_encoded}')) {
+    return [{ field, rule: 'must hold {url_encoded}, where the product’s address goes' }]
+  }
+  const unknown = [...template.matchAll(/\{[^}]*\}/g)]
+    .map(([name]) => name)
+    .filter((name) => name !== '{url_encoded}' && name !== '{cid}')
+  if (unknown.length > 0) {
+    const rule = `unknown ${unknown.join(', ')}; known: {url_encoded}, {cid}`
+    return [{ field, rule }]
+  }
+  const filled = URL.parse(template.replaceAll(/\{[^}]*\}/g, 'x'))
+  if (filled !== null && /^https?:$/.test(filled.protocol)) return []
+  return [{ field, rule: 'must be an http(s) address' }]
+}
+
+function readOrigin(text: string): string | null {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return null
+  return text.replace(/\/$/, '').toLowerCase() === url.origin ? url.origin : null
+}

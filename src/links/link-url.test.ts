@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  isOwnLink,
+  readAuctionId,
+  readClickLabels,
+  readWrapperQuery,
+  shortLinkUrl,
+  smartLinkUrl,
+  wrapperUrl,
+} from './link-url.ts'
+
+const BASE = 'https://go.souk.example'
+const auctionIds = fc.bigInt({ min: 2n ** 53n, max: 2n ** 63n - 1n }).map(String)
+const segment = (url: string) => url.slice(BASE.length + 1)
+
+test('both forms of a smart link lead back to its auction id', () => {
+  fc.assert(
+    fc.property(auctionIds, (id) => {
+      assert.equal(smartLinkUrl(BASE, id), `${BASE}/${id}`)
+      assert.equal(readAuctionId(segment(smartLinkUrl(BASE, id))), id)
+      assert.equal(readAuctionId(segment(shortLinkUrl(BASE, id))), id)
+      assert.ok(segment(shortLinkUrl(BASE, id)).length <= 11)
+    }),
+  )
+})
+
+test('what no id can be is nobody’s link', () => {
+  const wrong = ['', 'robots.txt', '9223372036854775808', '-9007199254740993', '0900719925474099']
+  for (const text of [...wrong, '9007199254740993x', 'zzzzzzzzzzz', '٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣']) {
+    assert.equal(readAuctionId(text), null, text)
+  }
+})
+
+test('a wrapper carries its parts unchanged, whatever they hold', () => {
+  const texts = fc.string({ unit: 'grapheme', minLength: 1 })
+  fc.assert(
+    fc.property(texts, texts, texts, fc.boolean(), (url, slug, name, isExclusive) => {
+      const target = { url, publisherSlug: slug, isExclusive, articleName: name }
+      const wrapped = new URL(wrapperUrl(BASE, target))
+      assert.equal(wrapped.pathname, '/link/')
+      assert.deepEqual(readWrapperQuery(wrapped.search), { ...target, articleUrl: null })
+    }),
+  )
+  assert.equal(
+    wrapperUrl(BASE, { url: 'https://s.example/a?b=1', publisherSlug: 'p', isExclusive: true }),
+    `${BASE}/link/?url=https%3A%2F%2Fs.example%2Fa%3Fb%3D1&publisher_slug=p&exclusive=1`,
+  )
+})
+
+test('an empty part of a wrapper is the same as none', () => {
+  const nothing = { url: null, publisherSlug: null, articleUrl: null, articleName: null }
+  assert.deepEqual(readWrapperQuery('?url=&&publisher_slug='), { ...nothing, isExclusive: false })
+})
+
+test('a click’s labels are read also where a second question mark was glued on', () => {
+  const none = { u1: null, utmSource: null, isAmp: false }
+  assert.deepEqual(readClickLabels(''), none)
+  assert.deepEqual(readClickLabels('?amp=true'), { ...none, isAmp: true })
+  assert.deepEqual(readClickLabels('?u1=x'), { ...none, u1: 'x' })
+  assert.deepEqual(readClickLabels('?u1=x?amp=true'), { ...none, u1: 'x', isAmp: true })
+  assert.deepEqual(readClickLabels('?&utm_source=mail&u1='), { ...none, utmSource: 'mail' })
+  assert.equal(readClickLabels(`?u1=${'y'.repeat(10_000)}`).u1?.length, 255)
+  assert.equal(readClickLabels('?u1=a%00b%ED%A0%80').u1, 'ab\uFFFD\uFFFD\uFFFD')
+})
+
+test('our own links are known by their form, under a path of ours too', () => {
+  const bases = { linkUrl: 'https://pub.example/go', auctionUrl: 'https://auction.example' }
+  const is = (url: string) => isOwnLink(new URL(url), bases)
+  assert.equal(is('https://pub.example/go/312345678901234567'), true)
+  assert.equal(is('https://pub.example/go/312345678901234567/?u1=x'), true)
+  assert.equal(is('https://pub.example/go/link/?url=x'), true)
+  assert.equal(is('https://auction.example/api/v1/redirect/?a=1'), true)
+  assert.equal(is('https://pub.example/312345678901234567'), false)
+  assert.equal(is('https://pub.example/go/about-us-page'), false)
+  assert.equal(is('https://shop.example/go/312345678901234567'), false)
+})

@@ -1,0 +1,115 @@
+/**
+ * Every form of {link_url} address: how it is written, and how it is read back.
+ *
+ *   {link_url}/<auction_id>    a smart link, also with a final slash
+ *   {link_url}/<encoded>       the same, the id in base 62
+ *   {link_url}/link/?url=…     a wrapper: the link is found or created at the click
+ *
+ * Readers add queries of their own: `?amp=true`, `?u1=x`, and `?u1=x?amp=true`, where a page that
+ * had a query already got another one glued on (decisions, Redirect).
+ */
+import { decodeBase62, encodeBase62, isId } from '../platform/ids.ts'
+
+/** Short forms have at most 11 characters (62^11 > 2^63); ids above 2^53 have 16 digits or more. */
+const ENCODED_LENGTH_MAX = 11
+/** What of `u1` and `utm_source` is kept: long enough for any label, short enough for a log row. */
+export const CLICK_LABEL_LENGTH_MAX = 255
+
+/** What a click's own query says; reports show it, the auction never sees it. */
+export interface ClickLabels {
+  readonly u1: string | null
+  readonly utmSource: string | null
+  readonly isAmp: boolean
+}
+
+export interface WrapperQuery {
+  readonly url: string | null // as given; whether it is an http(s) address is not checked here
+  readonly publisherSlug: string | null
+  readonly isExclusive: boolean
+  readonly articleUrl: string | null
+  readonly articleName: string | null
+}
+
+export function smartLinkUrl(linkUrl: string, auctionId: string): string {
+  return `${linkUrl}/${auctionId}`
+}
+
+export function shortLinkUrl(linkUrl: string, auctionId: string): string {
+  return `${linkUrl}/${encodeBase62(auctionId)}`
+}
+
+/** The address of 4.3: `{link_url}/link/?url=…&publisher_slug=…[&exclusive=1][&article_url=…]`. */
+export function wrapperUrl(
+  linkUrl: string,
+  target: {
+    url: string
+    publisherSlug: string
+    isExclusive: boolean
+    articleUrl?: string | undefined
+    articleName?: string | undefined
+  },
+): string {
+  const pairs: [string, string | undefined][] = [
+    ['url', target.url],
+    ['publisher_slug', target.publisherSlug],
+    ['exclusive', target.isExclusive ? '1' : undefined],
+    ['article_url', target.articleUrl],
+    ['article_name', target.articleName],
+  ]
+  const query = pairs.flatMap(([name, value]) =>
+    value === undefined ? [] : `${name}=${encodeURIComponent(value.toWellFormed())}`,
+  )
+  return `${linkUrl}/link/?${query.join('&')}`
+}
+
+/** The auction id of a smart link's path segment (`<auction_id>` or `<encoded>`), or null. */
+export function readAuctionId(segment: string): string | null {
+  if (segment.length <= ENCODED_LENGTH_MAX) return decodeBase62(segment)
+  return isId(segment) ? segment : null
+}
+
+/** Reads a wrapper's query (with or without the `?`); of a repeated name the first counts. */
+export function readWrapperQuery(search: string): WrapperQuery {
+  const query = new URLSearchParams(search)
+  return {
+    url: filled(query.get('url')),
+    publisherSlug: filled(query.get('publisher_slug')),
+    isExclusive: ['1', 'true'].includes(query.get('exclusive') ?? ''),
+    articleUrl: filled(query.get('article_url')),
+    articleName: filled(query.get('article_name')),
+  }
+}
+
+/** Reads the labels of a click from its query, `?u1=x?amp=true` included. */
+export function readClickLabels(search: string): ClickLabels {
+  const query = new URLSearchParams(search.replace(/^\?/, '').replaceAll('?', '&'))
+  return {
+    u1: label(query.get('u1')),
+    utmSource: label(query.get('utm_source')),
+    isAmp: query.get('amp') === 'true',
+  }
+}
+
+/** Whether an address is one of ours already: a smart link, a wrapper or a sealed redirect. */
+export function isOwnLink(url: URL, bases: { linkUrl: string; auctionUrl: string }): boolean {
+  const path = pathUnder(bases.linkUrl, url)?.replace(/\/$/, '')
+  if (path !== undefined && (path === 'link' || readAuctionId(path) !== null)) return true
+  return pathUnder(bases.auctionUrl, url)?.replace(/\/$/, '') === 'api/v1/redirect'
+}
+
+/** The rest of the path under one of our addresses, without its first slash. */
+function pathUnder(base: string, url: URL): string | undefined {
+  const own = new URL(`${base}/`)
+  if (own.host !== url.host || !url.pathname.startsWith(own.pathname)) return undefined
+  return url.pathname.slice(own.pathname.length)
+}
+
+function filled(value: string | null): string | null {
+  return value === '' ? null : value
+}
+
+/** PostgreSQL's text holds no NUL and no half surrogate pair. */
+function label(value: string | null): string | null {
+  const clean = value?.replaceAll('\0', '').slice(0, CLICK_LABEL_LENGTH_MAX).toWellFormed() ?? ''
+  return filled(clean)
+}

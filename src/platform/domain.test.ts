@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isUnderDomain, readDomain } from './domain.ts'
+
+test('a domain is kept in one form: lower case, punycode, no www., no port', () => {
+  const forms: [string, string][] = [
+    ['Shop.Example', 'shop.example'],
+    ['www.shop.example', 'shop.example'],
+    ['shop.example:8080', 'shop.example'],
+    ['shop.example.', 'shop.example'],
+    ['bücher.example', 'xn--bcher-kva.example'],
+    ['shop.co.uk', 'shop.co.uk'],
+    ['my-shop.myshopify.com', 'my-shop.myshopify.com'],
+    ['demo-shop.localhost', 'demo-shop.localhost'],
+    ['localhost', 'localhost'],
+    ['127.0.0.1:9000', '127.0.0.1'],
+    ['[::1]', '[::1]'],
+  ]
+  for (const [text, domain] of forms) assert.equal(readDomain(text), domain, text)
+})
+
+test('nothing is a domain that one owner could not have', () => {
+  const wrong = [
+    '',
+    'co.uk',
+    'com',
+    'github.io',
+    'https://shop.example',
+    'shop.example/path',
+    'a b.example',
+  ]
+  for (const text of [...wrong, 'x@shop.example', '.', '..', 'shop..example', 'a'.repeat(300)]) {
+    assert.equal(readDomain(text), null, text)
+  }
+})
+
+test('a domain covers its subdomains and no look-alikes', () => {
+  assert.equal(isUnderDomain('shop.example', 'shop.example'), true)
+  assert.equal(isUnderDomain('m.shop.example', 'shop.example'), true)
+  assert.equal(isUnderDomain('myshop.example', 'shop.example'), false)
+  assert.equal(isUnderDomain('shop.example.evil.example', 'shop.example'), false)
+})

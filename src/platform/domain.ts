@@ -1,0 +1,34 @@
+/**
+ * Domains as an operator types them: who owns a host is decided by them, so a slip such as
+ * `co.uk` for `shop.co.uk` must never be taken.
+ */
+import { isIP } from 'node:net'
+import { parse } from 'tldts'
+
+export const DOMAIN_RULE =
+  'must be a host name such as shop.example.com; a bare public suffix such as co.uk owns nobody'
+
+/** RFC 1035: a host name has at most 253 characters. */
+const DOMAIN_LENGTH_MAX = 253
+
+/**
+ * Reads a domain: lower case, international names as punycode, without `www.` and port.
+ *
+ * Null for anything else than a host that one owner can have: an address with a scheme or path, a
+ * public suffix. `localhost` and IP addresses are taken, for shops on the operator's own machine.
+ */
+export function readDomain(text: string): string | null {
+  if (/[/?#@\\\s]/.test(text)) return null
+  const host = URL.parse(`http://${text}/`)
+    ?.hostname.replace(/\.$/, '')
+    .replace(/^www\./, '')
+  if (host === undefined || host === '' || host.length > DOMAIN_LENGTH_MAX) return null
+  if (host === 'localhost' || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return host
+  if (!/^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$/.test(host)) return null
+  return parse(host, { allowPrivateDomains: true }).domain === null ? null : host
+}
+
+/** Whether a host is this domain or a subdomain of it. */
+export function isUnderDomain(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`)
+}
