@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { formatTimestamp, parseTimestamp, utcDay } from './timestamp.ts'
+
+const instants = fc.date({
+  min: new Date('0001-01-01T00:00:00Z'),
+  max: new Date('9999-12-31T23:59:59Z'),
+  noInvalidDate: true,
+})
+
+test('what is written is read back, to the second', () => {
+  fc.assert(
+    fc.property(instants, (instant) => {
+      const text = formatTimestamp(instant)
+      assert.match(text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+      const cut = Math.floor(instant.getTime() / 1000) * 1000
+      assert.equal(parseTimestamp(text)?.getTime(), cut)
+      assert.equal(utcDay(instant), text.slice(0, 10))
+    }),
+  )
+})
+
+test('offsets, fractions and plain dates are read as ISO 8601 says', () => {
+  const cases: [string, string][] = [
+    ['2026-03-02', '2026-03-02T00:00:00.000Z'],
+    ['2026-03-02T10:00Z', '2026-03-02T10:00:00.000Z'],
+    ['2026-03-02 10:00:00Z', '2026-03-02T10:00:00.000Z'],
+    ['2026-03-02T10:00:00.1239Z', '2026-03-02T10:00:00.123Z'],
+    ['2026-03-02T01:30:00+02:00', '2026-03-01T23:30:00.000Z'],
+    ['2026-03-02T10:00:00-0530', '2026-03-02T15:30:00.000Z'],
+    ['2026-03-02T10:00:00+01', '2026-03-02T09:00:00.000Z'],
+  ]
+  for (const [text, iso] of cases) assert.equal(parseTimestamp(text)?.toISOString(), iso, text)
+})
+
+test('what names no single instant is refused', () => {
+  const wrong = ['', 'today', '2026-02-30', '2026-13-01', '2026-3-2', '20260302', '1772445600']
+  const times = ['2026-03-02T10:00:00', '2026-03-02T25:00:00Z', '2026-03-02T10:00:00+99:00']
+  const years = ['0000-01-01', '+012026-03-02', '9999-12-31T23:59:59-01:00']
+  for (const text of [...wrong, ...times, ...years]) assert.equal(parseTimestamp(text), null, text)
+})

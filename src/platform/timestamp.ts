@@ -1,0 +1,50 @@
+/**
+ * Times on the wire: ISO 8601 in UTC, whole seconds, trailing Z (decisions, Paths).
+ *
+ * Read strictly: a time without an offset means something else in every office, so it is refused
+ * rather than guessed. A plain date is midnight UTC.
+ */
+const PLAIN_DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+const DATE_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d{2}(?::?\d{2})?)$/
+const MINUTE_MS = 60_000
+export const TIMESTAMP_RULE =
+  'must be ISO 8601 with an offset or Z, such as 2026-03-02T10:00:00Z, or a plain date'
+
+/** The instant that a text names, or null when it is not an unambiguous, existing one. */
+export function parseTimestamp(text: string): Date | null {
+  const match = PLAIN_DATE.exec(text) ?? DATE_TIME.exec(text)
+  if (match === null) return null
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0', zone] =
+    match
+  const ms = fraction.padEnd(3, '0').slice(0, 3)
+  const local = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`)
+  // Date.parse rolls 30 February over into March; such a day does not exist.
+  if (Number.isNaN(local.getTime()) || local.getUTCDate() !== Number(day)) return null
+  const offsetMinutes = readOffset(zone ?? 'Z')
+  if (offsetMinutes === null) return null
+  const instant = new Date(local.getTime() - offsetMinutes * MINUTE_MS)
+  // Year 0 and five-digit years have no four-digit form to be answered in.
+  return instant.getUTCFullYear() >= 1 && instant.getUTCFullYear() <= 9999 ? instant : null
+}
+
+/** `2026-03-02T10:00:00Z`; fractions of a second are cut. */
+export function formatTimestamp(instant: Date): string {
+  return `${instant.toISOString().slice(0, -5)}Z`
+}
+
+export function formatTimestampOrNull(instant: Date | null): string | null {
+  return instant === null ? null : formatTimestamp(instant)
+}
+
+/** The UTC day of an instant, `2026-03-02`. */
+export function utcDay(instant: Date): string {
+  return instant.toISOString().slice(0, 10)
+}
+
+function readOffset(zone: string): number | null {
+  if (zone.toUpperCase() === 'Z') return 0
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', '') || '0')]
+  if (hours > 23 || minutes > 59) return null
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
+}
