@@ -6,11 +6,17 @@
 export const ERRORS = {
   badRequest: { status: 400, code: 4000, message: 'The request is not valid' },
   invalidApiKey: { status: 401, code: 4302, message: 'Invalid API token' },
+  notLoggedIn: { status: 401, code: 4301, message: 'Log in first' },
   notYours: { status: 403, code: 4303, message: 'This publisher does not belong to the API key' },
   notPartner: {
     status: 403,
     code: 4304,
     message: 'The account is not a member of the partner program',
+  },
+  foreignOrigin: {
+    status: 403,
+    code: 4305,
+    message: 'The dashboard answers only calls that come from its own pages',
   },
   notFound: { status: 404, code: 4040, message: 'Not found' },
   methodNotAllowed: { status: 405, code: 4050, message: 'Method not allowed' },

@@ -1,0 +1,34 @@
+/** Users and API keys, from what a person typed to what is stored. */
+import { randomBytes } from 'node:crypto'
+import { badRequest } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { hashApiKey, makeApiKey } from './api-key.ts'
+import { hashPassword } from './password.ts'
+import { type ApiKeyRow, insertApiKey, insertUser, type UserRow } from './store.ts'
+import { keyFaults, userFaults } from './user.ts'
+
+const KEY_BYTES = 32
+
+/** Makes a user; throws a 400 that names every fault. */
+export async function createUser(
+  db: Db,
+  { email, password, isAdmin }: { email: string; password: string; isAdmin: boolean },
+): Promise<UserRow> {
+  const faults = userFaults({ email, password })
+  if (faults.length > 0) throw badRequest(faults)
+  return insertUser(db, { email, isAdmin, passwordHash: await hashPassword(password) })
+}
+
+/** Makes an API key for a user: the one time that the key itself is seen. */
+export async function createApiKey(
+  db: Db,
+  wanted: { uid: number; description: string; expiresAt: Date | null; now: Date },
+): Promise<{ key: string; row: ApiKeyRow }> {
+  const faults = keyFaults(wanted, wanted.now)
+  if (faults.length > 0) throw badRequest(faults)
+  const key = makeApiKey(randomBytes(KEY_BYTES))
+  const { uid, expiresAt } = wanted
+  const description = wanted.description.trim()
+  const row = await insertApiKey(db, { uid, description, expiresAt, keyHash: hashApiKey(key) })
+  return { key, row }
+}

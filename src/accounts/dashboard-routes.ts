@@ -1,0 +1,208 @@
+/**
+ * The dashboard's own calls under /dashboard/api/: log in, see one's publishers, make and disable
+ * API keys (interface 5.1, the developer options page). They read the session's cookie, so no
+ * other origin may call them, and nothing here is part of the public interface.
+ */
+import cookie from '@fastify/cookie'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { addressUnit } from '../platform/client-address.ts'
+import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
+import { limitHeaders, TokenBuckets } from '../platform/token-bucket.ts'
+import { createApiKey } from './create-account.ts'
+import { listPublishers } from './publisher-store.ts'
+import {
+  ApiKeyRecord,
+  CreatedKey,
+  CreateKeyBody,
+  LoginBody,
+  PublisherRecord,
+  toApiKeyRecord,
+  toPublisherRecord,
+  toUserRecord,
+  UserRecord,
+} from './schema.ts'
+import {
+  logIn,
+  logOut,
+  requireOwnOrigin,
+  requireSession,
+  SESSION_SECONDS,
+  sessionCookieName,
+} from './session.ts'
+import { disableApiKey, listApiKeys, type UserRow } from './store.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set on the dashboard's routes that need a login. */
+    sessionUser?: UserRow
+  }
+}
+
+/** A route that reads the session answers no other origin (decisions, Paths). */
+const config = { cors: 'none' } as const
+
+/** Twenty tries at once, then one in five seconds: enough for people, useless for guessing. */
+const LOGIN_ATTEMPTS = { rate: 0.2, burst: 20 }
+
+export interface DashboardDeps {
+  readonly db: Db
+  readonly baseUrl: string
+  readonly now: () => Date
+}
+
+export const dashboardRoutes =
+  ({ db, baseUrl, now }: DashboardDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const isSecure = baseUrl.startsWith('https:')
+    const cookieName = sessionCookieName(isSecure)
+    const cookieOptions = {
+      path: '/',
+      httpOnly: true,
+      secure: isSecure,
+      sameSite: 'strict',
+    } as const
+    const attempts = new TokenBuckets(LOGIN_ATTEMPTS)
+    const response = <T>(entry: T) => ({ 200: entry, '4xx': ErrorEnvelope })
+
+    await app.register(cookie)
+    app.addHook('onRequest', async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      requireOwnOrigin(request, baseUrl)
+    })
+
+    app.post(
+      '/dashboard/api/login/',
+      {
+        config,
+        schema: { operationId: 'logIn', body: LoginBody, response: response(envelope(UserRecord)) },
+      },
+      async (request, reply) => {
+        takeAttempt(attempts, addressUnit(request.clientAddress), now())
+        const session = await logIn(db, { ...request.body, now: now() })
+        if (session === null) {
+          throw new ApiError('notLoggedIn', { message: 'Wrong e-mail address or password' })
+        }
+        reply.setCookie(cookieName, session.token, { ...cookieOptions, maxAge: SESSION_SECONDS })
+        return ok(200, toUserRecord(session.user))
+      },
+    )
+
+    app.post(
+      '/dashboard/api/logout/',
+      { config, schema: { operationId: 'logOut', response: response(envelope(Type.Object({}))) } },
+      async (request, reply) => {
+        await logOut(db, request.cookies[cookieName])
+        reply.clearCookie(cookieName, cookieOptions)
+        return ok<object>(200)
+      },
+    )
+
+    await app.register(async (inside) => {
+      inside.addHook('onRequest', async (request) => {
+        const token = request.cookies[cookieName]
+        request.sessionUser = await requireSession(db, { token, now: now() })
+      })
+      await inside.register(loggedInRoutes({ db, now }))
+    })
+  }
+
+const loggedInRoutes =
+  ({ db, now }: Omit<DashboardDeps, 'baseUrl'>): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const error = { '4xx': ErrorEnvelope }
+
+    app.get(
+      '/dashboard/api/me/',
+      {
+        config,
+        schema: { operationId: 'readMe', response: { 200: envelope(UserRecord), ...error } },
+      },
+      async (request) => ok(200, toUserRecord(userOf(request))),
+    )
+
+    app.get(
+      '/dashboard/api/publishers/',
+      {
+        config,
+        schema: {
+          operationId: 'listMyPublishers',
+          response: { 200: envelope(PublisherRecord), ...error },
+        },
+      },
+      async (request) => {
+        const publishers = await listPublishers(db, { uid: userOf(request).uid })
+        return ok(200, ...publishers.map(toPublisherRecord))
+      },
+    )
+
+    app.get(
+      '/dashboard/api/keys/',
+      {
+        config,
+        schema: { operationId: 'listMyKeys', response: { 200: envelope(ApiKeyRecord), ...error } },
+      },
+      async (request) => {
+        const rows = await listApiKeys(db, { uid: userOf(request).uid })
+        return ok(200, ...rows.map(toApiKeyRecord))
+      },
+    )
+
+    app.post(
+      '/dashboard/api/keys/',
+      {
+        config,
+        schema: {
+          operationId: 'createMyKey',
+          body: CreateKeyBody,
+          response: { 201: envelope(CreatedKey), ...error },
+        },
+      },
+      async (request, reply) => {
+        const { description } = request.body
+        const expiresAt = readExpiry(request.body.expires ?? null)
+        const { uid } = userOf(request)
+        const { key, row } = await createApiKey(db, { uid, description, expiresAt, now: now() })
+        reply.status(201)
+        return ok(201, { ...toApiKeyRecord(row), key })
+      },
+    )
+
+    app.post(
+      '/dashboard/api/keys/:token_id/disable/',
+      {
+        config,
+        schema: {
+          operationId: 'disableMyKey',
+          params: Type.Object({ token_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) }),
+          response: { 200: envelope(ApiKeyRecord), ...error },
+        },
+      },
+      async (request) => {
+        const { uid } = userOf(request)
+        const row = await disableApiKey(db, { tokenId: request.params.token_id, uid })
+        if (row === null) throw new ApiError('notFound', { message: 'No such key of yours' })
+        return ok(200, toApiKeyRecord(row))
+      },
+    )
+  }
+
+function userOf(request: { sessionUser?: UserRow }): UserRow {
+  if (request.sessionUser === undefined) throw new Error('the route lacks the session hook')
+  return request.sessionUser
+}
+
+function readExpiry(text: string | null): Date | null {
+  if (text === null || text === '') return null
+  const expiresAt = parseTimestamp(text)
+  if (expiresAt === null) throw badRequest([{ field: 'expires', rule: TIMESTAMP_RULE }])
+  return expiresAt
+}
+
+function takeAttempt(attempts: TokenBuckets, key: string, at: Date): void {
+  if (attempts.take(key, at.getTime())) return
+  throw new ApiError('rateLimited', { headers: limitHeaders(attempts.state(key, at.getTime())) })
+}

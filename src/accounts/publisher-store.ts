@@ -1,0 +1,128 @@
+/** Publishers in SQL: created, changed, found and listed. */
+import { ApiError, badRequest } from '../platform/errors.ts'
+import { micros } from '../platform/money.ts'
+import { type Db, hasSqlState } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { normalPublisher, type PublisherSettings, publisherFaults } from './publisher.ts'
+
+export interface Publisher extends PublisherSettings {
+  readonly pub_id: number
+  readonly datetime_created: Date
+  readonly datetime_updated: Date
+}
+
+/** As the driver gives it: 64-bit columns as text. */
+interface PublisherRow extends Omit<Publisher, 'floor_micros'> {
+  readonly floor_micros: string
+}
+
+const UNIQUE_VIOLATION = '23505'
+const LIST_ROWS_MAX = 10_000
+
+const COLUMNS = sql`pub_id, uid, name, slug, is_partner, share_ppm, domains, floor_micros,
+  tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts, linkmate_scope,
+  consent_default, is_price_required, datetime_created, datetime_updated`
+
+/** Throws a 400 that names every setting it refuses; nothing is written then. */
+export async function insertPublisher(db: Db, wanted: PublisherSettings): Promise<Publisher> {
+  const p = await checked(db, wanted)
+  const row = await namingSlug(p.slug, () =>
+    db.row<PublisherRow>(sql`
+      insert into publisher (uid, name, slug, is_partner, share_ppm, domains, floor_micros,
+        tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
+        linkmate_scope, consent_default, is_price_required)
+      values (${p.uid}, ${p.name}, ${p.slug}, ${p.is_partner}, ${p.share_ppm}, ${p.domains},
+        ${p.floor_micros}, ${p.tolerance_ppm}, ${p.beta}, ${p.epsilon_ppm}, ${p.allow_merchants},
+        ${p.block_merchants}, ${p.allow_hosts}, ${p.linkmate_scope}, ${p.consent_default},
+        ${p.is_price_required})
+      returning ${COLUMNS}
+    `),
+  )
+  return toPublisher(row as PublisherRow)
+}
+
+/** Changes the settings given and leaves the others; throws a 404 for an unknown publisher. */
+export function updatePublisher(
+  db: Db,
+  { pubId, changes }: { pubId: number; changes: Partial<PublisherSettings> },
+): Promise<Publisher> {
+  return db.transaction(async (tx) => {
+    const row = await tx.row<PublisherRow>(
+      sql`select ${COLUMNS} from publisher where pub_id = ${pubId} for update`,
+    )
+    if (row === null) throw new ApiError('notFound', { message: `No publisher ${pubId}` })
+    const p = await checked(tx, { ...toPublisher(row), ...changes })
+    const updated = await namingSlug(p.slug, () =>
+      tx.row<PublisherRow>(sql`
+        update publisher set uid = ${p.uid}, name = ${p.name}, slug = ${p.slug},
+          is_partner = ${p.is_partner}, share_ppm = ${p.share_ppm}, domains = ${p.domains},
+          floor_micros = ${p.floor_micros}, tolerance_ppm = ${p.tolerance_ppm}, beta = ${p.beta},
+          epsilon_ppm = ${p.epsilon_ppm}, allow_merchants = ${p.allow_merchants},
+          block_merchants = ${p.block_merchants}, allow_hosts = ${p.allow_hosts},
+          linkmate_scope = ${p.linkmate_scope}, consent_default = ${p.consent_default},
+          is_price_required = ${p.is_price_required}, datetime_updated = now()
+        where pub_id = ${pubId}
+        returning ${COLUMNS}
+      `),
+    )
+    return toPublisher(updated as PublisherRow)
+  })
+}
+
+export async function findPublisher(db: Db, pubId: number): Promise<Publisher | null> {
+  const row = await db.row<PublisherRow>(
+    sql`select ${COLUMNS} from publisher where pub_id = ${pubId}`,
+  )
+  return row === null ? null : toPublisher(row)
+}
+
+/** Slugs are the same whatever their case. */
+export async function findPublisherBySlug(db: Db, slug: string): Promise<Publisher | null> {
+  const row = await db.row<PublisherRow>(
+    sql`select ${COLUMNS} from publisher where lower(slug) = lower(${slug})`,
+  )
+  return row === null ? null : toPublisher(row)
+}
+
+/** Publishers of one user, or of all when `uid` is null. */
+export async function listPublishers(db: Db, { uid }: { uid: number | null }) {
+  const rows = await db.rows<PublisherRow>(sql`
+    select ${COLUMNS} from publisher
+    where ${uid}::int is null or uid = ${uid}
+    order by pub_id limit ${LIST_ROWS_MAX}
+  `)
+  return rows.map(toPublisher)
+}
+
+async function checked(db: Db, wanted: PublisherSettings): Promise<PublisherSettings> {
+  const settings = normalPublisher(wanted)
+  const faults = publisherFaults(settings)
+  for (const field of ['allow_merchant', 'block_merchant'] as const) {
+    const unknown = await listUnknownMerchants(db, settings[`${field}s`])
+    if (unknown.length > 0) faults.push({ field, rule: `no merchant ${unknown.join(', ')}` })
+  }
+  if (faults.length > 0) throw badRequest(faults)
+  return settings
+}
+
+async function listUnknownMerchants(db: Db, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return []
+  const rows = await db.rows<{ id: number }>(sql`
+    select id from unnest(${ids}::int[]) as wanted (id)
+    where not exists (select from merchant where merch_id = id)
+  `)
+  return rows.map((row) => row.id)
+}
+
+async function namingSlug<T>(slug: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (!hasSqlState(error, UNIQUE_VIOLATION)) throw error
+    throw badRequest([{ field: 'slug', rule: `another publisher has ${slug}` }])
+  }
+}
+
+function toPublisher(row: PublisherRow): Publisher {
+  return { ...row, floor_micros: micros(Number(row.floor_micros)) }
+}

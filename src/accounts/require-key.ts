@@ -1,0 +1,98 @@
+/**
+ * Who calls: from the Authorization header to the holder of the key (interface section 5).
+ *
+ * There is one answer for no key, an unknown, disabled or expired one and a wrong scheme: 401 with
+ * code 4302. Keys are looked up on every call, by one indexed query, and never cached: a disabled
+ * key stops working at once on every node.
+ */
+import { LRUCache } from 'lru-cache'
+import { ApiError } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
+import { hashApiKey, isSameHash, readAuthorization } from './api-key.ts'
+import { type ApiKeyRow, findKeyHolder } from './store.ts'
+
+export interface KeyHolder {
+  readonly tokenId: number
+  readonly uid: number
+  readonly pubIds: readonly number[]
+  readonly record: ApiKeyRow // its datetime_last_used is the use before this call
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by `require` and, when a key was sent, by `accept`. */
+    keyHolder?: KeyHolder
+  }
+}
+
+/** The part of a request that is read; any Fastify request is one. */
+interface KeyedRequest {
+  readonly method: string
+  readonly headers: { readonly authorization?: string | undefined }
+  keyHolder?: KeyHolder
+}
+
+/** The database keeps a use a minute; in between this remembers the last ones exactly. */
+const LAST_USES_MAX = 10_000
+
+export interface KeyGuard {
+  /** A hook for endpoints that need a key: throws the 401, or a 429 over the key's limit. */
+  require(request: KeyedRequest): Promise<void>
+  /** A hook for endpoints where a key is optional: one that is sent must be valid. */
+  accept(request: KeyedRequest): Promise<void>
+}
+
+export function makeKeyGuard(options: {
+  db: Db
+  brandWords: readonly string[]
+  limits: TokenBuckets | null
+  now: () => Date
+}): KeyGuard {
+  const { db, brandWords, limits, now } = options
+  const lastUses = new LRUCache<number, Date>({ max: LAST_USES_MAX })
+
+  const findHolder = async (request: KeyedRequest): Promise<KeyHolder> => {
+    const key = readAuthorization(request.headers.authorization, brandWords)
+    if (key === null) throw new ApiError('invalidApiKey')
+    const [keyHash, at, isRecorded] = [hashApiKey(key), now(), request.method !== 'HEAD']
+    const found = await findKeyHolder(db, { keyHash, now: at, isRecorded })
+    if (found === null || !isSameHash(found.key_hash, keyHash)) throw new ApiError('invalidApiKey')
+    const { key_hash: _, pub_ids: pubIds, ...record } = found
+    const { token_id: tokenId, uid, datetime_last_used: storedUse } = record
+    takeToken(limits, String(tokenId), at)
+    const datetime_last_used = later(storedUse, lastUses.get(tokenId) ?? null)
+    if (isRecorded) lastUses.set(tokenId, at)
+    return { tokenId, uid, pubIds, record: { ...record, datetime_last_used } }
+  }
+  const require = async (request: KeyedRequest) => {
+    request.keyHolder = await findHolder(request)
+  }
+  return {
+    require,
+    accept: async (request) => {
+      if ((request.headers.authorization ?? '') !== '') await require(request)
+    },
+  }
+}
+
+/** The holder that `require` has found. */
+export function holderOf(request: KeyedRequest): KeyHolder {
+  if (request.keyHolder === undefined) throw new Error('the route lacks the hook that needs a key')
+  return request.keyHolder
+}
+
+/** Throws a 403 unless the publisher is one of the holder's. */
+export function requireOwnPublisher(holder: KeyHolder, pubId: number): void {
+  if (!holder.pubIds.includes(pubId)) throw new ApiError('notYours')
+}
+
+function takeToken(limits: TokenBuckets | null, key: string, at: Date): void {
+  if (limits === null || limits.take(key, at.getTime())) return
+  throw new ApiError('rateLimited', { headers: limitHeaders(limits.state(key, at.getTime())) })
+}
+
+function later(one: Date | null, other: Date | null): Date | null {
+  if (one === null || other === null) return one ?? other
+  return one > other ? one : other
+}

@@ -1,0 +1,23 @@
+/** Section 4.2: what a key says about itself. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { holderOf, type KeyGuard } from './require-key.ts'
+import { ApiKeyRecord, toApiKeyRecord } from './schema.ts'
+
+export const accountRoutes =
+  ({ keys }: { keys: KeyGuard }): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/tokeninfo/',
+      {
+        onRequest: keys.require,
+        schema: {
+          operationId: 'readApiKey',
+          summary: 'Read API key information',
+          security: [{ apiKey: [] }],
+          response: { 200: envelope(ApiKeyRecord), '4xx': ErrorEnvelope },
+        },
+      },
+      async (request) => ok(200, toApiKeyRecord(holderOf(request).record)),
+    )
+  }

@@ -1,0 +1,112 @@
+/** Wire shapes of accounts: API key records (interface 2.3) and the dashboard's own calls. */
+import Type, { type Static } from 'typebox'
+import { formatExact } from '../platform/money.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import { PASSWORD_LENGTH_MAX } from './password.ts'
+import type { Publisher } from './publisher-store.ts'
+import type { ApiKeyRow, UserRow } from './store.ts'
+import { DESCRIPTION_LENGTH_MAX, EMAIL_LENGTH_MAX } from './user.ts'
+
+const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
+const TimestampOrNull = Type.Union([Timestamp, Type.Null()])
+
+/** Interface 2.3. */
+export const ApiKeyRecord = Type.Object({
+  token_id: Type.Integer(),
+  uid: Type.Integer({ description: 'Owning user' }),
+  description: Type.String({ description: 'Label of the key' }),
+  datetime_created: Timestamp,
+  datetime_updated: Timestamp,
+  datetime_active: Timestamp,
+  datetime_expires: TimestampOrNull,
+  datetime_last_used: TimestampOrNull,
+  is_enabled_by_user: Type.Boolean(),
+})
+
+export const LoginBody = Type.Object({
+  email: Type.String({ maxLength: EMAIL_LENGTH_MAX }),
+  password: Type.String({ maxLength: PASSWORD_LENGTH_MAX }),
+})
+
+export const CreateKeyBody = Type.Object({
+  description: Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX }),
+  expires: Type.Optional(
+    Type.Union([Type.String({ maxLength: 64 }), Type.Null()], {
+      description: 'ISO 8601; null or absent: never',
+    }),
+  ),
+})
+
+export const CreatedKey = Type.Object({
+  ...ApiKeyRecord.properties,
+  key: Type.String({ description: 'The key itself, shown this once' }),
+})
+
+export const UserRecord = Type.Object({
+  uid: Type.Integer(),
+  email: Type.String(),
+  is_admin: Type.Boolean(),
+})
+
+/** A publisher as its owner sees it; fractions and dollars as the operator types them. */
+export const PublisherRecord = Type.Object({
+  pub_id: Type.Integer(),
+  slug: Type.String(),
+  name: Type.String(),
+  uid: Type.Integer(),
+  partner: Type.Boolean(),
+  share: Type.Number(),
+  domain: Type.Array(Type.String()),
+  floor: Type.String({ description: 'US dollars a click' }),
+  tolerance: Type.Number(),
+  beta: Type.Number(),
+  epsilon: Type.Number(),
+  allow_merchant: Type.Array(Type.Integer()),
+  block_merchant: Type.Array(Type.Integer()),
+  linkmate_scope: Type.String(),
+  consent_default: Type.String(),
+  allow_host: Type.Array(Type.String()),
+  require_price: Type.Boolean(),
+  datetime_created: Timestamp,
+  datetime_updated: Timestamp,
+})
+
+export function toApiKeyRecord(row: ApiKeyRow): Static<typeof ApiKeyRecord> {
+  return {
+    ...row,
+    datetime_created: formatTimestamp(row.datetime_created),
+    datetime_updated: formatTimestamp(row.datetime_updated),
+    datetime_active: formatTimestamp(row.datetime_active),
+    datetime_expires: formatTimestampOrNull(row.datetime_expires),
+    datetime_last_used: formatTimestampOrNull(row.datetime_last_used),
+  }
+}
+
+export function toUserRecord({ uid, email, is_admin }: UserRow): Static<typeof UserRecord> {
+  return { uid, email, is_admin }
+}
+
+/** Settings under the names and in the units of the operator's options (operator's interface). */
+export function toPublisherRecord(row: Publisher): Static<typeof PublisherRecord> {
+  return {
+    pub_id: row.pub_id,
+    slug: row.slug,
+    name: row.name,
+    uid: row.uid,
+    partner: row.is_partner,
+    share: row.share_ppm / 1_000_000,
+    domain: [...row.domains],
+    floor: formatExact(row.floor_micros),
+    tolerance: row.tolerance_ppm / 1_000_000,
+    beta: row.beta,
+    epsilon: row.epsilon_ppm / 1_000_000,
+    allow_merchant: [...row.allow_merchants],
+    block_merchant: [...row.block_merchants],
+    linkmate_scope: row.linkmate_scope,
+    consent_default: row.consent_default,
+    allow_host: [...row.allow_hosts],
+    require_price: row.is_price_required,
+    datetime_created: formatTimestamp(row.datetime_created),
+    datetime_updated: formatTimestamp(row.datetime_updated),
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * The dashboard's login: a random token in a cookie, its SHA-256 in the database.
+ *
+ * Forgery from other sites is stopped three times: the cookie is SameSite=Strict, a call that
+ * changes something must come from our own pages (Sec-Fetch-Site, Origin), and its body must be
+ * application/json, which no form of another site can send without a preflight we never grant.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { ApiError } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { isPassword, UNKNOWN_USER_HASH } from './password.ts'
+import {
+  deleteSession,
+  findSessionUser,
+  findUserByEmail,
+  insertSession,
+  type UserRow,
+} from './store.ts'
+
+const TOKEN_BYTES = 32
+/** A working week without a new login; a stolen laptop is worth no longer. */
+export const SESSION_SECONDS = 7 * 24 * 3600
+const MUTATING = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** `__Host-` binds the cookie to https and to this very host; browsers refuse it on http. */
+export function sessionCookieName(isSecure: boolean): string {
+  return isSecure ? '__Host-souk_session' : 'souk_session'
+}
+
+/** Checks e-mail and password; the token for the cookie, or null when one of them is wrong. */
+export async function logIn(
+  db: Db,
+  { email, password, now }: { email: string; password: string; now: Date },
+): Promise<{ token: string; user: UserRow } | null> {
+  const found = await findUserByEmail(db, email)
+  // An unknown address costs the same time: nobody can find out who has an account.
+  if (!(await isPassword(password, found?.password_hash ?? UNKNOWN_USER_HASH))) return null
+  if (found === null) return null
+  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  const expiresAt = new Date(now.getTime() + SESSION_SECONDS * 1000)
+  await insertSession(db, { tokenHash: hashToken(token), uid: found.uid, expiresAt, now })
+  return { token, user: found }
+}
+
+/** The user of a session's token; throws the 401 without a live session. */
+export async function requireSession(
+  db: Db,
+  { token, now }: { token: string | undefined; now: Date },
+): Promise<UserRow> {
+  const user =
+    token === undefined ? null : await findSessionUser(db, { tokenHash: hashToken(token), now })
+  if (user === null) throw new ApiError('notLoggedIn')
+  return user
+}
+
+export async function logOut(db: Db, token: string | undefined): Promise<void> {
+  if (token !== undefined) await deleteSession(db, hashToken(token))
+}
+
+/** Throws unless a call that changes something comes from our own pages, or from no browser. */
+export function requireOwnOrigin(
+  request: {
+    readonly method: string
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  },
+  baseUrl: string,
+): void {
+  if (!MUTATING.has(request.method)) return
+  const { 'sec-fetch-site': site, origin, 'content-type': type } = request.headers
+  if (site !== undefined && site !== 'same-origin') throw new ApiError('foreignOrigin')
+  if (site === undefined && origin !== undefined && origin !== new URL(baseUrl).origin) {
+    throw new ApiError('foreignOrigin')
+  }
+  if (type !== undefined && !/^application\/json\s*(;|$)/i.test(String(type))) {
+    throw new ApiError('unsupportedMediaType', { message: 'The body must be application/json' })
+  }
+}
+
+function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

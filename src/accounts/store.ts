@@ -1,0 +1,159 @@
+/** Users, their API keys and their dashboard sessions, in SQL. */
+import { badRequest } from '../platform/errors.ts'
+import { type Db, hasSqlState } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+export interface UserRow {
+  readonly uid: number
+  readonly email: string
+  readonly is_admin: boolean
+  readonly datetime_created: Date
+}
+
+/** An API key without the key: neither it nor its hash leaves the store. */
+export interface ApiKeyRow {
+  readonly token_id: number
+  readonly uid: number
+  readonly description: string
+  readonly datetime_created: Date
+  readonly datetime_updated: Date
+  readonly datetime_active: Date
+  readonly datetime_expires: Date | null
+  readonly datetime_last_used: Date | null
+  readonly is_enabled_by_user: boolean
+}
+
+/** A usable key with what it opens: the publishers of its user. */
+export interface KeyHolderRow extends ApiKeyRow {
+  readonly pub_ids: readonly number[]
+}
+
+const UNIQUE_VIOLATION = '23505'
+/** Lists are for people and scripts of one installation; a longer one is a report. */
+const LIST_ROWS_MAX = 10_000
+
+const USER_COLUMNS = sql`uid, email, is_admin, datetime_created`
+const KEY_COLUMNS = sql`token_id, uid, description, datetime_created, datetime_updated,
+  datetime_active, datetime_expires, datetime_last_used, is_enabled_by_user`
+
+/** Throws a 400 that names `email` when another user has it, whatever its case. */
+export async function insertUser(
+  db: Db,
+  user: { email: string; passwordHash: string; isAdmin: boolean },
+): Promise<UserRow> {
+  try {
+    const [row] = await db.rows<UserRow>(sql`
+      insert into app_user (email, password_hash, is_admin)
+      values (${user.email}, ${user.passwordHash}, ${user.isAdmin})
+      returning ${USER_COLUMNS}
+    `)
+    return row as UserRow
+  } catch (error) {
+    if (!hasSqlState(error, UNIQUE_VIOLATION)) throw error
+    throw badRequest([{ field: 'email', rule: `another user has ${user.email}` }])
+  }
+}
+
+export function findUserByEmail(
+  db: Db,
+  email: string,
+): Promise<(UserRow & { password_hash: string }) | null> {
+  return db.row(sql`
+    select ${USER_COLUMNS}, password_hash from app_user where lower(email) = lower(${email})
+  `)
+}
+
+export function listUsers(db: Db): Promise<UserRow[]> {
+  return db.rows(sql`select ${USER_COLUMNS} from app_user order by uid limit ${LIST_ROWS_MAX}`)
+}
+
+export async function insertApiKey(
+  db: Db,
+  key: { uid: number; description: string; keyHash: Buffer; expiresAt: Date | null },
+): Promise<ApiKeyRow> {
+  const [row] = await db.rows<ApiKeyRow>(sql`
+    insert into api_key (uid, description, key_hash, datetime_expires)
+    values (${key.uid}, ${key.description}, ${key.keyHash}, ${key.expiresAt})
+    returning ${KEY_COLUMNS}
+  `)
+  return row as ApiKeyRow
+}
+
+/** Keys of one user, or of all when `uid` is null; newest last. */
+export function listApiKeys(db: Db, { uid }: { uid: number | null }): Promise<ApiKeyRow[]> {
+  return db.rows(sql`
+    select ${KEY_COLUMNS} from api_key
+    where ${uid}::int is null or uid = ${uid}
+    order by token_id limit ${LIST_ROWS_MAX}
+  `)
+}
+
+/**
+ * Disables a key for good; null when there is none, or when `uid` is given and not its owner.
+ * A second time changes nothing.
+ */
+export function disableApiKey(
+  db: Db,
+  { tokenId, uid }: { tokenId: number; uid: number | null },
+): Promise<ApiKeyRow | null> {
+  return db.row(sql`
+    update api_key
+    set is_enabled_by_user = false,
+      datetime_updated = case when is_enabled_by_user then now() else datetime_updated end
+    where token_id = ${tokenId} and (${uid}::int is null or uid = ${uid})
+    returning ${KEY_COLUMNS}
+  `)
+}
+
+/**
+ * The holder of a key that may be used now, or null.
+ *
+ * The same statement notes the use, at most once a minute after the first: the row shows the use
+ * before this one. `isRecorded: false` (HEAD) notes nothing.
+ */
+export function findKeyHolder(
+  db: Db,
+  { keyHash, now, isRecorded }: { keyHash: Buffer; now: Date; isRecorded: boolean },
+): Promise<(KeyHolderRow & { key_hash: Buffer }) | null> {
+  return db.row(sql`
+    with found as (
+      select ${KEY_COLUMNS}, key_hash,
+        array(select pub_id from publisher where publisher.uid = api_key.uid order by pub_id)
+          as pub_ids
+      from api_key
+      where key_hash = ${keyHash} and is_enabled_by_user and datetime_active <= ${now}
+        and (datetime_expires is null or datetime_expires > ${now})
+    ), used as (
+      update api_key set datetime_last_used = ${now} from found
+      where api_key.token_id = found.token_id and ${isRecorded}::boolean
+        and (found.datetime_last_used is null
+          or found.datetime_last_used <= ${now}::timestamptz - interval '1 minute')
+    )
+    select * from found
+  `)
+}
+
+export async function insertSession(
+  db: Db,
+  session: { tokenHash: Buffer; uid: number; expiresAt: Date; now: Date },
+): Promise<void> {
+  await db.run(sql`
+    with expired as (delete from dashboard_session where expires_at <= ${session.now})
+    insert into dashboard_session (token_hash, uid, expires_at)
+    values (${session.tokenHash}, ${session.uid}, ${session.expiresAt})
+  `)
+}
+
+export function findSessionUser(
+  db: Db,
+  { tokenHash, now }: { tokenHash: Buffer; now: Date },
+): Promise<UserRow | null> {
+  return db.row(sql`
+    select ${USER_COLUMNS} from dashboard_session join app_user using (uid)
+    where token_hash = ${tokenHash} and expires_at > ${now}
+  `)
+}
+
+export async function deleteSession(db: Db, tokenHash: Buffer): Promise<void> {
+  await db.run(sql`delete from dashboard_session where token_hash = ${tokenHash}`)
+}

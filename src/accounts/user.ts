@@ -1,0 +1,34 @@
+/** What a user's account may be, and which are refused. */
+import type { Fault } from '../platform/errors.ts'
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
+
+export const EMAIL_LENGTH_MAX = 254 // RFC 5321: the longest address that mail can be sent to.
+export const DESCRIPTION_LENGTH_MAX = 255
+
+/** Every reason why this e-mail address and password are refused. */
+export function userFaults({ email, password }: { email: string; password: string }): Fault[] {
+  const faults: Fault[] = []
+  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > EMAIL_LENGTH_MAX) {
+    faults.push({ field: 'email', rule: 'must be an e-mail address' })
+  }
+  if (password.length < PASSWORD_LENGTH_MIN || password.length > PASSWORD_LENGTH_MAX) {
+    const rule = `must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`
+    faults.push({ field: 'password', rule })
+  }
+  return faults
+}
+
+/** Every reason why a key with this label and expiry is refused. */
+export function keyFaults(
+  { description, expiresAt }: { description: string; expiresAt: Date | null },
+  now: Date,
+): Fault[] {
+  const faults: Fault[] = []
+  if (description.trim() === '' || description.length > DESCRIPTION_LENGTH_MAX) {
+    faults.push({ field: 'description', rule: `1 to ${DESCRIPTION_LENGTH_MAX} characters` })
+  }
+  if (expiresAt !== null && expiresAt <= now) {
+    faults.push({ field: 'expires', rule: 'is in the past: the key would never work' })
+  }
+  return faults
+}
