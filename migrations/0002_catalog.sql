@@ -17,7 +17,8 @@ create table merchant (
 
 create table merchant_domain (
   domain text primary key, -- lower case, no www.; covers its subdomains
-  merch_id integer not null references merchant
+  merch_id integer not null references merchant,
+  position integer not null -- the first one is the merchant's own site, shown to readers
 );
 create index merchant_domain_merchant on merchant_domain (merch_id);
 

@@ -78,7 +78,7 @@ export function loadMarket(db: Db, version: number): Promise<Market> {
       from publisher`)
     const merchants = await tx.rows<Merchant>(sql`
       select merch_id, name, click_param, deep_link, feed_imported_at,
-        array(select domain from merchant_domain d where d.merch_id = m.merch_id order by ctid)
+        array(select domain from merchant_domain d where d.merch_id = m.merch_id order by position)
           as domains
       from merchant m`)
     const campaigns = await tx.rows<Campaign>(sql`

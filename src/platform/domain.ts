@@ -27,8 +27,3 @@ export function readDomain(text: string): string | null {
   if (!/^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$/.test(host)) return null
   return parse(host, { allowPrivateDomains: true }).domain === null ? null : host
 }
-
-/** Whether a host is this domain or a subdomain of it. */
-export function isUnderDomain(host: string, domain: string): boolean {
-  return host === domain || host.endsWith(`.${domain}`)
-}

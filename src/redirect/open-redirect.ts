@@ -6,7 +6,7 @@
  * reader who comes from a page of the publisher, or from an AMP cache of it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { isUnderDomain } from '../platform/domain.ts'
+import { isOnDomain } from '../platform/url.ts'
 
 /** Hosts that serve copies of publishers' pages; the publisher's own name is part of the host. */
 const AMP_CACHES = ['cdn.ampproject.org', 'bing-amp.com', 'ampproject.net']
@@ -18,9 +18,7 @@ export interface VouchingPublisher {
 
 /** Whether the publisher itself allows this target for everyone. */
 export function isAllowedHost(host: string, publisher: VouchingPublisher): boolean {
-  return [...publisher.allow_hosts, ...publisher.domains].some((domain) =>
-    isUnderDomain(host, domain),
-  )
+  return [...publisher.allow_hosts, ...publisher.domains].some((domain) => isOnDomain(host, domain))
 }
 
 /** Whether the reader comes from a page of the publisher's domains or an AMP cache of them. */
@@ -33,11 +31,11 @@ export function comesFromPublisher(
   // A browser that says "none" typed the address or opened it from outside: no page vouches.
   if (headers['sec-fetch-site'] === 'none') return false
   const host = referrer.hostname.replace(/^www\./, '')
-  if (domains.some((domain) => isUnderDomain(host, domain))) return true
-  const cache = AMP_CACHES.find((domain) => isUnderDomain(host, domain))
+  if (domains.some((domain) => isOnDomain(host, domain))) return true
+  const cache = AMP_CACHES.find((domain) => isOnDomain(host, domain))
   if (cache === undefined) return false
   // news.example is served as news-example.cdn.ampproject.org; a hyphen of its own is doubled.
   const label = host.slice(0, -cache.length - 1)
   const served = label.replaceAll('--', '\n').replaceAll('-', '.').replaceAll('\n', '-')
-  return domains.some((domain) => isUnderDomain(served, domain))
+  return domains.some((domain) => isOnDomain(served, domain))
 }

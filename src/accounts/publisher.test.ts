@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { micros } from '../platform/money.ts'
+import {
+  normalPublisher,
+  PUBLISHER_DEFAULTS,
+  type PublisherSettings,
+  publisherFaults,
+} from './publisher.ts'
+
+const base: PublisherSettings = { ...PUBLISHER_DEFAULTS, uid: 1, name: 'The Daily', slug: 'daily' }
+const fields = (changes: Partial<PublisherSettings>) =>
+  publisherFaults({ ...base, ...changes }).map(({ field }) => field)
+
+test('a publisher with a name and a slug needs nothing else', () => {
+  assert.deepEqual(fields({}), [])
+})
+
+test('settings outside their range are refused, each by its own name', () => {
+  assert.deepEqual(fields({ name: ' ' }), ['name'])
+  for (const slug of ['', '-a', 'a b', 'a/b', 'ä', 'x'.repeat(65)]) {
+    assert.deepEqual(fields({ slug }), ['slug'], slug)
+  }
+  assert.deepEqual(fields({ share_ppm: 1_000_001, tolerance_ppm: 200_001, beta: 3.1 }), [
+    'share',
+    'tolerance',
+    'beta',
+  ])
+  assert.deepEqual(fields({ epsilon_ppm: -1, floor_micros: micros(-1), beta: Number.NaN }), [
+    'floor',
+    'beta',
+    'epsilon',
+  ])
+  assert.deepEqual(fields({ linkmate_scope: 'none' as 'all' }), ['linkmate_scope'])
+  assert.deepEqual(fields({ consent_default: 'yes' as 'full' }), ['consent_default'])
+  assert.deepEqual(fields({ domains: ['https://daily.example'], allow_hosts: ['com'] }), [
+    'domain',
+    'allow_host',
+  ])
+})
+
+test('a merchant cannot be allowed and blocked at once', () => {
+  assert.deepEqual(fields({ allow_merchants: [1, 2], block_merchants: [2, 3] }), ['block_merchant'])
+})
+
+test('hosts are kept in one form, each once', () => {
+  const domains = ['WWW.Daily.example', 'daily.example', 'wrong/host']
+  assert.deepEqual(normalPublisher({ ...base, domains }).domains, ['daily.example', 'wrong/host'])
+})

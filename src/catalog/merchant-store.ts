@@ -1,0 +1,108 @@
+/** Merchants and their domains in SQL: created, changed, found and listed. */
+import { randomBytes } from 'node:crypto'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import { type Db, hasSqlState } from '../platform/postgres.ts'
+import { type Sql, sql } from '../platform/sql.ts'
+import { type MerchantSettings, merchantFaults, normalMerchant } from './merchant.ts'
+
+export interface Merchant extends MerchantSettings {
+  readonly merch_id: number
+  readonly postback_secret: string
+  readonly feed_imported_at: Date | null
+  readonly datetime_created: Date
+  readonly datetime_updated: Date
+}
+
+const UNIQUE_VIOLATION = '23505'
+const LIST_ROWS_MAX = 10_000
+const SECRET_BYTES = 32 // The key of an HMAC-SHA256: as long as its output.
+
+const COLUMNS = sql`merch_id, uid, name, click_param, deep_link, window_days, origins,
+  postback_secret, feed_imported_at, datetime_created, datetime_updated,
+  array(
+    select domain from merchant_domain d where d.merch_id = merchant.merch_id order by position
+  ) as domains`
+
+/** Throws a 400 that names every setting it refuses; nothing is written then. */
+export function insertMerchant(db: Db, wanted: MerchantSettings): Promise<Merchant> {
+  return db.transaction(async (tx) => {
+    const m = checked(wanted)
+    const secret = randomBytes(SECRET_BYTES).toString('base64url')
+    const row = await tx.row<{ merch_id: number }>(sql`
+      insert into merchant (uid, name, click_param, deep_link, window_days, origins,
+        postback_secret)
+      values (${m.uid}, ${m.name}, ${m.click_param}, ${m.deep_link}, ${m.window_days},
+        ${m.origins}, ${secret})
+      returning merch_id
+    `)
+    const merchId = row?.merch_id ?? 0
+    await replaceDomains(tx, { merchId, domains: m.domains })
+    return requireMerchant(tx, merchId)
+  })
+}
+
+/** Changes the settings given and leaves the others; throws a 404 for an unknown merchant. */
+export function updateMerchant(
+  db: Db,
+  { merchId, changes }: { merchId: number; changes: Partial<MerchantSettings> },
+): Promise<Merchant> {
+  return db.transaction(async (tx) => {
+    await tx.run(sql`select from merchant where merch_id = ${merchId} for update`)
+    const before = await requireMerchant(tx, merchId)
+    const m = checked({ ...before, ...changes })
+    await tx.run(sql`
+      update merchant set uid = ${m.uid}, name = ${m.name}, click_param = ${m.click_param},
+        deep_link = ${m.deep_link}, window_days = ${m.window_days}, origins = ${m.origins},
+        datetime_updated = now()
+      where merch_id = ${merchId}
+    `)
+    if (m.domains.join() !== before.domains.join()) {
+      await replaceDomains(tx, { merchId, domains: m.domains })
+    }
+    return requireMerchant(tx, merchId)
+  })
+}
+
+export function findMerchant(db: Db, merchId: number): Promise<Merchant | null> {
+  return db.row(selectMerchants(sql`merch_id = ${merchId}`))
+}
+
+export function listMerchants(db: Db): Promise<Merchant[]> {
+  return db.rows(sql`${selectMerchants(sql`true`)} order by merch_id limit ${LIST_ROWS_MAX}`)
+}
+
+function selectMerchants(condition: Sql): Sql {
+  return sql`select ${COLUMNS} from merchant where ${condition}`
+}
+
+/** Throws a 404 that names the merchant when there is none. */
+export async function requireMerchant(db: Db, merchId: number): Promise<Merchant> {
+  const merchant = await findMerchant(db, merchId)
+  if (merchant === null) throw new ApiError('notFound', { message: `No merchant ${merchId}` })
+  return merchant
+}
+
+function checked(wanted: MerchantSettings): MerchantSettings {
+  const settings = normalMerchant(wanted)
+  const faults = merchantFaults(settings)
+  if (faults.length > 0) throw badRequest(faults)
+  return settings
+}
+
+async function replaceDomains(
+  tx: Db,
+  { merchId, domains }: { merchId: number; domains: readonly string[] },
+): Promise<void> {
+  await tx.run(sql`delete from merchant_domain where merch_id = ${merchId}`)
+  try {
+    await tx.run(sql`
+      insert into merchant_domain (domain, merch_id, position)
+      select domain, ${merchId}::int, position
+      from unnest(${domains}::text[]) with ordinality as wanted (domain, position)
+    `)
+  } catch (error) {
+    if (!hasSqlState(error, UNIQUE_VIOLATION)) throw error
+    const detail = /\(domain\)=\((.*?)\)/.exec((error as { detail?: string }).detail ?? '')?.[1]
+    throw badRequest([{ field: 'domain', rule: `another merchant has ${detail ?? 'it'}` }])
+  }
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  MERCHANT_DEFAULTS,
+  type MerchantSettings,
+  merchantFaults,
+  normalMerchant,
+} from './merchant.ts'
+
+const base: MerchantSettings = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example'] }
+const fields = (changes: Partial<MerchantSettings>) =>
+  merchantFaults({ ...base, ...changes }).map(({ field }) => field)
+
+test('a merchant with a name and a domain needs nothing else', () => {
+  assert.deepEqual(fields({}), [])
+})
+
+test('a merchant without a domain of its own is refused', () => {
+  assert.deepEqual(fields({ domains: [] }), ['domain'])
+  assert.deepEqual(fields({ domains: ['co.uk'] }), ['domain'])
+})
+
+test('settings that could never work are refused, each by its own name', () => {
+  assert.deepEqual(fields({ name: '' }), ['name'])
+  for (const click_param of ['', 'a b', 'a&b', 'x'.repeat(65)]) {
+    assert.deepEqual(fields({ click_param }), ['click_param'], click_param)
+  }
+  for (const window_days of [0, 91, 1.5, Number.NaN]) {
+    assert.deepEqual(fields({ window_days }), ['window_days'], String(window_days))
+  }
+  for (const origin of ['shop.example', 'https://shop.example/path', 'javascript:1']) {
+    assert.deepEqual(fields({ origins: [origin] }), ['origin'], origin)
+  }
+})
+
+test('a deep link must be an address that takes the product’s', () => {
+  const good = 'https://net.example/c?u={url_encoded}&sub={cid}'
+  assert.deepEqual(fields({ deep_link: good }), [])
+  const wrong = ['https://net.example/c', 'net.example?u={url_encoded}', `${good}&x={price}`]
+  for (const deep_link of [...wrong, `${good}${'x'.repeat(1000)}`]) {
+    assert.deepEqual(fields({ deep_link }), ['deep_link'], deep_link)
+  }
+})
+
+test('domains and origins are kept in one form, each once', () => {
+  const domains = ['www.Shop.example', 'shop.example', 'shop.test']
+  const origins = ['https://Shop.example/', 'https://shop.example']
+  const normal = normalMerchant({ ...base, domains, origins })
+  assert.deepEqual(normal.domains, ['shop.example', 'shop.test'])
+  assert.deepEqual(normal.origins, ['https://shop.example'])
+})

@@ -1,0 +1,152 @@
+/** Campaigns in SQL: created, changed, paused, resumed, found and listed. */
+import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { type Micros, micros } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { type CampaignSettings, campaignFaults } from './campaign.ts'
+
+export type CampaignState = 'active' | 'paused'
+
+export interface Campaign extends CampaignSettings {
+  readonly campaign_id: number
+  readonly state: CampaignState
+  readonly datetime_created: Date
+  readonly datetime_updated: Date
+}
+
+const AMOUNTS = [
+  'bid_micros',
+  'exclusive_bid_micros',
+  'payment_micros',
+  'daily_budget_micros',
+  'budget_micros',
+] as const
+/** As the driver gives it: 64-bit columns as text. */
+type CampaignRow = Omit<Campaign, (typeof AMOUNTS)[number]> &
+  Record<(typeof AMOUNTS)[number], string | null>
+
+/** What the rules need to know of the world: the time, and whether readers' countries are known. */
+export interface CampaignWorld {
+  readonly now: Date
+  readonly knowsCountries: boolean
+}
+
+const LIST_ROWS_MAX = 10_000
+
+const COLUMNS = sql`campaign_id, merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm,
+  payment_micros, roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries, devices,
+  allow_publishers, block_publishers, tracker_impression, tracker_viewable, state,
+  datetime_created, datetime_updated`
+
+/** Throws a 400 that names everything that would keep the campaign from working. */
+export async function insertCampaign(
+  db: Db,
+  { settings: c, world }: { settings: CampaignSettings; world: CampaignWorld },
+): Promise<Campaign> {
+  await refuseFaults(db, c, world)
+  const row = await db.row<CampaignRow>(sql`
+    insert into campaign (merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm,
+      payment_micros, roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries,
+      devices, allow_publishers, block_publishers, tracker_impression, tracker_viewable)
+    values (${c.merch_id}, ${c.model}, ${c.bid_micros}, ${c.exclusive_bid_micros}, ${c.rate_ppm},
+      ${c.payment_micros}, ${c.roas}, ${c.daily_budget_micros}, ${c.budget_micros},
+      ${c.starts_at}, ${c.ends_at}, ${c.countries}, ${c.devices}, ${c.allow_publishers},
+      ${c.block_publishers}, ${c.tracker_impression}, ${c.tracker_viewable})
+    returning ${COLUMNS}
+  `)
+  return toCampaign(row as CampaignRow)
+}
+
+/** Changes the settings given and leaves the others; throws a 404 for an unknown campaign. */
+export function updateCampaign(
+  db: Db,
+  {
+    campaignId,
+    changes,
+    world,
+  }: {
+    campaignId: number
+    changes: Partial<CampaignSettings>
+    world: CampaignWorld
+  },
+): Promise<Campaign> {
+  return db.transaction(async (tx) => {
+    const row = await tx.row<CampaignRow>(
+      sql`select ${COLUMNS} from campaign where campaign_id = ${campaignId} for update`,
+    )
+    if (row === null) throw unknownCampaign(campaignId)
+    const c: CampaignSettings = { ...toCampaign(row), ...changes }
+    await refuseFaults(tx, c, world)
+    const updated = await tx.row<CampaignRow>(sql`
+      update campaign set merch_id = ${c.merch_id}, model = ${c.model},
+        bid_micros = ${c.bid_micros}, exclusive_bid_micros = ${c.exclusive_bid_micros},
+        rate_ppm = ${c.rate_ppm}, payment_micros = ${c.payment_micros}, roas = ${c.roas},
+        daily_budget_micros = ${c.daily_budget_micros}, budget_micros = ${c.budget_micros},
+        starts_at = ${c.starts_at}, ends_at = ${c.ends_at}, countries = ${c.countries},
+        devices = ${c.devices}, allow_publishers = ${c.allow_publishers},
+        block_publishers = ${c.block_publishers}, tracker_impression = ${c.tracker_impression},
+        tracker_viewable = ${c.tracker_viewable}, datetime_updated = now()
+      where campaign_id = ${campaignId}
+      returning ${COLUMNS}
+    `)
+    return toCampaign(updated as CampaignRow)
+  })
+}
+
+/** Pauses or resumes; a second time changes nothing. Throws a 404 for an unknown campaign. */
+export async function setCampaignState(
+  db: Db,
+  { campaignId, state }: { campaignId: number; state: CampaignState },
+): Promise<Campaign> {
+  const row = await db.row<CampaignRow>(sql`
+    update campaign set state = ${state},
+      datetime_updated = case when state = ${state} then datetime_updated else now() end
+    where campaign_id = ${campaignId}
+    returning ${COLUMNS}
+  `)
+  if (row === null) throw unknownCampaign(campaignId)
+  return toCampaign(row)
+}
+
+export async function listCampaigns(db: Db): Promise<Campaign[]> {
+  const rows = await db.rows<CampaignRow>(
+    sql`select ${COLUMNS} from campaign order by campaign_id limit ${LIST_ROWS_MAX}`,
+  )
+  return rows.map(toCampaign)
+}
+
+async function refuseFaults(db: Db, settings: CampaignSettings, world: CampaignWorld) {
+  const faults = [...campaignFaults(settings, world), ...(await unknownFaults(db, settings))]
+  if (faults.length > 0) throw badRequest(faults)
+}
+
+/** Merchants and publishers that the settings name but nobody knows. */
+async function unknownFaults(db: Db, settings: CampaignSettings): Promise<Fault[]> {
+  const { merch_id, allow_publishers, block_publishers } = settings
+  const rows = await db.rows<{ field: string; id: number }>(sql`
+    select 'merchant' as field, ${merch_id}::int as id
+    where not exists (select from merchant where merch_id = ${merch_id})
+    union all
+    select field, id from (
+      select 'allow_publisher', unnest(${allow_publishers}::int[])
+      union all select 'block_publisher', unnest(${block_publishers}::int[])
+    ) as named (field, id)
+    where not exists (select from publisher where pub_id = id)
+  `)
+  return rows.map(({ field, id }) => ({ field, rule: `no ${field.split('_').at(-1)} ${id}` }))
+}
+
+function unknownCampaign(campaignId: number): ApiError {
+  return new ApiError('notFound', { message: `No campaign ${campaignId}` })
+}
+
+function toCampaign(row: CampaignRow): Campaign {
+  const amounts = AMOUNTS.map((name) => {
+    const value = row[name]
+    return [name, value === null ? null : micros(Number(value))] as const
+  })
+  return {
+    ...row,
+    ...(Object.fromEntries(amounts) as Record<(typeof AMOUNTS)[number], Micros | null>),
+  }
+}
