@@ -20,6 +20,7 @@ export const EVENT_TYPE = {
   reversal: 14,
   networkRow: 15, // a row imported from another network
   payment: 16,
+  orderDecision: 17, // a held order approved, or an order rejected, by the operator
 } as const
 export type EventType = (typeof EVENT_TYPE)[keyof typeof EVENT_TYPE]
 
@@ -49,6 +50,7 @@ export interface LogEvent {
   campaignId: number | null
   offerId: string | null
   model: Model | null
+  // The sealed terms: micros a click (CPC), a purchase (EPP), or a dollar of sale (CPA: its rate).
   priceMicros: number | null
   sharePpm: number | null
   leaseId: string | null

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { kitPath } from '../../test/kit.ts'
+import { micros } from '../platform/money.ts'
+import { allocate } from './allocate.ts'
+
+const CENT_MICROS = 10_000
+
+interface Case {
+  earnings_cents: number
+  line_revenue_cents: number[]
+  line_earnings_cents: number[]
+}
+
+test('lines share an order as the golden table says (needs the data kit)', (t) => {
+  const path = kitPath(t, 'oracles/orders-returns.json')
+  if (path === null) return
+  const cases: Case[] = JSON.parse(readFileSync(path, 'utf8')).allocation
+  assert.ok(cases.length > 10)
+  for (const { earnings_cents, line_revenue_cents, line_earnings_cents } of cases) {
+    assert.deepEqual(
+      allocate(micros(earnings_cents * CENT_MICROS), line_revenue_cents.map(BigInt)),
+      line_earnings_cents.map((cents) => cents * CENT_MICROS),
+    )
+  }
+})
+
+const weightsArbitrary = fc.array(fc.bigInt({ min: 0n, max: 10n ** 15n }), {
+  minLength: 1,
+  maxLength: 40,
+})
+const totalArbitrary = fc.oneof(
+  fc.integer({ min: 0, max: 2 ** 40 }),
+  fc.integer({ min: 0, max: 2 ** 30 }).map((cents) => cents * CENT_MICROS),
+)
+
+test('the lines of an order are exactly the order, in every unit (P42)', () => {
+  fc.assert(
+    fc.property(totalArbitrary, weightsArbitrary, (total, weights) => {
+      const parts = allocate(micros(total), weights)
+      assert.equal(parts.length, weights.length)
+      assert.equal(
+        parts.reduce((sum, part) => sum + part, 0),
+        total,
+      )
+    }),
+  )
+})
+
+test('no line is a whole unit away from its exact part, and whole cents stay whole', () => {
+  fc.assert(
+    fc.property(totalArbitrary, weightsArbitrary, (total, weights) => {
+      const sum = weights.reduce((all, weight) => all + weight, 0n)
+      fc.pre(sum > 0n)
+      const unit = total % CENT_MICROS === 0 ? CENT_MICROS : 1
+      allocate(micros(total), weights).forEach((part, line) => {
+        assert.equal(part % unit, 0)
+        const distance = BigInt(part) * sum - BigInt(total) * (weights[line] ?? 0n)
+        const magnitude = distance < 0n ? -distance : distance
+        assert.ok(magnitude < BigInt(unit) * sum, `line ${line} of ${part}`)
+      })
+    }),
+  )
+})
+
+test('an order whose lines all cost nothing is shared evenly, and one without lines is refused', () => {
+  assert.deepEqual(allocate(micros(30_000), [0n, 0n]), [20_000, 10_000])
+  assert.throws(() => allocate(micros(1), []), /at least one line/)
+})

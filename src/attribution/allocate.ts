@@ -1,0 +1,43 @@
+/**
+ * Divides an order's money over its lines so that nothing is lost (economics 4, Lines).
+ *
+ * Largest remainder: every line gets the floor of its proportional part, and the units left over
+ * go one each to the lines that lost most by the floor, the lower line first on a tie. An amount
+ * of whole cents is divided in whole cents, since that is what statements and other systems
+ * show; one with finer parts (a converted currency, a share of a commission) in micro-dollars.
+ */
+import { type Micros, micros } from '../platform/money.ts'
+
+const CENT_MICROS = 10_000n
+
+/** The unit in which an amount is divided and rounded: a cent where it has no finer part. */
+export function unitOf(amount: bigint): bigint {
+  return amount % CENT_MICROS === 0n ? CENT_MICROS : 1n
+}
+
+/**
+ * One part per weight, which together are exactly `total` (at least 0).
+ *
+ * Weights are whole numbers of any one unit, at least 0: a line's price times its quantity. When
+ * all are 0 the lines count alike, for the order's money still has to lie somewhere.
+ */
+export function allocate(total: Micros, weights: readonly bigint[]): Micros[] {
+  if (weights.length === 0) throw new RangeError('an order has at least one line')
+  if (total < 0) throw new RangeError(`an order's money is not negative: ${total}`)
+  const counted = weights.some((weight) => weight > 0n) ? weights : weights.map(() => 1n)
+  const weightSum = counted.reduce((sum, weight) => sum + weight, 0n)
+  const unit = unitOf(BigInt(total))
+  const units = BigInt(total) / unit
+
+  const parts = counted.map((weight) => (units * weight) / weightSum)
+  const lost = counted.map((weight) => (units * weight) % weightSum)
+  const left = Number(units - parts.reduce((sum, part) => sum + part, 0n))
+  const ranked = [...lost.keys()].sort((a, b) => compare(lost[b], lost[a]) || a - b)
+  for (const line of ranked.slice(0, left)) parts[line] = (parts[line] ?? 0n) + 1n
+  return parts.map((part) => micros(Number(part * unit)))
+}
+
+function compare(a = 0n, b = 0n): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { REASON } from '../events/reason.ts'
+import {
+  type AttributionPolicy,
+  attribute,
+  CLOCK_SKEW_MS,
+  IMPRESSION_WINDOW_MS,
+  type OrderFacts,
+  type SeenLink,
+  type Touch,
+} from './attribute.ts'
+
+const DAY_MS = 86_400_000
+const NOW_MS = Date.UTC(2026, 2, 2, 12)
+const policy: AttributionPolicy = { windowDays: 30, isPostImpression: false }
+const order: OrderFacts = {
+  merchId: 3,
+  orderedAtMs: NOW_MS,
+  exactClickId: null,
+  rememberedClickIds: [],
+}
+
+function click(clickId: string, ageMs: number, changes: Partial<Touch> = {}): Touch {
+  return { clickId, atMs: NOW_MS - ageMs, merchId: 3, reason: REASON.ok, ...changes }
+}
+
+function remembered(touches: readonly Touch[], changes: Partial<OrderFacts> = {}) {
+  const rememberedClickIds = touches.map(({ clickId }) => clickId)
+  return attribute({ ...order, rememberedClickIds, ...changes }, touches, policy)
+}
+
+const touchArbitrary = fc.record({
+  clickId: fc.integer({ min: 0, max: 40 }).map((n) => n.toString(16).padStart(32, '0')),
+  atMs: fc.integer({ min: -40 * DAY_MS, max: DAY_MS }).map((ms) => NOW_MS + ms),
+  merchId: fc.constantFrom(3, 3, 3, 4),
+  reason: fc.constantFrom(REASON.ok, REASON.ok, REASON.robot, REASON.duplicateVisitor),
+})
+const touchesArbitrary = fc.uniqueArray(touchArbitrary, {
+  selector: ({ clickId }) => clickId,
+  maxLength: 12,
+})
+
+test('the click that the merchant names wins over later ones that its tag remembers', () => {
+  const [named, later] = [click('a', 5 * DAY_MS), click('b', DAY_MS)]
+  const result = remembered([named, later], { exactClickId: 'a' })
+  assert.deepEqual(result.attribution, { model: 'exact', touchId: 'a' })
+  assert.deepEqual(
+    result.evidence.map(({ id, verdict }) => [id, verdict]),
+    [
+      ['a', 'won'],
+      ['b', 'older_than_winner'],
+    ],
+  )
+})
+
+test('of the remembered clicks the latest wins, and the evidence says why the others did not', () => {
+  const touches = [
+    click('a', 31 * DAY_MS),
+    click('b', 2 * DAY_MS),
+    click('c', DAY_MS),
+    click('d', -1),
+    click('e', 1, { merchId: 4 }),
+    click('f', 1, { reason: REASON.robot }),
+  ]
+  const rememberedClickIds = [...touches.map(({ clickId }) => clickId), 'unknown']
+  const result = attribute({ ...order, rememberedClickIds }, touches, policy)
+
+  assert.deepEqual(result.attribution, { model: 'visitor', touchId: 'c' })
+  assert.deepEqual(
+    result.evidence.map(({ verdict }) => verdict),
+    [
+      'outside_window',
+      'older_than_winner',
+      'won',
+      'after_order',
+      'other_merchant',
+      'invalid_click',
+      'unknown_click',
+    ],
+  )
+})
+
+test('a click at exactly the end of the window counts, one a millisecond older does not (P45)', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 90 }), (windowDays) => {
+      for (const [ageMs, counts] of [
+        [windowDays * DAY_MS, true],
+        [windowDays * DAY_MS + 1, false],
+        [0, true],
+        [-1, false],
+      ] as const) {
+        const facts = { ...order, rememberedClickIds: ['a'] }
+        const { attribution } = attribute(facts, [click('a', ageMs)], { ...policy, windowDays })
+        assert.equal(attribution !== null, counts, `${ageMs} ms`)
+      }
+    }),
+  )
+})
+
+test('a click named by a merchant whose clock lags a little still counts', () => {
+  const facts = { ...order, exactClickId: 'a' }
+  assert.ok(attribute(facts, [click('a', -CLOCK_SKEW_MS)], policy).attribution)
+  assert.equal(attribute(facts, [click('a', -CLOCK_SKEW_MS - 1)], policy).attribution, null)
+})
+
+test('adding an older click never changes the winner (P46)', () => {
+  fc.assert(
+    fc.property(touchesArbitrary, fc.integer({ min: 1, max: 50 * DAY_MS }), (touches, olderMs) => {
+      const before = remembered(touches).attribution
+      fc.pre(before !== null)
+      const winner = touches.find(({ clickId }) => clickId === before?.touchId)
+      const older = { ...click('ff', 0), atMs: (winner?.atMs ?? 0) - olderMs }
+      assert.deepEqual(remembered([...touches, older]).attribution, before)
+    }),
+  )
+})
+
+test('the order in which clicks are listed or found never matters, nor when all this happened', () => {
+  const permuted = touchesArbitrary.chain((touches) =>
+    fc.tuple(
+      fc.constant(touches),
+      fc.shuffledSubarray(touches, { minLength: touches.length }),
+      fc.integer({ min: -1000 * DAY_MS, max: 1000 * DAY_MS }),
+    ),
+  )
+  fc.assert(
+    fc.property(permuted, ([touches, shuffled, shiftMs]) => {
+      const before = remembered(touches).attribution
+      const moved = shuffled.map((touch) => ({ ...touch, atMs: touch.atMs + shiftMs }))
+      const after = remembered(moved, { orderedAtMs: NOW_MS + shiftMs }).attribution
+      assert.deepEqual(after, before) // P44
+    }),
+  )
+})
+
+test('a winner is one of the order’s own clicks: this merchant’s, honest, and in the window', () => {
+  fc.assert(
+    fc.property(touchesArbitrary, (touches) => {
+      const { attribution } = remembered(touches)
+      if (attribution === null) return
+      const winner = touches.find(({ clickId }) => clickId === attribution.touchId)
+      assert.ok(winner)
+      assert.equal(winner.merchId, 3)
+      assert.notEqual(winner.reason, REASON.robot)
+      const ageMs = NOW_MS - winner.atMs
+      assert.ok(ageMs >= 0 && ageMs <= 30 * DAY_MS)
+    }),
+  )
+})
+
+test('a reader who clicked twice led to the sale, although the second click was not paid', () => {
+  const twice = click('b', 1000, { reason: REASON.duplicateVisitor })
+  assert.equal(remembered([click('a', 2000), twice]).attribution?.touchId, 'b')
+})
+
+test('an impression counts only where the merchant allows it, for a day, and after every click', () => {
+  const seen = (impressionId: string, ageMs: number, merchId = 3): SeenLink => ({
+    impressionId,
+    atMs: NOW_MS - ageMs,
+    merchId,
+  })
+  const links = [seen('1', 2000), seen('2', 1000), seen('3', 500, 4), seen('4', -1)]
+  const allowed = { ...policy, isPostImpression: true }
+
+  assert.equal(attribute(order, [], policy, links).attribution, null)
+  assert.deepEqual(attribute(order, [], allowed, links).attribution, {
+    model: 'impression',
+    touchId: '2',
+  })
+  const facts = { ...order, rememberedClickIds: ['a'] }
+  const clicked = attribute(facts, [click('a', 20 * DAY_MS)], allowed, links)
+  assert.equal(clicked.attribution?.model, 'visitor')
+  for (const [ageMs, counts] of [
+    [IMPRESSION_WINDOW_MS, true],
+    [IMPRESSION_WINDOW_MS + 1, false],
+  ] as const) {
+    const result = attribute(order, [], allowed, [seen('1', ageMs)])
+    assert.equal(result.attribution !== null, counts)
+  }
+})

@@ -1,0 +1,174 @@
+/**
+ * Which click, if any, an order is owed to (economics 4).
+ *
+ * Pure: the same order and touches always give the same answer, so that an attribution can be
+ * shown with its evidence, replayed, and recomputed by somebody else. Three rules in turn:
+ * 1. the click id that the merchant's server names for this very order;
+ * 2. the latest click among those that the merchant's tag remembers of this visitor;
+ * 3. where the merchant allows it, the latest viewable impression in a page session of this
+ *    visitor, at most a day old.
+ */
+import { REASON } from '../events/reason.ts'
+
+const DAY_MS = 86_400_000
+export const WINDOW_DAYS_DEFAULT = 30
+/** An impression seen yesterday may have led here; one seen last week is a coincidence. */
+export const IMPRESSION_WINDOW_MS = DAY_MS
+/**
+ * How far a merchant's clock may lag behind ours before a click named by the merchant counts as
+ * made after its order: as far as intake lets the clock run ahead.
+ */
+export const CLOCK_SKEW_MS = 5 * 60_000
+
+/** A click as the fold judged it. */
+export interface Touch {
+  readonly clickId: string // 32 hex characters
+  readonly atMs: number
+  readonly merchId: number
+  readonly reason: number // the fold's verdict, see reason.ts
+}
+
+/** A viewable impression of a merchant's link, in a session that holds a remembered click. */
+export interface SeenLink {
+  readonly impressionId: string
+  readonly atMs: number
+  readonly merchId: number
+}
+
+export interface OrderFacts {
+  readonly merchId: number
+  readonly orderedAtMs: number
+  readonly exactClickId: string | null // hex, named by the merchant's server for this order
+  readonly rememberedClickIds: readonly string[] // hex, what the merchant's tag kept
+}
+
+export interface AttributionPolicy {
+  readonly windowDays: number // 1 to 90
+  readonly isPostImpression: boolean
+}
+
+/** Why a touch won or lost: the evidence that is stored with an attribution and shown. */
+export type TouchVerdict =
+  | 'won'
+  | 'older_than_winner'
+  | 'outside_window'
+  | 'after_order'
+  | 'other_merchant'
+  | 'invalid_click'
+  | 'unknown_click'
+
+export interface Evidence {
+  readonly id: string
+  readonly at_ms: number | null // null: no click has this id
+  readonly verdict: TouchVerdict
+}
+
+export type AttributionModel = 'exact' | 'visitor' | 'impression'
+
+export interface Attribution {
+  readonly model: AttributionModel
+  readonly touchId: string // the click id, or the impression's id
+}
+
+export interface AttributionResult {
+  readonly attribution: Attribution | null
+  readonly evidence: readonly Evidence[]
+}
+
+/**
+ * Verdicts under which a click still led its reader to the shop. Who clicks twice, or over a
+ * spent budget, is not paid for a second time, yet a sale that follows is no less real.
+ */
+const HONEST_REASONS: ReadonlySet<number> = new Set([
+  REASON.ok,
+  REASON.unfunded,
+  REASON.spooledLate,
+  REASON.duplicateResult,
+  REASON.duplicateVisitor,
+  REASON.visitorLimit,
+])
+
+/** Attributes an order. `touches` are the clicks of its ids, found by id, in any order. */
+export function attribute(
+  order: OrderFacts,
+  touches: readonly Touch[],
+  policy: AttributionPolicy,
+  seenLinks: readonly SeenLink[] = [],
+): AttributionResult {
+  const byId = new Map(touches.map((touch) => [touch.clickId, touch]))
+  const exact = order.exactClickId === null ? undefined : byId.get(order.exactClickId)
+  const windowMs = policy.windowDays * DAY_MS
+  if (exact !== undefined && fault(order, exact, { windowMs, skewMs: CLOCK_SKEW_MS }) === null) {
+    return won('exact', exact.clickId, judgeAll(order, byId, windowMs, exact))
+  }
+  const usable = order.rememberedClickIds
+    .flatMap((id) => byId.get(id) ?? [])
+    .filter((touch) => fault(order, touch, { windowMs, skewMs: 0 }) === null)
+  const latest = usable.reduce<Touch | null>(later, null)
+  const evidence = judgeAll(order, byId, windowMs, latest)
+  if (latest !== null) return won('visitor', latest.clickId, evidence)
+
+  const seen = policy.isPostImpression ? latestSeen(order, seenLinks) : null
+  if (seen === null) return { attribution: null, evidence }
+  const shown: Evidence = { id: seen.impressionId, at_ms: seen.atMs, verdict: 'won' }
+  return won('impression', seen.impressionId, [...evidence, shown])
+}
+
+function won(
+  model: AttributionModel,
+  touchId: string,
+  evidence: readonly Evidence[],
+): AttributionResult {
+  return { attribution: { model, touchId }, evidence }
+}
+
+/** The later one; at the same millisecond the higher click id, so that there is always one. */
+function later(best: Touch | null, touch: Touch): Touch {
+  if (best === null) return touch
+  if (touch.atMs !== best.atMs) return touch.atMs > best.atMs ? touch : best
+  return touch.clickId > best.clickId ? touch : best
+}
+
+function fault(
+  order: OrderFacts,
+  touch: Touch,
+  { windowMs, skewMs }: { windowMs: number; skewMs: number },
+): TouchVerdict | null {
+  if (touch.merchId !== order.merchId) return 'other_merchant'
+  if (!HONEST_REASONS.has(touch.reason)) return 'invalid_click'
+  const ageMs = order.orderedAtMs - touch.atMs
+  if (ageMs < -skewMs) return 'after_order'
+  return ageMs > windowMs ? 'outside_window' : null
+}
+
+/** A verdict on every click id the order came with. */
+function judgeAll(
+  order: OrderFacts,
+  byId: ReadonlyMap<string, Touch>,
+  windowMs: number,
+  winner: Touch | null,
+): Evidence[] {
+  const exactIds = order.exactClickId === null ? [] : [order.exactClickId]
+  return [...new Set([...exactIds, ...order.rememberedClickIds])].map((id) => {
+    const touch = byId.get(id)
+    if (touch === undefined) return { id, at_ms: null, verdict: 'unknown_click' }
+    if (touch === winner) return { id, at_ms: touch.atMs, verdict: 'won' }
+    const skewMs = id === order.exactClickId ? CLOCK_SKEW_MS : 0
+    const verdict = fault(order, touch, { windowMs, skewMs }) ?? 'older_than_winner'
+    return { id, at_ms: touch.atMs, verdict }
+  })
+}
+
+function latestSeen(order: OrderFacts, seenLinks: readonly SeenLink[]): SeenLink | null {
+  let best: SeenLink | null = null
+  for (const seen of seenLinks) {
+    const ageMs = order.orderedAtMs - seen.atMs
+    if (seen.merchId !== order.merchId || ageMs < 0 || ageMs > IMPRESSION_WINDOW_MS) continue
+    const isLater =
+      best === null ||
+      seen.atMs > best.atMs ||
+      (seen.atMs === best.atMs && seen.impressionId > best.impressionId)
+    if (isLater) best = seen
+  }
+  return best
+}

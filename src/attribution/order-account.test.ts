@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { kitPath } from '../../test/kit.ts'
+import { MODEL } from '../events/event.ts'
+import { micros } from '../platform/money.ts'
+import {
+  addDecision,
+  addReport,
+  addReturn,
+  EMPTY_ACCOUNT,
+  figuresOf,
+  NOTHING,
+  type OrderAccount,
+  type OrderAttribution,
+  type ReportedReturn,
+} from './order-account.ts'
+import type { OrderReport, ReportedLine } from './order-merge.ts'
+import { AMOUNTS_OPEN_MS, locksAt } from './order-states.ts'
+
+const NOW_MS = Date.UTC(2026, 2, 2, 12)
+const DAY_MS = 86_400_000
+
+function attribution(changes: Partial<OrderAttribution['owner']> = {}): OrderAttribution {
+  return {
+    model: 'visitor',
+    evidence: [],
+    owner: {
+      clickId: 'aa',
+      clickAtMs: NOW_MS - 1000,
+      pubId: 5,
+      articleId: 9,
+      campaignId: 1,
+      model: MODEL.cpa,
+      priceMicros: micros(100_000), // 10 %
+      sharePpm: 1_000_000,
+      ...changes,
+    },
+  }
+}
+
+function line(product_id: string, cents: number, quantity: number): ReportedLine {
+  return { product_id, name: null, brand: null, price: null, price_minor: `${cents}`, quantity }
+}
+
+function report(changes: Partial<OrderReport> = {}): OrderReport {
+  return {
+    source: 's2s',
+    event_id: '1',
+    updated_at_ms: NOW_MS,
+    ordered_at_ms: NOW_MS,
+    currency: 'USD',
+    value: '550.00',
+    value_micros: 550_000_000,
+    rate_id: 'usd',
+    lines: [line('A1', 10_000, 4), line('B1', 15_000, 1)],
+    is_new_customer: null,
+    is_cancelled: false,
+    hold: null,
+    ...changes,
+  }
+}
+
+function goodsBack(changes: Partial<ReportedReturn> = {}): ReportedReturn {
+  return {
+    return_id: 'r1',
+    event_id: '50',
+    accepted_at_ms: NOW_MS + DAY_MS,
+    line: null,
+    product_id: 'A1',
+    quantity: 1,
+    returned_at_ms: NOW_MS + DAY_MS,
+    ...changes,
+  }
+}
+
+/** One thing told of an order, in whatever order it arrives. */
+type Told = { report: OrderReport; attribution: OrderAttribution | null } | { back: ReportedReturn }
+
+function tell(told: readonly Told[], atMs = NOW_MS): OrderAccount {
+  return told.reduce<OrderAccount>(
+    (account, item) =>
+      'back' in item
+        ? addReturn(account, item.back)
+        : addReport(account, { ...item, atMs }).account,
+    EMPTY_ACCOUNT,
+  )
+}
+
+test('the report documents’ example: lines, returns over two days, and what is left (data kit)', (t) => {
+  const path = kitPath(t, 'oracles/orders-returns.json')
+  if (path === null) return
+  const example = JSON.parse(readFileSync(path, 'utf8')).report_example
+  const dollars = (text: string) => Math.round(Number(text) * 1_000_000)
+  const account = tell([
+    { report: report(), attribution: attribution() },
+    ...example.returns.map((row: { product_id: string; quantity: number }, index: number) => ({
+      back: goodsBack({
+        return_id: `r${index}`,
+        event_id: `${50 + index}`,
+        product_id: row.product_id,
+        quantity: -row.quantity,
+      }),
+    })),
+  ])
+  const figures = figuresOf(account)
+
+  const [first, second] = example.orders
+  assert.deepEqual(
+    figures.lines.map((row) => [row.earningsMicros, row.revenueMicros]),
+    [first, second].map((row) => [dollars(row.earnings), dollars(row.revenue)]),
+  )
+  assert.deepEqual(
+    figures.returns.map((row) => [-row.quantity, -row.earningsMicros, -row.revenueMicros]),
+    example.returns.map((row: { quantity: number; earnings: string; revenue: string }) => [
+      row.quantity,
+      dollars(row.earnings),
+      dollars(row.revenue),
+    ]),
+  )
+  const net = example.net.filter((row: { checkout_id: string }) => row.checkout_id === '123')
+  const sum = (key: string) =>
+    net.reduce((all: number, row: Record<string, string>) => all + dollars(row[key] ?? ''), 0)
+  assert.equal(figures.net.earningsMicros, sum('earnings'))
+  assert.equal(figures.net.revenueMicros, sum('revenue'))
+  assert.equal(figures.net.sales, 1)
+})
+
+const reportArbitrary = fc.record({
+  report: fc.record({
+    source: fc.constantFrom('pixel', 'import', 's2s'),
+    event_id: fc.constant('0'),
+    updated_at_ms: fc.integer({ min: NOW_MS, max: NOW_MS + 2 }),
+    ordered_at_ms: fc.constant(NOW_MS),
+    currency: fc.constant('USD'),
+    value: fc.constant('1.00'),
+    value_micros: fc.option(fc.integer({ min: 0, max: 10 ** 9 }), { nil: null }),
+    rate_id: fc.constant('usd'),
+    lines: fc.array(
+      fc
+        .tuple(
+          fc.constantFrom('A1', 'B1'),
+          fc.integer({ min: 0, max: 9999 }),
+          fc.integer({ min: 1, max: 4 }),
+        )
+        .map(([id, cents, quantity]) => line(id, cents, quantity)),
+      { maxLength: 4 },
+    ),
+    is_new_customer: fc.constantFrom(true, false, null),
+    is_cancelled: fc.constant(false),
+    hold: fc.constantFrom(null, null, 'review'),
+  }),
+  attribution: fc.constantFrom(null, attribution(), attribution()),
+}) as fc.Arbitrary<{ report: OrderReport; attribution: OrderAttribution | null }>
+
+const backArbitrary = fc
+  .record({ product_id: fc.constantFrom('A1', 'B1'), quantity: fc.integer({ min: 1, max: 3 }) })
+  .map((changes) => ({ back: goodsBack(changes) }))
+
+const toldArbitrary = fc
+  .array(fc.oneof(reportArbitrary, backArbitrary), { minLength: 1, maxLength: 8 })
+  .map((items): Told[] =>
+    items.map((item, index) =>
+      'back' in item
+        ? { back: { ...item.back, return_id: `r${index}`, event_id: `${index}` } }
+        : { ...item, report: { ...item.report, event_id: `${index}` } },
+    ),
+  )
+
+test('whatever order sources and returns arrive in, and how often, the figures are the same (P41, P47)', () => {
+  const permuted = toldArbitrary.chain((told) =>
+    fc.tuple(
+      fc.constant(told),
+      fc.shuffledSubarray(told, { minLength: told.length }),
+      fc.shuffledSubarray(told),
+    ),
+  )
+  fc.assert(
+    fc.property(permuted, ([told, shuffled, again]) => {
+      const expected = figuresOf(tell(told))
+      assert.deepEqual(figuresOf(tell([...shuffled, ...again])), expected)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('lines and returns add up to the order whatever is told (P40, P42, P43)', () => {
+  fc.assert(
+    fc.property(toldArbitrary, (told) => {
+      const { gross, net, lines, returns, hold } = figuresOf(tell(told))
+      for (const key of ['revenueMicros', 'commissionMicros', 'earningsMicros'] as const) {
+        const sum = (rows: readonly Record<typeof key, number>[]) =>
+          rows.reduce((all, row) => all + row[key], 0)
+        if (lines.length > 0) assert.equal(sum(lines), gross[key])
+        if (net.sales > 0) assert.equal(sum(lines) - sum(returns), net[key])
+      }
+      if (hold !== null) assert.deepEqual(net, NOTHING)
+    }),
+  )
+})
+
+test('a full return leaves no sale, no revenue and no commission', () => {
+  const told = [
+    { report: report(), attribution: attribution() },
+    { back: goodsBack({ quantity: 4 }) },
+    { back: goodsBack({ return_id: 'r2', event_id: '51', product_id: 'B1' }) },
+  ]
+  assert.deepEqual(figuresOf(tell(told)).net, NOTHING)
+})
+
+test('a payment per purchase stays when the goods come back', () => {
+  const epp = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000), sharePpm: 750_000 })
+  const { net } = figuresOf(
+    tell([{ report: report(), attribution: epp }, { back: goodsBack({ quantity: 4 }) }]),
+  )
+  assert.equal(net.commissionMicros, 1_500_000)
+  assert.equal(net.earningsMicros, 1_125_000)
+  assert.equal(net.revenueMicros, 150_000_000)
+})
+
+test('a sale after a paid click counts as a sale and costs nothing more', () => {
+  const cpc = attribution({ model: MODEL.cpc })
+  const { net } = figuresOf(tell([{ report: report(), attribution: cpc }]))
+  assert.deepEqual(net, { ...NOTHING, sales: 1, revenueMicros: micros(550_000_000) })
+})
+
+test('the first attribution stays, but for an exact click while the order is pending', () => {
+  const guess = { report: report(), attribution: attribution() }
+  const other = { report: report(), attribution: attribution({ clickId: 'bb' }) }
+  const exact = {
+    report: report(),
+    attribution: { ...attribution({ clickId: 'cc' }), model: 'exact' } as const,
+  }
+  const clickOf = (account: OrderAccount) => account.attribution?.owner.clickId
+  assert.equal(clickOf(tell([guess, other])), 'aa')
+  assert.equal(clickOf(tell([guess, exact, other])), 'cc')
+
+  const first = tell([guess])
+  const lockedMs = locksAt(NOW_MS, MODEL.cpa)
+  const before = addReport(first, { ...exact, atMs: lockedMs - 1 }).account
+  const after = addReport(first, { ...exact, atMs: lockedMs }).account
+  assert.equal(clickOf(before), 'cc')
+  assert.equal(clickOf(after), 'aa')
+})
+
+test('a held order counts nothing until it is approved, or a trusted source tells it too', () => {
+  const doubtful = {
+    report: report({ source: 'pixel', hold: 'review' }),
+    attribution: attribution(),
+  }
+  const held = tell([doubtful])
+  assert.equal(figuresOf(held).hold, 'review')
+  assert.deepEqual(figuresOf(held).net, NOTHING)
+  assert.equal(figuresOf(addDecision(held, { kind: 'approve' }, NOW_MS)).net.sales, 1)
+  const confirmed = tell([doubtful, { report: report(), attribution: null }])
+  assert.equal(figuresOf(confirmed).net.sales, 1)
+})
+
+test('an order without a rate counts nothing until the same report comes with one', () => {
+  const told = report({ currency: 'JPY', value_micros: null, rate_id: null, hold: 'no_rate' })
+  const held = tell([{ report: told, attribution: attribution() }])
+  assert.equal(figuresOf(held).hold, 'no_rate')
+  const later = { ...told, event_id: '2', value_micros: 80_083_106, hold: null }
+  const { account } = addReport(held, { report: later, attribution: null, atMs: NOW_MS + DAY_MS })
+  assert.equal(figuresOf(account).net.revenueMicros, 80_083_106)
+})
+
+test('a pending order can be cancelled or rejected; a locked one keeps its commission', () => {
+  const open = tell([{ report: report(), attribution: attribution() }])
+  const cancel = report({ event_id: '2', is_cancelled: true })
+  const lockedMs = locksAt(NOW_MS, MODEL.cpa)
+
+  const cancelled = addReport(open, { report: cancel, attribution: null, atMs: lockedMs - 1 })
+  assert.deepEqual(cancelled.account.rejection, { reason: 'cancelled', atMs: lockedMs - 1 })
+  assert.deepEqual(figuresOf(cancelled.account).net, NOTHING)
+
+  const late = addReport(open, { report: cancel, attribution: null, atMs: lockedMs })
+  assert.equal(late.account.rejection, null)
+  assert.equal(figuresOf(late.account).net.commissionMicros, 55_000_000)
+  assert.equal(figuresOf(late.account).net.sales, 0)
+
+  const reject = { kind: 'reject', reason: 'fraud' } as const
+  assert.equal(addDecision(open, reject, lockedMs).rejection, null)
+  assert.equal(addDecision(open, reject, lockedMs - 1).rejection?.reason, 'fraud')
+})
+
+test('amounts stop moving when the time for it is over, and the report says so', () => {
+  const open = tell([{ report: report(), attribution: attribution() }])
+  const change = report({ event_id: '2', value_micros: 1 })
+  const told = { report: change, attribution: null }
+  const inTime = addReport(open, { ...told, atMs: NOW_MS + AMOUNTS_OPEN_MS })
+  assert.equal(figuresOf(inTime.account).net.revenueMicros, 1)
+  const late = addReport(open, { ...told, atMs: NOW_MS + AMOUNTS_OPEN_MS + 1 })
+  assert.equal(late.ignored, 'amounts_closed')
+  assert.equal(late.account, open)
+})
+
+test('a return of more than was bought is refused with its reason and takes nothing', () => {
+  const figures = figuresOf(
+    tell([
+      { report: report(), attribution: attribution() },
+      { back: goodsBack({ quantity: 5 }) },
+      { back: goodsBack({ return_id: 'r2', event_id: '51', product_id: 'C1' }) },
+    ]),
+  )
+  assert.deepEqual(figures.refused, [
+    { return_id: 'r1', reason: 'over_quantity' },
+    { return_id: 'r2', reason: 'unknown_line' },
+  ])
+  assert.deepEqual(figures.net, figures.gross)
+})

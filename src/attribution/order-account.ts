@@ -1,0 +1,326 @@
+/**
+ * Everything known of one order, and what follows from it in money.
+ *
+ * The account keeps only what was told: reports, returns, decisions, and the frozen attribution.
+ * Its figures are computed from these afresh whenever one is added, and the difference to the
+ * figures before is what the event changed. So the final figures depend on what was told and not
+ * on its order (P41), and a revision after a return needs no rule of its own.
+ */
+import { MODEL, type Model } from '../events/event.ts'
+import { type Micros, micros, publisherPart } from '../platform/money.ts'
+import { allocate } from './allocate.ts'
+import type { AttributionModel, Evidence } from './attribute.ts'
+import {
+  type HoldReason,
+  type MergedOrder,
+  mergeReports,
+  type OrderReport,
+  type Reports,
+  withReport,
+} from './order-merge.ts'
+import { AMOUNTS_OPEN_MS, isOpen, locksAt } from './order-states.ts'
+import { placeReturn, type ReturnRefusal, returnAmount } from './returns.ts'
+import { divideHalfEven } from './round.ts'
+
+/** The click an order is owed to, with the terms that were sealed when its auction ran. */
+export interface Owner {
+  readonly clickId: string // hex
+  readonly clickAtMs: number
+  readonly pubId: number
+  readonly articleId: number
+  readonly campaignId: number | null
+  readonly model: Model
+  readonly priceMicros: Micros // EPP: per purchase; CPA: per dollar of sale; CPC: paid at the click
+  readonly sharePpm: number
+}
+
+export interface OrderAttribution {
+  readonly model: AttributionModel
+  readonly owner: Owner
+  readonly evidence: readonly Evidence[]
+}
+
+/** Goods sent back, as reported. */
+export interface ReportedReturn {
+  readonly return_id: string
+  readonly event_id: string
+  readonly accepted_at_ms: number
+  readonly line: number | null
+  readonly product_id: string | null
+  readonly quantity: number
+  readonly returned_at_ms: number
+}
+
+export interface OrderAccount {
+  readonly acceptedAtMs: number | null // of the first report; null while only returns are known
+  readonly reports: Reports
+  readonly returns: readonly ReportedReturn[]
+  readonly attribution: OrderAttribution | null
+  readonly isApproved: boolean // a person looked at it and let it pass
+  readonly rejection: { readonly reason: string; readonly atMs: number } | null
+}
+
+export const EMPTY_ACCOUNT: OrderAccount = {
+  acceptedAtMs: null,
+  reports: {},
+  returns: [],
+  attribution: null,
+  isApproved: false,
+  rejection: null,
+}
+
+/** Why a report changed nothing. */
+export type IgnoredBecause = 'amounts_closed' | 'rejected'
+
+/**
+ * Adds a report. The first attribution stays, but for an exact click that replaces a guess while
+ * the order is pending; a cancelled order that is still pending is rejected.
+ */
+export function addReport(
+  account: OrderAccount,
+  told: {
+    readonly report: OrderReport
+    readonly attribution: OrderAttribution | null
+    readonly atMs: number
+  },
+): { readonly account: OrderAccount; readonly ignored: IgnoredBecause | null } {
+  const { report, atMs } = told
+  if (account.rejection !== null) return { account, ignored: 'rejected' }
+  const acceptedAtMs = account.acceptedAtMs ?? atMs
+  if (atMs > acceptedAtMs + AMOUNTS_OPEN_MS) return { account, ignored: 'amounts_closed' }
+  const reports = withReport(account.reports, report)
+  const attribution = keepOrReplace({ ...account, acceptedAtMs }, told.attribution, atMs)
+  const next = { ...account, acceptedAtMs, reports, attribution }
+  const isCancelled = mergeReports(reports).isCancelled
+  if (!isCancelled || !isOpen(datesOf(next), atMs)) return { account: next, ignored: null }
+  return { account: { ...next, rejection: { reason: 'cancelled', atMs } }, ignored: null }
+}
+
+function keepOrReplace(
+  account: OrderAccount,
+  found: OrderAttribution | null,
+  atMs: number,
+): OrderAttribution | null {
+  const { attribution } = account
+  if (attribution === null) return found
+  const isBetter = found?.model === 'exact' && attribution.model !== 'exact'
+  return isBetter && isOpen(datesOf(account), atMs) ? found : attribution
+}
+
+/**
+ * Adds a return; the same return id again changes nothing. It may come before its order. Returns
+ * count in the order in which they were accepted, however they reached the log.
+ */
+export function addReturn(account: OrderAccount, told: ReportedReturn): OrderAccount {
+  if (account.returns.some((known) => known.return_id === told.return_id)) return account
+  const returns = [...account.returns, told].sort((a, b) =>
+    BigInt(a.event_id) < BigInt(b.event_id) ? -1 : 1,
+  )
+  return { ...account, returns }
+}
+
+export type Decision =
+  | { readonly kind: 'approve' }
+  | { readonly kind: 'reject'; readonly reason: string }
+
+/** A person's decision. Rejecting what is locked changes nothing. */
+export function addDecision(account: OrderAccount, decision: Decision, atMs: number): OrderAccount {
+  if (decision.kind === 'approve') return { ...account, isApproved: true }
+  if (!isOpen(datesOf(account), atMs)) return account
+  return { ...account, rejection: { reason: decision.reason, atMs } }
+}
+
+/** The dates that an order's state follows from. An order nobody led to is never locked. */
+export function datesOf(account: OrderAccount): { locksAtMs: number; rejectedAtMs: number | null } {
+  const { acceptedAtMs, attribution, rejection } = account
+  const isOwned = acceptedAtMs !== null && attribution !== null
+  return {
+    locksAtMs: isOwned ? locksAt(acceptedAtMs, attribution.owner.model) : Number.POSITIVE_INFINITY,
+    rejectedAtMs: rejection?.atMs ?? null,
+  }
+}
+
+export interface LineFigures {
+  readonly revenueMicros: Micros
+  readonly commissionMicros: Micros // what the merchant owes
+  readonly earningsMicros: Micros // the publisher's part of it
+  readonly returned: number // units
+}
+
+/** What one return takes back of one line: amounts are positive. */
+export interface ReturnFigures {
+  readonly return_id: string
+  readonly line: number
+  readonly quantity: number
+  readonly revenueMicros: Micros
+  readonly commissionMicros: Micros
+  readonly earningsMicros: Micros
+}
+
+export interface OrderFigures {
+  readonly order: MergedOrder | null // null while only returns are known
+  readonly hold: HoldReason | null
+  readonly lines: readonly LineFigures[]
+  readonly returns: readonly ReturnFigures[]
+  readonly refused: readonly { readonly return_id: string; readonly reason: ReturnRefusal }[]
+  readonly gross: Totals
+  readonly net: Totals // what counts now; all zero while held, rejected or nobody's
+}
+
+export interface Totals {
+  readonly sales: number
+  readonly revenueMicros: Micros
+  readonly commissionMicros: Micros
+  readonly earningsMicros: Micros
+}
+
+const ZERO = micros(0)
+export const NOTHING: Totals = {
+  sales: 0,
+  revenueMicros: ZERO,
+  commissionMicros: ZERO,
+  earningsMicros: ZERO,
+}
+
+/** Computes all figures of an order from what was told. */
+export function figuresOf(account: OrderAccount): OrderFigures {
+  if (account.acceptedAtMs === null) {
+    return {
+      order: null,
+      hold: null,
+      lines: [],
+      returns: [],
+      refused: [],
+      gross: NOTHING,
+      net: NOTHING,
+    }
+  }
+  const order = mergeReports(account.reports)
+  const isHeld = order.hold === 'no_rate' || (order.hold === 'review' && !account.isApproved)
+  const owner = account.attribution?.owner ?? null
+  const isCounted = !isHeld && owner !== null && account.rejection === null
+  const gross = grossOf(order, owner)
+  const shared = shareOut(order, gross)
+  const { returns, refused, returned } = takeBack(account.returns, order, shared, owner)
+  const lines = shared.map((line, index) => ({ ...line, returned: returned[index] ?? 0 }))
+  return {
+    order,
+    hold: isHeld ? order.hold : null,
+    lines,
+    returns,
+    refused,
+    gross,
+    net: isCounted ? netOf({ order, gross, returns, returned }) : NOTHING,
+  }
+}
+
+/** The commission is rounded once, on the order; its lines are parts of that. */
+function grossOf(order: MergedOrder, owner: Owner | null): Totals {
+  const commissionMicros = owner === null ? ZERO : commissionOf(order.revenueMicros, owner)
+  return {
+    sales: 1,
+    revenueMicros: order.revenueMicros,
+    commissionMicros,
+    earningsMicros: publisherPart(commissionMicros, owner?.sharePpm ?? 0),
+  }
+}
+
+const MICROS_PER_DOLLAR = 1_000_000n
+
+function commissionOf(revenueMicros: Micros, { model, priceMicros }: Owner): Micros {
+  switch (model) {
+    case MODEL.cpa: {
+      const exact = BigInt(revenueMicros) * BigInt(priceMicros)
+      return micros(Number(divideHalfEven(exact, MICROS_PER_DOLLAR)))
+    }
+    case MODEL.epp:
+      return priceMicros
+    case MODEL.cpc:
+    case MODEL.none:
+      return ZERO
+  }
+}
+
+type SharedLine = Omit<LineFigures, 'returned'>
+
+function shareOut(order: MergedOrder, gross: Totals): SharedLine[] {
+  const weights = order.lines.map((line) => BigInt(line.revenueMicros))
+  const commissions = allocate(gross.commissionMicros, weights)
+  const earnings = allocate(gross.earningsMicros, weights)
+  return order.lines.map((line, index) => ({
+    revenueMicros: line.revenueMicros,
+    commissionMicros: commissions[index] ?? ZERO,
+    earningsMicros: earnings[index] ?? ZERO,
+  }))
+}
+
+/** Places every return afresh on the lines as they are believed now. */
+function takeBack(
+  returns: readonly ReportedReturn[],
+  order: MergedOrder,
+  lines: readonly SharedLine[],
+  owner: Owner | null,
+): Pick<OrderFigures, 'returns' | 'refused'> & { returned: number[] } {
+  const returned = order.lines.map(() => 0)
+  const taken: ReturnFigures[] = []
+  const refused: { return_id: string; reason: ReturnRefusal }[] = []
+  for (const { return_id, line, product_id, quantity } of returns) {
+    const open = order.lines.map((told, index) => ({
+      line: index,
+      productId: told.productId,
+      quantity: told.quantity,
+      returned: returned[index] ?? 0,
+    }))
+    const placed = placeReturn(open, { line, productId: product_id, quantity })
+    if (typeof placed === 'string') {
+      refused.push({ return_id, reason: placed })
+      continue
+    }
+    for (const { line: index, count } of placed) {
+      const before = returned[index] ?? 0
+      const units = { before, count, quantity: order.lines[index]?.quantity ?? 1 }
+      const amounts = returnedAmounts(lines[index], units, owner)
+      taken.push({ return_id, line: index, quantity: count, ...amounts })
+      returned[index] = before + count
+    }
+  }
+  return { returns: taken, refused, returned }
+}
+
+/** Only a commission on the sale (CPA) goes back with the goods (economics 6.1). */
+function returnedAmounts(
+  line: SharedLine | undefined,
+  units: { before: number; count: number; quantity: number },
+  owner: Owner | null,
+): SharedLine {
+  const part = (total: Micros | undefined) => returnAmount(total ?? ZERO, units)
+  const isPaidBack = owner?.model === MODEL.cpa
+  return {
+    revenueMicros: part(line?.revenueMicros),
+    commissionMicros: isPaidBack ? part(line?.commissionMicros) : ZERO,
+    earningsMicros: isPaidBack ? part(line?.earningsMicros) : ZERO,
+  }
+}
+
+/**
+ * Gross less returns. A cancelled order that was locked keeps its commission but is no sale; a
+ * sale is gone when all of its units are.
+ */
+function netOf(parts: {
+  order: MergedOrder
+  gross: Totals
+  returns: readonly ReturnFigures[]
+  returned: readonly number[]
+}): Totals {
+  const { order, gross, returns, returned } = parts
+  const isAllBack = order.lines.every((line, index) => line.quantity === returned[index])
+  const without = (total: Micros, read: (row: ReturnFigures) => number) =>
+    micros(returns.reduce((rest, row) => rest - read(row), total as number))
+  const isSale = !order.isCancelled && !isAllBack
+  return {
+    sales: isSale ? 1 : 0,
+    revenueMicros: order.isCancelled ? ZERO : without(gross.revenueMicros, (r) => r.revenueMicros),
+    commissionMicros: without(gross.commissionMicros, (row) => row.commissionMicros),
+    earningsMicros: without(gross.earningsMicros, (row) => row.earningsMicros),
+  }
+}

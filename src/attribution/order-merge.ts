@@ -1,0 +1,134 @@
+/**
+ * One order, told by several sources: what is believed (economics 4, De-dup key).
+ *
+ * A merchant's server, a file of another network and the tag in the reader's browser may all
+ * report the same order, in any order and more than once. The key is (merchant, order id). Amounts
+ * come from the most trusted source, of which the latest report counts: the same source again is a
+ * revision, never a second order. So the result depends on what was reported, not on which report
+ * arrived first (P41).
+ */
+import type { Micros } from '../platform/money.ts'
+import { micros } from '../platform/money.ts'
+import { allocate } from './allocate.ts'
+
+/** From the least to the most trusted. A browser can be made to say anything. */
+export const SOURCES = ['pixel', 'import', 's2s'] as const
+export type Source = (typeof SOURCES)[number]
+
+/** Why an order waits instead of counting. */
+export type HoldReason = 'no_rate' | 'review'
+
+export interface ReportedLine {
+  readonly product_id: string | null
+  readonly name: string | null
+  readonly brand: string | null
+  readonly price: string | null // as reported, in the order's currency
+  readonly price_minor: string // minor units of the order's currency, decimal text
+  readonly quantity: number
+}
+
+/** One report of an order, as its event carries it. Text where a number could lose digits. */
+export interface OrderReport {
+  readonly source: Source
+  readonly event_id: string // of the event that told it
+  readonly updated_at_ms: number // orders the reports of one source; accepted-at unless told
+  readonly ordered_at_ms: number
+  readonly currency: string
+  readonly value: string // as reported
+  readonly value_micros: number | null // null: no rate young enough when it was accepted
+  readonly rate_id: string | null
+  readonly lines: readonly ReportedLine[]
+  readonly is_new_customer: boolean | null
+  readonly is_cancelled: boolean
+  readonly hold: HoldReason | null
+}
+
+/** The reports in force: at most one per source. */
+export type Reports = Readonly<Partial<Record<Source, OrderReport>>>
+
+/** Adds a report; an older one of the same source than what is known changes nothing. */
+export function withReport(reports: Reports, report: OrderReport): Reports {
+  const known = reports[report.source]
+  if (known !== undefined && !isNewer(report, known)) return reports
+  return { ...reports, [report.source]: report }
+}
+
+/** Of two reports with one time stamp the one accepted later wins: event ids are time-ordered. */
+function isNewer(report: OrderReport, known: OrderReport): boolean {
+  if (report.updated_at_ms !== known.updated_at_ms) {
+    return report.updated_at_ms > known.updated_at_ms
+  }
+  return BigInt(report.event_id) > BigInt(known.event_id)
+}
+
+export interface MergedLine {
+  readonly productId: string | null
+  readonly name: string | null
+  readonly brand: string | null
+  readonly price: string | null
+  readonly quantity: number
+  readonly revenueMicros: Micros
+}
+
+export interface MergedOrder {
+  readonly source: Source // whose amounts these are
+  readonly orderedAtMs: number
+  readonly currency: string
+  readonly value: string
+  readonly rateId: string | null
+  readonly isNewCustomer: boolean | null
+  readonly isCancelled: boolean
+  readonly hold: HoldReason | null // set: revenue is not known or not believed yet
+  readonly revenueMicros: Micros // 0 while the rate is missing
+  readonly lines: readonly MergedLine[]
+}
+
+/**
+ * What is believed of an order. The most trusted report gives amounts and date; what it leaves
+ * out (lines, whether the customer is new) is filled from the next one.
+ *
+ * Line revenues are the order's value divided by price times quantity, so that they add up to it
+ * exactly also where the value holds shipping, or a conversion was rounded.
+ */
+export function mergeReports(reports: Reports): MergedOrder {
+  const ranked = SOURCES.toReversed().flatMap((source) => reports[source] ?? [])
+  const best = ranked[0]
+  if (best === undefined) throw new RangeError('an order has at least one report')
+  const isNewCustomer =
+    ranked.map((report) => report.is_new_customer).find((value) => value !== null) ?? null
+  const told = ranked.find((report) => report.lines.length > 0)?.lines ?? [wholeOrder(best)]
+  const revenueMicros = micros(best.value_micros ?? 0)
+  const weights = told.map((line) => BigInt(line.price_minor) * BigInt(line.quantity))
+  const revenues = allocate(revenueMicros, weights)
+  return {
+    source: best.source,
+    orderedAtMs: best.ordered_at_ms,
+    currency: best.currency,
+    value: best.value,
+    rateId: best.rate_id,
+    isNewCustomer,
+    isCancelled: best.is_cancelled,
+    hold: best.value_micros === null ? 'no_rate' : best.hold,
+    revenueMicros,
+    lines: told.map((line, index) => ({
+      productId: line.product_id,
+      name: line.name,
+      brand: line.brand,
+      price: line.price,
+      quantity: line.quantity,
+      revenueMicros: revenues[index] ?? micros(0),
+    })),
+  }
+}
+
+/** An order reported without its products is one line, so that it can be returned as a whole. */
+function wholeOrder(report: OrderReport): ReportedLine {
+  return {
+    product_id: null,
+    name: null,
+    brand: null,
+    price: report.value,
+    price_minor: '0',
+    quantity: 1,
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * The life of an order's earnings (economics 4, States):
+ *
+ *   PENDING → LOCKED → PAID          PENDING → REJECTED
+ *
+ * While it is pending a later report may change its amounts, an exact click may replace a guess,
+ * and the merchant may cancel it. Once locked it stands: what comes back after that is a negative
+ * line on the next statement. States are never stored: they follow from dates that are.
+ */
+import { MODEL, type Model } from '../events/event.ts'
+
+export type OrderState = 'PENDING' | 'LOCKED' | 'PAID' | 'REJECTED'
+
+const DAY_MS = 86_400_000
+
+/** How long a merchant may still take its word back; per purchase (EPP) and per click: never. */
+export const LOCK_DAYS: Readonly<Record<Model, number>> = {
+  [MODEL.none]: 0,
+  [MODEL.cpc]: 0,
+  [MODEL.cpa]: 90,
+  [MODEL.epp]: 0,
+}
+
+/**
+ * How long reports may change what an order sold for, whatever the model: as long as the longest
+ * lock, so that an order told by three sources ends the same whichever came first (P41).
+ */
+export const AMOUNTS_OPEN_MS = 90 * DAY_MS
+
+/** When an order accepted at this time can no longer be rejected. */
+export function locksAt(acceptedAtMs: number, model: Model): number {
+  return acceptedAtMs + LOCK_DAYS[model] * DAY_MS
+}
+
+export interface OrderDates {
+  readonly locksAtMs: number
+  readonly rejectedAtMs: number | null
+  readonly paidAtMs: number | null // when the merchant's money had covered all of it
+}
+
+/** The state at a moment. Locked at the very millisecond; nothing happens before its date. */
+export function orderState(dates: OrderDates, nowMs: number): OrderState {
+  if (dates.rejectedAtMs !== null && dates.rejectedAtMs <= nowMs) return 'REJECTED'
+  if (nowMs < dates.locksAtMs) return 'PENDING'
+  return dates.paidAtMs !== null && dates.paidAtMs <= nowMs ? 'PAID' : 'LOCKED'
+}
+
+/** Whether an order may still be rejected, or moved to another click. */
+export function isOpen(dates: Pick<OrderDates, 'locksAtMs' | 'rejectedAtMs'>, nowMs: number) {
+  return dates.rejectedAtMs === null && nowMs < dates.locksAtMs
+}
