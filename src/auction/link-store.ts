@@ -2,7 +2,7 @@
 import { unwrapUrl } from '../links/unwrap.ts'
 import type { Db } from '../platform/postgres.ts'
 import { prepared, sql } from '../platform/sql.ts'
-import { parseWebUrl, urlKey } from '../platform/url.ts'
+import { urlKey } from '../platform/url.ts'
 
 export interface LinkRow {
   readonly auction_id: string
@@ -57,8 +57,8 @@ export async function loadLinks(
   )
   const keys = new Map<string, Buffer>()
   for (const { auction_id, url } of links) {
-    const target = url === null ? null : productUrl(url)
-    if (target !== null) keys.set(auction_id, urlKey(target))
+    const key = url === null ? null : urlKey(productUrl(url))
+    if (key !== null) keys.set(auction_id, key)
   }
   const originals = await findListings(db, [...keys.values()])
   const products = [...new Set([...originals.values()].map((offer) => offer.product_id))]
@@ -74,8 +74,8 @@ export async function loadLinks(
 }
 
 /** The shop's page that an address leads to, another network's wrapper taken off. */
-export function productUrl(url: string): URL | null {
-  return parseWebUrl(unwrapUrl(url) ?? url)
+export function productUrl(url: string): string {
+  return unwrapUrl(url) ?? url
 }
 
 /** Current listings by the key of their address, hex. */

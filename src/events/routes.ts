@@ -86,7 +86,7 @@ async function record(
     country: deps.countryOf(request),
     consent: consentOf(body.user.consent, { headers, byDefault }) ?? CONSENT.unknown,
     url: sourceUrl.origin + sourceUrl.pathname,
-    urlKey: urlKey(sourceUrl),
+    urlKey: urlKey(body.user.source_url),
     referrer: originAndPath(body.user.previous_url ?? ''),
   }
   const owners = await linkOwners(deps, body)
