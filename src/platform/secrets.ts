@@ -1,0 +1,42 @@
+/** Secrets that a node makes once and keeps beside its data when the operator gives none. */
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+const SECRET_BYTES = 32
+
+/**
+ * The text of the file `secrets/<name>` below `dataDir`, made by `make` the first time.
+ *
+ * Written aside and then linked into place: of two processes that start at once one makes it and
+ * both read the same, and a crash never leaves half a secret.
+ */
+export async function keptSecret(
+  dataDir: string,
+  name: string,
+  make: (random: Buffer) => string,
+): Promise<string> {
+  const path = join(dataDir, 'secrets', name)
+  const existing = await readIfThere(path)
+  if (existing !== null) return existing
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const aside = `${path}.${randomBytes(8).toString('hex')}`
+  await writeFile(aside, make(randomBytes(SECRET_BYTES)), { mode: 0o600, flush: true })
+  try {
+    await link(aside, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await unlink(aside)
+  }
+  return (await readIfThere(path)) ?? ''
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
