@@ -1,0 +1,259 @@
+/**
+ * The embedded PostgreSQL of a SOUK_DATA, shared by every process that uses it.
+ *
+ * Whoever comes first starts it, whoever finds it running adopts it, the last to leave stops it,
+ * and whoever sees it die starts it again. The lock behind this is held in the server itself: each
+ * user keeps one connection that holds a shared advisory lock. A process that is killed loses its
+ * connection and so its lock, without a file that could be left behind, and without process ids,
+ * which are reused and mean nothing across containers. The last to leave takes the lock alone;
+ * who arrives meanwhile cannot share it, waits until the server is gone, and starts it again.
+ */
+import type { ChildProcess } from 'node:child_process'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from './log.ts'
+import { type Connection, clientConfig, hasSqlState } from './postgres.ts'
+import type { RunAs } from './postgres-binaries.ts'
+import {
+  ADMIN,
+  type Cluster,
+  createCluster,
+  keptPassword,
+  keptPort,
+  PORT_OF_SOCKET,
+  runningPid,
+  startCluster,
+  stopCluster,
+  type Transport,
+} from './postgres-cluster.ts'
+import { openSocketFolder, type SocketFolder } from './socket-folder.ts'
+
+export interface EmbeddedPostgres {
+  /** For `openDatabase`; stays right when the server has to be started again. */
+  readonly connection: Connection
+  /** The same server as its superuser: to make databases, in tests. */
+  readonly adminConnection: Connection
+  readonly logFile: string
+  /** Leaves; resolves when the server has stopped, if this was its last user. */
+  close(): Promise<void>
+}
+
+export interface EmbeddedPostgresOptions {
+  /** SOUK_DATA; made, with mode 0700, if it does not exist. */
+  readonly dataDir: string
+  readonly log: Logger
+  /** The rest is for tests. */
+  readonly transport?: Transport
+  readonly settings?: Readonly<Record<string, string>>
+  readonly runAs?: RunAs
+}
+
+/** Role and database of the program; the superuser's are only for making them. */
+const OWN_NAME = 'souk'
+
+// Names the lock within the database `postgres` of the cluster, where nothing else takes locks.
+const USERS_LOCK = 18_071_955
+
+const POLL_MS = 25
+const START_PAUSE_MS = 100 // Between starts, while the last server's processes are still ending.
+const ANSWER_TIMEOUT_MS = 30_000 // A server that has not opened its socket by then never will.
+const RETRY_MS = 1_000 // When it cannot even be started: the disk may be full just now.
+const STOP_TIMEOUT_MS = 6_000 // Leaves time within the 10 s in which the program must end.
+const LOG_TAIL_LINES = 8
+
+/** Starts or adopts the server; throws with the end of its log when it does not start. */
+export async function openEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> {
+  const { log } = options
+  const cluster = describe(options)
+  await mkdir(cluster.dataDir, { recursive: true, mode: 0o700 })
+  const socket = cluster.transport === 'socket' ? await openSocketFolder(cluster.folder) : null
+  const connection = (name: string) => connectionOf(cluster, socket, name)
+
+  const stop = new AbortController()
+  const user = { cluster, connect: () => connection(ADMIN), signal: stop.signal, log }
+  let entered = enter(user)
+  const first = await entered.catch(async (error) => {
+    await socket?.close()
+    throw error
+  })
+  await makeOwnDatabase(first.client, cluster)
+
+  void (async () => {
+    for (let lost = first.lost; ; ) {
+      await lost
+      if (stop.signal.aborted) return
+      log.warn('PostgreSQL is gone: starting it again')
+      entered = enterAgain(user)
+      const again = await entered.catch(() => null) // Only when this process leaves.
+      if (again === null) return
+      lost = again.lost
+    }
+  })()
+  return {
+    connection: await connection(OWN_NAME),
+    adminConnection: await connection(ADMIN),
+    logFile: cluster.logFile,
+    close: async () => {
+      stop.abort()
+      const holder = await entered.catch(() => null)
+      if (holder !== null) await leave(holder.client, cluster)
+      await socket?.close()
+    },
+  }
+}
+
+interface User {
+  readonly cluster: Cluster
+  readonly connect: () => Promise<Connection>
+  readonly signal: AbortSignal
+  readonly log: Logger
+}
+
+/** The connection whose lock says that this process uses the server. */
+interface Holder {
+  readonly client: pg.Client
+  readonly lost: Promise<void> // resolves when the connection ends, for whatever reason
+}
+
+function describe(options: EmbeddedPostgresOptions): Cluster {
+  const dataDir = resolve(options.dataDir)
+  return {
+    dataDir,
+    folder: join(dataDir, 'postgres'),
+    logFile: join(dataDir, 'postgres.log'),
+    transport: options.transport ?? (process.platform === 'win32' ? 'tcp' : 'socket'),
+    settings: options.settings ?? {},
+    runAs: options.runAs ?? null,
+  }
+}
+
+async function connectionOf(
+  { dataDir }: Cluster,
+  socket: SocketFolder | null,
+  name: string,
+): Promise<Connection> {
+  const who = { user: name, database: name, ssl: false }
+  if (socket !== null) return { ...who, host: socket.path, port: PORT_OF_SOCKET }
+  const [port, password] = [await keptPort(dataDir), await keptPassword(dataDir)]
+  return { ...who, host: '127.0.0.1', port, password }
+}
+
+/** Connects and shares the lock, starting the server whenever none answers. */
+async function enter(user: User): Promise<Holder> {
+  const { cluster, signal, log } = user
+  let server: ChildProcess | null = null
+  let isNew = false
+  let silentSince = Date.now()
+  for (;;) {
+    signal.throwIfAborted()
+    const answer = await tryToShare(await user.connect())
+    if (answer.kind === 'shared') {
+      log.info({ log_file: cluster.logFile }, `PostgreSQL ${isNew ? 'started' : 'adopted'}`)
+      return answer.holder
+    }
+    // It is starting, recovering or stopping, however long that takes.
+    if (answer.kind === 'busy') silentSince = Date.now()
+    else if (!isRunning(server) && (await runningPid(cluster.folder)) === null) {
+      if (server !== null) await sleep(START_PAUSE_MS)
+      await createCluster(cluster)
+      server = await startCluster(cluster)
+      isNew = true
+    }
+    if (Date.now() - silentSince > ANSWER_TIMEOUT_MS) {
+      throw new Error(`PostgreSQL does not start: ${answer.reason}\n${await endOfLog(cluster)}`)
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+/** As `enter`, for as long as it takes: the rest of the program goes on meanwhile. */
+async function enterAgain(user: User): Promise<Holder> {
+  for (;;) {
+    try {
+      return await enter(user)
+    } catch (error) {
+      user.signal.throwIfAborted()
+      user.log.error({ err: error }, 'PostgreSQL could not be started: trying again')
+      await sleep(RETRY_MS)
+    }
+  }
+}
+
+type Answer =
+  | { readonly kind: 'shared'; readonly holder: Holder }
+  | { readonly kind: 'busy' | 'silent'; readonly reason: string }
+
+async function tryToShare(connection: Connection): Promise<Answer> {
+  const client = new pg.Client({
+    ...clientConfig(connection, 'souk: uses the server'),
+    connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
+  })
+  client.on('error', () => undefined) // `lost` tells.
+  const lost = new Promise<void>((resolve) => client.once('end', resolve))
+  try {
+    await client.connect()
+    const { rows } = await client.query('select pg_try_advisory_lock_shared($1) as is_shared', [
+      USERS_LOCK,
+    ])
+    if (rows[0].is_shared) return { kind: 'shared', holder: { client, lost } }
+    await client.end()
+    return { kind: 'busy', reason: 'its last user is stopping it' }
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    const reason = error instanceof Error ? error.message : String(error)
+    const cannotConnectNow = hasSqlState(error, '57P03') || hasSqlState(error, '57P01')
+    return { kind: cannotConnectNow ? 'busy' : 'silent', reason }
+  }
+}
+
+/** Gives the lock up; whoever can then have it alone was the last, and stops the server. */
+async function leave(client: pg.Client, cluster: Cluster): Promise<void> {
+  try {
+    await client.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK])
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as is_last', [USERS_LOCK])
+    if (rows[0].is_last) {
+      await stopCluster(cluster)
+      await untilStopped(cluster)
+    }
+  } catch {
+    // The server is gone already: there is nothing to leave.
+  }
+  await client.end().catch(() => undefined)
+}
+
+async function untilStopped({ folder }: Cluster): Promise<void> {
+  const deadline = Date.now() + STOP_TIMEOUT_MS
+  // Past the deadline it goes on stopping by itself; the next user waits for that.
+  while (Date.now() < deadline && (await runningPid(folder)) !== null) await sleep(POLL_MS)
+}
+
+/** The program works as a plain role: even a hole in it would not give the superuser's rights. */
+async function makeOwnDatabase(client: pg.Client, { transport, dataDir }: Cluster): Promise<void> {
+  const { rows } = await client.query('select 1 from pg_database where datname = $1', [OWN_NAME])
+  if (rows.length > 0) return
+  const password = transport === 'tcp' ? `password '${await keptPassword(dataDir)}'` : ''
+  for (const statement of [
+    `create role ${OWN_NAME} login ${password}`,
+    `grant pg_monitor to ${OWN_NAME}`,
+    `create database ${OWN_NAME} owner ${OWN_NAME}`,
+  ]) {
+    await client.query(statement).catch((error) => {
+      // Another process made it at the same moment.
+      if (!['42710', '42P04', '23505'].some((state) => hasSqlState(error, state))) throw error
+    })
+  }
+}
+
+function isRunning(server: ChildProcess | null): boolean {
+  return server !== null && server.exitCode === null && server.signalCode === null
+}
+
+async function endOfLog({ logFile }: Cluster): Promise<string> {
+  const text = await readFile(logFile, 'utf8').catch(() => '')
+  const tail = text.trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n')
+  return `The end of its log, ${logFile}:\n${tail}`
+}

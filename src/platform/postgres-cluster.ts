@@ -1,0 +1,270 @@
+/**
+ * One PostgreSQL cluster in a folder: made once, started and stopped as its owner.
+ *
+ * Nothing here waits for others or decides who may stop it: `embedded-postgres.ts` does.
+ */
+import { type ChildProcess, execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import type { Stats } from 'node:fs'
+import * as files from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import {
+  type Binaries,
+  chooseRunAs,
+  findBinaries,
+  outcome,
+  type RunAs,
+  spawnAs,
+} from './postgres-binaries.ts'
+
+/** Unix sockets where there are some; elsewhere TCP on the loopback address, with a password. */
+export type Transport = 'socket' | 'tcp'
+
+export interface Cluster {
+  readonly dataDir: string // SOUK_DATA
+  readonly folder: string // the cluster's own files inside it
+  readonly logFile: string
+  readonly transport: Transport
+  /** Settings beside SETTINGS, for tests: `{ fsync: 'off' }`. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Instead of what `chooseRunAs` finds, for tests. */
+  readonly runAs: RunAs | null
+}
+
+export const ADMIN = 'postgres' // the cluster's superuser, and the database it comes with
+export const PORT_OF_SOCKET = 5432 // Part of the socket file's name: no TCP port is taken.
+
+const MAJOR_VERSION = '18'
+const LOG_BYTES_MAX = 20_000_000 // Beyond this the log of the last start is put aside.
+const DRAFT_AGE_MAX_MS = 600_000 // Making a cluster takes a second; an older draft is a wreck.
+
+/**
+ * For a small machine that does other things too: a quarter of a gigabyte of cache, and the log
+ * bounded so that recovery stays short. Every commit is on the disk when it is answered (I2).
+ */
+const SETTINGS: Readonly<Record<string, string>> = {
+  max_connections: '100',
+  shared_buffers: '256MB',
+  effective_cache_size: '1GB',
+  work_mem: '8MB',
+  maintenance_work_mem: '128MB',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  wal_compression: 'on',
+  min_wal_size: '128MB',
+  max_wal_size: '1GB',
+  jit: 'off', // Compiling a query costs more than the short ones here take.
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  lc_messages: 'C',
+  log_checkpoints: 'off',
+  cluster_name: 'souk',
+  // After a crash one call for the whole file system, not one for each of thousands of files.
+  ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
+}
+
+/** Makes the cluster if there is none; whole or not at all, also when several processes try. */
+export async function createCluster(cluster: Cluster): Promise<void> {
+  const { folder, dataDir } = cluster
+  const version = await files.readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => null)
+  if (version?.trim() === MAJOR_VERSION) return
+  if (version !== null) {
+    throw new Error(
+      `${folder} was made by PostgreSQL ${version.trim()}, this is ${MAJOR_VERSION}: ` +
+        'dump it with its own version and restore, or set SOUK_DATA to a new folder',
+    )
+  }
+  await removeOldDrafts(dataDir)
+  const runAs = cluster.runAs ?? (await chooseRunAs(null))
+  const { initdb } = await findBinaries(dataDir, runAs)
+  const draft = await files.mkdtemp(join(dataDir, 'postgres.new-'))
+  try {
+    if (runAs.kind === 'user') await files.chown(draft, runAs.uid, runAs.gid)
+    const password = cluster.transport === 'tcp' ? await keptPassword(dataDir) : null
+    const command = [initdb, '-D', reachable(draft, runAs), ...initdbOptions(cluster, password)]
+    const fault = await outcome(command, runAs, { cwd: draft })
+    if (fault !== null) throw new Error(`initdb failed: ${fault}`)
+    await files.rename(draft, folder)
+  } catch (error) {
+    await files.rm(draft, { recursive: true, force: true })
+    if ((await ownerOf(folder)) === null) throw error // else another process was faster
+  }
+}
+
+/**
+ * Starts the server and returns at once: connect to find out when it serves. It outlives this
+ * process, and signals to this process's group (Ctrl-C) do not reach it.
+ */
+export async function startCluster(cluster: Cluster): Promise<ChildProcess> {
+  const { folder, dataDir, logFile } = cluster
+  const owner = await ownerOf(folder)
+  const runAs = cluster.runAs ?? (await chooseRunAs(owner))
+  const binaries = await findBinaries(dataDir, runAs)
+  // Root's cluster on a system without user namespaces, as when a volume moved: nobody takes it.
+  if (runAs.kind === 'user' && owner !== runAs.uid) await giveTo(folder, runAs)
+  await removeStaleLock(folder)
+  await writeSettings(cluster)
+
+  const { size } = await files.stat(logFile).catch(() => ({ size: 0 }))
+  if (size > LOG_BYTES_MAX) await files.rename(logFile, `${logFile}.1`)
+  const log = await files.open(logFile, 'a', 0o600)
+  try {
+    const child = spawnAs(startCommand(cluster, binaries, runAs), runAs, {
+      cwd: folder,
+      detached: true,
+      windowsHide: true,
+      stdio: ['ignore', log.fd, log.fd],
+    })
+    child.on('error', () => undefined) // Told by `exitCode` and by nobody answering.
+    child.unref()
+    return child
+  } finally {
+    await log.close()
+  }
+}
+
+/** Asks the server to stop: sessions are cut, everything committed is kept. */
+export async function stopCluster(cluster: Cluster): Promise<void> {
+  const pid = await runningPid(cluster.folder)
+  if (pid === null) return
+  if (process.platform !== 'win32') {
+    process.kill(pid, 'SIGINT')
+    return
+  }
+  const { pg_ctl } = await findBinaries(cluster.dataDir, { kind: 'self' })
+  await outcome([pg_ctl, 'stop', '-W', '-m', 'fast', '-D', cluster.folder], { kind: 'self' })
+}
+
+/** The server's process, or null when none runs in this folder. */
+export async function runningPid(folder: string): Promise<number | null> {
+  const lock = await files.readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '')
+  const pid = Number.parseInt(lock, 10)
+  return Number.isInteger(pid) && (await isServerOf(folder, pid)) ? pid : null
+}
+
+/** The password of the TCP transport, made once. */
+export async function keptPassword(dataDir: string): Promise<string> {
+  const path = join(dataDir, 'postgres.password')
+  const made = randomBytes(24).toString('hex')
+  await files.writeFile(path, made, { mode: 0o600, flag: 'wx' }).catch(ignoreExisting)
+  return files.readFile(path, 'utf8')
+}
+
+/** The port of the TCP transport, chosen by the system when the cluster first starts. */
+export async function keptPort(dataDir: string): Promise<number> {
+  const path = join(dataDir, 'postgres.port')
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  server.close()
+  const free = typeof address === 'object' ? String(address?.port) : ''
+  await files.writeFile(path, free, { mode: 0o600, flag: 'wx' }).catch(ignoreExisting)
+  return Number(await files.readFile(path, 'utf8'))
+}
+
+function initdbOptions({ settings, dataDir }: Cluster, password: string | null): string[] {
+  // C.UTF-8 as a system locale exists on Linux alone; the built-in one, which sorts, everywhere.
+  const locale =
+    process.platform === 'linux' ? ['--locale=C.UTF-8'] : ['--locale=C', '--builtin-locale=C.UTF-8']
+  const access =
+    password === null
+      ? ['--auth=trust'] // Who can reach the socket owns the folder it lies in (0700).
+      : ['--auth=scram-sha-256', `--pwfile=${join(dataDir, 'postgres.password')}`]
+  const durability = settings.fsync === 'off' ? ['--no-sync'] : []
+  const encoding = ['-E', 'UTF8', '--locale-provider=builtin', ...locale, '--data-checksums']
+  return ['-U', ADMIN, ...encoding, ...access, ...durability, '--no-instructions']
+}
+
+function startCommand({ folder, logFile }: Cluster, binaries: Binaries, runAs: RunAs): string[] {
+  if (process.platform !== 'win32') return [binaries.postgres, '-D', reachable(folder, runAs)]
+  return [binaries.pg_ctl, 'start', '-W', '-D', folder, '-l', logFile]
+}
+
+/**
+ * How the program names its folder. Who runs it in root's place may not look into the folders
+ * above (a 0700 home, SOUK_DATA itself); being put there as its working directory is enough.
+ */
+function reachable(folder: string, runAs: RunAs): string {
+  return runAs.kind === 'self' ? folder : '/proc/self/cwd'
+}
+
+/** Written at each start, so that the settings are always those of the code that starts it. */
+async function writeSettings({ folder, transport, settings, dataDir }: Cluster): Promise<void> {
+  const address =
+    transport === 'socket'
+      ? {
+          listen_addresses: '',
+          unix_socket_directories: '.', // Relative: a path of any depth fits into an address.
+          unix_socket_permissions: '0700',
+          port: String(PORT_OF_SOCKET),
+        }
+      : {
+          listen_addresses: '127.0.0.1',
+          unix_socket_directories: '',
+          port: String(await keptPort(dataDir)),
+        }
+  const lines = Object.entries({ ...SETTINGS, ...address, ...settings }).map(
+    ([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`,
+  )
+  const path = join(folder, 'postgresql.conf')
+  const head = '# Written by Souk at each start. For settings of your own use ALTER SYSTEM.\n'
+  await files.writeFile(`${path}.new`, `${head}${lines.join('\n')}\n`)
+  await files.rename(`${path}.new`, path)
+}
+
+/**
+ * Removes the lock of a server that was killed. PostgreSQL would do so itself, unless another
+ * program has got the dead server's process id since (in a container: nearly always).
+ */
+async function removeStaleLock(folder: string): Promise<void> {
+  if ((await runningPid(folder)) !== null) return
+  await files.rm(join(folder, 'postmaster.pid'), { force: true })
+  await files.rm(join(folder, `.s.PGSQL.${PORT_OF_SOCKET}.lock`), { force: true })
+}
+
+async function isServerOf(folder: string, pid: number): Promise<boolean> {
+  if (process.platform === 'linux') {
+    const cwd = await files.readlink(`/proc/${pid}/cwd`).catch(() => null)
+    return cwd !== null && cwd === (await files.realpath(folder))
+  }
+  if (process.platform === 'win32') return isAlive(pid)
+  const ps = await promisify(execFile)('ps', ['-p', String(pid), '-o', 'comm=']).catch(() => null)
+  return ps?.stdout.includes('postgres') ?? false
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+async function ownerOf(folder: string): Promise<number | null> {
+  const found: Stats | null = await files.stat(folder).catch(() => null)
+  return found?.uid ?? null
+}
+
+async function giveTo(folder: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
+  for (const name of await files.readdir(folder, { recursive: true })) {
+    await files.lchown(join(folder, name), uid, gid)
+  }
+  // Last: the folder's own owner is the record of the way, true once everything below it is.
+  await files.chown(folder, uid, gid)
+}
+
+async function removeOldDrafts(dataDir: string): Promise<void> {
+  for (const name of await files.readdir(dataDir)) {
+    if (!name.startsWith('postgres.new-')) continue
+    const path = join(dataDir, name)
+    const { mtimeMs } = await files.stat(path).catch(() => ({ mtimeMs: Date.now() }))
+    if (Date.now() - mtimeMs > DRAFT_AGE_MAX_MS) await files.rm(path, { recursive: true })
+  }
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error
+}

@@ -1,0 +1,47 @@
+/**
+ * A path to a folder's Unix socket that fits into a socket address.
+ *
+ * The system allows about a hundred bytes, and data directories lie deeper than that. The server
+ * binds its socket by a relative name; its clients go through a link in the temporary folder.
+ */
+import { lutimes, mkdtemp, rm, symlink, utimes } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+export interface SocketFolder {
+  readonly path: string
+  close(): Promise<void>
+}
+
+/** 107 on Linux, 103 on macOS and the BSDs; the smaller, so that all behave alike. */
+const SOCKET_PATH_BYTES_MAX = 103
+const SOCKET_NAME_BYTES = '/.s.PGSQL.65535'.length
+const REFRESH_MS = 3_600_000 // Temporary folders are swept of what has not been touched for days.
+
+/** `folder` itself when its path is short enough, else a link to it for this process. */
+export async function openSocketFolder(folder: string): Promise<SocketFolder> {
+  if (isShort(folder)) return { path: folder, close: async () => undefined }
+  const path = join(await mkdtemp(join(shortTemporaryFolder(), 'souk-')), 's')
+  await symlink(folder, path, 'dir')
+  const refresh = setInterval(() => {
+    const now = new Date()
+    // A failed refresh costs nothing now, and the next one may work.
+    Promise.all([lutimes(path, now, now), utimes(dirname(path), now, now)]).catch(() => undefined)
+  }, REFRESH_MS)
+  refresh.unref()
+  return {
+    path,
+    close: async () => {
+      clearInterval(refresh)
+      await rm(dirname(path), { recursive: true, force: true })
+    },
+  }
+}
+
+function shortTemporaryFolder(): string {
+  return isShort(join(tmpdir(), 'souk-XXXXXX', 's')) ? tmpdir() : '/tmp'
+}
+
+function isShort(folder: string): boolean {
+  return Buffer.byteLength(folder) + SOCKET_NAME_BYTES <= SOCKET_PATH_BYTES_MAX
+}
