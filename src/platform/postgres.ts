@@ -81,11 +81,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect()
     try {
-      return await work(client)
-    } finally {
-      // Not `release(error)`: that would close a good connection for every unique violation. The
-      // pool itself drops a client that can no longer be queried.
+      const result = await work(client)
       client.release()
+      return result
+    } catch (error) {
+      // Not for every error: that would close a good connection for a unique violation.
+      client.release(endsConnection(error))
+      throw error
     }
   }
   return {
@@ -121,6 +123,12 @@ export function isUnreachable(error: unknown): boolean {
 /** True for an error of PostgreSQL with this SQLSTATE, such as 23505 (unique violation). */
 export function hasSqlState(error: unknown, sqlState: string): boolean {
   return error instanceof pg.DatabaseError && error.code === sqlState
+}
+
+/** The server says FATAL just before it hangs up; the driver's own errors come after. */
+function endsConnection(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return error.severity === 'FATAL'
+  return isUnreachable(error)
 }
 
 const UNREACHABLE_CODES = new Set(

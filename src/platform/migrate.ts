@@ -1,0 +1,69 @@
+/**
+ * Brings a database to the schema of this code: the numbered files of `migrations/`, in order.
+ *
+ * Forward only. Each file is one transaction, and a lock lets one process migrate while the
+ * others wait, so that any number of nodes may start at once.
+ */
+import { readdir } from 'node:fs/promises'
+import { runner } from 'node-pg-migrate'
+import pg from 'pg'
+import { type Connection, clientConfig } from './postgres.ts'
+
+/** Numbers of migrations: 0 before the first. */
+export interface Migrated {
+  readonly from: number
+  readonly to: number
+}
+
+const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
+const TABLE = 'migration'
+
+/** Throws when the database is newer than this code, or when a statement fails. */
+export async function migrate(connection: Connection, folder: string): Promise<Migrated> {
+  const numbers = await migrationNumbers(folder)
+  const to = numbers.at(-1) ?? 0
+  const client = new pg.Client(clientConfig(connection, 'souk: migrate'))
+  client.on('error', () => undefined) // The statement in flight rejects as well.
+  await client.connect()
+  try {
+    const found = await versionOf(client)
+    if (found > to) {
+      throw new Error(
+        `the database has migration ${found}, this program knows ${to}: run the newer program`,
+      )
+    }
+    const applied = await runner({
+      dbClient: client,
+      dir: folder,
+      // Everything in the folder that is not numbered: schema.sql.
+      ignorePattern: '(?!\\d{4}_[a-z0-9_]+\\.sql$).*',
+      direction: 'up',
+      migrationsTable: TABLE,
+      singleTransaction: false,
+      advisoryLockMode: 'wait',
+      log: () => undefined,
+    })
+    const first = applied[0] === undefined ? to + 1 : numberOf(applied[0].name)
+    return { from: numbers.findLast((number) => number < first) ?? 0, to }
+  } finally {
+    await client.end()
+  }
+}
+
+/** The numbers of the files in `migrations/`, ascending. */
+export async function migrationNumbers(folder: string): Promise<number[]> {
+  const names = (await readdir(folder)).filter((name) => FILE.test(name))
+  return names.map(numberOf).sort((left, right) => left - right)
+}
+
+/** The number of the last migration that the database has; 0 when it has none. */
+export async function versionOf(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query('select to_regclass($1) is not null as is_there', [TABLE])
+  if (!rows[0].is_there) return 0
+  const last = await client.query(`select name from ${TABLE} order by name desc limit 1`)
+  return last.rows.length === 0 ? 0 : numberOf(last.rows[0].name)
+}
+
+function numberOf(name: string): number {
+  return Number.parseInt(name, 10)
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { listen } from './listen.ts'
+import { hasSqlState, isUnreachable, openDatabase } from './postgres.ts'
+import { identifier, joinSql, prepared, sql } from './sql.ts'
+
+const db = await testDatabase()
+await db.run(sql`create table note (id bigint primary key, text text not null)`)
+
+test('int8, numeric and date come back as text, timestamps as UTC, alone and in arrays', async () => {
+  const row = await db.row(sql`
+    select 9223372036854775807::int8 as int8, array[9007199254740993, null]::int8[] as int8s,
+           1.50::numeric as numeric, array[0.10]::numeric[] as numerics,
+           date '2026-03-29' as date, array[date '2026-03-29'] as dates,
+           timestamptz '2026-03-29 02:30:00+02' as timestamptz,
+           timestamp '2026-03-29 02:30:00.125' as timestamp, 7::int4 as int4
+  `)
+  assert.deepEqual(row, {
+    int8: '9223372036854775807',
+    int8s: ['9007199254740993', null],
+    numeric: '1.50',
+    numerics: ['0.10'],
+    date: '2026-03-29',
+    dates: ['2026-03-29'],
+    timestamptz: new Date('2026-03-29T00:30:00Z'),
+    timestamp: new Date('2026-03-29T02:30:00.125Z'),
+    int4: 7,
+  })
+})
+
+test('values are bound, never spliced, and queries compose', async () => {
+  const nasty = `'; drop table note; --`
+  const condition = joinSql([sql`text = ${nasty}`, sql`id = ${'1'}`], ' and ')
+  await db.run(sql`insert into note values (1, ${nasty})`)
+
+  const query = sql`select ${identifier('id')} from note where ${condition} limit ${5}`
+  assert.equal(query.text, 'select "id" from note where text = $1 and id = $2 limit $3')
+  assert.deepEqual(await db.rows(query), [{ id: '1' }])
+})
+
+test('a prepared query is parsed once per connection', async () => {
+  const connection = await db.reserve()
+  try {
+    for (const id of [1, 2, 3]) {
+      await connection.rows(prepared('note by id', sql`select text from note where id = ${id}`))
+    }
+    const statements = await connection.rows(sql`select name from pg_prepared_statements`)
+    assert.deepEqual(statements, [{ name: 'note by id' }])
+  } finally {
+    connection.release()
+  }
+})
+
+test('a transaction commits as a whole or not at all, a nested one alone', async () => {
+  const insert = (id: number) => sql`insert into note values (${id}, 'in a transaction')`
+  const ids = async () =>
+    (await db.rows<{ id: string }>(sql`select id from note order by id`)).length
+  const before = await ids()
+
+  await assert.rejects(
+    db.transaction(async (tx) => {
+      await tx.run(insert(10))
+      throw new Error('changed my mind')
+    }),
+    /changed my mind/,
+  )
+  assert.equal(await ids(), before)
+
+  await db.transaction(async (tx) => {
+    await tx.run(insert(11))
+    const failed = tx.transaction(async (inner) => {
+      await inner.run(insert(12))
+      await inner.run(insert(11))
+    })
+    await assert.rejects(failed, (error) => hasSqlState(error, '23505'))
+    await tx.run(insert(13))
+  })
+  assert.equal(await ids(), before + 2)
+})
+
+test('a transaction whose failure was swallowed does not pass for committed', async () => {
+  const work = db.transaction(async (tx) => {
+    await tx.run(sql`insert into note values (20, 'lost')`)
+    await tx.run(sql`select 1 / 0`).catch(() => undefined)
+  })
+  await assert.rejects(work, /cannot be committed/)
+})
+
+test('a failed statement does not cost its connection', async () => {
+  const single = openDatabase({
+    connection: db.connection,
+    applicationName: 'single',
+    connectionsMax: 1,
+  })
+  const pid = () => single.row<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+  const before = await pid()
+  await assert.rejects(single.run(sql`select 1 / 0`), (error) => hasSqlState(error, '22012'))
+  assert.deepEqual(await pid(), before)
+  await single.close()
+})
+
+test('a snapshot sees nothing that is committed after its first statement', async () => {
+  const count = sql`select count(*) from note where id = 30`
+  await db.transaction(
+    async (tx) => {
+      assert.deepEqual(await tx.row(count), { count: '0' })
+      await db.run(sql`insert into note values (30, 'later')`)
+      assert.deepEqual(await tx.row(count), { count: '0' })
+    },
+    { isSnapshot: true },
+  )
+  assert.deepEqual(await db.row(count), { count: '1' })
+})
+
+test('a lost connection rejects what was running, and the next query gets a new one', async () => {
+  const other = openDatabase({ connection: db.connection, applicationName: 'other' })
+  const sleeping = other.run(sql`select pg_sleep(60)`)
+  const isLost = assert.rejects(sleeping, (error) => isUnreachable(error))
+  const terminate = sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'other' and query like '%pg_sleep(60)' and state = 'active'
+  `
+  while ((await db.run(terminate)) === 0);
+  await isLost
+  assert.deepEqual(await other.row(sql`select 1 as one`), { one: 1 })
+  await other.close()
+})
+
+test('a server that cannot be reached is told from a statement that is wrong', async () => {
+  const nowhere = openDatabase({
+    connection: { host: '/nowhere', user: 'nobody', database: 'none' },
+    applicationName: 'nowhere',
+  })
+  await assert.rejects(nowhere.rows(sql`select 1`), (error) => isUnreachable(error))
+  await assert.rejects(db.rows(sql`select no_such_column`), (error) => !isUnreachable(error))
+  await nowhere.close()
+})
+
+test('a statement that takes longer than its limit is cancelled', async () => {
+  const hasty = openDatabase({
+    connection: db.connection,
+    applicationName: 'hasty',
+    statementTimeoutMs: 50,
+  })
+  await assert.rejects(hasty.run(sql`select pg_sleep(60)`), (error) => hasSqlState(error, '57014'))
+  await hasty.close()
+})
+
+test('a listener hears again after its connection broke, and is told so', async () => {
+  const heard: string[] = []
+  const waiting: (() => void)[] = []
+  let timesListening = 0
+  const wake = () => {
+    for (const resolve of waiting.splice(0)) resolve()
+  }
+  const until = async (isTrue: () => boolean) => {
+    while (!isTrue()) await new Promise<void>((resolve) => waiting.push(resolve))
+  }
+  const listener = listen({
+    connection: db.connection,
+    applicationName: 'listener',
+    channels: ['news', 'Weather'],
+    onNotification: (channel, payload) => {
+      heard.push(`${channel}: ${payload}`)
+      wake()
+    },
+    onListening: () => {
+      timesListening += 1
+      wake()
+    },
+  })
+  await until(() => timesListening === 1)
+  await db.run(sql`select pg_notify('news', 'one')`)
+  await until(() => heard.length === 1)
+
+  await db.run(sql`
+    select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'listener'
+  `)
+  await until(() => timesListening === 2)
+  await db.run(sql`select pg_notify('Weather', 'two')`)
+  await until(() => heard.length === 2)
+  await listener.close()
+  assert.deepEqual(heard, ['news: one', 'Weather: two'])
+})
