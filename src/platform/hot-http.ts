@@ -40,7 +40,8 @@ export interface HotServerOptions {
   /** The route of a path without its trailing slash, or null: then Fastify serves it. */
   readonly match: (path: string) => HotRoute | null
   readonly trustedProxies: readonly Cidr[]
-  readonly onError: (error: unknown, requestId: string) => void
+  /** What the caller is told of a failure; unexpected ones are logged on the way. */
+  readonly toApiError: (error: unknown, requestId: string) => ApiError
   readonly onReply?: (route: HotRoute, status: number, startedNs: bigint) => void
 }
 
@@ -68,8 +69,7 @@ export function hotServer(options: HotServerOptions) {
       send(res, answer, { id, isHead })
     }
     const fail = (error: unknown): void => {
-      if (!(error instanceof ApiError)) options.onError(error, id)
-      reply(errorReply(error))
+      reply(errorReply(options.toApiError(error, id)))
     }
     const run = (body: Buffer | null): void => {
       try {
@@ -143,8 +143,7 @@ function holdsNul(body: Uint8Array): boolean {
   return bytes.includes('\\u0000') || bytes.includes(0)
 }
 
-function errorReply(error: unknown): HotReply {
-  const known = error instanceof ApiError ? error : new ApiError('internal')
+function errorReply(known: ApiError): HotReply {
   return {
     status: known.status,
     headers: { 'content-type': 'application/json; charset=utf-8', ...known.headers },

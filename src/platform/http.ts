@@ -40,7 +40,8 @@ export interface HttpOptions {
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly Cidr[]
   readonly matchHot: (path: string) => HotRoute | null
-  readonly isForcedClose?: boolean
+  /** Errors of the domain that mean "storage cannot take it now". */
+  readonly isUnavailable?: (error: unknown) => boolean
 }
 
 export type Http = FastifyInstance
@@ -57,7 +58,12 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
       const isHot = hotServer({
         match: options.matchHot,
         trustedProxies: options.trustedProxies,
-        onError: (error, id) => options.log.error({ err: error, request_id: id }, 'request failed'),
+        toApiError: (error, id) => {
+          const known = toApiError(error as FastifyError, options)
+          if (known.status >= 500)
+            options.log.error({ err: error, request_id: id }, 'request failed')
+          return known
+        },
       })
       const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (req, res) => {
         if (!isHot(req, res)) handler(req, res)
@@ -93,7 +99,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     request.log.info({ method, route: routeOptions.url, status: reply.statusCode, ms }, 'request')
   })
   http.setErrorHandler((error, request, reply) => {
-    const known = toApiError(error as FastifyError)
+    const known = toApiError(error as FastifyError, options)
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
     return reply.status(known.status).headers(known.headers).send(failure(known))
   })
@@ -173,10 +179,12 @@ function rememberRoutes(http: FastifyInstance | Http) {
   }
 }
 
-function toApiError(error: FastifyError): ApiError {
+function toApiError(error: FastifyError, { isUnavailable }: HttpOptions): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof ValidationError) return badRequest(error.faults)
-  if (isUnreachable(error)) return new ApiError('unavailable', { headers: { 'retry-after': '1' } })
+  if (isUnreachable(error) || isUnavailable?.(error)) {
+    return new ApiError('unavailable', { headers: { 'retry-after': '1' } })
+  }
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError('tooLarge')
