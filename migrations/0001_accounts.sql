@@ -73,7 +73,9 @@ create table node (
   roles text not null,
   started_at timestamptz not null default now(),
   heartbeat_at timestamptz not null default now(),
-  is_spool_empty boolean not null default true
+  is_spool_empty boolean not null default true,
+  -- The fold met the last word of this incarnation: it gets no more leases.
+  closed_incarnation bigint not null default 0
 );
 
 -- Keys of the hashes that stand for sessions, visitors and addresses in the log. A key thrown

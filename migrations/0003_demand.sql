@@ -45,18 +45,24 @@ create table budget_account (
 
 create sequence lease_id_seq;
 
--- A part of a budget that one node may spend on its own until it expires.
+-- A part of a budget that one node may spend on its own until it expires. Both accounts of the
+-- campaign hold `granted - reserved_folded` of it in escrow until it is closed.
 create table lease (
   lease_id bigint primary key default nextval('lease_id_seq'),
   campaign_id integer not null references campaign,
   day date not null,
   node_id integer not null,
-  granted_micros bigint not null check (granted_micros > 0),
-  reserved_folded_micros bigint not null default 0,
-  paid_folded_micros bigint not null default 0,
+  incarnation bigint not null, -- of the node: a process never spends another one's lease
+  granted_micros bigint not null check (granted_micros >= 0),
+  reserved_folded_micros bigint not null default 0 check (reserved_folded_micros >= 0),
+  paid_folded_micros bigint not null default 0 check (paid_folded_micros >= 0),
+  request_no bigint not null, -- newest request obeyed; an older one that comes late is refused
   expires_at timestamptz not null,
-  closed_at timestamptz,
+  released_at timestamptz, -- its day is over: what is granted is what was spent
+  closed_at timestamptz, -- the fold met its node's last word; the rest left escrow
   check (reserved_folded_micros <= granted_micros),
   check (paid_folded_micros <= reserved_folded_micros)
 );
-create index lease_open on lease (expires_at) where closed_at is null;
+create unique index lease_active on lease (campaign_id, day, node_id, incarnation)
+  where released_at is null and closed_at is null;
+create index lease_open on lease (node_id, incarnation) where closed_at is null;

@@ -3,13 +3,14 @@
  * mail, RSS and pages without script. Found or created at the click, auctioned on the click.
  */
 import { LRUCache } from 'lru-cache'
+import { comesFromPublisher, isAllowedHost } from '../auction/allowed-target.ts'
+import type { Publisher } from '../auction/market.ts'
 import { REASON } from '../events/reason.ts'
 import { isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { fitsUrlLimits, parseWebUrl } from '../platform/url.ts'
 import { redirectTo } from './click.ts'
-import { comesFromPublisher, isAllowedHost, type VouchingPublisher } from './open-redirect.ts'
 import { leavingPage, messagePage } from './pages.ts'
 import { clickOnLink, followLink, type RedirectDeps } from './routes.ts'
 
@@ -17,10 +18,6 @@ import { clickOnLink, followLink, type RedirectDeps } from './routes.ts'
 const KNOWN_LINKS_MAX = 100_000
 /** Beyond this the reader goes to the page itself rather than wait for the link (I5). */
 const CREATE_PATIENCE_MS = 250
-
-export interface WrapperPublisher extends VouchingPublisher {
-  readonly pub_id: number
-}
 
 export interface NewWrapperLink {
   readonly pubId: number
@@ -31,7 +28,7 @@ export interface NewWrapperLink {
 }
 
 export interface WrapperDeps extends RedirectDeps {
-  readonly findPublisherBySlug: (slug: string) => WrapperPublisher | undefined
+  readonly findPublisherBySlug: (slug: string) => Publisher | undefined
   readonly isMerchantHost: (host: string) => boolean
   /** Finds or creates the link; its auction id. Rejects when the database is away. */
   readonly findOrCreateLink: (link: NewWrapperLink) => Promise<string>
@@ -92,7 +89,7 @@ function createsNothing(request: HotRequest): boolean {
 /** The article is the one named; else the page of the publisher that the reader comes from. */
 function newLink(
   query: WrapperQuery,
-  from: { url: string; publisher: WrapperPublisher; request: HotRequest },
+  from: { url: string; publisher: Publisher; request: HotRequest },
 ): NewWrapperLink {
   const { headers } = from.request
   const referrer = comesFromPublisher(headers, from.publisher) ? (headers.referer ?? null) : null

@@ -49,6 +49,8 @@ export async function foldClicks(tx: Db, events: readonly StoredEvent[]): Promis
     clicks
       .filter(({ event, reason }) => event.leaseId !== null && reason !== REASON.spooledLate)
       .map(({ event, paidMicros }) => ({
+        campaignId: event.campaignId ?? 0,
+        day: event.day,
         leaseId: event.leaseId ?? '0',
         reservedMicros: event.reservedMicros ?? 0,
         paidMicros,

@@ -6,14 +6,24 @@
  * reader who comes from a page of the publisher, or from an AMP cache of it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { isOnDomain } from '../platform/url.ts'
+import { isOnDomain, parseWebUrl } from '../platform/url.ts'
+import { type Market, merchantOfHost, type Publisher } from './market.ts'
 
 /** Hosts that serve copies of publishers' pages; the publisher's own name is part of the host. */
 const AMP_CACHES = ['cdn.ampproject.org', 'bing-amp.com', 'ampproject.net']
 
-export interface VouchingPublisher {
-  readonly domains: readonly string[]
-  readonly allow_hosts: readonly string[]
+type VouchingPublisher = Pick<Publisher, 'domains' | 'allow_hosts'>
+
+/** Whether everyone may be forwarded: a merchant of the network, or allowed by the publisher. */
+export function isAllowedTarget(
+  market: Market,
+  { url, pubId }: { url: string; pubId: number },
+): boolean {
+  const host = parseWebUrl(url)?.hostname
+  if (host === undefined) return false
+  if (merchantOfHost(market, host) !== 0) return true
+  const publisher = market.publishers.get(pubId)
+  return publisher !== undefined && isAllowedHost(host, publisher)
 }
 
 /** Whether the publisher itself allows this target for everyone. */
@@ -24,7 +34,7 @@ export function isAllowedHost(host: string, publisher: VouchingPublisher): boole
 /** Whether the reader comes from a page of the publisher's domains or an AMP cache of them. */
 export function comesFromPublisher(
   headers: IncomingHttpHeaders,
-  { domains }: Pick<VouchingPublisher, 'domains'>,
+  { domains }: Pick<Publisher, 'domains'>,
 ): boolean {
   const referrer = URL.parse(headers.referer ?? '')
   if (referrer === null) return false

@@ -1,0 +1,123 @@
+/**
+ * An auction as an endpoint needs it: who won, where the link leads, and the facts to seal.
+ *
+ * Between the pure core (run-auction.ts: numbers in, an index out) and HTTP: it knows links,
+ * merchants and addresses, and neither decides nor answers.
+ */
+import { CONSENT } from '../events/consent.ts'
+import { MODEL, type Model } from '../events/event.ts'
+import { type Micros, micros } from '../platform/money.ts'
+import { parseWebUrl } from '../platform/url.ts'
+import { isAllowedTarget } from './allowed-target.ts'
+import { type LinkData, type OfferRow, productUrl } from './link-store.ts'
+import { type Campaign, type Market, type Merchant, merchantOfHost } from './market.ts'
+import type { SealedResult } from './seal.ts'
+
+/** What the core decided about one result number. */
+export interface Decision {
+  readonly winner: Winner | null
+  readonly priceMicros: Micros
+  readonly runnerUpMicros: Micros
+}
+
+export interface Winner {
+  readonly campaign: Campaign
+  readonly merchant: Merchant
+  readonly offer: OfferRow | null // null: the merchant's own page, in no feed
+}
+
+/** A reader's request, as far as an auction may know it. */
+export interface AuctionContext {
+  readonly nowMs: number
+  readonly consent: number
+  readonly device: number
+  readonly country: string | null
+  readonly isAtClick: boolean
+}
+
+export interface HeldAuction {
+  readonly result: SealedResult
+  readonly url: string // where the link leads: the winner's page, or the link's own destination
+  readonly winner: Winner | null
+  /** What a page may show: the winner's listing, or the original one. */
+  readonly product: OfferRow | null
+}
+
+const MODELS: Record<Campaign['model'], Model> = { cpc: MODEL.cpc, cpa: MODEL.cpa, epp: MODEL.epp }
+
+export function heldAuction(
+  market: Market,
+  data: LinkData,
+  auction: { context: AuctionContext; decision: Decision; resultNumber: Buffer },
+): HeldAuction {
+  const { context, decision, resultNumber } = auction
+  const { winner } = decision
+  const { link } = data
+  const url = winner === null ? ownDestination(data) : destinationOf(data, winner)
+  const isForeign = link.is_keyless && !isAllowedTarget(market, { url, pubId: link.pub_id })
+  return {
+    url,
+    winner,
+    product: winner === null ? data.original : winner.offer,
+    result: {
+      resultNumber,
+      issuedAtMs: context.nowMs,
+      pubId: link.pub_id,
+      merchId: winner?.merchant.merch_id ?? merchantOfUrl(market, url),
+      campaignId: winner?.campaign.campaign_id ?? 0,
+      offerId: winner?.offer?.offer_id ?? '0',
+      model: winner === null ? MODEL.none : MODELS[winner.campaign.model],
+      priceMicros: decision.priceMicros,
+      sharePpm: market.publishers.get(link.pub_id)?.share_ppm ?? 0,
+      isExclusive: link.is_exclusive,
+      isKeylessForeign: isForeign,
+      isAtClick: context.isAtClick,
+      consent: context.consent,
+      runnerUpMicros: decision.runnerUpMicros,
+      snapshotVersion: market.version,
+    },
+  }
+}
+
+/** The link's own destination, which nobody pays for. */
+export const NOBODY: Decision = {
+  winner: null,
+  priceMicros: micros(0),
+  runnerUpMicros: micros(0),
+}
+
+/** A link without an address of its own leads to its article (decisions 4.1). */
+export function ownDestination({ link }: LinkData): string {
+  return link.url ?? link.article_url
+}
+
+/** The merchant that a link's own address belongs to, or 0. */
+export function originalMerchant(market: Market, { link, original }: LinkData): number {
+  if (original !== null) return original.merch_id
+  return link.url === null ? 0 : merchantOfUrl(market, productUrl(link.url))
+}
+
+/** Trackers of third parties, only where the reader allowed them (decisions, Privacy). */
+export function trackersOf({ winner, result }: HeldAuction): {
+  impression: readonly string[]
+  viewable: readonly string[]
+} {
+  if (winner === null || result.consent !== CONSENT.full) return { impression: [], viewable: [] }
+  const { tracker_impression, tracker_viewable } = winner.campaign
+  return { impression: tracker_impression, viewable: tracker_viewable }
+}
+
+/** The original merchant keeps the very page that the article chose, variant and all. */
+function destinationOf(data: LinkData, { merchant, offer }: Winner): string {
+  const { link, original } = data
+  const isOwn = offer === null || offer.offer_id === original?.offer_id
+  if (link.url !== null && (isOwn || original?.merch_id === merchant.merch_id)) {
+    return productUrl(link.url)
+  }
+  return offer?.url ?? ownDestination(data)
+}
+
+function merchantOfUrl(market: Market, url: string): number {
+  const parsed = parseWebUrl(url)
+  return parsed === null ? 0 : merchantOfHost(market, parsed.hostname)
+}

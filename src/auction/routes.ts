@@ -1,0 +1,227 @@
+/**
+ * Interface 4.6: the auction a page runs for each of its smart links, and the placement pixel.
+ *
+ * Neither reads nor sets a cookie: it is called from other sites, where a stable id would follow
+ * readers around (decisions 4.6).
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { CONSENT } from '../events/consent.ts'
+import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import { UUID_PATTERN } from '../events/schema.ts'
+import { readUserAgent } from '../events/user-agent.ts'
+import { ok } from '../platform/envelope.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
+import { isId } from '../platform/ids.ts'
+import { formatCents } from '../platform/money.ts'
+import { parseWebUrl } from '../platform/url.ts'
+import { type HeldAuction, trackersOf } from './hold-auction.ts'
+import type { LinkData, OfferRow } from './link-store.ts'
+import type { Merchant } from './market.ts'
+import type { SealBinding, SealedResult } from './seal.ts'
+
+const UUID = new RegExp(UUID_PATTERN)
+/** A reload within this time gets the same answer and is billed once (decisions 4.6). */
+const REPEAT_MS = 5 * 60_000
+/** About 2 kB each. Best effort: under more traffic the oldest answers are forgotten. */
+const REPEATS_MAX = 50_000
+/** A page waits for the auction, but not long; above this a link that is not held answers 503. */
+const LINK_PATIENCE_MS = 2_000
+const PIXEL_PATIENCE_MS = 250
+
+export interface AuctionDeps {
+  readonly brand: string
+  readonly auctionUrl: string
+  readonly now: () => number
+  readonly findLink: (auctionId: string, patienceMs: number) => Promise<LinkData | null>
+  /** The link if this node holds it, without waiting. */
+  readonly peekLink: (auctionId: string) => LinkData | undefined
+  readonly holdForPage: (
+    link: LinkData,
+    request: HotRequest,
+    page: { nowMs: number; consent: string | undefined },
+  ) => HeldAuction
+  readonly findMerchant: (merchId: number) => Merchant | undefined
+  readonly seal: (result: SealedResult, binding: SealBinding) => string
+  readonly openSeal: (token: string, binding: SealBinding) => SealedResult | null
+  readonly readUid: (query: URLSearchParams) => string
+  /** Throws 429 when this origin asks too often. */
+  readonly limit: (request: HotRequest, auctionId: string) => void
+  readonly append: (events: readonly LogEvent[], options: { patienceMs: number }) => Promise<void>
+  readonly nextId: () => string
+}
+
+export function auctionRoute(deps: AuctionDeps): HotRoute {
+  const repeats = new LRUCache<string, string>({ max: REPEATS_MAX, ttl: REPEAT_MS })
+  return {
+    method: 'GET',
+    cors: 'open',
+    handle: (request) => {
+      const query = new URLSearchParams(request.query)
+      const auctionId = query.get('a') ?? ''
+      if (!isId(auctionId)) {
+        const rule = auctionId === '' ? 'is required' : 'must be a positive 64-bit integer'
+        throw badRequest([{ field: 'a', rule }])
+      }
+      deps.limit(request, auctionId)
+      const sent = query.get('uuid') ?? ''
+      const isSession = UUID.test(sent)
+      // Lower case in one place: the seal, the log and a repeat all mean one session.
+      const uuid = isSession ? sent.toLowerCase() : randomUUID()
+      const consent = query.get('consent') ?? undefined
+      const repeat = isSession ? `${uuid} ${auctionId} ${privacyOf(request, consent)}` : null
+      const before = repeat === null ? undefined : repeats.get(repeat)
+      if (before !== undefined) return json(before)
+      const answer = (link: LinkData | null): HotReply => {
+        if (link === null) throw new ApiError('notFound', { message: `a: no link ${auctionId}` })
+        const body = auctionBody(deps, { request, link, uuid, consent })
+        if (repeat !== null && !request.isHead) repeats.set(repeat, body)
+        return json(body)
+      }
+      const held = deps.peekLink(auctionId)
+      return held === undefined
+        ? deps.findLink(auctionId, LINK_PATIENCE_MS).then(answer)
+        : answer(held)
+    },
+  }
+}
+
+/** What decides about privacy besides the page: a signal switched on takes effect at once. */
+function privacyOf({ headers }: HotRequest, consent: string | undefined): string {
+  return `${consent ?? ''}${headers['sec-gpc'] ?? ''}${headers.dnt ?? ''}`
+}
+
+interface PageAuction {
+  readonly request: HotRequest
+  readonly link: LinkData
+  readonly uuid: string
+  readonly consent: string | undefined
+}
+
+function auctionBody(deps: AuctionDeps, { request, link, uuid, consent }: PageAuction): string {
+  const held = deps.holdForPage(link, request, { nowMs: deps.now(), consent })
+  const auctionId = link.link.auction_id
+  const binding = { auctionId, uuid, url: held.url, uidService: freshUid(held.result.consent) }
+  const id = deps.seal(held.result, binding)
+  const query = redirectQuery(deps.brand, id, binding)
+  const trackers = trackersOf(held)
+  const hasTrackers = trackers.impression.length + trackers.viewable.length > 0
+  return JSON.stringify(
+    ok(200, {
+      auction_result: {
+        id,
+        auction_id: auctionId,
+        redirect_url: `${deps.auctionUrl}/api/v1/redirect/?${query}`,
+        ...(held.product === null ? {} : { product: productOf(deps, held.product) }),
+        ...(hasTrackers
+          ? {
+              tracker_urls: {
+                impression: trackers.impression,
+                viewable_impression: trackers.viewable,
+              },
+            }
+          : {}),
+      },
+      impression_pixel_url: `${deps.auctionUrl}/api/v1/pixel/?${query}`,
+    }),
+  )
+}
+
+/** The five parameters of a redirect address (interface 2.5). */
+function redirectQuery(brand: string, id: string, binding: SealBinding): string {
+  const { auctionId, uidService, url, uuid } = binding
+  const encoded = encodeURIComponent(url.toWellFormed())
+  return `a=${auctionId}&uid_${brand}=${uidService}&ar=${id}&url=${encoded}&uuid=${uuid}`
+}
+
+/** Fresh for each result; 0 where the reader asked not to be told apart. */
+function freshUid(consent: number): string {
+  if (consent !== CONSENT.full) return '0'
+  const bytes = randomBytes(8)
+  // 53 bits, never 0: the shift drops 11 of 64.
+  return String((bytes.readBigUInt64BE() >> 11n) | 1n)
+}
+
+function productOf({ brand, findMerchant }: AuctionDeps, offer: OfferRow) {
+  const merchant = findMerchant(offer.merch_id)
+  const url = parseWebUrl(offer.url)
+  return {
+    id: Number(offer.product_id),
+    name: offer.title,
+    price: formatCents(offer.price_micros),
+    url: offer.url,
+    ...(offer.image_url === null ? {} : { image_url: offer.image_url }),
+    is_in_stock: offer.is_in_stock,
+    ...(offer.category_id === null ? {} : { [`${brand}_product_category_id`]: offer.category_id }),
+    merchant: {
+      id: offer.merch_id,
+      canonical_host: merchant?.domains[0] ?? url?.hostname ?? '',
+      name: merchant?.name ?? '',
+      url: url === null ? '' : `${url.origin}/`,
+    },
+  }
+}
+
+const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
+
+/** `impression_pixel_url`: records a placement impression of its result, once it is sealed. */
+export function pixelRoute(deps: AuctionDeps): HotRoute {
+  return {
+    method: 'GET',
+    cors: 'open',
+    handle: async (request) => {
+      const query = new URLSearchParams(request.query)
+      const auctionId = query.get('a') ?? ''
+      const result = deps.openSeal(query.get('ar') ?? '', {
+        auctionId,
+        uidService: deps.readUid(query),
+        url: query.get('url') ?? '',
+        uuid: query.get('uuid') ?? '',
+      })
+      if (result !== null && !request.isHead) {
+        await deps.append([placement(deps, { request, result, auctionId })], {
+          patienceMs: PIXEL_PATIENCE_MS,
+        })
+      }
+      return {
+        status: 200,
+        headers: { 'content-type': 'image/gif', 'cache-control': 'no-store' },
+        body: GIF,
+      }
+    },
+  }
+}
+
+function placement(
+  deps: AuctionDeps,
+  seen: { request: HotRequest; result: SealedResult; auctionId: string },
+): LogEvent {
+  const { result } = seen
+  const agent = readUserAgent(seen.request.headers['user-agent'])
+  return newEvent({
+    id: deps.nextId(),
+    atMs: deps.now(),
+    lane: viewLane(result.pubId),
+    type: EVENT_TYPE.placement,
+    reason: agent.isRobot ? REASON.robot : REASON.ok,
+    pubId: result.pubId,
+    auctionId: seen.auctionId,
+    resultNumber: result.resultNumber,
+    merchId: result.merchId,
+    campaignId: result.campaignId === 0 ? null : result.campaignId,
+    offerId: result.offerId === '0' ? null : result.offerId,
+    device: agent.device,
+    uaFamily: agent.family,
+    consent: result.consent,
+  })
+}
+
+function json(body: string): HotReply {
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
+    body,
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * The two accounts of a campaign's budget: one per UTC day and one for its life (economics 2.1).
+ *
+ * What the campaign says is the wish; the account holds what is enforced. They differ while a cap
+ * was lowered below what is spent or leased already: the new one then waits in `pending_cap_micros`
+ * and grants stop until the leases have drained.
+ *
+ * CPA and EPP owe at the order, after the click, so no lease could hold them to a cap: their
+ * accounts only count (economics 2.3, `liability.ts`).
+ */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+/** Lists what was spent and set aside of a campaign's budgets. */
+export interface BudgetAccount {
+  readonly campaign_id: number
+  readonly day: string | null // null: lifetime
+  readonly cap_micros: string | null
+  readonly pending_cap_micros: string | null
+  readonly settled_micros: string
+  readonly escrow_micros: string
+}
+
+/**
+ * Opens the accounts of campaigns for a UTC day, and their lifetime accounts, where missing. The
+ * caps are the campaigns' own at that moment.
+ */
+export async function openAccounts(
+  db: Db,
+  campaignDays: readonly { readonly campaignId: number; readonly day: string }[],
+): Promise<void> {
+  const campaignIds = campaignDays.map(({ campaignId }) => campaignId)
+  const days = campaignDays.map(({ day }) => day)
+  await db.run(sql`
+    insert into budget_account (campaign_id, day, cap_micros)
+    select campaign_id, wanted.day, case
+      when model <> 'cpc' then null
+      when wanted.day is null then budget_micros
+      else daily_budget_micros
+    end
+    from (
+      select * from unnest(${campaignIds}::int[], ${days}::date[]) as given (campaign_id, day)
+      union
+      select given.campaign_id, null from unnest(${campaignIds}::int[]) as given (campaign_id)
+    ) as wanted
+    join campaign using (campaign_id)
+    order by campaign_id, wanted.day nulls first
+    on conflict (campaign_id, day) do nothing`)
+}
+
+/**
+ * Takes over a campaign's changed budgets, in the transaction that changed them. Applies to its
+ * life, to today and to later days; a cap below what is spent or leased waits for leases to drain.
+ */
+export async function applyBudgets(tx: Db, campaignId: number, today: string): Promise<void> {
+  await tx.run(sql`
+    with locked as (
+      select account_id, settled_micros + escrow_micros as used, case
+        when model <> 'cpc' then null
+        when day is null then budget_micros
+        else daily_budget_micros
+      end as wanted
+      from budget_account join campaign using (campaign_id)
+      where campaign_id = ${campaignId} and (day is null or day >= ${today}::date)
+      order by day nulls first
+      for update of budget_account
+    )
+    update budget_account set
+      cap_micros = case when wanted < used then cap_micros else wanted end,
+      pending_cap_micros = case when wanted < used then wanted end,
+      version = version + 1
+    from locked where budget_account.account_id = locked.account_id`)
+}
+
+/**
+ * Gives money of a reversed click back to its budgets: to the day's only while the day lasts, to
+ * the lifetime's always. What cannot go back is the merchant's credit in the ledger.
+ */
+export async function returnToBudget(
+  tx: Db,
+  click: { readonly campaignId: number; readonly day: string; readonly micros: number },
+  today: string,
+): Promise<void> {
+  await tx.run(sql`
+    with locked as (
+      select account_id from budget_account
+      where campaign_id = ${click.campaignId}
+        and (day is null or (day = ${click.day}::date and day = ${today}::date))
+      order by day nulls first
+      for update
+    )
+    update budget_account
+    set settled_micros = settled_micros - ${click.micros}::bigint, version = version + 1
+    from locked where budget_account.account_id = locked.account_id`)
+}
+
+/** Lists the accounts of a campaign, lifetime first, then by day; at most `limitRows`. */
+export function listAccounts(
+  db: Db,
+  { campaignId, limitRows }: { campaignId: number; limitRows: number },
+): Promise<BudgetAccount[]> {
+  return db.rows<BudgetAccount>(sql`
+    select campaign_id, day, cap_micros, pending_cap_micros, settled_micros, escrow_micros
+    from budget_account where campaign_id = ${campaignId}
+    order by day desc nulls first limit ${limitRows}`)
+}

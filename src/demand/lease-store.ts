@@ -1,0 +1,220 @@
+/**
+ * The one statement by which a node gets, renews, enlarges and gives back its leases.
+ *
+ * All campaigns of a node go in one batch, once a second: eight nodes cost eight statements a
+ * second whatever the number of campaigns. PostgreSQL is the record; its row locks and the check
+ * `settled + escrow <= cap` (B1) are what holds a cap, not any node's good behaviour.
+ *
+ * Locks are taken in one order by everybody who touches budgets (node, lifetime accounts, daily
+ * accounts, leases; each by id), so that nodes and the fold never deadlock.
+ */
+import type { Db } from '../platform/postgres.ts'
+import { prepared, type Sql, sql } from '../platform/sql.ts'
+import { LEASE_TTL_MS, type LeaseGrant, type LeaseRequest } from './lease-terms.ts'
+
+/** One running process: its number, and how often that number was taken over. */
+export interface NodeIdentity {
+  readonly nodeId: number
+  readonly incarnation: number
+}
+
+export interface GrantedLease extends LeaseGrant {
+  /** Spent of the day's budget by all nodes as far as the log is folded; for pacing. */
+  readonly daySettledMicros: number
+}
+
+/** A node silent for this long gets no part of a scarce budget; it asks every second. */
+const NODE_SILENT_MS = 5_000
+
+/**
+ * Sends a node's requests and returns the leases as they are now; a request without an answer has
+ * no lease. Null when the node has been declared dead or its number was taken over: it must stop.
+ *
+ * `requestNo` fences: of two statements for one lease the higher number wins, also when the lower
+ * one was stuck and runs last. `nowMs` is the database's clock unless given (simulations).
+ */
+export async function requestLeases(
+  db: Db,
+  node: NodeIdentity,
+  batch: LeaseBatch,
+): Promise<GrantedLease[] | null> {
+  const statement = sql`
+with ${requested(batch)}, ${standing(node)}, ${lockedAccounts(node, batch)}, ${decided(node)},
+${written(node, batch)}
+select null::int as campaign_id, null::date as day, null::bigint as lease_id,
+  null::bigint as granted, null::bigint as fair, null::bigint as settled
+from self
+union all
+select campaign_id, day, changed.lease_id, changed.granted, fair, settled_micros
+from changed join term using (campaign_id, day)`
+  const rows = await db.rows<GrantRow>(prepared('request_leases', statement))
+  return rows.length === 0 ? null : rows.flatMap(grantOf)
+}
+
+export interface LeaseBatch {
+  readonly requestNo: number
+  readonly requests: readonly LeaseRequest[]
+  readonly nowMs?: number
+}
+
+function requested({ requests, nowMs }: LeaseBatch): Sql {
+  const column = <T>(read: (request: LeaseRequest) => T): T[] => requests.map(read)
+  return sql`request as materialized (
+  select * from unnest(
+    ${column((request) => request.campaignId)}::int[],
+    ${column((request) => request.day)}::date[],
+    ${column((request) => request.leaseId)}::bigint[],
+    ${column((request) => request.spentMicros)}::bigint[],
+    ${column((request) => request.holdMicros)}::bigint[],
+    ${column((request) => request.wantMicros)}::bigint[],
+    ${column((request) => request.priceMaxMicros)}::bigint[],
+    ${column((request) => request.isFinal)}::boolean[]
+  ) as given (campaign_id, day, lease_id, spent, hold, want, price_max, is_final)
+), clock as materialized (
+  select coalesce(${nowMs === undefined ? null : new Date(nowMs)}::timestamptz, now()) as at
+)`
+}
+
+/** Is this node still whom it says it is, and who else shares the budgets? Also its heartbeat. */
+function standing({ nodeId, incarnation }: NodeIdentity): Sql {
+  return sql`self as materialized (
+  update node set heartbeat_at = greatest(heartbeat_at, at) from clock
+  where node_id = ${nodeId} and incarnation = ${incarnation} and closed_incarnation < ${incarnation}
+  returning node_id
+), live as materialized (
+  select node_id from self
+  union
+  select node_id from node, clock
+  where heartbeat_at > at - ${NODE_SILENT_MS} * interval '1 millisecond'
+    and closed_incarnation < incarnation and position('edge' in roles) > 0
+)`
+}
+
+function lockedAccounts({ nodeId, incarnation }: NodeIdentity, { requestNo }: LeaseBatch): Sql {
+  return sql`lifetime as materialized (
+  select account_id, campaign_id,
+    coalesce(pending_cap_micros, cap_micros) - settled_micros - escrow_micros as free
+  from budget_account
+  where day is null and exists (select from self)
+    and campaign_id in (select campaign_id from request)
+  order by campaign_id
+  for update
+), daily as materialized (
+  select account_id, campaign_id, day, settled_micros,
+    coalesce(pending_cap_micros, cap_micros) - settled_micros - escrow_micros as free
+  from budget_account
+  where (campaign_id, day) in (select campaign_id, day from request)
+    and campaign_id in (select campaign_id from lifetime)
+  order by campaign_id, day
+  for update
+), held as materialized (
+  select lease_id, lease.campaign_id, lease.day, granted_micros from lease
+  join daily using (campaign_id, day)
+  where node_id = ${nodeId} and incarnation = ${incarnation}
+    and released_at is null and closed_at is null
+    and request_no < ${requestNo}
+  order by lease_id
+  for update of lease
+)`
+}
+
+/** How much each lease is to hold from now on (economics 2.2). */
+function decided({ nodeId }: NodeIdentity): Sql {
+  return sql`claim as (
+  -- What is said of a lease counts only if it is the active one. Of a lease that the node never
+  -- heard of, because the answer was lost, it has spent nothing.
+  select request.*, held.lease_id as held_id, coalesce(granted_micros, 0) as granted_before,
+    case when held.lease_id = request.lease_id then spent else 0 end as spent_here,
+    case when held.lease_id = request.lease_id then least(hold, granted_micros) else 0 end as keep,
+    daily.account_id as daily_account, lifetime.account_id as lifetime_account, settled_micros,
+    coalesce(least(daily.free, lifetime.free), ${UNLIMITED_MICROS}) as free,
+    (select count(*) from live) as nodes
+  from request
+  join daily using (campaign_id, day)
+  join lifetime on lifetime.campaign_id = request.campaign_id
+  left join held on held.campaign_id = request.campaign_id and held.day = request.day
+), room as (
+  -- All that is neither spent here nor held elsewhere.
+  select *, free + granted_before - spent_here as room from claim
+), fair as (
+  select *, case
+    when is_final or room <= 0 then 0
+    -- The tail: too little for everybody to pay one click. One node gets it (rendezvous hash).
+    when room < nodes * price_max then case when ${nodeId} = (
+      select node_id from live order by md5(node_id || ':' || campaign_id) limit 1
+    ) then room else 0 end
+    when nodes = 1 then room
+    else greatest(price_max, room / (2 * nodes))
+  end as fair from room
+), term as materialized (
+  select *, greatest(keep, least(want, spent_here + fair)) as granted from fair
+)`
+}
+
+/** Leases and escrow move together: the accounts follow what was really written to the leases. */
+function written({ nodeId, incarnation }: NodeIdentity, { requestNo }: LeaseBatch): Sql {
+  return sql`renewed as (
+  update lease set
+    granted_micros = term.granted,
+    request_no = ${requestNo},
+    expires_at = at + ${LEASE_TTL_MS} * interval '1 millisecond',
+    released_at = case when is_final then at end
+  from term, clock where lease.lease_id = term.held_id
+  returning lease.lease_id, lease.campaign_id, lease.day, new.granted_micros as granted,
+    new.granted_micros - old.granted_micros as change
+), opened as (
+  insert into lease (campaign_id, day, node_id, incarnation, granted_micros, request_no, expires_at)
+  select campaign_id, day, ${nodeId}, ${incarnation}, granted, ${requestNo},
+    at + ${LEASE_TTL_MS} * interval '1 millisecond'
+  from term, clock where held_id is null and granted > 0
+  on conflict (campaign_id, day, node_id, incarnation)
+    where released_at is null and closed_at is null
+    do nothing
+  returning lease_id, campaign_id, day, granted_micros as granted, granted_micros as change
+), changed as (
+  select * from renewed union all select * from opened
+), booked as (
+  update budget_account set
+    escrow_micros = escrow_micros + change,
+    cap_micros = case when pending_cap_micros >= settled_micros + escrow_micros + change
+      then pending_cap_micros else cap_micros end,
+    pending_cap_micros = case when pending_cap_micros >= settled_micros + escrow_micros + change
+      then null else pending_cap_micros end,
+    version = version + 1
+  from (
+    select account, sum(change)::bigint as change from (
+      select daily_account as account, change from changed join term using (campaign_id, day)
+      union all
+      select lifetime_account, change from changed join term using (campaign_id, day)
+    ) as part group by account
+  ) as total
+  where account_id = total.account
+    and (change <> 0 or pending_cap_micros >= settled_micros + escrow_micros)
+)`
+}
+
+/** More than any budget, and still a safe integer: the room of an account without a cap. */
+const UNLIMITED_MICROS = 1e15
+
+interface GrantRow {
+  campaign_id: number | null // null: the row that says the node is in good standing
+  day: string
+  lease_id: string
+  granted: string
+  fair: string
+  settled: string
+}
+
+function grantOf(row: GrantRow): GrantedLease[] {
+  if (row.campaign_id === null) return []
+  return [
+    {
+      campaignId: row.campaign_id,
+      day: row.day,
+      leaseId: Number(row.lease_id),
+      grantedMicros: Number(row.granted),
+      fairMicros: Number(row.fair),
+      daySettledMicros: Number(row.settled),
+    },
+  ]
+}

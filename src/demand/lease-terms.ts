@@ -1,0 +1,205 @@
+/**
+ * What a node asks for and gives back: the terms of its leases, decided without I/O.
+ *
+ * A request is absolute ("I have spent s, I keep h, I would like w"), never a difference, so it can
+ * be repeated or lost without harm. Giving back is safe because the local grant is cut to `hold`
+ * before the request leaves: whatever becomes of the message, the database never has less set
+ * aside than the node may spend.
+ */
+import assert from 'node:assert/strict'
+
+/** How long a lease may be spent without a word from the database (economics 2.2). */
+export const LEASE_TTL_MS = 30_000
+/** Scheduling delay and clock drift that a node allows for before it stops (B3). */
+export const LEASE_SKEW_MS = 2_000
+/** Renewed when this much time is left: room for a dozen failed statements. */
+const RENEW_BELOW_MS = 12_000
+/** A campaign that gets nothing more asks this seldom, or exhausted ones would crowd the batch. */
+const RETRY_DRY_MS = 2_000
+/** Tomorrow's leases are fetched this long before midnight, so the day turns without a gap. */
+const AHEAD_OF_MIDNIGHT_MS = 20_000
+/** Lease over the spending expected in one lease time (economics 2.2). */
+const SIZE_FACTOR = 1.5
+/** Clicks payable in a burst nobody saw coming; a crash ties up this much until it is drained. */
+const BURST_CLICKS = 100
+/** Given back only when well over the need: a lease that breathes would be written every second. */
+const SURPLUS_FACTOR = 2
+/** Campaigns renew at different seconds, or a thousand of them would all come in one batch. */
+const RENEW_SPREAD_SECONDS = 8
+const DAY_MS = 86_400_000
+
+/** Asked of the database in one batch for all campaigns. */
+export interface LeaseRequest {
+  readonly campaignId: number
+  readonly day: string // YYYY-MM-DD, UTC
+  readonly leaseId: number // 0: none yet
+  readonly spentMicros: number // reserved from this lease so far
+  readonly holdMicros: number // the grant that stays; what lies above is given back
+  readonly wantMicros: number // the grant hoped for, >= hold
+  readonly priceMaxMicros: number
+  readonly isFinal: boolean // the day is over: spent is all there will ever be
+}
+
+/** The database's answer to one request. */
+export interface LeaseGrant {
+  readonly campaignId: number
+  readonly day: string
+  readonly leaseId: number
+  readonly grantedMicros: number // in all, since the lease was made
+  readonly fairMicros: number // what this node may hold unspent, all live nodes considered
+}
+
+/** A lease as its node knows it. Mutable: the book spends it. */
+export interface HeldLease {
+  readonly dayNumber: number // UTC days since 1970
+  leaseId: number // 0 until first granted
+  grantedMicros: number // what may be spent of it in all
+  bookedMicros: number // what the database was last known to have set aside for it
+  spentMicros: number
+  fairMicros: number
+  usableUntilMs: number
+  retryAtMs: number
+}
+
+/** What a campaign's leases are to serve. */
+export interface LeaseNeeds {
+  readonly campaignId: number
+  readonly priceMaxMicros: number
+  readonly isWanted: boolean // false: hand everything in
+  readonly microsPerMs: number // recent spending of this node
+  readonly guardMicros: number // promised to wins in flight
+  readonly nowMs: number
+}
+
+/** The UTC day of an instant, in days since 1970. */
+export function dayNumberOf(nowMs: number): number {
+  return Math.floor(nowMs / DAY_MS)
+}
+
+/** `20000` → `"2024-10-04"`. */
+export function dayText(dayNumber: number): string {
+  return new Date(dayNumber * DAY_MS).toISOString().slice(0, 10)
+}
+
+/**
+ * Lists what to ask for a campaign's leases now, at most one raise among them: the total budget is
+ * shared by its days, so two days that raised at once would be promised the same money. Opens the
+ * record of a new day in `leases`, and cuts the local grant of each lease asked about to what the
+ * request says it holds.
+ */
+export function requestsOf(leases: HeldLease[], needs: LeaseNeeds): LeaseRequest[] {
+  const today = dayNumberOf(needs.nowMs)
+  dropUnused(leases, today)
+  if (needs.isWanted) {
+    openDay(leases, today)
+    if ((today + 1) * DAY_MS - needs.nowMs <= AHEAD_OF_MIDNIGHT_MS) openDay(leases, today + 1)
+  }
+  const requests: LeaseRequest[] = []
+  let hasRaise = false
+  for (const lease of leases) {
+    const isFinal = lease.dayNumber < today
+    const isLeaving = isFinal || !needs.isWanted
+    if (!isLeaving && hasRaise) continue
+    const terms = isLeaving ? handIn(lease, isFinal, needs.nowMs) : wish(lease, needs)
+    if (terms === null) continue
+    hasRaise ||= !isLeaving
+    assert(terms.holdMicros >= lease.spentMicros && terms.wantMicros >= terms.holdMicros)
+    lease.grantedMicros = Math.min(lease.grantedMicros, terms.holdMicros)
+    requests.push({
+      campaignId: needs.campaignId,
+      day: dayText(lease.dayNumber),
+      leaseId: lease.leaseId,
+      spentMicros: lease.spentMicros,
+      holdMicros: terms.holdMicros,
+      wantMicros: terms.wantMicros,
+      priceMaxMicros: needs.priceMaxMicros,
+      isFinal,
+    })
+  }
+  return requests
+}
+
+/** Takes the answer to one request (null: none); returns the leases that remain. */
+export function applyGrant(
+  leases: HeldLease[],
+  request: LeaseRequest,
+  grant: LeaseGrant | null,
+  { sentAtMs, nowMs }: { sentAtMs: number; nowMs: number },
+): HeldLease[] {
+  const lease = leases.find((held) => dayText(held.dayNumber) === request.day)
+  if (lease === undefined) return leases
+  if (request.isFinal) return leases.filter((held) => held !== lease)
+  if (grant === null) {
+    // Nothing could be set aside, or the lease was closed behind our back. Its id and spending
+    // stay known: were it to come back, what was spent of it must not be spent again.
+    lease.grantedMicros = lease.spentMicros
+    lease.fairMicros = 0
+    lease.usableUntilMs = 0
+    lease.retryAtMs = nowMs + RETRY_DRY_MS
+    return leases
+  }
+  // Another lease than the one asked about is a new one: nothing of it is spent yet.
+  if (grant.leaseId !== lease.leaseId) lease.spentMicros = 0
+  assert(grant.grantedMicros >= lease.spentMicros, 'a grant fell below what was spent')
+  const spentBefore = grant.leaseId === request.leaseId ? request.spentMicros : 0
+  lease.leaseId = grant.leaseId
+  lease.grantedMicros = grant.grantedMicros
+  lease.bookedMicros = grant.grantedMicros
+  lease.fairMicros = Math.max(0, grant.fairMicros - (lease.spentMicros - spentBefore))
+  lease.usableUntilMs = sentAtMs + LEASE_TTL_MS - LEASE_SKEW_MS
+  lease.retryAtMs = grant.grantedMicros < request.wantMicros ? nowMs + RETRY_DRY_MS : 0
+  return leases
+}
+
+function openDay(leases: HeldLease[], dayNumber: number): void {
+  if (leases.some((lease) => lease.dayNumber === dayNumber)) return
+  leases.push({
+    dayNumber,
+    leaseId: 0,
+    grantedMicros: 0,
+    bookedMicros: 0,
+    spentMicros: 0,
+    fairMicros: 0,
+    usableUntilMs: 0,
+    retryAtMs: 0,
+  })
+}
+
+/** Records of past days that never got a lease have nothing to hand in. */
+function dropUnused(leases: HeldLease[], today: number): void {
+  for (let at = leases.length - 1; at >= 0; at--) {
+    const lease = leases[at]
+    if (lease !== undefined && lease.leaseId === 0 && lease.dayNumber < today) leases.splice(at, 1)
+  }
+}
+
+type Terms = { holdMicros: number; wantMicros: number } | null
+
+/** A lease whose day or campaign is over goes back, but for what was spent. */
+function handIn(lease: HeldLease, isFinal: boolean, nowMs: number): Terms {
+  // A campaign just paused still pays the clicks of its last results until the lease runs out.
+  const isRunning = nowMs < lease.usableUntilMs
+  if (!isFinal && (isRunning || lease.bookedMicros === lease.spentMicros)) return null
+  return { holdMicros: lease.spentMicros, wantMicros: lease.spentMicros }
+}
+
+/** A live lease is renewed, refilled or trimmed when it is due; null when it is not. */
+function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
+  const { campaignId, priceMaxMicros, guardMicros, microsPerMs, nowMs } = needs
+  const unspent = lease.grantedMicros - lease.spentMicros
+  const need = Math.max(
+    Math.ceil(SIZE_FACTOR * microsPerMs * LEASE_TTL_MS),
+    BURST_CLICKS * priceMaxMicros,
+    guardMicros + priceMaxMicros,
+  )
+  // Beyond its fair part a node keeps only what wins in flight may claim.
+  const keep = Math.min(need, Math.max(lease.fairMicros, guardMicros))
+  const renewBelowMs = RENEW_BELOW_MS + (campaignId % RENEW_SPREAD_SECONDS) * 1000
+  const isSurplus = lease.leaseId !== 0 && unspent > SURPLUS_FACTOR * keep
+  const isDry = unspent < guardMicros + priceMaxMicros
+  const isLow = unspent < need / 2 && (isDry || lease.fairMicros > unspent)
+  const isOld = lease.usableUntilMs - nowMs < renewBelowMs
+  if (!isSurplus && !((isLow || isOld) && nowMs >= lease.retryAtMs)) return null
+  const hold = lease.spentMicros + Math.min(unspent, keep)
+  return { holdMicros: hold, wantMicros: Math.max(hold, lease.spentMicros + need) }
+}

@@ -1,0 +1,269 @@
+/**
+ * What this node may spend of each campaign's budget right now, without asking anybody.
+ *
+ * A lease is a part of a budget that PostgreSQL has set aside for one node and one UTC day
+ * (economics 2.1). The book spends it by plain integer arithmetic in one thread, so `reserve` is
+ * safe in the path of a reader's click: no promise, no allocation, no clock of its own.
+ *
+ * Three rules keep a cap unbroken whatever is lost, repeated or late (proof: economics 2.2):
+ * - never more than granted (B2): `spent <= granted` at every instant;
+ * - never after the time granted (B3), counted from *before* the request was sent, so that a lease
+ *   ends here before it ends in the database and no two clocks are ever compared;
+ * - what is given back is first taken off the local grant, then told: see `LeaseRequest.holdMicros`.
+ */
+import assert from 'node:assert/strict'
+import { guardMicros, WinWindow } from './guard.ts'
+import type { HeldLease, LeaseGrant, LeaseRequest } from './lease-terms.ts'
+import { applyGrant, dayNumberOf, requestsOf } from './lease-terms.ts'
+
+/** Stands for the lease of a campaign without any cap: nothing to hold, nothing to run out of. */
+export const UNCAPPED_LEASE = 0
+/** A lease with less than this many clicks left is refilled before its turn, if it can be. */
+const THIRSTY_CLICKS = 20
+/** Time constant of the spending rate: the last seconds count most, a burst is seen at once. */
+const RATE_TIME_MS = 20_000
+
+/** What the book needs to know about a campaign. */
+export interface BudgetedCampaign {
+  readonly campaignId: number
+  /** Its place in the shared outputs. */
+  readonly index: number
+  /** Whether it pays per click and has a daily or a total budget; others need no lease. */
+  readonly isCapped: boolean
+  /** The most that one click can cost, in micros: the higher of bid and exclusive bid. */
+  readonly priceMaxMicros: number
+  /** Changes whenever the budgets do, so that a raised cap is asked about at once. */
+  readonly budgetVersion: string
+}
+
+interface Slot {
+  campaign: BudgetedCampaign
+  isWanted: boolean // false once the campaign left the snapshot
+  isOverCap: boolean // CPA and EPP: expected orders use up the budget (economics 2.3)
+  readonly window: WinWindow
+  guardMicros: number
+  microsPerMs: number
+  spentSinceTick: number
+  leases: HeldLease[] // of today, and around midnight its neighbour
+}
+
+export class LeaseBook {
+  readonly #slots = new Map<number, Slot>()
+  #budgetOk: Uint8Array = new Uint8Array(0)
+  #tickedAtMs = 0
+  #lastSent = 0
+  #sentAtMs = 0
+  #isThirsty = false
+
+  /**
+   * Takes over a snapshot: every campaign whose clicks may still be paid. `budgetOk[index]` is 1
+   * while this node can fund another win of that campaign; the book keeps it current from here on.
+   */
+  setCampaigns(
+    campaigns: readonly BudgetedCampaign[],
+    { budgetOk, nowMs }: { readonly budgetOk: Uint8Array; readonly nowMs: number },
+  ): void {
+    for (const slot of this.#slots.values()) slot.isWanted = false
+    for (const campaign of campaigns) {
+      const slot = this.#slots.get(campaign.campaignId)
+      if (slot === undefined) {
+        this.#slots.set(campaign.campaignId, newSlot(campaign))
+        continue
+      }
+      const isChanged = slot.campaign.budgetVersion !== campaign.budgetVersion
+      slot.campaign = campaign
+      slot.isWanted = true
+      if (isChanged) for (const lease of slot.leases) lease.retryAtMs = 0
+    }
+    this.#budgetOk = budgetOk
+    for (const slot of this.#slots.values()) this.#publish(slot, nowMs)
+  }
+
+  /** Names the CPA and EPP campaigns whose budgets the orders still to come will use up. */
+  setOverCap(campaignIds: ReadonlySet<number>, nowMs: number): void {
+    for (const [campaignId, slot] of this.#slots) {
+      slot.isOverCap = campaignIds.has(campaignId)
+      this.#publish(slot, nowMs)
+    }
+  }
+
+  /**
+   * Sets `amountMicros` of a campaign's budget aside for a click, all of it or nothing.
+   *
+   * Returns the lease to name in the click event (`UNCAPPED_LEASE` when the campaign has no cap),
+   * or null when it cannot be funded. The caller appends the event at once, accepted at `nowMs`,
+   * or gives the reservation back with `release`.
+   */
+  reserve(campaignId: number, amountMicros: number, nowMs: number): number | null {
+    const slot = this.#slots.get(campaignId)
+    if (slot === undefined) return null
+    slot.window.countClick(nowMs)
+    if (!slot.campaign.isCapped) return UNCAPPED_LEASE
+    const lease = leaseOfDay(slot, nowMs)
+    if (lease === null || nowMs >= lease.usableUntilMs) return null
+    const leftMicros = lease.grantedMicros - lease.spentMicros - amountMicros
+    if (leftMicros < THIRSTY_CLICKS * slot.campaign.priceMaxMicros) {
+      this.#noteThirst(lease, leftMicros + amountMicros)
+    }
+    if (leftMicros < 0) return null
+    lease.spentMicros += amountMicros
+    lease.fairMicros = Math.max(0, lease.fairMicros - amountMicros)
+    slot.spentSinceTick += amountMicros
+    this.#publish(slot, nowMs)
+    return lease.leaseId
+  }
+
+  /** Takes a reservation back whose click event was never written, neither to log nor spool. */
+  release(campaignId: number, leaseId: number, amountMicros: number): void {
+    for (const lease of this.#slots.get(campaignId)?.leases ?? []) {
+      if (lease.leaseId !== leaseId) continue
+      assert(lease.spentMicros >= amountMicros, 'a release exceeds what was reserved')
+      lease.spentMicros -= amountMicros
+    }
+  }
+
+  /** Counts a result handed out to a page: its click may come within half an hour. */
+  recordWin(campaignId: number, nowMs: number): void {
+    const slot = this.#slots.get(campaignId)
+    if (slot === undefined) return
+    slot.window.countWin(nowMs)
+    if (!slot.campaign.isCapped) return
+    refreshGuard(slot, nowMs)
+    this.#publish(slot, nowMs)
+  }
+
+  /** True once after a lease ran low that the database could refill. */
+  takeThirst(): boolean {
+    const isThirsty = this.#isThirsty
+    this.#isThirsty = false
+    return isThirsty
+  }
+
+  /** Moves rates, guards and the day on, and lists what to ask the database, as `requestNo`. */
+  prepare(requestNo: number, nowMs: number): LeaseRequest[] {
+    assert(requestNo > this.#lastSent, 'lease requests must be numbered upwards')
+    this.#lastSent = requestNo
+    this.#sentAtMs = nowMs
+    const elapsedMs = Math.max(0, nowMs - this.#tickedAtMs)
+    this.#tickedAtMs = nowMs
+    const requests: LeaseRequest[] = []
+    for (const slot of this.#slots.values()) {
+      updateRate(slot, elapsedMs)
+      refreshGuard(slot, nowMs)
+      requests.push(
+        ...requestsOf(slot.leases, {
+          campaignId: slot.campaign.campaignId,
+          priceMaxMicros: slot.campaign.priceMaxMicros,
+          isWanted: slot.isWanted && slot.campaign.isCapped,
+          microsPerMs: slot.microsPerMs,
+          guardMicros: slot.guardMicros,
+          nowMs,
+        }),
+      )
+      this.#publish(slot, nowMs)
+      if (!slot.isWanted && slot.leases.length === 0) {
+        this.#slots.delete(slot.campaign.campaignId)
+      }
+    }
+    return requests
+  }
+
+  /**
+   * Takes the answer to request `requestNo`. An answer to an older request is ignored: what it
+   * says may be superseded. A lease that was asked about and is missing is no longer ours.
+   */
+  apply(
+    requestNo: number,
+    answer: { readonly requests: readonly LeaseRequest[]; readonly grants: readonly LeaseGrant[] },
+    nowMs: number,
+  ): void {
+    if (requestNo !== this.#lastSent) return
+    const grants = new Map(answer.grants.map((grant) => [leaseKey(grant), grant]))
+    for (const request of answer.requests) {
+      const slot = this.#slots.get(request.campaignId)
+      if (slot === undefined) continue
+      const grant = grants.get(leaseKey(request)) ?? null
+      slot.leases = applyGrant(slot.leases, request, grant, { sentAtMs: this.#sentAtMs, nowMs })
+      this.#publish(slot, nowMs)
+    }
+  }
+
+  /** Ends every lease at once: this node was declared dead, its clock jumped, or it shuts down. */
+  stopSpending(nowMs: number): void {
+    for (const slot of this.#slots.values()) {
+      for (const lease of slot.leases) lease.usableUntilMs = 0
+      this.#publish(slot, nowMs)
+    }
+  }
+
+  /** Granted and not yet spent of a campaign's budget today, in micros; for metrics and tests. */
+  unspentMicros(campaignId: number, nowMs: number): number {
+    const slot = this.#slots.get(campaignId)
+    const lease = slot === undefined ? null : leaseOfDay(slot, nowMs)
+    return lease === null ? 0 : lease.grantedMicros - lease.spentMicros
+  }
+
+  #noteThirst(lease: HeldLease, leftMicros: number): void {
+    if (lease.fairMicros <= leftMicros) return
+    lease.retryAtMs = 0
+    this.#isThirsty = true
+  }
+
+  /** Says whether another win could be paid: `leaseRemaining + refillable >= U + p_max` (2.3). */
+  #publish(slot: Slot, nowMs: number): void {
+    if (!slot.isWanted) return
+    const { index, isCapped, priceMaxMicros } = slot.campaign
+    this.#budgetOk[index] =
+      !slot.isOverCap &&
+      (!isCapped || fundableMicros(slot, nowMs) >= slot.guardMicros + priceMaxMicros)
+        ? 1
+        : 0
+  }
+}
+
+function newSlot(campaign: BudgetedCampaign): Slot {
+  return {
+    campaign,
+    isWanted: true,
+    isOverCap: false,
+    window: new WinWindow(),
+    guardMicros: 0,
+    microsPerMs: 0,
+    spentSinceTick: 0,
+    leases: [],
+  }
+}
+
+const leaseKey = (of: { campaignId: number; day: string }): string => `${of.campaignId} ${of.day}`
+
+function leaseOfDay(slot: Slot, nowMs: number): HeldLease | null {
+  const dayNumber = dayNumberOf(nowMs)
+  // By index: an iterator would be an allocation in the path of a click.
+  for (let at = 0; at < slot.leases.length; at++) {
+    const lease = slot.leases[at]
+    if (lease !== undefined && lease.dayNumber === dayNumber) return lease
+  }
+  return null
+}
+
+/** What is held and what could still be had; `fair` counts what is held already. */
+function fundableMicros(slot: Slot, nowMs: number): number {
+  const lease = leaseOfDay(slot, nowMs)
+  if (lease === null || nowMs >= lease.usableUntilMs) return 0
+  return Math.max(lease.grantedMicros - lease.spentMicros, lease.fairMicros)
+}
+
+function refreshGuard(slot: Slot, nowMs: number): void {
+  slot.window.advance(nowMs)
+  slot.guardMicros = guardMicros(slot.window.openWins, {
+    clickRate: slot.window.clickRate,
+    priceMicros: slot.campaign.priceMaxMicros,
+  })
+}
+
+function updateRate(slot: Slot, elapsedMs: number): void {
+  if (elapsedMs === 0) return
+  const weight = 1 - Math.exp(-elapsedMs / RATE_TIME_MS)
+  slot.microsPerMs += weight * (slot.spentSinceTick / elapsedMs - slot.microsPerMs)
+  slot.spentSinceTick = 0
+}

@@ -1,0 +1,155 @@
+/**
+ * What the fold does to budgets: clicks are booked, and the leases of ended nodes are closed.
+ *
+ * There are no spend reports: a click event names its lease and the micros reserved from it, and
+ * the fold, being exactly-once, is the report (economics 2.1). Every function here runs inside the
+ * fold's own transaction; a batch folded again finds the lane moved on and changes nothing.
+ *
+ * A node's leases are closed by the place of its last word in the money lane, not by a clock: all
+ * its clicks lie before that word, and one that lies behind it after all (it was on its way when
+ * the process died) is not paid. So no money can leave escrow and be charged as well, whatever any
+ * clock says; expiry is the second line, for a node that could no longer be heard.
+ */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { openAccounts } from './budget-account.ts'
+import type { NodeIdentity } from './lease-store.ts'
+
+/** A click as judged: `paid` is its price or 0, `reserved` what the edge took from its lease. */
+export interface SettledClick {
+  readonly campaignId: number
+  readonly day: string // UTC day of acceptance; counts for clicks without a lease
+  readonly leaseId: string // '0': the campaign had no cap
+  readonly reservedMicros: number
+  readonly paidMicros: number
+}
+
+/**
+ * Books clicks: what was paid is settled, what was reserved leaves escrow. A click without a lease
+ * counts as well, so that a cap set later knows of it. Locks accounts before leases (lease-store).
+ */
+export async function settleClicks(tx: Db, judged: readonly SettledClick[]): Promise<void> {
+  // A CPA or EPP click costs nothing yet, and its campaign's rows are as busy as any.
+  const clicks = judged.filter((click) => click.reservedMicros > 0 || click.paidMicros > 0)
+  if (clicks.length === 0) return
+  const column = <T>(read: (click: SettledClick) => T): T[] => clicks.map(read)
+  await openAccounts(
+    tx,
+    clicks.filter(({ leaseId }) => leaseId === '0'),
+  )
+  await tx.run(sql`
+with click as materialized (
+  select campaign_id, coalesce(lease.day, given.day) as day, given.lease_id, reserved, paid
+  from unnest(
+    ${column((click) => click.campaignId)}::int[],
+    ${column((click) => click.day)}::date[],
+    ${column((click) => click.leaseId)}::bigint[],
+    ${column((click) => click.reservedMicros)}::bigint[],
+    ${column((click) => click.paidMicros)}::bigint[]
+  ) as given (campaign_id, day, lease_id, reserved, paid)
+  left join lease using (lease_id, campaign_id)
+), total as materialized (
+  select campaign_id, day, sum(paid)::bigint as paid,
+    coalesce(sum(reserved) filter (where lease_id <> 0), 0)::bigint as released
+  from click group by grouping sets ((campaign_id, day), (campaign_id))
+), lifetime as materialized (
+  select account_id, campaign_id, day from budget_account
+  where day is null and campaign_id in (select campaign_id from total)
+  order by campaign_id
+  for update
+), daily as materialized (
+  select account_id, campaign_id, day from budget_account
+  where (campaign_id, day) in (select campaign_id, day from total)
+    and campaign_id in (select campaign_id from lifetime)
+  order by campaign_id, day
+  for update
+), account as materialized (
+  select account_id, paid, released from (select * from lifetime union all select * from daily) a
+  join total on total.campaign_id = a.campaign_id and total.day is not distinct from a.day
+), booked as (
+  update lease set
+    reserved_folded_micros = reserved_folded_micros + reserved,
+    paid_folded_micros = paid_folded_micros + paid
+  from (
+    select lease_id, sum(reserved)::bigint as reserved, sum(paid)::bigint as paid
+    from click where lease_id <> 0 group by lease_id
+  ) as spent
+  where lease.lease_id = spent.lease_id and exists (select from account)
+)
+update budget_account set
+  settled_micros = settled_micros + paid,
+  escrow_micros = escrow_micros - released,
+  -- Clicks without a lease were accepted before the campaign had a cap. They are paid, and where
+  -- they exceed the new cap it waits like any cap lowered too far (see budget-account.ts).
+  cap_micros = case when cap_micros < settled_micros + paid + escrow_micros - released
+    then null else cap_micros end,
+  pending_cap_micros = case when cap_micros < settled_micros + paid + escrow_micros - released
+    then coalesce(pending_cap_micros, cap_micros) else pending_cap_micros end,
+  version = version + 1
+from account where budget_account.account_id = account.account_id`)
+}
+
+/** A `leaseClose` event, as far as it matters here. */
+export interface LeaseCloseEvent {
+  readonly body: string | null
+}
+
+/** The last word of a node, or of whoever found it dead and wrote its spool to the log. */
+export function leaseCloseBody({ nodeId, incarnation }: NodeIdentity): string {
+  return JSON.stringify({ node_id: nodeId, incarnation })
+}
+
+/**
+ * Closes every lease of the nodes that spoke their last word: what no click has claimed leaves
+ * escrow, and these incarnations get no further lease. Again changes nothing.
+ */
+export async function closeLeases(tx: Db, events: readonly LeaseCloseEvent[]): Promise<void> {
+  const nodes = events.map(({ body }) => JSON.parse(body ?? '') as ClosedNode)
+  const nodeIds = nodes.map((node) => node.node_id)
+  const incarnations = nodes.map((node) => node.incarnation)
+  // First, and on its own: a grant that is under way for the node ends before or is refused after.
+  await tx.run(sql`
+    with ended as (
+      select node_id, incarnation
+      from unnest(${nodeIds}::int[], ${incarnations}::bigint[]) as given (node_id, incarnation)
+      order by node_id
+    )
+    update node set closed_incarnation = greatest(closed_incarnation, ended.incarnation)
+    from ended where node.node_id = ended.node_id`)
+  await tx.run(sql`
+with ended as materialized (
+  select lease_id, campaign_id, day from lease
+  join unnest(${nodeIds}::int[], ${incarnations}::bigint[]) as given (node_id, incarnation)
+    using (node_id, incarnation)
+  where closed_at is null
+), lifetime as materialized (
+  select account_id, campaign_id, day from budget_account
+  where day is null and campaign_id in (select campaign_id from ended)
+  order by campaign_id
+  for update
+), daily as materialized (
+  select account_id, campaign_id, day from budget_account
+  where (campaign_id, day) in (select campaign_id, day from ended)
+    and campaign_id in (select campaign_id from lifetime)
+  order by campaign_id, day
+  for update
+), closed as (
+  update lease set closed_at = now()
+  from ended join daily using (campaign_id, day)
+  where lease.lease_id = ended.lease_id and closed_at is null
+  returning lease.campaign_id, lease.day, granted_micros - reserved_folded_micros as rest
+), total as (
+  select campaign_id, day, sum(rest)::bigint as rest
+  from closed group by grouping sets ((campaign_id, day), (campaign_id))
+)
+update budget_account set escrow_micros = escrow_micros - rest, version = version + 1
+from total
+join (select * from lifetime union all select * from daily) as account
+  on account.campaign_id = total.campaign_id and account.day is not distinct from total.day
+where budget_account.account_id = account.account_id`)
+}
+
+interface ClosedNode {
+  readonly node_id: number
+  readonly incarnation: number
+}
