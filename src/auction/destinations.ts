@@ -1,0 +1,110 @@
+/**
+ * Where each link of the last million led, remembered across restarts (I5): enough to send a
+ * reader on while the database is away and this node does not hold the link.
+ *
+ * A journal of lines beside the spool: what is new is appended once a minute, and the file is
+ * written anew when most of its lines are out of date. Losing the last minute in a crash loses no
+ * money, only a little of this safety net; so nothing here is fsynced or checked.
+ */
+import { createReadStream } from 'node:fs'
+import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** Architecture I5 promises the last million. */
+const DESTINATIONS_MAX = 1_000_000
+const SAVE_MS = 60_000
+/** Lines written at once: some 20 MB of text in memory while the file is written anew. */
+const CHUNK_LINES = 100_000
+
+export class Destinations {
+  readonly #path: string
+  readonly #onError: (error: unknown) => void
+  readonly #urls = new Map<string, string>() // in order of use, oldest first
+  #fresh = new Map<string, string>() // not yet in the file
+  #linesInFile = 0
+  #timer: NodeJS.Timeout | null = null
+  #saving: Promise<void> = Promise.resolve()
+
+  constructor(path: string, onError: (error: unknown) => void) {
+    this.#path = path
+    this.#onError = onError
+  }
+
+  /** Reads what an earlier process remembered, then saves once a minute. */
+  async open(): Promise<void> {
+    try {
+      const lines = createInterface({ input: createReadStream(this.#path), crlfDelay: Infinity })
+      for await (const line of lines) {
+        const tab = line.indexOf('\t')
+        if (tab > 0) this.#keep(line.slice(0, tab), line.slice(tab + 1))
+        this.#linesInFile += 1
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#onError(error)
+    }
+    this.#timer = setInterval(() => {
+      this.#saving = this.#saving.then(() => this.#save())
+    }, SAVE_MS)
+  }
+
+  get(auctionId: string): string | null {
+    return this.#urls.get(auctionId) ?? null
+  }
+
+  /** Notes that a link was served or seen created. */
+  note(auctionId: string, url: string): void {
+    if (this.#urls.get(auctionId) === url) return
+    this.#keep(auctionId, url)
+    this.#fresh.set(auctionId, url)
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    await this.#saving
+    await this.#save()
+  }
+
+  #keep(auctionId: string, url: string): void {
+    this.#urls.delete(auctionId)
+    this.#urls.set(auctionId, url)
+    if (this.#urls.size <= DESTINATIONS_MAX) return
+    const oldest = this.#urls.keys().next()
+    if (!oldest.done) this.#urls.delete(oldest.value)
+  }
+
+  async #save(): Promise<void> {
+    if (this.#fresh.size === 0) return
+    const fresh = this.#fresh
+    this.#fresh = new Map()
+    try {
+      await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
+      if (this.#linesInFile + fresh.size > 2 * this.#urls.size) await this.#rewrite()
+      else {
+        await appendFile(this.#path, linesOf(fresh))
+        this.#linesInFile += fresh.size
+      }
+    } catch (error) {
+      this.#fresh = new Map([...fresh, ...this.#fresh])
+      this.#onError(error)
+    }
+  }
+
+  async #rewrite(): Promise<void> {
+    const aside = `${this.#path}.new`
+    await writeFile(aside, '', { mode: 0o600 })
+    const all = [...this.#urls]
+    for (let at = 0; at < all.length; at += CHUNK_LINES) {
+      await appendFile(aside, linesOf(all.slice(at, at + CHUNK_LINES)))
+    }
+    await rename(aside, this.#path)
+    this.#linesInFile = all.length
+  }
+}
+
+function linesOf(entries: Iterable<readonly [string, string]>): string {
+  let text = ''
+  // A URL as browsers read it has no line breaks; one that holds them raw is not worth keeping.
+  for (const [id, url] of entries) if (!/[\n\r]/.test(url)) text += `${id}\t${url}\n`
+  return text
+}

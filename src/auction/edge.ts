@@ -1,0 +1,181 @@
+/**
+ * What one node holds to answer readers without asking anybody: the market, the links it served,
+ * its budget leases. Kept fresh off the request path.
+ */
+import { randomBytes } from 'node:crypto'
+import type { LeaseBook } from '../demand/lease.ts'
+import { consentOf } from '../events/consent.ts'
+import { readUserAgent } from '../events/user-agent.ts'
+import type { Geo } from '../platform/geo.ts'
+import type { HotRequest } from '../platform/hot-http.ts'
+import { type Listener, listen } from '../platform/listen.ts'
+import type { Database } from '../platform/postgres.ts'
+import { Decider } from './decide.ts'
+import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './hold-auction.ts'
+import { LinkCache } from './link-cache.ts'
+import { type LinkData, loadLinks } from './link-store.ts'
+import { loadMarket, type Market } from './market.ts'
+import type { Receipt } from './receipt-queue.ts'
+
+/** Changes reach every node within 2 s by notification; this is for one that got lost. */
+const POLL_MS = 10_000
+/** Changes in quick succession (an import, a script of commands) make one reload. */
+const GATHER_MS = 50
+const RESULT_NUMBER_BYTES = 16
+/** Tables whose change alters what a held link means. */
+const LINK_TABLES = new Set(['merchant', 'merchant_domain', 'smart_link'])
+
+export interface EdgeOptions {
+  readonly database: Database
+  readonly book: LeaseBook
+  readonly geo: Geo
+  readonly pricing: 'second_price' | 'first_price'
+  readonly now: () => number
+  readonly onReceipt: (receipt: Receipt) => void
+  readonly onError: (error: unknown) => void
+  /** Told of each new snapshot, before it is used. */
+  readonly onMarket?: (market: Market) => void
+}
+
+export class Edge {
+  readonly #options: EdgeOptions
+  readonly #links: LinkCache<ReturnType<Decider['candidatesOf']>>
+  readonly #decider: Decider
+  #market: Market
+  #listener: Listener | null = null
+  #gathering: NodeJS.Timeout | null = null
+  #poll: NodeJS.Timeout | null = null
+  #isLinkChange = false
+
+  private constructor(options: EdgeOptions, market: Market) {
+    this.#options = options
+    this.#market = market
+    this.#links = new LinkCache((ids) => loadLinks(options.database, ids))
+    this.#decider = new Decider(options)
+    this.#take(market)
+  }
+
+  /** Loads the market, then listens for its changes. */
+  static async open(options: EdgeOptions): Promise<Edge> {
+    const edge = new Edge(options, await loadMarket(options.database, 1))
+    edge.#listener = listen({
+      connection: options.database.connection,
+      applicationName: 'souk edge',
+      channels: ['souk_config'],
+      onNotification: (_channel, table) => edge.#noteChange(LINK_TABLES.has(table)),
+      onListening: () => edge.#noteChange(true),
+    })
+    edge.#poll = setInterval(() => edge.#noteChange(false), POLL_MS)
+    return edge
+  }
+
+  get market(): Market {
+    return this.#market
+  }
+
+  async close(): Promise<void> {
+    if (this.#poll !== null) clearInterval(this.#poll)
+    if (this.#gathering !== null) clearTimeout(this.#gathering)
+    await this.#listener?.close()
+  }
+
+  findLink(auctionId: string, patienceMs: number): Promise<LinkData | null> {
+    return this.#links.get(auctionId, patienceMs)
+  }
+
+  peekLink(auctionId: string): LinkData | undefined {
+    return this.#links.peek(auctionId)
+  }
+
+  /** A page's auction (4.6). */
+  holdForPage(
+    link: LinkData,
+    request: HotRequest,
+    page: { nowMs: number; consent: string | undefined },
+  ): HeldAuction {
+    const held = this.#hold(link, request, { ...page, isAtClick: false })
+    if (held.winner !== null && !request.isHead) {
+      this.#options.book.recordWin(held.winner.campaign.campaign_id, page.nowMs)
+    }
+    return held
+  }
+
+  /** The auction of a click on a smart link or wrapper. */
+  holdAtClick(link: LinkData, request: HotRequest, nowMs: number): HeldAuction {
+    return this.#hold(link, request, { nowMs, consent: undefined, isAtClick: true })
+  }
+
+  /** The link's own destination, as a result that nobody pays for. */
+  keepOriginal(link: LinkData, request: HotRequest, nowMs: number): HeldAuction {
+    const context = this.#context(link, request, { nowMs, consent: undefined, isAtClick: true })
+    const resultNumber = randomBytes(RESULT_NUMBER_BYTES)
+    return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
+  }
+
+  consentFor(request: HotRequest, pubId: number, said?: string): number {
+    const byDefault = this.#market.publishers.get(pubId)?.consent_default ?? 'full'
+    return consentOf(said, { headers: request.headers, byDefault })
+  }
+
+  #hold(link: LinkData, request: HotRequest, page: PageFacts): HeldAuction {
+    const context = this.#context(link, request, page)
+    const resultNumber = randomBytes(RESULT_NUMBER_BYTES)
+    if (link.link.state === 'disabled') {
+      return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
+    }
+    const candidates = this.#links.derive(link.link.auction_id, this.#market.version, (data) =>
+      this.#decider.candidatesOf(data, this.#market),
+    )
+    const decision = this.#decider.decide(this.#market, link, {
+      candidates: candidates ?? this.#decider.candidatesOf(link, this.#market),
+      context,
+      resultNumber,
+      isRecorded: !request.isHead,
+    })
+    return heldAuction(this.#market, link, { context, decision, resultNumber })
+  }
+
+  #context(link: LinkData, request: HotRequest, page: PageFacts): AuctionContext {
+    return {
+      nowMs: page.nowMs,
+      isAtClick: page.isAtClick,
+      consent: this.consentFor(request, link.link.pub_id, page.consent),
+      device: readUserAgent(request.headers['user-agent']).device,
+      country: this.#options.geo.countryOf(request),
+    }
+  }
+
+  #noteChange(isLinkChange: boolean): void {
+    this.#isLinkChange ||= isLinkChange
+    if (this.#gathering !== null) return
+    this.#gathering = setTimeout(() => {
+      this.#gathering = null
+      void this.#reload()
+    }, GATHER_MS)
+  }
+
+  async #reload(): Promise<void> {
+    const isLinkChange = this.#isLinkChange
+    this.#isLinkChange = false
+    try {
+      this.#take(await loadMarket(this.#options.database, this.#market.version + 1))
+      if (isLinkChange) this.#links.invalidate()
+    } catch (error) {
+      // The snapshot in hand goes on serving; the next change, reconnection or poll tries again.
+      this.#isLinkChange ||= isLinkChange
+      this.#options.onError(error)
+    }
+  }
+
+  #take(market: Market): void {
+    this.#options.onMarket?.(market)
+    this.#decider.setMarket(market)
+    this.#market = market
+  }
+}
+
+interface PageFacts {
+  readonly nowMs: number
+  readonly consent: string | undefined
+  readonly isAtClick: boolean
+}
