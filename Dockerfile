@@ -1,0 +1,20 @@
+# Souk as an image. Any Node builds it; it runs on the one that package-lock.json pins.
+FROM node:24-bookworm-slim AS build
+WORKDIR /souk
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY . .
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM debian:bookworm-slim
+# PostgreSQL refuses to run as root; with DATABASE_URL set, the embedded one is not started at all.
+RUN useradd --system --create-home --home-dir /data souk && chmod 700 /data
+COPY --from=build /souk /souk
+ENV HOST=0.0.0.0 SOUK_DATA=/data
+USER souk
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["/souk/node_modules/.bin/node", "-e", \
+  "fetch(`http://127.0.0.1:${process.env.PORT ?? 8080}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["/souk/node_modules/.bin/node", "/souk/bin/souk.mjs"]
+CMD ["serve"]

@@ -1,0 +1,68 @@
+/**
+ * `npm test`: everything, or the files that are named (`npm test -- src/platform`).
+ *
+ * Types, lint and the tidy rules are tests among the others, so that the runner's summary at the
+ * end is the whole truth.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { openTestServer } from '../test/database.ts'
+import { CHROMIUM, findProgram, installCommand, NATS_SERVER } from '../test/machine.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const PATTERN = '**/*.{test,spec}.ts'
+const FOLDERS = ['src', 'test', 'tag', 'dashboard', 'bench']
+
+// Half of the files wait for servers and browsers most of the time, so two always fit.
+const CONCURRENCY_MIN = 2
+const TEST_TIMEOUT_MS = 600_000 // Far beyond the longest: only what hangs for ever meets it.
+
+const named = process.argv.slice(2)
+const files = (named.length > 0 ? named : FOLDERS).map((path) =>
+  path.endsWith('.ts') ? path : `${path}/${PATTERN}`,
+)
+if (named.length === 0) needPrograms()
+
+// Held for all of them: each test process would else start and stop the server by itself.
+const server = await openTestServer()
+const runner = spawn(
+  process.execPath,
+  [
+    '--test',
+    `--test-concurrency=${Math.max(CONCURRENCY_MIN, availableParallelism())}`,
+    `--test-timeout=${TEST_TIMEOUT_MS}`,
+    ...files,
+  ],
+  { cwd: ROOT, stdio: 'inherit' },
+)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))
+runner.on('exit', async (code) => {
+  await server.close()
+  process.exit(code ?? 1)
+})
+
+/** Finds what the tests need, installs it where that is possible, or says how to. */
+function needPrograms(): void {
+  const missing = [CHROMIUM, NATS_SERVER].filter((need) => findProgram(need) === null)
+  if (missing.length === 0) return
+  if (process.getuid?.() === 0 && aptGet('--version')) {
+    process.stderr.write(`Installing ${missing.map((need) => need.aptPackage).join(', ')} …\n`)
+    aptGet('update')
+    aptGet('install', '-y', '--no-install-recommends', ...missing.map((need) => need.aptPackage))
+  }
+  const still = missing.filter((need) => findProgram(need) === null)
+  if (still.length === 0) return
+  const purposes = still.map(({ programs, purpose }) => `${purpose} need ${programs[0]}`)
+  process.stderr.write(`${purposes.join('; ')}. Install with:\n\n  ${installCommand(still)}\n`)
+  process.exit(1)
+}
+
+function aptGet(...args: string[]): boolean {
+  const { status } = spawnSync('apt-get', ['-qq', ...args], {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    // Its progress is of no use here; its complaints are.
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  return status === 0
+}
