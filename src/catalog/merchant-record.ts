@@ -1,0 +1,19 @@
+/** A merchant as the operator sees it: settings under the names of the operator's options. */
+import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import type { Merchant } from './merchant-store.ts'
+
+export function toMerchantRecord(row: Merchant) {
+  return {
+    merch_id: row.merch_id,
+    name: row.name,
+    domain: [...row.domains],
+    uid: row.uid,
+    click_param: row.click_param,
+    deep_link: row.deep_link,
+    window_days: row.window_days,
+    origin: [...row.origins],
+    feed_imported_at: formatTimestampOrNull(row.feed_imported_at),
+    datetime_created: formatTimestamp(row.datetime_created),
+    datetime_updated: formatTimestamp(row.datetime_updated),
+  }
+}

@@ -1,0 +1,130 @@
+/** Commands on users, publishers and API keys. */
+import { createApiKey, createUser } from '../accounts/create-account.ts'
+import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../accounts/publisher.ts'
+import { insertPublisher, listPublishers, updatePublisher } from '../accounts/publisher-store.ts'
+import { toApiKeyRecord, toPublisherRecord } from '../accounts/schema.ts'
+import { disableApiKey, findUserByEmail, listApiKeys, listUsers } from '../accounts/store.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import type { Micros } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
+import type { CommandContext } from './command.ts'
+
+export async function createUserCommand(
+  context: CommandContext,
+  options: { email: string; password: string; admin?: boolean },
+) {
+  const { email, password, admin = false } = options
+  const user = await createUser(await context.database(), { email, password, isAdmin: admin })
+  return { uid: user.uid, email: user.email }
+}
+
+export async function listUsersCommand(context: CommandContext) {
+  const users = await listUsers(await context.database())
+  return users.map(({ uid, email, is_admin, datetime_created }) => ({
+    uid,
+    email,
+    admin: is_admin,
+    datetime_created: formatTimestamp(datetime_created),
+  }))
+}
+
+/** A null takes a setting back to its default. */
+export interface PublisherOptions {
+  readonly name?: string
+  readonly slug?: string
+  readonly user?: string
+  readonly partner?: boolean
+  readonly share?: number | null
+  readonly domain?: string[]
+  readonly floor?: Micros | null
+  readonly tolerance?: number | null
+  readonly beta?: number | null
+  readonly epsilon?: number | null
+  readonly allowMerchant?: number[]
+  readonly blockMerchant?: number[]
+  readonly linkmateScope?: PublisherSettings['linkmate_scope']
+  readonly consentDefault?: PublisherSettings['consent_default']
+  readonly allowHost?: string[]
+  readonly requirePrice?: boolean
+}
+
+export async function createPublisherCommand(
+  context: CommandContext,
+  options: PublisherOptions & { name: string; slug: string; user: string },
+) {
+  const db = await context.database()
+  const { name, slug } = options
+  const uid = await requireUid(db, options.user)
+  const settings = { ...PUBLISHER_DEFAULTS, uid, name, slug, ...(await readChanges(db, options)) }
+  return toPublisherRecord(await insertPublisher(db, settings))
+}
+
+export async function updatePublisherCommand(
+  context: CommandContext,
+  options: PublisherOptions & { id: number },
+) {
+  const db = await context.database()
+  const changes = await readChanges(db, options)
+  return toPublisherRecord(await updatePublisher(db, { pubId: options.id, changes }))
+}
+
+export async function listPublishersCommand(context: CommandContext) {
+  const publishers = await listPublishers(await context.database(), { uid: null })
+  return publishers.map(toPublisherRecord)
+}
+
+export async function createKeyCommand(
+  context: CommandContext,
+  options: { user: string; description: string; expires?: Date | null },
+) {
+  const db = await context.database()
+  const uid = await requireUid(db, options.user)
+  const { description, expires: expiresAt = null } = options
+  const { key, row } = await createApiKey(db, { uid, description, expiresAt, now: context.now() })
+  return { token_id: row.token_id, uid, key }
+}
+
+export async function disableKeyCommand(context: CommandContext, options: { token: number }) {
+  const row = await disableApiKey(await context.database(), { tokenId: options.token, uid: null })
+  if (row === null) throw new ApiError('notFound', { message: `No key ${options.token}` })
+  return { token_id: row.token_id, is_enabled_by_user: row.is_enabled_by_user }
+}
+
+export async function listKeysCommand(context: CommandContext) {
+  return (await listApiKeys(await context.database(), { uid: null })).map(toApiKeyRecord)
+}
+
+/** The user whom an option names by e-mail address. */
+export async function requireUid(db: Db, email: string): Promise<number> {
+  const user = await findUserByEmail(db, email)
+  if (user === null) throw badRequest([{ field: 'user', rule: `no user has ${email}` }])
+  return user.uid
+}
+
+/** From the options given to the settings they change; options not given change nothing. */
+async function readChanges(db: Db, options: PublisherOptions): Promise<Partial<PublisherSettings>> {
+  const given = {
+    name: options.name,
+    slug: options.slug,
+    uid: options.user === undefined ? undefined : await requireUid(db, options.user),
+    is_partner: options.partner,
+    share_ppm: options.share,
+    domains: options.domain,
+    floor_micros: options.floor,
+    tolerance_ppm: options.tolerance,
+    beta: options.beta,
+    epsilon_ppm: options.epsilon,
+    allow_merchants: options.allowMerchant,
+    block_merchants: options.blockMerchant,
+    linkmate_scope: options.linkmateScope,
+    consent_default: options.consentDefault,
+    allow_hosts: options.allowHost,
+    is_price_required: options.requirePrice,
+  }
+  const defaults: Record<string, unknown> = { ...PUBLISHER_DEFAULTS }
+  const changes = Object.entries(given)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, value === null ? defaults[name] : value])
+  return Object.fromEntries(changes)
+}

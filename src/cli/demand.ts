@@ -1,0 +1,185 @@
+/** Commands on merchants and campaigns. */
+import { MERCHANT_DEFAULTS, type MerchantSettings } from '../catalog/merchant.ts'
+import { toMerchantRecord } from '../catalog/merchant-record.ts'
+import {
+  insertMerchant,
+  listMerchants,
+  type Merchant,
+  updateMerchant,
+} from '../catalog/merchant-store.ts'
+import type { Config } from '../config.ts'
+import type { CampaignModel, CampaignSettings, Device } from '../demand/campaign.ts'
+import { toCampaignRecord } from '../demand/campaign-record.ts'
+import {
+  type CampaignState,
+  type CampaignWorld,
+  insertCampaign,
+  listCampaigns,
+  setCampaignState,
+  updateCampaign,
+} from '../demand/campaign-store.ts'
+import type { Micros } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { requireUid } from './accounts.ts'
+import type { CommandContext } from './command.ts'
+
+export interface MerchantOptions {
+  readonly name?: string
+  readonly domain?: string[]
+  readonly user?: string | null
+  readonly clickParam?: string
+  readonly deepLink?: string | null
+  readonly windowDays?: number
+  readonly origin?: string[]
+}
+
+export async function createMerchantCommand(
+  context: CommandContext,
+  options: MerchantOptions & { name: string; domain: string[] },
+) {
+  const db = await context.database()
+  const { name, domain: domains } = options
+  const changes = await readMerchantChanges(db, options)
+  return withSecret(await insertMerchant(db, { ...MERCHANT_DEFAULTS, name, domains, ...changes }))
+}
+
+export async function updateMerchantCommand(
+  context: CommandContext,
+  options: MerchantOptions & { id: number },
+) {
+  const db = await context.database()
+  const changes = await readMerchantChanges(db, options)
+  return withSecret(await updateMerchant(db, { merchId: options.id, changes }))
+}
+
+export async function listMerchantsCommand(context: CommandContext) {
+  return (await listMerchants(await context.database())).map(toMerchantRecord)
+}
+
+/** The secret is for one merchant's own server: shown with its record, never in a list of all. */
+function withSecret(merchant: Merchant) {
+  return { ...toMerchantRecord(merchant), postback_secret: merchant.postback_secret }
+}
+
+async function readMerchantChanges(
+  db: Db,
+  options: MerchantOptions,
+): Promise<Partial<MerchantSettings>> {
+  const { user } = options
+  return givenOnly({
+    name: options.name,
+    domains: options.domain,
+    uid: user === undefined || user === null ? user : await requireUid(db, user),
+    click_param: options.clickParam,
+    deep_link: options.deepLink,
+    window_days: options.windowDays,
+    origins: options.origin,
+  })
+}
+
+export interface CampaignOptions {
+  readonly merchant?: number
+  readonly model?: CampaignModel
+  readonly bid?: Micros | null
+  readonly exclusiveBid?: Micros | null
+  readonly rate?: number | null
+  readonly payment?: Micros | null
+  readonly roas?: number | null
+  readonly dailyBudget?: Micros | null
+  readonly budget?: Micros | null
+  readonly start?: Date | null
+  readonly end?: Date | null
+  readonly country?: string[]
+  readonly device?: Device[]
+  readonly allowPublisher?: number[]
+  readonly blockPublisher?: number[]
+  readonly trackerImpression?: string[]
+  readonly trackerViewable?: string[]
+}
+
+export async function createCampaignCommand(
+  context: CommandContext,
+  options: CampaignOptions & { merchant: number; model: CampaignModel },
+) {
+  const settings: CampaignSettings = {
+    ...NO_CAMPAIGN_SETTINGS,
+    merch_id: options.merchant,
+    model: options.model,
+    ...readCampaignChanges(options),
+  }
+  const world = worldOf(context.config, context.now())
+  return toCampaignRecord(await insertCampaign(await context.database(), { settings, world }))
+}
+
+export async function updateCampaignCommand(
+  context: CommandContext,
+  options: CampaignOptions & { id: number },
+) {
+  const changes = readCampaignChanges(options)
+  const world = worldOf(context.config, context.now())
+  const db = await context.database()
+  return toCampaignRecord(await updateCampaign(db, { campaignId: options.id, changes, world }))
+}
+
+export async function listCampaignsCommand(context: CommandContext) {
+  return (await listCampaigns(await context.database())).map(toCampaignRecord)
+}
+
+export async function setCampaignStateCommand(
+  context: CommandContext,
+  { campaign: campaignId, state }: { campaign: number; state: CampaignState },
+) {
+  const campaign = await setCampaignState(await context.database(), { campaignId, state })
+  return { campaign_id: campaign.campaign_id, state: campaign.state }
+}
+
+const NO_CAMPAIGN_SETTINGS: Omit<CampaignSettings, 'merch_id' | 'model'> = {
+  bid_micros: null,
+  exclusive_bid_micros: null,
+  rate_ppm: null,
+  payment_micros: null,
+  roas: null,
+  daily_budget_micros: null,
+  budget_micros: null,
+  starts_at: null,
+  ends_at: null,
+  countries: [],
+  devices: [],
+  allow_publishers: [],
+  block_publishers: [],
+  tracker_impression: [],
+  tracker_viewable: [],
+}
+
+function readCampaignChanges(options: CampaignOptions): Partial<CampaignSettings> {
+  return givenOnly({
+    merch_id: options.merchant,
+    model: options.model,
+    bid_micros: options.bid,
+    exclusive_bid_micros: options.exclusiveBid,
+    rate_ppm: options.rate,
+    payment_micros: options.payment,
+    roas: options.roas,
+    daily_budget_micros: options.dailyBudget,
+    budget_micros: options.budget,
+    starts_at: options.start,
+    ends_at: options.end,
+    countries: options.country?.map((code) => code.toUpperCase()),
+    devices: options.device,
+    allow_publishers: options.allowPublisher,
+    block_publishers: options.blockPublisher,
+    tracker_impression: options.trackerImpression,
+    tracker_viewable: options.trackerViewable,
+  })
+}
+
+function worldOf({ geoHeader, geoipDb }: Config, now: Date): CampaignWorld {
+  return { now, knowsCountries: geoHeader !== null || geoipDb !== null }
+}
+
+/** Without the settings that no option was given for. */
+function givenOnly<T extends object>(settings: T): Given<T> {
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given) as Given<T>
+}
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> }

@@ -1,0 +1,97 @@
+/**
+ * Options of the command line: how each kind of value is read.
+ *
+ * A value that cannot be read is wrong usage (exit 2). A value that is read but that the service
+ * does not accept is refused later, by the rules of its own area (exit 1).
+ */
+import { InvalidArgumentError } from 'commander'
+import { type Micros, parseDollars } from '../platform/money.ts'
+import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
+
+/** One option: its flags and help as commander writes them, and how its value is read. */
+export interface OptionSpec {
+  readonly flags: string
+  readonly help: string
+  readonly read?: (value: string, previous: unknown) => unknown
+  readonly isRequired?: boolean
+}
+
+const PPM = 1_000_000
+const INTEGER_MAX = 2_147_483_647 // Ids and counts are 32-bit columns.
+
+/** US dollars as typed, `0.60`; an empty value takes a setting away. */
+export function readDollars(value: string): Micros | null {
+  if (value === '') return null
+  const amount = parseDollars(value)
+  if (amount === null) throw new InvalidArgumentError('It must be US dollars, such as 0.60.')
+  return amount
+}
+
+/** A fraction, `0.75`, as parts per million; null when empty. Negative ones are left to the rules. */
+export function readFraction(value: string): number | null {
+  const number = readNumber(value)
+  if (number === null) return null
+  const ppm = Math.round(number * PPM)
+  if (!Number.isSafeInteger(ppm) || Math.abs(ppm) > INTEGER_MAX) {
+    throw new InvalidArgumentError('It must be a fraction, such as 0.75.')
+  }
+  return ppm
+}
+
+export function readNumber(value: string): number | null {
+  if (value === '') return null
+  if (!/^-?\d+(\.\d+)?$/.test(value)) throw new InvalidArgumentError('It must be a number.')
+  return Number(value)
+}
+
+export function readInteger(value: string): number {
+  const number = Number(value)
+  if (!/^\d{1,10}$/.test(value) || number > INTEGER_MAX) {
+    throw new InvalidArgumentError('It must be a whole number.')
+  }
+  return number
+}
+
+/** ISO 8601 with an offset, or a plain date; null when empty. */
+export function readInstant(value: string): Date | null {
+  if (value === '') return null
+  const instant = parseTimestamp(value)
+  if (instant === null) throw new InvalidArgumentError(`It ${TIMESTAMP_RULE}.`)
+  return instant
+}
+
+/** A plain date, `2026-03-02`. */
+export function readDay(value: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(value) || parseTimestamp(value) === null) {
+    throw new InvalidArgumentError('It must be a date, such as 2026-03-02.')
+  }
+  return value
+}
+
+/** Text that an empty value takes away. */
+export function readText(value: string): string | null {
+  return value === '' ? null : value
+}
+
+/** One of a few words, whatever its case. */
+export function readWord(...words: readonly string[]): (value: string) => string {
+  return (value) => {
+    const word = words.find((item) => item === value.toLowerCase())
+    if (word === undefined) throw new InvalidArgumentError(`It must be one of ${words.join(', ')}.`)
+    return word
+  }
+}
+
+/** A list given by repeating the option or with commas; one empty value empties it. */
+export function readList<T>(read: (value: string) => T): (value: string, previous: unknown) => T[] {
+  return (value, previous) => {
+    const items = value.split(',').flatMap((item) => item.trim() || [])
+    return [...((previous as T[] | undefined) ?? []), ...items.map(read)]
+  }
+}
+
+/** A list whose values may hold commas themselves: only by repeating the option. */
+export function readRepeated(value: string, previous: unknown): string[] {
+  const before = (previous as string[] | undefined) ?? []
+  return value === '' ? before : [...before, value]
+}

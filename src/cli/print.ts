@@ -1,0 +1,52 @@
+/** Results for people: tables for lists, lines for records. Scripts ask for --json instead. */
+
+const CELL_WIDTH_MAX = 60 // Longer values are cut in tables; records show them whole.
+
+/** A result as text: a list of records becomes a table, a record its fields line by line. */
+export function formatResult(result: unknown): string {
+  if (Array.isArray(result)) return formatTable(result)
+  if (!isRecord(result)) return cell(result)
+  const entries = Object.entries(result)
+  const lists = entries.filter(([, value]) => isRecordList(value))
+  const fields = entries.filter(([, value]) => !isRecordList(value))
+  const width = Math.max(0, ...fields.map(([name]) => name.length))
+  const lines = fields.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`.trimEnd())
+  const tables = lists.map(([name, value]) => `\n${name}:\n${formatTable(value as unknown[])}`)
+  return [...lines, ...tables].join('\n')
+}
+
+function formatTable(rows: readonly unknown[]): string {
+  if (rows.length === 0) return '(none)'
+  if (!rows.every(isRecord)) return rows.map(cell).join('\n')
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  const cells = [names, ...rows.map((row) => names.map((name) => cut(cell(row[name]))))]
+  const widths = names.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)))
+  return cells
+    .map((line) =>
+      line
+        .map((text, at) => text.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isRecordList(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(isRecord)
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '-'
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(cell).join(', ')
+  if (typeof value === 'object') return JSON.stringify(value)
+  return String(value)
+}
+
+function cut(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ')
+  return line.length <= CELL_WIDTH_MAX ? line : `${line.slice(0, CELL_WIDTH_MAX - 1)}…`
+}
