@@ -1,5 +1,6 @@
 /** What a command is, and what it gets to work with. */
 import type { Config } from '../config.ts'
+import type { Storage } from '../open-storage.ts'
 import type { Database } from '../platform/postgres.ts'
 import type { OptionSpec } from './option.ts'
 
@@ -7,6 +8,8 @@ export interface CommandContext {
   readonly config: Config
   /** Opens the database on first use; it is closed when the command has ended. */
   database(): Promise<Database>
+  /** The same before it is migrated. */
+  storage(): Promise<Storage>
   readonly now: () => Date
   /** Shows progress on stderr; silent under --json. */
   progress(line: string): void

@@ -1,0 +1,157 @@
+/**
+ * The operator's commands (operator's interface, `npx souk <command>`), in one list.
+ *
+ * Each is a thin call into the folder that knows the subject, loaded only when it is run: the
+ * command line itself starts in a fraction of a second.
+ */
+import { type CommandSpec, command } from './command.ts'
+import { type OptionSpec, readInstant, readInteger } from './option.ts'
+import {
+  CAMPAIGN_SETTINGS,
+  forCreate,
+  forUpdate,
+  MERCHANT_SETTINGS,
+  PUBLISHER_SETTINGS,
+} from './settings.ts'
+
+type Accounts = typeof import('./accounts.ts')
+type Demand = typeof import('./demand.ts')
+const accounts = (): Promise<Accounts> => import('./accounts.ts')
+const demand = (): Promise<Demand> => import('./demand.ts')
+
+/** The options type that a command's function takes. */
+type OptionsOf<F> = F extends (context: never, options: infer O) => unknown ? O : never
+
+const DATABASE_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command({
+    name: 'migrate',
+    help: 'Brings the database to the schema of this program.',
+    options: [],
+    run: async (context) => (await import('./database.ts')).migrateCommand(context),
+  }),
+]
+
+const ACCOUNT_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command<OptionsOf<Accounts['createUserCommand']>>({
+    name: 'user create',
+    help: 'Makes a user of the dashboard and the API.',
+    options: [
+      { flags: '--email <E>', help: 'e-mail address', isRequired: true },
+      { flags: '--password <P>', help: 'at least 8 characters', isRequired: true },
+      { flags: '--admin', help: 'may see everything' },
+    ],
+    run: async (context, options) => (await accounts()).createUserCommand(context, options),
+  }),
+  command({
+    name: 'user list',
+    help: 'Lists users.',
+    options: [],
+    run: async (context) => (await accounts()).listUsersCommand(context),
+  }),
+  command<OptionsOf<Accounts['createPublisherCommand']>>({
+    name: 'publisher create',
+    help: 'Makes a publisher.',
+    options: forCreate(PUBLISHER_SETTINGS, ['name', 'slug', 'user']),
+    run: async (context, options) => (await accounts()).createPublisherCommand(context, options),
+  }),
+  command<OptionsOf<Accounts['updatePublisherCommand']>>({
+    name: 'publisher update',
+    help: 'Changes the settings given; lists are replaced, an empty value takes one away.',
+    options: forUpdate(PUBLISHER_SETTINGS),
+    run: async (context, options) => (await accounts()).updatePublisherCommand(context, options),
+  }),
+  command({
+    name: 'publisher list',
+    help: 'Lists publishers.',
+    options: [],
+    run: async (context) => (await accounts()).listPublishersCommand(context),
+  }),
+  command<OptionsOf<Accounts['createKeyCommand']>>({
+    name: 'key create',
+    help: 'Makes an API key and shows it, this once.',
+    options: [
+      { flags: '--user <E>', help: 'e-mail address of its user', isRequired: true },
+      { flags: '--description <D>', help: 'label', isRequired: true },
+      { flags: '--expires <ISO>', help: 'last moment (never)', read: readInstant },
+    ],
+    run: async (context, options) => (await accounts()).createKeyCommand(context, options),
+  }),
+  command<OptionsOf<Accounts['disableKeyCommand']>>({
+    name: 'key disable',
+    help: 'Disables an API key for good.',
+    options: [{ flags: '--token <ID>', help: 'which one', read: readInteger, isRequired: true }],
+    run: async (context, options) => (await accounts()).disableKeyCommand(context, options),
+  }),
+  command({
+    name: 'key list',
+    help: 'Lists API keys, without the keys themselves.',
+    options: [],
+    run: async (context) => (await accounts()).listKeysCommand(context),
+  }),
+]
+
+const CAMPAIGN: OptionSpec = {
+  flags: '--campaign <ID>',
+  help: 'which one',
+  read: readInteger,
+  isRequired: true,
+}
+
+const DEMAND_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command<OptionsOf<Demand['createMerchantCommand']>>({
+    name: 'merchant create',
+    help: 'Makes a merchant.',
+    options: forCreate(MERCHANT_SETTINGS, ['name', 'domain']),
+    run: async (context, options) => (await demand()).createMerchantCommand(context, options),
+  }),
+  command<OptionsOf<Demand['updateMerchantCommand']>>({
+    name: 'merchant update',
+    help: 'Changes the settings given; lists are replaced, an empty value takes one away.',
+    options: forUpdate(MERCHANT_SETTINGS),
+    run: async (context, options) => (await demand()).updateMerchantCommand(context, options),
+  }),
+  command({
+    name: 'merchant list',
+    help: 'Lists merchants.',
+    options: [],
+    run: async (context) => (await demand()).listMerchantsCommand(context),
+  }),
+  command<OptionsOf<Demand['createCampaignCommand']>>({
+    name: 'campaign create',
+    help: 'Makes a campaign; one that could not work is refused, with every reason.',
+    options: forCreate(CAMPAIGN_SETTINGS, ['merchant', 'model']),
+    run: async (context, options) => (await demand()).createCampaignCommand(context, options),
+  }),
+  command<OptionsOf<Demand['updateCampaignCommand']>>({
+    name: 'campaign update',
+    help: 'Changes the settings given; lists are replaced, an empty value takes one away.',
+    options: forUpdate(CAMPAIGN_SETTINGS),
+    run: async (context, options) => (await demand()).updateCampaignCommand(context, options),
+  }),
+  command({
+    name: 'campaign list',
+    help: 'Lists campaigns.',
+    options: [],
+    run: async (context) => (await demand()).listCampaignsCommand(context),
+  }),
+  command<{ campaign: number }>({
+    name: 'campaign pause',
+    help: 'Stops a campaign until it is resumed.',
+    options: [CAMPAIGN],
+    run: async (context, { campaign }) =>
+      (await demand()).setCampaignStateCommand(context, { campaign, state: 'paused' }),
+  }),
+  command<{ campaign: number }>({
+    name: 'campaign resume',
+    help: 'Lets a paused campaign run again.',
+    options: [CAMPAIGN],
+    run: async (context, { campaign }) =>
+      (await demand()).setCampaignStateCommand(context, { campaign, state: 'active' }),
+  }),
+]
+
+export const COMMANDS: readonly CommandSpec<unknown>[] = [
+  ...DATABASE_COMMANDS,
+  ...ACCOUNT_COMMANDS,
+  ...DEMAND_COMMANDS,
+]

@@ -1,0 +1,9 @@
+/** Commands on the database itself. */
+import { MIGRATIONS_FOLDER } from '../open-storage.ts'
+import { migrate } from '../platform/migrate.ts'
+import type { CommandContext } from './command.ts'
+
+export async function migrateCommand(context: CommandContext) {
+  const { connection } = await context.storage()
+  return migrate(connection, MIGRATIONS_FOLDER)
+}

@@ -1,0 +1,112 @@
+/**
+ * Builds the command line from the table of commands, runs one, and says how it ended:
+ * 0 done, 1 refused (the reason on stderr), 2 wrong usage (operator's interface).
+ */
+import { Command, CommanderError, Option } from 'commander'
+import { ConfigError } from '../config.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { CommandContext, CommandSpec } from './command.ts'
+import type { OptionSpec } from './option.ts'
+import { formatResult } from './print.ts'
+
+const DONE = 0
+const REFUSED = 1
+const WRONG_USAGE = 2
+
+export interface ProgramIo {
+  readonly stdout: (text: string) => void
+  readonly stderr: (text: string) => void
+  readonly openContext: (options: { isQuiet: boolean }) => {
+    context: CommandContext
+    close(): Promise<void>
+  }
+}
+
+/** Runs the command that `args` name; resolves with the exit code. */
+export async function runProgram(
+  commands: readonly CommandSpec<unknown>[],
+  { args, io }: { args: readonly string[]; io: ProgramIo },
+): Promise<number> {
+  let exitCode = DONE
+  const program = buildProgram(commands, io, async (spec, options) => {
+    exitCode = await runCommand(spec, { options, io })
+  })
+  try {
+    await program.parseAsync([...args], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    // Help and version "fail" with code 0; everything else commander throws is wrong usage.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE
+    throw error
+  }
+}
+
+type Run = (spec: CommandSpec<unknown>, options: Record<string, unknown>) => Promise<void>
+
+function buildProgram(commands: readonly CommandSpec<unknown>[], io: ProgramIo, run: Run): Command {
+  const program = new Command('souk').description('An open exchange for commerce links.')
+  const groups = new Map<string, Command>()
+  settle(program, io)
+  for (const spec of commands) {
+    const [first = '', second] = spec.name.split(' ')
+    let parent = program
+    if (second !== undefined) {
+      parent = groups.get(first) ?? settle(program.command(first), io)
+      groups.set(first, parent.description(`Commands on each ${first}.`))
+    }
+    const command = settle(parent.command(second ?? first).description(spec.help), io)
+    if (spec.argument !== undefined) command.argument(spec.argument)
+    for (const option of spec.options) command.addOption(toOption(option))
+    command.option('--json', 'print one JSON value on stdout and nothing else')
+    command.allowExcessArguments(false).action(async () => {
+      const [argument] = command.args
+      await run(spec, { ...command.opts(), ...(argument === undefined ? {} : { argument }) })
+    })
+  }
+  return program
+}
+
+function settle(command: Command, io: ProgramIo): Command {
+  return command
+    .exitOverride()
+    .showHelpAfterError('(--help shows what is possible)')
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
+}
+
+function toOption({ flags, help, read, isRequired = false }: OptionSpec): Option {
+  const option = new Option(flags, help).makeOptionMandatory(isRequired)
+  if (read !== undefined) option.argParser(read)
+  return option
+}
+
+async function runCommand(
+  spec: CommandSpec<unknown>,
+  { options, io }: { options: Record<string, unknown>; io: ProgramIo },
+): Promise<number> {
+  const isJson = options.json === true
+  let opened: ReturnType<ProgramIo['openContext']> | null = null
+  try {
+    opened = io.openContext({ isQuiet: isJson })
+    const result = await spec.run(opened.context, options)
+    if (result !== undefined) {
+      io.stdout(`${isJson ? JSON.stringify(result) : formatResult(result)}\n`)
+    }
+    return spec.isRefusal?.(result) === true ? REFUSED : DONE
+  } catch (error) {
+    io.stderr(`${describe(error)}\n`)
+    return REFUSED
+  } finally {
+    await opened?.close()
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ApiError) {
+    const faults = Array.isArray(error.data) ? error.data : []
+    if (faults.length === 0) return error.message
+    return faults.map(({ field, rule }) => `${field}: ${rule}`).join('\n')
+  }
+  if (error instanceof ConfigError) return error.message
+  // Not a refusal but something broken: where it broke helps to mend it.
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

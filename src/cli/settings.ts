@@ -1,0 +1,104 @@
+/** The options that set up a publisher, a merchant or a campaign: the same for create and update. */
+import { CONSENT_DEFAULTS, LINKMATE_SCOPES } from '../accounts/publisher.ts'
+import {
+  type OptionSpec,
+  readDollars,
+  readFraction,
+  readInstant,
+  readInteger,
+  readList,
+  readNumber,
+  readRepeated,
+  readText,
+  readWord,
+} from './option.ts'
+
+const readIds = readList(readInteger)
+const readWords = readList((word) => word.toLowerCase())
+
+/** Options of `create`; `required` names those that it cannot do without. */
+export function forCreate(
+  settings: readonly OptionSpec[],
+  required: readonly string[],
+): OptionSpec[] {
+  return settings.map((option) => ({
+    ...option,
+    isRequired: required.some((name) => option.flags.startsWith(`--${name} `)),
+  }))
+}
+
+/** Options of `update`: which record, and any setting; switches can also be turned off. */
+export function forUpdate(settings: readonly OptionSpec[]): OptionSpec[] {
+  const switches = settings.filter(({ flags }) => !flags.includes('<'))
+  const off = switches.map(({ flags, help }) => ({
+    flags: flags.replace('--', '--no-'),
+    help: `not: ${help}`,
+  }))
+  const id = { flags: '--id <ID>', help: 'which one', read: readInteger, isRequired: true }
+  return [id, ...settings, ...off]
+}
+
+export const PUBLISHER_SETTINGS: readonly OptionSpec[] = [
+  { flags: '--name <N>', help: 'name' },
+  { flags: '--slug <S>', help: 'short name in addresses' },
+  { flags: '--user <E>', help: 'e-mail address of the user who owns it' },
+  { flags: '--partner', help: 'member of the partner program' },
+  { flags: '--share <fraction>', help: 'its part of each price (0.75)', read: readFraction },
+  { flags: '--domain <D>', help: 'a domain of its pages; repeatable', read: readRepeated },
+  { flags: '--floor <dollars>', help: 'least price of a click', read: readDollars },
+  { flags: '--tolerance <fraction>', help: 'how much dearer offers may be', read: readFraction },
+  { flags: '--beta <number>', help: 'weight of a lower price for the reader', read: readNumber },
+  { flags: '--epsilon <fraction>', help: 'share of exploring auctions', read: readFraction },
+  { flags: '--allow-merchant <ID>', help: 'only these merchants; repeatable', read: readIds },
+  { flags: '--block-merchant <ID>', help: 'never this merchant; repeatable', read: readIds },
+  {
+    flags: '--linkmate-scope <scope>',
+    help: LINKMATE_SCOPES.join(' or '),
+    read: readWord(...LINKMATE_SCOPES),
+  },
+  {
+    flags: '--consent-default <consent>',
+    help: CONSENT_DEFAULTS.join(' or '),
+    read: readWord(...CONSENT_DEFAULTS),
+  },
+  { flags: '--allow-host <H>', help: 'foreign host that links may lead to', read: readRepeated },
+  { flags: '--require-price', help: 'only offers whose price is known' },
+]
+
+export const MERCHANT_SETTINGS: readonly OptionSpec[] = [
+  { flags: '--name <N>', help: 'name' },
+  { flags: '--domain <D>', help: 'a domain of its shop, the first is shown', read: readRepeated },
+  { flags: '--user <E>', help: 'e-mail address of its user', read: readText },
+  { flags: '--click-param <name>', help: 'query parameter for the click id (cid)' },
+  {
+    flags: '--deep-link <template>',
+    help: 'address of another network, with {url_encoded} and {cid}',
+    read: readText,
+  },
+  { flags: '--window-days <days>', help: 'how long orders count (30)', read: readInteger },
+  { flags: '--origin <O>', help: 'origin of its checkout pages; repeatable', read: readRepeated },
+]
+
+export const CAMPAIGN_SETTINGS: readonly OptionSpec[] = [
+  { flags: '--merchant <ID>', help: 'whose campaign', read: readInteger },
+  { flags: '--model <model>', help: 'cpc, cpa or epp', read: readWord('cpc', 'cpa', 'epp') },
+  { flags: '--bid <dollars>', help: 'cpc: the most a click may cost', read: readDollars },
+  {
+    flags: '--exclusive-bid <dollars>',
+    help: 'cpc: price of clicks on exclusive links (the bid)',
+    read: readDollars,
+  },
+  { flags: '--rate <fraction>', help: 'cpa: commission on an order', read: readFraction },
+  { flags: '--payment <dollars>', help: 'epp: paid per purchase', read: readDollars },
+  { flags: '--roas <number>', help: 'cpc: revenue wanted per dollar', read: readNumber },
+  { flags: '--daily-budget <dollars>', help: 'most per UTC day', read: readDollars },
+  { flags: '--budget <dollars>', help: 'most in all', read: readDollars },
+  { flags: '--start <ISO>', help: 'first moment', read: readInstant },
+  { flags: '--end <ISO>', help: 'first moment after it', read: readInstant },
+  { flags: '--country <codes>', help: 'only readers from there: US,GB', read: readWords },
+  { flags: '--device <kinds>', help: 'only these: mobile,desktop,tablet', read: readWords },
+  { flags: '--allow-publisher <ID>', help: 'only these publishers; repeatable', read: readIds },
+  { flags: '--block-publisher <ID>', help: 'never this publisher; repeatable', read: readIds },
+  { flags: '--tracker-impression <URL>', help: 'fired at the auction', read: readRepeated },
+  { flags: '--tracker-viewable <URL>', help: 'fired when in view', read: readRepeated },
+]
