@@ -121,7 +121,7 @@ export function findKeyHolder(
         array(select pub_id from publisher where publisher.uid = api_key.uid order by pub_id)
           as pub_ids
       from api_key
-      where key_hash = ${keyHash} and is_enabled_by_user and datetime_active <= ${now}
+      where key_hash = ${keyHash} and is_enabled_by_user
         and (datetime_expires is null or datetime_expires > ${now})
     ), used as (
       update api_key set datetime_last_used = ${now} from found

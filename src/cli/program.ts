@@ -52,7 +52,7 @@ function buildProgram(commands: readonly CommandSpec<unknown>[], io: ProgramIo, 
     let parent = program
     if (second !== undefined) {
       parent = groups.get(first) ?? settle(program.command(first), io)
-      groups.set(first, parent.description(`Commands on each ${first}.`))
+      groups.set(first, parent.description(describeGroup(first, commands)))
     }
     const command = settle(parent.command(second ?? first).description(spec.help), io)
     if (spec.argument !== undefined) command.argument(spec.argument)
@@ -60,10 +60,16 @@ function buildProgram(commands: readonly CommandSpec<unknown>[], io: ProgramIo, 
     command.option('--json', 'print one JSON value on stdout and nothing else')
     command.allowExcessArguments(false).action(async () => {
       const [argument] = command.args
-      await run(spec, { ...command.opts(), ...(argument === undefined ? {} : { argument }) })
+      const options = withNulls(command.opts(), spec.options)
+      await run(spec, { ...options, ...(argument === undefined ? {} : { argument }) })
     })
   }
   return program
+}
+
+function describeGroup(name: string, commands: readonly CommandSpec<unknown>[]): string {
+  const words = commands.map((spec) => spec.name.split(' ')).filter(([first]) => first === name)
+  return words.map(([, second]) => second).join(', ')
 }
 
 function settle(command: Command, io: ProgramIo): Command {
@@ -71,6 +77,22 @@ function settle(command: Command, io: ProgramIo): Command {
     .exitOverride()
     .showHelpAfterError('(--help shows what is possible)')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
+}
+
+/** Commander turns the null that a reader gives for an empty value into '': back again. */
+function withNulls(
+  values: Record<string, unknown>,
+  options: readonly OptionSpec[],
+): Record<string, unknown> {
+  const isRead = new Set(
+    options
+      .filter(({ read }) => read !== undefined)
+      .map((option) => toOption(option).attributeName()),
+  )
+  const entries = Object.entries(values)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, value === '' && isRead.has(name) ? null : value]),
+  )
 }
 
 function toOption({ flags, help, read, isRequired = false }: OptionSpec): Option {

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { micros } from '../platform/money.ts'
+import { createUser } from './create-account.ts'
+import { PUBLISHER_DEFAULTS, type PublisherSettings } from './publisher.ts'
+import {
+  findPublisher,
+  findPublisherBySlug,
+  insertPublisher,
+  listPublishers,
+  updatePublisher,
+} from './publisher-store.ts'
+import { findUserByEmail, listUsers } from './store.ts'
+
+const db = await testDatabase()
+const user = { email: 'Ann@Pub.example', password: 'long enough', isAdmin: true }
+const { uid } = await createUser(db, user)
+const base: PublisherSettings = { ...PUBLISHER_DEFAULTS, uid, name: 'The Daily', slug: 'Daily' }
+
+test('an e-mail address belongs to one user, whatever its case', async () => {
+  const again = { email: 'ann@pub.example', password: 'long enough', isAdmin: false }
+  await assert.rejects(createUser(db, again), { code: 4000, message: /email: another user has/ })
+  assert.equal((await findUserByEmail(db, 'ANN@pub.example'))?.is_admin, true)
+  assert.equal((await listUsers(db)).length, 1)
+  const faulty = { email: 'nobody', password: 'short', isAdmin: false }
+  await assert.rejects(createUser(db, faulty), { message: /email: .*; password: / })
+})
+
+test('a publisher is found by its slug in any case, and no other may have it', async () => {
+  const made = await insertPublisher(db, { ...base, domains: ['www.Daily.example'] })
+  assert.equal(made.share_ppm, 750_000)
+  assert.deepEqual(made.domains, ['daily.example'])
+  assert.deepEqual(await findPublisherBySlug(db, 'DAILY'), made)
+  assert.deepEqual(await findPublisher(db, made.pub_id), made)
+  assert.equal(await findPublisherBySlug(db, 'weekly'), null)
+  await assert.rejects(insertPublisher(db, { ...base, slug: 'dAILY' }), { message: /^slug: / })
+})
+
+test('an update changes what is given, refuses as a whole and keeps the rest', async () => {
+  const { pub_id: pubId } = await insertPublisher(db, { ...base, slug: 'weekly' })
+  const floor = { floor_micros: micros(50_000), is_partner: true }
+  const updated = await updatePublisher(db, { pubId, changes: floor })
+  assert.equal(updated.floor_micros, 50_000)
+  assert.equal(updated.is_partner, true)
+  assert.equal(updated.name, 'The Daily')
+  const wrong = { name: 'New', share_ppm: 2_000_000, block_merchants: [99] }
+  await assert.rejects(updatePublisher(db, { pubId, changes: wrong }), {
+    message: 'share: must be a fraction from 0 to 1; block_merchant: no merchant 99',
+  })
+  await assert.rejects(updatePublisher(db, { pubId, changes: { slug: 'daily' } }), {
+    message: /^slug: /,
+  })
+  assert.deepEqual(await findPublisher(db, pubId), updated)
+  await assert.rejects(updatePublisher(db, { pubId: 999, changes: {} }), { status: 404 })
+})
+
+test('lists hold the publishers of one user, or all', async () => {
+  const slugs = (await listPublishers(db, { uid: null })).map(({ slug }) => slug)
+  assert.deepEqual(slugs, ['Daily', 'weekly'])
+  assert.equal((await listPublishers(db, { uid: base.uid + 1 })).length, 0)
+})

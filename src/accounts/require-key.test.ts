@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { ApiError } from '../platform/errors.ts'
+import { sql } from '../platform/sql.ts'
+import { TokenBuckets } from '../platform/token-bucket.ts'
+import { createApiKey, createUser } from './create-account.ts'
+import { PUBLISHER_DEFAULTS } from './publisher.ts'
+import { insertPublisher } from './publisher-store.ts'
+import { holderOf, type KeyHolder, makeKeyGuard, requireOwnPublisher } from './require-key.ts'
+import { disableApiKey } from './store.ts'
+
+const START = new Date('2026-03-02T10:00:00Z')
+const db = await testDatabase()
+const user = { email: 'ann@pub.example', password: 'long enough', isAdmin: false }
+const uid = (await createUser(db, user)).uid
+for (const slug of ['one', 'two']) {
+  await insertPublisher(db, { ...PUBLISHER_DEFAULTS, uid, name: slug, slug })
+}
+
+/** A key of the user, a clock to set, and a call with the key. */
+async function makeCaller(options: { expiresAt?: Date; limits?: TokenBuckets } = {}) {
+  const { expiresAt = null, limits = null } = options
+  const made = await createApiKey(db, { uid, description: 'test', expiresAt, now: START })
+  const clock = { now: START }
+  const guard = makeKeyGuard({ db, brandWords: ['service', 'howl'], limits, now: () => clock.now })
+  const call = async (secondsLater: number, method = 'GET') => {
+    clock.now = new Date(START.getTime() + secondsLater * 1000)
+    const request: { method: string; headers: { authorization: string }; keyHolder?: KeyHolder } = {
+      method,
+      headers: { authorization: `HOWL-API-KEY ${made.key}` },
+    }
+    await guard.require(request)
+    return holderOf(request)
+  }
+  return { call, guard, tokenId: made.row.token_id, key: made.key }
+}
+
+const isRefused = (error: unknown) => error instanceof ApiError && error.code === 4302
+
+test('a key leads to its user and to all publishers of that user', async () => {
+  const { call, tokenId } = await makeCaller()
+  const holder = await call(0)
+  assert.equal(holder.tokenId, tokenId)
+  assert.equal(holder.uid, uid)
+  assert.deepEqual(holder.pubIds, [1, 2])
+  assert.doesNotThrow(() => requireOwnPublisher(holder, 2))
+  assert.throws(() => requireOwnPublisher(holder, 3), { code: 4303 })
+})
+
+test('the record shows the use before this call; the database keeps one use a minute', async () => {
+  const { call, tokenId } = await makeCaller()
+  const shown = async (seconds: number, method?: string) =>
+    (await call(seconds, method)).record.datetime_last_used?.getTime() ?? null
+  const stored = async () =>
+    (
+      await db.row<{ at: Date }>(sql`
+      select datetime_last_used as at from api_key where token_id = ${tokenId}
+    `)
+    )?.at?.getTime() ?? null
+  const at = (seconds: number) => START.getTime() + seconds * 1000
+
+  assert.equal(await shown(0, 'HEAD'), null)
+  assert.equal(await stored(), null, 'HEAD records nothing')
+  assert.equal(await shown(1), null)
+  assert.equal(await stored(), at(1), 'the first use is written at once')
+  assert.equal(await shown(30), at(1))
+  assert.equal(await shown(60), at(30), 'exact although not written')
+  assert.equal(await stored(), at(1))
+  assert.equal(await shown(61), at(60))
+  assert.equal(await stored(), at(61), 'a minute later it is written again')
+})
+
+test('a disabled or expired key is refused from that moment on', async () => {
+  const { call, tokenId } = await makeCaller({ expiresAt: new Date(START.getTime() + 5000) })
+  await call(4)
+  await assert.rejects(call(5), isRefused)
+  await call(4)
+  assert.equal(await disableApiKey(db, { tokenId, uid: uid + 1 }), null, 'not their key')
+  await call(4)
+  await disableApiKey(db, { tokenId, uid })
+  await assert.rejects(call(4), isRefused)
+})
+
+test('an unknown key, no key and another scheme get the same answer', async () => {
+  const { guard, key } = await makeCaller()
+  const changed = key.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))
+  const headers = [undefined, '', 'x', key, `Bearer ${key}`, `SERVICE-API-KEY ${changed}`]
+  for (const authorization of headers) {
+    await assert.rejects(guard.require({ method: 'GET', headers: { authorization } }), {
+      status: 401,
+      code: 4302,
+      message: 'Invalid API token',
+    })
+  }
+})
+
+test('an optional key that is sent must be valid', async () => {
+  const { guard, key } = await makeCaller()
+  await guard.accept({ method: 'POST', headers: {} })
+  await guard.accept({ method: 'POST', headers: { authorization: `service-api-key ${key}` } })
+  const wrong = { method: 'POST', headers: { authorization: 'service-api-key x' } }
+  await assert.rejects(guard.accept(wrong), isRefused)
+})
+
+test('a key over its limit is told when to come back', async () => {
+  const { call } = await makeCaller({ limits: new TokenBuckets({ rate: 1, burst: 2 }) })
+  await call(0)
+  await call(0)
+  await assert.rejects(call(0), (error) => {
+    assert.ok(error instanceof ApiError)
+    assert.equal(error.code, 4290)
+    assert.equal(error.headers['retry-after'], '1')
+    assert.equal(error.headers['ratelimit-limit'], '2')
+    return true
+  })
+  await call(1)
+})

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { readConfig } from '../config.ts'
+import type { Database } from '../platform/postgres.ts'
+import { COMMANDS } from './commands.ts'
+import { runProgram } from './program.ts'
+
+const db = await testDatabase()
+
+/** Runs a command as typed; what it printed and its exit code. */
+async function souk(args: readonly string[], env: Record<string, string> = {}) {
+  const printed = { out: '', err: '' }
+  const context = {
+    config: readConfig(env),
+    database: async (): Promise<Database> => db,
+    storage: () => Promise.reject(new Error('not in this test')),
+    now: () => new Date('2026-03-02T12:00:00Z'),
+    progress: () => undefined,
+  }
+  const io = {
+    stdout: (text: string) => {
+      printed.out += text
+    },
+    stderr: (text: string) => {
+      printed.err += text
+    },
+    openContext: () => ({ context, close: async () => undefined }),
+  }
+  const code = await runProgram(COMMANDS, { args, io })
+  return { code, ...printed }
+}
+
+async function json(...args: string[]) {
+  const { code, out, err } = await souk([...args, '--json'])
+  assert.equal(err, '')
+  assert.equal(code, 0)
+  return JSON.parse(out)
+}
+
+test('every command explains itself and takes --json', async () => {
+  for (const { name } of COMMANDS) {
+    const { code, out } = await souk([...name.split(' '), '--help'])
+    assert.equal(code, 0, name)
+    assert.match(out, /--json/, name)
+    assert.match(out, /--help/, name)
+  }
+  assert.equal((await souk(['--help'])).code, 0)
+})
+
+test('wrong usage ends with 2, names the mistake and prints nothing on stdout', async () => {
+  const wrong = [
+    ['fly'],
+    ['user', 'create', '--email', 'a@b.example'],
+    ['user', 'create', '--email', 'a@b.example', '--password', 'long enough', '--colour', 'red'],
+    ['campaign', 'create', '--merchant', 'x', '--model', 'cpc'],
+    ['campaign', 'create', '--merchant', '1', '--model', 'cpm'],
+    ['campaign', 'create', '--merchant', '1', '--model', 'cpc', '--bid', '0,60'],
+    ['campaign', 'create', '--merchant', '1', '--model', 'cpc', '--end', 'tomorrow'],
+    ['key', 'disable', '--token', '1e3'],
+    ['user', 'list', 'extra'],
+  ]
+  for (const args of wrong) {
+    const { code, out, err } = await souk(args)
+    assert.equal(code, 2, args.join(' '))
+    assert.equal(out, '', args.join(' '))
+    assert.notEqual(err, '', args.join(' '))
+  }
+})
+
+test('an account is set up from the command line, each record as documented', async () => {
+  const credentials = ['--email', 'ann@pub.example', '--password', 'long enough']
+  const user = await json('user', 'create', ...credentials, '--admin')
+  assert.deepEqual(user, { uid: 1, email: 'ann@pub.example' })
+  const names = ['--name', 'The Daily', '--slug', 'daily', '--user', 'ann@pub.example']
+  const settings = ['--partner', '--share', '0.8', '--floor', '0.05', '--domain', 'a.example']
+  const publisher = await json('publisher', 'create', ...names, ...settings, '--domain=b.example')
+  assert.equal(publisher.pub_id, 1)
+  assert.deepEqual(
+    { slug: publisher.slug, name: publisher.name, partner: publisher.partner },
+    { slug: 'daily', name: 'The Daily', partner: true },
+  )
+  assert.equal(publisher.share, 0.8)
+  assert.equal(publisher.floor, '0.05')
+  assert.deepEqual(publisher.domain, ['a.example', 'b.example'])
+  const updated = await json('publisher', 'update', '--id=1', '--no-partner', '--domain=')
+  assert.deepEqual(updated.domain, [])
+  assert.equal(updated.partner, false)
+  assert.equal(updated.share, 0.8)
+  assert.deepEqual(await json('publisher', 'list'), [updated])
+
+  const owner = ['--user', 'ann@pub.example', '--description', 'my key']
+  const key = await json('key', 'create', ...owner, '--expires', '2027-01-01')
+  assert.match(key.key, /^souk_/)
+  assert.deepEqual(Object.keys(key), ['token_id', 'uid', 'key'])
+  const [listed] = await json('key', 'list')
+  assert.equal(listed.datetime_expires, '2027-01-01T00:00:00Z')
+  assert.ok(!JSON.stringify(listed).includes('souk_'))
+  const disabled = await json('key', 'disable', '--token', String(key.token_id))
+  assert.deepEqual(disabled, { token_id: key.token_id, is_enabled_by_user: false })
+  assert.equal((await json('user', 'list')).length, 1)
+})
+
+test('a merchant and its campaign are set up from the command line', async () => {
+  const shop = ['--name', 'Shop', '--domain', 'shop.example']
+  const merchant = await json('merchant', 'create', ...shop)
+  assert.equal(merchant.merch_id, 1)
+  assert.equal(typeof merchant.postback_secret, 'string')
+  assert.equal((await json('merchant', 'list'))[0].postback_secret, undefined)
+  const prices = ['--bid', '0.60', '--exclusive-bid', '0.75', '--daily-budget', '100']
+  const lists = ['--device', 'mobile,desktop', '--tracker-impression', 'https://t.example/?a=1,2']
+  const model = ['--merchant', '1', '--model', 'cpc']
+  const campaign = await json('campaign', 'create', ...model, ...prices, ...lists)
+  assert.equal(campaign.bid, '0.60')
+  assert.equal(campaign.daily_budget, '100.00')
+  assert.deepEqual(campaign.device, ['mobile', 'desktop'])
+  assert.deepEqual(campaign.tracker_impression, ['https://t.example/?a=1,2'])
+  const id = ['--campaign', String(campaign.campaign_id)]
+  const paused = { campaign_id: campaign.campaign_id, state: 'paused' }
+  assert.deepEqual(await json('campaign', 'pause', ...id), paused)
+  assert.deepEqual(await json('campaign', 'resume', ...id), { ...paused, state: 'active' })
+  const changed = await json('campaign', 'update', '--id=1', '--daily-budget=')
+  assert.equal(changed.daily_budget, null)
+  assert.deepEqual(await json('campaign', 'list'), [changed])
+})
+
+test('what the rules refuse ends with 1 and every reason on stderr', async () => {
+  const model = ['campaign', 'create', '--merchant', '9', '--model', 'cpc', '--json']
+  const { code, out, err } = await souk([...model, '--bid', '0.001', '--country', 'us'])
+  assert.equal(code, 1)
+  assert.equal(out, '')
+  assert.match(err, /^bid: .*\ncountry: .*GEO_HEADER.*\nmerchant: no merchant 9\n$/)
+  const known = await souk([...model, '--bid', '1', '--country', 'us'], {
+    GEO_HEADER: 'cf-country',
+  })
+  assert.equal(known.err, 'merchant: no merchant 9\n')
+  assert.equal((await souk(['key', 'disable', '--token', '99'])).err, 'No key 99\n')
+})
+
+test('without --json people get a table or a list of fields', async () => {
+  const { out } = await souk(['campaign', 'list'])
+  assert.match(out, /^campaign_id {2}merch_id {2}state/)
+  assert.match((await souk(['campaign', 'resume', '--campaign', '1'])).out, /^state +active$/m)
+  assert.equal((await souk(['user', 'list'])).out.split('\n').length, 3)
+})

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
+import { insertMerchant, listMerchants, updateMerchant } from '../catalog/merchant-store.ts'
+import { micros } from '../platform/money.ts'
+import type { CampaignSettings } from './campaign.ts'
+import {
+  insertCampaign,
+  listCampaigns,
+  setCampaignState,
+  updateCampaign,
+} from './campaign-store.ts'
+
+const world = { now: new Date('2026-03-02T12:00:00Z'), knowsCountries: true }
+const db = await testDatabase()
+const shop = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example', 'shop.test'] }
+const { merch_id } = await insertMerchant(db, shop)
+const base: CampaignSettings = {
+  merch_id,
+  model: 'cpc',
+  bid_micros: micros(600_000),
+  exclusive_bid_micros: null,
+  rate_ppm: null,
+  payment_micros: null,
+  roas: null,
+  daily_budget_micros: micros(100_000_000),
+  budget_micros: null,
+  starts_at: null,
+  ends_at: new Date('2026-04-01T00:00:00Z'),
+  countries: ['US'],
+  devices: ['mobile'],
+  allow_publishers: [],
+  block_publishers: [],
+  tracker_impression: ['https://t.example/?r={RAND},1'],
+  tracker_viewable: [],
+}
+
+test('a merchant keeps its domains in order, and no other merchant may have one of them', async () => {
+  const [shop] = await listMerchants(db)
+  assert.deepEqual(shop?.domains, ['shop.example', 'shop.test'])
+  assert.ok((shop?.postback_secret.length ?? 0) >= 43)
+  const rival = { ...MERCHANT_DEFAULTS, name: 'Rival', domains: ['rival.example', 'Shop.test'] }
+  await assert.rejects(insertMerchant(db, rival), {
+    message: 'domain: another merchant has shop.test',
+  })
+  assert.equal((await listMerchants(db)).length, 1, 'nothing half made')
+  const domains = ['shop.test', 'm.shop.example']
+  const updated = await updateMerchant(db, { merchId: base.merch_id, changes: { domains } })
+  assert.deepEqual(updated.domains, domains)
+  assert.equal(updated.postback_secret, shop?.postback_secret)
+  await assert.rejects(updateMerchant(db, { merchId: 99, changes: {} }), { status: 404 })
+})
+
+test('a campaign is kept as it was set', async () => {
+  const made = await insertCampaign(db, { settings: base, world })
+  assert.equal(made.state, 'active')
+  const { campaign_id, state, datetime_created, datetime_updated, ...settings } = made
+  assert.deepEqual(settings, base)
+  assert.deepEqual(await listCampaigns(db), [made])
+})
+
+test('a campaign is refused with every reason, those only the database knows included', async () => {
+  const settings = { ...base, merch_id: 99, bid_micros: micros(1), block_publishers: [7] }
+  await assert.rejects(insertCampaign(db, { settings, world }), (error: { data?: unknown }) => {
+    const fields = (error.data as { field: string }[]).map(({ field }) => field)
+    assert.deepEqual(fields, ['bid', 'merchant', 'block_publisher'])
+    return true
+  })
+  assert.equal((await listCampaigns(db)).length, 1)
+})
+
+test('an update is checked as the campaign it would make', async () => {
+  const { campaign_id: campaignId } = await insertCampaign(db, { settings: base, world })
+  const update = (changes: Partial<CampaignSettings>) =>
+    updateCampaign(db, { campaignId, changes, world })
+  assert.equal((await update({ bid_micros: micros(700_000) })).bid_micros, 700_000)
+  assert.equal((await update({ ends_at: null })).ends_at, null)
+  await assert.rejects(update({ daily_budget_micros: micros(699_999) }), {
+    message: /daily_budget/,
+  })
+  await assert.rejects(update({ model: 'cpa' }), { message: /bid: only cpc/ })
+  await assert.rejects(updateCampaign(db, { campaignId: 999, changes: {}, world }), { status: 404 })
+})
+
+test('pausing and resuming can be repeated and change nothing else', async () => {
+  const [campaign] = await listCampaigns(db)
+  const campaignId = campaign?.campaign_id ?? 0
+  const paused = await setCampaignState(db, { campaignId, state: 'paused' })
+  assert.equal(paused.state, 'paused')
+  assert.deepEqual(await setCampaignState(db, { campaignId, state: 'paused' }), paused)
+  assert.equal((await setCampaignState(db, { campaignId, state: 'active' })).state, 'active')
+  await assert.rejects(setCampaignState(db, { campaignId: 999, state: 'active' }), { status: 404 })
+})
