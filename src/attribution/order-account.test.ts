@@ -25,7 +25,6 @@ const DAY_MS = 86_400_000
 function attribution(changes: Partial<OrderAttribution['owner']> = {}): OrderAttribution {
   return {
     model: 'visitor',
-    evidence: [],
     owner: {
       clickId: 'aa',
       clickAtMs: NOW_MS - 1000,

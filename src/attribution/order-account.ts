@@ -37,7 +37,6 @@ export interface Owner {
 export interface OrderAttribution {
   readonly model: AttributionModel
   readonly owner: Owner
-  readonly evidence: readonly Evidence[]
 }
 
 /** Goods sent back, as reported. */
@@ -56,6 +55,7 @@ export interface OrderAccount {
   readonly reports: Reports
   readonly returns: readonly ReportedReturn[]
   readonly attribution: OrderAttribution | null
+  readonly evidence: readonly Evidence[] // of the attribution, or why there is none
   readonly isApproved: boolean // a person looked at it and let it pass
   readonly rejection: { readonly reason: string; readonly atMs: number } | null
 }
@@ -65,6 +65,7 @@ export const EMPTY_ACCOUNT: OrderAccount = {
   reports: {},
   returns: [],
   attribution: null,
+  evidence: [],
   isApproved: false,
   rejection: null,
 }
@@ -81,6 +82,7 @@ export function addReport(
   told: {
     readonly report: OrderReport
     readonly attribution: OrderAttribution | null
+    readonly evidence?: readonly Evidence[]
     readonly atMs: number
   },
 ): { readonly account: OrderAccount; readonly ignored: IgnoredBecause | null } {
@@ -90,7 +92,9 @@ export function addReport(
   if (atMs > acceptedAtMs + AMOUNTS_OPEN_MS) return { account, ignored: 'amounts_closed' }
   const reports = withReport(account.reports, report)
   const attribution = keepOrReplace({ ...account, acceptedAtMs }, told.attribution, atMs)
-  const next = { ...account, acceptedAtMs, reports, attribution }
+  const isFrozen = attribution !== null && attribution === account.attribution
+  const evidence = isFrozen ? account.evidence : (told.evidence ?? [])
+  const next = { ...account, acceptedAtMs, reports, attribution, evidence }
   const isCancelled = mergeReports(reports).isCancelled
   if (!isCancelled || !isOpen(datesOf(next), atMs)) return { account: next, ignored: null }
   return { account: { ...next, rejection: { reason: 'cancelled', atMs } }, ignored: null }

@@ -100,44 +100,30 @@ export function orderEntry(
 }
 
 /**
- * What a later report of the same order changes: the difference of amounts, or of the whole
- * commission's owner when an exact click replaced a guess (then `before` and `after` differ in
- * parties). Null when nothing moves.
+ * What a later report or a return changes of an order that has an entry: the difference of its
+ * amounts, and of their owner when an exact click replaced a guess (then `before` and `after`
+ * differ in parties). Null when nothing moves.
  */
-export function revisionEntry(
+export function changeEntry(
   cause: Cause,
   change: {
+    readonly kind: 'revision' | 'return'
     readonly orderId: string
     readonly before: { readonly parties: Parties; readonly amounts: Amounts }
     readonly after: { readonly parties: Parties; readonly amounts: Amounts }
   },
 ): LedgerEntry | null {
-  const { before, after } = change
+  const { kind, orderId, before, after } = change
   const lines = sumByHolder([
     ...earningLines(before.parties, negated(before.amounts)),
     ...earningLines(after.parties, after.amounts),
   ])
   if (lines.length === 0) return null
   return entry(cause, {
-    kind: 'revision',
-    idempotencyKey: `revision:${cause.eventId}`,
-    corrects: orderKey(after.parties.merchId, change.orderId),
+    kind,
+    idempotencyKey: `${kind}:${cause.eventId}`,
+    corrects: orderKey(after.parties.merchId, orderId),
     lines,
-  })
-}
-
-/** Goods sent back: takes the given (positive) amounts from both; null when they are zero. */
-export function returnEntry(
-  cause: Cause,
-  parties: Parties,
-  goods: { readonly orderId: string; readonly amounts: Amounts },
-): LedgerEntry | null {
-  if (goods.amounts.totalMicros === 0 && goods.amounts.publisherMicros === 0) return null
-  return entry(cause, {
-    kind: 'return',
-    idempotencyKey: `return:${cause.eventId}`,
-    corrects: orderKey(parties.merchId, goods.orderId),
-    lines: sumByHolder(earningLines(parties, negated(goods.amounts))),
   })
 }
 

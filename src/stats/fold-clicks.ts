@@ -11,6 +11,7 @@ import { clickEntry } from '../ledger/entries.ts'
 import { insertLedgerEntries } from '../ledger/store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { addFigures, type FigureChange } from './figures.ts'
 import {
   type ClickHistory,
   type JudgedClick,
@@ -23,7 +24,10 @@ export async function foldClicks(tx: Db, events: readonly StoredEvent[]): Promis
   const articles = await findArticles(tx, clicks)
   const articleOf = (click: JudgedClick) => articles.get(click.event.auctionId ?? '') ?? 0
   await insertClicks(tx, clicks, articleOf)
-  await addStats(tx, clicks, articleOf)
+  await addFigures(
+    tx,
+    clicks.map((click) => figureChange(click, articleOf(click))),
+  )
   await insertLedgerEntries(
     tx,
     clicks
@@ -129,29 +133,17 @@ async function insertClicks(tx: Db, clicks: readonly JudgedClick[], articleOf: A
       ${column(({ event }) => event.sessionKey)}::bytea[])`)
 }
 
-/** Adds the run to the daily figures. Rows are locked in key order, so that lanes never deadlock. */
-async function addStats(tx: Db, clicks: readonly JudgedClick[], articleOf: ArticleOf) {
-  await tx.run(sql`
-    insert into stats_day as figures (day, pub_id, article_id, merch_id,
-      clicks, invalid_clicks, unfunded_clicks, earnings_micros)
-    select day, pub_id, article_id, merch_id,
-      count(*) filter (where reason = ${REASON.ok}),
-      count(*) filter (where reason <> ${REASON.ok}),
-      count(*) filter (where reason = ${REASON.unfunded}),
-      sum(publisher_micros)
-    from unnest(
-      ${clicks.map(({ event }) => event.day)}::date[],
-      ${clicks.map(({ event }) => event.pubId ?? 0)}::int[],
-      ${clicks.map(articleOf)}::int[],
-      ${clicks.map(({ event }) => event.merchId ?? 0)}::int[],
-      ${clicks.map((click) => click.reason)}::int[],
-      ${clicks.map((click) => click.publisherMicros)}::bigint[]
-    ) as click (day, pub_id, article_id, merch_id, reason, publisher_micros)
-    group by pub_id, day, article_id, merch_id
-    order by pub_id, day, article_id, merch_id
-    on conflict (pub_id, day, article_id, merch_id) do update set
-      clicks = figures.clicks + excluded.clicks,
-      invalid_clicks = figures.invalid_clicks + excluded.invalid_clicks,
-      unfunded_clicks = figures.unfunded_clicks + excluded.unfunded_clicks,
-      earnings_micros = figures.earnings_micros + excluded.earnings_micros`)
+function figureChange({ event, reason, publisherMicros }: JudgedClick, articleId: number) {
+  return {
+    cause: 'click',
+    eventId: event.id,
+    day: event.day,
+    pubId: event.pubId ?? 0,
+    articleId,
+    merchId: event.merchId ?? 0,
+    clicks: Number(reason === REASON.ok),
+    invalidClicks: Number(reason !== REASON.ok),
+    unfundedClicks: Number(reason === REASON.unfunded),
+    earningsMicros: publisherMicros,
+  } satisfies FigureChange
 }

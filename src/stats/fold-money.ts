@@ -8,10 +8,14 @@ import { EVENT_TYPE, type EventType, type StoredEvent } from '../events/event.ts
 import type { Db } from '../platform/postgres.ts'
 import { foldClicks } from './fold-clicks.ts'
 import type { FoldEvents } from './fold-loop.ts'
+import { foldOrders } from './fold-orders.ts'
 
 const FOLDS: Partial<Record<EventType, FoldEvents>> = {
   [EVENT_TYPE.click]: foldClicks,
   [EVENT_TYPE.leaseClose]: closeLeases,
+  [EVENT_TYPE.order]: foldOrders,
+  [EVENT_TYPE.orderReturn]: foldOrders,
+  [EVENT_TYPE.orderDecision]: foldOrders,
 }
 
 export async function foldMoney(tx: Db, events: readonly StoredEvent[]): Promise<void> {

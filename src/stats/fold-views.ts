@@ -54,7 +54,8 @@ async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promi
     order by pub_id, url_key, day
     on conflict (pub_id, url_key, day) do update set
       impressions = figures.impressions + excluded.impressions,
-      robot_impressions = figures.robot_impressions + excluded.robot_impressions`)
+      robot_impressions = figures.robot_impressions + excluded.robot_impressions,
+      changed_at = now()`)
 }
 
 async function addLinkImpressions(tx: Db, events: readonly StoredEvent[]): Promise<void> {

@@ -1,0 +1,132 @@
+/** What came in from merchants, in SQL: requests seen before, and what was refused. */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+/** Idempotency-Keys are kept 24 hours (decisions 4.1); signatures need minutes. */
+const REQUEST_KEPT = '24 hours'
+/** A first request that has not finished by then died on the way: its retry may go ahead. */
+const WORKING_SECONDS_MAX = 60
+/** Refusals kept of one merchant in an hour: a broken client must not fill the disk. */
+const REFUSED_PER_HOUR_MAX = 1_000
+
+export interface SignedRequest {
+  readonly merchId: number
+  readonly signature: Buffer
+  readonly idempotencyKey: string | null
+  readonly bodyHash: Buffer
+  readonly at: Date
+}
+
+export type Claim =
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'answered'; readonly status: number; readonly response: string }
+  | { readonly kind: 'working' | 'replayed' | 'other_body' }
+
+/**
+ * Claims a request for this process, or says what became of the one it repeats. A retry under the
+ * same key usually has a new signature, for its time is new.
+ */
+export async function claimRequest(db: Db, request: SignedRequest): Promise<Claim> {
+  const { merchId, signature, idempotencyKey, bodyHash, at } = request
+  const claimed = await db.run(sql`
+    insert into intake_request (merch_id, signature, idempotency_key, body_hash, at)
+    values (${merchId}, ${signature}, ${idempotencyKey}, ${bodyHash}, ${at})
+    on conflict do nothing`)
+  if (claimed === 1) return { kind: 'claimed' }
+  if (idempotencyKey === null) return { kind: 'replayed' }
+  const known = await db.row<{
+    body_hash: Buffer
+    status: number | null
+    response: string | null
+  }>(sql`
+    select body_hash, status, response from intake_request
+    where merch_id = ${merchId} and idempotency_key = ${idempotencyKey}`)
+  // The signature was used before, without this key.
+  if (known === null) return { kind: 'replayed' }
+  if (!known.body_hash.equals(bodyHash)) return { kind: 'other_body' }
+  if (known.status !== null) {
+    return { kind: 'answered', status: known.status, response: known.response ?? '' }
+  }
+  const taken = await db.run(sql`
+    update intake_request set at = ${at}
+    where merch_id = ${merchId} and idempotency_key = ${idempotencyKey} and status is null
+      and at < ${at}::timestamptz - make_interval(secs => ${WORKING_SECONDS_MAX})`)
+  return { kind: taken === 1 ? 'claimed' : 'working' }
+}
+
+/** Keeps the answer of a claimed request for its retries. */
+export async function finishRequest(
+  db: Db,
+  request: SignedRequest,
+  answer: { readonly status: number; readonly response: string },
+): Promise<void> {
+  await db.run(sql`
+    update intake_request set status = ${answer.status}, response = ${answer.response}
+    where ${isRequest(request)}`)
+}
+
+/** Forgets a claim that came to nothing, so that a corrected request may use the key again. */
+export async function dropRequest(db: Db, request: SignedRequest): Promise<void> {
+  await db.run(sql`delete from intake_request where status is null and ${isRequest(request)}`)
+}
+
+function isRequest({ merchId, signature, idempotencyKey }: SignedRequest) {
+  return idempotencyKey === null
+    ? sql`merch_id = ${merchId} and signature = ${signature}`
+    : sql`merch_id = ${merchId} and idempotency_key = ${idempotencyKey}`
+}
+
+/** Deletes requests that no retry may name any more; the number deleted. */
+export function deleteOldRequests(db: Db, now: Date): Promise<number> {
+  return db.run(sql`
+    delete from intake_request where at < ${now}::timestamptz - ${REQUEST_KEPT}::interval`)
+}
+
+export interface Refusal {
+  readonly at: Date
+  readonly merchId: number | null
+  readonly endpoint: string
+  readonly reason: string
+  readonly faults: readonly { readonly field: string; readonly rule: string }[]
+  readonly body: string
+  readonly origin: string | null
+}
+
+/** Keeps what was refused, word for word, unless the merchant's hour is full. */
+export async function insertRefusal(db: Db, refusal: Refusal): Promise<void> {
+  const { at, merchId, endpoint, reason, faults, body, origin } = refusal
+  // What PostgreSQL's text cannot hold is shown as its escape.
+  const text = body.toWellFormed().replaceAll('\0', '\\u0000')
+  await db.run(sql`
+    insert into refused_intake (at, merch_id, endpoint, reason, faults, body, origin)
+    select ${at}, ${merchId}::int, ${endpoint}, ${reason}, ${JSON.stringify(faults)}::jsonb,
+      ${text}, ${origin}
+    where (
+      select count(*) from (
+        select from refused_intake
+        where merch_id is not distinct from ${merchId}::int
+          and at > ${at}::timestamptz - interval '1 hour'
+        limit ${REFUSED_PER_HOUR_MAX}
+      ) as recent
+    ) < ${REFUSED_PER_HOUR_MAX}`)
+}
+
+export interface RefusalRow {
+  readonly refused_id: string
+  readonly at: Date
+  readonly endpoint: string
+  readonly reason: string
+  readonly faults: readonly { readonly field: string; readonly rule: string }[]
+  readonly body: string
+  readonly origin: string | null
+}
+
+/** The latest refusals of a merchant, newest first. */
+export function listRefusals(
+  db: Db,
+  { merchId, limit }: { merchId: number; limit: number },
+): Promise<RefusalRow[]> {
+  return db.rows(sql`
+    select refused_id, at, endpoint, reason, faults, body, origin from refused_intake
+    where merch_id = ${merchId} order by at desc, refused_id desc limit ${limit}`)
+}

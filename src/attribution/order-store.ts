@@ -1,0 +1,308 @@
+/**
+ * Orders in SQL: loaded by the fold, written back whole, one round trip per table however many
+ * orders a batch has. Only the fold writes here.
+ */
+import { MODEL, type Model } from '../events/event.ts'
+import { micros } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import type { Touch } from './attribute.ts'
+import {
+  datesOf,
+  EMPTY_ACCOUNT,
+  figuresOf,
+  type OrderAccount,
+  type OrderFigures,
+  type Owner,
+} from './order-account.ts'
+
+export interface OrderKey {
+  readonly merchId: number
+  readonly orderId: string
+}
+
+/** One text per order, for maps. */
+export function keyText({ merchId, orderId }: OrderKey): string {
+  return `${merchId} ${orderId}`
+}
+
+/** An order as the fold holds it. */
+export interface OrderRecord extends OrderKey {
+  readonly eventId: string | null // of the first report: our own id of the order
+  readonly day: string | null
+  readonly isPosted: boolean // whether the ledger has an entry of it
+  readonly account: OrderAccount
+}
+
+/** The orders that are known; those that are not are missing. */
+export async function findOrders(
+  db: Db,
+  keys: readonly OrderKey[],
+): Promise<Map<string, OrderRecord>> {
+  const rows = await db.rows<{
+    merch_id: number
+    order_id: string
+    event_id: string | null
+    day: string | null
+    is_posted: boolean
+    told: OrderAccount
+  }>(sql`
+    select merch_id, order_id, event_id, day, is_posted, told from merchant_order
+    where (merch_id, order_id) in (
+      select * from unnest(
+        ${keys.map(({ merchId }) => merchId)}::int[],
+        ${keys.map(({ orderId }) => orderId)}::text[]))`)
+  return new Map(
+    rows.map(({ merch_id: merchId, order_id: orderId, event_id: eventId, ...row }) => {
+      const { day, is_posted: isPosted, told: account } = row
+      return [keyText({ merchId, orderId }), { merchId, orderId, eventId, day, isPosted, account }]
+    }),
+  )
+}
+
+export function emptyOrder({ merchId, orderId }: OrderKey): OrderRecord {
+  return { merchId, orderId, eventId: null, day: null, isPosted: false, account: EMPTY_ACCOUNT }
+}
+
+export interface FoundClick {
+  readonly touch: Touch
+  readonly owner: Owner
+}
+
+/** Clicks by their ids (hex), as the fold judged them. */
+export async function findClicks(
+  db: Db,
+  clickIds: readonly string[],
+): Promise<Map<string, FoundClick>> {
+  if (clickIds.length === 0) return new Map()
+  const rows = await db.rows<{
+    click_id: Buffer
+    at: Date
+    reason: number
+    merch_id: number
+    pub_id: number
+    article_id: number
+    campaign_id: number | null
+    model: number
+    price_micros: string
+    share_ppm: number
+  }>(sql`
+    select click_id, at, reason, merch_id, pub_id, article_id, campaign_id, model, price_micros,
+      share_ppm
+    from click where click_id = any(${clickIds.map((id) => Buffer.from(id, 'hex'))}::bytea[])`)
+  return new Map(
+    rows.map((row) => {
+      const clickId = row.click_id.toString('hex')
+      const { merch_id: merchId, reason } = row
+      const touch = { clickId, atMs: row.at.getTime(), merchId, reason }
+      return [clickId, { touch, owner: ownerOf(row, touch) }]
+    }),
+  )
+}
+
+function ownerOf(
+  row: {
+    pub_id: number
+    article_id: number
+    campaign_id: number | null
+    model: number
+    price_micros: string
+    share_ppm: number
+  },
+  { clickId, atMs }: Touch,
+): Owner {
+  return {
+    clickId,
+    clickAtMs: atMs,
+    pubId: row.pub_id,
+    articleId: row.article_id,
+    campaignId: row.campaign_id,
+    model: row.model as Model,
+    priceMicros: micros(Number(row.price_micros)),
+    sharePpm: row.share_ppm,
+  }
+}
+
+/** Writes orders with their lines and returns, replacing what was there. */
+export async function saveOrders(tx: Db, records: readonly OrderRecord[]): Promise<void> {
+  const orders = records.map((record) => ({ ...record, figures: figuresOf(record.account) }))
+  await saveHeads(tx, orders)
+  const keys = [
+    records.map(({ merchId }) => merchId),
+    records.map(({ orderId }) => orderId),
+  ] as const
+  const isOneOf = sql`(merch_id, order_id) in (
+    select * from unnest(${keys[0]}::int[], ${keys[1]}::text[]))`
+  await tx.run(sql`delete from order_line where ${isOneOf}`)
+  await insertLines(tx, orders)
+  const withReturns = orders.filter(({ account }) => account.returns.length > 0)
+  if (withReturns.length === 0) return
+  await tx.run(sql`delete from order_return where ${isOneOf}`)
+  await tx.run(sql`delete from order_return_line where ${isOneOf}`)
+  await insertReturns(tx, withReturns)
+  await insertReturnLines(tx, withReturns)
+}
+
+type SavedOrder = OrderRecord & { readonly figures: OrderFigures }
+
+async function saveHeads(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
+  const rows = orders.map(headOf)
+  // One document rather than thirty arrays: orders are the cold part of the money lane.
+  await tx.run(sql`
+    insert into merchant_order
+    select * from jsonb_populate_recordset(null::merchant_order, ${JSON.stringify(rows)}::jsonb)
+    on conflict (merch_id, order_id) do update set
+      told = excluded.told, is_posted = excluded.is_posted, event_id = excluded.event_id, day = excluded.day,
+      accepted_at = excluded.accepted_at, source = excluded.source,
+      ordered_at = excluded.ordered_at, currency = excluded.currency, value = excluded.value,
+      rate_id = excluded.rate_id, is_new_customer = excluded.is_new_customer,
+      hold = excluded.hold, click_id = excluded.click_id, attribution = excluded.attribution,
+      pub_id = excluded.pub_id, article_id = excluded.article_id,
+      campaign_id = excluded.campaign_id, model = excluded.model, locks_at = excluded.locks_at,
+      rejected_at = excluded.rejected_at, reject_reason = excluded.reject_reason,
+      revenue_micros = excluded.revenue_micros, commission_micros = excluded.commission_micros,
+      earnings_micros = excluded.earnings_micros, net_sales = excluded.net_sales,
+      net_revenue_micros = excluded.net_revenue_micros,
+      net_commission_micros = excluded.net_commission_micros,
+      net_earnings_micros = excluded.net_earnings_micros`)
+}
+
+/** A row of merchant_order, under its columns' names. */
+function headOf({ merchId, orderId, eventId, day, isPosted, account, figures }: SavedOrder) {
+  const { order, gross, net } = figures
+  const owner = account.attribution?.owner ?? null
+  const { locksAtMs } = datesOf(account)
+  return {
+    merch_id: merchId,
+    order_id: orderId,
+    told: account,
+    is_posted: isPosted,
+    event_id: eventId,
+    day,
+    accepted_at: instant(account.acceptedAtMs),
+    source: order?.source ?? null,
+    ordered_at: instant(order?.orderedAtMs ?? null),
+    currency: order?.currency ?? null,
+    value: order?.value ?? null,
+    rate_id: order?.rateId ?? null,
+    is_new_customer: order?.isNewCustomer ?? null,
+    hold: figures.hold,
+    click_id: owner === null ? null : `\\x${owner.clickId}`,
+    attribution: account.attribution?.model ?? null,
+    pub_id: owner?.pubId ?? null,
+    article_id: owner?.articleId ?? null,
+    campaign_id: owner?.campaignId ?? null,
+    model: owner?.model ?? MODEL.none,
+    locks_at: Number.isFinite(locksAtMs) ? instant(locksAtMs) : null,
+    rejected_at: instant(account.rejection?.atMs ?? null),
+    reject_reason: account.rejection?.reason ?? null,
+    revenue_micros: gross.revenueMicros,
+    commission_micros: gross.commissionMicros,
+    earnings_micros: gross.earningsMicros,
+    net_sales: net.sales,
+    net_revenue_micros: net.revenueMicros,
+    net_commission_micros: net.commissionMicros,
+    net_earnings_micros: net.earningsMicros,
+  }
+}
+
+function instant(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString()
+}
+
+async function insertLines(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
+  const rows = orders.flatMap(({ merchId, orderId, figures }) => {
+    const ids = orderProductIds(
+      { merchId, orderId },
+      (figures.order?.lines ?? []).map(({ productId }) => productId),
+    )
+    return figures.lines.map((line, index) => {
+      const told = figures.order?.lines[index]
+      return {
+        merch_id: merchId,
+        order_id: orderId,
+        line: index,
+        order_product_id: ids[index],
+        product_id: told?.productId ?? null,
+        name: told?.name ?? null,
+        brand: told?.brand ?? null,
+        price: told?.price ?? null,
+        quantity: told?.quantity ?? 1,
+        returned: line.returned,
+        revenue_micros: line.revenueMicros,
+        commission_micros: line.commissionMicros,
+        earnings_micros: line.earningsMicros,
+      }
+    })
+  })
+  if (rows.length === 0) return
+  await tx.run(sql`
+    insert into order_line
+    select * from jsonb_populate_recordset(null::order_line, ${JSON.stringify(rows)}::jsonb)`)
+}
+
+/**
+ * The key of an order's line in reports: checkout, merchant and product (economics 4). A second
+ * line of one product gets a number, so that keys stay unique; ids are escaped, so that two
+ * orders never share one.
+ */
+export function orderProductIds(
+  { merchId, orderId }: OrderKey,
+  productIds: readonly (string | null)[],
+): string[] {
+  const seen = new Map<string, number>()
+  return productIds.map((productId) => {
+    const product = encodeURIComponent(productId ?? '')
+    const count = (seen.get(product) ?? 0) + 1
+    seen.set(product, count)
+    const suffix = count === 1 ? '' : `.${count}`
+    return `${encodeURIComponent(orderId)}:${merchId}:${product}${suffix}`
+  })
+}
+
+async function insertReturns(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
+  const rows = orders.flatMap(({ merchId, orderId, account, figures }) => {
+    const refusals = new Map(figures.refused.map(({ return_id, reason }) => [return_id, reason]))
+    return account.returns.map((told) => {
+      const reason = refusals.get(told.return_id) ?? null
+      const judged = reason === null ? 'applied' : 'refused'
+      return {
+        merch_id: merchId,
+        order_id: orderId,
+        return_id: told.return_id,
+        event_id: told.event_id,
+        day: new Date(told.accepted_at_ms).toISOString().slice(0, 10),
+        accepted_at: instant(told.accepted_at_ms),
+        returned_at: instant(told.returned_at_ms),
+        line: told.line,
+        product_id: told.product_id,
+        quantity: told.quantity,
+        state: figures.order === null ? 'waiting' : judged,
+        reason,
+      }
+    })
+  })
+  await tx.run(sql`
+    insert into order_return
+    select * from jsonb_populate_recordset(null::order_return, ${JSON.stringify(rows)}::jsonb)`)
+}
+
+async function insertReturnLines(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
+  const rows = orders.flatMap(({ merchId, orderId, figures }) =>
+    figures.returns.map((row) => ({
+      merch_id: merchId,
+      order_id: orderId,
+      return_id: row.return_id,
+      line: row.line,
+      quantity: row.quantity,
+      revenue_micros: row.revenueMicros,
+      commission_micros: row.commissionMicros,
+      earnings_micros: row.earningsMicros,
+    })),
+  )
+  if (rows.length === 0) return
+  await tx.run(sql`
+    insert into order_return_line
+    select * from jsonb_populate_recordset(
+      null::order_return_line, ${JSON.stringify(rows)}::jsonb)`)
+}

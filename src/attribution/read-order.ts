@@ -1,0 +1,197 @@
+/**
+ * From what a merchant sent to the facts that the log keeps, or to everything wrong with it.
+ *
+ * Pure, in two steps because rates lie in the database: `readOrder` checks an order and says what
+ * it needs, `orderBody` completes it. All that later decides about money (rate, window, hold) is
+ * written into the event, so that folding it again, or by somebody else, gives the same (I1).
+ */
+import type { Fault } from '../platform/errors.ts'
+import { ISO_4217 } from '../platform/iso4217.ts'
+import { parseTimestamp, TIMESTAMP_RULE, utcDay } from '../platform/timestamp.ts'
+import { CLOCK_SKEW_MS } from './attribute.ts'
+import { formatMinor, parseMinor, type Rate, toMicros } from './currency.ts'
+import type { ReportedReturn } from './order-account.ts'
+import type { HoldReason, OrderReport, ReportedLine, Source } from './order-merge.ts'
+import type { CheckoutEvent, ReturnEntry, ServerOrder } from './schema.ts'
+
+/** An order that is well-formed and lacks only its rate. */
+export interface ReadOrder {
+  readonly path: string // where it stood in the request, for later faults
+  readonly orderId: string
+  readonly source: Source
+  readonly currency: string
+  readonly exponent: number
+  readonly valueMinor: bigint
+  readonly day: string // UTC day of the order: of its rate
+  readonly orderedAtMs: number
+  readonly updatedAtMs: number
+  readonly lines: readonly ReportedLine[]
+  readonly exactClickId: string | null
+  readonly rememberedClickIds: readonly string[]
+  readonly isNewCustomer: boolean | null
+  readonly isCancelled: boolean
+}
+
+/** The body of an order event. */
+export interface OrderBody {
+  readonly order_id: string
+  readonly report: Omit<OrderReport, 'event_id'>
+  readonly exact_click_id: string | null
+  readonly remembered_click_ids: readonly string[]
+  readonly window_days: number // the merchant's, when the order was accepted
+}
+
+/** The body of a return event. */
+export type ReturnBody = Omit<ReportedReturn, 'event_id' | 'accepted_at_ms'> & {
+  readonly order_id: string
+}
+
+const CLICK_ID = /^[0-9a-f]{32}$/
+const AMOUNT_RULE = 'must be a decimal such as "105.00", not negative'
+
+/** Checks one order. Faults name their field under `path`, such as `orders[3]`. */
+export function readOrder(
+  entry: ServerOrder | CheckoutEvent,
+  context: { readonly path: string; readonly source: Source; readonly nowMs: number },
+): ReadOrder | readonly Fault[] {
+  const { path, source, nowMs } = context
+  const faults: Fault[] = []
+  const order: ServerOrder['order'] = entry.order
+  const exponent = ISO_4217.get(order.currency) ?? null
+  if (exponent === null) {
+    faults.push({ field: `${path}.order.currency`, rule: `ISO 4217 has no ${order.currency}` })
+    return faults
+  }
+  const amount = (text: string, field: string): bigint => {
+    const minor = parseMinor(text, exponent)
+    if (minor !== null) return minor
+    const rule = `${AMOUNT_RULE}; ${order.currency} has ${exponent} decimals`
+    faults.push({ field: `${path}.${field}`, rule })
+    return 0n
+  }
+  const time = (text: string | null | undefined, field: string): number => {
+    const at = readPast(text, nowMs)
+    if (typeof at === 'number') return at
+    faults.push({ field: `${path}.${field}`, rule: at })
+    return nowMs
+  }
+  const valueMinor = amount(order.value, 'order.value')
+  const lines = (entry.products ?? []).map((product, index): ReportedLine => {
+    const at = `products[${index}]`
+    if ((product.currency ?? order.currency) !== order.currency) {
+      const rule = `must be the order’s, ${order.currency}: an order has one currency`
+      faults.push({ field: `${path}.${at}.currency`, rule })
+    }
+    return {
+      product_id: clean(product.id),
+      name: clean(product.name),
+      brand: clean(product.brand),
+      price: product.price,
+      price_minor: amount(product.price, `${at}.price`).toString(),
+      quantity: product.quantity ?? 1,
+    }
+  })
+  const orderedAtMs = time(order.ordered_at, 'order.ordered_at')
+  const updatedAtMs = time(order.updated_at, 'order.updated_at')
+  if (faults.length > 0) return faults
+  const exactClickId = (order.click_id ?? '').toLowerCase()
+  return {
+    path,
+    orderId: clean(order.id) ?? '',
+    source,
+    currency: order.currency,
+    exponent,
+    valueMinor,
+    day: utcDay(new Date(orderedAtMs)),
+    orderedAtMs,
+    updatedAtMs,
+    lines,
+    exactClickId: CLICK_ID.test(exactClickId) ? exactClickId : null,
+    rememberedClickIds: clickIds(order),
+    isNewCustomer: order.is_new_customer ?? null,
+    isCancelled: order.status === 'cancelled',
+  }
+}
+
+/** The event's body, or why there is none: the amount is more than money can be. */
+export function orderBody(
+  order: ReadOrder,
+  found: {
+    readonly rate: Rate | null
+    readonly hold: HoldReason | null
+    readonly windowDays: number
+  },
+): OrderBody | Fault {
+  const { rate } = found
+  const valueMicros = rate === null ? null : toMicros(order.valueMinor, order.exponent, rate)
+  if (rate !== null && valueMicros === null) {
+    return { field: `${order.path}.order.value`, rule: 'is more than nine billion dollars' }
+  }
+  return {
+    order_id: order.orderId,
+    exact_click_id: order.exactClickId,
+    remembered_click_ids: order.rememberedClickIds,
+    window_days: found.windowDays,
+    report: {
+      source: order.source,
+      updated_at_ms: order.updatedAtMs,
+      ordered_at_ms: order.orderedAtMs,
+      currency: order.currency,
+      value: formatMinor(order.valueMinor, order.exponent),
+      value_micros: valueMicros,
+      rate_id: rate?.rateId ?? null,
+      lines: order.lines,
+      is_new_customer: order.isNewCustomer,
+      is_cancelled: order.isCancelled,
+      hold: rate === null ? 'no_rate' : found.hold,
+    },
+  }
+}
+
+/** Checks one return: it must say which goods came back, and not from the future. */
+export function readReturn(
+  entry: ReturnEntry,
+  context: { readonly path: string; readonly nowMs: number },
+): ReturnBody | readonly Fault[] {
+  const { path, nowMs } = context
+  const faults: Fault[] = []
+  const line = entry.line ?? null
+  const productId = clean(entry.product_id)
+  if (line === null && (productId === null || productId === '')) {
+    faults.push({ field: `${path}.product_id`, rule: 'or line is required: what came back?' })
+  }
+  const returnedAt = readPast(entry.returned_at, nowMs)
+  if (typeof returnedAt === 'string') {
+    faults.push({ field: `${path}.returned_at`, rule: returnedAt })
+  }
+  if (faults.length > 0) return faults
+  return {
+    order_id: clean(entry.order_id) ?? '',
+    return_id: clean(entry.id) ?? '',
+    line,
+    product_id: productId === '' ? null : productId,
+    quantity: entry.quantity ?? 1,
+    returned_at_ms: Number(returnedAt),
+  }
+}
+
+/** A time that is over, now when nothing is said; else the rule that it breaks. */
+function readPast(text: string | null | undefined, nowMs: number): number | string {
+  if (text === null || text === undefined || text === '') return nowMs
+  const at = parseTimestamp(text)
+  if (at === null) return TIMESTAMP_RULE
+  if (at.getTime() > nowMs + CLOCK_SKEW_MS) return 'must not lie in the future'
+  return at.getTime()
+}
+
+/** Ids that no click of ours can have are other systems' own and tell nothing. */
+function clickIds(order: ServerOrder['order']): string[] {
+  const listed = [...(order.click_ids ?? []), ...(order.cids ?? '').split(',')]
+  const ids = listed.map((id) => id.trim().toLowerCase()).filter((id) => CLICK_ID.test(id))
+  return [...new Set(ids)]
+}
+
+/** Half of a surrogate pair is valid JSON and no Unicode: PostgreSQL's jsonb would refuse it. */
+function clean(text: string | null | undefined): string | null {
+  return text === null || text === undefined ? null : text.toWellFormed()
+}

@@ -1,0 +1,135 @@
+/**
+ * What merchants send: orders and returns, from a browser or from their server.
+ *
+ * One shape for an order, that of the checkout call which merchants' tags already make; a server
+ * adds what only it knows (when, which click, whether it was cancelled). Money is decimal text.
+ */
+import Type, { type Static } from 'typebox'
+import { EVENTS_PER_CALL_MAX } from '../events/schema.ts'
+
+/** Orders or returns in one signed request: 100 of the largest usual size fit into 1 MiB. */
+export const BATCH_MAX = 500
+export const ORDER_ID_LENGTH_MAX = 50
+export const PRODUCT_ID_LENGTH_MAX = 100
+/** Products of one order; more is a wholesale list, not a reader's basket. */
+export const LINES_MAX = 500
+/** A shop that sells a million of something to one reader has sent a wrong number. */
+export const QUANTITY_MAX = 1_000_000
+/** The click ids that a tag remembers; it keeps far fewer. */
+export const CLICK_IDS_MAX = 100
+const CLICK_ID_LENGTH_MAX = 64 // Ids of other systems pass too and are simply unknown here.
+const CLICK_IDS_LENGTH_MAX = CLICK_IDS_MAX * (CLICK_ID_LENGTH_MAX + 1)
+const AMOUNT_LENGTH_MAX = 28 // 15 digits, a dot and 12 decimals: more than any currency has.
+const TIMESTAMP_LENGTH_MAX = 40
+const PAGE_URL_LENGTH_MAX = 8192
+const ID_INT_MAX = 2_147_483_647
+
+const optionalText = (maxLength: number) =>
+  Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()]))
+
+const Amount = Type.String({
+  minLength: 1,
+  maxLength: AMOUNT_LENGTH_MAX,
+  description: 'A decimal such as "105.00", not negative',
+})
+const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
+const OptionalTime = Type.Optional(
+  Type.Union([Type.String({ maxLength: TIMESTAMP_LENGTH_MAX }), Type.Null()]),
+)
+
+const orderFields = {
+  id: Type.String({ minLength: 1, maxLength: ORDER_ID_LENGTH_MAX }),
+  value: Amount,
+  currency: Currency,
+  click_ids: Type.Optional(
+    Type.Union([
+      Type.Array(Type.String({ maxLength: CLICK_ID_LENGTH_MAX }), { maxItems: CLICK_IDS_MAX }),
+      Type.Null(),
+    ]),
+  ),
+  cids: Type.Optional(
+    Type.Union([
+      Type.String({ maxLength: CLICK_IDS_LENGTH_MAX, description: 'The same, comma-separated' }),
+      Type.Null(),
+    ]),
+  ),
+  is_new_customer: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+}
+
+export const CheckoutProduct = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: PRODUCT_ID_LENGTH_MAX }),
+  name: optionalText(255),
+  brand: optionalText(100),
+  image_url: optionalText(2048),
+  size: optionalText(20),
+  color: optionalText(20),
+  quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: QUANTITY_MAX, default: 1 })),
+  price: Amount,
+  currency: Type.Optional(Currency),
+})
+
+const products = Type.Optional(
+  Type.Union([Type.Array(CheckoutProduct, { maxItems: LINES_MAX }), Type.Null()]),
+)
+
+/** An order as a reader's browser reports it. */
+export const CheckoutEvent = Type.Object({ order: Type.Object(orderFields), products })
+
+/** The merchant tag's call (report columns document, Merchant checkout call). */
+export const CheckoutBody = Type.Object({
+  organization_type: Type.Literal('merchant'),
+  organization_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
+  user: Type.Optional(
+    Type.Object({
+      source_url: optionalText(PAGE_URL_LENGTH_MAX),
+      previous_url: optionalText(PAGE_URL_LENGTH_MAX),
+    }),
+  ),
+  events: Type.Array(CheckoutEvent, { minItems: 1, maxItems: EVENTS_PER_CALL_MAX }),
+})
+
+/** An order as the merchant's own server reports it. */
+export const ServerOrder = Type.Object({
+  order: Type.Object({
+    ...orderFields,
+    click_id: Type.Optional(
+      Type.Union([
+        Type.String({ maxLength: CLICK_ID_LENGTH_MAX, description: 'The click of this order' }),
+        Type.Null(),
+      ]),
+    ),
+    ordered_at: OptionalTime,
+    updated_at: OptionalTime,
+    status: Type.Optional(Type.Union([Type.Literal('placed'), Type.Literal('cancelled')])),
+  }),
+  products,
+})
+
+export const OrdersBody = Type.Object({
+  orders: Type.Array(ServerOrder, { minItems: 1, maxItems: BATCH_MAX }),
+})
+
+export const ReturnEntry = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: ORDER_ID_LENGTH_MAX }),
+  order_id: Type.String({ minLength: 1, maxLength: ORDER_ID_LENGTH_MAX }),
+  product_id: optionalText(PRODUCT_ID_LENGTH_MAX),
+  line: Type.Optional(
+    Type.Union([
+      Type.Integer({ minimum: 0, maximum: LINES_MAX - 1, description: 'Counted from 0' }),
+      Type.Null(),
+    ]),
+  ),
+  quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: QUANTITY_MAX, default: 1 })),
+  returned_at: OptionalTime,
+})
+
+export const ReturnsBody = Type.Object({
+  returns: Type.Array(ReturnEntry, { minItems: 1, maxItems: BATCH_MAX }),
+})
+
+export type CheckoutBody = Static<typeof CheckoutBody>
+export type CheckoutEvent = Static<typeof CheckoutEvent>
+export type ServerOrder = Static<typeof ServerOrder>
+export type OrdersBody = Static<typeof OrdersBody>
+export type ReturnEntry = Static<typeof ReturnEntry>
+export type ReturnsBody = Static<typeof ReturnsBody>

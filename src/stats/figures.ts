@@ -1,0 +1,71 @@
+/**
+ * The one way into the daily figures of section 4.4: a change of a row, with its cause.
+ *
+ * Each change is also kept by itself (`stats_change`), so that what a report said at any time is
+ * the sum of the changes until then, and every figure can be asked why it changed.
+ */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+export interface FigureChange {
+  readonly cause: 'click' | 'order' | 'revision' | 'return' | 'reversal'
+  readonly eventId: string
+  readonly day: string
+  readonly pubId: number
+  readonly articleId: number
+  readonly merchId: number
+  readonly clicks?: number
+  readonly invalidClicks?: number
+  readonly unfundedClicks?: number
+  readonly sales?: number
+  readonly revenueMicros?: number
+  readonly earningsMicros?: number
+}
+
+/** Adds changes to the daily figures. Rows are locked in key order, so that lanes never deadlock. */
+export async function addFigures(tx: Db, changes: readonly FigureChange[]): Promise<void> {
+  if (changes.length === 0) return
+  const column = (read: (change: FigureChange) => number | undefined) =>
+    changes.map((change) => read(change) ?? 0)
+  await tx.run(sql`
+    with given as materialized (
+      select * from unnest(
+        ${changes.map(({ cause }) => cause)}::text[],
+        ${changes.map(({ eventId }) => eventId)}::bigint[],
+        ${changes.map(({ day }) => day)}::date[],
+        ${changes.map(({ pubId }) => pubId)}::int[],
+        ${changes.map(({ articleId }) => articleId)}::int[],
+        ${changes.map(({ merchId }) => merchId)}::int[],
+        ${column((change) => change.clicks)}::bigint[],
+        ${column((change) => change.invalidClicks)}::bigint[],
+        ${column((change) => change.unfundedClicks)}::bigint[],
+        ${column((change) => change.sales)}::bigint[],
+        ${column((change) => change.revenueMicros)}::bigint[],
+        ${column((change) => change.earningsMicros)}::bigint[]
+      ) as change (cause, event_id, day, pub_id, article_id, merch_id,
+        clicks, invalid_clicks, unfunded_clicks, sales, revenue_micros, earnings_micros)
+    ), kept as (
+      insert into stats_change (cause, event_ids, day, pub_id, article_id, merch_id,
+        clicks, sales, revenue_micros, earnings_micros)
+      select cause, array_agg(event_id order by event_id), day, pub_id, article_id, merch_id,
+        sum(clicks), sum(sales), sum(revenue_micros), sum(earnings_micros)
+      from given
+      where (clicks, sales, revenue_micros, earnings_micros) <> (0, 0, 0, 0)
+      group by cause, day, pub_id, article_id, merch_id
+      order by min(event_id)
+    )
+    insert into stats_day as figures (day, pub_id, article_id, merch_id, clicks, invalid_clicks,
+      unfunded_clicks, sales, revenue_micros, earnings_micros)
+    select day, pub_id, article_id, merch_id, sum(clicks), sum(invalid_clicks),
+      sum(unfunded_clicks), sum(sales), sum(revenue_micros), sum(earnings_micros)
+    from given
+    group by pub_id, day, article_id, merch_id
+    order by pub_id, day, article_id, merch_id
+    on conflict (pub_id, day, article_id, merch_id) do update set
+      clicks = figures.clicks + excluded.clicks,
+      invalid_clicks = figures.invalid_clicks + excluded.invalid_clicks,
+      unfunded_clicks = figures.unfunded_clicks + excluded.unfunded_clicks,
+      sales = figures.sales + excluded.sales,
+      revenue_micros = figures.revenue_micros + excluded.revenue_micros,
+      earnings_micros = figures.earnings_micros + excluded.earnings_micros`)
+}

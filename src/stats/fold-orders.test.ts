@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { testDatabase } from '../../test/database.ts'
+import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { MODEL, type StoredEvent } from '../events/event.ts'
+import { sql } from '../platform/sql.ts'
+import { foldMoney } from './fold-money.ts'
+
+const DAY_MS = 86_400_000
+const db = await testDatabase()
+
+/** Folds events in one transaction each batch, on books that were emptied first. */
+async function fold(...batches: readonly (readonly StoredEvent[])[]): Promise<void> {
+  await db.run(sql`
+    truncate click, merchant_order, order_line, order_return, order_return_line, stats_day,
+      stats_change, ledger_line, ledger_transaction`)
+  for (const batch of batches) await db.transaction((tx) => foldMoney(tx, batch))
+}
+
+function readFigures() {
+  return db.rows(sql`
+    select day, pub_id, sales, revenue_micros as revenue, earnings_micros as earnings
+    from stats_day where sales <> 0 or revenue_micros <> 0 or earnings_micros <> 0
+    order by day, pub_id`)
+}
+
+/** Amounts in whole dollars, as the ledger has them. */
+function readLedger() {
+  return db.rows(sql`
+    select kind, corrects, account, pub_id, (amount_micros / 1000000)::int as dollars
+    from ledger_line join ledger_transaction using (transaction_id)
+    order by transaction_id, line`)
+}
+
+test('an order is attributed, booked once and counted on its own day', async () => {
+  const events = new MoneyEvents()
+  const order = () => events.order('o1', START_MS + DAY_MS, { click: 'a' })
+  await fold([events.click('a', START_MS)], [order(), order()], [order()])
+
+  assert.deepEqual(await readLedger(), [
+    { kind: 'order', corrects: null, account: 'merchant', pub_id: 5, dollars: -55 },
+    { kind: 'order', corrects: null, account: 'publisher', pub_id: 5, dollars: 55 },
+    { kind: 'order', corrects: null, account: 'platform', pub_id: 5, dollars: 0 },
+  ])
+  assert.deepEqual(await readFigures(), [
+    { day: '2026-03-03', pub_id: 5, sales: '1', revenue: '550000000', earnings: '55000000' },
+  ])
+})
+
+test('a return is a negative on its own day and names the order that it corrects', async () => {
+  const events = new MoneyEvents()
+  await fold(
+    [events.click('a', START_MS), events.order('o1', START_MS, { exact: 'a' })],
+    [events.goodsBack('o1', START_MS + 2 * DAY_MS, { quantity: 2 })],
+  )
+  assert.deepEqual((await readLedger()).slice(3), [
+    { kind: 'return', corrects: 'order:3:o1', account: 'merchant', pub_id: 5, dollars: 20 },
+    { kind: 'return', corrects: 'order:3:o1', account: 'publisher', pub_id: 5, dollars: -20 },
+  ])
+  assert.deepEqual((await readFigures())[1], {
+    day: '2026-03-04',
+    pub_id: 5,
+    sales: '0',
+    revenue: '-200000000',
+    earnings: '-20000000',
+  })
+  assert.deepEqual(
+    await db.rows(sql`select order_product_id, returned, earnings_micros from order_line`),
+    [
+      { order_product_id: 'o1:3:A1', returned: 2, earnings_micros: '40000000' },
+      { order_product_id: 'o1:3:B1', returned: 0, earnings_micros: '15000000' },
+    ],
+  )
+})
+
+test('a return that comes before its order waits, and is taken off when the order comes', async () => {
+  const events = new MoneyEvents()
+  const early = [events.click('a', START_MS), events.goodsBack('o1', START_MS, { quantity: 4 })]
+  await fold(early)
+  assert.deepEqual(await db.rows(sql`select state from order_return`), [{ state: 'waiting' }])
+  assert.deepEqual(await readFigures(), [])
+
+  await fold(early, [events.order('o1', START_MS + DAY_MS, { click: 'a' })])
+  assert.deepEqual(await db.rows(sql`select state from order_return`), [{ state: 'applied' }])
+  assert.deepEqual(await readFigures(), [
+    { day: '2026-03-03', pub_id: 5, sales: '1', revenue: '150000000', earnings: '15000000' },
+  ])
+})
+
+test('when an exact click replaces a guess, the money moves with it and nothing is left', async () => {
+  const events = new MoneyEvents()
+  await fold(
+    [events.click('a', START_MS), events.click('b', START_MS, { pubId: 6 })],
+    [events.order('o1', START_MS, { click: 'a', report: { source: 'pixel' } })],
+    [events.order('o1', START_MS, { exact: 'b' })],
+  )
+  assert.deepEqual(await readFigures(), [
+    { day: '2026-03-02', pub_id: 6, sales: '1', revenue: '550000000', earnings: '55000000' },
+  ])
+  const balances = await db.rows(sql`
+    select account, pub_id, (sum(amount_micros) / 1000000)::int as dollars from ledger_line
+    group by 1, 2 having sum(amount_micros) <> 0 order by 1, 2`)
+  assert.deepEqual(balances, [
+    { account: 'merchant', pub_id: 6, dollars: -55 },
+    { account: 'publisher', pub_id: 6, dollars: 55 },
+  ])
+})
+
+test('an order that no click led to is kept and counts nowhere; its evidence says why', async () => {
+  const events = new MoneyEvents()
+  await fold([
+    events.click('a', START_MS, { merchId: 4 }),
+    events.order('o1', START_MS, { click: 'a' }),
+    events.order('o2', START_MS, { click: 'unknown' }),
+  ])
+  assert.deepEqual(await readLedger(), [])
+  assert.deepEqual(await readFigures(), [])
+  const rows = await db.rows(sql`
+    select order_id, pub_id, revenue_micros, told->'evidence'->0->>'verdict' as verdict
+    from merchant_order order by order_id`)
+  assert.deepEqual(rows, [
+    { order_id: 'o1', pub_id: null, revenue_micros: '550000000', verdict: 'other_merchant' },
+    { order_id: 'o2', pub_id: null, revenue_micros: '550000000', verdict: 'unknown_click' },
+  ])
+})
+
+test('a sale after a paid click is counted and owes nothing more', async () => {
+  const events = new MoneyEvents()
+  const paid = { model: MODEL.cpc, priceMicros: 500_000, reservedMicros: 500_000 }
+  await fold([events.click('a', START_MS, paid), events.order('o1', START_MS, { click: 'a' })])
+  assert.deepEqual(await readFigures(), [
+    { day: '2026-03-02', pub_id: 5, sales: '1', revenue: '550000000', earnings: '500000' },
+  ])
+  assert.deepEqual(
+    (await readLedger()).map((row) => (row as { kind: string }).kind),
+    ['click', 'click', 'click'],
+  )
+})
+
+test('a held order is booked when it is approved, a rejected one is taken back', async () => {
+  const events = new MoneyEvents()
+  const report = { source: 'pixel', hold: 'review' } as const
+  const held = [events.click('a', START_MS), events.order('o1', START_MS, { click: 'a', report })]
+  await fold(held)
+  assert.deepEqual(await readFigures(), [])
+
+  const approved = events.decision('o1', START_MS + DAY_MS, { kind: 'approve' })
+  const rejection = { kind: 'reject', reason: 'fraud' }
+  await fold(held, [approved], [events.decision('o1', START_MS + 2 * DAY_MS, rejection)])
+  assert.deepEqual(
+    (await readFigures()).map((row) => (row as { sales: string }).sales),
+    ['1', '-1'],
+  )
+  assert.deepEqual(await db.rows(sql`select sum(amount_micros) from ledger_line`), [{ sum: '0' }])
+  assert.deepEqual(await db.rows(sql`select reject_reason, rejected_at from merchant_order`), [
+    { reject_reason: 'fraud', rejected_at: new Date(START_MS + 2 * DAY_MS) },
+  ])
+})
+
+test('however the log is cut into batches, books and figures are the same', async () => {
+  const events = new MoneyEvents()
+  const log = [
+    events.click('a', START_MS),
+    events.click('b', START_MS, { pubId: 6, sharePpm: 700_000 }),
+    events.order('o1', START_MS, { click: 'a' }),
+    events.order('o2', START_MS, { click: 'b' }),
+    events.goodsBack('o1', START_MS + DAY_MS, { quantity: 3 }),
+    events.order('o1', START_MS + DAY_MS, {
+      exact: 'b',
+      report: { value_micros: 123_456_789 },
+    }),
+    events.goodsBack('o1', START_MS + DAY_MS, { return_id: 'r2', product_id: 'B1' }),
+    events.goodsBack('o2', START_MS + DAY_MS, { quantity: 9 }),
+    events.decision('o2', START_MS + DAY_MS, { kind: 'reject', reason: 'fraud' }),
+  ]
+  const books = async () => ({
+    figures: await readFigures(),
+    ledger: await db.rows(sql`
+      select idempotency_key, account, pub_id, amount_micros
+      from ledger_line join ledger_transaction using (transaction_id) order by 1, 2, 3`),
+    orders: await db.rows(sql`select * from merchant_order order by order_id`),
+    returns: await db.rows(sql`select * from order_return_line order by order_id, return_id`),
+  })
+  await fold(log)
+  const expected = await books()
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.boolean(), { minLength: 9, maxLength: 9 }), async (cuts) => {
+      const batches: StoredEvent[][] = [[]]
+      log.forEach((event, index) => {
+        if (cuts[index]) batches.push([])
+        batches.at(-1)?.push(event)
+      })
+      await fold(...batches)
+      assert.deepEqual(await books(), expected)
+    }),
+    { numRuns: 12 },
+  )
+})
+
+test('what statistics say is the sum of their changes, each with its causes', async () => {
+  const events = new MoneyEvents()
+  const click = events.click('a', START_MS)
+  const order = events.order('o1', START_MS, { click: 'a' })
+  const back = events.goodsBack('o1', START_MS + DAY_MS, {})
+  await fold([click, order], [back])
+  const changes = await db.rows(sql`
+    select cause, event_ids, sales from stats_change order by change_id`)
+  assert.deepEqual(changes, [
+    { cause: 'click', event_ids: [click.id], sales: '0' },
+    { cause: 'order', event_ids: [order.id], sales: '1' },
+    { cause: 'return', event_ids: [back.id], sales: '0' },
+  ])
+  const key = sql`day, pub_id, article_id, merch_id`
+  const differing = await db.rows(sql`
+    select ${key} from stats_day
+    left join (
+      select ${key}, sum(clicks) as clicks, sum(sales) as sales, sum(revenue_micros) as revenue,
+        sum(earnings_micros) as earnings
+      from stats_change group by ${key}
+    ) as change using (${key})
+    where (stats_day.clicks, stats_day.sales, revenue_micros, earnings_micros)
+      is distinct from (change.clicks, change.sales, change.revenue, change.earnings)`)
+  assert.deepEqual(differing, [])
+})
+
+test('the click of an attribution is kept with the order', async () => {
+  const events = new MoneyEvents()
+  await fold([events.click('a', START_MS), events.order('o1', START_MS, { exact: 'a' })])
+  const [row] = await db.rows<{ click_id: Buffer; attribution: string; locks_at: Date }>(
+    sql`select click_id, attribution, locks_at from merchant_order`,
+  )
+  assert.equal(row?.click_id.toString('hex'), clickId('a'))
+  assert.equal(row?.attribution, 'exact')
+  assert.equal(row?.locks_at.getTime(), START_MS + 90 * DAY_MS)
+})

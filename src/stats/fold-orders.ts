@@ -1,0 +1,221 @@
+/**
+ * Orders, returns and decisions of the log become attributed orders, ledger entries and figures.
+ *
+ * Called by the money fold for a run of events in log order, inside the transaction that moves the
+ * lane's position (I3). Each event is told to its order's account; the difference of the account's
+ * figures before and after is what the event posts, on the event's own day (decisions 4.4).
+ */
+import { attribute, type Evidence } from '../attribution/attribute.ts'
+import {
+  addDecision,
+  addReport,
+  addReturn,
+  type Decision,
+  figuresOf,
+  NOTHING,
+  type OrderAttribution,
+  type Owner,
+  type Totals,
+} from '../attribution/order-account.ts'
+import {
+  emptyOrder,
+  type FoundClick,
+  findClicks,
+  findOrders,
+  keyText,
+  type OrderKey,
+  type OrderRecord,
+  saveOrders,
+} from '../attribution/order-store.ts'
+import type { OrderBody, ReturnBody } from '../attribution/read-order.ts'
+import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
+import {
+  type Amounts,
+  changeEntry,
+  type LedgerEntry,
+  orderEntry,
+  type Parties,
+} from '../ledger/entries.ts'
+import { insertLedgerEntries } from '../ledger/store.ts'
+import type { Db } from '../platform/postgres.ts'
+import { addFigures, type FigureChange } from './figures.ts'
+
+/** The body of an orderDecision event. */
+export type DecisionBody = Decision & { readonly order_id: string }
+
+export async function foldOrders(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  const told = events.map(readEvent)
+  const orders = await findOrders(
+    tx,
+    told.map(({ key }) => key),
+  )
+  const clicks = await findClicks(tx, [...new Set(told.flatMap(clickIdsOf))])
+  const entries: LedgerEntry[] = []
+  const changes: FigureChange[] = []
+  for (const item of told) {
+    const before = orders.get(keyText(item.key)) ?? emptyOrder(item.key)
+    const after = tellOrder(before, item, clicks)
+    orders.set(keyText(item.key), after)
+    const posted = post(item, before, after)
+    changes.push(...posted.changes)
+    if (posted.entry === null) continue
+    entries.push(posted.entry)
+    orders.set(keyText(item.key), { ...after, isPosted: true })
+  }
+  await saveOrders(tx, [...orders.values()])
+  await insertLedgerEntries(tx, entries)
+  await addFigures(tx, changes)
+}
+
+type Told = { readonly event: StoredEvent; readonly key: OrderKey } & (
+  | { readonly kind: 'order'; readonly body: OrderBody }
+  | { readonly kind: 'return'; readonly body: ReturnBody }
+  | { readonly kind: 'decision'; readonly body: DecisionBody }
+)
+
+function readEvent(event: StoredEvent): Told {
+  const body = JSON.parse(event.body ?? 'null') as { order_id: string }
+  const key = { merchId: event.merchId ?? 0, orderId: body.order_id }
+  switch (event.type) {
+    case EVENT_TYPE.order:
+      return { event, key, kind: 'order', body: body as OrderBody }
+    case EVENT_TYPE.orderReturn:
+      return { event, key, kind: 'return', body: body as ReturnBody }
+    case EVENT_TYPE.orderDecision:
+      return { event, key, kind: 'decision', body: body as DecisionBody }
+    default:
+      throw new Error(`event ${event.id} of type ${event.type} is not about an order`)
+  }
+}
+
+function clickIdsOf(told: Told): readonly string[] {
+  if (told.kind !== 'order') return []
+  const { exact_click_id: exact, remembered_click_ids: remembered } = told.body
+  return exact === null ? remembered : [exact, ...remembered]
+}
+
+type Clicks = ReadonlyMap<string, FoundClick>
+
+function tellOrder(record: OrderRecord, told: Told, clicks: Clicks): OrderRecord {
+  const { event } = told
+  switch (told.kind) {
+    case 'order': {
+      const report = { ...told.body.report, event_id: event.id }
+      const found = attributionOf(told.key.merchId, told.body, clicks)
+      const { account } = addReport(record.account, { report, ...found, atMs: event.atMs })
+      return {
+        ...record,
+        account,
+        eventId: record.eventId ?? event.id,
+        day: record.day ?? event.day,
+      }
+    }
+    case 'return': {
+      const { order_id: _, ...goods } = told.body
+      const fact = { ...goods, event_id: event.id, accepted_at_ms: event.atMs }
+      return { ...record, account: addReturn(record.account, fact) }
+    }
+    case 'decision':
+      return { ...record, account: addDecision(record.account, told.body, event.atMs) }
+  }
+}
+
+function attributionOf(
+  merchId: number,
+  body: OrderBody,
+  clicks: Clicks,
+): { attribution: OrderAttribution | null; evidence: readonly Evidence[] } {
+  const exactIds = body.exact_click_id === null ? [] : [body.exact_click_id]
+  const touches = [...exactIds, ...body.remembered_click_ids].flatMap(
+    (id) => clicks.get(id)?.touch ?? [],
+  )
+  const { attribution, evidence } = attribute(
+    {
+      merchId,
+      orderedAtMs: body.report.ordered_at_ms,
+      exactClickId: body.exact_click_id,
+      rememberedClickIds: body.remembered_click_ids,
+    },
+    touches,
+    { windowDays: body.window_days, isPostImpression: false },
+  )
+  const owner = clicks.get(attribution?.touchId ?? '')?.owner
+  const isOwned = attribution !== null && owner !== undefined
+  return { attribution: isOwned ? { model: attribution.model, owner } : null, evidence }
+}
+
+interface Posted {
+  readonly entry: LedgerEntry | null
+  readonly changes: readonly FigureChange[]
+}
+
+/** The ledger entry and the figures that lead from an order's standing before to that after. */
+function post(told: Told, before: OrderRecord, after: OrderRecord): Posted {
+  const owner = after.account.attribution?.owner ?? null
+  if (owner === null) return { entry: null, changes: [] }
+  const { event, key } = told
+  const [from, to] = [figuresOf(before.account).net, figuresOf(after.account).net]
+  const isReturn = told.kind === 'return'
+  const cause = { eventId: event.id, day: event.day, atMs: event.atMs }
+  const parties = partiesOf(key, owner)
+  const change = {
+    kind: isReturn ? ('return' as const) : ('revision' as const),
+    orderId: key.orderId,
+    before: {
+      parties: partiesOf(key, before.account.attribution?.owner ?? owner),
+      amounts: amountsOf(from),
+    },
+    after: { parties, amounts: amountsOf(to) },
+  }
+  return {
+    entry: before.isPosted
+      ? changeEntry(cause, change)
+      : orderEntry(cause, parties, { orderId: key.orderId, amounts: change.after.amounts }),
+    changes: figureChanges({
+      cause: isReturn ? 'return' : isNothing(from) ? 'order' : 'revision',
+      event,
+      from: { ...change.before.parties, totals: from },
+      to: { ...parties, totals: to },
+    }),
+  }
+}
+
+function partiesOf({ merchId }: OrderKey, { pubId, articleId }: Owner): Parties {
+  return { merchId, pubId, articleId }
+}
+
+function amountsOf({ commissionMicros, earningsMicros }: Totals): Amounts {
+  return { totalMicros: commissionMicros, publisherMicros: earningsMicros }
+}
+
+function isNothing({ sales, revenueMicros, commissionMicros }: Totals): boolean {
+  return sales === 0 && revenueMicros === 0 && commissionMicros === 0
+}
+
+type Standing = Parties & { readonly totals: Totals }
+
+/** What moves in the statistics; two rows where the sale moved to another article. */
+function figureChanges(move: {
+  readonly cause: FigureChange['cause']
+  readonly event: StoredEvent
+  readonly from: Standing
+  readonly to: Standing
+}): FigureChange[] {
+  const { cause, event, from, to } = move
+  const isSameRow = from.pubId === to.pubId && from.articleId === to.articleId
+  const row = ({ pubId, articleId, merchId }: Parties, add: Totals, less: Totals) => ({
+    cause,
+    eventId: event.id,
+    day: event.day,
+    pubId,
+    articleId,
+    merchId,
+    sales: add.sales - less.sales,
+    revenueMicros: add.revenueMicros - less.revenueMicros,
+    earningsMicros: add.earningsMicros - less.earningsMicros,
+  })
+  const rows = isSameRow
+    ? [row(to, to.totals, from.totals)]
+    : [row(from, NOTHING, from.totals), row(to, to.totals, NOTHING)]
+  return rows.filter((item) => item.sales || item.revenueMicros || item.earningsMicros)
+}

@@ -1,0 +1,100 @@
+/** Events of the money lane for tests: what edge and intake would have appended. */
+import { createHash } from 'node:crypto'
+import type { OrderBody, ReturnBody } from '../src/attribution/read-order.ts'
+import { EVENT_TYPE, MODEL, MONEY_LANE, newEvent, type StoredEvent } from '../src/events/event.ts'
+
+export const START_MS = Date.UTC(2026, 2, 2, 12)
+
+/** Makes events with ids and places in the log that grow, like those of one node. */
+export class MoneyEvents {
+  #last = 0n
+
+  at(atMs: number, fields: Parameters<typeof newEvent>[0] extends infer F ? Partial<F> : never) {
+    this.#last += 1n
+    const id = this.#last.toString()
+    const day = new Date(atMs).toISOString().slice(0, 10)
+    const type = fields.type ?? EVENT_TYPE.click
+    const event = newEvent({ lane: MONEY_LANE, ...fields, type, id, atMs })
+    return { ...event, seq: id, day } satisfies StoredEvent
+  }
+
+  /** A CPA click of 10 %, all of it the publisher's, unless told otherwise. */
+  click(name: string, atMs: number, fields: Partial<StoredEvent> = {}): StoredEvent {
+    return this.at(atMs, {
+      type: EVENT_TYPE.click,
+      clickId: Buffer.from(clickId(name), 'hex'),
+      resultNumber: Buffer.from(clickId(`result ${name}`), 'hex'),
+      auctionId: '9007199254740993',
+      pubId: 5,
+      merchId: 3,
+      campaignId: 1,
+      model: MODEL.cpa,
+      priceMicros: 100_000,
+      sharePpm: 1_000_000,
+      ...fields,
+    })
+  }
+
+  order(
+    orderId: string,
+    atMs: number,
+    told: {
+      click?: string
+      exact?: string
+      merchId?: number
+      report?: Partial<OrderBody['report']>
+    },
+  ) {
+    const cents = 55_000
+    const body: OrderBody = {
+      order_id: orderId,
+      exact_click_id: told.exact === undefined ? null : clickId(told.exact),
+      remembered_click_ids: told.click === undefined ? [] : [clickId(told.click)],
+      window_days: 30,
+      report: {
+        source: 's2s',
+        updated_at_ms: atMs,
+        ordered_at_ms: atMs,
+        currency: 'USD',
+        value: '550.00',
+        value_micros: cents * 10_000,
+        rate_id: 'usd',
+        lines: [orderLine('A1', 10_000, 4), orderLine('B1', 15_000, 1)],
+        is_new_customer: null,
+        is_cancelled: false,
+        hold: null,
+        ...told.report,
+      },
+    }
+    const type = EVENT_TYPE.order
+    return this.at(atMs, { type, merchId: told.merchId ?? 3, body: JSON.stringify(body) })
+  }
+
+  goodsBack(orderId: string, atMs: number, told: Partial<ReturnBody>): StoredEvent {
+    const body: ReturnBody = {
+      order_id: orderId,
+      return_id: 'r1',
+      line: null,
+      product_id: 'A1',
+      quantity: 1,
+      returned_at_ms: atMs,
+      ...told,
+    }
+    const type = EVENT_TYPE.orderReturn
+    return this.at(atMs, { type, merchId: 3, body: JSON.stringify(body) })
+  }
+
+  decision(orderId: string, atMs: number, decision: object): StoredEvent {
+    const body = JSON.stringify({ order_id: orderId, ...decision })
+    return this.at(atMs, { type: EVENT_TYPE.orderDecision, merchId: 3, body })
+  }
+}
+
+export function orderLine(product_id: string, cents: number, quantity: number) {
+  return { product_id, name: null, brand: null, price: null, price_minor: `${cents}`, quantity }
+}
+
+/** A click id made of a name: 32 hex characters. */
+export function clickId(name: string): string {
+  return createHash('md5').update(name).digest('hex')
+}
