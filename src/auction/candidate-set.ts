@@ -1,0 +1,207 @@
+/**
+ * The offers that compete for one link, laid out for the auction: one array per field.
+ *
+ * A candidate is one campaign on one offer; a merchant with two campaigns has two candidates on
+ * its offer. Built off the request path from plain records and never changed: what moves between
+ * snapshots (live, funded, pacing) is read through `campaign` from the shared CampaignState.
+ */
+import assert from 'node:assert/strict'
+import { MODEL, type Model } from '../events/event.ts'
+import type { CampaignState } from './campaign-state.ts'
+import { ALPHA_MIN } from './draw.ts'
+import { benefit, GAIN_MAX } from './reader-benefit.ts'
+import type { IdList } from './targeting.ts'
+
+/** The prototype's p99.9 stays inside 20 µs up to here (economics 1.1). */
+export const CANDIDATES_MAX = 64
+/** The strongest preference for lower prices a publisher can set. */
+export const BETA_MAX = 3
+export const PPM = 1_000_000
+
+export interface CandidateSet {
+  /** Of the snapshot it was built from; told in the seal and the receipt. */
+  readonly version: number
+  readonly n: number
+  readonly state: CampaignState
+  readonly campaign: Int32Array // dense index into `state`
+  readonly campaignId: Int32Array
+  readonly merchId: Int32Array
+  readonly offer: Int32Array // index into the offers it was built from
+  readonly offerId: readonly string[] // '0': the link's own page, of which no feed tells
+  readonly model: Uint8Array
+  readonly isInStock: Uint8Array
+  readonly deviceMask: Uint8Array
+  readonly countries: readonly (Uint32Array | null)[] // null: everywhere
+  readonly publishers: readonly (IdList | null)[] // null: all
+  /** Micros a click is expected to bring: the bid, or orders a click times value per order. */
+  readonly value: Float64Array
+  /** The same under the posted price of exclusive links. */
+  readonly posted: Float64Array
+  /** What the ROAS goal can bear for a click, before the campaign's factor; Infinity: no goal. */
+  readonly ceiling: Float64Array
+  readonly alpha: Float64Array // posterior orders (CPA, EPP)
+  readonly nEff: Float64Array // posterior clicks (CPA, EPP)
+  readonly valuePerOrder: Float64Array // micros of commission, expected returns taken off
+  readonly price: Float64Array // micros the reader pays; 0: unknown
+  readonly quality: Float64Array // chance that a click lands and is valid
+  readonly confidencePpm: Int32Array // that the offer is the link's product
+  readonly floors: readonly (Float64Array | null)[] // micros by country index; null: none
+  /** Of the known prices; stands for the original's price when that is unknown. 0: none known. */
+  readonly medianPriceMicros: number
+}
+
+/** What a merchant sells under a link. */
+export interface OfferTerms {
+  readonly offerId: string // '0' for the link's own page when no feed tells of it
+  readonly merchId: number
+  readonly priceMicros: number // 0: unknown
+  readonly isInStock: boolean
+  readonly confidencePpm: number
+  /** Least price of a click by country index, of the offer's category; null: none is set. */
+  readonly floors: Float64Array | null
+}
+
+/** A campaign of a snapshot, compiled once for all sets. */
+export interface CampaignTerms {
+  readonly index: number
+  readonly campaignId: number
+  readonly merchId: number
+  readonly model: Model
+  readonly bidMicros: number // CPC, else 0
+  readonly exclusiveBidMicros: number // CPC: posted price of exclusive links; the bid if none is set
+  readonly deviceMask: number
+  readonly countries: Uint32Array | null
+  readonly publishers: IdList | null
+}
+
+/** What is expected of a campaign's clicks on an offer from this publisher (economics 3). */
+export interface Estimate {
+  readonly orders: number // α
+  readonly clicks: number // n
+  readonly valuePerOrderMicros: number
+  readonly quality: number
+  /** Micros a click is worth to the merchant's ROAS goal, θ·A/τ; Infinity without a goal. */
+  readonly ceilingMicros: number
+}
+
+/** One candidate as a plain record. */
+export interface Candidate extends OfferTerms, Estimate {
+  readonly campaign: CampaignTerms
+  readonly offer: number
+}
+
+/** Pairs every offer with every campaign of its merchant. */
+export function pairCandidates(
+  offers: readonly OfferTerms[],
+  {
+    campaignsOf,
+    estimate,
+  }: {
+    campaignsOf: (merchId: number) => readonly CampaignTerms[]
+    estimate: (campaign: CampaignTerms, offer: OfferTerms) => Estimate
+  },
+): Candidate[] {
+  return offers.flatMap((terms, offer) =>
+    campaignsOf(terms.merchId).map((campaign) => ({
+      ...terms,
+      ...estimate(campaign, terms),
+      campaign,
+      offer,
+    })),
+  )
+}
+
+/**
+ * Lays candidates out for auctions. Above CANDIDATES_MAX it keeps those whose score could be
+ * highest, and always those of `keptMerchId` (an exclusive link has no others; 0: nobody).
+ */
+export function buildCandidateSet(
+  candidates: readonly Candidate[],
+  { version, state, keptMerchId }: { version: number; state: CampaignState; keptMerchId: number },
+): CandidateSet {
+  const medianPriceMicros = medianPrice(candidates)
+  const kept = keepBest(candidates, { medianPriceMicros, keptMerchId })
+  const column = (read: (candidate: Candidate) => number) => Float64Array.from(kept, read)
+  const integers = (read: (candidate: Candidate) => number) => Int32Array.from(kept, read)
+  return {
+    version,
+    n: kept.length,
+    state,
+    campaign: integers(({ campaign }) => campaign.index),
+    campaignId: integers(({ campaign }) => campaign.campaignId),
+    merchId: integers(({ merchId }) => merchId),
+    offer: integers(({ offer }) => offer),
+    offerId: kept.map(({ offerId }) => offerId),
+    model: Uint8Array.from(kept, ({ campaign }) => campaign.model),
+    isInStock: Uint8Array.from(kept, ({ isInStock }) => Number(isInStock)),
+    deviceMask: Uint8Array.from(kept, ({ campaign }) => campaign.deviceMask),
+    countries: kept.map(({ campaign }) => campaign.countries),
+    publishers: kept.map(({ campaign }) => campaign.publishers),
+    value: column((candidate) => valueAt(candidate, candidate.campaign.bidMicros)),
+    posted: column((candidate) => valueAt(candidate, candidate.campaign.exclusiveBidMicros)),
+    ceiling: column(({ ceilingMicros }) => ceilingMicros),
+    alpha: column((candidate) => evidence(candidate).alpha),
+    nEff: column((candidate) => evidence(candidate).nEff),
+    valuePerOrder: column(({ valuePerOrderMicros }) => valuePerOrderMicros),
+    price: column(({ priceMicros }) => priceMicros),
+    quality: column(({ quality }) => quality),
+    confidencePpm: integers(({ confidencePpm }) => confidencePpm),
+    floors: kept.map(({ floors }) => floors),
+    medianPriceMicros,
+  }
+}
+
+/** The posterior, kept where the gamma draw is sound: same mean, at least half an order. */
+function evidence({ orders, clicks, quality }: Estimate): { alpha: number; nEff: number } {
+  assert(
+    quality > 0 && quality <= 1,
+    `quality ${quality} is not within (0, 1]: prices divide by it`,
+  )
+  assert(orders >= 0 && clicks > 0, `an estimate needs clicks: ${orders} orders of ${clicks}`)
+  if (orders >= ALPHA_MIN) return { alpha: orders, nEff: clicks }
+  return { alpha: ALPHA_MIN, nEff: (clicks * ALPHA_MIN) / orders } // no orders: infinite, worth 0
+}
+
+function valueAt(candidate: Candidate, bidMicros: number): number {
+  if (candidate.campaign.model === MODEL.cpc) return bidMicros
+  const { alpha, nEff } = evidence(candidate)
+  return (alpha / nEff) * candidate.valuePerOrderMicros
+}
+
+/** The middle known price, the lower of two: a price that some merchant really asks. */
+function medianPrice(candidates: readonly Candidate[]): number {
+  const prices = candidates.map(({ priceMicros }) => priceMicros).filter((price) => price > 0)
+  prices.sort((a, b) => a - b)
+  return prices[(prices.length - 1) >> 1] ?? 0
+}
+
+function keepBest(
+  candidates: readonly Candidate[],
+  { medianPriceMicros, keptMerchId }: { medianPriceMicros: number; keptMerchId: number },
+): readonly Candidate[] {
+  if (candidates.length <= CANDIDATES_MAX) return candidates
+  const bound = (candidate: Candidate) =>
+    candidate.merchId === keptMerchId && keptMerchId !== 0
+      ? Number.POSITIVE_INFINITY
+      : upperBound(candidate, medianPriceMicros)
+  const ranked = candidates.map((candidate) => ({ candidate, bound: bound(candidate) }))
+  // Two that must be kept differ by NaN, which leaves their order to the ids as well.
+  ranked.sort((a, b) => b.bound - a.bound || compareIds(a.candidate, b.candidate))
+  return ranked.slice(0, CANDIDATES_MAX).map(({ candidate }) => candidate)
+}
+
+/** The score under the strongest preference for low prices: `e_max · w_max` (economics 1.1). */
+function upperBound(candidate: Candidate, medianPriceMicros: number): number {
+  const { campaign, priceMicros, quality, confidencePpm } = candidate
+  const bidMicros = Math.max(campaign.bidMicros, campaign.exclusiveBidMicros)
+  const isPriced = priceMicros > 0 && medianPriceMicros > 0
+  const gain = isPriced ? (medianPriceMicros - priceMicros) / medianPriceMicros : 0
+  const weight = quality * confidencePpm * benefit(BETA_MAX * Math.min(Math.max(gain, 0), GAIN_MAX))
+  return valueAt(candidate, bidMicros) * weight
+}
+
+/** So that a cut at equal bounds does not depend on the order of the rows. */
+function compareIds(a: Candidate, b: Candidate): number {
+  const byCampaign = a.campaign.campaignId - b.campaign.campaignId
+  return byCampaign !== 0 ? byCampaign : a.offer - b.offer
+}

@@ -1,0 +1,44 @@
+/**
+ * Why a candidate did not win, as numbers: stored in receipts, never reuse one.
+ *
+ * 100, 102 and 104 are OpenRTB 3.0's loss reasons; its list leaves 500 and above to the exchange,
+ * so ours start there (economics 1.2). Their words are in loss-reason.ts.
+ */
+export const LOSS = {
+  none: 0,
+  inactive: 500,
+  outOfFlight: 501,
+  outOfStock: 502,
+  staleFeed: 503,
+  device: 510,
+  country: 511,
+  blocked: 104,
+  exclusive: 520,
+  confidence: 530,
+  price: 540,
+  paced: 550,
+  unfunded: 551,
+  belowFloor: 100,
+  outbid: 102,
+  /** Of an auction without a single candidate. */
+  noCandidates: 590,
+} as const
+
+/** The checks in the order in which they are made: a later one means "came closer to winning". */
+export const LADDER: readonly number[] = [
+  LOSS.noCandidates,
+  LOSS.inactive,
+  LOSS.outOfFlight,
+  LOSS.outOfStock,
+  LOSS.staleFeed,
+  LOSS.device,
+  LOSS.country,
+  LOSS.blocked,
+  LOSS.exclusive,
+  LOSS.confidence,
+  LOSS.price,
+  LOSS.paced,
+  LOSS.unfunded,
+  LOSS.belowFloor,
+  LOSS.outbid,
+]

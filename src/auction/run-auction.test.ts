@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { type CandidateSpec, hold, lossWord, type RequestSpec } from '../../test/auction-world.ts'
+import { kitPath } from '../../test/kit.ts'
+import { micros, publisherPart } from '../platform/money.ts'
+
+interface Case {
+  readonly rule: string
+  readonly request?: RequestSpec
+  readonly candidates: readonly CandidateSpec[]
+  readonly expect: {
+    readonly winner: string | null
+    readonly priceMicros?: number
+    readonly ratePpm?: number
+    readonly runnerUpScore?: number
+    readonly reserveMicros?: number
+    readonly reason?: string
+    readonly losses?: Readonly<Record<string, string>>
+  }
+}
+
+interface OracleRow {
+  readonly campaign: string
+  readonly model: 'CPC' | 'CPA'
+  readonly value_micro: number
+  readonly price: number
+  readonly quality_times_confidence: number
+  readonly score: number
+}
+
+const CASES = new URL('./cases/', import.meta.url)
+
+for (const file of readdirSync(CASES).sort()) {
+  const rule = JSON.parse(readFileSync(new URL(file, CASES), 'utf8')) as Case
+  test(`${file}: ${rule.rule}`, () => {
+    const { outcome, winner, losses } = hold(rule.candidates, rule.request)
+    const known = { ...outcome, winner, losses, reason: lossWord(outcome.reason) }
+    for (const [field, expected] of Object.entries(rule.expect)) {
+      assert.ok(field in known, `"${field}" is no field of an outcome`)
+      assert.deepEqual(known[field as keyof typeof known], expected, field)
+    }
+  })
+}
+
+test('the worked example comes out to the micro-dollar (needs the data kit)', (t) => {
+  const path = kitPath(t, 'oracles/auction-example.json')
+  if (path === null) return
+  const { inputs, candidates, expected } = JSON.parse(readFileSync(path, 'utf8'))
+  const specs: CandidateSpec[] = candidates.map((row: OracleRow) => ({
+    name: row.campaign,
+    model: row.model === 'CPC' ? 'cpc' : 'cpa',
+    bidMicros: row.value_micro,
+    orders: inputs.B.p_order * 1000,
+    clicks: 1000,
+    valuePerOrderMicros:
+      inputs.B.order_value * 1_000_000 * inputs.B.commission * (1 - inputs.B.returns),
+    priceMicros: row.price * 1_000_000,
+    quality: row.quality_times_confidence,
+  }))
+  const request = {
+    originalPriceMicros: inputs.original_price * 1_000_000,
+    originalMerchant: 1,
+    floorMicros: inputs.reserve_micro,
+    beta: inputs.beta,
+    tolerancePpm: inputs.tolerance * 1_000_000,
+    sharePpm: inputs.publisher_share * 1_000_000,
+  }
+  const { outcome, winner } = hold(specs, request)
+  candidates.forEach((row: OracleRow, i: number) => {
+    assert.ok(Math.abs((outcome.scores[i] ?? 0) - row.score) < 0.01, `score of ${i}`)
+  })
+  assert.equal(winner, expected.winner)
+  assert.equal(outcome.priceMicros, expected.price_micro)
+  const share = publisherPart(micros(outcome.priceMicros), request.sharePpm)
+  assert.equal(share, expected.publisher_micro)
+  assert.equal(outcome.priceMicros - share, expected.platform_micro)
+  const first = { ...request, isFirstPrice: true }
+  const exclusive = { ...request, isExclusive: true }
+  for (const posted of [first, exclusive]) {
+    const held = hold(specs, posted)
+    assert.equal(held.winner, 'A')
+    assert.equal(held.outcome.priceMicros, expected.first_price_or_exclusive_micro)
+  }
+  const alone = hold(specs.slice(0, 1), request)
+  assert.equal(alone.outcome.priceMicros, inputs.reserve_micro)
+  const commission = hold(specs.slice(1, 2), request)
+  assert.equal(commission.winner, 'B')
+  assert.equal(commission.outcome.priceMicros, 0)
+})

@@ -1,0 +1,285 @@
+/**
+ * Decides which merchant gets a reader's click, and what the click costs.
+ *
+ * Pure: no clock, no I/O, and every random choice is a function of the result number, so a stored
+ * auction can be run again to the last bit. One pass over the candidates: each is screened by the
+ * checks of economics 1.2 in their order, weighed (1.3, 1.4) and placed among the best two (1.6);
+ * the winner is then priced (1.5). Nothing is allocated: the outcome and the working memory are
+ * used again by every auction, which one thread runs one at a time.
+ *
+ * The publisher's share is common to all candidates of an auction, cancels out of ranking and
+ * price, and is therefore left out of every score.
+ */
+import { PLATFORM_RESERVE } from '../demand/campaign.ts'
+import { MODEL } from '../events/event.ts'
+import { LIVE } from './campaign-state.ts'
+import { type CandidateSet, PPM } from './candidate-set.ts'
+import {
+  createSeed,
+  drawBits,
+  gammaQuantile,
+  isBelow,
+  normalQuantile,
+  PURPOSE,
+  readSeed,
+} from './draw.ts'
+import { LADDER, LOSS } from './loss-code.ts'
+import type { Outcome } from './outcome.ts'
+import { benefit, GAIN_MAX } from './reader-benefit.ts'
+import { deviceBit, type IdList, lets } from './targeting.ts'
+
+/** Grows whenever the same inputs may lead to another outcome; part of every receipt. */
+export const RULE_VERSION = 1
+/** Below it, an offer is too likely to be another product (economics 1.2). */
+export const CONFIDENCE_MIN_PPM = 950_000
+
+/** A publisher's settings, compiled once per snapshot. */
+export interface PublisherTerms {
+  readonly pubId: number
+  readonly floorMicros: number
+  readonly tolerancePpm: number // how much dearer than the original an offer may be
+  readonly beta: number // what a lower price is worth, 0 to 3
+  readonly epsilonPpm: number // share of auctions that explore
+  readonly sharePpm: number // of the price; the platform keeps the rest
+  readonly isPriceRequired: boolean // offers without a known price do not compete
+  readonly merchants: IdList | null // null: all
+}
+
+export interface AuctionRequest {
+  readonly publisher: PublisherTerms
+  readonly country: number // countryIndex of targeting.ts; 0: unknown
+  readonly device: number // as in events: 0 unknown, 1 desktop, 2 mobile, 3 tablet
+  readonly originalMerchId: number // whose page the link leads to; 0: nobody of the network
+  readonly originalPriceMicros: number // 0: unknown
+  readonly isOriginalInStock: boolean // told in the receipt; an open link's repair needs no rule
+  readonly isExclusive: boolean // locked to the original merchant
+  readonly isFirstPrice: boolean // market-wide switch (PRICING)
+  readonly hasCpaSecondRate: boolean // CPA and EPP pay the rate that would still have won
+  readonly nowMs: number // told in the receipt; flights are judged by refreshLive
+}
+
+const seed = createSeed()
+/** Facts of the auction under way. */
+const facts = {
+  isExploring: false,
+  deviceBit: 0,
+  referenceMicros: 0.5,
+  priceMaxMicros: 0.5,
+  toleranceRatio: 0.5,
+  reserveMicros: 0.5,
+  bestMean: 0.5,
+  bestMeanWeight: 0.5,
+}
+/** Mean scores, written only while exploring. */
+const means = new Float64Array(64)
+
+/** Runs one auction into `outcome`. `resultNumber` is 16 random bytes of the server's own. */
+export function runAuction(
+  set: CandidateSet,
+  request: AuctionRequest,
+  resultNumber: Uint8Array,
+  outcome: Outcome,
+): void {
+  begin(set, request, resultNumber, outcome)
+  const { losses } = outcome
+  for (let i = 0; i < set.n; i++) {
+    let loss = screen(set, request, i)
+    if (loss === LOSS.none) loss = weigh(set, request, i, outcome)
+    losses[i] = loss
+    if (loss === LOSS.outbid) place(set, i, outcome)
+  }
+  if (outcome.winner < 0) outcome.reason = closestReason(set.n, losses)
+  else settle(set, request, outcome)
+  if (facts.isExploring) outcome.regretMicros = regret(outcome.winner)
+}
+
+function begin(
+  set: CandidateSet,
+  request: AuctionRequest,
+  resultNumber: Uint8Array,
+  outcome: Outcome,
+): void {
+  const { publisher } = request
+  readSeed(resultNumber, seed)
+  const gate = drawBits(seed, 0, PURPOSE.gate)
+  facts.isExploring = isBelow(gate, publisher.epsilonPpm / PPM)
+  facts.deviceBit = deviceBit(request.device)
+  const reference =
+    request.originalPriceMicros > 0 ? request.originalPriceMicros : set.medianPriceMicros
+  facts.referenceMicros = reference
+  // In whole micros: a price of exactly the tolerance passes, whatever its binary fraction.
+  facts.priceMaxMicros = reference + Math.floor((reference * publisher.tolerancePpm) / PPM)
+  facts.toleranceRatio = publisher.tolerancePpm / PPM
+  facts.reserveMicros = Math.max(PLATFORM_RESERVE, publisher.floorMicros)
+  facts.bestMean = 0
+  facts.bestMeanWeight = 1
+  outcome.winner = -1
+  outcome.priceMicros = 0
+  outcome.score = 0
+  outcome.runnerUp = -1
+  outcome.runnerUpScore = 0
+  outcome.eligible = 0
+  outcome.explored = facts.isExploring
+  outcome.reason = LOSS.none
+  outcome.reserveMicros = 0
+  outcome.ratePpm = 0
+  outcome.regretMicros = 0
+}
+
+/** The checks that need no score, cheapest first; the loss code of the first that fails. */
+function screen(set: CandidateSet, request: AuctionRequest, i: number): number {
+  const { state } = set
+  const campaign = set.campaign[i] as number
+  const live = state.live[campaign] as number
+  if (live !== LIVE.live && live !== LIVE.staleFeed) {
+    return live === LIVE.outOfFlight ? LOSS.outOfFlight : LOSS.inactive
+  }
+  if (set.isInStock[i] === 0) return LOSS.outOfStock
+  // A page that no feed tells of has no price to be stale.
+  if (live === LIVE.staleFeed && set.price[i] !== 0) return LOSS.staleFeed
+  if (((set.deviceMask[i] as number) & facts.deviceBit) === 0) return LOSS.device
+  const countries = set.countries[i] as Uint32Array | null
+  if (countries !== null) {
+    const { country } = request
+    if ((((countries[country >>> 5] as number) >>> (country & 31)) & 1) === 0) return LOSS.country
+  }
+  const merchId = set.merchId[i] as number
+  const { pubId, merchants } = request.publisher
+  const publishers = set.publishers[i] as IdList | null
+  if (publishers !== null && !lets(publishers, pubId)) return LOSS.blocked
+  if (merchants !== null && !lets(merchants, merchId)) return LOSS.blocked
+  if (request.isExclusive && merchId !== request.originalMerchId) return LOSS.exclusive
+  if ((set.confidencePpm[i] as number) < CONFIDENCE_MIN_PPM) return LOSS.confidence
+  const price = set.price[i] as number
+  if (price === 0) {
+    if (request.publisher.isPriceRequired) return LOSS.price
+  } else if (price > facts.priceMaxMicros && facts.referenceMicros > 0) return LOSS.price
+  const ptr = state.ptr[campaign] as number
+  if (ptr < 1) {
+    const coin = drawBits(seed, set.campaignId[i] as number, PURPOSE.pace)
+    if (!isBelow(coin, ptr)) return LOSS.paced
+  }
+  return state.budgetOk[campaign] === 0 ? LOSS.unfunded : LOSS.none
+}
+
+/** Scores a candidate; `outbid` until it turns out to have won, or why it has no score. */
+function weigh(set: CandidateSet, request: AuctionRequest, i: number, outcome: Outcome): number {
+  const price = set.price[i] as number
+  const reference = facts.referenceMicros
+  const gain = price === 0 || reference === 0 ? 0 : (reference - price) / reference
+  const clipped = Math.min(Math.max(gain, -facts.toleranceRatio), GAIN_MAX)
+  const weight =
+    (set.quality[i] as number) *
+    ((set.confidencePpm[i] as number) / PPM) *
+    benefit(request.publisher.beta * clipped)
+  const reserve = reserveOf(set, request, i)
+  let value = (request.isExclusive ? set.posted : set.value)[i] as number
+  if (set.model[i] === MODEL.cpc) {
+    const factor = set.state.roasFactor[set.campaign[i] as number] as number
+    value = Math.min(value, Math.floor((set.ceiling[i] as number) * factor))
+  }
+  if (facts.isExploring) {
+    // The mean is what exploring is measured against; the draw ranks and prices (1.5 caveat b).
+    means[i] = value >= reserve ? value * weight : 0
+    if ((means[i] as number) > facts.bestMean) {
+      facts.bestMean = means[i] as number
+      facts.bestMeanWeight = weight
+    }
+    if (set.model[i] !== MODEL.cpc) value = sampledValue(set, i)
+  }
+  outcome.values[i] = value
+  outcome.weights[i] = weight
+  outcome.scores[i] = value * weight
+  return value >= reserve ? LOSS.outbid : LOSS.belowFloor
+}
+
+/** Thompson's draw of a click's value: the order rate from its posterior (economics 1.4). */
+function sampledValue(set: CandidateSet, i: number): number {
+  const bits = drawBits(seed, set.campaignId[i] as number, PURPOSE.sample)
+  const orders = gammaQuantile(set.alpha[i] as number, normalQuantile(bits))
+  return (orders / (set.nEff[i] as number)) * (set.valuePerOrder[i] as number)
+}
+
+function reserveOf(set: CandidateSet, request: AuctionRequest, i: number): number {
+  const floors = set.floors[i] as Float64Array | null
+  if (floors === null) return facts.reserveMicros
+  return Math.max(facts.reserveMicros, floors[request.country] as number)
+}
+
+/**
+ * Puts an eligible candidate among the best two. The runner-up is always another merchant's: a
+ * merchant that runs two campaigns does not bid against itself.
+ */
+function place(set: CandidateSet, i: number, outcome: Outcome): void {
+  outcome.eligible += 1
+  const { winner, runnerUp } = outcome
+  if (winner < 0) {
+    outcome.winner = i
+    return
+  }
+  const isOwn = set.merchId[i] === set.merchId[winner]
+  if (outranks(set, outcome, i, winner)) {
+    if (!isOwn) outcome.runnerUp = winner
+    outcome.winner = i
+  } else if (!isOwn && (runnerUp < 0 || outranks(set, outcome, i, runnerUp))) {
+    outcome.runnerUp = i
+  }
+}
+
+/** The total order of economics 1.6: score, reader's price, a fair draw, then ids. */
+function outranks(set: CandidateSet, { scores }: Outcome, i: number, j: number): boolean {
+  const lead = (scores[i] as number) - (scores[j] as number)
+  return lead !== 0 ? lead > 0 : winsTie(set, i, j)
+}
+
+function winsTie(set: CandidateSet, i: number, j: number): boolean {
+  const cheaper = readerPrice(set, j) - readerPrice(set, i)
+  if (cheaper !== 0) return cheaper > 0
+  const a = set.campaignId[i] as number
+  const b = set.campaignId[j] as number
+  const turn = (drawBits(seed, a, PURPOSE.tie) >>> 0) - (drawBits(seed, b, PURPOSE.tie) >>> 0)
+  if (turn !== 0) return turn > 0
+  return a !== b ? a < b : (set.offerId[i] as string) < (set.offerId[j] as string)
+}
+
+function readerPrice(set: CandidateSet, i: number): number {
+  const price = set.price[i] as number
+  return price === 0 ? facts.referenceMicros : price
+}
+
+/** What the winner pays (economics 1.5). */
+function settle(set: CandidateSet, request: AuctionRequest, outcome: Outcome): void {
+  const { winner, runnerUp, scores, weights, values } = outcome
+  const value = values[winner] as number
+  const reserve = reserveOf(set, request, winner)
+  const rival = runnerUp < 0 ? 0 : (scores[runnerUp] as number)
+  outcome.losses[winner] = LOSS.none
+  outcome.score = scores[winner] as number
+  outcome.runnerUpScore = rival
+  outcome.reserveMicros = reserve
+  if (set.model[winner] !== MODEL.cpc) {
+    // The contract's commission on the sale; at most, and by switch only, what still wins.
+    const least = Math.max(rival / outcome.score, reserve / value)
+    outcome.ratePpm = request.hasCpaSecondRate ? Math.min(PPM, Math.ceil(least * PPM)) : PPM
+    return
+  }
+  outcome.ratePpm = PPM
+  if (request.isExclusive || request.isFirstPrice) outcome.priceMicros = value
+  else {
+    const critical = Math.ceil(rival / (weights[winner] as number))
+    outcome.priceMicros = Math.min(Math.max(critical, reserve), value)
+  }
+}
+
+/** What the draws cost against the best mean, per click of that best candidate. */
+function regret(winner: number): number {
+  const won = winner < 0 ? 0 : (means[winner] as number)
+  return Math.max(0, facts.bestMean - won) / facts.bestMeanWeight
+}
+
+/** Why nobody won: the check that the candidate closest to winning failed. */
+function closestReason(n: number, losses: Uint16Array): number {
+  let furthest = 0
+  for (let i = 0; i < n; i++) furthest = Math.max(furthest, LADDER.indexOf(losses[i] as number))
+  return LADDER[furthest] as number
+}

@@ -1,0 +1,83 @@
+/**
+ * Whom a campaign or a publisher is open to: devices, countries and lists of ids as bits.
+ *
+ * Compiled once per snapshot of the market and shared by every candidate set, so that a check in
+ * the auction is one load and one shift (economics 1.1).
+ */
+import assert from 'node:assert/strict'
+import { DEVICE } from '../events/user-agent.ts'
+import { COUNTRIES } from '../platform/countries.ts'
+
+const WORD_BITS = 32
+/** Listed ids are identities that count up from 1; 2^22 of them are half a megabyte a list. */
+const LISTED_ID_MAX = 2 ** 22 - 1
+/** Country 0 is "unknown": it is in no list, so a campaign with a list never meets it (511). */
+export const COUNTRY_SLOTS = 256
+/** A campaign without a device list meets every device, also an unknown one. */
+export const ANY_DEVICE = 0b1111
+const UNKNOWN_DEVICE_BIT = 0b1000
+
+/** Ids that are let in (`inside` 1: an allow list) or kept out (`inside` 0: a block list). */
+export interface IdList {
+  readonly inside: 0 | 1
+  readonly bits: Uint32Array
+}
+
+/** Allowed and not blocked; null when neither list says anything. */
+export function idList(allow: readonly number[], block: readonly number[]): IdList | null {
+  if (allow.length > 0) {
+    const blocked = new Set(block)
+    return { inside: 1, bits: bitsOf(allow.filter((id) => !blocked.has(id))) }
+  }
+  return block.length > 0 ? { inside: 0, bits: bitsOf(block) } : null
+}
+
+export function lets(list: IdList, id: number): boolean {
+  const word = id >>> 5
+  const bit = word < list.bits.length ? ((list.bits[word] as number) >>> (id & 31)) & 1 : 0
+  return bit === list.inside
+}
+
+const INDEXES = new Map(COUNTRIES.map((code, index) => [code, index + 1]))
+
+/** The number of an ISO 3166 code in this process, 1 to 255; 0 for null and unknown codes. */
+export function countryIndex(code: string | null): number {
+  return code === null ? 0 : (INDEXES.get(code) ?? 0)
+}
+
+/** Null: everywhere. A code that nobody knows leaves its list as strict as if it were absent. */
+export function countryBits(codes: readonly string[]): Uint32Array | null {
+  if (codes.length === 0) return null
+  const bits = new Uint32Array(COUNTRY_SLOTS / WORD_BITS)
+  for (const index of codes.map(countryIndex)) if (index > 0) setBit(bits, index)
+  return bits
+}
+
+/** The mask of a campaign's device words; none, or all of them, is every device. */
+export function deviceMask(devices: readonly string[]): number {
+  let mask = 0
+  for (const device of devices) {
+    if (device === 'desktop') mask |= deviceBit(DEVICE.desktop)
+    else if (device === 'mobile') mask |= deviceBit(DEVICE.mobile)
+    else if (device === 'tablet') mask |= deviceBit(DEVICE.tablet)
+  }
+  return mask === 0 || (mask | UNKNOWN_DEVICE_BIT) === ANY_DEVICE ? ANY_DEVICE : mask
+}
+
+/** `device` as in events: 0 unknown, 1 desktop, 2 mobile, 3 tablet. */
+export function deviceBit(device: number): number {
+  return device === DEVICE.unknown ? UNKNOWN_DEVICE_BIT : 1 << (device - 1)
+}
+
+function bitsOf(ids: readonly number[]): Uint32Array {
+  const bits = new Uint32Array((Math.max(0, ...ids) >>> 5) + 1)
+  for (const id of ids) {
+    assert(id >= 0 && id <= LISTED_ID_MAX, `id ${id} in a list is above ${LISTED_ID_MAX}`)
+    setBit(bits, id)
+  }
+  return bits
+}
+
+function setBit(bits: Uint32Array, index: number): void {
+  bits[index >>> 5] = (bits[index >>> 5] as number) | (1 << (index & 31))
+}
