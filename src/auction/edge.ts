@@ -4,13 +4,14 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { LeaseBook } from '../demand/lease.ts'
+import type { OutlookBook } from '../demand/outlook.ts'
 import { consentOf } from '../events/consent.ts'
 import { readUserAgent } from '../events/user-agent.ts'
 import type { Geo } from '../platform/geo.ts'
 import type { HotRequest } from '../platform/hot-http.ts'
 import { type Listener, listen } from '../platform/listen.ts'
 import type { Database } from '../platform/postgres.ts'
-import { Decider } from './decide.ts'
+import { Decider, type LinkCandidates } from './decide.ts'
 import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './hold-auction.ts'
 import { LinkCache } from './link-cache.ts'
 import { type LinkData, loadLinks } from './link-store.ts'
@@ -19,8 +20,12 @@ import type { Receipt } from './receipt-queue.ts'
 
 /** Changes reach every node within 2 s by notification; this is for one that got lost. */
 const POLL_MS = 10_000
+/** Flights begin and end, feeds grow stale: judged anew once a second (economics 1.2). */
+const TICK_MS = 1_000
 /** Changes in quick succession (an import, a script of commands) make one reload. */
 const GATHER_MS = 50
+/** What is expected of a click moves slowly; candidates are laid out anew with it. */
+const OUTLOOK_MS = 60_000
 const RESULT_NUMBER_BYTES = 16
 /** Tables whose change alters what a held link means. */
 const LINK_TABLES = new Set(['merchant', 'merchant_domain', 'smart_link'])
@@ -28,6 +33,7 @@ const LINK_TABLES = new Set(['merchant', 'merchant_domain', 'smart_link'])
 export interface EdgeOptions {
   readonly database: Database
   readonly book: LeaseBook
+  readonly outlooks: OutlookBook
   readonly geo: Geo
   readonly pricing: 'second_price' | 'first_price'
   readonly now: () => number
@@ -39,13 +45,14 @@ export interface EdgeOptions {
 
 export class Edge {
   readonly #options: EdgeOptions
-  readonly #links: LinkCache<ReturnType<Decider['candidatesOf']>>
+  readonly #links: LinkCache<LinkCandidates>
   readonly #decider: Decider
   #market: Market
   #listener: Listener | null = null
   #gathering: NodeJS.Timeout | null = null
-  #poll: NodeJS.Timeout | null = null
+  #timers: NodeJS.Timeout[] = []
   #isLinkChange = false
+  #areOutlooksNew = false
 
   private constructor(options: EdgeOptions, market: Market) {
     this.#options = options
@@ -57,6 +64,7 @@ export class Edge {
 
   /** Loads the market, then listens for its changes. */
   static async open(options: EdgeOptions): Promise<Edge> {
+    await options.outlooks.refresh(options.database, options.now())
     const edge = new Edge(options, await loadMarket(options.database, 1))
     edge.#listener = listen({
       connection: options.database.connection,
@@ -65,7 +73,11 @@ export class Edge {
       onNotification: (_channel, table) => edge.#noteChange(LINK_TABLES.has(table)),
       onListening: () => edge.#noteChange(true),
     })
-    edge.#poll = setInterval(() => edge.#noteChange(false), POLL_MS)
+    edge.#timers = [
+      setInterval(() => edge.#noteChange(false), POLL_MS),
+      setInterval(() => edge.#decider.tick(), TICK_MS),
+      setInterval(() => void edge.#refreshOutlooks(), OUTLOOK_MS),
+    ]
     return edge
   }
 
@@ -74,7 +86,7 @@ export class Edge {
   }
 
   async close(): Promise<void> {
-    if (this.#poll !== null) clearInterval(this.#poll)
+    for (const timer of this.#timers) clearInterval(timer)
     if (this.#gathering !== null) clearTimeout(this.#gathering)
     await this.#listener?.close()
   }
@@ -145,6 +157,16 @@ export class Edge {
     }
   }
 
+  async #refreshOutlooks(): Promise<void> {
+    const { outlooks, database, now, onError } = this.#options
+    try {
+      await outlooks.refresh(database, now())
+      this.#areOutlooksNew = true
+    } catch (error) {
+      onError(error)
+    }
+  }
+
   #noteChange(isLinkChange: boolean): void {
     this.#isLinkChange ||= isLinkChange
     if (this.#gathering !== null) return
@@ -158,7 +180,11 @@ export class Edge {
     const isLinkChange = this.#isLinkChange
     this.#isLinkChange = false
     try {
-      this.#take(await loadMarket(this.#options.database, this.#market.version + 1))
+      const market = await loadMarket(this.#options.database, this.#market.version + 1)
+      if (this.#areOutlooksNew || market.fingerprint !== this.#market.fingerprint) {
+        this.#areOutlooksNew = false
+        this.#take(market)
+      }
       if (isLinkChange) this.#links.invalidate()
     } catch (error) {
       // The snapshot in hand goes on serving; the next change, reconnection or poll tries again.

@@ -4,6 +4,7 @@
  * Rebuilt off the request path when the database says that something changed (NOTIFY, polled as a
  * fallback), so that the hot path asks no SQL for any of it.
  */
+import { hash } from 'node:crypto'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -60,6 +61,8 @@ export interface Campaign {
 export interface Market {
   /** Grows with every snapshot of this process. */
   readonly version: number
+  /** Equal for snapshots that say the same: a poll that finds nothing new changes nothing. */
+  readonly fingerprint: string
   readonly publishers: ReadonlyMap<number, Publisher>
   readonly publishersBySlug: ReadonlyMap<string, Publisher> // by lower-case slug
   readonly merchants: ReadonlyMap<number, Merchant>
@@ -101,6 +104,7 @@ export function indexMarket(parts: {
   const { version, publishers, merchants, campaigns } = parts
   return {
     version,
+    fingerprint: hash('sha1', JSON.stringify([publishers, merchants, campaigns])),
     publishers: new Map(publishers.map((item) => [item.pub_id, item])),
     publishersBySlug: new Map(publishers.map((item) => [item.slug.toLowerCase(), item])),
     merchants: new Map(merchants.map((item) => [item.merch_id, item])),

@@ -1,0 +1,272 @@
+/**
+ * From a link and a market to a decision: compiles the market for the core once a snapshot, lays
+ * out a link's candidates once a link, runs the core, and keeps the receipt.
+ */
+import type { BudgetedCampaign, LeaseBook } from '../demand/lease.ts'
+import type { OutlookBook } from '../demand/outlook.ts'
+import { perOrderMicros } from '../demand/predict.ts'
+import { MODEL, type Model } from '../events/event.ts'
+import { micros } from '../platform/money.ts'
+import {
+  type CampaignFlight,
+  type CampaignState,
+  createCampaignState,
+  refreshLive,
+} from './campaign-state.ts'
+import {
+  buildCandidateSet,
+  type CampaignTerms,
+  type CandidateSet,
+  type Estimate,
+  type OfferTerms,
+  PPM,
+  pairCandidates,
+} from './candidate-set.ts'
+import { type AuctionContext, type Decision, originalMerchant } from './hold-auction.ts'
+import type { LinkData, OfferRow } from './link-store.ts'
+import type { Campaign, Market, Publisher } from './market.ts'
+import { createOutcome } from './outcome.ts'
+import { packReceipt } from './receipt.ts'
+import type { Receipt } from './receipt-queue.ts'
+import { type AuctionRequest, type PublisherTerms, runAuction } from './run-auction.ts'
+import { countryBits, countryIndex, deviceMask, idList } from './targeting.ts'
+
+/** Equal joinable GTINs are one product; so is the very address that the article links. */
+const SAME_PRODUCT_PPM = PPM
+const MODELS: Record<Campaign['model'], Model> = { cpc: MODEL.cpc, cpa: MODEL.cpa, epp: MODEL.epp }
+
+export interface LinkCandidates {
+  readonly set: CandidateSet
+  readonly offers: readonly (OfferRow | null)[] // by the set's offer index; null: no listing
+  readonly originalMerchId: number
+}
+
+export interface DeciderOptions {
+  readonly book: LeaseBook
+  readonly outlooks: OutlookBook
+  readonly pricing: 'second_price' | 'first_price'
+  readonly now: () => number
+  readonly onReceipt: (receipt: Receipt) => void
+}
+
+interface Compiled {
+  readonly state: CampaignState
+  readonly campaigns: ReadonlyMap<number, readonly CampaignTerms[]> // by merchant
+  readonly flights: readonly CampaignFlight[]
+  readonly publishers: ReadonlyMap<number, PublisherTerms>
+}
+
+export class Decider {
+  readonly #options: DeciderOptions
+  readonly #outcome = createOutcome()
+  #compiled: Compiled | null = null
+
+  constructor(options: DeciderOptions) {
+    this.#options = options
+  }
+
+  /** Compiles a snapshot and hands its campaigns to the lease book. */
+  setMarket(market: Market): void {
+    const nowMs = this.#options.now()
+    const campaigns = [...market.campaigns.values()]
+    const state = createCampaignState(campaigns.length)
+    const terms = campaigns.map(campaignTerms)
+    const flights = campaigns.map((campaign, index) => flightOf(market, campaign, index))
+    const publishers = [...market.publishers.values()]
+    refreshLive(state, flights, nowMs)
+    this.#options.book.setCampaigns(campaigns.map(budgetOf), { budgetOk: state.budgetOk, nowMs })
+    this.#compiled = {
+      state,
+      flights,
+      campaigns: Map.groupBy(terms, ({ merchId }) => merchId),
+      publishers: new Map(publishers.map((item) => [item.pub_id, publisherTerms(item)])),
+    }
+  }
+
+  /** Flights begin and end, feeds grow stale: to be called at least once a second. */
+  tick(): void {
+    if (this.#compiled === null) return
+    refreshLive(this.#compiled.state, this.#compiled.flights, this.#options.now())
+  }
+
+  candidatesOf(data: LinkData, market: Market): LinkCandidates {
+    const { state, campaigns } = this.#at()
+    const originalMerchId = originalMerchant(market, data)
+    const rows = offersOf(data, originalMerchId)
+    const candidates = pairCandidates(rows.map(offerTerms), {
+      campaignsOf: (merchId) => campaigns.get(merchId) ?? [],
+      estimate: (terms) => this.#estimate(market, data.link.pub_id, terms),
+    })
+    const set = buildCandidateSet(candidates, {
+      version: market.version,
+      state,
+      keptMerchId: originalMerchId,
+    })
+    return { set, offers: rows.map(({ offer }) => offer), originalMerchId }
+  }
+
+  decide(
+    market: Market,
+    data: LinkData,
+    auction: {
+      candidates: LinkCandidates
+      context: AuctionContext
+      resultNumber: Buffer
+      isRecorded: boolean
+    },
+  ): Decision {
+    const { candidates, context, resultNumber } = auction
+    const request = this.#request(data, candidates, context)
+    const outcome = this.#outcome
+    runAuction(candidates.set, request, resultNumber, outcome)
+    const { set } = candidates
+    const campaign = market.campaigns.get(set.campaignId[outcome.winner] ?? 0)
+    const merchant = market.merchants.get(set.merchId[outcome.winner] ?? 0)
+    if (auction.isRecorded) {
+      this.#options.onReceipt({
+        resultNumber,
+        atMs: context.nowMs,
+        pubId: data.link.pub_id,
+        auctionId: data.link.auction_id,
+        merchId: merchant?.merch_id ?? 0,
+        packed: packReceipt({ set, request, resultNumber, outcome }),
+      })
+    }
+    const offer = candidates.offers[set.offer[outcome.winner] ?? -1] ?? null
+    const isWon = campaign !== undefined && merchant !== undefined
+    return {
+      winner: isWon ? { campaign, merchant, offer } : null,
+      priceMicros: micros(outcome.priceMicros),
+      runnerUpMicros: micros(Math.floor(outcome.runnerUpScore)),
+    }
+  }
+
+  #request(
+    { link, original }: LinkData,
+    { originalMerchId }: LinkCandidates,
+    context: AuctionContext,
+  ): AuctionRequest {
+    const publisher = this.#at().publishers.get(link.pub_id)
+    if (publisher === undefined) throw new Error(`publisher ${link.pub_id} is not in the market`)
+    return {
+      publisher,
+      country: countryIndex(context.country),
+      device: context.device,
+      originalMerchId,
+      originalPriceMicros: Number(original?.price_micros ?? 0),
+      isOriginalInStock: original?.is_in_stock ?? true,
+      isExclusive: link.is_exclusive,
+      isFirstPrice: this.#options.pricing === 'first_price',
+      hasCpaSecondRate: false, // Off: every network contract would have to allow it (economics 1.5).
+      nowMs: context.nowMs,
+    }
+  }
+
+  #estimate(market: Market, pubId: number, { campaignId, merchId }: CampaignTerms): Estimate {
+    const campaign = market.campaigns.get(campaignId) as Campaign
+    const outlook = this.#options.outlooks.of(pubId, merchId)
+    const { rate, value } = outlook
+    return {
+      orders: rate.alpha,
+      clicks: rate.nEff,
+      // The share is common to all candidates and left out of every score (economics 1.3).
+      valuePerOrderMicros: perOrder(campaign, { ...outlook, share: 1 }),
+      quality: outlook.validShare,
+      ceilingMicros:
+        campaign.roas === null
+          ? Number.POSITIVE_INFINITY
+          : (rate.rate * value.meanMicros) / campaign.roas,
+    }
+  }
+
+  #at(): Compiled {
+    if (this.#compiled === null) throw new Error('no market yet')
+    return this.#compiled
+  }
+}
+
+function perOrder(campaign: Campaign, outlook: Parameters<typeof perOrderMicros>[1]): number {
+  const { model, rate_ppm: ratePpm, payment_micros } = campaign
+  if (model === 'cpc') return 0
+  return model === 'cpa'
+    ? perOrderMicros({ model, ratePpm: ratePpm ?? 0 }, outlook)
+    : perOrderMicros({ model, paymentMicros: Number(payment_micros) }, outlook)
+}
+
+interface Listing {
+  readonly merchId: number
+  readonly offer: OfferRow | null
+}
+
+/** The product's listings; and the link's own page, where its merchant's feed does not tell of it. */
+function offersOf({ offers }: LinkData, originalMerchId: number): Listing[] {
+  const listings = offers.map((offer) => ({ merchId: offer.merch_id, offer }))
+  const isListed = offers.some((offer) => offer.merch_id === originalMerchId)
+  return originalMerchId === 0 || isListed
+    ? listings
+    : [...listings, { merchId: originalMerchId, offer: null }]
+}
+
+function offerTerms({ merchId, offer }: Listing): OfferTerms {
+  return {
+    merchId,
+    offerId: offer?.offer_id ?? '0',
+    priceMicros: Number(offer?.price_micros ?? 0),
+    isInStock: offer?.is_in_stock ?? true,
+    confidencePpm: SAME_PRODUCT_PPM,
+    floors: null,
+  }
+}
+
+function campaignTerms(campaign: Campaign, index: number): CampaignTerms {
+  const bidMicros = Number(campaign.bid_micros ?? 0)
+  return {
+    index,
+    campaignId: campaign.campaign_id,
+    merchId: campaign.merch_id,
+    model: MODELS[campaign.model],
+    bidMicros,
+    exclusiveBidMicros: Number(campaign.exclusive_bid_micros ?? bidMicros),
+    deviceMask: deviceMask(campaign.devices),
+    countries: countryBits(campaign.countries),
+    publishers: idList(campaign.allow_publishers, campaign.block_publishers),
+  }
+}
+
+function flightOf(market: Market, campaign: Campaign, index: number): CampaignFlight {
+  const feedAt = market.merchants.get(campaign.merch_id)?.feed_imported_at
+  return {
+    index,
+    isActive: campaign.state === 'active',
+    startsAtMs: campaign.starts_at?.getTime() ?? null,
+    endsAtMs: campaign.ends_at?.getTime() ?? null,
+    feedImportedAtMs: feedAt?.getTime() ?? null,
+  }
+}
+
+function budgetOf(campaign: Campaign, index: number): BudgetedCampaign {
+  const { daily_budget_micros: daily, budget_micros: total } = campaign
+  return {
+    campaignId: campaign.campaign_id,
+    index,
+    isCapped: campaign.model === 'cpc' && (daily !== null || total !== null),
+    priceMaxMicros: Math.max(
+      Number(campaign.bid_micros ?? 0),
+      Number(campaign.exclusive_bid_micros ?? 0),
+    ),
+    budgetVersion: `${daily} ${total}`,
+  }
+}
+
+function publisherTerms(publisher: Publisher): PublisherTerms {
+  return {
+    pubId: publisher.pub_id,
+    floorMicros: Number(publisher.floor_micros),
+    tolerancePpm: publisher.tolerance_ppm,
+    beta: publisher.beta,
+    epsilonPpm: publisher.epsilon_ppm,
+    sharePpm: publisher.share_ppm,
+    isPriceRequired: publisher.is_price_required,
+    merchants: idList(publisher.allow_merchants, publisher.block_merchants),
+  }
+}
