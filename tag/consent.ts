@@ -1,0 +1,84 @@
+/**
+ * What the reader allowed, read before any identifier exists (decisions 4.6).
+ *
+ * Any refusal wins over any permission: Global Privacy Control, then what the page's consent tools
+ * say (TCF purpose 1; GPP opt-out of sale or sharing), then what the page itself says. A tool that
+ * is there but has not heard the reader yet counts as a refusal until it has.
+ */
+import type { Settings } from './settings.ts'
+
+type Source = 'gpc' | 'tcf' | 'gpp' | 'page'
+
+export interface Consent {
+  _value: 'full' | 'contextual' | 'unknown'
+  _source: Source | undefined
+}
+
+/** Consent tools have this long to answer; then their silence is the answer. */
+const PATIENCE_MS = 1000
+
+interface TcData {
+  gdprApplies?: boolean
+  purpose?: { consents?: Record<string, boolean> }
+}
+interface GppEvent {
+  pingData?: { signalStatus?: string; parsedSections?: unknown }
+}
+interface ConsentWindow {
+  __tcfapi?: (
+    command: string,
+    version: number,
+    listener: (data: TcData, isOk: boolean) => void,
+  ) => void
+  __gpp?: (command: string, listener: (event: GppEvent) => void) => void
+}
+
+/**
+ * Listens to the page's consent tools; resolves once each has spoken or its time is up.
+ * The function it resolves to gives the reader's choice as it is then: call it for each request.
+ */
+export const watchConsent = async (settings: Settings): Promise<() => Consent> => {
+  const { __tcfapi, __gpp } = window as ConsentWindow
+  // True: allowed, false: refused. The first refusal in this order is the one that is named.
+  const { globalPrivacyControl } = navigator as { globalPrivacyControl?: boolean }
+  const told: Partial<Record<Source, boolean | undefined>> = {
+    gpc: !globalPrivacyControl && undefined,
+  }
+  const heard = [
+    __tcfapi &&
+      new Promise<unknown>((resolve) => {
+        told.tcf = false
+        __tcfapi('addEventListener', 2, (data, isOk) => {
+          if (!isOk) return
+          // The reader's answer, or the lack of one while the banner is up.
+          told.tcf = data.gdprApplies === false || !!data.purpose?.consents?.[1]
+          resolve(0)
+        })
+      }),
+    __gpp &&
+      new Promise<unknown>((resolve) => {
+        told.gpp = false
+        __gpp('addEventListener', ({ pingData }) => {
+          if (pingData?.signalStatus !== 'ready') return
+          const sections = JSON.stringify(pingData.parsedSections)
+          // One text search for all states' sections, nested or flat. A string that knows no
+          // opt-out (a European one) says nothing here; TCF has its own interface.
+          told.gpp = /OptOut/.test(sections) ? !GPP_REFUSAL.test(sections) : undefined
+          resolve(0)
+        })
+      }),
+  ]
+  await Promise.race([
+    Promise.all(heard),
+    new Promise((resolve) => setTimeout(resolve, PATIENCE_MS)),
+  ])
+  return () => {
+    if (settings.consent) told.page = settings.consent === 'full'
+    const sources = Object.keys(told) as Source[]
+    const refusing = sources.find((source) => told[source] === false)
+    const _source = refusing || sources.find((source) => told[source])
+    return { _value: refusing ? 'contextual' : _source ? 'full' : 'unknown', _source }
+  }
+}
+
+const GPP_REFUSAL = /(Sale|Sharing)OptOut":1\b|OptOutSale":"Y|"Gpc":(true|1)/

@@ -1,0 +1,78 @@
+/**
+ * Which kind of link is an address? Pure, so that the rules can be tested without a browser.
+ *
+ * A smart link is `{link_url}/<auction_id>` (interface 6, rule 3), also with a trailing slash, any
+ * query, or the id in base 62. Everything else under our addresses is ours but no smart link: the
+ * wrapper `/link/` runs its auction at the click and must be left alone.
+ */
+import type { Service, Settings } from './settings.ts'
+
+/** A smart link's auction id (digits, a string: it is longer than a number holds), or a reason. */
+export type Verdict = string
+
+/** An outside page that LinkMate may turn into a smart link. */
+export const RAW = 'raw'
+/** Not on the web: mail, telephone, script. */
+export const OTHER = 'other'
+/** The author wrote `#donotlink`. */
+export const DO_NOT_LINK = 'donotlink'
+/** Our own address that is no smart link. */
+export const OURS = 'ours'
+/** Somebody else's wrapper. */
+export const WRAPPED = 'wrapped'
+/** A page of the publisher's own. */
+export const LOCAL = 'local'
+
+/** Inside an element that the page marked `data-souk-ignore`. */
+export const IGNORED = 'ignored'
+
+/** `href` is an absolute address as an anchor's `href` property gives it, `host` the page's. */
+export const judge = (
+  href: string,
+  host: string,
+  { _service, _settings }: { _service: Service; _settings: Settings },
+): Verdict => {
+  if (!/^https?:/.test(href)) return OTHER
+  if (/#donotlink$/.test(href)) return DO_NOT_LINK
+  const id = readSmartLink(href, _service._link)
+  if (id) return id
+  for (const address of [_service._base, _service._auction, _service._link]) {
+    if (withoutScheme(href).startsWith(`${withoutScheme(address)}/`)) return OURS
+    // Another tag has wrapped one of ours: taking it back would start a fight.
+    if (href.includes(encodeURIComponent(address))) return WRAPPED
+  }
+  const target = new URL(href).host
+  if ([host, ..._service._domains].some((domain) => isUnder(target, domain))) return LOCAL
+  if (_settings.unwrap === false && /.https?(:|%3a)/i.test(href)) return WRAPPED
+  return RAW
+}
+
+const isUnder = (host: string, domain: string): boolean =>
+  `.${host}`.endsWith(`.${domain.replace(/^www\./, '')}`)
+
+const withoutScheme = (address: string): string => address.replace(/^https?:/, '')
+
+/** The auction id in a smart link of this deployment; empty when it is none. */
+export const readSmartLink = (href: string, linkUrl: string): string => {
+  const [before, path] = withoutScheme(href).split(`${withoutScheme(linkUrl)}/`, 2)
+  const code = !before && /^(\w+)\/?([?#]|$)/.exec(path || '')
+  return code ? readCode(code[1] as string) : ''
+}
+
+/** Ids of our making are above 2^53 and so have 10 or 11 characters in base 62. */
+const SHORT_FORM = /^[1-9a-z][0-9a-z]{9,10}$/i
+/** A digit or a capital inside: a word such as `newsletter` may be a page on the same host. */
+const NO_WORD = /\d|[a-z][A-Z]/
+
+const readCode = (code: string): string => {
+  let id = 0n
+  if (/^[1-9]\d*$/.test(code)) id = BigInt(code)
+  else if (SHORT_FORM.test(code) && NO_WORD.test(code)) {
+    for (const digit of code) {
+      // 0–9, A–Z, a–z: what a base-36 reader says, and 26 more for small letters.
+      id = id * 62n + BigInt(parseInt(digit, 36) + (digit > 'Z' ? 26 : 0))
+    }
+  }
+  // One id above 2^63 - 1 would make the service refuse the page's whole batch of events.
+  return id && id < 1n << 63n ? `${id}` : ''
+}

@@ -1,0 +1,58 @@
+/**
+ * When does a reader land on a page? (interface 6, rule 1)
+ *
+ * At the first load, at the activation of a prerendered page, when a page comes back from the
+ * back/forward cache, and when a single-page application shows another article.
+ */
+
+/** Resolves once a person can see the parsed page: a prerendered one may never be looked at. */
+export const pageReady = async (): Promise<void> => {
+  if ((document as { prerendering?: boolean }).prerendering) {
+    await heard(document, 'prerenderingchange')
+  }
+  if (document.readyState === 'loading') await heard(document, 'DOMContentLoaded')
+}
+
+const heard = (target: EventTarget, type: string): Promise<unknown> =>
+  new Promise((resolve) => target.addEventListener(type, resolve, { once: true }))
+
+/**
+ * Changes of a page gather this long before it is looked at again: frameworks change hundreds of
+ * nodes at a time, and single-page applications the address first and the article soon after.
+ */
+const SETTLE_MS = 200
+
+/**
+ * Calls `land` for every landing after the first, and `scan` when the page has changed otherwise.
+ * The page's own `history` functions are never replaced: where there is no Navigation API, the
+ * change of the article's nodes tells of the change of its address.
+ */
+export const watchPage = (land: () => void, scan: () => void): void => {
+  let article = articleAddress()
+  let timer = 0
+  const look = (): void => {
+    if (timer) return
+    timer = window.setTimeout(() => {
+      timer = 0
+      const before = article
+      article = articleAddress()
+      if (article === before) scan()
+      else land()
+    }, SETTLE_MS)
+  }
+  new MutationObserver(look).observe(document, {
+    attributeFilter: ['href'],
+    childList: true,
+    subtree: true,
+  })
+  ;(window as { navigation?: EventTarget }).navigation?.addEventListener('currententrychange', look)
+  addEventListener('popstate', look)
+  addEventListener('pageshow', (event) => event.persisted && land())
+}
+
+/** The address without what only scrolls or tracks; `#/path` and `#!path` are pages of their own. */
+const articleAddress = (): string =>
+  location.href
+    .replace(/#(?![/!]).*/, '')
+    .replace(/(utm_\w+|\w*clid)=[^&#]*&?/g, '')
+    .replace(/[?&]+$/, '')

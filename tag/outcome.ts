@@ -1,0 +1,85 @@
+/**
+ * What an auction's outcome does to an anchor, and how to take it back.
+ */
+import type { Link } from './page-links.ts'
+import type { Settings } from './settings.ts'
+
+export interface AuctionResult {
+  id: string
+  auction_id: string
+  redirect_url: string
+  /** false: nobody bid, and the product is that of the original page. */
+  has_winner?: boolean
+  product?: {
+    name?: string
+    price?: string
+    is_in_stock?: boolean
+    merchant?: { name?: string }
+  }
+  tracker_urls?: { impression?: string[]; viewable_impression?: string[] }
+}
+
+/** Sends the anchor's readers to the outcome (rule 5) and lets the page see it. */
+export const applyOutcome = (link: Link, result: AuctionResult, settings: Settings): void => {
+  const { _anchor } = link
+  link._before = _anchor.cloneNode() as Element
+  _anchor.href = result.redirect_url + labels(link, settings)
+  link._now = _anchor.href
+  if (settings.rel !== false) _anchor.relList.add('sponsored', 'nofollow')
+  _anchor.dataset.soukAuction = JSON.stringify(result)
+  link._texts = fillTexts(_anchor, result)
+  _anchor.dispatchEvent(new CustomEvent('souk:auction', { bubbles: true, detail: result }))
+}
+
+/** Puts an anchor back as the page wrote it, unless the page has changed it since. */
+export const takeBack = (link: Link): void => {
+  const { _anchor, _before } = link
+  if (!_before || _anchor.href !== link._now) return
+  for (const name of ['href', 'rel', 'data-souk-auction']) {
+    const value = _before.getAttribute(name)
+    if (value === null) _anchor.removeAttribute(name)
+    else _anchor.setAttribute(name, value)
+  }
+  for (const [element, nodes] of link._texts || []) element.replaceChildren(...nodes)
+}
+
+/**
+ * `u1` and `utm_source` go along to the click's report; they never change the auction. A raw link
+ * may have parameters of the same names: those are its shop's.
+ */
+const labels = ({ _raw, _href }: Link, { u1 }: Settings): string => {
+  const own: string[] = (!_raw && _href.match(/[?&](u1|utm_source)=[^?&#]*/g)) || []
+  // The service takes the first of two, so a link's own label wins.
+  if (u1) own.push(`&u1=${encodeURIComponent(u1)}`)
+  return own.join('').replace(/\?/g, '&')
+}
+
+/** Stands for a value that is not known; no attribute can hold this character. */
+const UNKNOWN = '\0'
+
+type ReplacedText = [Element, Node[]]
+
+/**
+ * Fills `data-souk-text="{price} at {merchant}"` on the anchor or inside it. Without a winner, or
+ * when a value is unknown, the original stays. Always text, never HTML: names come from shops.
+ */
+const fillTexts = (anchor: Element, { product, has_winner }: AuctionResult): ReplacedText[] => {
+  const replaced: ReplacedText[] = []
+  if (!product || has_winner === false) return replaced
+  const values: Record<string, string | undefined> = {
+    name: product.name,
+    price: product.price && `$${product.price}`,
+    merchant: product.merchant?.name,
+    stock: product.is_in_stock == null ? '' : product.is_in_stock ? 'in stock' : 'out of stock',
+  }
+  for (const element of [anchor, ...anchor.querySelectorAll('[data-souk-text]')]) {
+    const text = element
+      .getAttribute('data-souk-text')
+      ?.replace(/{(\w+)}/g, (_, name) => values[name] || UNKNOWN)
+    if (text && !text.includes(UNKNOWN)) {
+      replaced.push([element, [...element.childNodes]])
+      element.textContent = text
+    }
+  }
+  return replaced
+}

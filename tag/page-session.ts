@@ -1,0 +1,66 @@
+/**
+ * One reader on one article: its UUID and the events that carry it (interface 4.7 and 6).
+ */
+import type { Consent } from './consent.ts'
+import { REPEATS, type RequestQueue } from './request-queue.ts'
+import type { Service, Settings } from './settings.ts'
+
+export interface PageSession {
+  _uuid: string
+  _sourceUrl: string
+  /** One event per entry, at most 100 a call. */
+  _send(type: string, events: object[], again?: number): void
+}
+
+/** Interface section 8. */
+const EVENTS_PER_CALL = 100
+
+/** What every part of the tag works with. */
+export interface Parts {
+  _settings: Settings
+  _service: Service
+  _queue: RequestQueue
+  /** The reader's choice as it is now. */
+  _consent: () => Consent
+}
+
+/** Begins a page session: a new UUID, then its one page impression (rules 1 and 2). */
+export const beginSession = (
+  { _service, _queue, _consent }: Parts,
+  previous_url: string,
+): PageSession => {
+  const _uuid = makeUuid()
+  const _sourceUrl = location.href
+  const _send = (type: string, events: object[], again = 0): void => {
+    const consent = _consent()
+    for (let first = 0; first < events.length; first += EVENTS_PER_CALL) {
+      _queue._add({
+        _url: `${_service._base}/api/v1/events/impressions/${type}/`,
+        _body: JSON.stringify({
+          organization_type: 'publisher',
+          organization_id: _service._publisherId,
+          user: {
+            page_session_uuid: _uuid,
+            source_url: _sourceUrl,
+            previous_url,
+            consent: consent._value,
+            consent_source: consent._source,
+          },
+          events: events.slice(first, first + EVENTS_PER_CALL),
+        }),
+        _again: again,
+      })
+    }
+  }
+  // Counted once per session by the service, so it may be repeated after any failure.
+  _send('page_impression', [{}], REPEATS)
+  return { _uuid, _sourceUrl, _send }
+}
+
+/** A version 4 UUID; `crypto.randomUUID` exists only on https pages. */
+const makeUuid = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    (byte + 256).toString(16).slice(1),
+  )
+    .join('')
+    .replace(/(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-8$4-')

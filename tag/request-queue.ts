@@ -1,0 +1,108 @@
+/**
+ * All requests to the service: two at a time, each ended after 8 seconds, slower after failures.
+ *
+ * A page has hundreds of links and its reader has other things to load: the tag never holds more
+ * than two connections, and a service in trouble is asked less, then not at all.
+ */
+
+import { insertImage } from './trackers.ts'
+
+export interface Job {
+  _url: string
+  /** Text of a POST; without it the job is a GET. */
+  _body?: string
+  /** Fired as a hidden image instead, next in line. */
+  _isImage?: boolean
+  /** Gets the parsed JSON answer; throwing means that the answer was not one. */
+  _done?: (answer: unknown) => void
+  /** How often it may be sent again: only what counts once however often it arrives. */
+  _again?: number
+}
+
+export interface RequestQueue {
+  _add(job: Job): void
+  /** Hands waiting events to the browser to deliver, and forgets everything else. */
+  _flush(): void
+}
+
+/** Two connections are enough to stay busy and leave the others to the page. */
+const IN_FLIGHT_MAX = 2
+const TIMEOUT_MS = 8000
+/** How often anything is sent again. */
+export const REPEATS = 3
+const FIRST_PAUSE_MS = 1000
+/** Statuses from here on say "not now" (429) or "broken" (5xx); below them lie answers. */
+const REFUSED = 429
+/** After so many failures in a row the page goes on without us. */
+const FAILURES_MAX = 4
+
+export const makeQueue = (): RequestQueue => {
+  let jobs: Job[] = []
+  let inFlight = 0
+  let failures = 0
+
+  const next = (): void => {
+    while (inFlight < IN_FLIGHT_MAX && failures < FAILURES_MAX && jobs[0]) {
+      inFlight++
+      run(jobs.shift() as Job).then((pauseMs) => {
+        // The slot stays taken during the pause: that is the back-off.
+        setTimeout(() => {
+          inFlight--
+          next()
+        }, pauseMs)
+      })
+    }
+  }
+
+  /** Resolves to the pause that must follow, in milliseconds. */
+  const run = async (job: Job): Promise<number> => {
+    try {
+      if (job._isImage) await imageDone(insertImage(job._url))
+      else {
+        const response = await send(job)
+        if (response.status >= REFUSED) throw response
+        if (job._done && response.ok) job._done(await response.json())
+      }
+      failures = 0
+      return 0
+    } catch {
+      if (job._again) {
+        job._again--
+        jobs.unshift(job)
+      }
+      return FIRST_PAUSE_MS << failures++
+    }
+  }
+
+  return {
+    _add(job) {
+      if (job._isImage) jobs.unshift(job)
+      else jobs.push(job)
+      next()
+    },
+    _flush() {
+      for (const { _url, _body, _done } of jobs) {
+        if (_body && !_done) navigator.sendBeacon(_url, _body)
+      }
+      jobs = []
+      failures = 0
+    },
+  }
+}
+
+/** text/plain by default, which needs no preflight; never with cookies. */
+const send = ({ _url, _body }: Job): Promise<Response> =>
+  fetch(_url, {
+    method: _body ? 'POST' : 'GET',
+    body: _body || null,
+    credentials: 'omit',
+    // Browsers refuse more than 64 KiB of keepalive bodies at a time.
+    keepalive: !_body || _body.length < 3e4,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+
+const imageDone = (image: HTMLImageElement): Promise<unknown> =>
+  new Promise((done) => {
+    image.onload = image.onerror = done
+    setTimeout(done, TIMEOUT_MS)
+  })

@@ -1,0 +1,78 @@
+/**
+ * What the page says and where the service is.
+ *
+ * Names with a leading underscore are shortened by the build (scripts/build-tag.ts); names
+ * without one are seen by pages or by the service and stay.
+ */
+import type { Link } from './page-links.ts'
+
+/** `window.souk`, the tag's one global: written by the page before or after the tag loads. */
+export interface Settings {
+  /** The publisher's slug, where the script element cannot carry `data-publisher`. */
+  publisher?: string
+  /** Audit mode: impressions are counted, nothing on the page is changed. */
+  donotlink?: boolean
+  /** Links made from raw ones stay with their own merchant. */
+  exclusiveLinks?: boolean
+  /** The publisher's own label for clicks of this page; a link's own `u1` wins. */
+  u1?: string
+  /** false: no `rel="sponsored nofollow"` on monetised links. */
+  rel?: boolean
+  /** false: links that carry another address inside (other networks' wrappers) are left alone. */
+  unwrap?: boolean
+  /** A CSS selector: only raw links that match it become smart links. */
+  selector?: string
+  /** What the page itself knows of the reader's choice. */
+  consent?: 'full' | 'contextual'
+  /** Written by the tag: every link it has looked at. Its presence marks a running tag. */
+  links?: Map<HTMLAnchorElement | HTMLAreaElement, Link>
+  /** Written by the tag, for the overlay. */
+  service?: Service
+}
+
+declare global {
+  interface Window {
+    souk?: Settings
+  }
+}
+
+/** The service's addresses and the publisher's facts, from the page-tag configuration. */
+export interface Service {
+  _base: string
+  _auction: string
+  _link: string
+  _brand: string
+  _publisherId: number
+  _isLinkmate: boolean
+  _domains: string[]
+  /** What holds for trackers when nothing on the page knows the reader's choice. */
+  _consentDefault: string
+}
+
+interface Configuration {
+  publisher_id: number
+  linkmate_enabled: boolean
+  auction_url?: string
+  link_url?: string
+  brand?: string
+  domains?: string[]
+  consent_default?: string
+}
+
+/** Reads the answer of `…/amp_config/`; throws when it is not one. */
+export const readService = (answer: unknown, base: string): Service => {
+  const entry = (answer as { data: { amp_config: Configuration }[] }).data[0] as {
+    amp_config: Configuration
+  }
+  const config = entry.amp_config
+  return {
+    _base: base,
+    _auction: config.auction_url || base,
+    _link: config.link_url || base,
+    _brand: config.brand || 'service',
+    _publisherId: config.publisher_id,
+    _isLinkmate: config.linkmate_enabled,
+    _domains: config.domains || [],
+    _consentDefault: config.consent_default || 'full',
+  }
+}

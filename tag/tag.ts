@@ -1,0 +1,76 @@
+/**
+ * The page tag: `<script async src="{base_url}/tag/souk.js" data-publisher="SLUG"></script>`.
+ *
+ * Start here. It asks the service who the publisher is, waits for the reader's consent, begins a
+ * page session, finds the page's links, runs their auctions and sends what happened. It never
+ * throws into the page, and whatever fails, every link still works.
+ */
+import { watchConsent } from './consent.ts'
+import { pageReady, watchPage } from './navigation.ts'
+import { type PageLinks, watchLinks } from './page-links.ts'
+import { beginSession } from './page-session.ts'
+import { makeQueue, REPEATS } from './request-queue.ts'
+import { readService, type Settings } from './settings.ts'
+
+const main = async (script: HTMLScriptElement, settings: Settings): Promise<void> => {
+  const slug = script.dataset.publisher || settings.publisher
+  // A second copy of the tag on a page does nothing.
+  if (!slug || settings.links) return
+  settings.links = new Map()
+  const base = script.src.replace(/\/tag\/[^/]*$/, '')
+  const queue = makeQueue()
+  await pageReady()
+  const [service, consent] = await Promise.all([
+    new Promise((resolve) => {
+      queue._add({
+        _url: `${base}/api/v0/publishers/${encodeURIComponent(slug)}/amp_config/`,
+        _done: resolve,
+        _again: REPEATS,
+      })
+    }).then((answer) => readService(answer, base)),
+    watchConsent(settings),
+  ])
+  const parts = { _settings: settings, _service: service, _queue: queue, _consent: consent }
+  settings.service = service
+
+  let links: PageLinks | undefined
+  let previousUrl = document.referrer
+  const land = (): void => {
+    leave()
+    links?._end()
+    const session = beginSession(parts, previousUrl)
+    previousUrl = session._sourceUrl
+    links = watchLinks(parts, session)
+    links._scan()
+  }
+  const leave = (): void => {
+    links?._flush()
+    queue._flush()
+  }
+
+  watchPage(
+    guarded(land),
+    guarded(() => links?._scan()),
+  )
+  addEventListener('pagehide', guarded(leave))
+  land()
+
+  if (location.hash === '#souk-debug') await import(`${base}/tag/souk-debug.js`)
+}
+
+/** Nothing that goes wrong in here is the page's concern. */
+const guarded = (work: () => void) => (): void => {
+  try {
+    work()
+  } catch {
+    // The page stays as it is.
+  }
+}
+
+window.souk = window.souk || {}
+main(
+  (document.currentScript || document.querySelector('script[data-publisher]')) as HTMLScriptElement,
+  window.souk,
+).catch(() => {
+  // No service, no consent tools that work, an old browser: the page stays as it is.
+})
