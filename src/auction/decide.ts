@@ -6,7 +6,7 @@ import type { BudgetedCampaign, LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
 import { perOrderMicros } from '../demand/predict.ts'
 import { MODEL, type Model } from '../events/event.ts'
-import { micros } from '../platform/money.ts'
+import { type Micros, micros, publisherPart as partOf } from '../platform/money.ts'
 import {
   type CampaignFlight,
   type CampaignState,
@@ -25,7 +25,7 @@ import {
 import { type AuctionContext, type Decision, originalMerchant } from './hold-auction.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import type { Campaign, Market, Publisher } from './market.ts'
-import { createOutcome } from './outcome.ts'
+import { createOutcome, type Outcome } from './outcome.ts'
 import { packReceipt } from './receipt.ts'
 import type { Receipt } from './receipt-queue.ts'
 import { type AuctionRequest, type PublisherTerms, runAuction } from './run-auction.ts'
@@ -136,7 +136,7 @@ export class Decider {
     const isWon = campaign !== undefined && merchant !== undefined
     return {
       winner: isWon ? { campaign, merchant, offer } : null,
-      priceMicros: micros(outcome.priceMicros),
+      priceMicros: isWon ? sealedPrice(campaign, outcome) : micros(0),
       runnerUpMicros: micros(Math.floor(outcome.runnerUpScore)),
     }
   }
@@ -183,6 +183,18 @@ export class Decider {
     if (this.#compiled === null) throw new Error('no market yet')
     return this.#compiled
   }
+}
+
+/**
+ * What the seal says, in the winner's own unit: micros a click (CPC), a dollar of sale (CPA) or a
+ * purchase (EPP). So a sale is paid by the terms under which its auction was won, whatever the
+ * campaign says later.
+ */
+function sealedPrice(campaign: Campaign, { priceMicros, ratePpm }: Outcome): Micros {
+  if (campaign.model === 'cpc') return micros(priceMicros)
+  // A commission of p ppm is p micros a dollar.
+  const contract = campaign.model === 'cpa' ? campaign.rate_ppm : campaign.payment_micros
+  return partOf(micros(Number(contract)), ratePpm)
 }
 
 function perOrder(campaign: Campaign, outlook: Parameters<typeof perOrderMicros>[1]): number {
