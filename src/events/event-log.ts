@@ -22,3 +22,8 @@ export interface EventLog {
 export class LogUnavailable extends Error {
   override name = 'LogUnavailable'
 }
+
+/** Thrown by `append` for an event that the log will never take: trying again is pointless. */
+export class EventRefused extends Error {
+  override name = 'EventRefused'
+}

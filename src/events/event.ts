@@ -30,6 +30,8 @@ export type Model = (typeof MODEL)[keyof typeof MODEL]
 
 export const MONEY_LANE = 0
 const VIEW_LANES = 15
+/** Every lane there is: money first, then the views. */
+export const LANES: readonly number[] = Array.from({ length: 1 + VIEW_LANES }, (_, lane) => lane)
 
 /** View events of one publisher stay in order; money has one total order for all. */
 export function viewLane(pubId: number): number {

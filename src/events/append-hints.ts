@@ -1,0 +1,91 @@
+/**
+ * Tells readers that something was appended: at once within the process, by NOTIFY to others.
+ *
+ * Only a hint: it is throttled, may be lost with its connection, and readers poll besides. It
+ * travels apart from the appends, because NOTIFY takes a lock of the whole server and keeps it
+ * until its commit is on disk: inside the append it would queue the commits of all nodes.
+ */
+import { randomUUID } from 'node:crypto'
+import { type Listener, listen } from '../platform/listen.ts'
+import type { Database } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { LANES } from './event.ts'
+
+const CHANNEL = 'event_appended'
+/** A notification is a transaction of its own: at most 20 a second from each process. */
+const NOTIFY_INTERVAL_MS = 50
+
+export interface AppendHints {
+  appended(events: readonly { readonly lane: number }[]): void
+  listen(callback: (lane: number) => void): void
+  close(): Promise<void>
+}
+
+export function makeAppendHints(database: Database): AppendHints {
+  const callbacks: ((lane: number) => void)[] = []
+  const sender = randomUUID() // so that a process skips its own notifications
+  const notifier = makeNotifier(async (lanes) => {
+    // The hint itself need not survive a crash: its commit waits for no disk.
+    await database.run(sql`
+      select set_config('synchronous_commit', 'off', true),
+             pg_notify(${CHANNEL}, ${`${sender} ${lanes.join(',')}`})`)
+  })
+  const call = (lanes: Iterable<number>) => {
+    for (const lane of lanes) for (const callback of callbacks) callback(lane)
+  }
+  let listener: Listener | null = null
+
+  return {
+    appended(events) {
+      const lanes = new Set<number>()
+      for (const { lane } of events) lanes.add(lane)
+      call(lanes)
+      notifier.add(lanes)
+    },
+    listen(callback) {
+      callbacks.push(callback)
+      listener ??= listen({
+        connection: database.connection,
+        applicationName: 'souk event hints',
+        channels: [CHANNEL],
+        onNotification: (_, payload) => {
+          const [from, lanes = ''] = payload.split(' ')
+          if (from !== sender) call(lanes.split(',').map(Number))
+        },
+        onListening: () => call(LANES), // what was said while nobody listened
+      })
+    },
+    async close() {
+      await notifier.close()
+      await listener?.close()
+    },
+  }
+}
+
+/** Sends the first change at once, and what follows within the interval together after it. */
+function makeNotifier(send: (lanes: number[]) => Promise<void>) {
+  const waiting = new Set<number>()
+  let timer: NodeJS.Timeout | null = null
+  let sending: Promise<void> = Promise.resolve()
+
+  const flush = () => {
+    timer = null
+    if (waiting.size === 0) return
+    const lanes = [...waiting]
+    waiting.clear()
+    // A lost hint costs a reader one poll.
+    sending = send(lanes).catch(() => undefined)
+    timer = setTimeout(flush, NOTIFY_INTERVAL_MS)
+    timer.unref()
+  }
+  return {
+    add(lanes: Iterable<number>) {
+      for (const lane of lanes) waiting.add(lane)
+      if (timer === null) flush()
+    },
+    async close() {
+      if (timer !== null) clearTimeout(timer)
+      await sending
+    },
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * What edges call to make events durable: the log, or in its place the local spool.
+ *
+ * A reader waits for neither: an append that the log has not answered in time, or cannot answer,
+ * goes to the spool, and the caller is answered as soon as one of the two has it on disk. Both
+ * writes carry the same ids, so the log keeps one of them (I2, I3). A drainer carries the spool
+ * to the log as soon as that takes events again.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Spool } from '../platform/spool.ts'
+import type { LogEvent } from './event.ts'
+import { eventFromJson, eventToJson } from './event-json.ts'
+import { type EventLog, EventRefused, LogUnavailable } from './event-log.ts'
+
+/** A redirect holds a reader: half of what it may take altogether (I5: 50 ms). */
+export const REDIRECT_PATIENCE_MS = 25
+/** Nobody watches a beacon; what the log does within this needs no second write. */
+export const PATIENCE_MS = 250
+
+/** What is spooled shows in figures within 5 s of the log's return: this is its share of them. */
+const DRAIN_INTERVAL_MS = 250
+/** After as many rounds of it, every 10 s, processes that died beside this one are looked for. */
+const ADOPT_ROUNDS = 40
+/** At the end what is spooled gets this long to reach the log; the rest stays for the next start. */
+const LAST_DRAIN_MS = 2_000
+
+export interface AppendCounters {
+  /** Events that went to the spool, because the log was late or away. */
+  spooled(events: number): void
+  /** Spooled events that the log has now. */
+  drained(events: number): void
+  /** Events that the log will never take, kept aside in the spool's directory. */
+  refused(events: number): void
+  /** Events that nothing took. */
+  unavailable(events: number): void
+}
+
+export interface DurableAppendOptions {
+  readonly log: EventLog
+  readonly spool: Spool
+  readonly counters: AppendCounters
+  /** The log went away, with the error that showed it, or takes events again. */
+  readonly onLogState: (state: { isAway: boolean; error?: unknown }) => void
+  /** Problems that no caller waits for. */
+  readonly onProblem: (error: unknown) => void
+  /** What a dead process had spooled is in the log; `owner` is what it recorded about itself. */
+  readonly onAdoptedDrained: (owner: string) => Promise<void>
+}
+
+export class DurableAppend {
+  readonly #options: DurableAppendOptions
+  readonly #stopping = new AbortController()
+  readonly #cutoff = new AbortController()
+  readonly #drainer: Promise<void>
+  /** Set by a failed append, until the log takes something again. */
+  #isLogAway = false
+  #isClosed = false
+  #appending = new Set<Promise<void>>()
+
+  constructor(options: DurableAppendOptions) {
+    this.#options = options
+    this.#drainer = this.#drainUntilStopped()
+  }
+
+  /**
+   * Resolves when the events are durable, in the log or in the spool. Rejects with EventRefused
+   * when the log looked at them and will never take them, with LogUnavailable when neither took
+   * them; then the same events may be appended again.
+   */
+  append = async (
+    events: readonly LogEvent[],
+    { patienceMs }: { patienceMs: number },
+  ): Promise<void> => {
+    if (this.#isClosed) throw new LogUnavailable('the process is stopping')
+    if (events.length === 0) return
+    // Known to be away: why wait for it? The drainer finds out when it is back.
+    const isPointless = this.#isLogAway && !this.#options.spool.isEmpty()
+    const appending = isPointless ? this.#spool(events) : this.#appendOrSpool(events, patienceMs)
+    this.#appending.add(appending)
+    try {
+      await appending
+    } finally {
+      this.#appending.delete(appending)
+    }
+  }
+
+  /** Whether the log has every event whose append has resolved. */
+  isSpoolEmpty = (): boolean => this.#options.spool.isEmpty()
+
+  /** Whether the last thing tried on the log failed. */
+  isLogAway = (): boolean => this.#isLogAway
+
+  /** Takes no more events, and brings what is spooled to the log if that is there. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const cutoff = setTimeout(() => this.#cutoff.abort(new Error('no time left')), LAST_DRAIN_MS)
+    await Promise.allSettled(this.#appending)
+    this.#stopping.abort()
+    await this.#drainer
+    clearTimeout(cutoff)
+    await this.#options.spool.close()
+  }
+
+  #appendOrSpool(events: readonly LogEvent[], patienceMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let isSpooling = false
+      const spool = () => {
+        if (isSpooling) return
+        isSpooling = true
+        this.#spool(events).then(resolve, reject)
+      }
+      const patience = setTimeout(spool, patienceMs)
+      this.#options.log.append(events).then(
+        () => {
+          clearTimeout(patience)
+          this.#logAnswered()
+          resolve()
+        },
+        (error: unknown) => {
+          clearTimeout(patience)
+          if (error instanceof EventRefused) return reject(error)
+          this.#logFailed(error)
+          spool()
+        },
+      )
+    })
+  }
+
+  async #spool(events: readonly LogEvent[]): Promise<void> {
+    const { spool, counters } = this.#options
+    try {
+      await spool.append(events.map(toRecord))
+      counters.spooled(events.length)
+    } catch (error) {
+      counters.unavailable(events.length)
+      throw new LogUnavailable('neither the log nor the spool took the events', { cause: error })
+    }
+  }
+
+  #logAnswered(): void {
+    if (!this.#isLogAway) return
+    this.#isLogAway = false
+    this.#options.onLogState({ isAway: false })
+  }
+
+  #logFailed(error: unknown): void {
+    if (this.#isLogAway) return
+    this.#isLogAway = true
+    this.#options.onLogState({ isAway: true, error })
+  }
+
+  async #drainUntilStopped(): Promise<void> {
+    const { signal } = this.#stopping
+    for (let round = 1; !signal.aborted; round += 1) {
+      await this.#drain()
+      await sleep(DRAIN_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      if (round % ADOPT_ROUNDS === 0) await this.#adopt()
+    }
+    await this.#drain()
+  }
+
+  async #adopt(): Promise<void> {
+    await this.#options.spool.adoptAbandoned().catch(this.#options.onProblem)
+  }
+
+  async #drain(): Promise<void> {
+    const { spool, onAdoptedDrained, onProblem } = this.#options
+    if (!spool.hasWork()) return
+    const write = (records: readonly Buffer[]) => this.#writeToLog(records)
+    try {
+      await spool.drain({ write, onDrained: onAdoptedDrained })
+    } catch (error) {
+      // A log that is away has been reported as it went; everything else is news.
+      if (!this.#isLogAway && !this.#cutoff.signal.aborted) onProblem(error)
+    }
+  }
+
+  async #writeToLog(records: readonly Buffer[]): Promise<void> {
+    const events: LogEvent[] = []
+    const unreadable: Buffer[] = []
+    for (const record of records) {
+      try {
+        events.push(eventFromJson(record.toString()))
+      } catch (error) {
+        unreadable.push(record)
+        this.#options.onProblem(error)
+      }
+    }
+    await this.#appendDrained(events)
+    if (unreadable.length > 0) await this.#setAside(unreadable)
+  }
+
+  async #appendDrained(events: readonly LogEvent[]): Promise<void> {
+    try {
+      await beforeAbort(this.#cutoff.signal, () => this.#options.log.append(events))
+      this.#logAnswered()
+      this.#options.counters.drained(events.length)
+    } catch (error) {
+      if (!(error instanceof EventRefused)) {
+        if (!this.#cutoff.signal.aborted) this.#logFailed(error)
+        throw error
+      }
+      if (events.length > 1) {
+        // One of them is at fault; apart, the others pass.
+        await Promise.all(events.map((event) => this.#appendDrained([event])))
+        return
+      }
+      this.#options.onProblem(error)
+      await this.#setAside(events.map(toRecord))
+    }
+  }
+
+  async #setAside(records: readonly Buffer[]): Promise<void> {
+    await this.#options.spool.setAside(records)
+    this.#options.counters.refused(records.length)
+  }
+}
+
+function toRecord(event: LogEvent): Buffer {
+  return Buffer.from(eventToJson(event))
+}
+
+/** What `work` resolves to, unless the signal comes first; `work` itself then goes on unseen. */
+async function beforeAbort<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([work(), promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

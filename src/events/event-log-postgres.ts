@@ -1,0 +1,117 @@
+/**
+ * The event log in PostgreSQL: appends that share commits, in an order no reader misses.
+ *
+ * Two connections write; each batch is one statement that takes its lanes' locks, draws its
+ * numbers, inserts and commits (event-log-sql.ts). Other processes are told by a notification
+ * sent apart from the appends (append-hints.ts).
+ */
+import pg from 'pg'
+import { makeGroupCommit, type Writer } from '../platform/group-commit.ts'
+import { type Connection, clientConfig, type Database } from '../platform/postgres.ts'
+import { makeAppendHints } from './append-hints.ts'
+import type { LogEvent } from './event.ts'
+import { type EventLog, EventRefused } from './event-log.ts'
+import { INSERT_EVENTS, insertParameters, READ_EVENTS, storedEvent } from './event-log-sql.ts'
+
+/** One writes while the other's batch is being made; with more, batches only get smaller. */
+const WRITER_COUNT = 2
+/** Beyond this the cost of a commit no longer shows, and the wait of the last one does. */
+const MAX_BATCH_EVENTS = 500
+/** Some 20 MB, and about what one process appends in a second. Above: the spool's work. */
+const MAX_QUEUED_EVENTS = 20_000
+/** An append that waits longer for other nodes' commits goes to the spool instead. */
+const LOCK_TIMEOUT_MS = 1_000
+/** A batch without an answer for this long: the connection is taken for dead and dropped. */
+const ANSWER_TIMEOUT_MS = 5_000
+const CONNECT_TIMEOUT_MS = 2_000
+
+const WRITER_SESSION = [
+  `set lock_timeout to ${LOCK_TIMEOUT_MS}`,
+  'set synchronous_commit to on', // whatever the server's default: what append resolved is on disk
+  'set plan_cache_mode to force_generic_plan', // one plan fits arrays of any length
+  `set timezone to 'UTC'`,
+].join('; ')
+
+/**
+ * Opens the log over a database that has the migrations. It connects on first use, and again
+ * after every failure: a database that is away makes `append` reject, never the start.
+ */
+export function openPostgresEventLog(database: Database): EventLog {
+  const writers = Array.from({ length: WRITER_COUNT }, () => makeWriter(database.connection))
+  const commits = makeGroupCommit<LogEvent>({
+    writers: writers.map(({ write }) => write),
+    maxBatchItems: MAX_BATCH_EVENTS,
+    maxQueuedItems: MAX_QUEUED_EVENTS,
+    isItemAtFault: (error) => error instanceof EventRefused,
+  })
+  const hints = makeAppendHints(database)
+
+  return {
+    async append(events) {
+      for (let start = 0; start < events.length; start += MAX_BATCH_EVENTS) {
+        const batch = start === 0 ? events : events.slice(start)
+        await commits.add(
+          batch.length > MAX_BATCH_EVENTS ? batch.slice(0, MAX_BATCH_EVENTS) : batch,
+        )
+      }
+      hints.appended(events)
+    },
+    async read({ lane, position, limit }) {
+      const values = [lane, position, limit]
+      const { rows } = await database.pool.query({ text: READ_EVENTS, values, rowMode: 'array' })
+      return rows.map(storedEvent)
+    },
+    onAppended: hints.listen,
+    async close() {
+      await commits.close()
+      await hints.close()
+      await Promise.all(writers.map(({ end }) => end()))
+    },
+  }
+}
+
+/** A connection that appends batches, opened when needed and dropped after any trouble. */
+function makeWriter(connection: Connection): { write: Writer<LogEvent>; end(): Promise<void> } {
+  let client: pg.Client | null = null
+
+  const connected = async (): Promise<pg.Client> => {
+    if (client !== null) return client
+    const fresh = new pg.Client({
+      ...clientConfig(connection, 'souk event log'),
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+    })
+    fresh.on('error', () => {
+      if (client === fresh) client = null
+    })
+    await fresh.connect()
+    client = fresh
+    await fresh.query(WRITER_SESSION)
+    return fresh
+  }
+
+  return {
+    async write(events) {
+      const values = insertParameters(events)
+      try {
+        const ready = await connected()
+        await ready.query({ name: 'append_events', text: INSERT_EVENTS, values })
+      } catch (error) {
+        if (isRefusal(error)) throw new EventRefused(error.message, { cause: error })
+        // Not awaited: the far end may never answer again.
+        client?.end().catch(() => undefined)
+        client = null
+        throw error
+      }
+    },
+    async end() {
+      await client?.end()
+    },
+  }
+}
+
+/** Whether the database looked at the values and will never take them. */
+function isRefusal(error: unknown): error is pg.DatabaseError {
+  // Class 22: a value outside its type. Class 23: a constraint.
+  return error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? '')
+}

@@ -1,0 +1,95 @@
+/**
+ * The two statements of the event log in PostgreSQL, and events as their parameters and rows.
+ *
+ * A batch travels as one array per column. The arrays are written as text here rather than by
+ * the driver: it would walk every value through its general conversion, three times the cost.
+ * A column that no event of the batch uses goes as null, which `unnest` fills up for nothing.
+ */
+import type { LogEvent, StoredEvent } from './event.ts'
+import type { EventField } from './event-fields.ts'
+import { dayOf, EVENT_FIELDS, storableJson, storableText } from './event-fields.ts'
+
+/** First key of the advisory locks that order appends; the second is the lane. */
+const LANE_LOCKS = 0x534c414e // 'SLAN'
+
+const columns = EVENT_FIELDS.map(({ column }) => column).join(', ')
+const arrays = EVENT_FIELDS.map(({ sqlType }, index) => `$${index + 4}::${sqlType}[]`).join(', ')
+
+/**
+ * Parameters: lanes ascending, days, times in milliseconds, then one array per field.
+ *
+ * The count makes the locks a condition of the whole statement: they are taken, in the order
+ * given, before the first row and so before its number is drawn. They are let go at commit.
+ * So a lane's numbers become visible in ascending order, and `seq > position` misses nothing.
+ */
+export const INSERT_EVENTS = `
+with locked as materialized (
+  select pg_advisory_xact_lock(${LANE_LOCKS}, lane) from unnest($1::int[]) as wanted (lane)
+)
+insert into event (seq, day, at, ${columns})
+select nextval('event_seq'), day, timestamptz 'epoch' + at_ms * interval '1 millisecond', ${columns}
+from unnest($2::date[], $3::bigint[], ${arrays}) as appended (day, at_ms, ${columns})
+where (select count(*) from locked) > 0
+on conflict do nothing`
+
+/**
+ * Parameters: lane, position, limit. Rows are arrays: seq, day, time in milliseconds, fields.
+ * Ids come as text; amounts as float8, which the driver gives as numbers and holds them exactly.
+ */
+export const READ_EVENTS = `
+select seq::text, day::text, (extract(epoch from at) * 1000)::float8, ${EVENT_FIELDS.map(readAs).join(', ')}
+from event where lane = $1 and seq > $2 order by seq limit $3`
+
+function readAs({ column, sqlType, kind }: EventField): string {
+  if (kind === 'id' || kind === 'json') return `${column}::text`
+  return sqlType === 'bigint' ? `${column}::float8` : column
+}
+
+/** A batch as the parameters of INSERT_EVENTS. */
+export function insertParameters(events: readonly LogEvent[]): (string | null)[] {
+  const lanes = [...new Set(events.map(({ lane }) => lane))].sort((a, b) => a - b)
+  return [
+    `{${lanes.join(',')}}`,
+    `{${events.map(({ atMs }) => dayOf(atMs)).join(',')}}`,
+    `{${events.map(({ atMs }) => atMs).join(',')}}`,
+    ...EVENT_FIELDS.map((field) => arrayOf(field, events)),
+  ]
+}
+
+/** An array literal of one field of every event; null when none has it. */
+function arrayOf({ name, kind }: EventField, events: readonly LogEvent[]): string | null {
+  let literal = ''
+  let isUsed = false
+  for (const event of events) {
+    const value = event[name]
+    if (literal.length > 0) literal += ','
+    if (value === null) {
+      literal += 'null'
+    } else {
+      isUsed = true
+      literal += elementOf(value, kind)
+    }
+  }
+  return isUsed ? `{${literal}}` : null
+}
+
+function elementOf(value: string | number | Buffer, kind: EventField['kind']): string | number {
+  if (typeof value === 'number') return value
+  if (typeof value !== 'string') return `"\\\\x${value.toString('hex')}"`
+  if (kind === 'id') return quoted(value)
+  return quoted(kind === 'json' ? storableJson(value) : storableText(value))
+}
+
+function quoted(text: string): string {
+  return `"${/[\\"]/.test(text) ? text.replace(/[\\"]/g, '\\$&') : text}"`
+}
+
+/** A row of READ_EVENTS as an event. */
+export function storedEvent(row: readonly unknown[]): StoredEvent {
+  const [seq, day, atMs, ...values] = row
+  const fields: Record<string, unknown> = { atMs, seq, day }
+  EVENT_FIELDS.forEach(({ name }, index) => {
+    fields[name] = values[index]
+  })
+  return fields as unknown as StoredEvent // the statement above lists every field of one
+}

@@ -1,0 +1,265 @@
+/**
+ * A durable place on the local disk for records whose real store is away.
+ *
+ * Every process writes into a directory of its own, which it locks while it lives. What a dead
+ * process left behind is adopted by whoever opens the same root next, and drained like its own.
+ * Records may be drained twice (a crash between draining and deleting): the store must know
+ * them by an id of theirs. They are never lost, and never drained before they are on disk.
+ */
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { type FileLock, takeFileLock } from './file-lock.ts'
+import { makeGroupCommit, QueueFull } from './group-commit.ts'
+import { frameBytes } from './spool-frames.ts'
+import { type Segment, SpoolSegments, syncDirectory } from './spool-segments.ts'
+
+/** What one fsync carries, and what a drainer hands on at once. */
+const BATCH_RECORDS_MAX = 500
+/** Beyond this many waiting for the disk, callers are better refused. */
+const QUEUED_RECORDS_MAX = 20_000
+/** Directories are made and adopted under one lock of the root, held for milliseconds. */
+const ROOT_LOCK_WAIT_MS = 2_000
+/** Process id, for people, and a UUID. Nothing else below the root is ours to touch. */
+const DIRECTORY_NAME = /^\d+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const LOCK = 'lock'
+const OWNER = 'owner'
+/** Where damaged files and refused records are kept for a person; never drained. */
+const ASIDE = 'aside'
+
+/** The spool holds as much as it may: the record was not taken. */
+export class SpoolFull extends Error {
+  override name = 'SpoolFull'
+}
+
+export interface SpoolOptions {
+  readonly root: string
+  /** Bound of everything this process answers for, adopted directories included. */
+  readonly bytesMax: number
+  /** Told about damaged or unreadable files, in words. */
+  readonly onDamage: (problem: string) => void
+}
+
+export interface DrainOptions {
+  /** Writes records to their store; rejects when it is away, and they stay. */
+  readonly write: (records: readonly Buffer[]) => Promise<void>
+  /** A dead process's directory is drained; `owner` is what that process had recorded. */
+  readonly onDrained?: (owner: string) => Promise<void>
+}
+
+interface Directory {
+  readonly path: string
+  readonly lock: FileLock
+  readonly segments: SpoolSegments
+  readonly drained: Map<string, number> // records of a file that are already in the store
+}
+
+/** Opens the spool of this process below `root` and adopts what dead processes left there. */
+export async function openSpool(options: SpoolOptions): Promise<Spool> {
+  await mkdir(options.root, { recursive: true, mode: 0o700 })
+  const spool = new Spool(options, createDirectory(options.root))
+  await spool.adoptAbandoned()
+  return spool
+}
+
+export class Spool {
+  readonly #options: SpoolOptions
+  readonly #own: Directory
+  readonly #adopted: Directory[] = []
+  #queuedBytes = 0
+
+  readonly #commits = makeGroupCommit<Uint8Array>({
+    writers: [(records) => this.#own.segments.write(records)],
+    maxBatchItems: BATCH_RECORDS_MAX,
+    maxQueuedItems: QUEUED_RECORDS_MAX,
+    isItemAtFault: () => false,
+  })
+
+  constructor(options: SpoolOptions, own: Directory) {
+    this.#options = options
+    this.#own = own
+  }
+
+  /** Resolves when the records are on disk; rejects with SpoolFull or the error of the disk. */
+  async append(records: readonly Uint8Array[]): Promise<void> {
+    const bytes = records.reduce((sum, record) => sum + frameBytes(record), 0)
+    if (this.bytes() + bytes > this.#options.bytesMax) {
+      throw new SpoolFull(`the spool holds ${this.bytes()} bytes of ${this.#options.bytesMax}`)
+    }
+    this.#queuedBytes += bytes
+    try {
+      await this.#commits.add(records)
+    } catch (error) {
+      throw error instanceof QueueFull ? new SpoolFull(error.message) : error
+    } finally {
+      this.#queuedBytes -= bytes
+    }
+  }
+
+  /** Bytes that are not known to be in the store yet. */
+  bytes(): number {
+    const adopted = this.#adopted.reduce((sum, { segments }) => sum + segments.bytes(), 0)
+    return this.#queuedBytes + this.#own.segments.bytes() + adopted
+  }
+
+  /** Whether nothing that this process appended waits to be drained. */
+  isEmpty(): boolean {
+    return this.#queuedBytes + this.#own.segments.bytes() === 0
+  }
+
+  /** Whether there is anything to drain, of this process or of a dead one. */
+  hasWork(): boolean {
+    return this.#adopted.length > 0 || !this.isEmpty()
+  }
+
+  /** Writes beside the records whose they are, for whoever drains them after this process. */
+  async recordOwner(owner: string): Promise<void> {
+    await writeFile(join(this.#own.path, OWNER), owner, { mode: 0o600, flush: true })
+    await syncDirectory(this.#own.path)
+  }
+
+  /** Takes over the directories of processes that are gone. */
+  async adoptAbandoned(): Promise<void> {
+    const { root, onDamage } = this.#options
+    const held = new Set([this.#own, ...this.#adopted].map(({ path }) => path))
+    for (const directory of adoptDirectories(root, held, onDamage)) {
+      try {
+        await directory.segments.load()
+        this.#adopted.push(directory)
+      } catch (error) {
+        directory.lock.release()
+        onDamage(`${directory.path} cannot be read: ${(error as Error).message}`)
+      }
+    }
+  }
+
+  /** Hands every record that is there to `write`, oldest first. Not to be called in parallel. */
+  async drain(options: DrainOptions): Promise<void> {
+    for (const directory of [...this.#adopted]) {
+      await this.#drainSealed(directory, options)
+      if (directory.segments.sealed().length > 0) continue // unreadable: it stays, and is known
+      await options.onDrained?.(ownerOf(directory))
+      discard(this.#options.root, directory)
+      this.#adopted.splice(this.#adopted.indexOf(directory), 1)
+    }
+    // The newest file only once the older ones are gone: a store that stays away is tried often,
+    // and should not leave a file each time.
+    await this.#drainSealed(this.#own, options)
+    await this.#own.segments.seal()
+    await this.#drainSealed(this.#own, options)
+  }
+
+  /** Keeps records that the store will never take where a person finds them. */
+  async setAside(records: readonly Uint8Array[]): Promise<void> {
+    const path = join(this.#options.root, ASIDE, `refused-${randomUUID()}`)
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    await new SpoolSegments(path).write(records)
+  }
+
+  /** Finishes what was appended. What is not drained stays for the next process. */
+  async close(): Promise<void> {
+    await this.#commits.close()
+    await this.#own.segments.seal()
+    for (const { lock } of this.#adopted) lock.release()
+    if (this.#own.segments.bytes() === 0) discard(this.#options.root, this.#own)
+    else this.#own.lock.release()
+  }
+
+  async #drainSealed(directory: Directory, options: DrainOptions): Promise<void> {
+    for (const segment of directory.segments.sealed()) {
+      const file = await directory.segments.read(segment).catch((error: Error) => {
+        this.#options.onDamage(`${segment.path} cannot be read: ${error.message}`)
+        return null
+      })
+      if (file === null) continue
+      await drainRecords(directory, segment, file.records, options)
+      if (file.damagedBytes === 0) await directory.segments.remove(segment)
+      else await this.#keepDamaged(directory, segment, file.damagedBytes)
+    }
+  }
+
+  async #keepDamaged(directory: Directory, segment: Segment, damagedBytes: number): Promise<void> {
+    const name = `damaged-${basename(directory.path)}-${basename(segment.path)}`
+    const kept = join(this.#options.root, ASIDE, name)
+    await directory.segments.moveTo(segment, kept)
+    this.#options.onDamage(
+      `${damagedBytes} bytes of a spool file were no whole record and were left out; ` +
+        `every whole one was drained; the file is kept as ${kept}`,
+    )
+  }
+}
+
+async function drainRecords(
+  { drained }: Directory,
+  { path }: Segment,
+  records: readonly Buffer[],
+  { write }: DrainOptions,
+): Promise<void> {
+  let done = drained.get(path) ?? 0
+  while (done < records.length) {
+    const batch = records.slice(done, done + BATCH_RECORDS_MAX)
+    await write(batch)
+    done += batch.length
+    drained.set(path, done)
+  }
+  drained.delete(path)
+}
+
+function createDirectory(root: string): Directory {
+  return withRootLock(root, () => {
+    const path = join(root, `${process.pid}-${randomUUID()}`)
+    mkdirSync(path, { mode: 0o700 })
+    const lock = takeFileLock(join(path, LOCK))
+    if (lock === null) throw new Error(`${path} was locked by somebody else as it was made`)
+    return { path, lock, segments: new SpoolSegments(path), drained: new Map() }
+  })
+}
+
+/** Every directory whose lock is free: its process is gone. */
+function adoptDirectories(
+  root: string,
+  held: ReadonlySet<string>,
+  onDamage: SpoolOptions['onDamage'],
+): Directory[] {
+  return withRootLock(root, () =>
+    readdirSync(root).flatMap((name) => {
+      const path = join(root, name)
+      if (!DIRECTORY_NAME.test(name) || held.has(path)) return []
+      try {
+        const lock = takeFileLock(join(path, LOCK))
+        const segments = new SpoolSegments(path)
+        return lock === null ? [] : [{ path, lock, segments, drained: new Map() }]
+      } catch (error) {
+        onDamage((error as Error).message)
+        return []
+      }
+    }),
+  )
+}
+
+function withRootLock<T>(root: string, work: () => T): T {
+  const lock = takeFileLock(join(root, LOCK), { waitMs: ROOT_LOCK_WAIT_MS })
+  if (lock === null) throw new Error(`another process keeps ${join(root, LOCK)}`)
+  try {
+    return work()
+  } finally {
+    lock.release()
+  }
+}
+
+function ownerOf({ path }: Directory): string {
+  try {
+    return readFileSync(join(path, OWNER), 'utf8')
+  } catch {
+    return '' // it died before it had recorded one
+  }
+}
+
+/** Removes an empty directory, under the root's lock so that nobody adopts it meanwhile. */
+function discard(root: string, { path, lock }: Directory): void {
+  withRootLock(root, () => {
+    lock.release() // first: Windows deletes no file that is open
+    rmSync(path, { recursive: true, force: true })
+  })
+}
