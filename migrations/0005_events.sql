@@ -45,13 +45,25 @@ create index event_lane on event (lane, seq);
 -- What lies outside the partitions that upkeep has made is still accepted.
 create table event_default partition of event default;
 
-create function create_event_partition(d date) returns void language plpgsql as $$
+-- Makes the partition of a day; false when it exists. Made apart and then attached, because that
+-- lets appends go on meanwhile; `create table … partition of` would stop them all. What the
+-- default partition holds of the day moves over.
+create function create_event_partition(d date) returns boolean language plpgsql as $$
 declare
   name text := 'event_' || to_char(d, 'YYYYMMDD');
 begin
-  if to_regclass(name) is null then
-    execute format('create table %I partition of event for values from (%L) to (%L)', name, d, d + 1);
+  perform pg_advisory_xact_lock('event'::regclass::int, 0); -- nodes that start together take turns
+  if to_regclass(name) is not null then
+    return false;
   end if;
+  lock table event_default in access exclusive mode; -- the attaching needs it anyway
+  execute format('create table %I (like event including all)', name);
+  execute format(
+    'with moved as (delete from event_default where day = %L returning *)
+     insert into %I select * from moved', d, name);
+  execute format(
+    'alter table event attach partition %I for values from (%L) to (%L)', name, d, d + 1);
+  return true;
 end
 $$;
 

@@ -6,9 +6,9 @@
  * until its commit is on disk: inside the append it would queue the commits of all nodes.
  */
 import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
 import { type Listener, listen } from '../platform/listen.ts'
-import type { Database } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import type { Connection } from '../platform/postgres.ts'
 import { LANES } from './event.ts'
 
 const CHANNEL = 'event_appended'
@@ -21,14 +21,12 @@ export interface AppendHints {
   close(): Promise<void>
 }
 
-export function makeAppendHints(database: Database): AppendHints {
+/** Sends through `pool`, whose commits should not wait for a disk. */
+export function makeAppendHints(options: { connection: Connection; pool: pg.Pool }): AppendHints {
   const callbacks: ((lane: number) => void)[] = []
   const sender = randomUUID() // so that a process skips its own notifications
   const notifier = makeNotifier(async (lanes) => {
-    // The hint itself need not survive a crash: its commit waits for no disk.
-    await database.run(sql`
-      select set_config('synchronous_commit', 'off', true),
-             pg_notify(${CHANNEL}, ${`${sender} ${lanes.join(',')}`})`)
+    await options.pool.query('select pg_notify($1, $2)', [CHANNEL, `${sender} ${lanes.join(',')}`])
   })
   const call = (lanes: Iterable<number>) => {
     for (const lane of lanes) for (const callback of callbacks) callback(lane)
@@ -45,8 +43,8 @@ export function makeAppendHints(database: Database): AppendHints {
     listen(callback) {
       callbacks.push(callback)
       listener ??= listen({
-        connection: database.connection,
-        applicationName: 'souk event hints',
+        connection: options.connection,
+        applicationName: 'souk: event hints',
         channels: [CHANNEL],
         onNotification: (_, payload) => {
           const [from, lanes = ''] = payload.split(' ')

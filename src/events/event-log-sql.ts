@@ -35,10 +35,11 @@ on conflict do nothing`
 /**
  * Parameters: lane, position, limit. Rows are arrays: seq, day, time in milliseconds, fields.
  * Ids come as text; amounts as float8, which the driver gives as numbers and holds them exactly.
+ * Ordered by the column: plain `seq` would be the text of the first result column.
  */
 export const READ_EVENTS = `
 select seq::text, day::text, (extract(epoch from at) * 1000)::float8, ${EVENT_FIELDS.map(readAs).join(', ')}
-from event where lane = $1 and seq > $2 order by seq limit $3`
+from event where lane = $1 and seq > $2 order by event.seq limit $3`
 
 function readAs({ column, sqlType, kind }: EventField): string {
   if (kind === 'id' || kind === 'json') return `${column}::text`

@@ -1,0 +1,30 @@
+/**
+ * Keeps the event table's partitions ahead of time: one a UTC day.
+ *
+ * Nothing breaks without them, since the default partition takes what has no other; it would only
+ * grow, and an old day could not be dropped as a whole.
+ */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { dayOf } from './event-fields.ts'
+
+/** Today and a week more: upkeep may fail for days before the default partition is touched. */
+const DAYS_AHEAD = 7
+const DAY_MS = 86_400_000
+/** While a partition waits for its lock, readers of the log wait behind it. */
+const LOCK_TIMEOUT = '2s'
+
+/** Makes what is missing of today's and the next days' partitions; how many it made. */
+export async function ensureEventPartitions(db: Db, nowMs: number): Promise<number> {
+  let made = 0
+  for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) {
+    const day = dayOf(nowMs + ahead * DAY_MS)
+    made += await db.transaction(async (tx) => {
+      await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`)
+      const row = await tx.row<{ is_new: boolean }>(sql`
+        select create_event_partition(${day}::date) as is_new`)
+      return row?.is_new === true ? 1 : 0
+    })
+  }
+  return made
+}

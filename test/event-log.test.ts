@@ -1,0 +1,213 @@
+/**
+ * The contract of the event log, run on every implementation (src/events/event-log.ts).
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EVENT_TYPE, type LogEvent, newEvent, type StoredEvent } from '../src/events/event.ts'
+import { type EventLog, EventRefused } from '../src/events/event-log.ts'
+import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
+import { makeIdSource } from '../src/platform/ids.ts'
+import { type Scope, testDatabase } from './database.ts'
+
+/** Opens any number of logs over one store, as so many processes would. */
+type OpenLogs = (scope: Scope) => Promise<() => EventLog>
+
+const implementations: { name: string; openLogs: OpenLogs }[] = [
+  { name: 'PostgreSQL', openLogs: openPostgresLogs },
+]
+
+async function openPostgresLogs(scope: Scope): Promise<() => EventLog> {
+  const database = await testDatabase(scope)
+  return () => {
+    const log = openPostgresEventLog(database.connection)
+    scope.after(() => log.close())
+    return log
+  }
+}
+
+const { next } = makeIdSource({ nodeId: 1, now: Date.now })
+function makeEvents(count: number, fields: Partial<LogEvent> = {}): LogEvent[] {
+  const atMs = Date.now()
+  const lane = 0
+  const type = EVENT_TYPE.click
+  return Array.from({ length: count }, () => newEvent({ id: next(), atMs, lane, type, ...fields }))
+}
+
+async function readAll(log: EventLog, lane: number, limit = 1_000): Promise<StoredEvent[]> {
+  const all: StoredEvent[] = []
+  while (true) {
+    const events = await log.read({ lane, position: all.at(-1)?.seq ?? '0', limit })
+    if (events.length === 0) return all
+    all.push(...events)
+  }
+}
+
+for (const { name, openLogs } of implementations) {
+  test(`${name}: every field of an event comes back as it was appended`, async (t) => {
+    const log = (await openLogs(t))()
+    const [event] = makeEvents(1, {
+      atMs: Date.UTC(2026, 1, 28, 23, 59, 59, 999),
+      type: EVENT_TYPE.click,
+      reason: 3,
+      pubId: 2_147_483_647,
+      sessionKey: Buffer.from('00ff10aa', 'hex'),
+      auctionId: '9223372036854775807',
+      resultNumber: Buffer.alloc(16, 7),
+      merchId: 1,
+      campaignId: 9,
+      offerId: '9007199254740993',
+      model: 1,
+      priceMicros: Number.MAX_SAFE_INTEGER,
+      sharePpm: 750_000,
+      leaseId: '12345678901',
+      reservedMicros: 0,
+      clickId: Buffer.alloc(16, 1),
+      visitorKey: Buffer.alloc(16, 2),
+      addressKey: Buffer.alloc(0),
+      resultAgeMs: 86_400_001,
+      device: 2,
+      uaFamily: 'null',
+      country: 'GB',
+      consent: 1,
+      url: 'https://shop.example/?a="b"\\{},🛒',
+      urlKey: Buffer.alloc(16, 255),
+      referrer: '',
+      u1: ' a,b ',
+      utmSource: '{}',
+      body: '{"lines": [{"name": "A \\"B\\" \\\\ 🛒", "quantity": 1}]}',
+    })
+    assert(event)
+    await log.append([event])
+
+    const [read] = await log.read({ lane: event.lane, position: '0', limit: 10 })
+    assert(read)
+    const { seq, day, ...fields } = read
+    assert.deepEqual(fields, event)
+    assert.equal(day, '2026-02-28')
+    assert.match(seq, /^[1-9][0-9]*$/)
+  })
+
+  test(`${name}: any millisecond comes back, before 1970 and after 2038 too`, async (t) => {
+    const log = (await openLogs(t))()
+    const times = [0, 1, 999, 1_000_001, -1, Date.UTC(2039, 0, 1, 0, 0, 0, 123)]
+    for (let n = 0; n < 500; n += 1) times.push(Date.UTC(2026, 0, 1) + n * 86_399_993)
+    const events = times.flatMap((atMs) => makeEvents(1, { atMs }))
+    await log.append(events)
+    assert.deepEqual(
+      (await readAll(log, 0)).map(({ atMs }) => atMs),
+      times,
+    )
+  })
+
+  test(`${name}: text that no database takes is stored with a replacement`, async (t) => {
+    const log = (await openLogs(t))()
+    const body = JSON.stringify({ 'k\0': ['\ud800', 'ok\\u0000', 'x\0y'] })
+    await log.append(makeEvents(1, { u1: 'a\0b', url: 'half \udc00 pair', body }))
+    const [read] = await readAll(log, 0)
+    assert.equal(read?.u1, 'a\ufffdb')
+    assert.equal(read?.url, 'half \ufffd pair')
+    assert.deepEqual(JSON.parse(read?.body ?? ''), {
+      'k\ufffd': ['\ufffd', 'ok\\u0000', 'x\ufffdy'],
+    })
+  })
+
+  test(`${name}: an event that can never be stored is refused, its neighbours are not`, async (t) => {
+    const log = (await openLogs(t))()
+    const good = makeEvents(20)
+    const bad = makeEvents(1, { pubId: 2 ** 40 })
+    const appends = [...good, ...bad].map((event) => log.append([event]))
+    const results = await Promise.allSettled(appends)
+    const refused = results.filter((result) => result.status === 'rejected')
+    assert.equal(refused.length, 1)
+    assert(refused[0]?.reason instanceof EventRefused)
+    assert.deepEqual(
+      (await readAll(log, 0)).map(({ id }) => id).sort(),
+      good.map(({ id }) => id).sort(),
+    )
+  })
+
+  test(`${name}: events of one append stay together in the order given`, async (t) => {
+    const log = (await openLogs(t))()
+    const groups = Array.from({ length: 50 }, () => makeEvents(7))
+    await Promise.all(groups.map((group) => log.append(group)))
+    const ids = (await readAll(log, 0)).map(({ id }) => id)
+    for (const group of groups) {
+      const start = ids.indexOf(group[0]?.id ?? '')
+      assert.deepEqual(
+        ids.slice(start, start + group.length),
+        group.map(({ id }) => id),
+      )
+    }
+  })
+
+  test(`${name}: any number of events may be appended at once`, async (t) => {
+    const log = (await openLogs(t))()
+    const events = makeEvents(3_001)
+    await log.append(events)
+    assert.deepEqual(
+      (await readAll(log, 0, 100)).map(({ id }) => id),
+      events.map(({ id }) => id),
+    )
+    await log.append([])
+  })
+
+  test(`${name}: a reader that keeps its position misses nothing while others append`, async (t) => {
+    const open = await openLogs(t)
+    const lanes = [0, 3, 15]
+    const appended = new Map(lanes.map((lane) => [lane, new Set<string>()]))
+    let isAppending = true
+
+    const writer = async (log: EventLog) => {
+      for (let round = 0; round < 30; round += 1) {
+        // Large and small together: a small one begun later commits first if nothing prevents it.
+        const batches = [200, 1, 1].map((count, index) =>
+          lanes.flatMap((lane) => makeEvents(count, { lane: lanes[(lane + index) % 3] ?? 0 })),
+        )
+        await Promise.all(batches.map((batch) => log.append(batch)))
+        for (const { lane, id } of batches.flat()) appended.get(lane)?.add(id)
+      }
+    }
+    const reader = async (log: EventLog, lane: number) => {
+      const seen: StoredEvent[] = []
+      while (true) {
+        const wasAppending = isAppending
+        const events = await log.read({ lane, position: seen.at(-1)?.seq ?? '0', limit: 50 })
+        seen.push(...events)
+        if (events.length === 0 && !wasAppending) return seen
+      }
+    }
+
+    const readerLog = open()
+    const reading = lanes.map((lane) => reader(readerLog, lane))
+    await Promise.all(Array.from({ length: 4 }, () => writer(open())))
+    isAppending = false
+    for (const [index, lane] of lanes.entries()) {
+      const seen = (await reading[index]) ?? []
+      assert.deepEqual(new Set(seen.map(({ id }) => id)), appended.get(lane))
+      assert(seen.every((event) => event.lane === lane))
+      assert(seen.every(({ seq }, at) => at === 0 || BigInt(seq) > BigInt(seen[at - 1]?.seq ?? 0)))
+      assert.deepEqual(await readAll(readerLog, lane), seen, 'a second reading is the same')
+    }
+  })
+
+  test(`${name}: readers of this and of other processes are told of an append`, async (t) => {
+    const open = await openLogs(t)
+    const [here, elsewhere] = [open(), open()]
+    const told = (log: EventLog) =>
+      new Promise<void>((resolve) => log.onAppended((lane) => lane === 9 && resolve()))
+    const hears = [told(here), told(elsewhere)]
+    await here.append(makeEvents(1, { lane: 9 }))
+    await Promise.all(hears)
+  })
+
+  test(`${name}: what was appended before closing is there, later appends are refused`, async (t) => {
+    const open = await openLogs(t)
+    const log = open()
+    const events = makeEvents(100)
+    const appending = Promise.all(events.map((event) => log.append([event])))
+    await log.close()
+    await appending
+    await assert.rejects(log.append(makeEvents(1)))
+    assert.equal((await readAll(open(), 0)).length, events.length)
+  })
+}
