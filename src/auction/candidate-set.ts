@@ -27,7 +27,8 @@ export interface CandidateSet {
   readonly campaignId: Int32Array
   readonly merchId: Int32Array
   readonly offer: Int32Array // index into the offers it was built from
-  readonly offerId: readonly string[] // '0': the link's own page, of which no feed tells
+  /** 64 bits as two words, low and high by turns; 0: the link's own page, in no feed. */
+  readonly offerId: Uint32Array
   readonly model: Uint8Array
   readonly isInStock: Uint8Array
   readonly deviceMask: Uint8Array
@@ -131,7 +132,7 @@ export function buildCandidateSet(
     campaignId: integers(({ campaign }) => campaign.campaignId),
     merchId: integers(({ merchId }) => merchId),
     offer: integers(({ offer }) => offer),
-    offerId: kept.map(({ offerId }) => offerId),
+    offerId: offerWords(kept.map(({ offerId }) => offerId)),
     model: Uint8Array.from(kept, ({ campaign }) => campaign.model),
     isInStock: Uint8Array.from(kept, ({ isInStock }) => Number(isInStock)),
     deviceMask: Uint8Array.from(kept, ({ campaign }) => campaign.deviceMask),
@@ -164,8 +165,33 @@ function evidence({ orders, clicks, quality }: Estimate): { alpha: number; nEff:
 
 function valueAt(candidate: Candidate, bidMicros: number): number {
   if (candidate.campaign.model === MODEL.cpc) return bidMicros
-  const { alpha, nEff } = evidence(candidate)
-  return (alpha / nEff) * candidate.valuePerOrderMicros
+  return expectedValue({ ...evidence(candidate), valuePerOrder: candidate.valuePerOrderMicros })
+}
+
+/** Micros a click is worth at the mean: one expression, so that a receipt finds the same bits. */
+export function expectedValue({
+  alpha,
+  nEff,
+  valuePerOrder,
+}: {
+  alpha: number
+  nEff: number
+  valuePerOrder: number
+}): number {
+  return (alpha / nEff) * valuePerOrder
+}
+
+/** The offer id of a candidate as everywhere else: a decimal string, '0' for none. */
+export function offerIdOf({ offerId }: CandidateSet, i: number): string {
+  const [low = 0, high = 0] = offerId.subarray(2 * i, 2 * i + 2)
+  return String((BigInt(high) << 32n) | BigInt(low))
+}
+
+/** Words rather than strings: a receipt copies them without making a BigInt per candidate. */
+function offerWords(offerIds: readonly string[]): Uint32Array {
+  return Uint32Array.from(
+    offerIds.flatMap((id) => [Number(BigInt(id) & 0xffff_ffffn), Number(BigInt(id) >> 32n)]),
+  )
 }
 
 /** The middle known price, the lower of two: a price that some merchant really asks. */

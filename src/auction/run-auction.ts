@@ -28,7 +28,7 @@ import type { Outcome } from './outcome.ts'
 import { benefit, GAIN_MAX } from './reader-benefit.ts'
 import { deviceBit, type IdList, lets } from './targeting.ts'
 
-/** Grows whenever the same inputs may lead to another outcome; part of every receipt. */
+/** Grows when the same inputs may lead to another outcome, PLATFORM_RESERVE's change included. */
 export const RULE_VERSION = 1
 /** Below it, an offer is too likely to be another product (economics 1.2). */
 export const CONFIDENCE_MIN_PPM = 950_000
@@ -239,7 +239,12 @@ function winsTie(set: CandidateSet, i: number, j: number): boolean {
   const b = set.campaignId[j] as number
   const turn = (drawBits(seed, a, PURPOSE.tie) >>> 0) - (drawBits(seed, b, PURPOSE.tie) >>> 0)
   if (turn !== 0) return turn > 0
-  return a !== b ? a < b : (set.offerId[i] as string) < (set.offerId[j] as string)
+  return a !== b ? a < b : offerOrder(set, i, j) < 0
+}
+
+function offerOrder({ offerId }: CandidateSet, i: number, j: number): number {
+  const high = (offerId[2 * i + 1] as number) - (offerId[2 * j + 1] as number)
+  return high !== 0 ? high : (offerId[2 * i] as number) - (offerId[2 * j] as number)
 }
 
 function readerPrice(set: CandidateSet, i: number): number {

@@ -45,6 +45,11 @@ export function countryIndex(code: string | null): number {
   return code === null ? 0 : (INDEXES.get(code) ?? 0)
 }
 
+/** The code of an index in this process; null for 0. */
+export function countryCode(index: number): string | null {
+  return COUNTRIES[index - 1] ?? null
+}
+
 /** Null: everywhere. A code that nobody knows leaves its list as strict as if it were absent. */
 export function countryBits(codes: readonly string[]): Uint32Array | null {
   if (codes.length === 0) return null

@@ -1,0 +1,312 @@
+/**
+ * An auction packed into one row that explains itself: every number the decision was made of.
+ *
+ * `replay` needs nothing else, no snapshot of that day and no other table: lists and masks are
+ * kept as what they said about this request, one bit each. Little endian, every field at a fixed
+ * place, 80 bytes a candidate: packing is a part of each auction, so it is plain stores into one
+ * buffer that is used again.
+ */
+import { MODEL } from '../events/event.ts'
+import type { CampaignState } from './campaign-state.ts'
+import { CANDIDATES_MAX, type CandidateSet, expectedValue } from './candidate-set.ts'
+import { createOutcome, type Outcome } from './outcome.ts'
+import { type AuctionRequest, RULE_VERSION } from './run-auction.ts'
+import {
+  ANY_DEVICE,
+  COUNTRY_SLOTS,
+  countryCode,
+  countryIndex,
+  deviceBit,
+  type IdList,
+  idList,
+  lets,
+} from './targeting.ts'
+
+/** Of the layout below; never reused. */
+const FORMAT = 1
+const HEAD_BYTES = 144
+const CANDIDATE_BYTES = 80
+/** The engine that computed the outcome, `14.6.202.33-node.20`. */
+const ENGINE = Buffer.from(process.versions.v8.slice(0, 255), 'latin1')
+const RESULT_NUMBER_BYTES = 16
+
+/** An auction as it was: what went in and what came out. */
+export interface StoredAuction {
+  readonly ruleVersion: number
+  readonly engine: string
+  readonly resultNumber: Buffer
+  readonly set: CandidateSet
+  readonly request: AuctionRequest
+  readonly outcome: Outcome
+}
+
+const FLAG = {
+  exclusive: 1,
+  originalInStock: 2,
+  priceRequired: 4,
+  firstPrice: 8,
+  cpaSecondRate: 16,
+  explored: 32,
+} as const
+const BIT = { inStock: 1, funded: 2, device: 4, country: 8, publisher: 16, merchant: 32 } as const
+const LIVE_SHIFT = 4
+const MODEL_MASK = 0b1111
+
+const scratch = Buffer.alloc(HEAD_BYTES + ENGINE.length + CANDIDATES_MAX * CANDIDATE_BYTES)
+const view = new DataView(scratch.buffer, scratch.byteOffset, scratch.byteLength)
+
+/** Packs an auction right after it ran, while `outcome` and the campaigns' state are its own. */
+export function packReceipt(auction: {
+  readonly set: CandidateSet
+  readonly request: AuctionRequest
+  readonly resultNumber: Uint8Array
+  readonly outcome: Outcome
+}): Buffer {
+  const { set, request, resultNumber, outcome } = auction
+  writeHead(set, request)
+  writeOutcome(outcome)
+  scratch.set(resultNumber, 8)
+  scratch.set(ENGINE, HEAD_BYTES)
+  let at = HEAD_BYTES + ENGINE.length
+  for (let i = 0; i < set.n; i++) {
+    writeCandidate(set, i, at)
+    writeVerdict(set, { request, i, at }, outcome)
+    at += CANDIDATE_BYTES
+  }
+  return Buffer.from(scratch.subarray(0, at))
+}
+
+function writeHead(set: CandidateSet, request: AuctionRequest): void {
+  const { publisher } = request
+  view.setUint8(0, FORMAT)
+  view.setUint8(1, set.n)
+  view.setUint16(2, RULE_VERSION, true)
+  view.setUint8(4, ENGINE.length)
+  view.setUint8(
+    5,
+    (request.isExclusive ? FLAG.exclusive : 0) |
+      (request.isOriginalInStock ? FLAG.originalInStock : 0) |
+      (publisher.isPriceRequired ? FLAG.priceRequired : 0) |
+      (request.isFirstPrice ? FLAG.firstPrice : 0) |
+      (request.hasCpaSecondRate ? FLAG.cpaSecondRate : 0),
+  )
+  view.setUint8(6, request.device)
+  view.setUint32(24, set.version, true)
+  view.setUint32(28, publisher.pubId, true)
+  view.setUint32(32, request.originalMerchId, true)
+  view.setUint32(36, publisher.tolerancePpm, true)
+  view.setUint32(40, publisher.epsilonPpm, true)
+  view.setUint32(44, publisher.sharePpm, true)
+  view.setFloat64(48, request.nowMs, true)
+  view.setFloat64(56, request.originalPriceMicros, true)
+  view.setFloat64(64, set.medianPriceMicros, true)
+  view.setFloat64(72, publisher.floorMicros, true)
+  view.setFloat64(80, publisher.beta, true)
+  // Letters, because the index of a country may change with the list of countries.
+  const country = countryCode(request.country) ?? '\0\0'
+  view.setUint8(88, country.charCodeAt(0))
+  view.setUint8(89, country.charCodeAt(1))
+}
+
+function writeOutcome(outcome: Outcome): void {
+  view.setUint8(7, outcome.explored ? FLAG.explored : 0)
+  view.setInt16(90, outcome.winner, true)
+  view.setInt16(92, outcome.runnerUp, true)
+  view.setUint16(94, outcome.reason, true)
+  view.setUint32(96, outcome.eligible, true)
+  view.setUint32(100, outcome.ratePpm, true)
+  view.setFloat64(104, outcome.priceMicros, true)
+  view.setFloat64(112, outcome.score, true)
+  view.setFloat64(120, outcome.runnerUpScore, true)
+  view.setFloat64(128, outcome.reserveMicros, true)
+  view.setFloat64(136, outcome.regretMicros, true)
+}
+
+/** What the candidate brought along. The three amounts are those of its payment model. */
+function writeCandidate(set: CandidateSet, i: number, at: number): void {
+  const model = set.model[i] as number
+  const isCpc = model === MODEL.cpc
+  view.setUint32(at, set.campaignId[i] as number, true)
+  view.setUint32(at + 4, set.merchId[i] as number, true)
+  view.setUint32(at + 8, set.offerId[2 * i] as number, true)
+  view.setUint32(at + 12, set.offerId[2 * i + 1] as number, true)
+  view.setFloat64(at + 16, (isCpc ? set.value : set.alpha)[i] as number, true)
+  view.setFloat64(at + 24, (isCpc ? set.posted : set.nEff)[i] as number, true)
+  view.setFloat64(at + 32, (isCpc ? set.ceiling : set.valuePerOrder)[i] as number, true)
+  view.setFloat64(at + 40, set.quality[i] as number, true)
+  view.setFloat64(at + 48, set.price[i] as number, true)
+  view.setUint32(at + 64, set.confidencePpm[i] as number, true)
+}
+
+/** What the state of the world and the request said about it. */
+function writeVerdict(
+  set: CandidateSet,
+  { request, i, at }: { request: AuctionRequest; i: number; at: number },
+  { losses }: Outcome,
+): void {
+  const { state } = set
+  const campaign = set.campaign[i] as number
+  const floors = set.floors[i] as Float64Array | null
+  view.setFloat64(at + 56, floors === null ? 0 : (floors[request.country] as number), true)
+  view.setFloat32(at + 68, state.ptr[campaign] as number, true)
+  view.setFloat32(at + 72, state.roasFactor[campaign] as number, true)
+  view.setUint8(
+    at + 76,
+    (set.model[i] as number) | ((state.live[campaign] as number) << LIVE_SHIFT),
+  )
+  view.setUint8(at + 77, bitsOf(set, request, i))
+  view.setUint16(at + 78, losses[i] as number, true)
+}
+
+function bitsOf(set: CandidateSet, request: AuctionRequest, i: number): number {
+  const { country, publisher } = request
+  const countries = set.countries[i] as Uint32Array | null
+  const publishers = set.publishers[i] as IdList | null
+  const { merchants } = publisher
+  let bits = 0
+  if (set.isInStock[i] === 1) bits |= BIT.inStock
+  if (set.state.budgetOk[set.campaign[i] as number] !== 0) bits |= BIT.funded
+  if (((set.deviceMask[i] as number) & deviceBit(request.device)) !== 0) bits |= BIT.device
+  if (countries === null || (((countries[country >>> 5] as number) >>> (country & 31)) & 1) === 1) {
+    bits |= BIT.country
+  }
+  if (publishers === null || lets(publishers, publisher.pubId)) bits |= BIT.publisher
+  if (merchants === null || lets(merchants, set.merchId[i] as number)) bits |= BIT.merchant
+  return bits
+}
+
+/** Reads a receipt back; throws when it is not one, or one of a layout this version lacks. */
+export function unpackReceipt(packed: Buffer): StoredAuction {
+  if (packed.length < HEAD_BYTES || packed[0] !== FORMAT) {
+    throw new Error(`not a receipt of format ${FORMAT}: ${packed.length} bytes, first ${packed[0]}`)
+  }
+  const n = packed.readUInt8(1)
+  const engineEnd = HEAD_BYTES + packed.readUInt8(4)
+  if (packed.length !== engineEnd + n * CANDIDATE_BYTES) {
+    throw new Error(`a receipt of ${n} candidates has another length than ${packed.length} bytes`)
+  }
+  const rows = Array.from({ length: n }, (_, i) =>
+    packed.subarray(engineEnd + i * CANDIDATE_BYTES, engineEnd + (i + 1) * CANDIDATE_BYTES),
+  )
+  return {
+    ruleVersion: packed.readUInt16LE(2),
+    engine: packed.toString('latin1', HEAD_BYTES, engineEnd),
+    resultNumber: packed.subarray(8, 8 + RESULT_NUMBER_BYTES),
+    set: readSet(packed, rows),
+    request: readRequest(packed, rows),
+    outcome: readOutcome(packed, rows),
+  }
+}
+
+function readRequest(packed: Buffer, rows: readonly Buffer[]): AuctionRequest {
+  const has = (flag: number) => (packed.readUInt8(5) & flag) !== 0
+  const refused = rows.filter((row) => (row.readUInt8(77) & BIT.merchant) === 0)
+  return {
+    publisher: {
+      pubId: packed.readUInt32LE(28),
+      floorMicros: packed.readDoubleLE(72),
+      tolerancePpm: packed.readUInt32LE(36),
+      beta: packed.readDoubleLE(80),
+      epsilonPpm: packed.readUInt32LE(40),
+      sharePpm: packed.readUInt32LE(44),
+      isPriceRequired: has(FLAG.priceRequired),
+      merchants: idList(
+        [],
+        refused.map((row) => row.readUInt32LE(4)),
+      ),
+    },
+    country: countryIndex(packed.toString('latin1', 88, 90)),
+    device: packed.readUInt8(6),
+    originalMerchId: packed.readUInt32LE(32),
+    originalPriceMicros: packed.readDoubleLE(56),
+    isOriginalInStock: has(FLAG.originalInStock),
+    isExclusive: has(FLAG.exclusive),
+    isFirstPrice: has(FLAG.firstPrice),
+    hasCpaSecondRate: has(FLAG.cpaSecondRate),
+    nowMs: packed.readDoubleLE(48),
+  }
+}
+
+function readOutcome(packed: Buffer, rows: readonly Buffer[]): Outcome {
+  const outcome = createOutcome()
+  rows.forEach((row, i) => {
+    outcome.losses[i] = row.readUInt16LE(78)
+  })
+  outcome.explored = (packed.readUInt8(7) & FLAG.explored) !== 0
+  outcome.winner = packed.readInt16LE(90)
+  outcome.runnerUp = packed.readInt16LE(92)
+  outcome.reason = packed.readUInt16LE(94)
+  outcome.eligible = packed.readUInt32LE(96)
+  outcome.ratePpm = packed.readUInt32LE(100)
+  outcome.priceMicros = packed.readDoubleLE(104)
+  outcome.score = packed.readDoubleLE(112)
+  outcome.runnerUpScore = packed.readDoubleLE(120)
+  outcome.reserveMicros = packed.readDoubleLE(128)
+  outcome.regretMicros = packed.readDoubleLE(136)
+  return outcome
+}
+
+const NOWHERE = new Uint32Array(COUNTRY_SLOTS / 32)
+const NO_PUBLISHER: IdList = { inside: 1, bits: new Uint32Array(1) }
+
+function readSet(packed: Buffer, rows: readonly Buffer[]): CandidateSet {
+  const doubles = (at: number) => Float64Array.from(rows, (row) => row.readDoubleLE(at))
+  const words = (at: number) => Int32Array.from(rows, (row) => row.readUInt32LE(at))
+  const has = (row: Buffer, bit: number) => (row.readUInt8(77) & bit) !== 0
+  const isCpc = (row: Buffer) => (row.readUInt8(76) & MODEL_MASK) === MODEL.cpc
+  const ofCpc = (at: number, other: number) =>
+    Float64Array.from(rows, (row) => (isCpc(row) ? row.readDoubleLE(at) : other))
+  const ofOrders = (at: number) =>
+    Float64Array.from(rows, (row) => (isCpc(row) ? 0 : row.readDoubleLE(at)))
+  const [alpha, nEff, valuePerOrder] = [ofOrders(16), ofOrders(24), ofOrders(32)]
+  const meanOr = (at: number) =>
+    Float64Array.from(rows, (row, i) =>
+      isCpc(row)
+        ? row.readDoubleLE(at)
+        : expectedValue({
+            alpha: alpha[i] ?? 0,
+            nEff: nEff[i] ?? 1,
+            valuePerOrder: valuePerOrder[i] ?? 0,
+          }),
+    )
+  return {
+    version: packed.readUInt32LE(24),
+    n: rows.length,
+    state: readState(rows),
+    campaign: Int32Array.from(rows, (_, i) => i),
+    campaignId: words(0),
+    merchId: words(4),
+    offer: Int32Array.from(rows, (_, i) => i),
+    offerId: Uint32Array.from(rows.flatMap((row) => [row.readUInt32LE(8), row.readUInt32LE(12)])),
+    model: Uint8Array.from(rows, (row) => row.readUInt8(76) & MODEL_MASK),
+    isInStock: Uint8Array.from(rows, (row) => Number(has(row, BIT.inStock))),
+    deviceMask: Uint8Array.from(rows, (row) => (has(row, BIT.device) ? ANY_DEVICE : 0)),
+    countries: rows.map((row) => (has(row, BIT.country) ? null : NOWHERE)),
+    publishers: rows.map((row) => (has(row, BIT.publisher) ? null : NO_PUBLISHER)),
+    value: meanOr(16),
+    posted: meanOr(24),
+    ceiling: ofCpc(32, Number.POSITIVE_INFINITY),
+    alpha,
+    nEff,
+    valuePerOrder,
+    price: doubles(48),
+    quality: doubles(40),
+    confidencePpm: words(64),
+    floors: rows.map((row) => floorEverywhere(row.readDoubleLE(56))),
+    medianPriceMicros: packed.readDoubleLE(64),
+  }
+}
+
+/** The floor that held in the request's country, which is the only one the receipt knows. */
+function floorEverywhere(floorMicros: number): Float64Array | null {
+  return floorMicros === 0 ? null : new Float64Array(COUNTRY_SLOTS).fill(floorMicros)
+}
+
+function readState(rows: readonly Buffer[]): CampaignState {
+  return {
+    live: Uint8Array.from(rows, (row) => row.readUInt8(76) >> LIVE_SHIFT),
+    budgetOk: Uint8Array.from(rows, (row) => Number((row.readUInt8(77) & BIT.funded) !== 0)),
+    ptr: Float32Array.from(rows, (row) => row.readFloatLE(68)),
+    roasFactor: Float32Array.from(rows, (row) => row.readFloatLE(72)),
+  }
+}

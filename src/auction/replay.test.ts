@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
+import { type Held, hold, resultNumber as numberOf } from '../../test/auction-world.ts'
+import { offerIdOf } from './candidate-set.ts'
+import { packReceipt, unpackReceipt } from './receipt.ts'
+import { replay, rerun } from './replay.ts'
+
+const WINNER_AT = 90
+const PRICE_AT = 104
+const SCORE_AT = 112
+
+function pack(held: Held, resultNumber: Buffer): Buffer {
+  return packReceipt({ ...held, resultNumber })
+}
+
+test('every auction replays from its receipt to the same bits', () => {
+  fc.assert(
+    fc.property(candidates, request, resultNumber, (specs, asked, number) => {
+      const held = hold(specs, asked, number)
+      assert.deepEqual(replay(pack(held, number)), { kind: 'equal' })
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a receipt holds the request and the candidates as the auction saw them', () => {
+  fc.assert(
+    fc.property(candidates, request, resultNumber, (specs, asked, number) => {
+      const held = hold(specs, asked, number)
+      const stored = unpackReceipt(pack(held, number))
+      assert.deepEqual(stored.resultNumber, number)
+      const { publisher, ...facts } = held.request
+      const { publisher: storedPublisher, ...storedFacts } = stored.request
+      assert.deepEqual(storedFacts, facts)
+      const unlisted = { merchants: null }
+      assert.deepEqual({ ...storedPublisher, ...unlisted }, { ...publisher, ...unlisted })
+      for (let i = 0; i < held.set.n; i++) {
+        assert.equal(offerIdOf(stored.set, i), offerIdOf(held.set, i))
+      }
+      const { values, weights, scores, ...decision } = rerun(stored)
+      const { values: v, weights: w, scores: s, ...decided } = held.outcome
+      assert.deepEqual(decision, decided)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('an outcome altered by one micro-dollar, or in any other field, fails its replay', () => {
+  const specs = [
+    { name: 'A', bidMicros: 600_000, quality: 0.9 },
+    { name: 'B', bidMicros: 500_000, quality: 0.8 },
+    { name: 'C', isInStock: false },
+  ]
+  const packed = pack(hold(specs, {}, numberOf(5)), numberOf(5))
+  assert.deepEqual(replay(packed), { kind: 'equal' })
+
+  const altered = Buffer.from(packed)
+  altered.writeDoubleLE(packed.readDoubleLE(PRICE_AT) + 1, PRICE_AT)
+  const found = replay(altered)
+  assert.ok(found.kind === 'different')
+  assert.equal(found.field, 'priceMicros')
+  assert.equal(Number(found.stored) - Number(found.replayed), 1)
+  assert.equal(found.engine, process.versions.v8)
+
+  const lastBit = Buffer.from(packed)
+  lastBit[SCORE_AT] = (packed[SCORE_AT] ?? 0) ^ 1
+  const bit = replay(lastBit)
+  assert.ok(bit.kind === 'different')
+  assert.equal(bit.field, 'score')
+
+  const other = Buffer.from(packed)
+  other.writeInt16LE(1, WINNER_AT)
+  assert.deepEqual(
+    { ...replay(other), engine: '' },
+    {
+      kind: 'different',
+      field: 'winner',
+      stored: 1,
+      replayed: 0,
+      engine: '',
+    },
+  )
+
+  const loss = Buffer.from(packed)
+  loss.writeUInt16LE(501, packed.length - 2)
+  const wrongLoss = replay(loss)
+  assert.ok(wrongLoss.kind === 'different')
+  assert.equal(wrongLoss.field, 'losses[2]')
+})
+
+test('a changed bid of the runner-up is found by what it does to the price', () => {
+  const specs = [
+    { name: 'A', bidMicros: 600_000 },
+    { name: 'B', bidMicros: 500_000 },
+  ]
+  const packed = pack(hold(specs, {}, numberOf(6)), numberOf(6))
+  const runnerUpBidAt = packed.length - 80 + 16
+  const altered = Buffer.from(packed)
+  altered.writeDoubleLE(packed.readDoubleLE(runnerUpBidAt) - 1, runnerUpBidAt)
+  const found = replay(altered)
+  assert.ok(found.kind === 'different')
+  assert.equal(found.field, 'priceMicros')
+})
+
+test('what is no receipt is refused with the reason, and other rules are told, not guessed', () => {
+  const packed = pack(hold([{ name: 'A' }], {}, numberOf(7)), numberOf(7))
+  assert.throws(() => unpackReceipt(packed.subarray(0, packed.length - 1)), /another length/)
+  assert.throws(() => unpackReceipt(Buffer.alloc(300)), /not a receipt of format/)
+  assert.throws(() => unpackReceipt(Buffer.alloc(0)), /not a receipt of format/)
+  const later = Buffer.from(packed)
+  later.writeUInt16LE(9999, 2)
+  assert.deepEqual(replay(later), { kind: 'other_rules', ruleVersion: 9999 })
+})

@@ -1,0 +1,68 @@
+/**
+ * Runs a stored auction again and says whether the same comes out: to the bit, not to the cent.
+ *
+ * The core uses no arithmetic that engines may round differently (draw.ts), so a receipt holds on
+ * every machine; its engine is told with a difference because it would be the first suspect.
+ */
+import { createOutcome, type Outcome } from './outcome.ts'
+import { type StoredAuction, unpackReceipt } from './receipt.ts'
+import { RULE_VERSION, runAuction } from './run-auction.ts'
+
+export type Replay =
+  | { readonly kind: 'equal' }
+  /** The rules have changed since: only a version of Souk with those rules can run it again. */
+  | { readonly kind: 'other_rules'; readonly ruleVersion: number }
+  | {
+      readonly kind: 'different'
+      readonly field: string // the first that differs, `priceMicros` or `losses[3]`
+      readonly stored: number | boolean
+      readonly replayed: number | boolean
+      readonly engine: string
+    }
+
+const FIELDS = [
+  'winner',
+  'priceMicros',
+  'score',
+  'runnerUp',
+  'runnerUpScore',
+  'eligible',
+  'explored',
+  'reason',
+  'reserveMicros',
+  'ratePpm',
+  'regretMicros',
+] as const satisfies readonly (keyof Outcome)[]
+
+/** Compares a receipt with its own inputs run again; throws when it cannot be read. */
+export function replay(packed: Buffer): Replay {
+  const auction = unpackReceipt(packed)
+  if (auction.ruleVersion !== RULE_VERSION) {
+    return { kind: 'other_rules', ruleVersion: auction.ruleVersion }
+  }
+  const again = rerun(auction)
+  const { outcome: stored, engine } = auction
+  for (const field of FIELDS) {
+    if (stored[field] !== again[field]) {
+      return { kind: 'different', field, stored: stored[field], replayed: again[field], engine }
+    }
+  }
+  for (let i = 0; i < auction.set.n; i++) {
+    const [was, is] = [stored.losses[i] as number, again.losses[i] as number]
+    if (was !== is) {
+      return { kind: 'different', field: `losses[${i}]`, stored: was, replayed: is, engine }
+    }
+  }
+  return { kind: 'equal' }
+}
+
+/** The outcome of a stored auction's inputs, in a record of its own. */
+export function rerun({
+  set,
+  request,
+  resultNumber,
+}: Pick<StoredAuction, 'set' | 'request' | 'resultNumber'>): Outcome {
+  const outcome = createOutcome()
+  runAuction(set, request, resultNumber, outcome)
+  return outcome
+}

@@ -1,0 +1,113 @@
+/** Random auctions: wide enough to meet every rule, narrow enough to meet ties and near misses. */
+import fc from 'fast-check'
+import { FEED_AGE_MAX_MS } from '../src/auction/campaign-state.ts'
+import { type CandidateSpec, NOON_MS, type RequestSpec } from './auction-world.ts'
+
+const DOLLAR = 1_000_000
+
+/** Round prices meet each other; odd ones meet the rounding. */
+const bidMicros = fc.oneof(
+  fc.constantFrom(10_000, 20_000, 300_000, 500_000, 600_000),
+  fc.integer({ min: 5_000, max: 3 * DOLLAR }),
+)
+const priceMicros = fc.oneof(
+  fc.constantFrom(0, 90 * DOLLAR, 100 * DOLLAR, 105 * DOLLAR, 105 * DOLLAR + 1),
+  fc.integer({ min: 60 * DOLLAR, max: 110 * DOLLAR }),
+)
+const share = fc.double({ min: 0.01, max: 1, noNaN: true })
+const rarely = <T>(value: fc.Arbitrary<T>, otherwise: T) =>
+  fc.oneof({ weight: 6, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary: value })
+
+const flight = fc.constantFrom(
+  {},
+  { isActive: false },
+  { startsAtMs: NOON_MS + 1 },
+  { endsAtMs: NOON_MS },
+  { startsAtMs: NOON_MS, endsAtMs: NOON_MS + 1 },
+  { feedImportedAtMs: NOON_MS - FEED_AGE_MAX_MS - 1 },
+)
+
+/** A candidate on which every check may fail, each of them seldom. */
+const candidate = fc.record({
+  model: fc.constantFrom('cpc' as const, 'cpc' as const, 'cpa' as const, 'epp' as const),
+  merchant: fc.integer({ min: 1, max: 6 }),
+  bidMicros,
+  exclusiveBidMicros: bidMicros,
+  orders: fc.double({ min: 0, max: 80, noNaN: true }),
+  clicks: fc.double({ min: 1, max: 4000, noNaN: true }),
+  valuePerOrderMicros: fc.double({ min: 0, max: 40 * DOLLAR, noNaN: true }),
+  ceilingMicros: rarely(fc.double({ min: 0, max: DOLLAR, noNaN: true }), Number.POSITIVE_INFINITY),
+  roasFactor: rarely(fc.double({ min: 0.2, max: 1, noNaN: true }), 1),
+  quality: fc.oneof(fc.constant(1), share),
+  confidencePpm: fc.constantFrom(1_000_000, 980_000, 970_000, 950_000, 949_999),
+  priceMicros,
+  isInStock: rarely(fc.constant(false), true),
+  devices: rarely(fc.subarray(['desktop', 'mobile', 'tablet']), []),
+  countries: rarely(fc.subarray(['US', 'GB', 'ZW']), []),
+  allowPublishers: rarely(fc.subarray([1, 2, 40]), []),
+  blockPublishers: rarely(fc.subarray([1, 2, 40]), []),
+  floorMicros: rarely(fc.record({ '*': bidMicros, GB: bidMicros }), { '*': 0, GB: 0 }),
+  flight: rarely(flight, {}),
+  budgetOk: rarely(fc.constant(false), true),
+  ptr: rarely(fc.double({ min: 0, max: 1, noNaN: true }), 1),
+})
+
+export const request: fc.Arbitrary<RequestSpec> = fc.record({
+  pubId: fc.constantFrom(1, 2, 3, 40),
+  floorMicros: fc.oneof(fc.constant(0), bidMicros),
+  tolerancePpm: fc.integer({ min: 0, max: 200_000 }),
+  beta: fc.double({ min: 0, max: 3, noNaN: true }),
+  epsilonPpm: fc.constantFrom(0, 50_000, 1_000_000),
+  isPriceRequired: fc.boolean(),
+  allowMerchants: rarely(fc.subarray([1, 2, 3]), []),
+  blockMerchants: rarely(fc.subarray([2, 3, 4]), []),
+  country: fc.constantFrom(null, 'US', 'GB', 'ZW', 'FR'),
+  device: fc.constantFrom('unknown', 'desktop', 'mobile', 'tablet'),
+  originalMerchant: fc.integer({ min: 0, max: 6 }),
+  originalPriceMicros: priceMicros,
+  isOriginalInStock: fc.boolean(),
+  isExclusive: rarely(fc.constant(true), false),
+  isFirstPrice: rarely(fc.constant(true), false),
+  hasCpaSecondRate: rarely(fc.constant(true), false),
+})
+
+export const resultNumber = fc
+  .uint8Array({ minLength: 16, maxLength: 16 })
+  .map((bytes) => Buffer.from(bytes))
+
+/** Up to 70 candidates of up to 6 merchants, each a campaign of its own. */
+export const candidates: fc.Arbitrary<CandidateSpec[]> = named(
+  fc.oneof(
+    { weight: 9, arbitrary: fc.array(candidate, { maxLength: 8 }) },
+    { weight: 1, arbitrary: fc.array(candidate, { maxLength: 70 }) },
+  ),
+)
+
+/** Plain CPC rivals that pass every check, of a merchant each. */
+export const rivals: fc.Arbitrary<CandidateSpec[]> = named(
+  fc.array(
+    fc.record({
+      bidMicros: fc.oneof(
+        fc.constantFrom(300_000, 500_000, 600_000),
+        fc.integer({ min: 20_000, max: 3 * DOLLAR }),
+      ),
+      quality: share,
+      priceMicros: fc.oneof(
+        fc.constantFrom(90 * DOLLAR, 100 * DOLLAR),
+        fc.integer({ min: 60 * DOLLAR, max: 105 * DOLLAR }),
+      ),
+    }),
+    { minLength: 1, maxLength: 8 },
+  ),
+)
+
+/** The open auction that `rivals` compete in. */
+export const open: fc.Arbitrary<RequestSpec> = fc.record({
+  floorMicros: fc.constantFrom(0, 20_000),
+  beta: fc.double({ min: 0, max: 3, noNaN: true }),
+  originalPriceMicros: fc.constant(100 * DOLLAR),
+})
+
+function named<T extends object>(specs: fc.Arbitrary<T[]>): fc.Arbitrary<(T & { name: string })[]> {
+  return specs.map((list) => list.map((spec, index) => ({ ...spec, name: `C${index + 1}` })))
+}
