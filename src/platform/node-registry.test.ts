@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { claimNode, type NodeClaim, recordSpoolDrained, spoolOwner } from './node-registry.ts'
+import type { Db } from './postgres.ts'
+import { sql } from './sql.ts'
+
+const fail = (error: unknown) => assert.fail(String(error))
+
+function claim(db: Db, onLost: () => void = () => fail('lost')): Promise<NodeClaim> {
+  return claimNode({ db, host: 'here', pid: 1, roles: 'edge', onLost, onError: fail })
+}
+
+async function nodeRow(db: Db, nodeId: number) {
+  return db.row<{ incarnation: string; is_spool_empty: boolean; is_dead: boolean }>(sql`
+    select incarnation, is_spool_empty, heartbeat_at < now() - interval '1 minute' as is_dead
+    from node where node_id = ${nodeId}`)
+}
+
+/** Every number but one belongs to a node that lives. */
+async function occupyAllBut(db: Db, free: number): Promise<void> {
+  await db.run(sql`
+    insert into node (node_id, host, pid, roles, is_spool_empty)
+    select number, 'elsewhere', 1, 'edge', false from generate_series(1, 1023) as number
+    where number <> ${free} on conflict do nothing`)
+}
+
+async function silence(db: Db, nodeId: number): Promise<void> {
+  await db.run(sql`
+    update node set heartbeat_at = now() - interval '61 seconds' where node_id = ${nodeId}`)
+}
+
+test('processes that start together get different numbers', async (t) => {
+  const db = await testDatabase(t)
+  const claims = await Promise.all(Array.from({ length: 8 }, () => claim(db)))
+  assert.equal(new Set(claims.map(({ nodeId }) => nodeId)).size, 8)
+  for (const { nodeId } of claims) assert(nodeId >= 1 && nodeId <= 1023)
+  await Promise.all(claims.map((node) => node.release({ isSpoolEmpty: true })))
+})
+
+test('a number given back is used again only when no fresh one is left', async (t) => {
+  const db = await testDatabase(t)
+  const first = await claim(db)
+  await first.release({ isSpoolEmpty: true })
+  const second = await claim(db)
+  assert.notEqual(second.nodeId, first.nodeId)
+
+  await occupyAllBut(db, first.nodeId)
+  const third = await claim(db)
+  assert.equal(third.nodeId, first.nodeId)
+  assert.equal(BigInt(third.incarnation), BigInt(first.incarnation) + 1n)
+  for (const node of [second, third]) await node.release({ isSpoolEmpty: true })
+})
+
+test('a node silent for a minute is taken over, one that beats never is', async (t) => {
+  const db = await testDatabase(t)
+  await occupyAllBut(db, 0)
+  await assert.rejects(claim(db), /all 1023 node numbers are in use/)
+  await silence(db, 77)
+  const node = await claim(db)
+  assert.equal(node.nodeId, 77)
+  await node.release({ isSpoolEmpty: true })
+})
+
+test('a dead node whose spool is drained is taken over before one whose spool is not', async (t) => {
+  const db = await testDatabase(t)
+  await occupyAllBut(db, 0)
+  await silence(db, 5)
+  await silence(db, 9)
+  await recordSpoolDrained(db, JSON.stringify({ nodeId: 9, incarnation: '1' }))
+  const node = await claim(db)
+  assert.equal(node.nodeId, 9)
+  await node.release({ isSpoolEmpty: true })
+})
+
+test('a node learns at its next heartbeat that its number was taken over', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const db = await testDatabase(t)
+  const { promise: lost, resolve } = Promise.withResolvers<void>()
+  const first = await claim(db, resolve)
+  await occupyAllBut(db, first.nodeId)
+  await silence(db, first.nodeId)
+  const second = await claim(db)
+  assert.equal(second.nodeId, first.nodeId)
+  assert(first.isHeld())
+
+  t.mock.timers.tick(5_000)
+  await lost
+  assert(!first.isHeld())
+  assert(second.isHeld())
+  // What the loser says afterwards changes nothing about the one that holds the number.
+  await first.release({ isSpoolEmpty: true })
+  assert.deepEqual(await nodeRow(db, second.nodeId), {
+    incarnation: second.incarnation,
+    is_spool_empty: false,
+    is_dead: false,
+  })
+  await second.release({ isSpoolEmpty: true })
+})
+
+test('heartbeats keep a node alive', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const db = await testDatabase(t)
+  const node = await claim(db)
+  await silence(db, node.nodeId)
+  t.mock.timers.tick(5_000)
+  await untilAlive(t, db, node.nodeId)
+  await node.release({ isSpoolEmpty: true })
+})
+
+async function untilAlive(t: TestContext, db: Db, nodeId: number): Promise<void> {
+  while ((await nodeRow(db, nodeId))?.is_dead) t.signal.throwIfAborted()
+}
+
+test('a running node never counts as one with an empty spool; a released one says', async (t) => {
+  const db = await testDatabase(t)
+  const [clean, unclean] = [await claim(db), await claim(db)]
+  assert.equal((await nodeRow(db, clean.nodeId))?.is_spool_empty, false)
+  await clean.release({ isSpoolEmpty: true })
+  await unclean.release({ isSpoolEmpty: false })
+  const states = await Promise.all([clean, unclean].map(({ nodeId }) => nodeRow(db, nodeId)))
+  assert.deepEqual(
+    states.map((row) => [row?.is_spool_empty, row?.is_dead]),
+    [
+      [true, true],
+      [false, true],
+    ],
+  )
+
+  await recordSpoolDrained(db, spoolOwner(unclean))
+  assert.equal((await nodeRow(db, unclean.nodeId))?.is_spool_empty, true)
+})
+
+test('draining the spool of an earlier holder says nothing about the present one', async (t) => {
+  const db = await testDatabase(t)
+  await occupyAllBut(db, 3)
+  const earlier = await claim(db)
+  await silence(db, 3)
+  const present = await claim(db, () => undefined)
+  await recordSpoolDrained(db, spoolOwner(earlier))
+  await recordSpoolDrained(db, '')
+  assert.equal((await nodeRow(db, 3))?.is_spool_empty, false)
+  for (const node of [earlier, present]) await node.release({ isSpoolEmpty: true })
+})

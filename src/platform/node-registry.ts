@@ -1,0 +1,110 @@
+/**
+ * Which process is which number: every id and every lease of a node carries its number.
+ *
+ * A number is used again as late as possible: first those nobody ever had, then those that were
+ * given back or whose dead holder has left nothing unread, the longest unused first. So a clock
+ * that stood still or stepped back over a restart cannot make the same id twice. A process that
+ * lives but cannot reach the database keeps its number for as long as any other is left.
+ */
+import type { Db } from './postgres.ts'
+import { sql } from './sql.ts'
+
+/** Short beside the time after which a silent node counts as dead. */
+const HEARTBEAT_MS = 5_000
+/** A node without a heartbeat for this long is dead, by the clock of the database. */
+export const DEAD_AFTER_SECONDS = 60
+/** Serialises claims, so that two processes never take the same number. */
+const CLAIM_LOCK = 0x4e_4f_44_45 // 'NODE'
+
+export interface NodeClaim {
+  readonly nodeId: number
+  /** Grows each time the number is taken: with it, one holder of the number is meant. */
+  readonly incarnation: string
+  /** False once somebody else has the number: make no more ids, accept nothing more. */
+  isHeld(): boolean
+  /** Gives the number back. `isSpoolEmpty`: all this process accepted is in the event log. */
+  release(options: { isSpoolEmpty: boolean }): Promise<void>
+}
+
+export interface ClaimOptions {
+  readonly db: Db
+  readonly host: string
+  readonly pid: number
+  readonly roles: string
+  /** Called once if another process took the number over. */
+  readonly onLost: () => void
+  /** A heartbeat that failed; the next one is tried all the same. */
+  readonly onError: (error: unknown) => void
+}
+
+/** Takes a number and keeps it alive until it is released. Throws when all 1023 are in use. */
+export async function claimNode(options: ClaimOptions): Promise<NodeClaim> {
+  const { db, onLost, onError } = options
+  const { node_id: nodeId, incarnation } = await takeNumber(options)
+  let isHeld = true
+
+  const beat = async () => {
+    const touched = await db.run(sql`
+      update node set heartbeat_at = now()
+      where node_id = ${nodeId} and incarnation = ${incarnation}`)
+    if (touched === 1 || !isHeld) return
+    isHeld = false
+    clearInterval(timer)
+    onLost()
+  }
+  const timer = setInterval(() => void beat().catch(onError), HEARTBEAT_MS)
+  timer.unref()
+
+  return {
+    nodeId,
+    incarnation,
+    isHeld: () => isHeld,
+    async release({ isSpoolEmpty }) {
+      isHeld = false
+      clearInterval(timer)
+      // Dead at once, so that nobody waits a minute for what this node still held.
+      await db.run(sql`
+        update node set heartbeat_at = '-infinity', is_spool_empty = ${isSpoolEmpty}
+        where node_id = ${nodeId} and incarnation = ${incarnation}`)
+    },
+  }
+}
+
+async function takeNumber({ db, host, pid, roles }: ClaimOptions) {
+  const taken = await db.transaction(async (tx) => {
+    await tx.run(sql`select pg_advisory_xact_lock(${CLAIM_LOCK}, 0)`)
+    // A running node's spool is never called empty: what it held when it died, nobody could tell.
+    return tx.row<{ node_id: number; incarnation: string }>(sql`
+      insert into node (node_id, host, pid, roles, is_spool_empty)
+      select number, ${host}, ${pid}, ${roles}, false
+      from generate_series(1, 1023) as number
+      left join node on node.node_id = number
+      where node_id is null
+        or heartbeat_at < now() - make_interval(secs => ${DEAD_AFTER_SECONDS})
+      order by node_id is null desc, is_spool_empty desc, started_at, number
+      limit 1
+      on conflict (node_id) do update
+        set incarnation = node.incarnation + 1, host = excluded.host, pid = excluded.pid,
+            roles = excluded.roles, started_at = now(), heartbeat_at = now(),
+            is_spool_empty = false
+      returning node_id, incarnation`)
+  })
+  if (taken === null) {
+    throw new Error('all 1023 node numbers are in use: stop some processes, or wait a minute')
+  }
+  return taken
+}
+
+/** What a node records beside its spool, for whoever drains it after the node has died. */
+export function spoolOwner({ nodeId, incarnation }: NodeClaim): string {
+  return JSON.stringify({ nodeId, incarnation })
+}
+
+/** Notes that everything a dead node had accepted is in the event log now. */
+export async function recordSpoolDrained(db: Db, owner: string): Promise<void> {
+  if (owner === '') return // it died before it had a number, and so before it accepted anything
+  const { nodeId, incarnation } = JSON.parse(owner) as { nodeId: number; incarnation: string }
+  await db.run(sql`
+    update node set is_spool_empty = true
+    where node_id = ${nodeId} and incarnation = ${incarnation}`)
+}
