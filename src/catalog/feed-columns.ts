@@ -1,0 +1,126 @@
+/**
+ * Which column of a feed is which?
+ *
+ * Feeds name the same things differently (`image_link`, `Image Link`, `g:image_link`,
+ * `imageUrl`). A name is compared without case, spaces, underscores and hyphens, and without the
+ * `g:` of Google's namespace.
+ */
+
+/** What is read of one row, as text; empty when the feed does not say. */
+export interface FeedFields {
+  readonly id: string
+  readonly title: string
+  readonly link: string
+  readonly imageLink: string
+  readonly price: string
+  readonly salePrice: string
+  readonly salePriceDates: string
+  readonly currency: string
+  readonly availability: string
+  readonly brand: string
+  readonly gtin: string
+  readonly mpn: string
+  readonly category: string
+}
+
+export type FieldName = keyof FeedFields
+
+// For each field the names that mean it, the surest first: where a feed has two, the first wins.
+const NAMES: Readonly<Record<FieldName, readonly string[]>> = {
+  id: ['id', 'itemid', 'productid', 'sku', 'offerid', 'articlenumber', 'guid'],
+  title: ['title', 'name', 'productname', 'producttitle', 'itemtitle'],
+  link: ['link', 'url', 'producturl', 'productlink', 'deeplink', 'storepageurl', 'loc'],
+  imageLink: ['imagelink', 'imageurl', 'image', 'mainimage', 'productimage', 'picture'],
+  price: ['price', 'regularprice', 'currentprice', 'itemprice', 'retailprice'],
+  salePrice: ['saleprice', 'specialprice', 'discountprice', 'offerprice'],
+  salePriceDates: ['salepriceeffectivedate', 'salepricedate'],
+  currency: ['currency', 'pricecurrency', 'currencycode'],
+  availability: ['availability', 'stockstatus', 'instock', 'stock', 'isinstock'],
+  brand: ['brand', 'manufacturer', 'brandname', 'vendor'],
+  gtin: [
+    'gtin',
+    'gtin14',
+    'gtin13',
+    'gtin12',
+    'gtin8',
+    'ean',
+    'upc',
+    'isbn',
+    'barcode',
+    'eancode',
+    'upccode',
+  ],
+  mpn: ['mpn', 'manufacturerpartnumber', 'partnumber'],
+  category: ['googleproductcategory', 'googlecategory'],
+}
+
+const FIELDS = Object.keys(NAMES) as FieldName[]
+
+/** A name in the form names are compared in. */
+export function normalName(name: string): string {
+  return name
+    .trim()
+    .toLowerCase()
+    .replace(/^g:/, '')
+    .replace(/[\s_-]+/g, '')
+}
+
+/** The field a name means and how sure it is (0 first), or null for a column that is not read. */
+export function fieldOf(name: string): { field: FieldName; rank: number } | null {
+  return FIELD_BY_NAME.get(normalName(name)) ?? null
+}
+
+const FIELD_BY_NAME: ReadonlyMap<string, { field: FieldName; rank: number }> = new Map(
+  FIELDS.flatMap((field) => NAMES[field].map((name, rank) => [name, { field, rank }] as const)),
+)
+
+/** Where each field stands in a row of cells; -1 when the feed has no such column. */
+export type Columns = Readonly<Record<FieldName, number>> & { readonly count: number }
+
+/**
+ * Finds the fields in a header row.
+ *
+ * Throws Error naming what is missing: without an id, title, link or price column no row of the
+ * feed can become an offer, so the feed is refused as a whole.
+ */
+export function findColumns(header: readonly string[]): Columns {
+  const columns = Object.fromEntries(FIELDS.map((field) => [field, -1])) as Record<
+    FieldName,
+    number
+  >
+  const ranks = new Map<FieldName, number>()
+  for (const [index, name] of header.entries()) {
+    const found = fieldOf(name)
+    if (found === null || found.rank >= (ranks.get(found.field) ?? Number.POSITIVE_INFINITY)) {
+      continue
+    }
+    ranks.set(found.field, found.rank)
+    columns[found.field] = index
+  }
+  const missing = (['id', 'title', 'link', 'price'] as const).filter((f) => columns[f] === -1)
+  if (missing.length > 0) {
+    const wanted = missing.map((field) => `${field} (or ${NAMES[field].slice(1).join(', ')})`)
+    const found = header.slice(0, 40).join(', ').slice(0, 400)
+    throw new Error(`the feed's header has no column ${wanted.join(' and no column ')}: ${found}`)
+  }
+  return { ...columns, count: header.length }
+}
+
+/** The fields of a row of cells. */
+export function readCells(cells: readonly string[], columns: Columns): FeedFields {
+  return {
+    id: cells[columns.id] ?? '',
+    title: cells[columns.title] ?? '',
+    link: cells[columns.link] ?? '',
+    imageLink: cells[columns.imageLink] ?? '',
+    price: cells[columns.price] ?? '',
+    salePrice: cells[columns.salePrice] ?? '',
+    salePriceDates: cells[columns.salePriceDates] ?? '',
+    currency: cells[columns.currency] ?? '',
+    availability: cells[columns.availability] ?? '',
+    brand: cells[columns.brand] ?? '',
+    gtin: cells[columns.gtin] ?? '',
+    mpn: cells[columns.mpn] ?? '',
+    category: cells[columns.category] ?? '',
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * What amount does a price cell state, and in which currency?
+ *
+ * Strict on purpose: the whole cell must be one number with at most one currency beside it. A
+ * cell that could mean two amounts (two prices, `1.299 EUR`) is refused, because a wrong price
+ * is shown to readers and billed, and a refused row is reported to the merchant.
+ */
+import { ISO_4217 } from '../platform/iso4217.ts'
+import { type Micros, micros } from '../platform/money.ts'
+
+export type PriceFault =
+  | 'price_missing'
+  | 'price_unparsable'
+  | 'price_negative'
+  | 'price_zero'
+  | 'currency_unknown'
+
+export type PriceReading =
+  | {
+      readonly kind: 'price'
+      /** Plain decimal: digits, then perhaps a dot and more digits. */
+      readonly amount: string
+      /** ISO 4217 code; null when neither the cell nor the caller names one. */
+      readonly currency: string | null
+    }
+  | { readonly kind: PriceFault }
+
+// Sign, currency, sign, number, what ends a round price (`49.-`), currency.
+const PRICE =
+  /^([+-]?) ?([^\d.,+\- ]{0,4}(?: ?[^\d.,+\- ]{1,4})?)[ :]?([+-]?) ?(\d[\d., '’]*|[.,]\d+)(?:[-–]|=)? ?([^\d.,+-]{0,5})\.?$/u
+
+// Spaces that typographers use inside and around numbers; all count as one.
+const SPACES = /[\s\u00a0\u2007\u2009\u202f]+/gu
+
+/**
+ * Reads one price cell. Never throws.
+ *
+ * `usual` is the ISO 4217 code that holds where the cell names no currency (a column of its own,
+ * or the feed's); it also decides what `1.299` and a bare `$` mean.
+ */
+export function readPrice(written: string, usual: string | null = null): PriceReading {
+  // The shape of nearly every cell of a feed; the general way below answers the same.
+  const plain = PLAIN_PRICE.exec(written)
+  if (plain !== null) return judge(`${plain[1]}${plain[2]}`, plain[3] ?? '')
+  const text = written.replace(SPACES, ' ').replace('\u2212', '-').trim()
+  if (text === '') return { kind: 'price_missing' }
+  const match = PRICE.exec(text)
+  if (match === null) return { kind: 'price_unparsable' }
+  const [, firstSign, before = '', secondSign, number = '', after = ''] = match
+  if (before !== '' && after !== '' && before !== after) return { kind: 'price_unparsable' }
+  const currency = readCurrency(before === '' ? after : before, usual)
+  const amount = readNumber(number.trim(), currency)
+  if (amount === null) return { kind: 'price_unparsable' }
+  if (firstSign === '-' || secondSign === '-') return { kind: 'price_negative' }
+  if (currency === undefined) return { kind: 'currency_unknown' }
+  return isZero(amount) ? { kind: 'price_zero' } : { kind: 'price', amount, currency }
+}
+
+const PLAIN_PRICE = /^(0|[1-9]\d{0,8})(\.\d\d) ([A-Z]{3})$/
+
+function judge(amount: string, currency: string): PriceReading {
+  if (!isCurrency(currency)) return { kind: 'currency_unknown' }
+  return isZero(amount) ? { kind: 'price_zero' } : { kind: 'price', amount, currency }
+}
+
+/** True for a code that is in use; false for withdrawn ones and metals, which price nothing. */
+export function isCurrency(code: string): boolean {
+  return (ISO_4217.get(code) ?? null) !== null
+}
+
+/** A decimal of US dollars as micros; digits past the sixth decimal are cut. */
+export function dollarsToMicros(amount: string): Micros {
+  const [whole = '', fraction = ''] = amount.split('.')
+  return micros(Number(whole) * 1_000_000 + Number(fraction.slice(0, 6).padEnd(6, '0')))
+}
+
+function isZero(amount: string): boolean {
+  return !/[1-9]/.test(amount)
+}
+
+// Signs that mean one currency; `kr` and `¥` mean several and are not here.
+const SIGNS: ReadonlyMap<string, string> = new Map([
+  ['€', 'EUR'],
+  ['EURO', 'EUR'],
+  ['£', 'GBP'],
+  ['US$', 'USD'],
+  ['A$', 'AUD'],
+  ['AU$', 'AUD'],
+  ['C$', 'CAD'],
+  ['CA$', 'CAD'],
+  ['NZ$', 'NZD'],
+  ['HK$', 'HKD'],
+  ['R$', 'BRL'],
+  ['₹', 'INR'],
+  ['₽', 'RUB'],
+  ['РУБ', 'RUB'],
+  ['₴', 'UAH'],
+  ['ГРН', 'UAH'],
+  ['₪', 'ILS'],
+  ['₩', 'KRW'],
+  ['₫', 'VND'],
+  ['₺', 'TRY'],
+  ['TL', 'TRY'],
+  ['ZŁ', 'PLN'],
+  ['KČ', 'CZK'],
+  ['LEI', 'RON'],
+])
+
+// Currencies whose sign is `$`, and where `1.299` has a decimal dot and `1,299` is a thousand.
+const DOLLARS: ReadonlySet<string> = new Set(['USD', 'AUD', 'CAD', 'NZD', 'HKD', 'SGD', 'MXN'])
+const DOT_IS_DECIMAL: ReadonlySet<string> = DOLLARS.union(
+  new Set(['GBP', 'INR', 'ILS', 'CHF', 'THB', 'MYR', 'PHP']),
+)
+
+/** An ISO code; null when nobody says which; undefined when it is unknown. */
+function readCurrency(token: string, usual: string | null): string | null | undefined {
+  const text = token.trim().replace(/[.:]$/, '').toUpperCase()
+  if (text === '') return usual
+  if (text === '$') return usual !== null && DOLLARS.has(usual) ? usual : 'USD'
+  return isCurrency(text) ? text : SIGNS.get(text)
+}
+
+const WHOLE_DIGITS_MAX = 9 // Below $10^9 an amount in micros is a safe integer.
+
+/** The number as a plain decimal; null when it is none, or when it could be two. */
+function readNumber(number: string, currency: string | null | undefined): string | null {
+  const text = number.replace(/[., ]+$/, '')
+  const separator = decimalSeparator(text, currency)
+  if (separator === 'ambiguous') return null
+  const at = separator === null ? -1 : text.lastIndexOf(separator)
+  const whole = at === -1 ? text : text.slice(0, at)
+  const fraction = at === -1 ? '' : text.slice(at + 1)
+  if (!/^\d*$/.test(fraction)) return null
+  const digits = ungroup(whole)
+  if (digits === null || digits.length > WHOLE_DIGITS_MAX) return null
+  return fraction === '' ? digits : `${digits}.${fraction}`
+}
+
+function decimalSeparator(
+  text: string,
+  currency: string | null | undefined,
+): '.' | ',' | null | 'ambiguous' {
+  const dots = text.split('.').length - 1
+  const commas = text.split(',').length - 1
+  if (dots > 0 && commas > 0) return text.lastIndexOf('.') > text.lastIndexOf(',') ? '.' : ','
+  if (dots + commas !== 1) return null
+  const sign = dots === 1 ? '.' : ','
+  // A whole part of one to three digits and then exactly three more could be a thousand.
+  if (!/^[1-9]\d{0,2}[.,]\d{3}$/.test(text)) return sign
+  if (currency && DOT_IS_DECIMAL.has(currency)) return sign === '.' ? '.' : null
+  return currency && ISO_4217.get(currency) === 3 && sign === '.' ? '.' : 'ambiguous'
+}
+
+// Thousands, each by the same sign; or the Indian way, by two after the first three.
+const GROUPED = /^\d{1,3}(?:([., '’])\d{3}(?:\1\d{3})*)$|^\d{1,2}(?:,\d{2})+,\d{3}$/
+
+/** The digits of a whole number that may be grouped; null when its groups are not regular. */
+function ungroup(whole: string): string | null {
+  if (whole === '') return '0'
+  if (/^\d+$/.test(whole)) return whole.replace(/^0+(?=\d)/, '')
+  return GROUPED.test(whole) ? whole.replace(/\D/g, '') : null
+}
