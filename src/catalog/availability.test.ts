@@ -31,4 +31,6 @@ test('every usual spelling of in and out of stock is understood', () => {
 test('nothing said counts as in stock, an unknown word as unknown', () => {
   assert.equal(readAvailability(''), true)
   assert.equal(readAvailability('maybe'), null)
+  assert.equal(readAvailability('12'), true)
+  assert.equal(readAvailability('0'), false)
 })

@@ -18,7 +18,6 @@ const IN_STOCK: ReadonlySet<string> = new Set([
   'yes',
   'y',
   'true',
-  '1',
 ])
 
 const OUT_OF_STOCK: ReadonlySet<string> = new Set([
@@ -35,7 +34,6 @@ const OUT_OF_STOCK: ReadonlySet<string> = new Set([
   'no',
   'n',
   'false',
-  '0',
 ])
 
 /**
@@ -50,5 +48,6 @@ export function readAvailability(written: string): boolean | null {
     .replace(/^https?:\/\/schema\.org\//, '')
     .replace(/[\s_-]+/g, '')
   if (word === '' || IN_STOCK.has(word)) return true
+  if (/^\d+$/.test(word)) return Number(word) > 0 // A column that counts what is left.
   return OUT_OF_STOCK.has(word) ? false : null
 }

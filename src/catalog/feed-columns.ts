@@ -29,7 +29,7 @@ export type FieldName = keyof FeedFields
 const NAMES: Readonly<Record<FieldName, readonly string[]>> = {
   id: ['id', 'itemid', 'productid', 'sku', 'offerid', 'articlenumber', 'guid'],
   title: ['title', 'name', 'productname', 'producttitle', 'itemtitle'],
-  link: ['link', 'url', 'producturl', 'productlink', 'deeplink', 'storepageurl', 'loc'],
+  link: ['link', 'url', 'producturl', 'productlink', 'deeplink'],
   imageLink: ['imagelink', 'imageurl', 'image', 'mainimage', 'productimage', 'picture'],
   price: ['price', 'regularprice', 'currentprice', 'itemprice', 'retailprice'],
   salePrice: ['saleprice', 'specialprice', 'discountprice', 'offerprice'],
@@ -56,8 +56,7 @@ const NAMES: Readonly<Record<FieldName, readonly string[]>> = {
 
 const FIELDS = Object.keys(NAMES) as FieldName[]
 
-/** A name in the form names are compared in. */
-export function normalName(name: string): string {
+function normalName(name: string): string {
   return name
     .trim()
     .toLowerCase()
@@ -65,12 +64,28 @@ export function normalName(name: string): string {
     .replace(/[\s_-]+/g, '')
 }
 
-/** The field a name means and how sure it is (0 first), or null for a column that is not read. */
-export function fieldOf(name: string): { field: FieldName; rank: number } | null {
-  return FIELD_BY_NAME.get(normalName(name)) ?? null
+/** A field, and how surely a name means it (0 first). */
+export interface FoundField {
+  readonly field: FieldName
+  readonly rank: number
 }
 
-const FIELD_BY_NAME: ReadonlyMap<string, { field: FieldName; rank: number }> = new Map(
+const REMEMBERED_NAMES_MAX = 1_000 // A feed repeats a few dozen names; one may invent millions.
+
+/** Looks names up; remembers what it found, because a feed of objects repeats them in each. */
+export function fieldFinder(): (name: string) => FoundField | null {
+  const remembered = new Map<string, FoundField | null>()
+  return (name) => {
+    let found = remembered.get(name)
+    if (found === undefined) {
+      found = FIELD_BY_NAME.get(normalName(name)) ?? null
+      if (remembered.size < REMEMBERED_NAMES_MAX) remembered.set(name, found)
+    }
+    return found
+  }
+}
+
+const FIELD_BY_NAME: ReadonlyMap<string, FoundField> = new Map(
   FIELDS.flatMap((field) => NAMES[field].map((name, rank) => [name, { field, rank }] as const)),
 )
 
@@ -90,7 +105,7 @@ export function findColumns(header: readonly string[]): Columns {
   >
   const ranks = new Map<FieldName, number>()
   for (const [index, name] of header.entries()) {
-    const found = fieldOf(name)
+    const found = FIELD_BY_NAME.get(normalName(name)) ?? null
     if (found === null || found.rank >= (ranks.get(found.field) ?? Number.POSITIVE_INFINITY)) {
       continue
     }

@@ -1,0 +1,59 @@
+/** What a feed reader yields, whichever format it reads. */
+import type { FeedFields, FieldName } from './feed-columns.ts'
+
+/** Why a row could not be read at all; what it says is judged later, see check-offer.ts. */
+export type ReadFault = 'row_malformed' | 'row_too_long' | 'row_truncated'
+
+export type FeedEntry =
+  | { readonly kind: 'row'; readonly line: number; readonly fields: FeedFields }
+  | {
+      readonly kind: 'bad'
+      /** The line of the feed's text in which the row begins, the first being 1. */
+      readonly line: number
+      readonly reason: ReadFault
+      readonly detail: string
+      readonly text: string
+    }
+
+/** Reads one format from decoded text as it arrives. */
+export interface FeedParser {
+  /** The rows that `text` completes; with `isLast`, what is left at the end of the feed. */
+  push(text: string, isLast: boolean): FeedEntry[]
+  /** True once the feed is known to have been cut off at its end. */
+  readonly isCut: boolean
+}
+
+/** A longer row is not a product; the limit also bounds what a reader keeps in memory. */
+export const ROW_CHARACTERS_MAX = 1_048_576
+
+/** Gathers a row's fields by name, where two names may mean the same field. */
+export class FieldGatherer {
+  #fields: Partial<Record<FieldName, string>> = {}
+  #ranks: Partial<Record<FieldName, number>> = {}
+
+  /** Keeps the value unless a surer name (a lower rank) has already given one. */
+  set(field: FieldName, rank: number, value: string): void {
+    if (value === '' || rank >= (this.#ranks[field] ?? Number.POSITIVE_INFINITY)) return
+    this.#fields[field] = value
+    this.#ranks[field] = rank
+  }
+
+  finish(): FeedFields {
+    const f = this.#fields
+    return {
+      id: f.id ?? '',
+      title: f.title ?? '',
+      link: f.link ?? '',
+      imageLink: f.imageLink ?? '',
+      price: f.price ?? '',
+      salePrice: f.salePrice ?? '',
+      salePriceDates: f.salePriceDates ?? '',
+      currency: f.currency ?? '',
+      availability: f.availability ?? '',
+      brand: f.brand ?? '',
+      gtin: f.gtin ?? '',
+      mpn: f.mpn ?? '',
+      category: f.category ?? '',
+    }
+  }
+}

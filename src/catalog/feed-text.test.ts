@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { feedDecoder } from './feed-text.ts'
+
+const TEXT = 'id,title\n1,Crème brûlée – 日本 🍮\n'
+const LATIN_TEXT = 'id,title\n1,Crème brûlée – 5 €\n' // Windows-1252 has the dash and the euro.
+
+function decodeInPieces(bytes: Buffer, sizes: readonly number[]): string {
+  const decoder = feedDecoder()
+  let text = ''
+  let at = 0
+  for (let index = 0; at < bytes.length; index++) {
+    const size = sizes[index % sizes.length] ?? 1
+    text += decoder.decode(bytes.subarray(at, at + size))
+    at += size
+  }
+  return text + decoder.end()
+}
+
+function utf16be(text: string): Buffer {
+  return Buffer.from(text, 'utf16le').swap16()
+}
+
+function windows1252(text: string): Buffer {
+  return Buffer.from([...text].map((c) => ({ '–': 0x96, '€': 0x80 })[c] ?? c.charCodeAt(0)))
+}
+
+// The first piece holds at least four bytes: readers of files and sockets give far more.
+const pieces = fc.array(fc.integer({ min: 4, max: 9 }), { minLength: 1 })
+
+test('every charset gives the same text, however the bytes are cut into pieces', () => {
+  const spellings: [string, Buffer, string][] = [
+    ['UTF-8', Buffer.from(TEXT), TEXT],
+    ['UTF-8 with a mark', Buffer.from(`\ufeff${TEXT}`), TEXT],
+    ['UTF-16LE with a mark', Buffer.from(`\ufeff${TEXT}`, 'utf16le'), TEXT],
+    ['UTF-16BE with a mark', utf16be(`\ufeff${TEXT}`), TEXT],
+    ['UTF-16LE', Buffer.from(TEXT, 'utf16le'), TEXT],
+    ['UTF-16BE', utf16be(TEXT), TEXT],
+    ['Windows-1252', windows1252(LATIN_TEXT), LATIN_TEXT],
+    ['ASCII', Buffer.from('id\n1\n'), 'id\n1\n'],
+  ]
+  fc.assert(
+    fc.property(pieces, fc.constantFrom(...spellings), (sizes, [name, bytes, text]) => {
+      assert.equal(decodeInPieces(bytes, sizes), text, name)
+    }),
+  )
+})
+
+test('an XML declaration decides, unless it cannot be true', () => {
+  const latin = windows1252('<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>')
+  assert.match(decodeInPieces(latin, [64]), /<a>é<\/a>/)
+  const lying = Buffer.from('<?xml version="1.0" encoding="UTF-16"?><a>é</a>')
+  assert.match(decodeInPieces(lying, [64]), /<a>é<\/a>/)
+  const unknown = Buffer.from('<?xml version="1.0" encoding="x-nobody"?><a>é</a>')
+  assert.match(decodeInPieces(unknown, [64]), /<a>é<\/a>/)
+})
+
+test('a feed cut inside a character still gives all that came before', () => {
+  const cut = Buffer.from('crème').subarray(0, 3)
+  assert.equal(decodeInPieces(cut, [8]).slice(0, 2), 'cr')
+})

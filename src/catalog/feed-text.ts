@@ -1,0 +1,98 @@
+/**
+ * In which characters is a feed written?
+ *
+ * A byte order mark or an XML declaration says so. Where nothing does, a feed is taken as plain
+ * ASCII until the first byte that is not: if what follows is right UTF-8 it is UTF-8, else
+ * Windows-1252 (which holds Latin-1). Waiting until then is what makes a streamed guess safe.
+ */
+import { isAscii, isUtf8 } from 'node:buffer'
+
+export interface FeedDecoder {
+  /** The text of the next bytes; a character cut by the end of `bytes` waits for the rest. */
+  decode(bytes: Buffer): string
+  /** What is left over at the end of the feed. */
+  end(): string
+}
+
+type Charset = 'undecided' | 'utf-8' | { readonly decoder: TextDecoder }
+
+const NOTHING: Buffer = Buffer.alloc(0)
+
+/** Decodes one feed from its first byte on; byte order marks are left out. */
+export function feedDecoder(): FeedDecoder {
+  let charset: Charset | null = null
+  let waiting = NOTHING
+  return {
+    decode(bytes) {
+      let all = waiting.length === 0 ? bytes : Buffer.concat([waiting, bytes])
+      waiting = NOTHING
+      if (charset === null) {
+        const start = declaredCharset(all)
+        charset = start.charset
+        all = all.subarray(start.skipBytes)
+      }
+      if (typeof charset === 'object') return charset.decoder.decode(all, { stream: true })
+      if (isAscii(all)) return all.toString('latin1')
+      const cut = unfinishedBytes(all)
+      const whole = all.subarray(0, all.length - cut)
+      if (charset === 'undecided') {
+        // Only the start of one character so far: the next bytes decide.
+        if (isAscii(whole) && cut > 0) {
+          waiting = all.subarray(whole.length)
+          return whole.toString('latin1')
+        }
+        charset = isUtf8(whole) ? 'utf-8' : { decoder: new TextDecoder('windows-1252') }
+        if (typeof charset === 'object') return charset.decoder.decode(all, { stream: true })
+      }
+      waiting = all.subarray(whole.length)
+      return whole.toString('utf8')
+    },
+    end() {
+      if (charset !== null && typeof charset === 'object') return charset.decoder.decode()
+      return waiting.toString(charset === 'undecided' ? 'latin1' : 'utf8')
+    },
+  }
+}
+
+function declaredCharset(start: Buffer): { charset: Charset; skipBytes: number } {
+  const [b0, b1, b2, b3] = start
+  if (b0 === 0xef && b1 === 0xbb && b2 === 0xbf) return { charset: 'utf-8', skipBytes: 3 }
+  const utf16 = (label: string, skipBytes: number) => ({
+    charset: { decoder: new TextDecoder(label) },
+    skipBytes,
+  })
+  if (b0 === 0xff && b1 === 0xfe) return utf16('utf-16le', 2)
+  if (b0 === 0xfe && b1 === 0xff) return utf16('utf-16be', 2)
+  // Every format begins with ASCII, which UTF-16 writes with a zero beside each character.
+  if (b0 !== 0 && b1 === 0 && b2 !== 0 && b3 === 0) return utf16('utf-16le', 0)
+  if (b0 === 0 && b1 !== 0 && b2 === 0 && b3 !== 0) return utf16('utf-16be', 0)
+  const declared = /^\s*<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)["']/i.exec(
+    start.subarray(0, 200).toString('latin1'),
+  )?.[1]
+  return { charset: charsetOf(declared), skipBytes: 0 }
+}
+
+function charsetOf(declared: string | undefined): Charset {
+  if (declared === undefined) return 'undecided'
+  try {
+    const decoder = new TextDecoder(declared)
+    // A declaration read as ASCII cannot be in UTF-16; some tools leave it when they convert.
+    if (decoder.encoding.startsWith('utf-16')) return 'undecided'
+    return decoder.encoding === 'utf-8' ? 'utf-8' : { decoder }
+  } catch {
+    return 'undecided' // A name that nobody knows says nothing.
+  }
+}
+
+/** How many bytes at the end begin a UTF-8 character that is not complete. */
+function unfinishedBytes(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte < 0x80) return 0
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+      return length > back ? back : 0
+    }
+  }
+  return 0
+}

@@ -1,0 +1,99 @@
+/**
+ * Turns the bytes of a product feed into rows, as they arrive.
+ *
+ * CSV and TSV (also with `;` or `|`), JSON lines, RSS 2.0 and Atom. The format is told by the
+ * first character unless the operator names it. A row that cannot be read is an entry with its
+ * line and its reason; a document that is no feed at all throws.
+ */
+
+import type { FeedEntry, FeedParser } from './feed-entry.ts'
+import { feedDecoder } from './feed-text.ts'
+import { csvParser } from './read-csv.ts'
+import { jsonlParser } from './read-jsonl.ts'
+import { xmlParser } from './read-xml.ts'
+
+export const FEED_FORMATS = ['auto', 'csv', 'tsv', 'jsonl', 'xml'] as const
+export type FeedFormat = (typeof FEED_FORMATS)[number]
+
+/** The header decides the format and the separator; it must be in sight by then. */
+const HEADER_CHARACTERS_MAX = 65_536
+
+export interface FeedReading {
+  /** Rows and faults, in the order of the feed, in batches of whatever one piece held. */
+  entries(): AsyncGenerator<FeedEntry[]>
+  /** True when the feed ended in the middle; known once the entries have ended. */
+  readonly isCut: boolean
+}
+
+/** Reads a feed from its unpacked bytes. Throws Error for what is not a feed. */
+export function readFeed(bytes: AsyncIterable<Buffer>, format: FeedFormat): FeedReading {
+  let parser: FeedParser | null = null
+  return {
+    get isCut() {
+      return parser?.isCut ?? false
+    },
+    async *entries() {
+      const decoder = feedDecoder()
+      let start = ''
+      for await (const piece of bytes) {
+        const text = decoder.decode(piece)
+        if (parser !== null) yield parser.push(text, false)
+        else {
+          start += text
+          if (!hasHeader(start)) continue
+          parser = chooseParser(start, format)
+          yield parser.push(withoutLeadingSpace(start), false)
+          start = ''
+        }
+      }
+      parser ??= chooseParser(start, format)
+      yield parser.push(withoutLeadingSpace(start) + decoder.end(), true)
+    },
+  }
+}
+
+function hasHeader(start: string): boolean {
+  const text = start.trimStart()
+  return text.includes('\n') || text.length > HEADER_CHARACTERS_MAX
+}
+
+// XML allows nothing before its declaration, and a header none of the blank lines above it.
+function withoutLeadingSpace(start: string): string {
+  return start.trimStart()
+}
+
+function chooseParser(start: string, format: FeedFormat): FeedParser {
+  const text = start.trimStart()
+  if (text === '') throw new Error('the feed is empty')
+  switch (format === 'auto' ? guessFormat(text) : format) {
+    case 'xml':
+      return xmlParser()
+    case 'jsonl':
+      return jsonlParser()
+    case 'tsv':
+      return csvParser('\t')
+    case 'csv':
+      return csvParser(guessSeparator(text))
+  }
+}
+
+function guessFormat(text: string): Exclude<FeedFormat, 'auto'> {
+  if (text.startsWith('<')) return 'xml'
+  if (text.startsWith('{')) return 'jsonl'
+  if (text.startsWith('[')) {
+    throw new Error('the feed is one JSON list; write one object a line (JSON lines) instead')
+  }
+  return 'csv'
+}
+
+const SEPARATORS = [',', '\t', ';', '|'] as const
+
+/** The separator that the header has most of; a comma where it has none. */
+function guessSeparator(text: string): string {
+  const header = text.slice(0, HEADER_CHARACTERS_MAX).split('\n', 1)[0] ?? ''
+  let best: string = SEPARATORS[0]
+  for (const separator of SEPARATORS) {
+    if (header.split(separator).length > header.split(best).length) best = separator
+  }
+  return best
+}

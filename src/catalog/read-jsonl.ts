@@ -1,0 +1,86 @@
+/** Reads feeds of one JSON object a line. */
+import { type FeedFields, type FoundField, fieldFinder } from './feed-columns.ts'
+import { type FeedEntry, type FeedParser, FieldGatherer, ROW_CHARACTERS_MAX } from './feed-entry.ts'
+
+export function jsonlParser(): FeedParser {
+  const fieldOf = fieldFinder()
+  let rest = ''
+  let line = 0
+  let isCut = false
+  // Inside a line that is longer than allowed: nothing counts until the next one.
+  let isSkipping = false
+
+  const readLine = (text: string, hasEnd: boolean): FeedEntry | null => {
+    line++
+    if (isSkipping) {
+      isSkipping = !hasEnd
+      return null
+    }
+    if (text.trim() === '') return null
+    const fields = readObject(text, fieldOf)
+    if (fields !== null) return { kind: 'row', line, fields }
+    if (!hasEnd) isCut = true
+    const reason = hasEnd ? 'row_malformed' : 'row_truncated'
+    return { kind: 'bad', line, reason, detail: 'the line is no JSON object', text }
+  }
+
+  return {
+    get isCut() {
+      return isCut
+    },
+    push(text, isLast) {
+      const entries: FeedEntry[] = []
+      const all = rest + text
+      let at = 0
+      for (let end = all.indexOf('\n'); end !== -1; end = all.indexOf('\n', at)) {
+        const entry = readLine(all.slice(at, end), true)
+        if (entry !== null) entries.push(entry)
+        at = end + 1
+      }
+      rest = all.slice(at)
+      if (isLast) {
+        const entry = rest === '' ? null : readLine(rest, false)
+        if (entry !== null) entries.push(entry)
+        rest = ''
+      } else if (rest.length > ROW_CHARACTERS_MAX) {
+        if (!isSkipping) entries.push(tooLong(line + 1, rest))
+        isSkipping = true
+        rest = ''
+      }
+      return entries
+    },
+  }
+}
+
+function tooLong(line: number, start: string): FeedEntry {
+  const detail = `the line is longer than ${ROW_CHARACTERS_MAX} characters`
+  return { kind: 'bad', line, reason: 'row_too_long', detail, text: start.slice(0, 2000) }
+}
+
+function readObject(text: string, fieldOf: (name: string) => FoundField | null): FeedFields | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  const gatherer = new FieldGatherer()
+  for (const [name, content] of Object.entries(value)) {
+    const found = fieldOf(name)
+    if (found !== null) gatherer.set(found.field, found.rank, textOf(content))
+  }
+  return gatherer.finish()
+}
+
+/** A value as a cell would hold it: the first of a list, `{value, currency}` as one price. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (Array.isArray(value)) return value.length === 0 ? '' : textOf(value[0])
+  if (typeof value === 'object' && value !== null && 'value' in value) {
+    const currency = 'currency' in value ? textOf(value.currency) : ''
+    return `${textOf(value.value)} ${currency}`.trim()
+  }
+  return ''
+}
