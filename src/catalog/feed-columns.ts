@@ -5,6 +5,7 @@
  * `imageUrl`). A name is compared without case, spaces, underscores and hyphens, and without the
  * `g:` of Google's namespace.
  */
+import { FeedError } from './feed-error.ts'
 
 /** What is read of one row, as text; empty when the feed does not say. */
 export interface FeedFields {
@@ -95,7 +96,7 @@ export type Columns = Readonly<Record<FieldName, number>> & { readonly count: nu
 /**
  * Finds the fields in a header row.
  *
- * Throws Error naming what is missing: without an id, title, link or price column no row of the
+ * Throws FeedError naming what is missing: without an id, title, link or price column no row of the
  * feed can become an offer, so the feed is refused as a whole.
  */
 export function findColumns(header: readonly string[]): Columns {
@@ -116,7 +117,9 @@ export function findColumns(header: readonly string[]): Columns {
   if (missing.length > 0) {
     const wanted = missing.map((field) => `${field} (or ${NAMES[field].slice(1).join(', ')})`)
     const found = header.slice(0, 40).join(', ').slice(0, 400)
-    throw new Error(`the feed's header has no column ${wanted.join(' and no column ')}: ${found}`)
+    throw new FeedError(
+      `the feed's header has no column ${wanted.join(' and no column ')}: ${found}`,
+    )
   }
   return { ...columns, count: header.length }
 }

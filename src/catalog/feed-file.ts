@@ -5,13 +5,15 @@
  * their ratio to the packed ones (a feed packs 5 to 40 times, a bomb 1,000). A file that was cut
  * off gives what it still holds and says so.
  */
+
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { crc32, createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from 'node:zlib'
 import { type Entry, openPromise } from 'yauzl'
+import { FeedError } from './feed-error.ts'
 
 export interface FeedFile {
-  /** The unpacked bytes. Throws Error for a damaged archive and for one over a limit. */
+  /** The unpacked bytes. Throws FeedError for a damaged archive and for one over a limit. */
   bytes(): AsyncGenerator<Buffer>
   /** Of the file as it is, so that progress can be told of packed feeds as well. */
   readonly totalBytes: number
@@ -155,8 +157,8 @@ function isOver(limits: UnpackLimits, packedBytes: number, unpackedBytes: number
   return unpackedBytes > RATIO_FROM_BYTES && unpackedBytes > packedBytes * limits.ratioMax
 }
 
-function tooMuch(unpackedBytes: number): Error {
-  return new Error(
+function tooMuch(unpackedBytes: number): FeedError {
+  return new FeedError(
     `the archive unpacks to more than is allowed (stopped at ${unpackedBytes} bytes)`,
   )
 }
@@ -177,7 +179,7 @@ async function* checked(
     yield chunk
   }
   if (wanted !== null && !progress.isCut && sum !== wanted) {
-    throw new Error('the archive is damaged: its checksum does not hold')
+    throw new FeedError('the archive is damaged: its checksum does not hold')
   }
 }
 
@@ -207,12 +209,12 @@ async function findZipEntry(path: string, size: number): Promise<ZipEntry> {
     for await (const entry of zip.eachEntry()) {
       if (isFeed(entry.fileName)) files.push(entry)
       if (files.length > 1)
-        throw new Error('the archive holds more than one file; pack the feed alone')
+        throw new FeedError('the archive holds more than one file; pack the feed alone')
     }
     const [entry] = files
-    if (entry === undefined) throw new Error('the archive holds no file')
+    if (entry === undefined) throw new FeedError('the archive holds no file')
     if (entry.isEncrypted() || ![DEFLATED, STORED].includes(entry.compressionMethod)) {
-      throw new Error('the archive is encrypted or packed in a way other than deflate')
+      throw new FeedError('the archive is encrypted or packed in a way other than deflate')
     }
     const { fileDataStart: start } = await zip.readLocalFileHeaderPromise(entry, { minimal: true })
     return {
@@ -236,7 +238,7 @@ async function firstZipEntry(path: string, size: number): Promise<ZipEntry> {
   const header = await readStart(path, LOCAL_HEADER_BYTES)
   const method = header.readUInt16LE(8)
   if ((header.readUInt16LE(6) & IS_ENCRYPTED) !== 0 || method !== DEFLATED) {
-    throw new Error('the archive is cut off or damaged, and what it holds cannot be read')
+    throw new FeedError('the archive is cut off or damaged, and what it holds cannot be read')
   }
   const start = LOCAL_HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28)
   return { start, end: size, isDeflated: true, crc32: null }

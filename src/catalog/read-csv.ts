@@ -48,7 +48,7 @@ export function csvReader(separator: string): CsvReader {
   }
 }
 
-/** Reads a feed whose first row names its columns; throws Error when they are no offer's. */
+/** Reads a feed whose first row names its columns; throws FeedError when they are no offer's. */
 export function csvParser(separator: string): FeedParser {
   const reader = csvReader(separator)
   let columns: Columns | null = null

@@ -7,6 +7,7 @@
  */
 
 import type { FeedEntry, FeedParser } from './feed-entry.ts'
+import { FeedError } from './feed-error.ts'
 import { feedDecoder } from './feed-text.ts'
 import { csvParser } from './read-csv.ts'
 import { jsonlParser } from './read-jsonl.ts'
@@ -25,7 +26,7 @@ export interface FeedReading {
   readonly isCut: boolean
 }
 
-/** Reads a feed from its unpacked bytes. Throws Error for what is not a feed. */
+/** Reads a feed from its unpacked bytes. Throws FeedError for what is not a feed. */
 export function readFeed(bytes: AsyncIterable<Buffer>, format: FeedFormat): FeedReading {
   let parser: FeedParser | null = null
   return {
@@ -64,7 +65,7 @@ function withoutLeadingSpace(start: string): string {
 
 function chooseParser(start: string, format: FeedFormat): FeedParser {
   const text = start.trimStart()
-  if (text === '') throw new Error('the feed is empty')
+  if (text === '') throw new FeedError('the feed is empty')
   switch (format === 'auto' ? guessFormat(text) : format) {
     case 'xml':
       return xmlParser()
@@ -81,7 +82,7 @@ function guessFormat(text: string): Exclude<FeedFormat, 'auto'> {
   if (text.startsWith('<')) return 'xml'
   if (text.startsWith('{')) return 'jsonl'
   if (text.startsWith('[')) {
-    throw new Error('the feed is one JSON list; write one object a line (JSON lines) instead')
+    throw new FeedError('the feed is one JSON list; write one object a line (JSON lines) instead')
   }
   return 'csv'
 }

@@ -5,9 +5,11 @@
  * expanded, and `&eacute;` stays text (titles are decoded later). A fault inside an item costs
  * that item. Only the item's own children are read: `g:shipping` has a price of its own.
  */
+
 import { SaxesParser, type SaxesTagPlain } from 'saxes'
 import { type FoundField, fieldFinder } from './feed-columns.ts'
 import { type FeedEntry, type FeedParser, FieldGatherer, ROW_CHARACTERS_MAX } from './feed-entry.ts'
+import { FeedError } from './feed-error.ts'
 
 const GOOGLE_NAMESPACE = 'http://base.google.com/ns/1.0'
 
@@ -26,7 +28,7 @@ interface Item {
   characters: number
 }
 
-/** Throws Error for a document that is no feed (its first element), or nested without end. */
+/** Throws FeedError for a document that is no feed (its first element), or nested without end. */
 export function xmlParser(): FeedParser {
   const reader = new XmlReader()
   return {
@@ -65,7 +67,7 @@ class XmlReader {
     this.#charactersSinceEvent += text.length
     this.#parser.write(text)
     if (this.#charactersSinceEvent > 2 * ROW_CHARACTERS_MAX) {
-      throw new Error(`an element of the feed is longer than ${ROW_CHARACTERS_MAX} characters`)
+      throw new FeedError(`an element of the feed is longer than ${ROW_CHARACTERS_MAX} characters`)
     }
     if (isLast) this.#end()
     this.#flush()
@@ -78,7 +80,7 @@ class XmlReader {
     this.#flush()
     this.#charactersSinceEvent = 0
     this.#depth++
-    if (this.#depth > DEPTH_MAX) throw new Error(`the feed is nested deeper than ${DEPTH_MAX}`)
+    if (this.#depth > DEPTH_MAX) throw new FeedError(`the feed is nested deeper than ${DEPTH_MAX}`)
     if (this.#depth === 1) this.#openRoot(tag)
     const item = this.#item
     if (item === null) {
@@ -103,7 +105,9 @@ class XmlReader {
     // A close tag that closed too much: whether the end of the feed is its end is not known.
     if (this.#hasRoot) this.isCut = true
     else if (!/^(rss|feed|rdf:RDF|channel|items)$/.test(tag.name)) {
-      throw new Error(`no product feed: its first element is <${tag.name.slice(0, 40)}>, not <rss>`)
+      throw new FeedError(
+        `no product feed: its first element is <${tag.name.slice(0, 40)}>, not <rss>`,
+      )
     }
     this.#hasRoot = true
     for (const [name, value] of Object.entries(tag.attributes)) {

@@ -1,0 +1,224 @@
+/**
+ * May this row of a feed become an offer, and what does it say?
+ *
+ * Pure: the same row in the same feed is always judged the same. A row is refused for what would
+ * mislead a reader or a merchant's bill (no price, a foreign address); what only makes an offer
+ * harder to match (a wrong GTIN, a missing image) is kept and noted.
+ */
+import { decodeHTMLStrict } from 'entities'
+import type { Micros } from '../platform/money.ts'
+import {
+  fitsUrlLimits,
+  isOnDomain,
+  keyOfUrl,
+  MAX_URL_CHARACTERS,
+  parseWebUrl,
+  siteHost,
+} from '../platform/url.ts'
+import { readAvailability } from './availability.ts'
+import type { FeedFields } from './feed-columns.ts'
+import type { ReadFault } from './feed-entry.ts'
+import { isJoinable, readGtin } from './gtin.ts'
+import { dollarsToMicros, type PriceFault, type PriceReading, readPrice } from './read-price.ts'
+
+export type RejectReason =
+  | ReadFault
+  | PriceFault
+  | 'id_missing'
+  | 'id_too_long'
+  | 'title_missing'
+  | 'link_missing'
+  | 'link_invalid'
+  | 'link_too_long'
+  | 'link_foreign_host'
+  | 'currency_other'
+  | 'duplicate_id'
+
+/** What is odd about a row that is kept. */
+export type OfferNote =
+  | 'gtin_missing'
+  | 'gtin_bad'
+  | 'gtin_formatted'
+  | 'gtin_repaired'
+  | 'gtin_restricted'
+  | 'sale_ignored'
+  | 'availability_unknown'
+  | 'image_invalid'
+
+/** What an offer is made of; see the table `offer`. */
+export interface OfferContent {
+  readonly sku: string
+  readonly gtin14: string | null
+  readonly gtinText: string | null
+  readonly title: string
+  readonly brand: string | null
+  readonly mpn: string | null
+  readonly url: string
+  readonly urlKey: Buffer
+  readonly imageUrl: string | null
+  readonly priceMicros: Micros
+  readonly isInStock: boolean
+  readonly categoryId: number | null
+}
+
+export type OfferJudgement =
+  | { readonly kind: 'offer'; readonly offer: OfferContent; readonly notes: readonly OfferNote[] }
+  | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly detail: string }
+
+export interface FeedContext {
+  /** The merchant's domains: lower case, without `www.`; each covers its subdomains. */
+  readonly domains: readonly string[]
+  /** ISO 4217: what a price without a currency is in. */
+  readonly currency: string
+  /** Sale prices hold between two dates; this is today. */
+  readonly atMs: number
+}
+
+/** Our choice: figures are in US dollars, and other currencies wait for exchange rates. */
+const CURRENCY = 'USD'
+
+const SKU_CHARACTERS_MAX = 255 // Interface 4.3: a longer one could never be asked for.
+const TITLE_CHARACTERS_MAX = 500 // Google cuts at 150; what is behind 500 names no product.
+const SHORT_CHARACTERS_MAX = 255 // Brand, MPN, GTIN as written.
+
+export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudgement {
+  const sku = cleanText(fields.id)
+  if (sku === '') return rejected('id_missing', 'the id is empty')
+  if (sku.length > SKU_CHARACTERS_MAX) {
+    return rejected('id_too_long', `the id has more than ${SKU_CHARACTERS_MAX} characters`)
+  }
+  const title = cut(cleanText(withoutEntities(fields.title)), TITLE_CHARACTERS_MAX)
+  if (title === '') return rejected('title_missing', 'the title is empty')
+  const link = checkLink(fields.link, context)
+  if (link.kind === 'rejected') return link
+  const notes: OfferNote[] = []
+  const price = checkPrice(fields, context, notes)
+  if (price.kind === 'rejected') return price
+  const offer: OfferContent = {
+    sku,
+    ...gtinOf(fields.gtin, notes),
+    title,
+    brand: cut(cleanText(withoutEntities(fields.brand)), SHORT_CHARACTERS_MAX) || null,
+    mpn: cut(cleanText(fields.mpn), SHORT_CHARACTERS_MAX) || null,
+    url: link.text,
+    urlKey: keyOfUrl(link.url),
+    imageUrl: imageOf(fields.imageLink, notes),
+    priceMicros: price.micros,
+    isInStock: isInStock(fields.availability, notes),
+    categoryId: categoryOf(fields.category),
+  }
+  return { kind: 'offer', offer, notes }
+}
+
+type Rejected = Extract<OfferJudgement, { kind: 'rejected' }>
+
+function rejected(reason: RejectReason, detail: string): Rejected {
+  return { kind: 'rejected', reason, detail }
+}
+
+type Link = { readonly kind: 'link'; readonly url: URL; readonly text: string }
+
+function checkLink(written: string, { domains }: FeedContext): Link | Rejected {
+  const text = written.trim().replaceAll('&amp;', '&')
+  if (text === '') return rejected('link_missing', 'the link is empty')
+  const url = parseWebUrl(text)
+  if (url === null) return rejected('link_invalid', `${shown(text)} is no absolute http(s) address`)
+  if (!fitsUrlLimits(text)) {
+    return rejected('link_too_long', `the link has more than ${MAX_URL_CHARACTERS} characters`)
+  }
+  const host = siteHost(url)
+  if (!domains.some((domain) => isOnDomain(host, domain))) {
+    return rejected('link_foreign_host', `${shown(host)} is none of the merchant's domains`)
+  }
+  return { kind: 'link', url, text: headerSafe(text, url) }
+}
+
+// Printable ASCII: what may stand in a Location header as it is.
+const HEADER_SAFE = /^[!-~]+$/
+
+/** The address as the merchant wrote it, or percent-encoded where a header could not hold it. */
+function headerSafe(text: string, url: URL): string {
+  return HEADER_SAFE.test(text) ? text : url.href
+}
+
+function checkPrice(
+  fields: FeedFields,
+  context: FeedContext,
+  notes: OfferNote[],
+): { readonly kind: 'micros'; readonly micros: Micros } | Rejected {
+  const column = fields.currency.trim().toUpperCase()
+  const price = readPrice(fields.price, column === '' ? context.currency : column)
+  if (price.kind !== 'price') return rejected(price.kind, `the price is ${shown(fields.price)}`)
+  if (price.currency !== CURRENCY) {
+    return rejected('currency_other', `the price is in ${price.currency}, not ${CURRENCY}`)
+  }
+  const regular = dollarsToMicros(price.amount)
+  if (fields.salePrice.trim() === '') return { kind: 'micros', micros: regular }
+  const sale = saleMicros(readPrice(fields.salePrice, CURRENCY), fields.salePriceDates, context)
+  if (sale !== null && sale < regular) return { kind: 'micros', micros: sale }
+  notes.push('sale_ignored')
+  return { kind: 'micros', micros: regular }
+}
+
+/** The sale price in micros, or null when it is none or does not hold today. */
+function saleMicros(sale: PriceReading, dates: string, { atMs }: FeedContext): Micros | null {
+  if (sale.kind !== 'price' || sale.currency !== CURRENCY) return null
+  if (dates.trim() === '') return dollarsToMicros(sale.amount)
+  const [from = Number.NaN, to = Number.NaN] = dates.split('/').map((date) => Date.parse(date))
+  return from <= atMs && atMs < to ? dollarsToMicros(sale.amount) : null
+}
+
+function gtinOf(
+  written: string,
+  notes: OfferNote[],
+): { gtin14: string | null; gtinText: string | null } {
+  const gtin = readGtin(written)
+  if (gtin.kind !== 'valid') notes.push(`gtin_${gtin.kind}`)
+  const gtinText = cut(cleanText(written), SHORT_CHARACTERS_MAX) || null
+  return { gtin14: isJoinable(gtin) ? gtin.gtin14 : null, gtinText }
+}
+
+function imageOf(written: string, notes: OfferNote[]): string | null {
+  const text = written.trim()
+  if (text === '') return null
+  const url = parseWebUrl(text)
+  if (url !== null && fitsUrlLimits(text)) return headerSafe(text, url)
+  notes.push('image_invalid')
+  return null
+}
+
+function isInStock(written: string, notes: OfferNote[]): boolean {
+  const isAvailable = readAvailability(written)
+  if (isAvailable === null) notes.push('availability_unknown')
+  return isAvailable ?? false
+}
+
+/** Google's number of a category, `422` or `422 - Food Items`; null for a path of words. */
+function categoryOf(written: string): number | null {
+  const number = /^\s*(\d{1,9})(?:\s*-.*|\s*)$/.exec(written)?.[1]
+  return number === undefined ? null : Number(number)
+}
+
+function withoutEntities(text: string): string {
+  return text.includes('&') ? decodeHTMLStrict(text) : text
+}
+
+// Anything but single spaces between words; PostgreSQL takes no NUL at all.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed.
+const UNCLEAN = /[\s\u0000-\u001f\u007f]+/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
+const NEEDS_CLEANING = /^\s|\s$|\s\s|[^\S ]|[\u0000-\u001f\u007f\ud800-\udfff]/
+
+function cleanText(text: string): string {
+  return NEEDS_CLEANING.test(text) ? text.toWellFormed().replace(UNCLEAN, ' ').trim() : text
+}
+
+function cut(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text
+  // Not between the two halves of a character.
+  return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')
+}
+
+function shown(text: string): string {
+  return `"${cut(text, 100)}"`
+}

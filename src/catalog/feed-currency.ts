@@ -1,0 +1,21 @@
+/** Which currency do prices without one have in this feed? */
+import type { FeedEntry } from './feed-entry.ts'
+import { readPrice } from './read-price.ts'
+
+/** Enough to know: measured feeds name their currency in 999 of 1,000 rows. */
+export const CURRENCY_SAMPLE_ROWS = 1_000
+
+/** The currency that most of the rows name; US dollars when none names any. */
+export function feedCurrency(entries: readonly FeedEntry[]): string {
+  const counts = new Map<string, number>()
+  for (const entry of entries) {
+    if (entry.kind !== 'row') continue
+    const column = entry.fields.currency.trim().toUpperCase()
+    const price = readPrice(entry.fields.price, column === '' ? null : column)
+    if (price.kind !== 'price' || price.currency === null) continue
+    counts.set(price.currency, (counts.get(price.currency) ?? 0) + 1)
+  }
+  let best = 'USD'
+  for (const [currency, count] of counts) if (count > (counts.get(best) ?? 0)) best = currency
+  return best
+}

@@ -1,0 +1,355 @@
+/**
+ * Imports a product feed: what is new or changed is upserted, what vanished is retired, and
+ * everything refused is counted with its reason.
+ *
+ * One pass over the feed. Each row is judged (check-offer.ts), compared with what is stored
+ * (sku-index.ts), and only what differs is written, in committed chunks of a generation that
+ * nobody sees yet (offer-store.ts). So the same feed again writes nothing, a failure changes
+ * nothing, and memory holds two chunks and 40 to 75 bytes an id.
+ */
+import { hash } from 'node:crypto'
+import type { Database, ReservedDb } from '../platform/postgres.ts'
+import {
+  checkOffer,
+  type OfferJudgement,
+  type OfferNote,
+  type RejectReason,
+} from './check-offer.ts'
+import type { FeedFields } from './feed-columns.ts'
+import { CURRENCY_SAMPLE_ROWS, feedCurrency } from './feed-currency.ts'
+import type { FeedEntry } from './feed-entry.ts'
+import { FeedError } from './feed-error.ts'
+import type { FeedFile } from './feed-file.ts'
+import {
+  analyzeOffers,
+  cleanLeftovers,
+  contentText,
+  deleteEnded,
+  eachStoredOffer,
+  type FeedOwner,
+  findFeedOwner,
+  lockMerchantFeed,
+  markImport,
+  type OfferChunk,
+  switchGeneration,
+  touchMerchantFeed,
+  unmarkImport,
+  writeChunk,
+} from './offer-store.ts'
+import { type FeedFormat, readFeed } from './read-feed.ts'
+import { type SkuIndex, skuIndex } from './sku-index.ts'
+
+export interface RejectedRow {
+  readonly line: number
+  readonly reason: RejectReason
+  readonly detail: string
+  /** What the row says, as far as it could be read. */
+  readonly row: FeedFields | string
+}
+
+export interface ImportProgress {
+  readonly rows: number
+  /** Of the feed's file as it is, packed or not. */
+  readonly bytes: number
+  readonly totalBytes: number
+}
+
+export interface ImportOptions {
+  readonly merchId: number
+  readonly file: FeedFile
+  readonly format: FeedFormat
+  /** Today, for sale prices that hold between two dates. */
+  readonly at: Date
+  /** A random 32-bit number, see sku-index.ts. */
+  readonly seed: number
+  /** Told of rejected rows, some at a time; a promise holds the import up until it settles. */
+  readonly onRejects?: (rows: readonly RejectedRow[]) => void | Promise<void>
+  /** Called once per piece of the feed that was read. */
+  readonly onProgress?: (progress: ImportProgress) => void
+}
+
+export interface ImportResult {
+  /** Rows of data in the feed, rejected ones included. */
+  rows: number
+  /** New offers and offers that changed. */
+  offers_upserted: number
+  /** Offers that the feed no longer has. */
+  offers_removed: number
+  offers_unchanged: number
+  rejected: Partial<Record<RejectReason, number>>
+  /** What is odd about rows that were kept. */
+  notes: Partial<Record<OfferNote, number>>
+  /** True when the feed was cut off at its end; then nothing is removed. */
+  truncated: boolean
+}
+
+const CHUNK_ROWS = 20_000 // About 8 MB; two of them exist at a time.
+const ROWS_MAX = 20_000_000 // 1.5 GB of ids; the largest feeds known have ten million rows.
+/** From this many changed rows on, the planner is told at once. */
+const ANALYZE_ROWS = 10_000
+
+/**
+ * Imports one feed for one merchant.
+ *
+ * Throws FeedError when the merchant is unknown, another import of it runs, or the feed is no
+ * feed; other errors are faults of the database or the file. In each case readers see what they
+ * saw before.
+ */
+export async function importFeed(db: Database, options: ImportOptions): Promise<ImportResult> {
+  const { merchId } = options
+  const reserved = await db.reserve()
+  try {
+    if (!(await lockMerchantFeed(reserved, merchId))) {
+      throw new FeedError(`a feed of merchant ${merchId} is being imported; try again later`)
+    }
+    const owner = await findFeedOwner(reserved, merchId)
+    if (owner === null) throw new FeedError(`no merchant ${merchId}`)
+    const { generation, has_leftovers } = owner
+    if (has_leftovers) {
+      await cleanLeftovers(reserved, { merchId, generation })
+      await unmarkImport(reserved, merchId)
+    }
+    return await new FeedImport(reserved, owner, options).run()
+  } finally {
+    // Closed rather than given back: the lock goes with the connection, whatever state it is in.
+    reserved.release(new Error('the import is over'))
+  }
+}
+
+/** One import from its first row to its switch. */
+class FeedImport {
+  readonly #db: ReservedDb
+  readonly #owner: FeedOwner
+  readonly #options: ImportOptions
+  readonly #skus: SkuIndex
+  readonly #result: ImportResult = {
+    rows: 0,
+    offers_upserted: 0,
+    offers_removed: 0,
+    offers_unchanged: 0,
+    rejected: {},
+    notes: {},
+    truncated: false,
+  }
+  #currency: string | null = null
+  #rejects: RejectedRow[] = []
+  #chunk = new Chunk()
+  /** The chunk before, still on its way. */
+  #writing: Promise<void> = Promise.resolve()
+  #isMarked = false
+  /** Offers with a version that ends with this import. */
+  readonly #endedOfferIds: number[] = []
+
+  constructor(db: ReservedDb, owner: FeedOwner, options: ImportOptions) {
+    this.#db = db
+    this.#owner = owner
+    this.#options = options
+    this.#skus = skuIndex(options.seed)
+  }
+
+  async run(): Promise<ImportResult> {
+    await eachStoredOffer(this.#db, this.#options.merchId, (offers) => {
+      for (const { sku, offer_id, content_hash } of offers) {
+        this.#skus.addStored({ sku, offerId: Number(offer_id), contentHash: content_hash })
+      }
+    })
+    try {
+      await this.#read()
+      await this.#retireVanished()
+      await this.#flush()
+    } finally {
+      // The connection is in use until the chunk on its way has ended, one way or the other.
+      await Promise.allSettled([this.#writing])
+    }
+    await this.#writing
+    await this.#show()
+    return this.#result
+  }
+
+  /** Reads the feed; the first rows wait until they have told its currency. */
+  async #read(): Promise<void> {
+    const { file, format, onProgress } = this.#options
+    const reading = readFeed(file.bytes(), format)
+    let waiting: FeedEntry[] = []
+    for await (const entries of reading.entries()) {
+      if (this.#currency === null) {
+        waiting = waiting.concat(entries)
+        if (waiting.length >= CURRENCY_SAMPLE_ROWS) {
+          await this.#takeFirst(waiting)
+          waiting = []
+        }
+      } else await this.#take(entries, this.#currency)
+      const { rows } = this.#result
+      onProgress?.({ rows, bytes: file.readBytes, totalBytes: file.totalBytes })
+    }
+    if (this.#currency === null) await this.#takeFirst(waiting)
+    // Not a feed without offers but most likely no feed: all that is sold would be retired.
+    if (this.#result.rows === 0) throw new FeedError('the feed has no rows; nothing was changed')
+    this.#result.truncated = reading.isCut || file.isCut
+  }
+
+  async #takeFirst(entries: readonly FeedEntry[]): Promise<void> {
+    this.#currency = feedCurrency(entries)
+    await this.#take(entries, this.#currency)
+  }
+
+  async #take(entries: readonly FeedEntry[], currency: string): Promise<void> {
+    const { domains } = this.#owner
+    const context = { domains, currency, atMs: this.#options.at.getTime() }
+    for (const entry of entries) {
+      this.#result.rows++
+      if (this.#result.rows > ROWS_MAX) throw new FeedError(`more than ${ROWS_MAX} rows`)
+      const { line } = entry
+      if (entry.kind === 'bad') {
+        this.#reject({ line, reason: entry.reason, detail: entry.detail, row: entry.text })
+        continue
+      }
+      const row = entry.fields
+      const judgement = checkOffer(row, context)
+      if (judgement.kind === 'offer') this.#add(judgement, line, row)
+      else this.#reject({ line, reason: judgement.reason, detail: judgement.detail, row })
+      if (this.#chunk.rows >= CHUNK_ROWS) await this.#flush()
+    }
+    if (this.#rejects.length > 0) await this.#options.onRejects?.(this.#rejects)
+    this.#rejects = []
+  }
+
+  #reject(row: RejectedRow): void {
+    const { rejected } = this.#result
+    rejected[row.reason] = (rejected[row.reason] ?? 0) + 1
+    this.#rejects.push(row)
+  }
+
+  #add({ offer, notes }: Accepted, line: number, row: FeedFields): void {
+    const content = contentText(offer)
+    const contentHash = hash('sha256', content, 'buffer').subarray(0, CONTENT_HASH_BYTES)
+    const encounter = this.#skus.meet(offer.sku, contentHash)
+    if (encounter.kind === 'duplicate') {
+      const detail = 'an earlier row has this id'
+      this.#reject({ line, reason: 'duplicate_id', detail, row })
+      return
+    }
+    for (const note of notes) this.#result.notes[note] = (this.#result.notes[note] ?? 0) + 1
+    if (encounter.kind === 'same') {
+      this.#result.offers_unchanged++
+      return
+    }
+    this.#result.offers_upserted++
+    const prefix = `${this.#options.merchId}\t${this.#owner.generation + 1}\t`
+    const text = `${prefix}${content}\t\\\\x${contentHash.toString('hex')}`
+    if (encounter.kind === 'new') this.#chunk.add(`${text}\n`)
+    else {
+      this.#chunk.change(`${text}\t${encounter.offerId}\n`)
+      this.#end(encounter.offerId)
+    }
+  }
+
+  #end(offerId: number): void {
+    this.#chunk.end(offerId)
+    this.#endedOfferIds.push(offerId)
+  }
+
+  /** Ends what the feed no longer has, unless the feed itself is in doubt. */
+  async #retireVanished(): Promise<void> {
+    const { truncated, offers_upserted, offers_unchanged } = this.#result
+    // Not one good row: another merchant's feed more likely than an empty shop.
+    if (truncated || offers_upserted + offers_unchanged === 0) return
+    for (const offerId of this.#skus.unseen()) {
+      this.#end(offerId)
+      this.#result.offers_removed++
+      if (this.#chunk.rows >= CHUNK_ROWS) await this.#flush()
+    }
+  }
+
+  /** Sends the chunk once the one before has arrived, and goes on without waiting for it. */
+  async #flush(): Promise<void> {
+    if (this.#chunk.rows === 0) return
+    const chunk = this.#chunk
+    this.#chunk = new Chunk()
+    await this.#writing
+    this.#writing = this.#write(chunk)
+    this.#writing.catch(() => undefined) // Whoever awaits it next gets the error.
+  }
+
+  async #write(chunk: Chunk): Promise<void> {
+    const { merchId } = this.#options
+    if (!this.#isMarked) await markImport(this.#db, merchId)
+    this.#isMarked = true
+    const generation = this.#owner.generation + 1
+    await writeChunk(this.#db, { merchId, generation, chunk: chunk.finish() })
+  }
+
+  async #show(): Promise<void> {
+    const { merchId } = this.#options
+    const { generation } = this.#owner
+    if (!this.#isMarked) {
+      await touchMerchantFeed(this.#db, merchId)
+      return
+    }
+    await switchGeneration(this.#db, { merchId, from: generation })
+    // From here on the import is done. What fails below is found by the mark it leaves, and done
+    // before the next import.
+    await this.#tidy(generation + 1).catch(() => undefined)
+  }
+
+  async #tidy(generation: number): Promise<void> {
+    const { merchId } = this.#options
+    await deleteEnded(this.#db, { merchId, upTo: generation, offerIds: this.#endedOfferIds })
+    await unmarkImport(this.#db, merchId)
+    const { offers_upserted, offers_removed } = this.#result
+    if (offers_upserted + offers_removed >= ANALYZE_ROWS) await analyzeOffers(this.#db)
+  }
+}
+
+type Accepted = Extract<OfferJudgement, { kind: 'offer' }>
+
+const CONTENT_HASH_BYTES = 8 // Compared only with the same offer's last content.
+const PIECE_CHARACTERS = 65_536
+
+/** The changes of one transaction, as they gather. */
+class Chunk {
+  rows = 0
+  readonly #added = new Lines()
+  readonly #changed = new Lines()
+  readonly #endedOfferIds: number[] = []
+
+  add(line: string): void {
+    this.#added.push(line)
+    this.rows++
+  }
+
+  change(line: string): void {
+    this.#changed.push(line)
+  }
+
+  end(offerId: number): void {
+    this.#endedOfferIds.push(offerId)
+    this.rows++
+  }
+
+  finish(): OfferChunk {
+    const [added, changed] = [this.#added.finish(), this.#changed.finish()]
+    return { added, changed, endedOfferIds: this.#endedOfferIds }
+  }
+}
+
+/** Lines as bytes in pieces of useful size: strings would take twice the memory, one by one. */
+class Lines {
+  readonly #pieces: Buffer[] = []
+  #text = ''
+
+  push(line: string): void {
+    this.#text += line
+    if (this.#text.length >= PIECE_CHARACTERS) this.#cut()
+  }
+
+  finish(): readonly Buffer[] {
+    if (this.#text !== '') this.#cut()
+    return this.#pieces
+  }
+
+  #cut(): void {
+    this.#pieces.push(Buffer.from(this.#text))
+    this.#text = ''
+  }
+}

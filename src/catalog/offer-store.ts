@@ -1,0 +1,221 @@
+/**
+ * The versions of offers in SQL: what an import reads first, writes in chunks, and shows at once.
+ *
+ * A version is seen from `from_generation` to before `to_generation` of its merchant. An import
+ * at generation g writes versions from g + 1 and ends others at g + 1: both mean nothing until
+ * `merchant.generation` becomes g + 1. So chunks are committed as they come (no long
+ * transaction), and an import that fails has changed nothing that anybody sees.
+ */
+
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { PoolClient } from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import type { Db, ReservedDb } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import type { OfferContent } from './check-offer.ts'
+
+/** What an import needs to know of its merchant. */
+export interface FeedOwner {
+  readonly generation: number
+  readonly domains: readonly string[]
+  /** True while an import runs, and after one that did not end. */
+  readonly has_leftovers: boolean
+}
+
+export interface StoredOffer {
+  readonly offer_id: string
+  readonly sku: string
+  readonly content_hash: Buffer
+}
+
+/** Rows of COPY text, and what they replace. */
+export interface OfferChunk {
+  /** Lines of `contentColumns`. */
+  readonly added: readonly Buffer[]
+  /** Lines of `contentColumns` and the offer id at the end. */
+  readonly changed: readonly Buffer[]
+  /** Offers whose open version ends with this import. */
+  readonly endedOfferIds: readonly number[]
+}
+
+/** First of the two keys of an import's advisory lock; the second one is the merchant's id. */
+const IMPORT_LOCK = 1_718_580_581
+const FETCH_ROWS = 10_000
+
+/** Takes the merchant's import lock for this connection; false when another import has it. */
+export async function lockMerchantFeed(db: Db, merchId: number): Promise<boolean> {
+  const row = await db.row<{ is_locked: boolean }>(
+    sql`select pg_try_advisory_lock(${IMPORT_LOCK}, ${merchId}) as is_locked`,
+  )
+  return row?.is_locked ?? false
+}
+
+export function findFeedOwner(db: Db, merchId: number): Promise<FeedOwner | null> {
+  return db.row<FeedOwner>(sql`
+    select generation,
+      array(select domain from merchant_domain d where d.merch_id = m.merch_id) as domains,
+      exists(select from feed_import i where i.merch_id = m.merch_id) as has_leftovers
+    from merchant m where merch_id = ${merchId}
+  `)
+}
+
+/** The merchant's current offers, in batches; in one transaction, so all of one moment. */
+export async function eachStoredOffer(
+  db: Db,
+  merchId: number,
+  take: (offers: readonly StoredOffer[]) => void,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.run(sql`
+      declare stored no scroll cursor for
+      select offer_id, sku, content_hash from offer
+      where merch_id = ${merchId} and to_generation is null
+    `)
+    for (;;) {
+      const offers = await tx.rows<StoredOffer>(sql`fetch 10000 from stored`)
+      take(offers)
+      if (offers.length < FETCH_ROWS) return
+    }
+  })
+}
+
+/** Notes that rows of an unfinished import may exist from now on. */
+export async function markImport(db: Db, merchId: number): Promise<void> {
+  await db.run(sql`
+    insert into feed_import (merch_id) values (${merchId})
+    on conflict (merch_id) do update set started_at = now()
+  `)
+}
+
+export async function unmarkImport(db: Db, merchId: number): Promise<void> {
+  await db.run(sql`delete from feed_import where merch_id = ${merchId}`)
+}
+
+/**
+ * Writes one chunk and commits it. The commit is not waited for (synchronous_commit): a chunk
+ * that a crash takes away belongs to an import that failed anyway, and the switch is durable.
+ */
+export async function writeChunk(
+  db: ReservedDb,
+  { merchId, generation, chunk }: { merchId: number; generation: number; chunk: OfferChunk },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.run(sql`set local synchronous_commit to off`)
+    if (chunk.endedOfferIds.length > 0) {
+      await tx.run(sql`
+        update offer set to_generation = ${generation}
+        where merch_id = ${merchId} and to_generation is null
+          and offer_id = any(${chunk.endedOfferIds}::bigint[])
+      `)
+    }
+    await copyOffers(db.client, COPY_ADDED, chunk.added)
+    await copyOffers(db.client, COPY_CHANGED, chunk.changed)
+  })
+}
+
+const COLUMNS = `merch_id, from_generation, sku, gtin14, gtin_text, title, brand, mpn, url, url_key,
+  image_url, price_micros, is_in_stock, category_id, content_hash`
+const COPY_ADDED = `copy offer (${COLUMNS}) from stdin`
+const COPY_CHANGED = `copy offer (${COLUMNS}, offer_id) from stdin`
+
+async function copyOffers(
+  client: PoolClient,
+  text: string,
+  lines: readonly Buffer[],
+): Promise<void> {
+  if (lines.length > 0) await pipeline(Readable.from(lines), client.query(copyFrom(text)))
+}
+
+/** Shows the new generation; the one moment in which anything changes for readers. */
+export async function switchGeneration(
+  db: Db,
+  { merchId, from }: { merchId: number; from: number },
+): Promise<void> {
+  const rows = await db.run(sql`
+    update merchant set generation = ${from} + 1, feed_imported_at = now()
+    where merch_id = ${merchId} and generation = ${from}
+  `)
+  if (rows !== 1) throw new Error('the merchant changed during the import; nothing was changed')
+}
+
+/** An import that found everything as it was. */
+export async function touchMerchantFeed(db: Db, merchId: number): Promise<void> {
+  await db.run(sql`update merchant set feed_imported_at = now() where merch_id = ${merchId}`)
+}
+
+/** Deletes versions that nobody sees any more. */
+export async function deleteEnded(
+  db: Db,
+  { merchId, upTo, offerIds }: { merchId: number; upTo: number; offerIds: readonly number[] },
+): Promise<void> {
+  for (let at = 0; at < offerIds.length; at += FETCH_ROWS) {
+    await db.run(sql`
+      delete from offer
+      where merch_id = ${merchId} and to_generation <= ${upTo}
+        and offer_id = any(${offerIds.slice(at, at + FETCH_ROWS)}::bigint[])
+    `)
+  }
+}
+
+/** Undoes what an import that did not end has left: its versions go, those it ended are open. */
+export async function cleanLeftovers(
+  db: Db,
+  { merchId, generation }: { merchId: number; generation: number },
+): Promise<void> {
+  const touched: string[] = []
+  await db.transaction(async (tx) => {
+    await tx.run(sql`
+      declare leftover no scroll cursor for
+      select distinct offer_id from offer
+      where merch_id = ${merchId} and (from_generation > ${generation} or to_generation is not null)
+    `)
+    for (;;) {
+      const rows = await tx.rows<{ offer_id: string }>(sql`fetch 10000 from leftover`)
+      touched.push(...rows.map((row) => row.offer_id))
+      if (rows.length < FETCH_ROWS) return
+    }
+  })
+  for (let at = 0; at < touched.length; at += FETCH_ROWS) {
+    const offerIds = touched.slice(at, at + FETCH_ROWS)
+    await db.transaction(async (tx) => {
+      await tx.run(sql`
+        delete from offer
+        where merch_id = ${merchId} and offer_id = any(${offerIds}::bigint[])
+          and (from_generation > ${generation} or to_generation <= ${generation})
+      `)
+      await tx.run(sql`
+        update offer set to_generation = null
+        where merch_id = ${merchId} and offer_id = any(${offerIds}::bigint[])
+          and to_generation > ${generation}
+      `)
+    })
+  }
+}
+
+/** After a large change the planner must not believe that the table is still small. */
+export async function analyzeOffers(db: Db): Promise<void> {
+  await db.run(sql`analyze offer`)
+}
+
+/**
+ * An offer's own columns as COPY text, from `sku` to `category_id`; what its content hash is
+ * made of.
+ */
+export function contentText(offer: OfferContent): string {
+  return `${field(offer.sku)}\t${offer.gtin14 ?? NULL}\t${field(offer.gtinText)}\t${field(
+    offer.title,
+  )}\t${field(offer.brand)}\t${field(offer.mpn)}\t${field(offer.url)}\t\\\\x${offer.urlKey.toString(
+    'hex',
+  )}\t${field(offer.imageUrl)}\t${offer.priceMicros}\t${offer.isInStock ? 't' : 'f'}\t${
+    offer.categoryId ?? NULL
+  }`
+}
+
+const NULL = '\\N'
+
+// Texts hold no tab and no line end (check-offer.ts), so only the backslash needs care.
+function field(text: string | null): string {
+  if (text === null) return NULL
+  return text.includes('\\') ? text.replaceAll('\\', '\\\\') : text
+}
