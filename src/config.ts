@@ -173,6 +173,15 @@ export function readSealingKeys(value: string): SealingKey[] {
   return keys
 }
 
+/** The CIDR lines of IP_BLOCKLIST; `#` begins a comment. Throws naming the first bad line. */
+export function readBlocklist(text: string): Config['trustedProxies'] {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/#.*/, '').trim())
+    .filter((line) => line !== '')
+    .map(readCidr)
+}
+
 function list(value: string): string[] {
   return value.split(',').flatMap((item) => item.trim() || [])
 }

@@ -22,6 +22,15 @@ const demand = (): Promise<Demand> => import('./demand.ts')
 /** The options type that a command's function takes. */
 type OptionsOf<F> = F extends (context: never, options: infer O) => unknown ? O : never
 
+const SERVER_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command({
+    name: 'serve',
+    help: 'Serves the roles of ROLES until SIGTERM.',
+    options: [],
+    run: async (context) => (await import('./serve.ts')).serveCommand(context),
+  }),
+]
+
 const DATABASE_COMMANDS: readonly CommandSpec<unknown>[] = [
   command({
     name: 'migrate',
@@ -151,6 +160,7 @@ const DEMAND_COMMANDS: readonly CommandSpec<unknown>[] = [
 ]
 
 export const COMMANDS: readonly CommandSpec<unknown>[] = [
+  ...SERVER_COMMANDS,
   ...DATABASE_COMMANDS,
   ...ACCOUNT_COMMANDS,
   ...DEMAND_COMMANDS,

@@ -8,6 +8,7 @@ import type { Publisher } from '../auction/market.ts'
 import { REASON } from '../events/reason.ts'
 import { isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
+import type { WantedWrapperLink } from '../links/wrapper-link.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { fitsUrlLimits, parseWebUrl } from '../platform/url.ts'
 import { redirectTo } from './click.ts'
@@ -19,19 +20,11 @@ const KNOWN_LINKS_MAX = 100_000
 /** Beyond this the reader goes to the page itself rather than wait for the link (I5). */
 const CREATE_PATIENCE_MS = 250
 
-export interface NewWrapperLink {
-  readonly pubId: number
-  readonly url: string
-  readonly isExclusive: boolean
-  readonly articleUrl: string | null
-  readonly articleName: string | null
-}
-
 export interface WrapperDeps extends RedirectDeps {
   readonly findPublisherBySlug: (slug: string) => Publisher | undefined
   readonly isMerchantHost: (host: string) => boolean
   /** Finds or creates the link; its auction id. Rejects when the database is away. */
-  readonly findOrCreateLink: (link: NewWrapperLink) => Promise<string>
+  readonly findOrCreateLink: (link: WantedWrapperLink) => Promise<string>
 }
 
 export function wrapperRoute(deps: WrapperDeps): HotRoute {
@@ -90,7 +83,7 @@ function createsNothing(request: HotRequest): boolean {
 function newLink(
   query: WrapperQuery,
   from: { url: string; publisher: Publisher; request: HotRequest },
-): NewWrapperLink {
+): WantedWrapperLink {
   const { headers } = from.request
   const referrer = comesFromPublisher(headers, from.publisher) ? (headers.referer ?? null) : null
   const articleUrl = query.articleUrl ?? (query.articleName === null ? referrer : null)

@@ -1,0 +1,98 @@
+/**
+ * The table of contents: every route, worker and schedule of a process, in one place, by role.
+ *
+ * `api`: accounts, creation, matching, statistics, dashboard. `edge`: what readers' browsers call.
+ * `worker`: the fold and the schedules. One process has all three unless ROLES says otherwise.
+ */
+import { readFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { dashboardRoutes } from './accounts/dashboard-routes.ts'
+import { makeKeyGuard } from './accounts/require-key.ts'
+import { accountRoutes } from './accounts/routes.ts'
+import { readBlocklist } from './config.ts'
+import { edgeRoutes } from './edge-routes.ts'
+import { LogUnavailable } from './events/event-log.ts'
+import { healthRoutes } from './health-routes.ts'
+import type { Node } from './node.ts'
+import { createHttp, type Http } from './platform/http.ts'
+import { TokenBuckets } from './platform/token-bucket.ts'
+import { staticRoutes } from './static-routes.ts'
+import { FoldLoop, MONEY_LANES, VIEW_LANES } from './stats/fold-loop.ts'
+import { foldMoney } from './stats/fold-money.ts'
+import { foldViews } from './stats/fold-views.ts'
+
+export interface App {
+  readonly url: string
+  readonly http: Http
+  close(): Promise<void>
+}
+
+/** Serves a node's roles; resolves when requests are answered. */
+export async function startApp(node: Node): Promise<App> {
+  const http = await buildHttp(node)
+  const workers = node.config.roles.has('worker') ? startWorkers(node) : []
+  await http.listen({ port: node.config.port, host: node.config.host })
+  const { port } = http.server.address() as AddressInfo
+  return {
+    url: `http://localhost:${port}`,
+    http,
+    close: async () => {
+      await http.close()
+      await Promise.all(workers.map((worker) => worker.close()))
+    },
+  }
+}
+
+/** All routes of the node's roles, not yet listening. */
+export async function buildHttp(node: Node): Promise<Http> {
+  const { config, log, database: db } = node
+  const isApi = config.roles.has('api')
+  const isEdge = config.roles.has('edge')
+  const blocklist = await openBlocklist(config.ipBlocklist)
+  const http = await createHttp({
+    log,
+    corsOrigins: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
+    matchHot: isEdge ? edgeRoutes(node, { blocklist }) : () => null,
+    isUnavailable: (error) => error instanceof LogUnavailable,
+  })
+  const now = () => new Date(node.now())
+  const limits = config.rateLimits.key
+  const keys = makeKeyGuard({
+    db,
+    brandWords: config.brandWords,
+    limits: limits === null ? null : new TokenBuckets(limits),
+    now,
+  })
+
+  await http.register(healthRoutes(node))
+  await http.register(staticRoutes())
+  if (isApi) {
+    await http.register(accountRoutes({ keys })) //                  4.2, section 5
+    await http.register(dashboardRoutes({ db, baseUrl: config.baseUrl, now }))
+  }
+  return http
+}
+
+interface Worker {
+  close(): Promise<void>
+}
+
+function startWorkers({ database, eventLog, log, metrics, now }: Node): Worker[] {
+  const onError = (error: unknown) => log.error({ err: error }, 'the fold failed; trying again')
+  const onFolded = (lane: number, events: readonly { readonly atMs: number }[]) => {
+    metrics.folded.inc({ lane }, events.length)
+    metrics.foldLag.set({ lane }, (now() - (events.at(-1)?.atMs ?? now())) / 1000)
+  }
+  const shared = { database, log: eventLog, onFolded, onError }
+  const loops = [
+    new FoldLoop({ ...shared, lanes: MONEY_LANES, fold: foldMoney }),
+    new FoldLoop({ ...shared, lanes: VIEW_LANES, fold: foldViews }),
+  ]
+  for (const loop of loops) loop.start()
+  return loops
+}
+
+async function openBlocklist(path: string | null) {
+  return path === null ? [] : readBlocklist(await readFile(path, 'utf8'))
+}

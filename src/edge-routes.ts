@@ -1,0 +1,160 @@
+/**
+ * The hot endpoints of a node, wired to what it holds: auction, pixel, redirect, smart links,
+ * wrappers, events.
+ */
+import { comesFromPublisher, isAllowedTarget } from './auction/allowed-target.ts'
+import { merchantOfHost } from './auction/market.ts'
+import { auctionRoute, pixelRoute } from './auction/routes.ts'
+import type { RateLimitGroup } from './config.ts'
+import { eventRoute } from './events/routes.ts'
+import { findOrCreateWrapperLink } from './links/wrapper-link.ts'
+import type { Node } from './node.ts'
+import { addressUnit, type Cidr, isInAny } from './platform/client-address.ts'
+import { ApiError } from './platform/errors.ts'
+import type { HotRequest, HotRoute } from './platform/hot-http.ts'
+import { limitHeaders, TokenBuckets } from './platform/token-bucket.ts'
+import { type RedirectDeps, redirectRoute, smartLinkRoute } from './redirect/routes.ts'
+import { wrapperRoute } from './redirect/wrapper-routes.ts'
+
+/** Links of an events call that this node does not hold are looked up for this long. */
+const OWNER_PATIENCE_MS = 100
+
+/** The hot route of a path without its trailing slash, or null. */
+export function edgeRoutes(
+  node: Node,
+  { blocklist }: { blocklist: readonly Cidr[] },
+): (path: string) => HotRoute | null {
+  const { config, edge, sealer, now } = node
+  const limiters = makeLimiters(node)
+  const append = node.appender.append
+  const nextId = () => node.ids.next()
+  const readUid = (query: URLSearchParams) => uidOf(query, config.brandWords)
+  const findLink = async (auctionId: string, patienceMs: number) => {
+    const link = await edge.findLink(auctionId, patienceMs)
+    if (link !== null) node.destinations.note(auctionId, link.link.url ?? link.link.article_url)
+    return link
+  }
+
+  const auctionDeps = {
+    brand: config.brand,
+    auctionUrl: config.auctionUrl,
+    now,
+    findLink,
+    peekLink: (auctionId: string) => edge.peekLink(auctionId),
+    holdForPage: edge.holdForPage.bind(edge),
+    findMerchant: (merchId: number) => edge.market.merchants.get(merchId),
+    seal: sealer.seal.bind(sealer),
+    openSeal: sealer.open.bind(sealer),
+    readUid,
+    limit: (request: HotRequest, auctionId: string) =>
+      limiters.refuse('auction', request, auctionId),
+    append,
+    nextId,
+  }
+  const redirectDeps: RedirectDeps = {
+    now,
+    isHttps: config.linkUrl.startsWith('https:'),
+    openSeal: auctionDeps.openSeal,
+    readUid,
+    findLink,
+    lastDestination: (auctionId) => node.destinations.get(auctionId),
+    holdAtClick: edge.holdAtClick.bind(edge),
+    keepOriginal: edge.keepOriginal.bind(edge),
+    mayForward: (request, target) => {
+      const publisher = edge.market.publishers.get(target.pubId)
+      return (
+        isAllowedTarget(edge.market, target) ||
+        (publisher !== undefined && comesFromPublisher(request.headers, publisher))
+      )
+    },
+    consentFor: (request, pubId) => edge.consentFor(request, pubId),
+    append,
+    reserve: (campaignId, micros, nowMs) => node.book.reserve(campaignId, micros, nowMs),
+    release: (campaignId, leaseId, micros) => node.book.release(campaignId, leaseId, micros),
+    findLanding: (merchId) => edge.market.merchants.get(merchId),
+    isBlocked: (address) => blocklist.length > 0 && isInAny(address, blocklist),
+    isWithinLimit: (request) => limiters.take('redirect', request, ''),
+    countryOf: (request) => node.geo.countryOf(request),
+    hash: (purpose, value, nowMs) => node.hashKeys.hash(purpose, value, nowMs),
+    nextId,
+    onUnrecorded: (error) => {
+      node.metrics.unrecordedClicks.inc()
+      node.log.warn({ err: error }, 'a click was not recorded')
+    },
+  }
+  const events = eventRoute({
+    brandWords: config.brandWords,
+    append,
+    hashKeys: node.hashKeys,
+    nextId,
+    now,
+    countryOf: (request) => node.geo.countryOf(request),
+    findPublisher: (pubId) => edge.market.publishers.get(pubId),
+    ownersOf: (auctionIds) => ownersOf(node, auctionIds),
+    limit: (request, pubId) => limiters.refuse('events', request, String(pubId)),
+  })
+  const fixed = new Map<string, HotRoute>([
+    ['/api/v1/auction', auctionRoute(auctionDeps)],
+    ['/api/v1/pixel', pixelRoute(auctionDeps)],
+    ['/api/v1/redirect', redirectRoute(redirectDeps)],
+    [
+      '/link',
+      wrapperRoute({
+        ...redirectDeps,
+        findPublisherBySlug: (slug) => edge.market.publishersBySlug.get(slug),
+        isMerchantHost: (host) => merchantOfHost(edge.market, host) !== 0,
+        findOrCreateLink: (link) =>
+          findOrCreateWrapperLink(
+            { db: node.database, ids: node.ids, linkUrl: config.linkUrl },
+            link,
+          ),
+      }),
+    ],
+  ])
+  const smartLink = smartLinkRoute(redirectDeps)
+  return (path) => fixed.get(path) ?? events(path) ?? smartLink(path)
+}
+
+/** `uid_<word>` for any word this deployment answers to. */
+function uidOf(query: URLSearchParams, words: readonly string[]): string {
+  for (const word of words) {
+    const value = query.get(`uid_${word}`)
+    if (value !== null) return value
+  }
+  return ''
+}
+
+async function ownersOf(node: Node, auctionIds: readonly string[]) {
+  const owners = new Map<string, number | null | undefined>()
+  await Promise.all(
+    auctionIds.map(async (id) => {
+      try {
+        owners.set(id, (await node.edge.findLink(id, OWNER_PATIENCE_MS))?.link.pub_id ?? null)
+      } catch {
+        owners.set(id, undefined) // Out of reach just now: the fold looks again.
+      }
+    }),
+  )
+  return owners
+}
+
+/** Rate limits of the hot endpoints, by address and publisher or link (decisions). */
+function makeLimiters({ config, now }: Node) {
+  const groups = new Map<RateLimitGroup, TokenBuckets>()
+  for (const group of ['auction', 'events', 'redirect'] as const) {
+    const limit = config.rateLimits[group]
+    if (limit !== null) groups.set(group, new TokenBuckets(limit))
+  }
+  const keyOf = (request: HotRequest, subject: string) =>
+    `${addressUnit(request.address)} ${subject}`
+  return {
+    take: (group: RateLimitGroup, request: HotRequest, subject: string): boolean =>
+      groups.get(group)?.take(keyOf(request, subject), now()) ?? true,
+    refuse: (group: RateLimitGroup, request: HotRequest, subject: string): void => {
+      const buckets = groups.get(group)
+      const key = keyOf(request, subject)
+      if (buckets === undefined || buckets.take(key, now())) return
+      throw new ApiError('rateLimited', { headers: limitHeaders(buckets.state(key, now())) })
+    },
+  }
+}

@@ -1,0 +1,36 @@
+/** What an operator's machines ask: does it live, can it serve, what are its figures. */
+import type { FastifyPluginAsync } from 'fastify'
+import type { Node } from './node.ts'
+import { sql } from './platform/sql.ts'
+
+/** A load balancer asks every few seconds: a storage that answers later than this is not ready. */
+const READY_TIMEOUT_MS = 2_000
+
+export const healthRoutes =
+  (node: Node): FastifyPluginAsync =>
+  async (app) => {
+    const hidden = { schema: { hide: true }, config: { cors: 'none' } } as const
+    app.get('/healthz', hidden, async () => ({ ok: true }))
+    app.get('/readyz', hidden, async (_request, reply) => {
+      const isReady = await isStorageReady(node)
+      return reply.status(isReady ? 200 : 503).send({ ok: isReady })
+    })
+    app.get('/metrics', hidden, async (_request, reply) => {
+      const { registry } = node.metrics
+      return reply.header('content-type', registry.contentType).send(await registry.metrics())
+    })
+  }
+
+async function isStorageReady({ database, appender, log }: Node): Promise<boolean> {
+  const late = Promise.withResolvers<false>()
+  const timer = setTimeout(() => late.resolve(false), READY_TIMEOUT_MS)
+  try {
+    const answered = database.row(sql`select 1`).then(() => true)
+    return (await Promise.race([answered, late.promise])) && !appender.isLogAway()
+  } catch (error) {
+    log.warn({ err: error }, 'not ready')
+    return false
+  } finally {
+    clearTimeout(timer)
+  }
+}

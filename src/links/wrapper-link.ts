@@ -1,0 +1,54 @@
+/** The smart link behind a wrapper address, found or created at its click (decisions, wrappers). */
+import { findPublisher } from '../accounts/publisher-store.ts'
+import type { IdSource } from '../platform/ids.ts'
+import type { Db } from '../platform/postgres.ts'
+import { urlKey } from '../platform/url.ts'
+import { wrapperUrl } from './link-url.ts'
+import { findOrCreateLinks } from './store.ts'
+
+export interface WantedWrapperLink {
+  readonly pubId: number
+  readonly url: string
+  readonly isExclusive: boolean
+  readonly articleUrl: string | null
+  readonly articleName: string | null
+}
+
+const NAME_LENGTH_MAX = 255 // As for an article that is named with a key (decisions 4.1).
+
+/** The link's auction id. What a click creates is keyless: anybody can write such an address. */
+export async function findOrCreateWrapperLink(
+  deps: { readonly db: Db; readonly ids: IdSource; readonly linkUrl: string },
+  wanted: WantedWrapperLink,
+): Promise<string> {
+  const publisher = await findPublisher(deps.db, wanted.pubId)
+  if (publisher === null) throw new Error(`publisher ${wanted.pubId} is gone`)
+  const name = wanted.articleName?.slice(0, NAME_LENGTH_MAX)
+  // Mail and feeds have no page: their clicks gather under an address of the wrapper's own.
+  const elsewhere = {
+    url: '',
+    publisherSlug: publisher.slug,
+    isExclusive: false,
+    articleName: name,
+  }
+  const url = wanted.articleUrl ?? wrapperUrl(deps.linkUrl, elsewhere)
+  const key = urlKey(url)
+  if (key === null) throw new Error(`"${url}" is no web address`)
+  const { pub_id: pubId, uid } = publisher
+  const [link] = await findOrCreateLinks(deps.db, {
+    article: {
+      pubId,
+      uid,
+      url,
+      urlKey: key,
+      name: name ?? wanted.articleUrl ?? 'Links outside articles',
+      publicationDate: null,
+      isTrusted: false,
+    },
+    links: [{ url: wanted.url, isExclusive: wanted.isExclusive, auctionId: deps.ids.next() }],
+    source: 'wrapper',
+    unwraps: true,
+  })
+  if (link === undefined) throw new Error('no link was found or created')
+  return link.auction_id
+}

@@ -1,0 +1,45 @@
+/** Every metric of a process, in one place: names, help and labels as `/metrics` shows them. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export type Metrics = ReturnType<typeof makeMetrics>
+
+export function makeMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const counter = <T extends string>(name: string, help: string, labelNames: readonly T[] = []) =>
+    new Counter<T>({ name, help, labelNames: [...labelNames], registers })
+  const appended = counter('souk_events_total', 'Events by where they went.', ['outcome'])
+  return {
+    registry,
+    append: {
+      spooled: (events: number) => appended.inc({ outcome: 'spooled' }, events),
+      drained: (events: number) => appended.inc({ outcome: 'drained' }, events),
+      refused: (events: number) => appended.inc({ outcome: 'refused' }, events),
+      unavailable: (events: number) => appended.inc({ outcome: 'unavailable' }, events),
+    },
+    receiptsDropped: counter(
+      'souk_receipts_dropped_total',
+      'Receipts dropped: the queue was full.',
+    ),
+    linksLeftOut: counter(
+      'souk_linkmate_links_left_out_total',
+      'New links refused: the hourly limit of calls without a key.',
+    ),
+    unrecordedClicks: counter('souk_unrecorded_clicks_total', 'Clicks that nothing could record.'),
+    folded: counter('souk_folded_events_total', 'Events folded.', ['lane']),
+    foldLag: new Gauge({
+      name: 'souk_fold_lag_seconds',
+      help: 'Age of the last event folded, by lane, when it was folded.',
+      labelNames: ['lane'],
+      registers,
+    }),
+    requests: new Histogram({
+      name: 'souk_request_seconds',
+      help: 'Time to answer, by route and status class.',
+      labelNames: ['route', 'status'],
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      registers,
+    }),
+  }
+}

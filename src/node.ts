@@ -1,0 +1,232 @@
+/**
+ * One running node: everything that its roles share, opened in order and closed in reverse.
+ *
+ * Whatever can fail at the start fails here, before a port is open; afterwards the node serves
+ * what it can with whatever is away.
+ */
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { Destinations } from './auction/destinations.ts'
+import { Edge } from './auction/edge.ts'
+import { ReceiptQueue } from './auction/receipt-queue.ts'
+import { Sealer } from './auction/seal.ts'
+import { type Config, readSealingKeys } from './config.ts'
+import { LeaseBook } from './demand/lease.ts'
+import { startLeaseLoop } from './demand/lease-loop.ts'
+import type { NodeIdentity } from './demand/lease-store.ts'
+import { OutlookBook } from './demand/outlook.ts'
+import { leaseCloseBody } from './demand/settle.ts'
+import { DurableAppend, PATIENCE_MS } from './events/durable-append.ts'
+import { EVENT_TYPE, MONEY_LANE, newEvent } from './events/event.ts'
+import type { EventLog } from './events/event-log.ts'
+import { openPostgresEventLog } from './events/event-log-postgres.ts'
+import { HASH_KEYS_REFRESH_MS, HashKeys } from './events/hash-keys.ts'
+import { ensureEventPartitions } from './events/partitions.ts'
+import { type Metrics, makeMetrics } from './metrics.ts'
+import { MIGRATIONS_FOLDER, openStorage } from './open-storage.ts'
+import { type Geo, openGeo } from './platform/geo.ts'
+import { type IdSource, makeIdSource } from './platform/ids.ts'
+import type { Logger } from './platform/log.ts'
+import { migrate } from './platform/migrate.ts'
+import { claimNode, recordSpoolDrained, spoolOwner } from './platform/node-registry.ts'
+import type { Database } from './platform/postgres.ts'
+import { keptSecret } from './platform/secrets.ts'
+import { openSpool } from './platform/spool.ts'
+
+/** What the local disk may hold for a log that is away: hours of a small network's traffic. */
+const SPOOL_BYTES_MAX = 2 * 1024 ** 3
+
+export interface Node {
+  readonly config: Config
+  readonly log: Logger
+  readonly now: () => number
+  readonly database: Database
+  readonly metrics: Metrics
+  readonly ids: IdSource
+  readonly geo: Geo
+  readonly hashKeys: HashKeys
+  readonly sealer: Sealer
+  readonly eventLog: EventLog
+  readonly appender: DurableAppend
+  readonly book: LeaseBook
+  readonly outlooks: OutlookBook
+  readonly edge: Edge
+  readonly destinations: Destinations
+  close(): Promise<void>
+}
+
+export interface NodeOptions {
+  readonly log: Logger
+  /** The clock; only tests and replays give another. */
+  readonly now?: () => number
+}
+
+export async function openNode(config: Config, options: NodeOptions): Promise<Node> {
+  const { log, now = Date.now } = options
+  const closers = new Closers(log)
+  try {
+    return await openParts(config, { log, now, closers })
+  } catch (error) {
+    await closers.close()
+    throw error
+  }
+}
+
+interface Opening {
+  readonly log: Logger
+  readonly now: () => number
+  readonly closers: Closers
+}
+
+async function openParts(config: Config, { log, now, closers }: Opening): Promise<Node> {
+  const storage = await openStorage(config, { applicationName: 'souk', log })
+  closers.add('storage', () => storage.close())
+  const database = storage.db
+  const { from, to } = await migrate(storage.connection, MIGRATIONS_FOLDER)
+  if (from < to) log.info({ from, to }, 'migrated')
+  const metrics = makeMetrics()
+  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what)
+
+  const hashKeys = new HashKeys(database)
+  await hashKeys.refresh(now())
+  const refresh = setInterval(
+    () => void hashKeys.refresh(now()).catch(onError('hash keys not refreshed')),
+    HASH_KEYS_REFRESH_MS,
+  )
+  closers.add('hash keys', async () => clearInterval(refresh))
+  await ensureEventPartitions(database, now())
+
+  const eventLog = openPostgresEventLog(database.connection)
+  closers.add('event log', () => eventLog.close())
+  const spool = await openSpool({
+    root: join(config.dataDir, 'spool'),
+    bytesMax: SPOOL_BYTES_MAX,
+    onDamage: (problem) => log.error({ problem }, 'the spool is damaged'),
+  })
+  const book = new LeaseBook()
+  const claim = await claimNode({
+    db: database,
+    host: hostname(),
+    pid: process.pid,
+    roles: [...config.roles].join(','),
+    onLost: () => book.stopSpending(now()),
+    onError: onError('heartbeat failed'),
+  })
+  closers.add('node number', () => claim.release({ isSpoolEmpty: spool.isEmpty() }))
+  const identity = { nodeId: claim.nodeId, incarnation: Number(claim.incarnation) }
+  const ids = makeIdSource({ nodeId: claim.nodeId, now })
+  const lastWord = (of: NodeIdentity) =>
+    newEvent({
+      id: ids.next(),
+      atMs: now(),
+      lane: MONEY_LANE,
+      type: EVENT_TYPE.leaseClose,
+      body: leaseCloseBody(of),
+    })
+  await spool.recordOwner(spoolOwner(claim))
+  const appender = new DurableAppend({
+    log: eventLog,
+    spool,
+    counters: metrics.append,
+    onLogState: ({ isAway, error }) =>
+      isAway
+        ? log.warn({ err: error }, 'the event log is away')
+        : log.info('the event log is back'),
+    onProblem: onError('event log'),
+    onAdoptedDrained: async (owner) => {
+      if (owner === '') return
+      const dead = JSON.parse(owner) as { nodeId: number; incarnation: string }
+      await eventLog.append([lastWord({ ...dead, incarnation: Number(dead.incarnation) })])
+      await recordSpoolDrained(database, owner)
+    },
+  })
+  closers.add('appender', () => appender.close())
+
+  const outlooks = new OutlookBook()
+  const receipts = new ReceiptQueue({
+    db: database,
+    onDropped: (count) => metrics.receiptsDropped.inc(count),
+    onError: onError('receipts not written'),
+  })
+  closers.add('receipts', () => receipts.close())
+  const geo = await openGeo({ header: config.geoHeader, database: config.geoipDb })
+  const edge = await Edge.open({
+    database,
+    book,
+    outlooks,
+    geo,
+    pricing: config.pricing,
+    now,
+    onReceipt: (receipt) => receipts.push(receipt),
+    onError: onError('edge'),
+  })
+  closers.add('edge', () => edge.close())
+  if (config.roles.has('edge')) {
+    const leases = startLeaseLoop({
+      book,
+      db: database,
+      identity,
+      now,
+      announceClose: () => appender.append([lastWord(identity)], { patienceMs: PATIENCE_MS }),
+      onError: onError('leases'),
+    })
+    closers.add('leases', () => leases.close())
+  }
+  const destinations = new Destinations(
+    join(config.dataDir, 'destinations.tsv'),
+    onError('destinations'),
+  )
+  await destinations.open()
+  closers.add('destinations', () => destinations.close())
+
+  return {
+    config,
+    log,
+    now,
+    database,
+    metrics,
+    ids,
+    geo,
+    hashKeys,
+    sealer: new Sealer(config.sealingKeys ?? (await ownSealingKeys(config.dataDir))),
+    eventLog,
+    appender,
+    book,
+    outlooks,
+    edge,
+    destinations,
+    close: () => closers.close(),
+  }
+}
+
+/** Made once and kept; several nodes need the same ones in SOUK_SECRETS. */
+async function ownSealingKeys(dataDir: string) {
+  const make = (random: Buffer) => `1:${random.toString('base64')}`
+  return readSealingKeys(await keptSecret(dataDir, 'sealing-keys', make))
+}
+
+/** Closes in reverse; one that fails does not keep the others open. */
+class Closers {
+  readonly #log: Logger
+  #open: { readonly name: string; readonly close: () => Promise<void> }[] = []
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  add(name: string, close: () => Promise<void>): void {
+    this.#open.push({ name, close })
+  }
+
+  async close(): Promise<void> {
+    const open = this.#open.reverse()
+    this.#open = []
+    for (const { name, close } of open) {
+      try {
+        await close()
+      } catch (error) {
+        this.#log.error({ err: error }, `${name} did not close`)
+      }
+    }
+  }
+}

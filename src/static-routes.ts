@@ -1,0 +1,73 @@
+/** Files: the tags, the dashboard, and the API's description for people and programs. */
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import fastifyStatic from '@fastify/static'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const YEAR_SECONDS = 31_536_000
+/** Tags change with a release: pages see a new one within the hour. */
+const TAG_SECONDS = 3_600
+
+interface TagManifest {
+  readonly [name: string]: { readonly file: string; readonly immutable_file: string }
+}
+
+export const staticRoutes = (): FastifyPluginAsync => async (app) => {
+  const hidden = { schema: { hide: true }, config: { cors: 'open' } } as const
+  const tags = readTags()
+  app.get<{ Params: { file: string } }>('/tag/:file', hidden, async (request, reply) => {
+    const tag = tags.get(request.params.file)
+    if (tag === undefined) return reply.callNotFound()
+    return reply
+      .header('content-type', tag.type)
+      .header('cache-control', `public, max-age=${tag.maxAge}${tag.isFixed ? ', immutable' : ''}`)
+      .header('x-content-type-options', 'nosniff')
+      .header('cross-origin-resource-policy', 'cross-origin')
+      .send(tag.body)
+  })
+  const openapi = readFileSync(`${ROOT}openapi.json`)
+  app.get('/openapi.json', hidden, async (_request, reply) =>
+    reply.header('content-type', 'application/json; charset=utf-8').send(openapi),
+  )
+  await app.register(fastifyStatic, { root: ROOT, serve: false })
+  const dashboard = `${ROOT}dist/dashboard`
+  const page = async (reply: FastifyReply, path: string) => {
+    const isAsset = path.startsWith('assets/')
+    reply.header(
+      'cache-control',
+      isAsset ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache',
+    )
+    reply.header('x-frame-options', 'DENY').header('referrer-policy', 'same-origin')
+    return reply.sendFile(isAsset ? path : 'index.html', dashboard)
+  }
+  app.get('/', hidden, async (_request, reply) => reply.redirect('/dashboard/'))
+  app.get('/dashboard', hidden, async (_request, reply) => page(reply, ''))
+  app.get<{ Params: { '*': string } }>('/dashboard/*', hidden, async (request, reply) =>
+    page(reply, request.params['*']),
+  )
+}
+
+interface Tag {
+  readonly body: Buffer
+  readonly type: string
+  readonly maxAge: number
+  readonly isFixed: boolean
+}
+
+/** The built tags by file name: the stable names, and the ones that carry their content's hash. */
+function readTags(): Map<string, Tag> {
+  const folder = `${ROOT}dist/tag/`
+  const tags = new Map<string, Tag>()
+  if (!existsSync(`${folder}manifest.json`)) return tags
+  const text = readFileSync(`${folder}manifest.json`)
+  const type = 'text/javascript; charset=utf-8'
+  for (const { file, immutable_file } of Object.values(JSON.parse(`${text}`) as TagManifest)) {
+    const body = readFileSync(folder + file)
+    tags.set(file, { body, type, maxAge: TAG_SECONDS, isFixed: false })
+    tags.set(immutable_file, { body, type, maxAge: YEAR_SECONDS, isFixed: true })
+  }
+  const json = 'application/json; charset=utf-8'
+  tags.set('manifest.json', { body: text, type: json, maxAge: TAG_SECONDS, isFixed: false })
+  return tags
+}

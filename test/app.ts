@@ -1,0 +1,102 @@
+/** Starts everything in this process on a database of its own: what contract tests talk to. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { startApp } from '../src/app.ts'
+import { type Config, readConfig } from '../src/config.ts'
+import { type Node, openNode } from '../src/node.ts'
+import { makeLogger } from '../src/platform/log.ts'
+import { sql } from '../src/platform/sql.ts'
+import { databaseUrl, type Scope, testDatabase } from './database.ts'
+
+/** A browser's; the service records what sends none as a robot. */
+export const BROWSER =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0 Safari/537.36'
+
+export interface TestApp {
+  readonly url: string
+  readonly config: Config
+  readonly node: Node
+  /** fetch() of a path, as a browser, without following redirects. */
+  readonly get: (path: string, init?: RequestInit) => Promise<Response>
+  readonly post: (path: string, body: unknown, init?: RequestInit) => Promise<Response>
+  /** Resolves when everything in the log is folded. */
+  readonly settled: () => Promise<void>
+}
+
+export interface TestAppOptions {
+  readonly env?: Record<string, string>
+  readonly now?: () => number
+}
+
+export async function startTestApp(
+  scope: Scope = { after },
+  options: TestAppOptions = {},
+): Promise<TestApp> {
+  const database = await testDatabase(scope)
+  const dataDir = await mkdtemp(join(tmpdir(), 'souk-app-'))
+  const port = await freePort()
+  const config = readConfig({
+    PORT: String(port),
+    SOUK_DATA: dataDir,
+    DATABASE_URL: databaseUrl(database.connection),
+    RATE_LIMITS: '0',
+    LOG_LEVEL: 'error',
+    ...options.env,
+  })
+  const log = makeLogger({ level: config.logLevel })
+  const node = await openNode(config, { log, ...(options.now ? { now: options.now } : {}) })
+  const app = await startApp(node)
+  scope.after(async () => {
+    await app.close()
+    await node.close()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+  const url = `http://127.0.0.1:${port}`
+  const get = (path: string, init: RequestInit = {}) =>
+    fetch(path.startsWith('http') ? path.replace('//localhost:', '//127.0.0.1:') : url + path, {
+      redirect: 'manual',
+      ...init,
+      headers: { 'user-agent': BROWSER, ...(init.headers as Record<string, string>) },
+    })
+  return {
+    url,
+    config,
+    node,
+    get,
+    post: (path, body, init = {}) =>
+      get(path, {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        ...init,
+        headers: {
+          'content-type': 'application/json',
+          ...(init.headers as Record<string, string>),
+        },
+      }),
+    settled: () => untilFolded(node),
+  }
+}
+
+/** Waits until every lane stands at its last event. */
+async function untilFolded({ database }: Node): Promise<void> {
+  const deadline = Date.now() + 20_000
+  for (;;) {
+    const behind = await database.row<{ lanes: string }>(sql`
+      select count(*) as lanes from lane
+      where position < (select coalesce(max(seq), 0) from event where event.lane = lane.lane)`)
+    if (behind?.lanes === '0') return
+    if (Date.now() > deadline) throw new Error('the fold did not catch up within 20 s')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net')
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
