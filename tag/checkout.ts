@@ -1,0 +1,55 @@
+/**
+ * An order as the service takes it (reports, Merchant checkout call).
+ */
+
+type Fields = Record<string, unknown>
+
+/** What a shop hands over: as documented, or with the order's fields beside `products`. */
+export interface OrderInput extends Fields {
+  order?: Fields
+  products?: Fields[]
+}
+
+export interface CheckoutEvent {
+  order: Fields & { id: string }
+  products: Fields[]
+}
+
+/** Texts that only describe are cut to what the service takes: none is worth losing an order. */
+const LENGTHS: Fields & Record<string, number> = {
+  name: 255,
+  brand: 100,
+  image_url: 2048,
+  size: 20,
+  color: 20,
+}
+
+/** Throws a sentence for the shop's developer when something that must be there is not. */
+export const readCheckout = (input: OrderInput, click_ids: string[]): CheckoutEvent => {
+  const { products = [], order = input } = input
+  for (const name of ['id', 'value', 'currency']) {
+    if (order[name] == null || order[name] === '') throw `order.${name} is missing`
+  }
+  return {
+    order: {
+      id: `${order.id}`,
+      value: decimal(order.value),
+      currency: order.currency,
+      click_ids: order.click_ids || click_ids,
+      is_new_customer: order.is_new_customer ?? null,
+    },
+    products: products.map(readProduct),
+  }
+}
+
+const readProduct = (product: Fields): Fields => {
+  const read: Fields = { ...product, id: `${product.id}`, price: decimal(product.price) }
+  for (const name in LENGTHS) {
+    if (read[name] != null) read[name] = `${read[name]}`.slice(0, LENGTHS[name])
+  }
+  return read
+}
+
+/** Money is a decimal string on the wire; a number is written without its binary dust. */
+const decimal = (value: unknown): unknown =>
+  typeof value === 'number' ? `${+value.toFixed(4)}` : value

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { encodeBase62, MAX_ID } from '../src/platform/ids.ts'
+import {
+  DO_NOT_LINK,
+  judge,
+  LOCAL,
+  OTHER,
+  OURS,
+  RAW,
+  readSmartLink,
+  WRAPPED,
+} from './find-links.ts'
+import type { Service, Settings } from './settings.ts'
+
+const LINK = 'https://go.example'
+const service: Service = {
+  _base: 'https://souk.example',
+  _auction: 'https://auction.example',
+  _link: LINK,
+  _brand: 'service',
+  _publisherId: 7,
+  _isLinkmate: true,
+  _domains: ['magazine.example'],
+  _consentDefault: 'full',
+}
+
+/** What the tag makes of an address on a page of `www.news.example`. */
+function verdictOf(href: string, settings: Settings = {}): string {
+  return judge(new URL(href, 'https://www.news.example/a/').href, 'www.news.example', {
+    _service: service,
+    _settings: settings,
+  })
+}
+
+test('a smart link is known in every form, and its id is kept to the last digit', () => {
+  const id = '9007199254740993' // 2^53 + 1: the first that a number would change
+  for (const form of ['', '/', '?u1=x', '/?u1=x', '?u1=x?amp=true', '/?amp=true', '#top']) {
+    assert.equal(verdictOf(`${LINK}/${id}${form}`), id, form)
+  }
+  assert.equal(verdictOf(`http://go.example/${id}`), id, 'http for https')
+  assert.equal(verdictOf(`//go.example/${id}`), id, 'without a scheme')
+  assert.equal(verdictOf(`HTTPS://GO.EXAMPLE:443/${id}`), id, 'written oddly')
+})
+
+test('numbers that are no 64-bit id are no smart links', () => {
+  assert.equal(verdictOf(`${LINK}/${MAX_ID}`), MAX_ID)
+  for (const path of ['9223372036854775808', '99999999999999999999', '0', '007', '-5', '1.5']) {
+    assert.equal(verdictOf(`${LINK}/${path}`), OURS, path)
+  }
+})
+
+test('other addresses of ours are left alone', () => {
+  for (const url of [
+    `${LINK}/`,
+    `${LINK}/link/?url=https%3A%2F%2Fshop.example%2F1&publisher_slug=demo`,
+    `${LINK}/9007199254740993/more`,
+    'https://souk.example/docs',
+    'https://auction.example/api/v1/redirect/?a=1',
+  ]) {
+    assert.equal(verdictOf(url), OURS, url)
+  }
+})
+
+test('a wrapper of another tag around one of ours is left alone', () => {
+  const url = encodeURIComponent(`${LINK}/9007199254740993`)
+  assert.equal(verdictOf(`https://click.other.example/?to=${url}`), WRAPPED)
+})
+
+test('hosts that only look like ours are not ours', () => {
+  assert.equal(verdictOf('https://go.example.evil.example/9007199254740993'), RAW)
+  assert.equal(verdictOf('https://evil.example/https://go.example/9007199254740993'), RAW)
+  assert.equal(verdictOf('https://evilgo.example/9007199254740993'), RAW)
+})
+
+test('the article’s host and the publisher’s domains are not outside', () => {
+  for (const url of [
+    '/page',
+    'https://www.news.example/',
+    'https://shop.news.example/',
+    'https://magazine.example/',
+    'https://www.magazine.example/x',
+  ]) {
+    assert.equal(verdictOf(url), LOCAL, url)
+  }
+  assert.equal(verdictOf('https://notmagazine.example/'), RAW)
+})
+
+test('what is not on the web is no link to sell', () => {
+  for (const url of ['mailto:a@b.example', 'tel:+1', 'javascript:void 0', 'data:text/plain,x']) {
+    assert.equal(verdictOf(url), OTHER, url)
+  }
+})
+
+test('#donotlink at the end is obeyed, elsewhere it is part of the address', () => {
+  assert.equal(verdictOf('https://shop.example/p#donotlink'), DO_NOT_LINK)
+  assert.equal(verdictOf(`${LINK}/9007199254740993#donotlink`), DO_NOT_LINK)
+  assert.equal(verdictOf('https://shop.example/p#donotlinks'), RAW)
+  assert.equal(verdictOf('https://shop.example/p?x=donotlink'), RAW)
+  assert.equal(verdictOf('https://shop.example/p#locklink'), RAW)
+})
+
+test('links that carry another address are looked into unless the page says not to', () => {
+  const wrapper = 'https://click.other.example/?url=https%3A%2F%2Fshop.example%2F1'
+  assert.equal(verdictOf(wrapper), RAW)
+  assert.equal(verdictOf(wrapper, { unwrap: false }), WRAPPED)
+  assert.equal(verdictOf('https://shop.example/1', { unwrap: false }), RAW)
+})
+
+test('the short form gives the id it was made from', () => {
+  // Ids of 2025 and later; the service's are made from the time.
+  const ids = fc.bigInt({ min: 10n ** 17n, max: 2n ** 63n - 1n }).map(String)
+  fc.assert(
+    fc.property(ids, (id) => {
+      const code = encodeBase62(id)
+      // About one in a hundred looks like a word; it keeps its redirect at the click.
+      const isWord = !/\d|[a-z][A-Z]/.test(code)
+      assert.equal(readSmartLink(`${LINK}/${code}`, LINK), isWord ? '' : id)
+      assert.equal(readSmartLink(`${LINK}/${code}/?u1=a`, LINK), isWord ? '' : id)
+    }),
+  )
+})
+
+test('pages that share the link host are not taken for short forms', () => {
+  for (const path of [
+    'newsletter',
+    'Newsletter',
+    'dashboard',
+    'ABOUTUSABC',
+    'privacy-policy',
+    'x',
+  ]) {
+    assert.equal(readSmartLink(`${LINK}/${path}`, LINK), '', path)
+  }
+})
+
+test('no address makes it throw', () => {
+  fc.assert(
+    fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), (url) => {
+      assert.equal(typeof verdictOf(url), 'string')
+    }),
+  )
+})

@@ -1,0 +1,90 @@
+/**
+ * The merchant tag: `<script async src="{base_url}/tag/souk-merchant.js" data-merchant="ID">`.
+ *
+ * Landing: the click id in the address is remembered, first-party. Page view: told to the service
+ * for visitors who came through it, and for nobody else. Checkout: `window.SOUK_ORDER` or
+ * `souk('checkout', {...})`, once per order. It never throws into the shop's page.
+ */
+import { type OrderInput, readCheckout } from './checkout.ts'
+import { clickIds, rememberLanding } from './click-ids.ts'
+import { openOutbox, readList, writeList } from './outbox.ts'
+import { showMessage } from './test-panel.ts'
+
+interface Command {
+  (command: string, input?: OrderInput): void
+  /** Calls made before the tag had loaded. */
+  q?: ArrayLike<unknown>[]
+}
+interface ShopWindow {
+  souk?: Command
+  SOUK_ORDER?: OrderInput
+}
+
+const SENT = 'souk_orders'
+/** Order ids that a browser remembers as sent. */
+const SENT_MAX = 50
+
+const main = (script: HTMLScriptElement): void => {
+  const shop = window as unknown as ShopWindow
+  const { merchant, clickParam = 'cid', windowDays = '30', test } = script.dataset
+  const isTest = test !== undefined || /souk-test/.test(location.search + location.hash)
+  const endpoint = script.src.replace(/tag\/[^/]*$/, 'api/v1/events/conversions/')
+  const isLanding = rememberLanding(clickParam, +windowDays)
+  const outbox = isTest ? null : openOutbox(`${endpoint}checkout/`)
+
+  const message = (event: object): object => ({
+    organization_type: 'merchant',
+    organization_id: Number(merchant),
+    user: { source_url: location.href, previous_url: document.referrer },
+    events: [event],
+  })
+
+  const sent = readList(SENT)
+  const checkout = (input: OrderInput): void => {
+    const event = readCheckout(input, clickIds(+windowDays))
+    const { id } = event.order
+    const isRepeat = sent.includes(id)
+    if (isTest)
+      showMessage(isRepeat ? 'checkout (a repeat: suppressed)' : 'checkout', message(event))
+    if (isRepeat) return
+    sent.unshift(id)
+    if (!outbox) return
+    writeList(SENT, sent.slice(0, SENT_MAX))
+    outbox._add(JSON.stringify(message(event)))
+  }
+
+  const souk: Command = (command, input) => {
+    try {
+      if (command === 'checkout' && input) checkout(input)
+    } catch (problem) {
+      // The shop's developer sees it in test mode, the buyer never.
+      if (isTest) showMessage('checkout: not sent', problem)
+    }
+  }
+  const earlier = shop.souk?.q || []
+  shop.souk = Object.assign(souk, shop.souk)
+  for (const [command, input] of Array.from(earlier, Array.from)) {
+    souk(command as string, input as OrderInput)
+  }
+
+  const click_ids = clickIds(+windowDays)
+  if (click_ids[0]) {
+    const view = message({ click_ids, is_landing: isLanding })
+    if (isTest) showMessage('page view', view)
+    else navigator.sendBeacon(`${endpoint}page_view/`, JSON.stringify(view))
+  }
+  const readPage = (): void => {
+    if (shop.SOUK_ORDER) souk('checkout', shop.SOUK_ORDER)
+  }
+  if (document.readyState === 'loading') addEventListener('DOMContentLoaded', readPage)
+  else readPage()
+}
+
+try {
+  main(
+    (document.currentScript ||
+      document.querySelector('script[data-merchant]')) as HTMLScriptElement,
+  )
+} catch {
+  // The shop's page stays as it is.
+}

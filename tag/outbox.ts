@@ -1,0 +1,66 @@
+/**
+ * Messages that must arrive: kept in local storage until the service has answered, tried again
+ * after a pause and on the next page. Without local storage they live as long as the page.
+ */
+
+const OUTBOX = 'souk_outbox'
+/** A shop that cannot be reached for this many orders of one visitor is not reached at all. */
+const MESSAGES_MAX = 5
+const FIRST_PAUSE_MS = 2000
+const TRIES_MAX = 4
+/** Statuses from here on say "not now" (429) or "broken" (5xx); below them lie answers. */
+const REFUSED = 429
+
+/** Reads a list from local storage; empty when there is none or it may not be used. */
+export const readList = (key: string): string[] => {
+  try {
+    return JSON.parse(localStorage.getItem(key) || '[]')
+  } catch {
+    return []
+  }
+}
+
+export const writeList = (key: string, list: string[]): void => {
+  try {
+    localStorage.setItem(key, JSON.stringify(list))
+  } catch {
+    // Storage is full or forbidden: the list lives as long as the page.
+  }
+}
+
+export interface Outbox {
+  _add(body: string): void
+}
+
+export const openOutbox = (url: string): Outbox => {
+  let waiting = readList(OUTBOX)
+  let tries = 0
+  let isSending = false
+  const send = (): void => {
+    const body = waiting[0]
+    if (!body || isSending) return
+    isSending = true
+    // text/plain, so that no preflight stands between a thank-you page and the order.
+    fetch(url, { method: 'POST', body, keepalive: true, credentials: 'omit' })
+      .then(({ status }) => {
+        if (status >= REFUSED) throw status
+        tries = 0
+        waiting = waiting.filter((other) => other !== body)
+        writeList(OUTBOX, waiting)
+        return 0
+      })
+      .catch(() => FIRST_PAUSE_MS << tries++)
+      .then((pauseMs) => {
+        isSending = false
+        if (tries < TRIES_MAX) setTimeout(send, pauseMs)
+      })
+  }
+  send()
+  return {
+    _add(body) {
+      waiting = [...waiting, body].slice(-MESSAGES_MAX)
+      writeList(OUTBOX, waiting)
+      send()
+    },
+  }
+}
