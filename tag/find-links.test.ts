@@ -28,7 +28,7 @@ const service: Service = {
 
 /** What the tag makes of an address on a page of `www.news.example`. */
 function verdictOf(href: string, settings: Settings = {}): string {
-  return judge(new URL(href, 'https://www.news.example/a/').href, 'www.news.example', {
+  return judge(new URL(href, 'https://www.news.example/a/'), 'www.news.example', {
     _service: service,
     _settings: settings,
   })

@@ -26,13 +26,16 @@ export const LOCAL = 'local'
 /** Inside an element that the page marked `data-souk-ignore`. */
 export const IGNORED = 'ignored'
 
-/** `href` is an absolute address as an anchor's `href` property gives it, `host` the page's. */
+/** An anchor, or the URL it leads to; the host is empty when the address is none. */
+type Target = Pick<HTMLAnchorElement, 'href' | 'host'>
+
+/** `pageHost` is the host of the page that the link is on. */
 export const judge = (
-  href: string,
-  host: string,
+  { href, host }: Target,
+  pageHost: string,
   { _service, _settings }: { _service: Service; _settings: Settings },
 ): Verdict => {
-  if (!/^https?:/.test(href)) return OTHER
+  if (!host || !/^https?:/.test(href)) return OTHER
   if (/#donotlink$/.test(href)) return DO_NOT_LINK
   const id = readSmartLink(href, _service._link)
   if (id) return id
@@ -41,8 +44,7 @@ export const judge = (
     // Another tag has wrapped one of ours: taking it back would start a fight.
     if (href.includes(encodeURIComponent(address))) return WRAPPED
   }
-  const target = new URL(href).host
-  if ([host, ..._service._domains].some((domain) => isUnder(target, domain))) return LOCAL
+  if ([pageHost, ..._service._domains].some((domain) => isUnder(host, domain))) return LOCAL
   if (_settings.unwrap === false && /.https?(:|%3a)/i.test(href)) return WRAPPED
   return RAW
 }

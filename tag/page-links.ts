@@ -136,7 +136,7 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
       if (known?._now === href) continue
       const _verdict = anchor.closest('[data-souk-ignore]')
         ? IGNORED
-        : judge(href, location.host, parts)
+        : judge(anchor, location.host, parts)
       const link: Link = { _anchor: anchor, _href: href, _now: href, _verdict }
       links.set(anchor, link)
       // The page has put its own address back: counted already, and who insists may have it.

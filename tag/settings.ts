@@ -6,8 +6,8 @@
  */
 import type { Link } from './page-links.ts'
 
-/** `window.souk`, the tag's one global: written by the page before or after the tag loads. */
-export interface Settings {
+/** What a page may write into `window.souk`, before or after the tag loads. */
+export interface PageSettings {
   /** The publisher's slug, where the script element cannot carry `data-publisher`. */
   publisher?: string
   /** Audit mode: impressions are counted, nothing on the page is changed. */
@@ -24,6 +24,10 @@ export interface Settings {
   selector?: string
   /** What the page itself knows of the reader's choice. */
   consent?: 'full' | 'contextual'
+}
+
+/** `window.souk`, the tag's one global. */
+export interface Settings extends PageSettings {
   /** Written by the tag: every link it has looked at. Its presence marks a running tag. */
   links?: Map<HTMLAnchorElement | HTMLAreaElement, Link>
   /** Written by the tag, for the overlay. */
