@@ -5,7 +5,7 @@
  * it needs, `orderBody` completes it. All that later decides about money (rate, window, hold) is
  * written into the event, so that folding it again, or by somebody else, gives the same (I1).
  */
-import type { Fault } from '../platform/errors.ts'
+import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { parseTimestamp, TIMESTAMP_RULE, utcDay } from '../platform/timestamp.ts'
 import { CLOCK_SKEW_MS } from './attribute.ts'
@@ -118,8 +118,8 @@ export function orderBody(
   order: ReadOrder,
   found: {
     readonly rate: Rate | null
-    readonly hold: HoldReason | null
     readonly windowDays: number
+    readonly holdOf: (valueMicros: number) => HoldReason | null
   },
 ): OrderBody | Fault {
   const { rate } = found
@@ -143,7 +143,7 @@ export function orderBody(
       lines: order.lines,
       is_new_customer: order.isNewCustomer,
       is_cancelled: order.isCancelled,
-      hold: rate === null ? 'no_rate' : found.hold,
+      hold: valueMicros === null ? 'no_rate' : found.holdOf(valueMicros),
     },
   }
 }
@@ -173,6 +173,17 @@ export function readReturn(
     quantity: entry.quantity ?? 1,
     returned_at_ms: Number(returnedAt),
   }
+}
+
+/** Reads every entry of a batch; throws a 400 that names all their faults, nothing is half read. */
+export function readAll<E, R extends object>(
+  entries: readonly E[],
+  read: (entry: E, index: number) => R | readonly Fault[],
+): R[] {
+  const results = entries.map(read)
+  const faults = results.filter((result): result is readonly Fault[] => Array.isArray(result))
+  if (faults.length > 0) throw badRequest(faults.flat())
+  return results as R[]
 }
 
 /** A time that is over, now when nothing is said; else the rule that it breaks. */

@@ -6,6 +6,8 @@
  */
 import Type, { type Static } from 'typebox'
 import { EVENTS_PER_CALL_MAX } from '../events/schema.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
+import type { RefusalRow } from './intake-store.ts'
 
 /** Orders or returns in one signed request: 100 of the largest usual size fit into 1 MiB. */
 export const BATCH_MAX = 500
@@ -127,9 +129,30 @@ export const ReturnsBody = Type.Object({
   returns: Type.Array(ReturnEntry, { minItems: 1, maxItems: BATCH_MAX }),
 })
 
+export const AcceptedOrderRecord = Type.Object({
+  order_id: Type.String(),
+  held: Type.Union([Type.Literal('no_rate'), Type.Literal('review'), Type.Null()], {
+    description: 'Why the order waits: no exchange rate young enough, or a person should look',
+  }),
+})
+
+export const RefusalRecord = Type.Object({
+  refused_id: Type.String(),
+  at: Type.String({ format: 'date-time' }),
+  endpoint: Type.String(),
+  reason: Type.String(),
+  faults: Type.Array(Type.Object({ field: Type.String(), rule: Type.String() })),
+  body: Type.String({ description: 'As it was sent' }),
+  origin: Type.Union([Type.String(), Type.Null()]),
+})
+
 export type CheckoutBody = Static<typeof CheckoutBody>
 export type CheckoutEvent = Static<typeof CheckoutEvent>
 export type ServerOrder = Static<typeof ServerOrder>
 export type OrdersBody = Static<typeof OrdersBody>
 export type ReturnEntry = Static<typeof ReturnEntry>
 export type ReturnsBody = Static<typeof ReturnsBody>
+
+export function toRefusalRecord(row: RefusalRow): Static<typeof RefusalRecord> {
+  return { ...row, at: formatTimestamp(row.at), faults: [...row.faults] }
+}

@@ -18,12 +18,24 @@ export const ERRORS = {
     code: 4305,
     message: 'The dashboard answers only calls that come from its own pages',
   },
+  badSignature: { status: 401, code: 4306, message: 'The signature of the request does not hold' },
+  foreignPage: {
+    status: 403,
+    code: 4307,
+    message: 'Pages of this origin may not report orders of this merchant',
+  },
   notFound: { status: 404, code: 4040, message: 'Not found' },
   methodNotAllowed: { status: 405, code: 4050, message: 'Method not allowed' },
   idempotencyConflict: {
     status: 409,
     code: 4090,
     message: 'The Idempotency-Key was used before with another body',
+  },
+  replayed: { status: 409, code: 4091, message: 'This signed request was received before' },
+  stillAtWork: {
+    status: 409,
+    code: 4092,
+    message: 'The first request with this Idempotency-Key is still at work; retry shortly',
   },
   tooLarge: { status: 413, code: 4130, message: 'The body is over the limit of 1 MiB' },
   unsupportedMediaType: {

@@ -1,0 +1,127 @@
+/**
+ * Where readers' browsers report orders: the merchant tag's checkout call.
+ *
+ * A browser can be made to say anything, so this is the least trusted source. Only the merchant's
+ * own pages may call (a guard against accidents and other sites, not a proof), and an order far
+ * off the merchant's usual values is held until a person or the merchant's server confirms it.
+ */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
+import { ErrorEnvelope } from '../platform/envelope.ts'
+import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { parseJson } from '../platform/hot-http.ts'
+import { isOnDomain } from '../platform/url.ts'
+import { compileCheck } from '../platform/validation.ts'
+import { acceptOrders, type IntakeDeps } from './intake.ts'
+import { insertRefusal } from './intake-store.ts'
+import { keepRawBodies, rawBody } from './raw-body.ts'
+import { readAll, readOrder } from './read-order.ts'
+import { CheckoutBody } from './schema.ts'
+import type { UsualValues } from './usual-value.ts'
+
+const checkCheckout = compileCheck(CheckoutBody)
+
+export interface CheckoutDeps extends IntakeDeps {
+  readonly usualValues: UsualValues
+  /** Throws 429 when this address calls too often. */
+  readonly limit: (address: string, merchId: number) => void
+}
+
+export const checkoutRoutes =
+  (deps: CheckoutDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    keepRawBodies(app)
+    app.post(
+      '/api/v1/events/conversions/checkout/',
+      {
+        config: { cors: 'open' },
+        schema: {
+          operationId: 'reportCheckout',
+          summary: 'Report orders from the reader’s browser',
+          body: CheckoutBody,
+          response: {
+            201: Type.String({ maxLength: 0, description: 'Durable; the body is empty' }),
+            '4xx': ErrorEnvelope,
+            '5xx': ErrorEnvelope,
+          },
+        },
+      },
+      async (request, reply) => {
+        let merchId: number | null = null
+        try {
+          const body = readCheckout(rawBody(request))
+          const merchant = await merchantOf(deps, body)
+          merchId = merchant.merch_id
+          deps.limit(request.clientAddress, merchId)
+          requireOwnPage(request, merchant, body)
+          await accept(deps, merchant, body)
+        } catch (cause) {
+          await keepRefusal(deps, request, { merchId, cause })
+          throw cause
+        }
+        // Text passes the serializer as it is: Content-Length 0, like the other events (interface 4.7).
+        return reply.status(201).send('')
+      },
+    )
+  }
+
+function readCheckout(raw: Buffer): CheckoutBody {
+  const body = parseJson(raw)
+  const faults = checkCheckout(body)
+  if (faults.length > 0) throw badRequest(faults)
+  return body as CheckoutBody
+}
+
+async function merchantOf(
+  { db }: CheckoutDeps,
+  { organization_id: merchId }: CheckoutBody,
+): Promise<Merchant> {
+  const merchant = await findMerchant(db, merchId)
+  if (merchant !== null) return merchant
+  throw new ApiError('notFound', { message: `organization_id: no merchant ${merchId}` })
+}
+
+/**
+ * The calling page, by its Origin header; sandboxed pages (custom pixels of shop systems) have
+ * none to show and are taken by the page they name.
+ */
+function requireOwnPage(request: FastifyRequest, merchant: Merchant, body: CheckoutBody): void {
+  const { origin } = request.headers
+  const isOpaque = origin === undefined || origin === 'null'
+  const page = URL.parse(isOpaque ? (body.user?.source_url ?? '') : origin)
+  const isOwn =
+    page !== null &&
+    (merchant.origins.includes(page.origin) ||
+      merchant.domains.some((domain) => isOnDomain(page.hostname, domain)))
+  if (!isOwn) throw new ApiError('foreignPage')
+}
+
+async function accept(deps: CheckoutDeps, merchant: Merchant, body: CheckoutBody): Promise<void> {
+  const nowMs = deps.now()
+  const orders = readAll(body.events, (event, index) =>
+    readOrder(event, { path: `events[${index}]`, source: 'pixel', nowMs }),
+  )
+  const limitMicros = await deps.usualValues.limitOf(merchant.merch_id, new Date(nowMs))
+  await acceptOrders(deps, merchant, orders, (valueMicros) =>
+    valueMicros > limitMicros ? 'review' : null,
+  )
+}
+
+async function keepRefusal(
+  { db, now }: CheckoutDeps,
+  request: FastifyRequest,
+  { merchId, cause }: { readonly merchId: number | null; readonly cause: unknown },
+): Promise<void> {
+  if (!(cause instanceof ApiError) || cause.status >= 500 || cause.status === 429) return
+  await insertRefusal(db, {
+    at: new Date(now()),
+    merchId,
+    endpoint: 'checkout',
+    reason: cause.message,
+    faults: (cause.data ?? []) as Fault[],
+    body: rawBody(request).toString(),
+    origin: request.headers.origin ?? null,
+  })
+}

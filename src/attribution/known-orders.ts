@@ -1,0 +1,61 @@
+/**
+ * Orders as they are known right now: what the fold has written, and what lies in the log behind
+ * it. Only to answer a merchant at once; the fold judges for itself.
+ */
+import { EVENT_TYPE, MONEY_LANE } from '../events/event.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { addReport, addReturn } from './order-account.ts'
+import { emptyOrder, findOrders, keyText, type OrderRecord } from './order-store.ts'
+import type { OrderBody, ReturnBody } from './read-order.ts'
+
+/** The fold is seconds behind; when it is further, an answer at once is not worth the reading. */
+const PENDING_EVENTS_MAX = 10_000
+
+interface PendingEvent {
+  readonly type: number
+  readonly id: string
+  readonly at: Date
+  readonly body: { readonly order_id: string }
+}
+
+/** The orders of a merchant by `keyText`; those that nobody has told of are missing. */
+export function findKnownOrders(
+  db: Db,
+  wanted: { readonly merchId: number; readonly orderIds: readonly string[] },
+): Promise<Map<string, OrderRecord>> {
+  const { merchId, orderIds } = wanted
+  const read = async (tx: Db) => {
+    const orders = await findOrders(
+      tx,
+      orderIds.map((orderId) => ({ merchId, orderId })),
+    )
+    const pending = await tx.rows<PendingEvent>(sql`
+      select type, id, at, body from (
+        select type, id, at, body, merch_id from event
+        where lane = ${MONEY_LANE}
+          and seq > (select position from lane where lane = ${MONEY_LANE})
+        order by seq limit ${PENDING_EVENTS_MAX}
+      ) as behind
+      where merch_id = ${merchId} and type in (${EVENT_TYPE.order}, ${EVENT_TYPE.orderReturn})
+        and body->>'order_id' = any(${orderIds}::text[])`)
+    for (const event of pending) {
+      const key = { merchId, orderId: event.body.order_id }
+      const record = orders.get(keyText(key)) ?? emptyOrder(key)
+      orders.set(keyText(key), { ...record, account: told(record, event) })
+    }
+    return orders
+  }
+  return db.transaction(read, { isSnapshot: true })
+}
+
+/** Without attribution: quantities do not depend on it. */
+function told({ account }: OrderRecord, { type, id, at, body }: PendingEvent) {
+  const atMs = at.getTime()
+  if (type === EVENT_TYPE.order) {
+    const report = { ...(body as OrderBody).report, event_id: id }
+    return addReport(account, { report, attribution: null, atMs }).account
+  }
+  const { order_id: _, ...goods } = body as ReturnBody
+  return addReturn(account, { ...goods, event_id: id, accepted_at_ms: atMs })
+}

@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { startIntakeApp } from '../../test/intake-app.ts'
+import { sql } from '../platform/sql.ts'
+import { upsertRates } from './rate-store.ts'
+
+const order = (id: string, changes: object = {}, products?: readonly object[]) => ({
+  order: { id, value: '550.00', currency: 'USD', ...changes },
+  ...(products === undefined ? {} : { products }),
+})
+const SOCKS = { id: 'socks', name: 'Socks', price: '110.00', quantity: 5 }
+
+/** Each merchant has its own; a fresh database for each test keeps them apart. */
+const start = startIntakeApp
+
+const orderRows = sql`
+  select order_id, source, currency, value, hold, revenue_micros::bigint as revenue
+  from merchant_order order by order_id`
+
+test('a signed batch of orders is accepted, durable, and folded', async (t) => {
+  const app = await start(t)
+  const answer = await app.post('orders', { orders: [order('o1'), order('o2', {}, [SOCKS])] })
+  assert.equal(answer.status, 201)
+  assert.deepEqual(answer.json.data, [
+    { order_id: 'o1', held: null },
+    { order_id: 'o2', held: null },
+  ])
+  await app.fold()
+  assert.deepEqual(
+    (await app.db.rows<{ order_id: string; revenue: string }>(orderRows)).map((row) => row.revenue),
+    ['550000000', '550000000'],
+  )
+})
+
+test('a request is refused when its signature, time or body is not what was signed', async (t) => {
+  const app = await start(t)
+  const body = { orders: [order('o1')] }
+  const nowSeconds = app.clock.nowMs / 1000
+  const broken = [
+    { secret: 'another secret' },
+    { signature: '00'.repeat(32) },
+    { signature: 'no hex' },
+    { timestamp: String(nowSeconds - 301) },
+    { timestamp: String(nowSeconds + 301) },
+    { timestamp: 'yesterday' },
+    { timestamp: '' },
+  ]
+  for (const changes of broken) {
+    const answer = await app.post('orders', body, changes)
+    assert.equal(answer.status, 401, JSON.stringify(changes))
+    assert.equal(answer.json.error.code, 4306)
+  }
+  assert.equal(
+    (await app.post('orders', body, { timestamp: String(nowSeconds - 299) })).status,
+    201,
+  )
+  const kept = await app.db.rows<{ reason: string; body: string }>(
+    sql`select reason, body from refused_intake order by refused_id`,
+  )
+  assert.equal(kept.length, broken.length)
+  assert.ok(kept.every((row) => row.body === JSON.stringify(body)))
+  assert.match(kept[0]?.reason ?? '', /X-Souk-Signature/)
+})
+
+test('a replayed request is refused and kept; a retry under its key gets the first answer', async (t) => {
+  const app = await start(t)
+  const body = { orders: [order('o1')] }
+  assert.equal((await app.post('orders', body)).status, 201)
+  const replay = await app.post('orders', body)
+  assert.equal(replay.status, 409)
+  assert.equal(replay.json.error.code, 4091)
+
+  const first = await app.post('orders', { orders: [order('o2')] }, { key: 'k' })
+  app.clock.nowMs += 60_000
+  const retry = await app.post('orders', { orders: [order('o2')] }, { key: 'k' })
+  assert.equal(retry.status, 201)
+  assert.equal(retry.text, first.text)
+  const other = await app.post('orders', { orders: [order('o3')] }, { key: 'k' })
+  assert.equal(other.status, 409)
+  assert.equal(other.json.error.code, 4090)
+  const [kept] = await app.db.rows(sql`select count(*) from refused_intake`)
+  assert.deepEqual(kept, { count: '2' })
+  const events = await app.db.rows(sql`select body->>'order_id' as id from event order by seq`)
+  assert.deepEqual(events, [{ id: 'o1' }, { id: 'o2' }])
+})
+
+test('a key whose first request was refused may be used for the corrected one', async (t) => {
+  const app = await start(t)
+  const wrong = { orders: [order('o1', { currency: 'XYZ' })] }
+  assert.equal((await app.post('orders', wrong, { key: 'k' })).status, 400)
+  assert.equal((await app.post('orders', { orders: [order('o1')] }, { key: 'k' })).status, 201)
+})
+
+test('one wrong order refuses its whole batch, naming every fault, and is kept', async (t) => {
+  const app = await start(t)
+  const nowMs = app.clock.nowMs
+  const future = new Date(nowMs + 10 * 60_000).toISOString()
+  const wrong: [object, string][] = [
+    [order('o', { currency: 'XYZ' }), 'order.currency'],
+    [order('o', { currency: 'usd' }), 'order.currency'],
+    [order('o', { currency: 'XAU' }), 'order.currency'],
+    [order('o', { value: '-5.00' }), 'order.value'],
+    [order('o', { value: 5 }), 'order.value'],
+    [order('o', { value: '5.005' }), 'order.value'],
+    [order('o', { value: '5.00', currency: 'JPY', ordered_at: future }), 'order.ordered_at'],
+    [order('o', { ordered_at: future }), 'order.ordered_at'],
+    [order('o', { ordered_at: '2026-02-30' }), 'order.ordered_at'],
+    [order('o', { value: '999999999999.00' }), 'order.value'],
+    [order('', {}), 'order.id'],
+    [order('x'.repeat(51)), 'order.id'],
+    [order('o', {}, [{ ...SOCKS, quantity: -1 }]), 'products[0].quantity'],
+    [order('o', {}, [{ ...SOCKS, quantity: 0 }]), 'products[0].quantity'],
+    [order('o', {}, [{ ...SOCKS, quantity: 1.5 }]), 'products[0].quantity'],
+    [order('o', {}, [SOCKS, { ...SOCKS, price: 'free' }]), 'products[1].price'],
+    [order('o', {}, [{ ...SOCKS, currency: 'EUR' }]), 'products[0].currency'],
+    [order('o', {}, [{ ...SOCKS, id: 'x'.repeat(101) }]), 'products[0].id'],
+  ]
+  for (const [entry, field] of wrong) {
+    const answer = await app.post('orders', { orders: [order('good'), entry] })
+    assert.equal(answer.status, 400, `${field}: ${answer.text}`)
+    const fields = answer.json.error.data.map((fault: { field: string }) => fault.field)
+    assert.ok(fields.includes(`orders[1].${field}`), `${fields} lacks ${field}`)
+    app.clock.nowMs += 1000 // Each request has a signature of its own.
+  }
+  const [counts] = await app.db.rows(sql`
+    select (select count(*) from event) as events, (select count(*) from refused_intake) as kept`)
+  assert.deepEqual(counts, { events: '0', kept: String(wrong.length) })
+})
+
+test('amounts become micro-dollars by the day’s rate; without one the order is held', async (t) => {
+  const app = await start(t)
+  const rate = { currency: 'JPY', usdPerBase: '1.1684', currencyPerBase: '186.75' }
+  await upsertRates(app.db, 'ecb', [{ ...rate, day: '2026-04-13' }])
+  const day = (text: string) => `${text}T08:00:00Z`
+  const yen = (id: string, ordered_at: string) =>
+    order(id, { value: '12800', currency: 'JPY', ordered_at: day(ordered_at) })
+  const answer = await app.post('orders', {
+    orders: [yen('o1', '2026-04-13'), yen('o2', '2026-04-12')],
+  })
+  assert.deepEqual(answer.json.data, [
+    { order_id: 'o1', held: null },
+    { order_id: 'o2', held: 'no_rate' },
+  ])
+  await app.fold()
+  assert.deepEqual(await app.db.rows(orderRows), [
+    {
+      order_id: 'o1',
+      source: 's2s',
+      currency: 'JPY',
+      value: '12800',
+      hold: null,
+      revenue: '80083106',
+    },
+    {
+      order_id: 'o2',
+      source: 's2s',
+      currency: 'JPY',
+      value: '12800',
+      hold: 'no_rate',
+      revenue: '0',
+    },
+  ])
+})
+
+test('a return of more than was bought is refused at once, folded or not', async (t) => {
+  const app = await start(t)
+  await app.post('orders', { orders: [order('o1', {}, [SOCKS])] })
+  const back = (id: string, quantity: number, changes: object = {}) => ({
+    returns: [{ id, order_id: 'o1', product_id: 'socks', quantity, ...changes }],
+  })
+  assert.equal((await app.post('returns', back('r1', 6))).status, 400)
+  assert.equal((await app.post('returns', back('r2', 3))).status, 201)
+  await app.fold()
+  const over = await app.post('returns', back('r3', 3))
+  assert.equal(over.status, 400)
+  assert.deepEqual(over.json.error.data, [
+    { field: 'returns[0].quantity', rule: 'is more than was bought and has not come back yet' },
+  ])
+  const unknown = await app.post('returns', back('r4', 1, { product_id: 'shoes' }))
+  assert.equal(unknown.json.error.data[0].field, 'returns[0].product_id')
+  assert.equal((await app.post('returns', back('r5', 2))).status, 201)
+  assert.equal((await app.post('returns', back('r6', -2))).status, 400)
+  app.clock.nowMs += 1000
+  assert.equal((await app.post('returns', back('r5', 2))).status, 201, 'the same return again')
+  await app.fold()
+  const [line] = await app.db.rows(sql`select quantity, returned from order_line`)
+  assert.deepEqual(line, { quantity: 5, returned: 5 })
+  const [kept] = await app.db.rows(sql`
+    select count(*) from refused_intake where endpoint = 'returns'`)
+  assert.deepEqual(kept, { count: '4' })
+})
+
+test('the refused can be read back by the merchant, with body and reason', async (t) => {
+  const app = await start(t)
+  const body = { orders: [order('o1', { currency: 'XYZ' })] }
+  await app.post('orders', body)
+  const { merch_id: merchId, postback_secret: secret } = app.merchant
+  const timestamp = String(app.clock.nowMs / 1000)
+  const { signBody } = await import('./signed-request.ts')
+  const get = (signature: string) =>
+    app.http.inject({
+      url: `/api/v1/merchants/${merchId}/refused/`,
+      headers: { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature },
+    })
+  const answer = await get(signBody(secret, timestamp, Buffer.alloc(0)).toString('hex'))
+  assert.equal(answer.statusCode, 200)
+  const [refusal] = answer.json().data
+  assert.equal(refusal.body, JSON.stringify(body))
+  assert.deepEqual(refusal.faults, [
+    { field: 'orders[0].order.currency', rule: 'ISO 4217 has no XYZ' },
+  ])
+  assert.equal((await get('00'.repeat(32))).statusCode, 401)
+})
+
+test('a thousand concurrent reports of one order make one order', async (t) => {
+  const app = await start(t)
+  const answers = await Promise.all(
+    Array.from({ length: 1000 }, (_, index) =>
+      app.post('orders', { orders: [order('o1', {}, [SOCKS])], attempt: index }),
+    ),
+  )
+  assert.ok(answers.every(({ status }) => status === 201))
+  await app.fold()
+  const rows = await app.db.rows(sql`
+    select revenue_micros, (select count(*) from event) as events from merchant_order`)
+  assert.deepEqual(rows, [{ revenue_micros: '550000000', events: '1000' }])
+})
+
+const checkoutOf = (organization_id: number, events: readonly object[], user: object = {}) => ({
+  organization_type: 'merchant',
+  organization_id,
+  user: { source_url: 'https://shop.example/thanks', ...user },
+  events,
+})
+
+test('the checkout call of a browser is accepted as text, with an empty body', async (t) => {
+  const app = await start(t)
+  const click_ids = ['00112233445566778899aabbccddeeff']
+  const cids = 'ffeeddccbbaa99887766554433221100,not-one-of-ours'
+  const event = order('o1', { click_ids, cids, is_new_customer: true }, [
+    { id: 'socks', name: 'Socks', price: '550.00', currency: 'USD' },
+  ])
+  const answer = await app.checkout(checkoutOf(app.merchant.merch_id, [event]))
+  assert.deepEqual([answer.status, answer.text], [201, ''])
+  await app.fold()
+  const [row] = await app.db.rows(sql`
+    select source, told->'evidence' as evidence, is_new_customer from merchant_order`)
+  assert.deepEqual(row, {
+    source: 'pixel',
+    is_new_customer: true,
+    evidence: [...click_ids, 'ffeeddccbbaa99887766554433221100'].map((id) => ({
+      id,
+      at_ms: null,
+      verdict: 'unknown_click',
+    })),
+  })
+})
+
+test('only the merchant’s own pages may report, by Origin or else by the page they name', async (t) => {
+  const app = await start(t)
+  const call = async (origin: string | null, source_url: string) =>
+    (
+      await app.checkout(
+        checkoutOf(app.merchant.merch_id, [order('o1')], { source_url }),
+        origin === null ? { origin: 'null' } : { origin },
+      )
+    ).status
+  const own = 'https://shop.example/thanks'
+  const foreign = 'https://other.example/'
+  assert.equal(await call('https://shop.example', foreign), 201)
+  assert.equal(await call('https://checkout.shop.example', foreign), 201)
+  assert.equal(await call('https://other.example', own), 403)
+  assert.equal(await call('https://notshop.example', own), 403)
+  assert.equal(await call(null, own), 201)
+  assert.equal(await call(null, foreign), 403)
+  const [kept] = await app.db.rows(sql`
+    select count(*) from refused_intake where endpoint = 'checkout'`)
+  assert.deepEqual(kept, { count: '3' })
+})
+
+test('a browser’s order far above the usual is held until the merchant’s server confirms it', async (t) => {
+  const app = await start(t)
+  const usual = Array.from({ length: 30 }, (_, index) => order(`u${index}`, { value: '50.00' }))
+  await app.post('orders', { orders: usual })
+  await app.fold()
+  const report = (id: string, value: string) =>
+    app.checkout(checkoutOf(app.merchant.merch_id, [order(id, { value })]))
+  await report('o1', '150.00')
+  await report('o2', '150.01')
+  await app.fold()
+  const holdOf = async (id: string) =>
+    (
+      await app.db.row<{ hold: string | null }>(
+        sql`select hold from merchant_order where order_id = ${id}`,
+      )
+    )?.hold
+  assert.equal(await holdOf('o1'), null)
+  assert.equal(await holdOf('o2'), 'review')
+  await app.post('orders', { orders: [order('o2', { value: '150.01' })] })
+  await app.fold()
+  assert.equal(await holdOf('o2'), null)
+})
+
+test('bad checkout calls are refused with the documented error and kept', async (t) => {
+  const app = await start(t)
+  const { merch_id: id } = app.merchant
+  const good = checkoutOf(id, [order('o1')])
+  const wrong: [object | string, number][] = [
+    ['{"organization_type":', 400],
+    [{ ...good, organization_type: 'publisher' }, 400],
+    [{ ...good, organization_id: String(id) }, 400],
+    [{ ...good, organization_id: 999_999 }, 404],
+    [{ ...good, events: [] }, 400],
+    [{ ...good, events: Array.from({ length: 101 }, () => order('o1')) }, 400],
+    [checkoutOf(id, [{}]), 400],
+    [checkoutOf(id, [order('o1', { click_ids: 'abc' })]), 400],
+  ]
+  for (const [body, status] of wrong) {
+    const answer = await app.checkout(body)
+    assert.equal(answer.status, status, answer.text)
+    assert.equal(answer.json.info.error, true)
+  }
+  const [kept] = await app.db.rows(sql`select count(*) from refused_intake`)
+  assert.deepEqual(kept, { count: String(wrong.length) })
+})
+
+test('whatever JSON is sent, the answer is 201 or a 4xx, and nothing breaks', async (t) => {
+  const app = await start(t)
+  let attempt = 0
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), fc.jsonValue(), async (value, product) => {
+      attempt += 1
+      const bodies = [
+        { orders: [{ order: { id: 'o', value, currency: 'USD' } }], attempt },
+        { orders: [{ ...order('o'), products: [product] }], attempt },
+        { orders: value, attempt },
+      ]
+      for (const body of bodies) {
+        const { status } = await app.post('orders', body)
+        assert.ok(status === 201 || status === 400, String(status))
+      }
+      const checked = await app.checkout(checkoutOf(app.merchant.merch_id, [value as object]))
+      assert.ok(checked.status === 201 || checked.status === 400)
+    }),
+    { numRuns: 60 },
+  )
+  await app.fold()
+})

@@ -1,0 +1,219 @@
+/**
+ * Where merchants' servers report orders and returns, in signed requests (signed-request.ts).
+ *
+ * Whatever is refused is kept word for word with its reason, so that nothing a merchant told us is
+ * lost while a mistake is put right.
+ */
+import { createHash } from 'node:crypto'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { type Merchant, requireMerchant } from '../catalog/merchant-store.ts'
+import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { parseJson } from '../platform/hot-http.ts'
+import { compileCheck } from '../platform/validation.ts'
+import { acceptOrders, acceptReturns, type IntakeDeps } from './intake.ts'
+import {
+  claimRequest,
+  dropRequest,
+  finishRequest,
+  insertRefusal,
+  listRefusals,
+  type SignedRequest,
+} from './intake-store.ts'
+import { keepRawBodies, rawBody } from './raw-body.ts'
+import { readAll, readOrder, readReturn } from './read-order.ts'
+import {
+  AcceptedOrderRecord,
+  OrdersBody,
+  RefusalRecord,
+  ReturnsBody,
+  toRefusalRecord,
+} from './schema.ts'
+import { SIGNATURE_HEADER, TIMESTAMP_HEADER, verifySignature } from './signed-request.ts'
+
+const IDEMPOTENCY_KEY_LENGTH_MAX = 255
+const REFUSALS_SHOWN_MAX = 1_000
+
+const Params = Type.Object({ merch_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) })
+type Call = FastifyRequest<{ Params: { merch_id: number } }>
+
+const SignatureHeaders = Type.Object({
+  [TIMESTAMP_HEADER]: Type.Optional(Type.String({ description: 'Unix time, whole seconds' })),
+  [SIGNATURE_HEADER]: Type.Optional(
+    Type.String({
+      description: 'Hex HMAC-SHA256, keyed with the postback secret, of timestamp, dot and body',
+    }),
+  ),
+  'idempotency-key': Type.Optional(Type.String({ maxLength: IDEMPOTENCY_KEY_LENGTH_MAX })),
+})
+
+const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
+
+export const intakeRoutes =
+  (deps: IntakeDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    keepRawBodies(app) // The signature is over the bytes; they are parsed only when it holds.
+    const signed = <T extends object>(schema: T) => ({
+      schema: { params: Params, headers: SignatureHeaders, ...schema },
+    })
+    const checkOrders = compileCheck(OrdersBody)
+    const checkReturns = compileCheck(ReturnsBody)
+
+    app.post(
+      '/api/v1/merchants/:merch_id/orders/',
+      signed({
+        operationId: 'reportOrders',
+        summary: 'Report orders, server to server',
+        body: OrdersBody,
+        response: { 201: envelope(AcceptedOrderRecord), ...error },
+      }),
+      async (request, reply) => {
+        reply.status(201)
+        return receive(deps, { request: request as Call, endpoint: 'orders' }, (merchant, body) => {
+          const { orders } = check<OrdersBody>(checkOrders, body)
+          const nowMs = deps.now()
+          const read = readAll(orders, (order, index) =>
+            readOrder(order, { path: `orders[${index}]`, source: 's2s', nowMs }),
+          )
+          return acceptOrders(deps, merchant, read)
+        })
+      },
+    )
+
+    app.post(
+      '/api/v1/merchants/:merch_id/returns/',
+      signed({
+        operationId: 'reportReturns',
+        summary: 'Report returned goods, server to server',
+        body: ReturnsBody,
+        response: { 201: envelope(Type.Object({ id: Type.String() })), ...error },
+      }),
+      async (request, reply) => {
+        reply.status(201)
+        return receive(
+          deps,
+          { request: request as Call, endpoint: 'returns' },
+          async (merchant, body) => {
+            const { returns } = check<ReturnsBody>(checkReturns, body)
+            const nowMs = deps.now()
+            const read = readAll(returns, (entry, index) =>
+              readReturn(entry, { path: `returns[${index}]`, nowMs }),
+            )
+            await acceptReturns(deps, merchant, read)
+            return read.map(({ return_id }) => ({ id: return_id }))
+          },
+        )
+      },
+    )
+
+    app.get(
+      '/api/v1/merchants/:merch_id/refused/',
+      signed({
+        operationId: 'listRefused',
+        summary: 'What was refused of this merchant, newest first, with the reasons',
+        response: { 200: envelope(RefusalRecord), ...error },
+      }),
+      async (request) => {
+        const merchant = await requireMerchant(deps.db, (request as Call).params.merch_id)
+        verified(deps, request as Call, { merchant, body: Buffer.alloc(0) })
+        const limit = REFUSALS_SHOWN_MAX
+        const rows = await listRefusals(deps.db, { merchId: merchant.merch_id, limit })
+        return ok(200, ...rows.map(toRefusalRecord))
+      },
+    )
+  }
+
+/** What a signed call is answered with: the same whether it is the first or a retry. */
+type Answer<T> = ReturnType<typeof ok<T>>
+
+/** Verifies, claims, accepts, and remembers the answer; keeps what is refused on the way. */
+async function receive<T>(
+  deps: IntakeDeps,
+  { request, endpoint }: { readonly request: Call; readonly endpoint: string },
+  accept: (merchant: Merchant, body: unknown) => Promise<readonly T[]>,
+): Promise<Answer<T>> {
+  const merchant = await requireMerchant(deps.db, request.params.merch_id)
+  const body = rawBody(request)
+  try {
+    const claim = await claimed(deps, request, { merchant, body })
+    if ('answer' in claim) return JSON.parse(claim.answer)
+    try {
+      const answer = ok(201, ...(await accept(merchant, parseJson(body))))
+      const response = JSON.stringify(answer)
+      await finishRequest(deps.db, claim.request, { status: 201, response })
+      return answer
+    } catch (cause) {
+      await dropRequest(deps.db, claim.request)
+      throw cause
+    }
+  } catch (cause) {
+    if (cause instanceof ApiError && cause.status < 500) {
+      await insertRefusal(deps.db, {
+        at: new Date(deps.now()),
+        merchId: merchant.merch_id,
+        endpoint,
+        reason: cause.message,
+        faults: (cause.data ?? []) as Fault[],
+        body: body.toString(),
+        origin: request.clientAddress,
+      })
+    }
+    throw cause
+  }
+}
+
+type Claimed = { readonly request: SignedRequest } | { readonly answer: string }
+
+async function claimed(
+  deps: IntakeDeps,
+  request: Call,
+  { merchant, body }: { readonly merchant: Merchant; readonly body: Buffer },
+): Promise<Claimed> {
+  const signature = verified(deps, request, { merchant, body })
+  const key = request.headers['idempotency-key']
+  const wanted: SignedRequest = {
+    merchId: merchant.merch_id,
+    signature,
+    idempotencyKey: typeof key === 'string' && key !== '' ? key : null,
+    bodyHash: createHash('sha256').update(request.url).update('\n').update(body).digest(),
+    at: new Date(deps.now()),
+  }
+  const claim = await claimRequest(deps.db, wanted)
+  switch (claim.kind) {
+    case 'claimed':
+      return { request: wanted }
+    case 'answered':
+      return { answer: claim.response }
+    case 'replayed':
+      throw new ApiError('replayed')
+    case 'other_body':
+      throw new ApiError('idempotencyConflict')
+    case 'working':
+      throw new ApiError('stillAtWork', { headers: { 'retry-after': '1' } })
+  }
+}
+
+function verified(
+  deps: IntakeDeps,
+  request: Call,
+  { merchant, body }: { readonly merchant: Merchant; readonly body: Buffer },
+): Buffer {
+  const header = (name: string) => {
+    const value = request.headers[name]
+    return typeof value === 'string' ? value : undefined
+  }
+  const result = verifySignature(
+    { timestamp: header(TIMESTAMP_HEADER), signature: header(SIGNATURE_HEADER), body },
+    { secret: merchant.postback_secret, nowMs: deps.now() },
+  )
+  if ('reason' in result) throw new ApiError('badSignature', { message: result.reason })
+  return result.signature
+}
+
+function check<T>(faultsOf: (value: unknown) => Fault[], body: unknown): T {
+  const faults = faultsOf(body)
+  if (faults.length > 0) throw badRequest(faults)
+  return body as T
+}

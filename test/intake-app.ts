@@ -1,0 +1,125 @@
+/**
+ * Merchants' intake in-process: real SQL, real log, the fold on request, and a clock that tests
+ * may move.
+ */
+import { checkoutRoutes } from '../src/attribution/checkout-routes.ts'
+import { intakeRoutes } from '../src/attribution/routes.ts'
+import { signBody } from '../src/attribution/signed-request.ts'
+import { UsualValues } from '../src/attribution/usual-value.ts'
+import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
+import { insertMerchant, type Merchant } from '../src/catalog/merchant-store.ts'
+import { MONEY_LANE } from '../src/events/event.ts'
+import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
+import { createHttp, type Http } from '../src/platform/http.ts'
+import { makeIdSource } from '../src/platform/ids.ts'
+import { makeLogger } from '../src/platform/log.ts'
+import type { Database } from '../src/platform/postgres.ts'
+import { sql } from '../src/platform/sql.ts'
+import { foldMoney } from '../src/stats/fold-money.ts'
+import { type Scope, testDatabase } from './database.ts'
+
+export interface IntakeApp {
+  readonly http: Http
+  readonly db: Database
+  readonly merchant: Merchant
+  readonly clock: { nowMs: number }
+  /** Folds all that the log's money lane has. */
+  fold(): Promise<void>
+  /** A signed request of the merchant's server; `changes` break it. */
+  post(path: 'orders' | 'returns', body: object, changes?: SignedCall): Promise<Answer>
+  checkout(body: object | string, headers?: Record<string, string>): Promise<Answer>
+}
+
+interface SignedCall {
+  readonly key?: string
+  readonly timestamp?: string
+  readonly secret?: string
+  readonly signature?: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any
+}
+
+export async function startIntakeApp(scope: Scope, nowMs = Date.UTC(2026, 3, 13, 12)) {
+  const db = await testDatabase(scope)
+  const log = openPostgresEventLog(db.connection)
+  scope.after(() => log.close())
+  const clock = { nowMs }
+  const merchant = await insertMerchant(db, {
+    ...MERCHANT_DEFAULTS,
+    name: 'Shop',
+    domains: ['shop.example'],
+  })
+  const ids = makeIdSource({ nodeId: 1, now: () => clock.nowMs })
+  const deps = {
+    db,
+    append: (events: Parameters<typeof log.append>[0]) => log.append(events),
+    nextId: () => ids.next(),
+    now: () => clock.nowMs,
+  }
+  const http = await createHttp({
+    log: makeLogger({ level: 'silent' }),
+    corsOrigins: [],
+    trustedProxies: [],
+    matchHot: () => null,
+  })
+  await http.register(intakeRoutes(deps))
+  const limit = () => undefined
+  await http.register(checkoutRoutes({ ...deps, usualValues: new UsualValues(db), limit }))
+  scope.after(async () => {
+    await http.close()
+  })
+
+  const fold = async () => {
+    for (;;) {
+      const at = await db.row<{ position: string }>(
+        sql`select position from lane where lane = ${MONEY_LANE}`,
+      )
+      const position = at?.position ?? '0'
+      const events = await log.read({ lane: MONEY_LANE, position, limit: 1000 })
+      const last = events.at(-1)
+      if (last === undefined) return
+      await db.transaction(async (tx) => {
+        await foldMoney(tx, events)
+        await tx.run(sql`update lane set position = ${last.seq} where lane = ${MONEY_LANE}`)
+      })
+    }
+  }
+  const post = async (path: string, body: object, changes: SignedCall = {}) => {
+    const payload = Buffer.from(JSON.stringify(body))
+    const timestamp = changes.timestamp ?? String(Math.floor(clock.nowMs / 1000))
+    const secret = changes.secret ?? merchant.postback_secret
+    const { key, signature = signBody(secret, timestamp, payload).toString('hex') } = changes
+    return answerOf(
+      await http.inject({
+        method: 'POST',
+        url: `/api/v1/merchants/${merchant.merch_id}/${path}/`,
+        headers: {
+          'content-type': 'application/json',
+          'x-souk-timestamp': timestamp,
+          'x-souk-signature': signature,
+          ...(key === undefined ? {} : { 'idempotency-key': key }),
+        },
+        payload,
+      }),
+    )
+  }
+  const checkout = async (body: object | string, headers: Record<string, string> = {}) =>
+    answerOf(
+      await http.inject({
+        method: 'POST',
+        url: '/api/v1/events/conversions/checkout/',
+        headers: { 'content-type': 'text/plain', origin: 'https://www.shop.example', ...headers },
+        payload: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    )
+  return { http, db, merchant, clock, fold, post, checkout } satisfies IntakeApp
+}
+
+function answerOf({ statusCode, body }: { statusCode: number; body: string }): Answer {
+  return { status: statusCode, text: body, json: body === '' ? null : JSON.parse(body) }
+}
