@@ -10,11 +10,12 @@ FROM debian:bookworm-slim
 # PostgreSQL refuses to run as root; with DATABASE_URL set, the embedded one is not started at all.
 RUN useradd --system --create-home --home-dir /data souk && chmod 700 /data
 COPY --from=build /souk /souk
-ENV HOST=0.0.0.0 SOUK_DATA=/data
+RUN ln -s /souk/bin/souk.mjs /usr/local/bin/souk
+ENV HOST=0.0.0.0 SOUK_DATA=/data PATH=/souk/node_modules/.bin:$PATH
 USER souk
 VOLUME /data
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["/souk/node_modules/.bin/node", "-e", \
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "-e", \
   "fetch(`http://127.0.0.1:${process.env.PORT ?? 8080}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["/souk/node_modules/.bin/node", "/souk/bin/souk.mjs"]
+ENTRYPOINT ["souk"]
 CMD ["serve"]

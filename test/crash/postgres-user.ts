@@ -1,0 +1,18 @@
+/**
+ * A process that uses the embedded PostgreSQL of a folder until it is told to stop.
+ *
+ *   node test/crash/postgres-user.ts '{"dataDir":"…"}'
+ *
+ * Prints one JSON line when it is in, and leaves in good order on SIGTERM.
+ */
+import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
+import { makeLogger } from '../../src/platform/log.ts'
+
+const options = JSON.parse(process.argv[2] ?? '{}')
+const postgres = await openEmbeddedPostgres({ ...options, log: makeLogger({ level: 'warn' }) })
+const isAsked = setInterval(() => undefined, 60_000) // Keeps the process for as long as that.
+process.once('SIGTERM', async () => {
+  await postgres.close()
+  clearInterval(isAsked)
+})
+process.stdout.write(`${JSON.stringify(postgres.connection)}\n`)
