@@ -1,0 +1,59 @@
+/** The demo merchants' feed files, each in its own format, as real merchants send them. */
+import { html } from './html.ts'
+import { type DemoMerchant, type DemoOffer, offersOf } from './network.ts'
+import { dollars } from './shop-page.ts'
+
+/** The text of a merchant's feed; `siteOf` gives the shop's and the pictures' addresses. */
+export function feedText(
+  merchant: DemoMerchant,
+  siteOf: { shop: (slug: string) => string; picture: (gtin: string) => string },
+): string {
+  const rows = offersOf(merchant).map((offer) => fields(offer, siteOf))
+  switch (merchant.feed) {
+    case 'csv':
+      return separated(rows, ',')
+    case 'tsv':
+      return separated(rows, '\t')
+    case 'jsonl':
+      return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+    case 'xml':
+      return rss(merchant, rows)
+  }
+}
+
+type Row = Record<string, string>
+
+function fields(
+  { merchant, product, sku, priceCents, isInStock }: DemoOffer,
+  siteOf: { shop: (slug: string) => string; picture: (gtin: string) => string },
+): Row {
+  return {
+    id: sku,
+    title: product.name,
+    link: `${siteOf.shop(merchant.slug)}/p/${sku}?utm_source=feed`,
+    image_link: siteOf.picture(product.gtin),
+    price: `${dollars(priceCents).slice(1)} USD`,
+    availability: isInStock ? 'in stock' : 'out of stock',
+    gtin: product.gtin,
+    brand: product.brand,
+  }
+}
+
+function separated(rows: readonly Row[], separator: string): string {
+  const quote = (text: string) => (/[",\t\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+  const lines = rows.map((row) => Object.values(row).map(quote).join(separator))
+  return [Object.keys(rows[0] ?? {}).join(separator), ...lines, ''].join('\n')
+}
+
+function rss(merchant: DemoMerchant, rows: readonly Row[]): string {
+  const items = rows.map((row) => {
+    const elements = Object.entries(row).map(([name, value]) => {
+      const tag = ['title', 'link'].includes(name) ? name : `g:${name}`
+      return html`${{ html: `<${tag}>` }}${value}${{ html: `</${tag}>` }}`
+    })
+    return html`<item>${elements}</item>\n`
+  })
+  return html`<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0" xmlns:g="http://base.google.com/ns/1.0"><channel><title>${merchant.name}</title>
+${items}</channel></rss>`.html
+}

@@ -1,0 +1,218 @@
+/**
+ * Makes the demo network in an empty database, the way operators and publishers make theirs:
+ * accounts, merchants with feeds and campaigns, articles with smart links.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createApiKey, createUser } from '../accounts/create-account.ts'
+import { PUBLISHER_DEFAULTS } from '../accounts/publisher.ts'
+import { insertPublisher } from '../accounts/publisher-store.ts'
+import { openFeedFile } from '../catalog/feed-file.ts'
+import { importFeed } from '../catalog/import-feed.ts'
+import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
+import { insertMerchant } from '../catalog/merchant-store.ts'
+import type { CampaignSettings } from '../demand/campaign.ts'
+import { insertCampaign } from '../demand/campaign-store.ts'
+import { createSmartLink, readOrder } from '../links/create-link.ts'
+import { smartLinkUrl } from '../links/link-url.ts'
+import type { IdSource } from '../platform/ids.ts'
+import { MICROS_PER_DOLLAR, type Micros, micros } from '../platform/money.ts'
+import type { Database } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { feedText } from './feeds.ts'
+import {
+  ARTICLES,
+  type DemoCampaign,
+  type DemoPick,
+  MERCHANTS,
+  PUBLISHERS,
+  pickedOffer,
+} from './network.ts'
+
+/** What the demo keeps beside its database: addresses and the login that the screen shows. */
+export interface DemoState {
+  readonly sitePort: number
+  readonly email: string
+  readonly password: string
+  readonly apiKey: string
+  readonly merchants: Readonly<Record<string, number>> // merch_id by slug
+  readonly publishers: Readonly<Record<string, number>> // pub_id by slug
+  readonly links: Readonly<Record<string, string>> // address by article and pick
+}
+
+export interface DemoDeps {
+  readonly database: Database
+  readonly ids: IdSource
+  readonly dataDir: string
+  readonly linkUrl: string
+  readonly now: () => Date
+}
+
+export const siteUrl = (slug: string, port: number): string => `http://${slug}.localhost:${port}`
+export const pictureUrl = (gtin: string, port: number): string =>
+  `http://pictures.localhost:${port}/${gtin}.svg`
+export const linkKey = (article: string, pick: DemoPick): string => `${article}/${pick.verdict}`
+
+const FILE = 'demo.json'
+
+/** The demo's state; null when this database holds no demo. */
+export async function readDemo(dataDir: string): Promise<DemoState | null> {
+  try {
+    return JSON.parse(await readFile(join(dataDir, FILE), 'utf8')) as DemoState
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+export async function isEmpty({ database }: DemoDeps): Promise<boolean> {
+  const row = await database.row<{ is_empty: boolean }>(sql`
+    select not exists (select from publisher) and not exists (select from merchant) as is_empty`)
+  return row?.is_empty === true
+}
+
+/** Makes everything in an empty database. */
+export async function loadDemo(deps: DemoDeps, sitePort: number): Promise<DemoState> {
+  const { database, dataDir } = deps
+  const email = 'demo@souk.example'
+  const password = `demo-${randomBytes(4).toString('hex')}`
+  const user = await createUser(database, { email, password, isAdmin: true })
+  const publishers = await makePublishers(database, user.uid)
+  const merchants = await makeMerchants(deps, sitePort)
+  const { key } = await createApiKey(database, {
+    uid: user.uid,
+    description: 'Demo key',
+    expiresAt: null,
+    now: deps.now(),
+  })
+  const state = { sitePort, email, password, apiKey: key, merchants, publishers, links: {} }
+  await importDemoFeeds(deps, state)
+  const complete = { ...state, links: await makeLinks(deps, { user: user.uid, state }) }
+  const path = join(dataDir, FILE)
+  await writeFile(`${path}.new`, JSON.stringify(complete, null, 2), { mode: 0o600 })
+  await rename(`${path}.new`, path)
+  return complete
+}
+
+/** Feeds grow stale after a day: the demo's merchants send theirs again at every start. */
+export async function importDemoFeeds(
+  { database, dataDir, now }: DemoDeps,
+  { sitePort, merchants }: DemoState,
+): Promise<void> {
+  const folder = join(dataDir, 'demo-feeds')
+  await mkdir(folder, { recursive: true })
+  const siteOf = {
+    shop: (slug: string) => siteUrl(slug, sitePort),
+    picture: (gtin: string) => pictureUrl(gtin, sitePort),
+  }
+  for (const merchant of MERCHANTS) {
+    const merchId = merchants[merchant.slug]
+    if (merchId === undefined) continue
+    const path = join(folder, `${merchant.slug}.${merchant.feed}`)
+    await writeFile(path, feedText(merchant, siteOf))
+    await importFeed(database, {
+      merchId,
+      file: await openFeedFile(path),
+      format: 'auto',
+      at: now(),
+      seed: randomBytes(4).readUInt32BE(),
+    })
+  }
+}
+
+async function makePublishers(db: Database, uid: number): Promise<Record<string, number>> {
+  const made: Record<string, number> = {}
+  for (const { slug, name, isPartner, sharePercent } of PUBLISHERS) {
+    const row = await insertPublisher(db, {
+      ...PUBLISHER_DEFAULTS,
+      uid,
+      slug,
+      name,
+      is_partner: isPartner,
+      share_ppm: sharePercent * 10_000,
+      domains: [`${slug}.localhost`],
+    })
+    made[slug] = row.pub_id
+  }
+  return made
+}
+
+async function makeMerchants(
+  { database, now }: DemoDeps,
+  sitePort: number,
+): Promise<Record<string, number>> {
+  const made: Record<string, number> = {}
+  for (const { slug, name, campaigns } of MERCHANTS) {
+    const { merch_id: merchId } = await insertMerchant(database, {
+      ...MERCHANT_DEFAULTS,
+      name,
+      domains: [`${slug}.localhost`],
+      origins: [siteUrl(slug, sitePort)],
+    })
+    made[slug] = merchId
+    for (const campaign of campaigns) {
+      const settings = campaignSettings(merchId, campaign)
+      await insertCampaign(database, { settings, world: { now: now(), knowsCountries: false } })
+    }
+  }
+  return made
+}
+
+function campaignSettings(merchId: number, campaign: DemoCampaign): CampaignSettings {
+  const { bidCents, exclusiveBidCents, ratePercent, paymentCents } = campaign
+  return {
+    merch_id: merchId,
+    model: campaign.model,
+    bid_micros: cents(bidCents),
+    exclusive_bid_micros: cents(exclusiveBidCents),
+    rate_ppm: ratePercent === undefined ? null : ratePercent * 10_000,
+    payment_micros: cents(paymentCents),
+    roas: null,
+    daily_budget_micros: dollars(campaign.dailyBudgetDollars),
+    budget_micros: dollars(campaign.budgetDollars),
+    starts_at: null,
+    ends_at: null,
+    countries: [],
+    devices: [],
+    allow_publishers: [],
+    block_publishers: [],
+    tracker_impression: [],
+    tracker_viewable: [],
+  }
+}
+
+const cents = (value: number | undefined): Micros | null =>
+  value === undefined ? null : micros((value * MICROS_PER_DOLLAR) / 100)
+const dollars = (value: number | undefined): Micros | null =>
+  value === undefined ? null : micros(value * MICROS_PER_DOLLAR)
+
+/** Smart links for the articles of publishers outside the program; LinkMate makes the others'. */
+async function makeLinks(
+  { database, ids, linkUrl }: DemoDeps,
+  { user, state }: { user: number; state: DemoState },
+): Promise<Record<string, string>> {
+  const links: Record<string, string> = {}
+  for (const article of ARTICLES) {
+    const publisher = PUBLISHERS.find(({ slug }) => slug === article.publisher)
+    const pubId = state.publishers[article.publisher]
+    if (publisher === undefined || pubId === undefined || publisher.isPartner) continue
+    for (const pick of article.picks) {
+      const { merchant, sku } = pickedOffer(pick)
+      const order = readOrder(
+        {
+          url: `${siteUrl(merchant.slug, state.sitePort)}/p/${sku}`,
+          article_name: article.title,
+          article_url: `${siteUrl(article.publisher, state.sitePort)}/${article.slug}`,
+          article_publication_date: article.published,
+          exclusive_match_requested: pick.isExclusive,
+          pub_id: pubId,
+        },
+        { uid: user, pubIds: Object.values(state.publishers) },
+      )
+      const { link } = await createSmartLink(database, { order, auctionId: ids.next() })
+      links[linkKey(article.slug, pick)] = smartLinkUrl(linkUrl, link.auction_id)
+    }
+  }
+  return links
+}

@@ -1,0 +1,154 @@
+/**
+ * The demo's shops, magazines and pictures, each on a host of its own below `localhost`, all on
+ * one port: browsers resolve `*.localhost` to this machine without any set-up.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { articlePage, frontPage } from './article-page.ts'
+import { type DemoState, linkKey, pictureUrl, siteUrl } from './load.ts'
+import {
+  ARTICLES,
+  type DemoArticle,
+  type DemoMerchant,
+  type DemoPick,
+  type DemoPublisher,
+  MERCHANTS,
+  offersOf,
+  PUBLISHERS,
+  pickedOffer,
+} from './network.ts'
+import { productPicture } from './pictures.ts'
+import { demoProducts } from './products.ts'
+import { productPage, type Shop, shopFront, thanksPage } from './shop-page.ts'
+
+export interface DemoSite {
+  close(): Promise<void>
+}
+
+export interface SiteOptions {
+  readonly state: DemoState
+  readonly host: string
+  readonly baseUrl: string // of the tags
+}
+
+interface Page {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+export async function startDemoSite(options: SiteOptions): Promise<DemoSite> {
+  const server = createServer((req, res) => answer(res, respond(options, req)))
+  await listen(server, options.state.sitePort, options.host)
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** A port that is free now, from `first` on; the demo keeps it for good. */
+export async function findFreePort(first: number, host: string): Promise<number> {
+  for (let port = first; port < first + PORTS_TRIED; port++) {
+    const server = createServer()
+    try {
+      await listen(server, port, host)
+      return port
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    } finally {
+      server.close()
+    }
+  }
+  throw new Error(`no free port for the demo's shops from ${first} to ${first + PORTS_TRIED - 1}`)
+}
+
+const PORTS_TRIED = 50
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+}
+
+function answer(res: ServerResponse, { status, type, body }: Page): void {
+  res.writeHead(status, { 'content-type': type, 'cache-control': 'no-cache' })
+  res.end(body)
+}
+
+function respond(options: SiteOptions, req: IncomingMessage): Page {
+  const slug = (req.headers.host ?? '').split('.')[0] ?? ''
+  const url = new URL(req.url ?? '/', 'http://demo')
+  const publisher = PUBLISHERS.find((item) => item.slug === slug)
+  if (publisher !== undefined) return magazine(options, publisher, url)
+  const merchant = MERCHANTS.find((item) => item.slug === slug)
+  if (merchant !== undefined) return shop(options, merchant, url)
+  return slug === 'pictures' ? picture(url) : NOT_FOUND
+}
+
+const HTML = 'text/html; charset=utf-8'
+const NOT_FOUND: Page = {
+  status: 404,
+  type: HTML,
+  body: '<!doctype html><title>Not found</title><p>There is nothing at this address of the demo.',
+}
+const page = (body: string): Page => ({ status: 200, type: HTML, body })
+
+function magazine({ state, baseUrl }: SiteOptions, publisher: DemoPublisher, url: URL): Page {
+  const site = siteUrl(publisher.slug, state.sitePort)
+  const articles = ARTICLES.map((article) => ({
+    article,
+    title: article.title,
+    url: `${siteUrl(article.publisher, state.sitePort)}/${article.slug}`,
+  }))
+  const own = articles.filter(({ article }) => article.publisher === publisher.slug)
+  if (url.pathname === '/') return page(frontPage(publisher, own))
+  const found = own.find(({ article }) => url.pathname === `/${article.slug}`)
+  if (found === undefined) return NOT_FOUND
+  return page(
+    articlePage({
+      publisher,
+      article: found.article,
+      tagUrl: `${baseUrl}/tag/souk.js`,
+      siteUrl: site,
+      linkOf: (pick) => state.links[linkKey(found.article.slug, pick)] ?? rawLink(pick, state),
+      pictureOf: (gtin) => pictureUrl(gtin, state.sitePort),
+      others: articles.filter(({ article }) => isOther(article, found.article)),
+    }),
+  )
+}
+
+const isOther = (article: DemoArticle, shown: DemoArticle): boolean => article !== shown
+
+/** A raw link to the shop, as members of the program write them: LinkMate makes it smart. */
+function rawLink(pick: DemoPick, { sitePort }: DemoState): string {
+  const { merchant, sku } = pickedOffer(pick)
+  return `${siteUrl(merchant.slug, sitePort)}/p/${sku}${pick.isExclusive ? '#locklink' : ''}`
+}
+
+function shop({ state, baseUrl }: SiteOptions, merchant: DemoMerchant, url: URL): Page {
+  const about: Shop = {
+    merchant,
+    merchId: state.merchants[merchant.slug] ?? 0,
+    hue: MERCHANTS.indexOf(merchant) * 60,
+    tagUrl: `${baseUrl}/tag/souk-merchant.js`,
+    pictureOf: (gtin) => pictureUrl(gtin, state.sitePort),
+  }
+  const offers = offersOf(merchant)
+  if (url.pathname === '/') return page(shopFront(about, offers))
+  const isThanks = url.pathname === '/thanks'
+  const sku = isThanks ? url.searchParams.get('sku') : url.pathname.replace(/^\/p\//, '')
+  const offer = offers.find((item) => item.sku === sku)
+  if (offer === undefined) return NOT_FOUND
+  if (!isThanks) return page(productPage(about, offer))
+  return page(thanksPage(about, offer, `${offer.sku}-${Date.now().toString(36)}`))
+}
+
+function picture(url: URL): Page {
+  const gtin = /^\/(\d{13})\.svg$/.exec(url.pathname)?.[1]
+  const product = demoProducts().find((item) => item.gtin === gtin)
+  if (product === undefined) return NOT_FOUND
+  return { status: 200, type: 'image/svg+xml', body: productPicture(product) }
+}
