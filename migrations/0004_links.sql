@@ -24,6 +24,7 @@ create table smart_link (
   is_exclusive boolean not null default false,
   source text not null check (source in ('api', 'linkmate', 'wrapper')),
   is_keyless boolean not null default false, -- nobody proved to be the publisher: never an open redirect
+  unwraps boolean not null default true, -- look into a known click wrapper for the merchant
   state text not null default 'active' check (state in ('active', 'disabled')),
   datetime_created timestamptz not null default now(),
   datetime_updated timestamptz not null default now()
@@ -59,5 +60,5 @@ create trigger campaign_changed after insert or update or delete on campaign
 for each statement execute function notify_config();
 create trigger api_key_changed after insert or delete or update of is_enabled_by_user on api_key
 for each statement execute function notify_config();
-create trigger smart_link_changed after delete or update of state on smart_link
+create trigger smart_link_changed after delete or update of state, is_keyless on smart_link
 for each statement execute function notify_config();

@@ -69,9 +69,10 @@ export function updatePublisher(
   })
 }
 
+/** `pubId` may be any safe integer: numbers that no id has are nobody's. */
 export async function findPublisher(db: Db, pubId: number): Promise<Publisher | null> {
   const row = await db.row<PublisherRow>(
-    sql`select ${COLUMNS} from publisher where pub_id = ${pubId}`,
+    sql`select ${COLUMNS} from publisher where pub_id = ${pubId}::bigint`,
   )
   return row === null ? null : toPublisher(row)
 }

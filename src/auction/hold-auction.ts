@@ -94,7 +94,8 @@ export function ownDestination({ link }: LinkData): string {
 /** The merchant that a link's own address belongs to, or 0. */
 export function originalMerchant(market: Market, { link, original }: LinkData): number {
   if (original !== null) return original.merch_id
-  return link.url === null ? 0 : merchantOfUrl(market, productUrl(link.url))
+  const url = productUrl(link)
+  return url === null ? 0 : merchantOfUrl(market, url)
 }
 
 /** Trackers of third parties, only where the reader allowed them (decisions, Privacy). */
@@ -111,9 +112,8 @@ export function trackersOf({ winner, result }: HeldAuction): {
 function destinationOf(data: LinkData, { merchant, offer }: Winner): string {
   const { link, original } = data
   const isOwn = offer === null || offer.offer_id === original?.offer_id
-  if (link.url !== null && (isOwn || original?.merch_id === merchant.merch_id)) {
-    return productUrl(link.url)
-  }
+  const own = productUrl(link)
+  if (own !== null && (isOwn || original?.merch_id === merchant.merch_id)) return own
   return offer?.url ?? ownDestination(data)
 }
 

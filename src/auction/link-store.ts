@@ -12,6 +12,7 @@ export interface LinkRow {
   readonly article_url: string
   readonly is_exclusive: boolean
   readonly is_keyless: boolean
+  readonly unwraps: boolean // whether a click wrapper is looked into (decisions 4.5)
   readonly state: 'active' | 'disabled'
 }
 
@@ -50,15 +51,16 @@ export async function loadLinks(
       'load_links',
       sql`
     select l.auction_id, l.pub_id, l.article_id, l.url, a.url as article_url, l.is_exclusive,
-      l.is_keyless, l.state
+      l.is_keyless, l.unwraps, l.state
     from smart_link l join article a using (article_id)
     where l.auction_id = any(${auctionIds}::bigint[])`,
     ),
   )
   const keys = new Map<string, Buffer>()
-  for (const { auction_id, url } of links) {
-    const key = url === null ? null : urlKey(productUrl(url))
-    if (key !== null) keys.set(auction_id, key)
+  for (const link of links) {
+    const url = productUrl(link)
+    const key = url === null ? null : urlKey(url)
+    if (key !== null) keys.set(link.auction_id, key)
   }
   const originals = await findListings(db, [...keys.values()])
   const products = [...new Set([...originals.values()].map((offer) => offer.product_id))]
@@ -73,9 +75,9 @@ export async function loadLinks(
   )
 }
 
-/** The shop's page that an address leads to, another network's wrapper taken off. */
-export function productUrl(url: string): string {
-  return unwrapUrl(url) ?? url
+/** The shop's page that a link's address leads to, another network's wrapper taken off. */
+export function productUrl({ url, unwraps }: Pick<LinkRow, 'url' | 'unwraps'>): string | null {
+  return url !== null && unwraps ? (unwrapUrl(url) ?? url) : url
 }
 
 /** Current listings by the key of their address, hex. */

@@ -3,6 +3,8 @@ import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { type Micros, micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { utcDay } from '../platform/timestamp.ts'
+import { applyBudgets } from './budget-account.ts'
 import { type CampaignSettings, campaignFaults } from './campaign.ts'
 
 export type CampaignState = 'active' | 'paused'
@@ -89,6 +91,7 @@ export function updateCampaign(
       where campaign_id = ${campaignId}
       returning ${COLUMNS}
     `)
+    await applyBudgets(tx, campaignId, utcDay(world.now))
     return toCampaign(updated as CampaignRow)
   })
 }

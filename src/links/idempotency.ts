@@ -1,0 +1,80 @@
+/**
+ * `Idempotency-Key`: a retried creation answers what the first one did (decisions 4.1).
+ *
+ * The key is taken and the answer kept in the very transaction that does the work. A second call
+ * at the same moment waits for the first one's commit, and then finds its answer; if the first one
+ * fails, nothing of it is left and the second does the work.
+ */
+import { hash } from 'node:crypto'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+const KEPT_HOURS = 24
+const KEY_LENGTH_MAX = 255
+
+/** The key of a request, or null; throws a 400 for one that cannot be kept. */
+export function readIdempotencyKey(header: string | string[] | undefined): string | null {
+  if (header === undefined || header === '') return null
+  if (typeof header === 'string' && /^[\x20-\x7e]+$/.test(header)) {
+    if (header.length <= KEY_LENGTH_MAX) return header
+  }
+  const rule = `must be one value of at most ${KEY_LENGTH_MAX} printable ASCII characters`
+  throw badRequest([{ field: 'Idempotency-Key', rule }])
+}
+
+/**
+ * Does `work` once per key of an API key within 24 hours, and answers its first result after that.
+ *
+ * The same key with another body is a 409. A null key does the work as it comes.
+ */
+export async function once<T>(
+  db: Db,
+  call: { tokenId: number; key: string | null; body: unknown; status: number },
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
+  const { tokenId, key, status } = call
+  if (key === null) return work(db)
+  const bodyHash = hash('sha256', JSON.stringify(call.body), 'buffer')
+  return db.transaction(async (tx) => {
+    const isFirst = await takeKey(tx, { tokenId, key, bodyHash })
+    if (!isFirst) return readKept<T>(tx, { tokenId, key, bodyHash })
+    const result = await work(tx)
+    await tx.run(sql`
+      update idempotent_response set status = ${status}, body = ${JSON.stringify(result)}
+      where token_id = ${tokenId} and idempotency_key = ${key}
+    `)
+    return result
+  })
+}
+
+interface KeyUse {
+  readonly tokenId: number
+  readonly key: string
+  readonly bodyHash: Buffer
+}
+
+async function takeKey(tx: Db, { tokenId, key, bodyHash }: KeyUse): Promise<boolean> {
+  // Each caller clears away its own: no schedule is needed for a table of this size.
+  await tx.run(sql`
+    delete from idempotent_response
+    where token_id = ${tokenId} and created_at < now() - make_interval(hours => ${KEPT_HOURS})
+  `)
+  const taken = await tx.run(sql`
+    insert into idempotent_response (token_id, idempotency_key, body_hash)
+    values (${tokenId}, ${key}, ${bodyHash})
+    on conflict do nothing
+  `)
+  return taken === 1
+}
+
+async function readKept<T>(tx: Db, { tokenId, key, bodyHash }: KeyUse): Promise<T> {
+  const kept = await tx.row<{ body_hash: Buffer; body: string | null }>(sql`
+    select body_hash, body from idempotent_response
+    where token_id = ${tokenId} and idempotency_key = ${key}
+  `)
+  if (kept === null || kept.body === null || !kept.body_hash.equals(bodyHash)) {
+    throw new ApiError('idempotencyConflict')
+  }
+  return JSON.parse(kept.body) as T
+}

@@ -1,0 +1,62 @@
+/**
+ * Which of an article's raw URLs become smart links, and which are left alone (decisions 4.5).
+ *
+ * Pure: the publisher's settings and the network's hosts come in, the links wanted go out.
+ */
+import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
+import { isOwnLink } from './link-url.ts'
+import { unwrapUrl } from './unwrap.ts'
+
+export interface RawLink {
+  readonly raw_url: string
+  readonly exclusive_match_requested?: boolean
+}
+
+export interface WantedLink {
+  readonly url: string // the raw URL, byte for byte
+  readonly target: URL // where it leads: the address inside a known wrapper
+  readonly isExclusive: boolean
+}
+
+export interface LinkMateRules {
+  readonly articleUrl: URL
+  readonly ownDomains: readonly string[] // the publisher's
+  readonly bases: { readonly linkUrl: string; readonly auctionUrl: string }
+  readonly unwraps: boolean
+}
+
+/** Marks at the end of a URL by which publishers opt out, or lock a link to its merchant. */
+const OPT_OUT = '#donotlink'
+const LOCK = '#locklink'
+
+/** The links to find or create, in the order of the request, each (URL, lock) once. */
+export function wantedLinks(links: readonly RawLink[], rules: LinkMateRules): WantedLink[] {
+  const wanted = new Map<string, WantedLink>()
+  for (const { raw_url, exclusive_match_requested = false } of links) {
+    const mark = raw_url.trimEnd().toLowerCase()
+    const url = mark.endsWith(OPT_OUT) ? null : parseWebUrl(raw_url)
+    if (url === null || isLeftAlone(url, rules)) continue
+    const unwrapped = rules.unwraps ? unwrapUrl(raw_url) : null
+    const target = unwrapped === null ? url : (parseWebUrl(unwrapped) ?? url)
+    if (target !== url && isLeftAlone(target, rules)) continue
+    const isExclusive = exclusive_match_requested || mark.endsWith(LOCK)
+    const identity = `${isExclusive} ${raw_url}`
+    if (!wanted.has(identity)) wanted.set(identity, { url: raw_url, target, isExclusive })
+  }
+  return [...wanted.values()]
+}
+
+/** The domains that a host may be registered under: a.b.example, b.example, example. */
+export function parentDomains(host: string): string[] {
+  const labels = host.split('.')
+  return labels.map((_, at) => labels.slice(at).join('.'))
+}
+
+/** Our own links, and pages of the publisher's own. */
+function isLeftAlone(url: URL, { articleUrl, ownDomains, bases }: LinkMateRules): boolean {
+  if (isOwnLink(url, bases)) return true
+  const host = siteHost(url)
+  if (ownDomains.some((domain) => isOnDomain(host, domain))) return true
+  // On one machine several sites differ by their port alone.
+  return url.port === articleUrl.port && isOnDomain(host, siteHost(articleUrl))
+}

@@ -1,0 +1,141 @@
+/** Interface 4.5: the smart links of an article's raw URLs, created where they are missing. */
+
+import { findPublisher, type Publisher } from '../accounts/publisher-store.ts'
+import { type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { parseWebUrl, siteHost, urlKey } from '../platform/url.ts'
+import { urlFault } from './create-link.ts'
+import { parentDomains, type WantedLink, wantedLinks } from './linkmate.ts'
+import type { LinkMateBody } from './schema.ts'
+import {
+  type FoundLinkRow,
+  findLinks,
+  findOrCreateLinks,
+  listMerchantDomains,
+  renameArticle,
+  takeKeylessLinks,
+  type WantedArticle,
+} from './store.ts'
+
+export interface LinkMateDeps {
+  readonly db: Db
+  readonly bases: { readonly linkUrl: string; readonly auctionUrl: string }
+  readonly nextId: () => string
+  readonly now: () => Date
+  /** New links a publisher and hour for calls without a key; what is above is left out. */
+  readonly newPerHour: number
+  readonly onLeftOut: (links: number) => void
+  readonly onLinks: (links: readonly FoundLinkRow[]) => void
+}
+
+export interface LinkMateCall {
+  readonly pubId: number
+  readonly holder: KeyHolder | null
+  readonly body: LinkMateBody
+}
+
+/** The links in the order of the request; throws 400, 403 or 404 before anything is made. */
+export async function retrieveLinks(
+  deps: LinkMateDeps,
+  { pubId, holder, body }: LinkMateCall,
+): Promise<FoundLinkRow[]> {
+  const articleUrl = readUrls(body)
+  const publisher = await findPublisher(deps.db, pubId)
+  if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${pubId}` })
+  if (holder !== null) requireOwnPublisher(holder, pubId)
+  if (!publisher.is_partner) throw new ApiError('notPartner')
+
+  const unwraps = body.unwrap_links ?? true
+  const ownDomains = publisher.domains
+  const rules = { articleUrl, ownDomains, bases: deps.bases, unwraps }
+  const wanted = await inScope(deps.db, publisher, wantedLinks(body.links, rules))
+  const article = toArticle(body, publisher, holder)
+  const found = await findOrCreate(deps, { article, wanted, unwraps })
+  const byIdentity = new Map(found.map((link) => [identity(link.url, link.is_exclusive), link]))
+  const links = wanted.flatMap(
+    ({ url, isExclusive }) => byIdentity.get(identity(url, isExclusive)) ?? [],
+  )
+  deps.onLinks(links)
+  // Our choice: what the operator has disabled is handed out no more.
+  return links.filter(({ state }) => state === 'active')
+}
+
+function readUrls(body: LinkMateBody): URL {
+  const faults = [
+    urlFault('article.url', body.article.url),
+    ...body.links.map(({ raw_url }, at) =>
+      // What is no web address is left out without an error; one too long to carry is an error.
+      urlKey(raw_url) === null ? null : urlFault(`links[${at}].raw_url`, raw_url),
+    ),
+  ].filter((fault) => fault !== null)
+  const articleUrl = parseWebUrl(body.article.url)
+  if (faults.length > 0 || articleUrl === null) throw badRequest(faults)
+  return articleUrl
+}
+
+function toArticle(
+  { article: { name, url } }: LinkMateBody,
+  publisher: Publisher,
+  holder: KeyHolder | null,
+): WantedArticle {
+  const key = urlKey(url)
+  if (key === null) throw new Error('an article address was not checked')
+  return {
+    pubId: publisher.pub_id,
+    uid: publisher.uid,
+    url,
+    urlKey: key,
+    name: name.trim() === '' ? url : name, // A page without a title still has an address.
+    publicationDate: null,
+    isTrusted: holder !== null,
+  }
+}
+
+/** A publisher may narrow LinkMate to hosts that some merchant of the network owns. */
+async function inScope(
+  db: Db,
+  publisher: Publisher,
+  wanted: readonly WantedLink[],
+): Promise<readonly WantedLink[]> {
+  if (publisher.linkmate_scope === 'all' || wanted.length === 0) return wanted
+  const domainsOf = ({ target }: WantedLink) => parentDomains(siteHost(target))
+  const merchants = await listMerchantDomains(db, [...new Set(wanted.flatMap(domainsOf))])
+  return wanted.filter((link) => domainsOf(link).some((domain) => merchants.has(domain)))
+}
+
+/** Mostly one statement that only reads: an article's links are made once and asked for often. */
+async function findOrCreate(
+  deps: LinkMateDeps,
+  {
+    article,
+    wanted,
+    unwraps,
+  }: {
+    article: WantedArticle
+    wanted: readonly WantedLink[]
+    unwraps: boolean
+  },
+): Promise<FoundLinkRow[]> {
+  const { pubId, urlKey: articleKey, isTrusted } = article
+  if (isTrusted) await renameArticle(deps.db, article)
+  if (wanted.length === 0) return []
+  const there = await findLinks(deps.db, { pubId, articleKey, links: wanted })
+  const settled = there.filter(({ is_keyless }) => !(isTrusted && is_keyless))
+  const isThere = new Set(settled.map((link) => identity(link.url, link.is_exclusive)))
+  const missing = wanted.filter(({ url, isExclusive }) => !isThere.has(identity(url, isExclusive)))
+  if (missing.length === 0) return settled
+  const created = await deps.db.transaction(async (tx) => {
+    const limits = { pubId, wanted: missing.length, hourMax: deps.newPerHour, now: deps.now() }
+    const granted = isTrusted ? missing.length : await takeKeylessLinks(tx, limits)
+    if (granted < missing.length) deps.onLeftOut(missing.length - granted)
+    if (granted === 0) return []
+    const links = missing.slice(0, granted).map((link) => ({ ...link, auctionId: deps.nextId() }))
+    return findOrCreateLinks(tx, { article, links, source: 'linkmate', unwraps })
+  })
+  return [...settled, ...created]
+}
+
+function identity(url: string, isExclusive: boolean): string {
+  return `${isExclusive} ${url}`
+}

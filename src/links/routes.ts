@@ -1,0 +1,111 @@
+/** Smart links over HTTP: 4.1 create, 4.5 LinkMate, and the page tag's configuration. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { findPublisherBySlug } from '../accounts/publisher-store.ts'
+import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
+import { addressUnit } from '../platform/client-address.ts'
+import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { ApiError } from '../platform/errors.ts'
+import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
+import { createSmartLink, readOrder } from './create-link.ts'
+import { once, readIdempotencyKey } from './idempotency.ts'
+import { type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
+import {
+  CreateSmartLinkBody,
+  LinkMateBody,
+  PageTagConfig,
+  RetrievedLink,
+  SmartLinkRecord,
+  toRetrievedLink,
+  toSmartLinkRecord,
+} from './schema.ts'
+
+export interface LinkDeps extends LinkMateDeps {
+  readonly keys: KeyGuard
+  /** Calls to LinkMate by origin and publisher; null: no limit. */
+  readonly limits: TokenBuckets | null
+}
+
+export const linkRoutes =
+  (deps: LinkDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { db, keys, bases, nextId } = deps
+
+    app.post(
+      '/api/v1/smart_links/',
+      {
+        onRequest: keys.require,
+        schema: {
+          operationId: 'createSmartLink',
+          summary: 'Create a smart link',
+          security: [{ apiKey: [] }],
+          body: CreateSmartLinkBody,
+          response: { 201: envelope(SmartLinkRecord), '4xx': ErrorEnvelope },
+        },
+      },
+      async (request, reply) => {
+        const { body } = request
+        const holder = holderOf(request)
+        const key = readIdempotencyKey(request.headers['idempotency-key'])
+        const order = readOrder(body, holder)
+        const call = { tokenId: holder.tokenId, key, body, status: 201 }
+        const record = await once(db, call, async (tx) => {
+          const created = await createSmartLink(tx, { order, auctionId: nextId() })
+          return toSmartLinkRecord(created, bases.linkUrl)
+        })
+        return reply.status(201).send(ok(201, record))
+      },
+    )
+
+    app.post(
+      '/api/v1/publishers/:pub_id/linkmate/smart_links/',
+      {
+        config: { cors: 'open' },
+        onRequest: keys.accept,
+        schema: {
+          operationId: 'retrieveSmartLinks',
+          summary: 'Retrieve smart links for raw URLs (partner program)',
+          security: [{}, { apiKey: [] }],
+          params: Type.Object({ pub_id: Type.Integer() }),
+          body: LinkMateBody,
+          response: {
+            200: envelope(Type.Object({ smart_links: Type.Array(RetrievedLink) })),
+            '4xx': ErrorEnvelope,
+          },
+        },
+      },
+      async (request) => {
+        const { body, keyHolder: holder = null } = request
+        const pubId = request.params.pub_id
+        takeCall(deps, `${addressUnit(request.clientAddress)} ${pubId}`)
+        const links = await retrieveLinks(deps, { pubId, holder, body })
+        return ok(200, { smart_links: links.map(toRetrievedLink) })
+      },
+    )
+
+    app.get(
+      '/api/v0/publishers/:slug/amp_config/',
+      {
+        config: { cors: 'open' },
+        schema: {
+          operationId: 'readPageTagConfig',
+          summary: 'Read the page tag’s configuration (AMP pages)',
+          params: Type.Object({ slug: Type.String() }),
+          response: { 200: envelope(PageTagConfig), '4xx': ErrorEnvelope },
+        },
+      },
+      async (request) => {
+        const { slug } = request.params
+        const publisher = await findPublisherBySlug(db, slug)
+        if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${slug}` })
+        const { is_partner: linkmate_enabled, pub_id: publisher_id } = publisher
+        return ok(200, { amp_config: { linkmate_enabled, publisher_id } })
+      },
+    )
+  }
+
+function takeCall({ limits, now }: LinkDeps, key: string): void {
+  const atMs = now().getTime()
+  if (limits === null || limits.take(key, atMs)) return
+  throw new ApiError('rateLimited', { headers: limitHeaders(limits.state(key, atMs)) })
+}

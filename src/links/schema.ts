@@ -1,0 +1,130 @@
+/** Wire shapes of smart links: interface 2.1, 2.2, 4.1, 4.5 and the page tag's configuration. */
+import Type, { type Static } from 'typebox'
+import { encodeBase62 } from '../platform/ids.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import { MAX_URL_CHARACTERS } from '../platform/url.ts'
+import { shortLinkUrl, smartLinkUrl } from './link-url.ts'
+import type { CreatedLinkRow, FoundLinkRow } from './store.ts'
+
+export const ARTICLE_NAME_LENGTH_MAX = 255 // Decisions 4.1 and 4.5.
+export const LINKS_MAX = 500 // Decisions 4.5; the longest articles of shops have some 300 links.
+const TIMESTAMP_LENGTH_MAX = 64
+
+const WebUrl = Type.String({ minLength: 1, maxLength: MAX_URL_CHARACTERS })
+const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
+
+export const CreateSmartLinkBody = Type.Object({
+  url: Type.Optional(WebUrl),
+  article_name: Type.String({ minLength: 1, maxLength: ARTICLE_NAME_LENGTH_MAX }),
+  article_url: WebUrl,
+  article_publication_date: Type.Optional(Type.String({ maxLength: TIMESTAMP_LENGTH_MAX })),
+  exclusive_match_requested: Type.Optional(Type.Boolean({ default: false })),
+  pub_id: Type.Optional(
+    Type.Integer({ description: 'Required when the user has several publishers' }),
+  ),
+})
+export type CreateSmartLinkBody = Static<typeof CreateSmartLinkBody>
+
+/** Interface 2.2. */
+export const ArticleRecord = Type.Object({
+  article_id: Type.Integer(),
+  uid: Type.Integer(),
+  pub_id: Type.Integer(),
+  url: Type.String(),
+  publication_date: Type.Union([Timestamp, Type.Null()]),
+  datetime_created: Timestamp,
+  datetime_updated: Timestamp,
+  name: Type.String(),
+})
+
+/** Interface 2.1, with the short forms of decisions 4.1. */
+export const SmartLinkRecord = Type.Object({
+  smart_link_id: Type.Integer(),
+  auction_id: Type.String({ description: 'A 64-bit integer' }),
+  smart_link_url: Type.String(),
+  uid_created: Type.Integer(),
+  datetime_created: Timestamp,
+  pub_id: Type.Integer(),
+  url: Type.Union([Type.String(), Type.Null()]),
+  exclusive_match_requested: Type.Boolean(),
+  encoded_auction_id: Type.String({ description: 'The auction id in base 62' }),
+  short_link_url: Type.String(),
+  article: ArticleRecord,
+})
+
+export const LinkMateBody = Type.Object({
+  article: Type.Object({
+    name: Type.String({ maxLength: ARTICLE_NAME_LENGTH_MAX }),
+    url: WebUrl,
+  }),
+  links: Type.Array(
+    Type.Object({
+      raw_url: Type.String({ maxLength: MAX_URL_CHARACTERS }),
+      exclusive_match_requested: Type.Optional(Type.Boolean({ default: false })),
+    }),
+    { maxItems: LINKS_MAX },
+  ),
+  unwrap_links: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description: 'Look into known click wrappers for the merchant’s address',
+    }),
+  ),
+})
+export type LinkMateBody = Static<typeof LinkMateBody>
+
+export const RetrievedLink = Type.Object({
+  auction_id: Type.String({ description: 'A 64-bit integer' }),
+  url: Type.String({ description: 'The raw URL, byte for byte' }),
+  smart_link_id: Type.Integer(),
+  uid_created: Type.Null(),
+  datetime_created: Timestamp,
+  datetime_updated: Timestamp,
+  pub_id: Type.Integer(),
+  exclusive_match_requested: Type.Boolean(),
+})
+
+export const PageTagConfig = Type.Object({
+  amp_config: Type.Object({ linkmate_enabled: Type.Boolean(), publisher_id: Type.Integer() }),
+})
+
+export function toSmartLinkRecord(
+  { link, article }: CreatedLinkRow,
+  linkUrl: string,
+): Static<typeof SmartLinkRecord> {
+  return {
+    smart_link_id: link.smart_link_id,
+    auction_id: link.auction_id,
+    smart_link_url: smartLinkUrl(linkUrl, link.auction_id),
+    uid_created: link.uid_created,
+    datetime_created: formatTimestamp(link.datetime_created),
+    pub_id: link.pub_id,
+    url: link.url,
+    exclusive_match_requested: link.is_exclusive,
+    encoded_auction_id: encodeBase62(link.auction_id),
+    short_link_url: shortLinkUrl(linkUrl, link.auction_id),
+    article: {
+      article_id: article.article_id,
+      uid: article.uid,
+      pub_id: article.pub_id,
+      url: article.url,
+      publication_date: formatTimestampOrNull(article.publication_date),
+      datetime_created: formatTimestamp(article.datetime_created),
+      datetime_updated: formatTimestamp(article.datetime_updated),
+      name: article.name,
+    },
+  }
+}
+
+export function toRetrievedLink(row: FoundLinkRow): Static<typeof RetrievedLink> {
+  return {
+    auction_id: row.auction_id,
+    url: row.url,
+    smart_link_id: row.smart_link_id,
+    uid_created: null,
+    datetime_created: formatTimestamp(row.datetime_created),
+    datetime_updated: formatTimestamp(row.datetime_updated),
+    pub_id: row.pub_id,
+    exclusive_match_requested: row.is_exclusive,
+  }
+}

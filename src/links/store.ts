@@ -1,0 +1,256 @@
+/** Articles and smart links in SQL: created (4.1), found or created (4.5, wrappers), disabled. */
+import { hash } from 'node:crypto'
+import { ApiError } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { type Sql, sql } from '../platform/sql.ts'
+
+export interface ArticleRow {
+  readonly article_id: number
+  readonly uid: number
+  readonly pub_id: number
+  readonly url: string
+  readonly name: string
+  readonly publication_date: Date | null
+  readonly datetime_created: Date
+  readonly datetime_updated: Date
+}
+
+/** An article as somebody names it; found by (publisher, key of its address). */
+export interface WantedArticle {
+  readonly pubId: number
+  readonly uid: number // who creates it, if it is not there yet
+  readonly url: string
+  readonly urlKey: Buffer
+  readonly name: string
+  readonly publicationDate: Date | null
+  /** Whether an article that is there takes the new name: only who proved to be the publisher. */
+  readonly isTrusted: boolean
+}
+
+export interface CreatedLinkRow {
+  readonly link: {
+    readonly smart_link_id: number
+    readonly auction_id: string
+    readonly uid_created: number
+    readonly pub_id: number
+    readonly url: string | null
+    readonly is_exclusive: boolean
+    readonly datetime_created: Date
+  }
+  readonly article: ArticleRow
+}
+
+/** A link that is found or created, one per (article, URL, lock). */
+export interface FoundLinkRow {
+  readonly smart_link_id: number
+  readonly auction_id: string
+  readonly pub_id: number
+  readonly url: string
+  readonly is_exclusive: boolean
+  readonly is_keyless: boolean
+  readonly state: 'active' | 'disabled'
+  readonly datetime_created: Date
+  readonly datetime_updated: Date
+}
+
+export interface LinkToFind {
+  readonly url: string
+  readonly isExclusive: boolean
+}
+
+const ARTICLE_COLUMNS = sql`article_id, uid, pub_id, url, name, publication_date,
+  datetime_created, datetime_updated`
+const LINK_COLUMNS = sql`smart_link_id, auction_id, pub_id, url, is_exclusive, is_keyless, state,
+  datetime_created, datetime_updated`
+const LIST_ROWS_MAX = 10_000
+const HOUR_MS = 3_600_000
+const URL_HASH_BYTES = 16 // 128 bits: no two addresses of one article meet by accident.
+
+/** Makes a new smart link, and its article when it is not there: one statement. */
+export async function insertSmartLink(
+  db: Db,
+  {
+    article,
+    link,
+  }: {
+    article: WantedArticle
+    link: { auctionId: string; url: string | null; isExclusive: boolean }
+  },
+): Promise<CreatedLinkRow> {
+  const row = await db.row<CreatedLinkRow['link'] & { article: ArticleRow }>(sql`
+    with ${articleSteps(article)}, link as (
+      insert into smart_link (auction_id, pub_id, article_id, uid_created, url, url_hash,
+        is_exclusive, source)
+      select ${link.auctionId}::bigint, pub_id, article_id, ${article.uid}::int, ${link.url}::text,
+        ${hashOfUrl(link.url)}::bytea, ${link.isExclusive}::boolean, 'api'
+      from found
+      returning smart_link_id, auction_id, uid_created, pub_id, url, is_exclusive,
+        datetime_created
+    )
+    select link.*, row_to_json(found) as article from link cross join found
+  `)
+  const { article: found, ...created } = row as NonNullable<typeof row>
+  return { link: created, article: withDates(found) }
+}
+
+/** The links of an article that are there already, disabled ones included. */
+export function findLinks(
+  db: Db,
+  { pubId, articleKey, links }: { pubId: number; articleKey: Buffer; links: readonly LinkToFind[] },
+): Promise<FoundLinkRow[]> {
+  return db.rows(sql`
+    select ${LINK_COLUMNS} from smart_link
+    join unnest(
+      ${links.map(({ url }) => hashOfUrl(url))}::bytea[],
+      ${links.map(({ isExclusive }) => isExclusive)}::boolean[]
+    ) as wanted (url_hash, is_exclusive) using (url_hash, is_exclusive)
+    where source <> 'api' and article_id = (
+      select article_id from article where pub_id = ${pubId} and url_key = ${articleKey}
+    )
+  `)
+}
+
+/**
+ * Finds or creates links of an article, and the article itself: one statement, whatever races.
+ *
+ * Rows go in by the order of their hash, so that two requests for one article never wait for each
+ * other in a circle. A link once asked for with a key is keyless no more.
+ */
+export function findOrCreateLinks(
+  db: Db,
+  options: {
+    article: WantedArticle
+    links: readonly (LinkToFind & { auctionId: string })[]
+    source: 'linkmate' | 'wrapper'
+    unwraps: boolean
+  },
+): Promise<FoundLinkRow[]> {
+  const { article, links, source, unwraps } = options
+  return db.rows(sql`
+    with ${articleSteps(article)}
+    insert into smart_link (auction_id, pub_id, article_id, uid_created, url, url_hash,
+      is_exclusive, source, is_keyless, unwraps)
+    select auction_id, found.pub_id, article_id, null, wanted.url, url_hash, is_exclusive,
+      ${source}, ${!article.isTrusted}::boolean, ${unwraps}::boolean
+    from found cross join unnest(
+      ${links.map(({ auctionId }) => auctionId)}::bigint[],
+      ${links.map(({ url }) => url)}::text[],
+      ${links.map(({ url }) => hashOfUrl(url))}::bytea[],
+      ${links.map(({ isExclusive }) => isExclusive)}::boolean[]
+    ) as wanted (auction_id, url, url_hash, is_exclusive)
+    order by url_hash, is_exclusive
+    on conflict (article_id, url_hash, is_exclusive) where source <> 'api'
+    do update set is_keyless = smart_link.is_keyless and excluded.is_keyless
+    returning ${LINK_COLUMNS}
+  `)
+}
+
+/** Gives an article its name of today, if it is there; one statement, which mostly writes nothing. */
+export async function renameArticle(db: Db, article: WantedArticle): Promise<void> {
+  await db.run(sql`
+    update article set name = ${article.name}, datetime_updated = now()
+    where pub_id = ${article.pubId} and url_key = ${article.urlKey} and name <> ${article.name}
+  `)
+}
+
+/**
+ * Takes up to `wanted` new links from what calls without a key may create for a publisher in this
+ * hour; the number granted. In the transaction that creates them: what fails is given back.
+ */
+export async function takeKeylessLinks(
+  tx: Db,
+  { pubId, wanted, hourMax, now }: { pubId: number; wanted: number; hourMax: number; now: Date },
+): Promise<number> {
+  const hour = new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS)
+  const row = await tx.row<{ granted: number }>(sql`
+    insert into keyless_link_hour as counter (pub_id, hour, links)
+    values (${pubId}, ${hour}, least(${wanted}::int, ${hourMax}::int))
+    on conflict (pub_id, hour) do update
+      set links = greatest(counter.links, least(counter.links + ${wanted}::int, ${hourMax}::int))
+    returning new.links - coalesce(old.links, 0) as granted
+  `)
+  return row?.granted ?? 0
+}
+
+/** Which of these domains belong to merchants of the network. */
+export async function listMerchantDomains(
+  db: Db,
+  domains: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.rows<{ domain: string }>(
+    sql`select domain from merchant_domain where domain = any(${domains}::text[])`,
+  )
+  return new Set(rows.map(({ domain }) => domain))
+}
+
+/** Disables a link: it leads to its own destination and is paid by nobody. */
+export async function disableLink(
+  db: Db,
+  auctionId: string,
+): Promise<{ auction_id: string; state: string }> {
+  const row = await db.row<{ auction_id: string; state: string }>(sql`
+    update smart_link set state = 'disabled',
+      datetime_updated = case when state = 'disabled' then datetime_updated else now() end
+    where auction_id = ${auctionId}::bigint
+    returning auction_id, state
+  `)
+  if (row === null) throw new ApiError('notFound', { message: `No smart link ${auctionId}` })
+  return row
+}
+
+/** The newest smart links of all publishers, newest first. */
+export function listLinks(db: Db): Promise<(FoundLinkRow & { article_url: string })[]> {
+  return db.rows(sql`
+    select smart_link_id, auction_id, l.pub_id, l.url, is_exclusive, is_keyless, state,
+      l.datetime_created, l.datetime_updated, a.url as article_url
+    from smart_link l join article a using (article_id)
+    order by auction_id desc limit ${LIST_ROWS_MAX}
+  `)
+}
+
+/**
+ * The steps of a `with` that end in `found`: the article, made if it was missing, renamed if its
+ * name is new. The no-op update gives back the row of another request that was faster.
+ */
+function articleSteps(article: WantedArticle): Sql {
+  const { pubId, uid, url, urlKey, name, publicationDate, isTrusted } = article
+  return sql`existing as (
+      select ${ARTICLE_COLUMNS} from article where pub_id = ${pubId} and url_key = ${urlKey}
+    ), inserted as (
+      insert into article (pub_id, uid, url, url_key, name, publication_date)
+      select ${pubId}::int, ${uid}::int, ${url}::text, ${urlKey}::bytea, ${name}::text,
+        ${publicationDate}::timestamptz
+      where not exists (select from existing)
+      on conflict (pub_id, url_key) do update set url = article.url
+      returning ${ARTICLE_COLUMNS}
+    ), renamed as (
+      update article set name = ${name}, datetime_updated = now(),
+        publication_date = coalesce(${publicationDate}::timestamptz, article.publication_date)
+      from existing
+      where article.article_id = existing.article_id and ${isTrusted}::boolean
+        and (article.name <> ${name}
+          or ${publicationDate}::timestamptz is distinct from article.publication_date
+            and ${publicationDate}::timestamptz is not null)
+      returning article.article_id, article.uid, article.pub_id, article.url, article.name,
+        article.publication_date, article.datetime_created, article.datetime_updated
+    ), found as (
+      select * from inserted union all select * from renamed
+      union all select * from existing where not exists (select from renamed)
+    )`
+}
+
+/** The hash that stands for an address byte for byte; of a link without one, for nothing. */
+function hashOfUrl(url: string | null): Buffer {
+  return hash('sha256', url ?? '', 'buffer').subarray(0, URL_HASH_BYTES)
+}
+
+/** row_to_json writes timestamps as text. */
+function withDates(row: ArticleRow): ArticleRow {
+  const date = (value: Date | null) => (value === null ? null : new Date(value))
+  return {
+    ...row,
+    publication_date: date(row.publication_date),
+    datetime_created: new Date(row.datetime_created),
+    datetime_updated: new Date(row.datetime_updated),
+  }
+}
