@@ -52,8 +52,14 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     disableRequestLogging: true, // One line per finished request, written below.
     bodyLimit: BODY_BYTES_MAX,
     genReqId: (req) => requestId(req.headers['x-request-id']),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: HEADER_BYTES_MAX },
     forceCloseConnections: 'idle',
+    // Addresses that cannot be decoded get no further than this.
+    frameworkErrors: (error, request, reply) => {
+      const known = toApiError(error)
+      reply.header('x-request-id', request.id)
+      return reply.status(known.status).send(failure(known))
+    },
     serverFactory: (handler) => {
       const isHot = hotServer({
         match: options.matchHot,

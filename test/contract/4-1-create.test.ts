@@ -1,0 +1,221 @@
+/** Interface 4.1 and its decisions: create a smart link. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../src/platform/sql.ts'
+import { type Answer, LINK_URL, startApi } from '../api.ts'
+
+const PATH = '/api/v1/smart_links/'
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+const ARTICLE = { article_name: 'Best kettles', article_url: 'https://daily.example/kettles' }
+const BODY = { ...ARTICLE, url: 'https://shop.example/kettle?color=red' }
+
+interface SmartLink {
+  readonly auction_id: string
+  readonly smart_link_id: number
+  readonly smart_link_url: string
+  readonly encoded_auction_id: string
+  readonly short_link_url: string
+  readonly url: string | null
+  readonly pub_id: number
+  readonly exclusive_match_requested: boolean
+  readonly article: Readonly<Record<string, string | number | null>>
+}
+
+const api = await startApi({ after })
+const ann = await api.account({ domains: ['daily.example'] })
+const create = (body: unknown, headers: Record<string, string> = {}, key = ann.key) =>
+  api.call(PATH, { method: 'POST', key, body, headers })
+
+test('a smart link is answered with every field of its record and its article', async () => {
+  const answer = await create({ ...BODY, article_publication_date: '2026-03-01T08:00:00+02:00' })
+  assert.equal(answer.status, 201)
+  assert.deepEqual(answer.json<{ info: unknown }>().info, { error: false, status: 201 })
+  assert.equal(answer.json<{ data: unknown[] }>().data.length, 1)
+  const { article, ...link } = answer.entry<SmartLink & { datetime_created: string }>()
+  assert.match(link.auction_id, /^\d{16,19}$/)
+  assert.ok(BigInt(link.auction_id) > 2n ** 53n && BigInt(link.auction_id) < 2n ** 63n)
+  assert.match(link.datetime_created, TIMESTAMP)
+  assert.ok(Number.isSafeInteger(link.smart_link_id))
+  assert.deepEqual(link, {
+    smart_link_id: link.smart_link_id,
+    auction_id: link.auction_id,
+    smart_link_url: `${LINK_URL}/${link.auction_id}`,
+    uid_created: ann.uid,
+    datetime_created: link.datetime_created,
+    pub_id: ann.pubId,
+    url: BODY.url,
+    exclusive_match_requested: false,
+    encoded_auction_id: link.encoded_auction_id,
+    short_link_url: `${LINK_URL}/${link.encoded_auction_id}`,
+  })
+  assert.match(link.encoded_auction_id, /^[1-9A-Za-z][0-9A-Za-z]{8,10}$/)
+  assert.deepEqual(article, {
+    article_id: article.article_id,
+    uid: ann.uid,
+    pub_id: ann.pubId,
+    url: ARTICLE.article_url,
+    publication_date: '2026-03-01T06:00:00Z',
+    datetime_created: article.datetime_created,
+    datetime_updated: article.datetime_updated,
+    name: ARTICLE.article_name,
+  })
+  assert.match(String(article.datetime_created), TIMESTAMP)
+  assert.match(String(article.datetime_updated), TIMESTAMP)
+})
+
+test('the URL is optional, the lock is off unless asked for', async () => {
+  const { url, exclusive_match_requested } = (await create(ARTICLE)).entry<SmartLink>()
+  assert.deepEqual(
+    { url, exclusive_match_requested },
+    { url: null, exclusive_match_requested: false },
+  )
+  const locked = await create({ ...BODY, exclusive_match_requested: true })
+  assert.equal(locked.entry<SmartLink>().exclusive_match_requested, true)
+})
+
+test('the same again makes a new smart link in the same article', async () => {
+  const [one, two] = [
+    (await create(BODY)).entry<SmartLink>(),
+    (await create(BODY)).entry<SmartLink>(),
+  ]
+  assert.notEqual(one.auction_id, two.auction_id)
+  assert.notEqual(one.smart_link_id, two.smart_link_id)
+  assert.equal(one.article.article_id, two.article.article_id)
+})
+
+test('an article is found by its canonical address, and takes a new name', async () => {
+  const first = (await create(BODY)).entry<SmartLink>().article
+  const again = await create({
+    article_name: 'Best kettles of 2026',
+    article_url: 'http://www.daily.example/kettles/?utm_source=mail#top',
+  })
+  const { article } = again.entry<SmartLink>()
+  assert.equal(article.article_id, first.article_id)
+  assert.equal(article.name, 'Best kettles of 2026')
+  assert.equal(article.url, first.url)
+  assert.equal((await create(BODY)).entry<SmartLink>().article.name, ARTICLE.article_name)
+  const other = await create({ ...ARTICLE, article_url: 'https://daily.example/toasters' })
+  assert.notEqual(other.entry<SmartLink>().article.article_id, first.article_id)
+})
+
+test('a new name shows in datetime_updated, the same name does not', async () => {
+  const article_url = 'https://daily.example/updated'
+  await create({ article_name: 'One', article_url })
+  await api.db.run(sql`
+    update article set datetime_updated = '2020-01-01T00:00:00Z' where url = ${article_url}
+  `)
+  const updated = async (article_name: string) =>
+    (await create({ article_name, article_url })).entry<SmartLink>().article.datetime_updated
+  assert.equal(await updated('One'), '2020-01-01T00:00:00Z')
+  assert.notEqual(await updated('Two'), '2020-01-01T00:00:00Z')
+})
+
+test('twenty calls for one new article at once make one article and twenty links', async () => {
+  const article_url = 'https://daily.example/race'
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => create({ article_name: 'Race', article_url })),
+  )
+  const links = answers.map((answer) => answer.entry<SmartLink>())
+  assert.equal(new Set(links.map(({ auction_id }) => auction_id)).size, 20)
+  assert.equal(new Set(links.map(({ article }) => article.article_id)).size, 1)
+})
+
+test('pub_id is required with several publishers and must be one of the key’s own', async () => {
+  const bob = await api.account({}, {})
+  const nobody = await api.account()
+  await api.db.run(sql`update publisher set uid = ${bob.uid} where pub_id = ${nobody.pubId}`)
+  const missing = await create(BODY, {}, bob.key)
+  assert.equal(missing.status, 400)
+  assert.deepEqual(missing.failure().fields, ['pub_id'])
+  const [, second] = bob.publishers
+  const made = await create({ ...BODY, pub_id: second?.pub_id }, {}, bob.key)
+  assert.equal(made.entry<SmartLink>().pub_id, second?.pub_id)
+  for (const pub_id of [ann.pubId, 0, -1, 4_000_000_000, 2 ** 53]) {
+    const answer = await create({ ...BODY, pub_id }, {}, bob.key)
+    assert.equal(answer.status, 403, String(pub_id))
+    assert.equal(answer.failure().code, 4303)
+  }
+  assert.deepEqual((await create(BODY, {}, nobody.key)).failure().fields, ['pub_id'])
+  assert.equal((await create({ ...BODY, pub_id: ann.pubId })).status, 201)
+})
+
+test('every fault is named with its field, and nothing is made', async () => {
+  const count = async () =>
+    (await api.db.row<{ n: string }>(sql`select count(*) as n from smart_link`))?.n
+  const before = await count()
+  const long = `https://shop.example/${'x'.repeat(2048)}`
+  const wide = `https://shop.example/${'日'.repeat(700)}`
+  const wrong: [unknown, string[]][] = [
+    [{}, ['article_name', 'article_url']],
+    [{ ...BODY, article_name: '' }, ['article_name']],
+    [{ ...BODY, article_name: 'x'.repeat(256) }, ['article_name']],
+    [{ ...BODY, article_name: 7 }, ['article_name']],
+    [{ ...BODY, article_url: '/kettles' }, ['article_url']],
+    [{ ...BODY, article_url: long }, ['article_url']],
+    [{ ...BODY, url: 'ftp://shop.example/' }, ['url']],
+    [{ ...BODY, url: 'javascript:alert(1)' }, ['url']],
+    [{ ...BODY, url: long }, ['url']],
+    [{ ...BODY, url: wide }, ['url']],
+    [{ ...BODY, url: null }, ['url']],
+    [{ ...BODY, exclusive_match_requested: 'true' }, ['exclusive_match_requested']],
+    [{ ...BODY, pub_id: '1' }, ['pub_id']],
+    [{ ...BODY, pub_id: 1.5 }, ['pub_id']],
+    [{ ...BODY, article_publication_date: 'tomorrow' }, ['article_publication_date']],
+    [{ ...BODY, article_publication_date: '2026-03-01T08:00:00' }, ['article_publication_date']],
+    [[], ['body']],
+    ['"text"', ['body']],
+    ['null', ['body']],
+  ]
+  for (const [body, fields] of wrong) {
+    const answer = await create(body)
+    assert.equal(answer.status, 400, JSON.stringify(body))
+    assert.equal(answer.failure().code, 4000)
+    assert.deepEqual(answer.failure().fields, fields, JSON.stringify(body))
+    for (const field of fields) assert.ok(answer.failure().message.includes(field))
+  }
+  assert.equal(await count(), before)
+})
+
+test('the longest name and address are accepted, unknown fields are ignored', async () => {
+  const url = `https://shop.example/${'x'.repeat(2048 - 21)}`
+  const answer = await create({ ...BODY, url, article_name: 'ü'.repeat(255), colour: 'red' })
+  assert.equal(answer.entry<SmartLink>().url, url)
+})
+
+test('an Idempotency-Key makes a retry safe, also at the same moment', async () => {
+  const send = (key: string, body: unknown = BODY, account = ann) =>
+    create(body, { 'idempotency-key': key }, account.key)
+  const id = (answer: Answer) => answer.entry<SmartLink>().auction_id
+  const first = await send('retry 1')
+  const again = await send('retry 1')
+  assert.equal(again.status, 201)
+  assert.equal(again.text, first.text)
+  assert.notEqual(id(await send('retry 2')), id(first))
+  assert.notEqual(id(await send('retry 1', BODY, await api.account())), id(first))
+
+  const conflict = await send('retry 1', { ...BODY, url: 'https://shop.example/other' })
+  assert.equal(conflict.status, 409)
+  assert.equal(conflict.failure().code, 4090)
+
+  const race = await Promise.all(Array.from({ length: 10 }, () => send('race')))
+  assert.equal(new Set(race.map(id)).size, 1)
+
+  // A refused call keeps nothing: its key is free for the corrected body.
+  assert.equal((await send('fixed', { ...BODY, url: 'x' })).status, 400)
+  assert.equal((await send('fixed')).status, 201)
+  assert.deepEqual((await send('x'.repeat(256))).failure().fields, ['Idempotency-Key'])
+})
+
+test('Idempotency-Keys are kept for 24 hours', async () => {
+  const send = () => create(BODY, { 'idempotency-key': 'old' })
+  const first = await send()
+  const age = (interval: string) =>
+    api.db.run(sql`
+      update idempotent_response set created_at = now() - ${interval}::interval
+      where idempotency_key = 'old'
+    `)
+  await age('23 hours 59 minutes')
+  assert.equal((await send()).text, first.text)
+  await age('24 hours 1 minute')
+  assert.notEqual((await send()).text, first.text)
+})
