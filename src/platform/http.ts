@@ -3,9 +3,16 @@
  * request ids, CORS and OpenAPI that all endpoints share.
  */
 import { createServer } from 'node:http'
+import type { Socket } from 'node:net'
 import swagger from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import type { Cidr } from './client-address.ts'
 import { clientAddress } from './client-address.ts'
 import { type CorsMode, corsHeaders, preflightHeaders } from './cors.ts'
@@ -55,11 +62,11 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: HEADER_BYTES_MAX },
     forceCloseConnections: 'idle',
     // Addresses that cannot be decoded get no further than this.
-    frameworkErrors: (error, request, reply) => {
-      const known = toApiError(error)
-      reply.header('x-request-id', request.id)
-      return reply.status(known.status).send(failure(known))
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+      const known = toApiError(error, options)
+      reply.status(known.status).header('x-request-id', request.id).send(failure(known))
     },
+    clientErrorHandler: refuseUnreadable,
     serverFactory: (handler) => {
       const isHot = hotServer({
         match: options.matchHot,
@@ -142,6 +149,22 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     },
   })
   return http as unknown as Http
+}
+
+/** What is no HTTP, or too long to be read as such, gets the envelope all the same. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const rule =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? `address and headers together must have at most ${HEADER_BYTES_MAX} bytes`
+      : 'is not valid HTTP'
+  const body = JSON.stringify(failure(badRequest([{ field: 'request', rule }])))
+  const head = `content-type: application/json; charset=utf-8\r\nconnection: close`
+  const length = Buffer.byteLength(body)
+  socket.end(`HTTP/1.1 400 Bad Request\r\n${head}\r\ncontent-length: ${length}\r\n\r\n${body}`)
 }
 
 /** JSON comes as application/json or text/plain; beacons send the latter. */
