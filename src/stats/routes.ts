@@ -1,0 +1,96 @@
+/** Interface 4.4: a publisher's daily figures, what they said before, and why they changed. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { findPublisher } from '../accounts/publisher-store.ts'
+import { holderOf, type KeyGuard, requireOwnPublisher } from '../accounts/require-key.ts'
+import { ErrorEnvelope } from '../platform/envelope.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
+import {
+  ChangesQuery,
+  LIMIT_MAX,
+  PublisherParams,
+  Stats,
+  StatsChanges,
+  StatsQuery,
+} from './schema.ts'
+import { readStatsQuery } from './stats-query.ts'
+import { listChanges, listStats } from './store.ts'
+
+const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
+const security = [{ apiKey: [] }]
+
+export interface StatsDeps {
+  readonly db: Db
+  readonly keys: KeyGuard
+}
+
+export const statsRoutes =
+  ({ db, keys }: StatsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.addHook('onRequest', keys.require)
+
+    app.get(
+      '/api/v1/publishers/:pub_id/stats_by_article_merchant_daily/',
+      {
+        schema: {
+          operationId: 'listStats',
+          summary: 'Statistics by article and merchant per day',
+          security,
+          params: PublisherParams,
+          querystring: StatsQuery,
+          response: { 200: Stats, ...error },
+        },
+      },
+      async (request) => {
+        const pubId = request.params.pub_id
+        await requireOwn(db, request, pubId)
+        const wanted = readStatsQuery(pubId, request.query)
+        return {
+          date: { date_from: midnight(wanted.dayFrom), date_to: midnight(wanted.dayTo) },
+          pub_id: pubId,
+          stats: await listStats(db, wanted),
+        }
+      },
+    )
+
+    app.get(
+      '/api/v1/publishers/:pub_id/stats_by_article_merchant_daily/changes/',
+      {
+        schema: {
+          operationId: 'listStatsChanges',
+          summary: 'Every row of the statistics that changed, and why',
+          security,
+          params: PublisherParams,
+          querystring: ChangesQuery,
+          response: { 200: StatsChanges, ...error },
+        },
+      },
+      async (request) => {
+        const pubId = request.params.pub_id
+        await requireOwn(db, request, pubId)
+        const { since: text, cursor = '0', limit: limitRows = LIMIT_MAX } = request.query
+        const since = parseTimestamp(text)
+        if (since === null) throw badRequest([{ field: 'since', rule: TIMESTAMP_RULE }])
+        return listChanges(db, { pubId, since, cursor, limitRows })
+      },
+    )
+  }
+
+/** Throws 404 when there is no such publisher, 403 when it is somebody else's. */
+async function requireOwn(
+  db: Db,
+  request: Parameters<typeof holderOf>[0],
+  pubId: number,
+): Promise<void> {
+  const holder = holderOf(request)
+  if (!holder.pubIds.includes(pubId) && (await findPublisher(db, pubId)) === null) {
+    throw new ApiError('notFound', { message: `No publisher ${pubId}` })
+  }
+  requireOwnPublisher(holder, pubId)
+}
+
+/** The answer's form of a day (decisions 4.4): `2026-03-02 00:00:00`. */
+function midnight(day: string): string {
+  return `${day} 00:00:00`
+}

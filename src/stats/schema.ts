@@ -1,0 +1,107 @@
+/** Interface 4.4 and 2.4: what may be asked of the statistics, and a row of the answer. */
+import Type, { type Static } from 'typebox'
+
+/** Default and maximum (decisions 4.4). */
+export const LIMIT_MAX = 10_000
+const TEXT_LENGTH_MAX = 64
+
+/** The columns that rows may be ordered by (decisions 4.4). */
+export const ORDER_COLUMNS = [
+  'article_id',
+  'advertiser_attributed_sales',
+  'pub_earnings',
+  'merch_id',
+  'impressions',
+  'advertiser_attributed_revenue',
+  'event_date',
+  'clicks',
+] as const
+export type OrderColumn = (typeof ORDER_COLUMNS)[number]
+
+export const PublisherParams = Type.Object({
+  pub_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+})
+
+const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_MAX }))
+const Time = (description: string) => Type.String({ maxLength: TEXT_LENGTH_MAX, description })
+
+export const StatsQuery = Type.Object({
+  date_from: Time('First day, ISO 8601'),
+  date_to: Time('Last day, ISO 8601; must be greater than date_from'),
+  limit: Limit,
+  order_by: Type.Optional(
+    Type.String({
+      maxLength: TEXT_LENGTH_MAX,
+      description: `${ORDER_COLUMNS.join(', ')}; descending, or as a leading - or + says`,
+    }),
+  ),
+  out_of_network: Type.Optional(
+    Type.Boolean({ description: 'Also rows imported from other networks' }),
+  ),
+  as_of: Type.Optional(Time('Answer what the report said at this time')),
+})
+
+export const ChangesQuery = Type.Object({
+  since: Time('Only what changed at or after this time, ISO 8601'),
+  limit: Limit,
+  cursor: Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,19}$', description: '`next` of the page before' }),
+  ),
+})
+
+/** Interface 2.4. */
+export const StatsRow = Type.Object({
+  advertiser_name: Type.Union([Type.String(), Type.Null()]),
+  article_name: Type.String(),
+  advertiser_attributed_sales: Type.Integer(),
+  pub_earnings: Type.String({ description: 'US dollars, two decimals' }),
+  article_id: Type.Integer(),
+  article_url: Type.String(),
+  merch_id: Type.Integer({ description: '0: page impressions only, or not of this network' }),
+  impressions: Type.Integer({ description: 'Of the article and day: never sum over merchants' }),
+  advertiser_attributed_revenue: Type.String({ description: 'US dollars, two decimals' }),
+  pub_id: Type.Integer(),
+  event_date: Type.String({ format: 'date' }),
+  clicks: Type.Integer(),
+})
+
+export const Stats = Type.Object({
+  date: Type.Object({ date_from: Type.String(), date_to: Type.String() }),
+  pub_id: Type.Integer(),
+  stats: Type.Array(StatsRow),
+})
+
+/** One change of a row, as differences; amounts in US dollars with up to six decimals. */
+export const StatsChange = Type.Object({
+  change_id: Type.String(),
+  changed_at: Type.String({ format: 'date-time' }),
+  cause: Type.String({ description: 'click, order, revision, return, reversal' }),
+  event_ids: Type.Array(Type.String(), { description: 'The events of the log that caused it' }),
+  event_date: Type.String({ format: 'date' }),
+  article_id: Type.Integer(),
+  merch_id: Type.Integer(),
+  clicks: Type.Integer(),
+  advertiser_attributed_sales: Type.Integer(),
+  advertiser_attributed_revenue: Type.String(),
+  pub_earnings: Type.String(),
+})
+
+/** An article and day whose page impressions changed, as they are now. */
+export const ImpressionsChange = Type.Object({
+  changed_at: Type.String({ format: 'date-time' }),
+  event_date: Type.String({ format: 'date' }),
+  article_id: Type.Integer(),
+  impressions: Type.Integer(),
+})
+
+export const StatsChanges = Type.Object({
+  pub_id: Type.Integer(),
+  since: Type.String({ format: 'date-time' }),
+  next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
+  changes: Type.Array(StatsChange),
+  impressions: Type.Array(ImpressionsChange),
+})
+
+export type StatsRow = Static<typeof StatsRow>
+export type Stats = Static<typeof Stats>
+export type StatsChanges = Static<typeof StatsChanges>
