@@ -9,10 +9,11 @@ import type { AddressInfo } from 'node:net'
 import { dashboardRoutes } from './accounts/dashboard-routes.ts'
 import { makeKeyGuard } from './accounts/require-key.ts'
 import { accountRoutes } from './accounts/routes.ts'
-import { readBlocklist } from './config.ts'
+import { type RateLimit, readBlocklist } from './config.ts'
 import { edgeRoutes } from './edge-routes.ts'
 import { LogUnavailable } from './events/event-log.ts'
 import { healthRoutes } from './health-routes.ts'
+import { linkRoutes } from './links/routes.ts'
 import type { Node } from './node.ts'
 import { createHttp, type Http } from './platform/http.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
@@ -57,11 +58,10 @@ export async function buildHttp(node: Node): Promise<Http> {
     isUnavailable: (error) => error instanceof LogUnavailable,
   })
   const now = () => new Date(node.now())
-  const limits = config.rateLimits.key
   const keys = makeKeyGuard({
     db,
     brandWords: config.brandWords,
-    limits: limits === null ? null : new TokenBuckets(limits),
+    limits: buckets(config.rateLimits.key),
     now,
   })
 
@@ -71,7 +71,26 @@ export async function buildHttp(node: Node): Promise<Http> {
     await http.register(accountRoutes({ keys })) //                  4.2, section 5
     await http.register(dashboardRoutes({ db, baseUrl: config.baseUrl, now }))
   }
+  await http.register(
+    linkRoutes({
+      db,
+      keys,
+      now,
+      bases: config,
+      nextId: () => node.ids.next(),
+      newPerHour: config.linkmateNewPerHour,
+      limits: buckets(config.rateLimits.linkmate),
+      onLeftOut: (links) => node.metrics.linksLeftOut.inc(links),
+      onLinks: (links) => {
+        for (const { auction_id, url } of links) node.destinations.note(auction_id, url)
+      },
+    }),
+  )
   return http
+}
+
+function buckets(limit: RateLimit | null): TokenBuckets | null {
+  return limit === null ? null : new TokenBuckets(limit)
 }
 
 interface Worker {

@@ -83,7 +83,7 @@ export function holderOf(request: KeyedRequest): KeyHolder {
 }
 
 /** Throws a 403 unless the publisher is one of the holder's. */
-export function requireOwnPublisher(holder: KeyHolder, pubId: number): void {
+export function requireOwnPublisher(holder: Pick<KeyHolder, 'pubIds'>, pubId: number): void {
   if (!holder.pubIds.includes(pubId)) throw new ApiError('notYours')
 }
 

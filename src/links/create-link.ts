@@ -14,7 +14,10 @@ export interface SmartLinkOrder {
 }
 
 /** What a body asks for; throws a 400 that names every fault, a 403 for another's publisher. */
-export function readOrder(body: CreateSmartLinkBody, holder: KeyHolder): SmartLinkOrder {
+export function readOrder(
+  body: CreateSmartLinkBody,
+  holder: Pick<KeyHolder, 'uid' | 'pubIds'>,
+): SmartLinkOrder {
   const { article_url: articleUrl, url = null } = body
   const key = urlKey(articleUrl)
   const published = body.article_publication_date
@@ -61,7 +64,7 @@ export function urlFault(field: string, url: string): Fault | null {
   return { field, rule: `must have at most ${MAX_URL_ENCODED_BYTES} bytes percent-encoded` }
 }
 
-function pubIdRule(holder: KeyHolder): string {
+function pubIdRule(holder: Pick<KeyHolder, 'pubIds'>): string {
   if (holder.pubIds.length === 0) return 'the user of this key has no publisher yet'
   return `is required: the user has several publishers (${holder.pubIds.join(', ')})`
 }

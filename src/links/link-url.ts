@@ -10,6 +10,8 @@
  */
 import { decodeBase62, encodeBase62, isId } from '../platform/ids.ts'
 
+/** Ids made since 2024 and a month have ten; what is shorter is a path such as /healthz. */
+const ENCODED_LENGTH_MIN = 10
 /** Short forms have at most 11 characters (62^11 > 2^63); ids above 2^53 have 16 digits or more. */
 const ENCODED_LENGTH_MAX = 11
 /** What of `u1` and `utm_source` is kept: long enough for any label, short enough for a log row. */
@@ -64,6 +66,7 @@ export function wrapperUrl(
 
 /** The auction id of a smart link's path segment (`<auction_id>` or `<encoded>`), or null. */
 export function readAuctionId(segment: string): string | null {
+  if (segment.length < ENCODED_LENGTH_MIN) return null
   if (segment.length <= ENCODED_LENGTH_MAX) return decodeBase62(segment)
   return isId(segment) ? segment : null
 }
