@@ -1,0 +1,264 @@
+/**
+ * The house rules that a program can check (CONTRIBUTING.md). Each failure names the file, the
+ * rule and the way out, so that review is about design.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { ROOT, readSourceFiles, type SourceFile } from './source-files.ts'
+
+const files = readSourceFiles()
+const source = files.filter((file) => file.path.startsWith('src/'))
+const product = source.filter((file) => !file.isTest)
+
+/** Data flows down: a folder imports only from itself and from folders to its left. */
+const LAYERS = [
+  ...['platform', 'accounts', 'catalog', 'demand', 'links', 'matching', 'events', 'auction'],
+  ...['redirect', 'attribution', 'ledger', 'stats', 'reports', 'demo', 'app', 'cli'],
+]
+// Files of `src` itself belong to `app`, but for those that everything or nothing may import.
+const FILES_OF_CLI = new Set(['main.ts', 'cli.ts'])
+
+test('a folder imports only from the folders to its left', () => {
+  const layerOf = (path: string) => {
+    const [, folder = ''] = path.split('/')
+    if (FILES_OF_CLI.has(folder)) return 'cli'
+    return folder.endsWith('.ts') ? 'app' : folder
+  }
+  report(source, (file) => {
+    const own = LAYERS.indexOf(layerOf(file.path))
+    if (own === -1) return [`its folder is not in the list of layers: ${LAYERS.join(' < ')}`]
+    return file.imports
+      .filter((path) => path.startsWith('src/') && LAYERS.indexOf(layerOf(path)) > own)
+      .map((path) => `imports ${path}, which lies above it; append to the log, or move the thing`)
+  })
+})
+
+test('no file imports itself by a detour', () => {
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  report(files, (file) => {
+    const cycle = pathTo(file.path, file, byPath)
+    return cycle === null ? [] : [`is in a cycle: ${cycle.join(' → ')}`]
+  })
+})
+
+test('every file is reached from a program, a test or the build', () => {
+  const roots = files.filter(({ path, isTest }) => isTest || /^(scripts|bin|bench)\//.test(path))
+  const entries = ['src/cli.ts', 'src/main.ts', 'tag/', 'dashboard/']
+  const productRoots = files.filter(
+    ({ path }) => entries.some((entry) => path.startsWith(entry)) || /^(scripts|bin)\//.test(path),
+  )
+  const reached = reachedFrom(roots)
+  const reachedByProduct = reachedFrom(productRoots)
+  report(files, ({ path, isTest }) => {
+    if (path.startsWith('src/') && !isTest && !reachedByProduct.has(path)) {
+      return ['is an orphan: no program reaches it. Use it, or delete it and its test']
+    }
+    const isOrphan = !reached.has(path) && !entries.some((entry) => path.startsWith(entry))
+    return isOrphan ? ['is an orphan: nothing imports it'] : []
+  })
+})
+
+test('a file is named after its one subject, in kebab-case', () => {
+  const banned = /^(utils?|helpers?|common|shared|lib|misc|stuff|index|types|constants)$/
+  report(files, ({ path }) => {
+    const parts = path.replace(/(\.(test|spec|config))?\.(ts|tsx|mjs)$/, '').split('/')
+    return parts.flatMap((part) => [
+      ...(banned.test(part) ? [`"${part}" says nothing: a domain word is missing`] : []),
+      ...(/^[a-z0-9]+(-[a-z0-9]+)*$/.test(part) ? [] : [`"${part}" is not kebab-case`]),
+    ])
+  })
+})
+
+const LINES_MAX = 400
+const FUNCTION_LINES_MAX = 60
+const COLUMNS_MAX = 100
+
+test('files, functions and lines stay short', () => {
+  report(files, (file) => [
+    ...(file.lines.length - 1 > LINES_MAX ? [`has ${file.lines.length - 1} lines`] : []),
+    ...file.lines.flatMap((line, index) =>
+      isTooWide(line) ? [`line ${index + 1} has ${line.length} columns`] : [],
+    ),
+    ...longFunctions(file),
+  ])
+})
+
+test('the environment is read in src/config.ts and nowhere else', () => {
+  report(
+    source.filter(({ path }) => path !== 'src/config.ts'),
+    ({ text }) => (/\bprocess\.env\b/.test(text) ? ['reads process.env: pass the config on'] : []),
+  )
+})
+
+/** Files of SQL are stores and folds; these beside them each own a table or are one question. */
+const SQL_FILES = [/(^|-)store\.ts$/, /^fold-/, /^event-log-/, /-sql\.ts$/]
+const MORE_SQL_FILES = [
+  'src/attribution/known-orders.ts',
+  'src/attribution/usual-value.ts',
+  'src/auction/market.ts',
+  'src/auction/receipt-queue.ts',
+  'src/demand/budget-account.ts',
+  'src/demand/outlook.ts',
+  'src/demand/settle.ts',
+  'src/events/hash-keys.ts',
+  'src/events/partitions.ts',
+  'src/health-routes.ts',
+  'src/stats/figures.ts',
+]
+
+test('SQL stands in stores, folds and the event log', () => {
+  const statement = /sql`\s*(select|insert|update|delete|with|create|drop|truncate|lock|copy)\b/i
+  report(
+    product.filter(({ path }) => !path.startsWith('src/platform/')),
+    ({ path, text }) => {
+      const isAllowed =
+        MORE_SQL_FILES.includes(path) || SQL_FILES.some((name) => name.test(basename(path)))
+      return statement.test(text) && !isAllowed ? ['holds SQL: move it to a store'] : []
+    },
+  )
+})
+
+test('fastify is known to routes and the server alone', () => {
+  const isRoute = /(routes|require-key|raw-body)\.ts$|^src\/platform\/(http|validation)\.ts$/
+  report(product, ({ path, packages }) =>
+    packages.some((name) => /^(fastify|@fastify\/)/.test(name)) && !isRoute.test(path)
+      ? ['imports fastify: take plain data and return plain data']
+      : [],
+  )
+})
+
+test('routes are imported by the table of contents alone', () => {
+  report(product, ({ path, imports }) =>
+    imports
+      .filter((name) => /(^|[/-])routes\.ts$/.test(name) && dirname(name) !== dirname(path))
+      .filter(() => !/^src\/[\w-]+\.ts$/.test(path))
+      .map((name) => `imports ${name}: only the files of src/ that put the app together may`),
+  )
+})
+
+test('there are no barrels', () => {
+  report(files, ({ text }) => {
+    const isOnlyExports = text
+      .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+      .replace(/export\s+(type\s+)?(\*|\{[^}]*\})(\s+as\s+\w+)?\s+from\s+'[^']+'/g, '')
+      .trim()
+    const isStar = /^export \* from/m.test(text)
+    return isOnlyExports === '' || isStar ? ['re-exports: import the file that has the thing'] : []
+  })
+})
+
+test('nothing unfinished and nothing of a debugging hour is left behind', () => {
+  const marks = new RegExp(`\\b(${['TO', 'DO'].join('')}|FIX${'ME'}|HA${'CK'})\\b`)
+  report(files, ({ path, text, isTest }) => [
+    ...(marks.test(text) ? ['has a note of unfinished work: finish it or open an issue'] : []),
+    ...(/^\s*debugger$/m.test(text) ? ['stops in the debugger'] : []),
+    ...(isTest && /\b(test|it|describe)\.(only|todo)\(/.test(text) ? ['leaves tests out'] : []),
+    ...(path.startsWith('src/') && /\bconsole\.\w+\(/.test(text)
+      ? ['writes to the console: use the log, or the command line’s print']
+      : []),
+  ])
+})
+
+test('nothing silences the compiler', () => {
+  report(files, ({ text }) => [
+    ...(/@ts-(ignore|nocheck|expect-error)/.test(text) ? ['silences the compiler'] : []),
+    ...(/^\s*(export )?(const )?enum\b/m.test(text) ? ['has an enum: use a union'] : []),
+  ])
+})
+
+test('every dependency is pinned, used, and has its reason in CONTRIBUTING.md', () => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const all: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies }
+  const used = new Set(files.flatMap((file) => file.packages.map(packageName)))
+  const contributing = join(ROOT, 'CONTRIBUTING.md')
+  const reasons = existsSync(contributing) ? readFileSync(contributing, 'utf8') : ''
+  const faults = Object.entries(all).flatMap(([name, version]) => [
+    ...(/^\d+\.\d+\.\d+/.test(version) ? [] : [`${name}: ${version} is not an exact version`]),
+    ...(used.has(name) || isUsedByName(name) ? [] : [`${name}: nothing imports it`]),
+    ...(reasons.includes(name) ? [] : [`${name}: CONTRIBUTING.md gives no reason for it`]),
+  ])
+  assert.deepEqual(faults, [])
+})
+
+/** Programs and types: used without an import. */
+function isUsedByName(name: string): boolean {
+  return name.startsWith('@types/') || ['typescript', '@biomejs/biome'].includes(name)
+}
+
+function packageName(path: string): string {
+  return path
+    .split('/')
+    .slice(0, path.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+/** Fails with every fault of every file at once. */
+function report(
+  over: readonly SourceFile[],
+  faultsOf: (file: SourceFile) => readonly string[],
+): void {
+  assert.ok(over.length > 0, 'there is something to check')
+  const faults = over.flatMap((file) => faultsOf(file).map((fault) => `${file.path}: ${fault}`))
+  assert.equal(faults.length, 0, `\n  ${faults.join('\n  ')}\n`)
+}
+
+function reachedFrom(roots: readonly SourceFile[]): Set<string> {
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  const reached = new Set(roots.map((file) => file.path))
+  for (const path of reached) {
+    // A set hands out what is added to it on the way.
+    for (const name of byPath.get(path)?.imports ?? []) reached.add(name)
+  }
+  return reached
+}
+
+/** The shortest way from a file's imports back to it. */
+function pathTo(
+  target: string,
+  from: SourceFile,
+  byPath: ReadonlyMap<string, SourceFile>,
+): string[] | null {
+  const cameFrom = new Map<string, string>(from.imports.map((name) => [name, from.path]))
+  for (const path of cameFrom.keys()) {
+    if (path === target) {
+      const way = [target]
+      let step = cameFrom.get(target)
+      while (step !== undefined && step !== target) {
+        way.unshift(step)
+        step = cameFrom.get(step)
+      }
+      return [target, ...way]
+    }
+    for (const name of byPath.get(path)?.imports ?? []) {
+      if (!cameFrom.has(name)) cameFrom.set(name, path)
+    }
+  }
+  return null
+}
+
+/** A string, a pattern, a link and a test's name stay in one piece, however long they are. */
+function isTooWide(line: string): boolean {
+  if (line.length <= COLUMNS_MAX) return false
+  const isComment = /^\s*(\/\/|\/?\*)/.test(line)
+  const pieces = isComment ? /https?:\/\/\S+/g : /'[^']*'|`[^`]*`|"[^"]*"|\/(\\.|[^/])+\/\w*/g
+  return line.replace(pieces, '').length > COLUMNS_MAX
+}
+
+/**
+ * Functions over the limit. The formatter indents, so a function that begins on a line ends at the
+ * first later line that closes a brace at the same depth.
+ */
+function longFunctions({ lines, isTest }: SourceFile): string[] {
+  if (isTest) return [] // A test's steps read best in one piece.
+  const head = /(=>|\)|\)(: [^=]*)?|\}\)(: .*)?) \{$/
+  const control = /^\s*(\} )?(if|else|for|while|switch|catch|try|do)\b/
+  return lines.flatMap((line, index) => {
+    if (!head.test(line) || control.test(line)) return []
+    const indent = line.slice(0, line.length - line.trimStart().length)
+    const end = lines.findIndex((other, at) => at > index && other.startsWith(`${indent}}`))
+    const length = end - index + 1
+    return length > FUNCTION_LINES_MAX ? [`line ${index + 1}: a function of ${length} lines`] : []
+  })
+}
