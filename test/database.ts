@@ -24,7 +24,7 @@ const TEMPLATE_LOCK = 1 // In the admin database of the tests' own cluster; noth
 
 /** Something that can be told what to do at the end: a test's context, or a whole file's. */
 export interface Scope {
-  after(work: () => Promise<void>): void
+  after(work: () => Promise<void>): unknown
 }
 
 /**

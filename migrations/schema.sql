@@ -1,0 +1,717 @@
+-- The schema after all migrations. Written by `npm run schema`; change a migration instead.
+
+create sequence event_seq;
+
+create sequence lease_id_seq;
+
+create sequence offer_id_seq;
+
+CREATE OR REPLACE FUNCTION create_event_partition(d date)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  name text := 'event_' || to_char(d, 'YYYYMMDD');
+begin
+  perform pg_advisory_xact_lock('event'::regclass::int, 0); -- nodes that start together take turns
+  if to_regclass(name) is not null then
+    return false;
+  end if;
+  lock table event_default in access exclusive mode; -- the attaching needs it anyway
+  execute format('create table %I (like event including all)', name);
+  execute format(
+    'with moved as (delete from event_default where day = %L returning *)
+     insert into %I select * from moved', d, name);
+  execute format(
+    'alter table event attach partition %I for values from (%L) to (%L)', name, d, d + 1);
+  return true;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION notify_config()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('souk_config', tg_table_name);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'table % is append-only: a correction is a new entry', tg_table_name;
+end
+$function$;
+
+create table api_key (
+  token_id integer generated always as identity,
+  uid integer not null,
+  description text not null,
+  key_hash bytea not null,
+  datetime_created timestamp with time zone not null default now(),
+  datetime_updated timestamp with time zone not null default now(),
+  datetime_active timestamp with time zone not null default now(),
+  datetime_expires timestamp with time zone,
+  datetime_last_used timestamp with time zone,
+  is_enabled_by_user boolean not null default true,
+  constraint api_key_pkey PRIMARY KEY (token_id),
+  constraint api_key_key_hash_key UNIQUE (key_hash),
+  constraint api_key_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
+);
+CREATE INDEX api_key_uid ON api_key USING btree (uid);
+CREATE TRIGGER api_key_changed AFTER INSERT OR DELETE OR UPDATE OF is_enabled_by_user ON api_key FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
+
+create table app_user (
+  uid integer generated always as identity,
+  email text not null,
+  password_hash text not null,
+  is_admin boolean not null default false,
+  datetime_created timestamp with time zone not null default now(),
+  constraint app_user_pkey PRIMARY KEY (uid)
+);
+CREATE UNIQUE INDEX app_user_email ON app_user USING btree (lower(email));
+
+create table article (
+  article_id integer generated always as identity,
+  pub_id integer not null,
+  uid integer not null,
+  url text not null,
+  url_key bytea not null,
+  name text not null,
+  publication_date timestamp with time zone,
+  datetime_created timestamp with time zone not null default now(),
+  datetime_updated timestamp with time zone not null default now(),
+  constraint article_pkey PRIMARY KEY (article_id),
+  constraint article_pub_id_url_key_key UNIQUE (pub_id, url_key),
+  constraint article_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
+  constraint article_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
+);
+
+create table budget_account (
+  account_id bigint generated always as identity,
+  campaign_id integer not null,
+  day date,
+  cap_micros bigint,
+  pending_cap_micros bigint,
+  settled_micros bigint not null default 0,
+  escrow_micros bigint not null default 0,
+  version bigint not null default 0,
+  constraint budget_account_pkey PRIMARY KEY (account_id),
+  constraint budget_account_campaign_id_day_key UNIQUE NULLS NOT DISTINCT (campaign_id, day),
+  constraint budget_account_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaign(campaign_id),
+  constraint budget_account_check CHECK (((settled_micros + escrow_micros) <= cap_micros)),
+  constraint budget_account_escrow_micros_check CHECK ((escrow_micros >= 0)),
+  constraint budget_account_settled_micros_check CHECK ((settled_micros >= 0))
+);
+
+create table campaign (
+  campaign_id integer generated always as identity,
+  merch_id integer not null,
+  model text not null,
+  bid_micros bigint,
+  exclusive_bid_micros bigint,
+  rate_ppm integer,
+  payment_micros bigint,
+  roas double precision,
+  daily_budget_micros bigint,
+  budget_micros bigint,
+  starts_at timestamp with time zone,
+  ends_at timestamp with time zone,
+  countries text[] not null default '{}'::text[],
+  devices text[] not null default '{}'::text[],
+  allow_publishers integer[] not null default '{}'::integer[],
+  block_publishers integer[] not null default '{}'::integer[],
+  tracker_impression text[] not null default '{}'::text[],
+  tracker_viewable text[] not null default '{}'::text[],
+  state text not null default 'active'::text,
+  datetime_created timestamp with time zone not null default now(),
+  datetime_updated timestamp with time zone not null default now(),
+  constraint campaign_pkey PRIMARY KEY (campaign_id),
+  constraint campaign_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
+  constraint campaign_budget_micros_check CHECK ((budget_micros > 0)),
+  constraint campaign_check CHECK (((model <> 'cpc'::text) OR (bid_micros > 0))),
+  constraint campaign_check1 CHECK (((model <> 'cpa'::text) OR (rate_ppm IS NOT NULL))),
+  constraint campaign_check2 CHECK (((model <> 'epp'::text) OR (payment_micros > 0))),
+  constraint campaign_check3 CHECK ((ends_at > starts_at)),
+  constraint campaign_daily_budget_micros_check CHECK ((daily_budget_micros > 0)),
+  constraint campaign_model_check CHECK ((model = ANY (ARRAY['cpc'::text, 'cpa'::text, 'epp'::text]))),
+  constraint campaign_rate_ppm_check CHECK (((rate_ppm >= 1) AND (rate_ppm <= 1000000))),
+  constraint campaign_roas_check CHECK ((roas > (0)::double precision)),
+  constraint campaign_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text])))
+);
+CREATE INDEX campaign_merchant ON campaign USING btree (merch_id);
+CREATE TRIGGER campaign_changed AFTER INSERT OR DELETE OR UPDATE ON campaign FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
+
+create table click (
+  event_id bigint not null,
+  click_id bytea not null,
+  result_number bytea not null,
+  day date not null,
+  at timestamp with time zone not null,
+  pub_id integer not null,
+  article_id integer not null,
+  auction_id bigint not null,
+  merch_id integer not null,
+  campaign_id integer,
+  offer_id bigint,
+  model smallint not null,
+  price_micros bigint not null,
+  share_ppm integer not null,
+  paid_micros bigint not null,
+  publisher_micros bigint not null,
+  reason smallint not null,
+  is_reserved boolean not null,
+  visitor_key bytea,
+  session_key bytea,
+  reversed_at timestamp with time zone,
+  constraint click_pkey PRIMARY KEY (event_id),
+  constraint click_click_id_key UNIQUE (click_id)
+);
+CREATE INDEX click_merchant_at ON click USING btree (merch_id, at);
+CREATE INDEX click_publisher_day ON click USING btree (pub_id, day);
+CREATE UNIQUE INDEX click_result ON click USING btree (result_number) WHERE is_reserved;
+CREATE INDEX click_visitor ON click USING btree (visitor_key, at) WHERE ((visitor_key IS NOT NULL) AND (reason = 0));
+
+create table dashboard_session (
+  token_hash bytea not null,
+  uid integer not null,
+  expires_at timestamp with time zone not null,
+  constraint dashboard_session_pkey PRIMARY KEY (token_hash),
+  constraint dashboard_session_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
+);
+
+create table event (
+  day date not null,
+  id bigint not null,
+  seq bigint not null default nextval('event_seq'::regclass),
+  lane smallint not null,
+  type smallint not null,
+  at timestamp with time zone not null,
+  reason smallint not null default 0,
+  pub_id integer,
+  session_key bytea,
+  auction_id bigint,
+  result_number bytea,
+  merch_id integer,
+  campaign_id integer,
+  offer_id bigint,
+  model smallint,
+  price_micros bigint,
+  share_ppm integer,
+  lease_id bigint,
+  reserved_micros bigint,
+  click_id bytea,
+  visitor_key bytea,
+  address_key bytea,
+  result_age_ms bigint,
+  device smallint,
+  ua_family text,
+  country text,
+  consent smallint,
+  url text,
+  url_key bytea,
+  referrer text,
+  u1 text,
+  utm_source text,
+  body jsonb,
+  constraint event_pkey PRIMARY KEY (day, id),
+  constraint event_lane_check CHECK (((lane >= 0) AND (lane <= 15)))
+) partition by RANGE (day);
+CREATE INDEX event_lane ON ONLY event USING btree (lane, seq);
+
+create table event_default partition of event DEFAULT;
+
+create table exchange_rate (
+  rate_id bigint generated always as identity,
+  source text not null,
+  day date not null,
+  currency text not null,
+  usd_per_base text not null,
+  currency_per_base text not null,
+  imported_at timestamp with time zone not null default now(),
+  constraint exchange_rate_pkey PRIMARY KEY (rate_id),
+  constraint exchange_rate_source_day_currency_key UNIQUE (source, day, currency)
+);
+CREATE INDEX exchange_rate_currency ON exchange_rate USING btree (currency, day);
+
+create table feed_import (
+  merch_id integer not null,
+  started_at timestamp with time zone not null default now(),
+  constraint feed_import_pkey PRIMARY KEY (merch_id),
+  constraint feed_import_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
+);
+
+create table hash_key (
+  purpose text not null,
+  epoch integer not null,
+  key bytea not null,
+  constraint hash_key_pkey PRIMARY KEY (purpose, epoch),
+  constraint hash_key_purpose_check CHECK ((purpose = ANY (ARRAY['session'::text, 'visitor'::text, 'address'::text])))
+);
+
+create table idempotent_response (
+  token_id integer not null,
+  idempotency_key text not null,
+  body_hash bytea not null,
+  status smallint,
+  body text,
+  created_at timestamp with time zone not null default now(),
+  constraint idempotent_response_pkey PRIMARY KEY (token_id, idempotency_key),
+  constraint idempotent_response_token_id_fkey FOREIGN KEY (token_id) REFERENCES api_key(token_id)
+);
+
+create table intake_request (
+  merch_id integer not null,
+  signature bytea not null,
+  idempotency_key text,
+  body_hash bytea not null,
+  status smallint,
+  response text,
+  at timestamp with time zone not null,
+  constraint intake_request_pkey PRIMARY KEY (merch_id, signature),
+  constraint intake_request_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
+);
+CREATE INDEX intake_request_at ON intake_request USING btree (at);
+CREATE UNIQUE INDEX intake_request_key ON intake_request USING btree (merch_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+create table keyless_link_hour (
+  pub_id integer not null,
+  hour timestamp with time zone not null,
+  links integer not null,
+  constraint keyless_link_hour_pkey PRIMARY KEY (pub_id, hour),
+  constraint keyless_link_hour_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id)
+);
+
+create table lane (
+  lane smallint not null,
+  "position" bigint not null default 0,
+  watermark timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint lane_pkey PRIMARY KEY (lane)
+);
+
+create table lease (
+  lease_id bigint not null default nextval('lease_id_seq'::regclass),
+  campaign_id integer not null,
+  day date not null,
+  node_id integer not null,
+  incarnation bigint not null,
+  granted_micros bigint not null,
+  reserved_folded_micros bigint not null default 0,
+  paid_folded_micros bigint not null default 0,
+  request_no bigint not null,
+  expires_at timestamp with time zone not null,
+  released_at timestamp with time zone,
+  closed_at timestamp with time zone,
+  constraint lease_pkey PRIMARY KEY (lease_id),
+  constraint lease_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaign(campaign_id),
+  constraint lease_check CHECK ((reserved_folded_micros <= granted_micros)),
+  constraint lease_check1 CHECK ((paid_folded_micros <= reserved_folded_micros)),
+  constraint lease_granted_micros_check CHECK ((granted_micros >= 0)),
+  constraint lease_paid_folded_micros_check CHECK ((paid_folded_micros >= 0)),
+  constraint lease_reserved_folded_micros_check CHECK ((reserved_folded_micros >= 0))
+);
+CREATE UNIQUE INDEX lease_active ON lease USING btree (campaign_id, day, node_id, incarnation) WHERE ((released_at IS NULL) AND (closed_at IS NULL));
+CREATE INDEX lease_open ON lease USING btree (node_id, incarnation) WHERE (closed_at IS NULL);
+
+create table ledger_line (
+  transaction_id bigint not null,
+  line smallint not null,
+  account text not null,
+  day date not null,
+  merch_id integer not null,
+  pub_id integer not null,
+  article_id integer not null,
+  amount_micros bigint not null,
+  constraint ledger_line_pkey PRIMARY KEY (transaction_id, line),
+  constraint ledger_line_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transaction(transaction_id),
+  constraint ledger_line_account_check CHECK ((account = ANY (ARRAY['merchant'::text, 'publisher'::text, 'platform'::text, 'bank'::text])))
+);
+CREATE INDEX ledger_line_day ON ledger_line USING btree (pub_id, day);
+CREATE TRIGGER ledger_line_append_only BEFORE DELETE OR UPDATE ON ledger_line FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+create table ledger_transaction (
+  transaction_id bigint generated always as identity,
+  idempotency_key text not null,
+  kind text not null,
+  day date not null,
+  at timestamp with time zone not null,
+  event_id bigint not null,
+  corrects text,
+  constraint ledger_transaction_pkey PRIMARY KEY (transaction_id),
+  constraint ledger_transaction_idempotency_key_key UNIQUE (idempotency_key)
+);
+CREATE TRIGGER ledger_transaction_append_only BEFORE DELETE OR UPDATE ON ledger_transaction FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+create table link_day (
+  pub_id integer not null,
+  auction_id bigint not null,
+  day date not null,
+  impressions bigint not null default 0,
+  viewable_impressions bigint not null default 0,
+  constraint link_day_pkey PRIMARY KEY (pub_id, auction_id, day)
+);
+
+create table merchant (
+  merch_id integer generated always as identity,
+  uid integer,
+  name text not null,
+  click_param text not null default 'cid'::text,
+  deep_link text,
+  window_days integer not null default 30,
+  origins text[] not null default '{}'::text[],
+  postback_secret text not null,
+  generation integer not null default 0,
+  feed_imported_at timestamp with time zone,
+  datetime_created timestamp with time zone not null default now(),
+  datetime_updated timestamp with time zone not null default now(),
+  is_post_impression boolean not null default false,
+  constraint merchant_pkey PRIMARY KEY (merch_id),
+  constraint merchant_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),
+  constraint merchant_window_days_check CHECK (((window_days >= 1) AND (window_days <= 90)))
+);
+CREATE TRIGGER merchant_changed AFTER INSERT OR DELETE OR UPDATE ON merchant FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
+
+create table merchant_domain (
+  domain text not null,
+  merch_id integer not null,
+  "position" integer not null,
+  constraint merchant_domain_pkey PRIMARY KEY (domain),
+  constraint merchant_domain_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
+);
+CREATE INDEX merchant_domain_merchant ON merchant_domain USING btree (merch_id);
+CREATE TRIGGER merchant_domain_changed AFTER INSERT OR DELETE OR UPDATE ON merchant_domain FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
+
+create table merchant_order (
+  merch_id integer not null,
+  order_id text not null,
+  told jsonb not null,
+  is_posted boolean not null,
+  event_id bigint,
+  day date,
+  accepted_at timestamp with time zone,
+  source text,
+  ordered_at timestamp with time zone,
+  currency text,
+  value text,
+  rate_id text,
+  is_new_customer boolean,
+  hold text,
+  click_id bytea,
+  attribution text,
+  pub_id integer,
+  article_id integer,
+  campaign_id integer,
+  model smallint,
+  locks_at timestamp with time zone,
+  rejected_at timestamp with time zone,
+  reject_reason text,
+  revenue_micros bigint not null default 0,
+  commission_micros bigint not null default 0,
+  earnings_micros bigint not null default 0,
+  net_sales smallint not null default 0,
+  net_revenue_micros bigint not null default 0,
+  net_commission_micros bigint not null default 0,
+  net_earnings_micros bigint not null default 0,
+  constraint merchant_order_pkey PRIMARY KEY (merch_id, order_id)
+);
+CREATE INDEX merchant_order_accepted ON merchant_order USING btree (merch_id, accepted_at);
+CREATE INDEX merchant_order_click ON merchant_order USING btree (click_id) WHERE (click_id IS NOT NULL);
+CREATE INDEX merchant_order_event ON merchant_order USING btree (event_id);
+CREATE INDEX merchant_order_hold ON merchant_order USING btree (hold) WHERE (hold IS NOT NULL);
+CREATE INDEX merchant_order_locks ON merchant_order USING btree (locks_at) WHERE ((pub_id IS NOT NULL) AND (rejected_at IS NULL));
+CREATE INDEX merchant_order_publisher ON merchant_order USING btree (pub_id, day) WHERE (pub_id IS NOT NULL);
+
+create table network_partition (
+  network text not null,
+  account text not null,
+  report_date date not null,
+  import_id bigint not null,
+  rows_hash bytea not null,
+  rows integer not null,
+  event_id bigint not null,
+  at timestamp with time zone not null,
+  constraint network_partition_pkey PRIMARY KEY (network, account, report_date)
+);
+
+create table network_row (
+  import_id bigint not null,
+  "row" integer not null,
+  pub_id integer not null,
+  article_id integer not null,
+  report_date date not null,
+  advertiser text,
+  clicks bigint not null,
+  sales bigint not null,
+  revenue_micros bigint not null,
+  earnings_micros bigint not null,
+  constraint network_row_pkey PRIMARY KEY (import_id, "row"),
+  constraint network_row_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id)
+);
+CREATE INDEX network_row_publisher ON network_row USING btree (pub_id, report_date);
+
+create table node (
+  node_id integer not null,
+  incarnation bigint not null default 1,
+  host text not null,
+  pid integer not null,
+  roles text not null,
+  started_at timestamp with time zone not null default now(),
+  heartbeat_at timestamp with time zone not null default now(),
+  is_spool_empty boolean not null default true,
+  closed_incarnation bigint not null default 0,
+  constraint node_pkey PRIMARY KEY (node_id),
+  constraint node_node_id_check CHECK (((node_id >= 1) AND (node_id <= 1023)))
+);
+
+create table offer (
+  offer_id bigint not null default nextval('offer_id_seq'::regclass),
+  from_generation integer not null,
+  to_generation integer,
+  merch_id integer not null,
+  sku text not null,
+  product_id bigint not null generated always as (COALESCE(gtin14, ('100000000000000'::bigint + offer_id))) stored,
+  gtin14 bigint,
+  gtin_text text,
+  title text not null,
+  brand text,
+  mpn text,
+  url text not null,
+  url_key bytea not null,
+  image_url text,
+  price_micros bigint not null,
+  is_in_stock boolean not null,
+  category_id integer,
+  content_hash bytea not null,
+  imported_at timestamp with time zone not null default now(),
+  constraint offer_pkey PRIMARY KEY (offer_id, from_generation),
+  constraint offer_price_micros_check CHECK ((price_micros > 0))
+);
+CREATE INDEX offer_gtin_text ON offer USING btree (gtin_text) WHERE ((gtin14 IS NULL) AND (gtin_text IS NOT NULL));
+CREATE INDEX offer_merchant ON offer USING btree (merch_id);
+CREATE INDEX offer_product ON offer USING btree (product_id);
+CREATE UNIQUE INDEX offer_sku ON offer USING btree (sku, merch_id, from_generation);
+CREATE INDEX offer_url ON offer USING btree (url_key);
+
+create table order_line (
+  merch_id integer not null,
+  order_id text not null,
+  line smallint not null,
+  order_product_id text not null,
+  product_id text,
+  name text,
+  brand text,
+  price text,
+  quantity integer not null,
+  returned integer not null,
+  revenue_micros bigint not null,
+  commission_micros bigint not null,
+  earnings_micros bigint not null,
+  constraint order_line_pkey PRIMARY KEY (merch_id, order_id, line)
+);
+
+create table order_return (
+  merch_id integer not null,
+  order_id text not null,
+  return_id text not null,
+  event_id bigint not null,
+  day date not null,
+  accepted_at timestamp with time zone not null,
+  returned_at timestamp with time zone not null,
+  line smallint,
+  product_id text,
+  quantity integer not null,
+  state text not null,
+  reason text,
+  constraint order_return_pkey PRIMARY KEY (merch_id, order_id, return_id),
+  constraint order_return_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'applied'::text, 'refused'::text])))
+);
+CREATE INDEX order_return_day ON order_return USING btree (day);
+
+create table order_return_line (
+  merch_id integer not null,
+  order_id text not null,
+  return_id text not null,
+  line smallint not null,
+  quantity integer not null,
+  revenue_micros bigint not null,
+  commission_micros bigint not null,
+  earnings_micros bigint not null,
+  constraint order_return_line_pkey PRIMARY KEY (merch_id, order_id, return_id, line)
+);
+
+create table page_day (
+  pub_id integer not null,
+  url_key bytea not null,
+  day date not null,
+  impressions bigint not null default 0,
+  robot_impressions bigint not null default 0,
+  changed_at timestamp with time zone not null default now(),
+  constraint page_day_pkey PRIMARY KEY (pub_id, url_key, day)
+);
+CREATE INDEX page_day_changed ON page_day USING btree (pub_id, changed_at);
+
+create table page_session (
+  pub_id integer not null,
+  session_key bytea not null,
+  day date not null,
+  constraint page_session_pkey PRIMARY KEY (pub_id, session_key)
+);
+CREATE INDEX page_session_day ON page_session USING btree (day);
+
+create table pair_count (
+  pub_id integer not null,
+  merch_id integer not null,
+  clicks double precision not null default 0,
+  orders double precision not null default 0,
+  order_value_micros double precision not null default 0,
+  counted_at timestamp with time zone not null,
+  constraint pair_count_pkey PRIMARY KEY (pub_id, merch_id)
+);
+
+create table publisher (
+  pub_id integer generated always as identity,
+  uid integer not null,
+  name text not null,
+  slug text not null,
+  is_partner boolean not null default false,
+  share_ppm integer not null default 750000,
+  domains text[] not null default '{}'::text[],
+  floor_micros bigint not null default 0,
+  tolerance_ppm integer not null default 50000,
+  beta double precision not null default 1,
+  epsilon_ppm integer not null default 50000,
+  allow_merchants integer[] not null default '{}'::integer[],
+  block_merchants integer[] not null default '{}'::integer[],
+  allow_hosts text[] not null default '{}'::text[],
+  linkmate_scope text not null default 'all'::text,
+  consent_default text not null default 'full'::text,
+  is_price_required boolean not null default false,
+  datetime_created timestamp with time zone not null default now(),
+  datetime_updated timestamp with time zone not null default now(),
+  constraint publisher_pkey PRIMARY KEY (pub_id),
+  constraint publisher_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),
+  constraint publisher_beta_check CHECK (((beta >= (0)::double precision) AND (beta <= (3)::double precision))),
+  constraint publisher_consent_default_check CHECK ((consent_default = ANY (ARRAY['full'::text, 'contextual'::text]))),
+  constraint publisher_epsilon_ppm_check CHECK (((epsilon_ppm >= 0) AND (epsilon_ppm <= 100000))),
+  constraint publisher_floor_micros_check CHECK ((floor_micros >= 0)),
+  constraint publisher_linkmate_scope_check CHECK ((linkmate_scope = ANY (ARRAY['all'::text, 'network'::text]))),
+  constraint publisher_share_ppm_check CHECK (((share_ppm >= 0) AND (share_ppm <= 1000000))),
+  constraint publisher_tolerance_ppm_check CHECK (((tolerance_ppm >= 0) AND (tolerance_ppm <= 200000)))
+);
+CREATE UNIQUE INDEX publisher_slug ON publisher USING btree (lower(slug));
+CREATE INDEX publisher_uid ON publisher USING btree (uid);
+CREATE TRIGGER publisher_changed AFTER INSERT OR DELETE OR UPDATE ON publisher FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
+
+create table receipt (
+  result_number bytea not null,
+  at timestamp with time zone not null,
+  pub_id integer not null,
+  auction_id bigint not null,
+  merch_id integer not null,
+  packed bytea not null,
+  constraint receipt_pkey PRIMARY KEY (result_number)
+);
+CREATE INDEX receipt_at ON receipt USING btree (at);
+CREATE INDEX receipt_publisher ON receipt USING btree (pub_id, at);
+
+create table refused_intake (
+  refused_id bigint generated always as identity,
+  at timestamp with time zone not null,
+  merch_id integer,
+  endpoint text not null,
+  reason text not null,
+  faults jsonb not null,
+  body text not null,
+  origin text,
+  constraint refused_intake_pkey PRIMARY KEY (refused_id)
+);
+CREATE INDEX refused_intake_merchant ON refused_intake USING btree (merch_id, at);
+
+create table smart_link (
+  auction_id bigint not null,
+  smart_link_id integer generated always as identity,
+  pub_id integer not null,
+  article_id integer not null,
+  uid_created integer,
+  url text,
+  url_hash bytea not null,
+  is_exclusive boolean not null default false,
+  source text not null,
+  is_keyless boolean not null default false,
+  unwraps boolean not null default true,
+  state text not null default 'active'::text,
+  datetime_created timestamp with time zone not null default now(),
+  datetime_updated timestamp with time zone not null default now(),
+  constraint smart_link_pkey PRIMARY KEY (auction_id),
+  constraint smart_link_smart_link_id_key UNIQUE (smart_link_id),
+  constraint smart_link_article_id_fkey FOREIGN KEY (article_id) REFERENCES article(article_id),
+  constraint smart_link_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
+  constraint smart_link_uid_created_fkey FOREIGN KEY (uid_created) REFERENCES app_user(uid),
+  constraint smart_link_source_check CHECK ((source = ANY (ARRAY['api'::text, 'linkmate'::text, 'wrapper'::text]))),
+  constraint smart_link_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+CREATE INDEX smart_link_article ON smart_link USING btree (article_id);
+CREATE UNIQUE INDEX smart_link_found ON smart_link USING btree (article_id, url_hash, is_exclusive) WHERE (source <> 'api'::text);
+CREATE INDEX smart_link_publisher ON smart_link USING btree (pub_id, auction_id);
+CREATE TRIGGER smart_link_changed AFTER DELETE OR UPDATE OF state, is_keyless ON smart_link FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
+
+create table stats_change (
+  change_id bigint generated always as identity,
+  changed_at timestamp with time zone not null default now(),
+  cause text not null,
+  event_ids bigint[] not null,
+  day date not null,
+  pub_id integer not null,
+  article_id integer not null,
+  merch_id integer not null,
+  clicks bigint not null default 0,
+  sales bigint not null default 0,
+  revenue_micros bigint not null default 0,
+  earnings_micros bigint not null default 0,
+  constraint stats_change_pkey PRIMARY KEY (change_id)
+);
+CREATE INDEX stats_change_publisher ON stats_change USING btree (pub_id, changed_at);
+CREATE TRIGGER stats_change_append_only BEFORE DELETE OR UPDATE ON stats_change FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+create table stats_day (
+  day date not null,
+  pub_id integer not null,
+  article_id integer not null,
+  merch_id integer not null,
+  clicks bigint not null default 0,
+  invalid_clicks bigint not null default 0,
+  unfunded_clicks bigint not null default 0,
+  placements bigint not null default 0,
+  sales bigint not null default 0,
+  revenue_micros bigint not null default 0,
+  earnings_micros bigint not null default 0,
+  constraint stats_day_pkey PRIMARY KEY (pub_id, day, article_id, merch_id)
+);
+
+create view current_offer as
+ SELECT offer.offer_id,
+    offer.from_generation,
+    offer.to_generation,
+    offer.merch_id,
+    offer.sku,
+    offer.product_id,
+    offer.gtin14,
+    offer.gtin_text,
+    offer.title,
+    offer.brand,
+    offer.mpn,
+    offer.url,
+    offer.url_key,
+    offer.image_url,
+    offer.price_micros,
+    offer.is_in_stock,
+    offer.category_id,
+    offer.content_hash,
+    offer.imported_at
+   FROM (offer
+     JOIN merchant USING (merch_id))
+  WHERE ((offer.from_generation <= merchant.generation) AND ((offer.to_generation IS NULL) OR (offer.to_generation > merchant.generation)));

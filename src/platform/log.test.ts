@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeLogger } from './log.ts'
+
+test('a line is one JSON value with its time, its message and what it is about', () => {
+  const [line] = linesOf((log) => log.info({ request_id: 'r-1', status: 200 }, 'answered'))
+  assert.equal(line?.msg, 'answered')
+  assert.equal(line?.request_id, 'r-1')
+  assert.match(String(line?.time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+})
+
+test('secrets are cut out wherever they stand', () => {
+  const lines = linesOf((log) => {
+    log.info({ authorization: 'SOUK-API-KEY souk_abc', password: 'hunter2' }, 'top')
+    log.info({ request: { headers: { authorization: 'souk_abc', cookie: 'hunter2' } } }, 'request')
+    log.info({ config: { databaseUrl: 'postgres://u:hunter2@db/souk', port: 8080 } }, 'config')
+    log.error({ err: Object.assign(new Error('failed'), { connectionString: 'hunter2' }) }, 'error')
+  })
+  const text = JSON.stringify(lines)
+  assert.doesNotMatch(text, /hunter2|souk_abc/)
+  assert.match(text, /"port":8080/)
+  assert.match(text, /"message":"failed"/)
+})
+
+test('lines below the level are not written', () => {
+  assert.deepEqual(
+    linesOf((log) => log.debug('too much')),
+    [],
+  )
+})
+
+function linesOf(write: (log: ReturnType<typeof makeLogger>) => void): Record<string, unknown>[] {
+  const lines: string[] = []
+  write(makeLogger({ level: 'info', stream: { write: (line) => lines.push(line) } }))
+  return lines.map((line) => JSON.parse(line))
+}
