@@ -35,7 +35,9 @@ export async function startServer(
 /** Resolves with the signal that asked this process to stop. */
 export function untilStopped(): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
-  process.once('SIGTERM', resolve)
-  process.once('SIGINT', resolve)
+  // For good, not once: Ctrl-C reaches this process from the terminal and from its launcher, and
+  // the second of two signals must not cut the drain short.
+  process.on('SIGTERM', resolve)
+  process.on('SIGINT', resolve)
   return promise
 }
