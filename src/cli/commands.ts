@@ -5,7 +5,8 @@
  * command line itself starts in a fraction of a second.
  */
 import { type CommandSpec, command } from './command.ts'
-import { type OptionSpec, readInstant, readInteger } from './option.ts'
+import type { FeedImportOptions } from './feed.ts'
+import { type OptionSpec, readFeedFormat, readInstant, readInteger } from './option.ts'
 import {
   CAMPAIGN_SETTINGS,
   forCreate,
@@ -159,9 +160,29 @@ const DEMAND_COMMANDS: readonly CommandSpec<unknown>[] = [
   }),
 ]
 
+const CATALOG_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command<FeedImportOptions>({
+    name: 'feed import',
+    help: 'Brings a merchant’s offers to what its feed says.',
+    options: [
+      { flags: '--merchant <ID>', help: 'merchant', read: readInteger, isRequired: true },
+      {
+        flags: '--file <PATH|URL>',
+        help: 'CSV, TSV, JSONL or XML; plain, gzip, zip',
+        isRequired: true,
+      },
+      { flags: '--format <F>', help: 'auto, csv, tsv, jsonl or xml', read: readFeedFormat },
+      { flags: '--rejects <FILE>', help: 'write each bad row with its line and reason' },
+    ],
+    run: async (context, options) =>
+      (await import('./feed.ts')).importFeedCommand(context, { ...{ format: 'auto' }, ...options }),
+  }),
+]
+
 export const COMMANDS: readonly CommandSpec<unknown>[] = [
   ...SERVER_COMMANDS,
   ...DATABASE_COMMANDS,
   ...ACCOUNT_COMMANDS,
   ...DEMAND_COMMANDS,
+  ...CATALOG_COMMANDS,
 ]

@@ -1,0 +1,59 @@
+/** `souk feed import`: a merchant's feed into the catalogue, with progress and its rejects. */
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createWriteStream, type WriteStream } from 'node:fs'
+import { type FeedFile, openFeedFile } from '../catalog/feed-file.ts'
+import { type ImportProgress, importFeed, type RejectedRow } from '../catalog/import-feed.ts'
+import type { FeedFormat } from '../catalog/read-feed.ts'
+import type { CommandContext } from './command.ts'
+
+const PROGRESS_MS = 1_000
+
+export interface FeedImportOptions {
+  readonly merchant: number
+  readonly file: string
+  readonly format: FeedFormat
+  readonly rejects?: string
+}
+
+export async function importFeedCommand(context: CommandContext, options: FeedImportOptions) {
+  const started = performance.now()
+  const file = await openFeedFile(options.file)
+  const rejects = options.rejects === undefined ? null : createWriteStream(options.rejects)
+  try {
+    const result = await importFeed(await context.database(), {
+      merchId: options.merchant,
+      file,
+      format: options.format,
+      at: context.now(),
+      seed: randomBytes(4).readUInt32BE(),
+      onProgress: progressLine(context, file),
+      ...(rejects === null ? {} : { onRejects: (rows) => writeRejects(rejects, rows) }),
+    })
+    return { ...result, seconds: Math.round(performance.now() - started) / 1000 }
+  } finally {
+    rejects?.end()
+  }
+}
+
+/** One JSON line each: line, reason, what was wrong, and the row as far as it could be read. */
+async function writeRejects(file: WriteStream, rows: readonly RejectedRow[]): Promise<void> {
+  const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  if (!file.write(text)) await once(file, 'drain')
+}
+
+function progressLine(context: CommandContext, { totalBytes }: FeedFile) {
+  const started = performance.now()
+  let shownAt = started
+  return ({ rows, bytes }: ImportProgress): void => {
+    const now = performance.now()
+    if (now - shownAt < PROGRESS_MS) return
+    shownAt = now
+    const seconds = (now - started) / 1000
+    const share = totalBytes === 0 ? 0 : bytes / totalBytes
+    const left = share === 0 ? '?' : Math.ceil((seconds * (1 - share)) / share)
+    const speed = Math.round(rows / seconds).toLocaleString('en')
+    const percent = Math.floor(share * 100)
+    context.progress(`${percent} %  ${rows.toLocaleString('en')} rows  ${speed}/s  ${left} s left`)
+  }
+}
