@@ -1,0 +1,112 @@
+/**
+ * From the listings of a product to the answer of 4.3: what each merchant's link is worth, and in
+ * which order they come. Pure.
+ */
+import type { Publisher } from '../accounts/publisher-store.ts'
+import { PLATFORM_RESERVE } from '../demand/campaign.ts'
+import type { PairOutlook } from '../demand/outlook.ts'
+import { type PayTerms, predictCpc } from '../demand/predict.ts'
+import { wrapperUrl } from '../links/link-url.ts'
+import { formatCents, MICROS_PER_DOLLAR } from '../platform/money.ts'
+import type { MatchedProduct, MatchQuery } from './schema.ts'
+import type { ListingRow, PayingCampaignRow } from './store.ts'
+
+const PPM = 1_000_000
+
+export interface MatchInput {
+  readonly publisher: Publisher
+  readonly query: MatchQuery
+  readonly listings: readonly ListingRow[] // one per merchant
+  readonly campaigns: readonly PayingCampaignRow[] // live ones of those merchants
+  readonly outlookOf: (pubId: number, merchId: number) => PairOutlook
+  readonly linkUrl: string
+}
+
+/** The entries: the merchant of a product_url first, then by predicted CPC, best first. */
+export function matchedProducts(input: MatchInput): MatchedProduct[] {
+  const { publisher, query, listings, campaigns } = input
+  const isByAddress = query.gtin === undefined && query.sku === undefined
+  const campaignsOf = Map.groupBy(campaigns, ({ merch_id }) => merch_id)
+  return listings
+    .filter(({ merch_id }) => isWanted(publisher, merch_id))
+    .map((listing) => {
+      const cpcMicros = bestCpcMicros(campaignsOf.get(listing.merch_id) ?? [], listing, input)
+      return { listing, cpcMicros, isFirst: isByAddress && listing.is_exact }
+    })
+    .sort(
+      (one, other) =>
+        Number(other.isFirst) - Number(one.isFirst) ||
+        other.cpcMicros - one.cpcMicros ||
+        Number(one.listing.price_micros) - Number(other.listing.price_micros) ||
+        one.listing.merch_id - other.listing.merch_id,
+    )
+    .map(({ listing, cpcMicros }) => toEntry(listing, cpcMicros, input))
+}
+
+/**
+ * The predicted CPC on an exclusive link, in micros: that of the campaign which would win it, 0
+ * when none can (economics 3).
+ */
+function bestCpcMicros(
+  campaigns: readonly PayingCampaignRow[],
+  listing: ListingRow,
+  { publisher, outlookOf }: MatchInput,
+): number {
+  if (!listing.is_in_stock || !listing.is_fresh) return 0
+  const reserve = Math.max(PLATFORM_RESERVE, publisher.floor_micros)
+  const pair = outlookOf(publisher.pub_id, listing.merch_id)
+  const values = campaigns.map((campaign) => {
+    const terms = payTerms(campaign)
+    if (terms.model === 'cpc' && terms.bidMicros < reserve) return 0
+    const share = publisher.share_ppm / PPM
+    return predictCpc(terms, { ...pair, share, fundedShare: campaign.is_funded ? 1 : 0 }).meanMicros
+  })
+  return Math.round(Math.max(0, ...values))
+}
+
+/** Exclusive links are sold at a posted price (economics 1.5). */
+function payTerms(campaign: PayingCampaignRow): PayTerms {
+  switch (campaign.model) {
+    case 'cpc':
+      return {
+        model: 'cpc',
+        bidMicros: Number(campaign.exclusive_bid_micros ?? campaign.bid_micros),
+      }
+    case 'cpa':
+      return { model: 'cpa', ratePpm: campaign.rate_ppm ?? 0 }
+    case 'epp':
+      return { model: 'epp', paymentMicros: Number(campaign.payment_micros) }
+  }
+}
+
+/** Our choice: a merchant that the publisher blocks gets no link here either. */
+function isWanted({ allow_merchants, block_merchants }: Publisher, merchId: number): boolean {
+  if (block_merchants.includes(merchId)) return false
+  return allow_merchants.length === 0 || allow_merchants.includes(merchId)
+}
+
+function toEntry(
+  listing: ListingRow,
+  cpcMicros: number,
+  { publisher, query, linkUrl }: MatchInput,
+): MatchedProduct {
+  return {
+    best_effort_cpc: cpcMicros / MICROS_PER_DOLLAR,
+    clickmate_link: wrapperUrl(linkUrl, {
+      url: listing.url,
+      publisherSlug: publisher.slug,
+      isExclusive: true,
+      articleUrl: query.article_url,
+      articleName: query.article_name,
+    }),
+    product_information: {
+      brand: listing.brand ?? '',
+      gtin: listing.gtin_text ?? '',
+      image_url: listing.image_url ?? '',
+      in_stock: listing.is_in_stock,
+      price: formatCents(listing.price_micros),
+      product_name: listing.title,
+      merchant_name: listing.merchant_name,
+    },
+  }
+}

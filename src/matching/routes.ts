@@ -1,0 +1,65 @@
+/** Interface 4.3: a product, given by identifiers, as monetized links of the merchants it is at. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
+import { type KeyGuard, type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
+import type { PairOutlook } from '../demand/outlook.ts'
+import { ErrorEnvelope } from '../platform/envelope.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { matchedProducts } from './match.ts'
+import { variantOf } from './match-query.ts'
+import { MatchQuery, MatchResponse } from './schema.ts'
+import { findListings, listPayingCampaigns } from './store.ts'
+
+export interface MatchDeps {
+  readonly db: Db
+  readonly keys: KeyGuard
+  readonly linkUrl: string
+  readonly outlookOf: (pubId: number, merchId: number) => PairOutlook
+  readonly now: () => Date
+}
+
+export const matchRoutes =
+  ({ db, keys, linkUrl, outlookOf, now }: MatchDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/product_match/clickmate/exclusive_links/',
+      {
+        onRequest: keys.accept,
+        schema: {
+          operationId: 'matchProduct',
+          summary: 'Match a product to monetized links',
+          security: [{}, { apiKey: [] }],
+          querystring: MatchQuery,
+          response: { 200: MatchResponse, '4xx': ErrorEnvelope },
+        },
+      },
+      async (request) => {
+        const { query, keyHolder: holder = null } = request
+        const publisher = await requireMatcher(db, { query, holder })
+        const at = now()
+        const listings = await findListings(db, { query, now: at })
+        const merchIds = listings.map(({ merch_id }) => merch_id)
+        const { pub_id: pubId } = publisher
+        const campaigns =
+          merchIds.length === 0 ? [] : await listPayingCampaigns(db, { pubId, merchIds, now: at })
+        const input = { publisher, query, listings, campaigns, outlookOf, linkUrl }
+        return { data: matchedProducts(input) }
+      },
+    )
+  }
+
+/** The account of a request; throws 400, 404 or 403, in this order. */
+async function requireMatcher(
+  db: Db,
+  { query, holder }: { query: MatchQuery; holder: KeyHolder | null },
+): Promise<Publisher> {
+  const variant = variantOf(query)
+  if (variant.kind === 'neither') throw badRequest(variant.faults)
+  const { publisher_slug: slug } = query
+  const publisher = await findPublisherBySlug(db, slug)
+  if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${slug}` })
+  if (holder !== null) requireOwnPublisher(holder, publisher.pub_id)
+  if (variant.kind === 'A' && !publisher.is_partner) throw new ApiError('notPartner')
+  return publisher
+}

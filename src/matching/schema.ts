@@ -1,0 +1,34 @@
+/** Wire shapes of product matching: interface 2.8 and 4.3. */
+import Type, { type Static } from 'typebox'
+
+/**
+ * The widest bounds of both variants: which of them a request keeps is decided in match-query.ts,
+ * where a fault can say so.
+ */
+export const MatchQuery = Type.Object({
+  publisher_slug: Type.String({ maxLength: 64, description: 'Account identifier' }),
+  gtin: Type.Optional(Type.String({ maxLength: 50, description: 'Variant B: at most 14' })),
+  sku: Type.Optional(Type.String({ maxLength: 255, description: 'Variant A: at most 50' })),
+  product_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Variant A only' })),
+  article_url: Type.Optional(Type.String({ maxLength: 2048 })),
+  article_name: Type.Optional(Type.String({ maxLength: 100 })),
+})
+export type MatchQuery = Static<typeof MatchQuery>
+
+export const MatchedProduct = Type.Object({
+  best_effort_cpc: Type.Number({ description: 'Predicted cost per click, US dollars' }),
+  clickmate_link: Type.String(),
+  product_information: Type.Object({
+    brand: Type.String(),
+    gtin: Type.String(),
+    image_url: Type.String(),
+    in_stock: Type.Boolean(),
+    price: Type.String({ description: 'US dollars' }),
+    product_name: Type.String(),
+    merchant_name: Type.String(),
+  }),
+})
+export type MatchedProduct = Static<typeof MatchedProduct>
+
+/** No `info` on success (interface 4.3). */
+export const MatchResponse = Type.Object({ data: Type.Array(MatchedProduct) })

@@ -1,0 +1,115 @@
+/** The listings that a product's identifiers lead to, and the campaigns that would pay for them. */
+import { isJoinable, readGtin } from '../catalog/gtin.ts'
+import { unwrapUrl } from '../links/unwrap.ts'
+import type { Db } from '../platform/postgres.ts'
+import { type Sql, sql } from '../platform/sql.ts'
+import { urlKey } from '../platform/url.ts'
+import type { MatchQuery } from './schema.ts'
+
+export interface ListingRow {
+  readonly offer_id: string
+  readonly merch_id: number
+  readonly merchant_name: string
+  readonly title: string
+  readonly brand: string | null
+  readonly gtin_text: string | null
+  readonly url: string
+  readonly image_url: string | null
+  readonly price_micros: string
+  readonly is_in_stock: boolean
+  readonly is_exact: boolean // carries the very identifier that was asked for
+  readonly is_fresh: boolean // its feed is one that auctions still trust
+}
+
+/** A campaign that is running now and open to the publisher. */
+export interface PayingCampaignRow {
+  readonly campaign_id: number
+  readonly merch_id: number
+  readonly model: 'cpc' | 'cpa' | 'epp'
+  readonly bid_micros: string | null
+  readonly exclusive_bid_micros: string | null
+  readonly rate_ppm: number | null
+  readonly payment_micros: string | null
+  readonly is_funded: boolean // neither of its budgets is used up
+}
+
+/** Merchants of one product; more than this many shops never sell one. */
+const MERCHANTS_MAX = 1000
+/** A shop's own number can be very common ("1"): so many listings of it are looked at. */
+const EXACT_MAX = 1000
+const FEED_FRESH_HOURS = 24 // Economics 1.2.
+
+/**
+ * One listing per merchant that sells the product: by GTIN where it leads anywhere, else by SKU,
+ * else by address; each the exact listing if the merchant has it, else its cheapest in stock.
+ */
+export async function findListings(
+  db: Db,
+  { query, now }: { query: MatchQuery; now: Date },
+): Promise<ListingRow[]> {
+  for (const condition of conditionsOf(query)) {
+    const listings = await findBy(db, condition, now)
+    if (listings.length > 0) return listings
+  }
+  return []
+}
+
+/** Campaigns of these merchants that run now and are open to this publisher. */
+export function listPayingCampaigns(
+  db: Db,
+  { pubId, merchIds, now }: { pubId: number; merchIds: readonly number[]; now: Date },
+): Promise<PayingCampaignRow[]> {
+  return db.rows(sql`
+    select campaign_id, merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm,
+      payment_micros, not exists (
+        select from budget_account account
+        where account.campaign_id = campaign.campaign_id
+          and (account.day is null or account.day = (${now}::timestamptz at time zone 'UTC')::date)
+          and account.settled_micros >= account.cap_micros
+      ) as is_funded
+    from campaign
+    where merch_id = any(${merchIds}::int[]) and state = 'active'
+      and (starts_at is null or starts_at <= ${now}) and (ends_at is null or ends_at > ${now})
+      and (allow_publishers = '{}' or ${pubId}::int = any(allow_publishers))
+      and not ${pubId}::int = any(block_publishers)
+    order by campaign_id
+  `)
+}
+
+/** The identifiers to try, the surest first. */
+function conditionsOf({ gtin, sku, product_url }: MatchQuery): Sql[] {
+  if (gtin === undefined && sku === undefined) {
+    const key = product_url === undefined ? null : urlKey(unwrapUrl(product_url) ?? product_url)
+    return key === null ? [] : [sql`url_key = ${key}`]
+  }
+  const conditions: Sql[] = []
+  if (gtin !== undefined) conditions.push(gtinCondition(gtin))
+  if (sku !== undefined) conditions.push(sql`sku = ${sku}`)
+  return conditions
+}
+
+/** A number that may join merchants is the product's own id; any other only equals itself. */
+function gtinCondition(text: string): Sql {
+  const gtin = readGtin(text)
+  if (gtin.gtin14 !== null && isJoinable(gtin)) return sql`product_id = ${gtin.gtin14}::bigint`
+  return sql`gtin14 is null and gtin_text = ${text}`
+}
+
+function findBy(db: Db, condition: Sql, now: Date): Promise<ListingRow[]> {
+  return db.rows(sql`
+    with exact as (
+      select offer_id, product_id from current_offer where ${condition} limit ${EXACT_MAX}
+    ), best as (
+      select distinct on (merch_id) *, offer_id in (select offer_id from exact) as is_exact
+      from current_offer
+      where product_id in (select product_id from exact)
+      order by merch_id, is_exact desc, is_in_stock desc, price_micros, offer_id
+    )
+    select offer_id, merch_id, name as merchant_name, title, brand, gtin_text, url, image_url,
+      price_micros, is_in_stock, is_exact, coalesce(
+        feed_imported_at > ${now}::timestamptz - make_interval(hours => ${FEED_FRESH_HOURS}), false
+      ) as is_fresh
+    from best join merchant using (merch_id)
+    order by merch_id limit ${MERCHANTS_MAX}
+  `)
+}
