@@ -14,6 +14,7 @@ import { edgeRoutes } from './edge-routes.ts'
 import { LogUnavailable } from './events/event-log.ts'
 import { healthRoutes } from './health-routes.ts'
 import { linkRoutes } from './links/routes.ts'
+import { matchRoutes } from './matching/routes.ts'
 import type { Node } from './node.ts'
 import { createHttp, type Http } from './platform/http.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
@@ -21,6 +22,7 @@ import { staticRoutes } from './static-routes.ts'
 import { FoldLoop, MONEY_LANES, VIEW_LANES } from './stats/fold-loop.ts'
 import { foldMoney } from './stats/fold-money.ts'
 import { foldViews } from './stats/fold-views.ts'
+import { statsRoutes } from './stats/routes.ts'
 
 export interface App {
   readonly url: string
@@ -70,6 +72,10 @@ export async function buildHttp(node: Node): Promise<Http> {
   if (isApi) {
     await http.register(accountRoutes({ keys })) //                  4.2, section 5
     await http.register(dashboardRoutes({ db, baseUrl: config.baseUrl, now }))
+    const { linkUrl } = config
+    const outlookOf = node.outlooks.of.bind(node.outlooks)
+    await http.register(matchRoutes({ db, keys, linkUrl, outlookOf, now })) // 4.3
+    await http.register(statsRoutes({ db, keys })) //                 4.4
   }
   await http.register(
     linkRoutes({

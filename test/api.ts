@@ -1,40 +1,25 @@
 /**
- * The account side of the service on a socket, for tests: a database of its own, the real routes,
- * and short ways to make users, publishers and keys.
+ * Calls to the service over a socket, for contract tests: short ways to make users, publishers and
+ * keys, to send a request, and to read an answer.
  */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import { createApiKey, createUser } from '../src/accounts/create-account.ts'
-import { dashboardRoutes } from '../src/accounts/dashboard-routes.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../src/accounts/publisher.ts'
 import { insertPublisher, type Publisher } from '../src/accounts/publisher-store.ts'
-import { makeKeyGuard } from '../src/accounts/require-key.ts'
-import { accountRoutes } from '../src/accounts/routes.ts'
-import { linkRoutes } from '../src/links/routes.ts'
-import { createHttp } from '../src/platform/http.ts'
-import { makeIdSource } from '../src/platform/ids.ts'
-import { makeLogger } from '../src/platform/log.ts'
 import type { Database } from '../src/platform/postgres.ts'
-import { TokenBuckets } from '../src/platform/token-bucket.ts'
-import { type Scope, testDatabase } from './database.ts'
+import { startTestApp, type TestApp, type TestAppOptions } from './app.ts'
+import type { Scope } from './database.ts'
 
 export const LINK_URL = 'https://go.souk.example'
 export const AUCTION_URL = 'https://auction.souk.example'
 export const BASE_URL = 'https://souk.example'
 
-export interface ApiOptions {
-  readonly newPerHour?: number
-  readonly linkmateLimit?: { rate: number; burst: number }
-  readonly keyLimit?: { rate: number; burst: number }
-  readonly now?: () => Date
-}
-
 export interface Api {
   readonly db: Database
+  readonly app: TestApp
   readonly url: string
-  readonly leftOut: { links: number }
   /** Sends a request; JSON bodies are written, other text is sent as it is. */
   call(path: string, options?: CallOptions): Promise<Answer>
   /** A user with a key, and publishers with these settings, the defaults where nothing is said. */
@@ -70,46 +55,13 @@ export interface Account {
   readonly pubId: number // of the first publisher
 }
 
-export async function startApi(scope: Scope, options: ApiOptions = {}): Promise<Api> {
-  const db = await testDatabase(scope)
-  const now = options.now ?? (() => new Date())
-  const limits = (limit?: { rate: number; burst: number }) =>
-    limit === undefined ? null : new TokenBuckets(limit)
-  const brandWords = ['service', 'souk', 'howl']
-  const keys = makeKeyGuard({ db, brandWords, limits: limits(options.keyLimit), now })
-  const http = await createHttp({
-    log: makeLogger({ level: 'silent' }),
-    corsOrigins: ['https://tools.example'],
-    trustedProxies: [],
-    matchHot: () => null,
-  })
-  const leftOut = { links: 0 }
-  await http.register(accountRoutes({ keys }))
-  await http.register(dashboardRoutes({ db, baseUrl: BASE_URL, now }))
-  await http.register(
-    linkRoutes({
-      db,
-      keys,
-      now,
-      nextId: makeIds(),
-      bases: { linkUrl: LINK_URL, auctionUrl: AUCTION_URL },
-      limits: limits(options.linkmateLimit),
-      newPerHour: options.newPerHour ?? 5000,
-      onLeftOut: (links) => {
-        leftOut.links += links
-      },
-      onLinks: () => undefined,
-    }),
-  )
-  await http.listen({ host: '127.0.0.1', port: 0 })
-  scope.after(() => http.close())
-  const url = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
-  return { db, url, leftOut, call: caller(url), account: accountMaker(db, now) }
-}
-
-function makeIds(): () => string {
-  const source = makeIdSource({ nodeId: 1, now: Date.now })
-  return () => source.next()
+/** The whole service under public addresses of its own; `options` as for `startTestApp`. */
+export async function startApi(scope: Scope, options: TestAppOptions = {}): Promise<Api> {
+  const env = { LINK_URL, AUCTION_URL, BASE_URL, CORS_ORIGINS: 'https://tools.example' }
+  const app = await startTestApp(scope, { ...options, env: { ...env, ...options.env } })
+  const db = app.node.database
+  const now = () => new Date(app.node.now())
+  return { app, db, url: app.url, call: caller(app.url), account: accountMaker(db, now) }
 }
 
 function caller(url: string): Api['call'] {

@@ -34,7 +34,9 @@ export async function startTestApp(
   scope: Scope = { after },
   options: TestAppOptions = {},
 ): Promise<TestApp> {
-  const database = await testDatabase(scope)
+  // What a scope is given first it also ends first: the database must go last.
+  const dropDatabase: (() => Promise<void>)[] = []
+  const database = await testDatabase({ after: (work) => dropDatabase.push(work) })
   const dataDir = await mkdtemp(join(tmpdir(), 'souk-app-'))
   const port = await freePort()
   const config = readConfig({
@@ -52,6 +54,7 @@ export async function startTestApp(
     await app.close()
     await node.close()
     await rm(dataDir, { recursive: true, force: true })
+    for (const drop of dropDatabase) await drop()
   })
   const url = `http://127.0.0.1:${port}`
   const get = (path: string, init: RequestInit = {}) =>
