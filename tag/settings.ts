@@ -5,6 +5,8 @@
  * without one are seen by pages or by the service and stay.
  */
 import type { Link } from './page-links.ts'
+import type { Parts } from './page-session.ts'
+import type { PageReport } from './report.ts'
 
 /** What a page may write into `window.souk`, before or after the tag loads. */
 export interface PageSettings {
@@ -31,7 +33,9 @@ export interface Settings extends PageSettings {
   /** Written by the tag: every link it has looked at. Its presence marks a running tag. */
   links?: Map<HTMLAnchorElement | HTMLAreaElement, Link>
   /** Written by the tag, for the overlay. */
-  service?: Service
+  parts?: Parts
+  /** Written by the overlay: what the tag makes of each link of the page. */
+  report?: () => PageReport | null
 }
 
 declare global {

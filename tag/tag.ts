@@ -31,7 +31,7 @@ const main = async (script: HTMLScriptElement, settings: Settings): Promise<void
     watchConsent(settings),
   ])
   const parts = { _settings: settings, _service: service, _queue: queue, _consent: consent }
-  settings.service = service
+  settings.parts = parts
 
   let links: PageLinks | undefined
   let previousUrl = document.referrer

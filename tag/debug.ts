@@ -1,0 +1,12 @@
+/**
+ * Loaded by the page tag when the address ends in `#souk-debug`, and by `souk check-page`:
+ * `souk.report()` says what the tag does link by link, the overlay shows it.
+ */
+import { showOverlay } from './overlay.ts'
+import { reportPage } from './report.ts'
+import type { Settings } from './settings.ts'
+
+const settings: Settings = window.souk ?? {}
+const report = () => reportPage(settings)
+settings.report = report
+if (location.hash === '#souk-debug') showOverlay(settings, report)

@@ -1,0 +1,110 @@
+/**
+ * The overlay that `#souk-debug` on a live page opens: every link outlined, and a list of what the
+ * tag does with it and why. Loaded on demand; readers never get these bytes.
+ */
+import type { LinkReport, PageReport, Status } from './report.ts'
+import type { Settings } from './settings.ts'
+
+const COLOURS: Record<Status, string> = {
+  auctioned: '#0a7d33',
+  waiting: '#b86e00',
+  left: '#767676',
+}
+
+const STYLE = `
+:host { all: initial }
+section { position: fixed; right: 12px; bottom: 12px; z-index: 2147483647; width: 30em;
+  max-width: calc(100vw - 24px); max-height: 60vh; overflow: auto; background: #fff; color: #111;
+  font: 13px/1.4 system-ui, sans-serif; border: 1px solid #999; border-radius: 6px;
+  box-shadow: 0 4px 24px #0004 }
+header { position: sticky; top: 0; background: #fff; padding: 8px 12px; border-bottom: 1px solid #ddd }
+button { float: right; font: inherit }
+ol { margin: 0; padding: 8px 12px 12px 3em }
+li { margin: 6px 0; overflow-wrap: anywhere }
+p { margin: 4px 0 0 }`
+
+const REFRESH_MS = 1000
+
+/** Shows the overlay and keeps it up to date until it is closed. */
+export const showOverlay = (settings: Settings, report: () => PageReport | null): void => {
+  const host = document.createElement('div')
+  const root = host.attachShadow({ mode: 'open' })
+  const style = new CSSStyleSheet()
+  style.replaceSync(STYLE)
+  root.adoptedStyleSheets = [style]
+  document.body.append(host)
+  const outlined = new Map<HTMLElement, string>()
+
+  const refresh = (): void => {
+    const page = report()
+    root.replaceChildren(panel(page, close))
+    if (!page) return
+    const shown = Array.from(document.links).filter((anchor) => settings.links?.has(anchor))
+    page.links.forEach(({ status }, at) => {
+      const anchor = shown[at]
+      if (!anchor) return
+      if (!outlined.has(anchor)) outlined.set(anchor, anchor.style.outline)
+      anchor.style.outline = `2px solid ${COLOURS[status]}`
+    })
+  }
+  const close = (): void => {
+    clearInterval(timer)
+    host.remove()
+    for (const [anchor, outline] of outlined) anchor.style.outline = outline
+  }
+  const timer = setInterval(refresh, REFRESH_MS)
+  refresh()
+}
+
+const panel = (page: PageReport | null, close: () => void): HTMLElement => {
+  const section = element('section')
+  const button = element('button', 'Close')
+  button.onclick = close
+  const header = element('header')
+  header.append(button, element('b', 'Souk on this page'), ...summary(page))
+  section.append(header)
+  if (page) {
+    const list = element('ol')
+    list.append(...page.links.map(item))
+    section.append(list)
+  }
+  return section
+}
+
+const summary = (page: PageReport | null): HTMLElement[] => {
+  if (!page) return [element('p', 'The tag is waiting for the service or for consent.')]
+  const count = (status: Status): number =>
+    page.links.filter((link) => link.status === status).length
+  const source = page.consent_source ? ` (${page.consent_source})` : ''
+  return [
+    element(
+      'p',
+      `Publisher ${page.publisher_id}, ${page.is_member ? 'in' : 'not in'} the partner program; ` +
+        `consent ${page.consent}${source}${page.is_audit ? '; audit mode' : ''}`,
+    ),
+    element(
+      'p',
+      `${page.links.length} links: ${count('auctioned')} auctioned, ${count('waiting')} waiting, ` +
+        `${count('left')} left alone`,
+    ),
+  ]
+}
+
+const item = (link: LinkReport): HTMLElement => {
+  const line = element('li')
+  const name = element('b', link.text || link.url)
+  name.style.color = COLOURS[link.status]
+  line.append(name, element('p', link.why))
+  if (link.product) {
+    const price = link.price ? `, $${link.price}` : ''
+    line.append(element('p', `${link.product}${price}, ${link.merchant ?? 'merchant unknown'}`))
+  }
+  if (link.auction_id) line.append(element('p', `Auction id ${link.auction_id}`))
+  return line
+}
+
+const element = (name: string, text = ''): HTMLElement => {
+  const made = document.createElement(name)
+  made.textContent = text
+  return made
+}

@@ -1,0 +1,114 @@
+/**
+ * What the tag makes of each link of a page, in words: for the overlay and for `souk check-page`.
+ */
+import { DO_NOT_LINK, IGNORED, LOCAL, OTHER, OURS, RAW, WRAPPED } from './find-links.ts'
+import type { AuctionResult } from './outcome.ts'
+import type { Link } from './page-links.ts'
+import type { Parts } from './page-session.ts'
+import type { Settings } from './settings.ts'
+
+/** `auctioned` earns; `waiting` would, and says what it waits for; `left` stays as it is. */
+export type Status = 'auctioned' | 'waiting' | 'left'
+
+export interface LinkReport {
+  readonly text: string
+  readonly url: string
+  readonly status: Status
+  readonly why: string
+  readonly is_raw: boolean
+  readonly auction_id: string | null
+  readonly result_id: string | null
+  readonly destination: string | null
+  readonly has_winner: boolean | null
+  readonly product: string | null
+  readonly merchant: string | null
+  readonly price: string | null
+}
+
+export interface PageReport {
+  readonly publisher_id: number
+  readonly is_member: boolean
+  readonly is_audit: boolean
+  readonly consent: string
+  readonly consent_source: string | null
+  readonly links: readonly LinkReport[]
+}
+
+/** Long enough to recognise a link by. */
+const TEXT_MAX = 80
+
+/** Null while the tag is not at work: it waits for the service or for consent, or gave up. */
+export const reportPage = (settings: Settings): PageReport | null => {
+  const { links, parts } = settings
+  if (!links || !parts) return null
+  const { _service, _consent } = parts
+  const { _value, _source } = _consent()
+  return {
+    publisher_id: _service._publisherId,
+    is_member: _service._isLinkmate,
+    is_audit: !!settings.donotlink,
+    consent: _value,
+    consent_source: _source ?? null,
+    // In the order of the page; links that are gone from it do not count.
+    links: Array.from(document.links).flatMap((anchor) => {
+      const link = links.get(anchor)
+      return link ? [reportLink(link, parts)] : []
+    }),
+  }
+}
+
+const reportLink = (link: Link, parts: Parts): LinkReport => {
+  const { _anchor, _before } = link
+  const result: AuctionResult | null = _before
+    ? JSON.parse(_anchor.dataset.soukAuction ?? 'null')
+    : null
+  const [status, why] = result ? (['auctioned', outcome(result)] as const) : explain(link, parts)
+  return {
+    text: (_anchor.textContent ?? '').replace(/\s+/g, ' ').trim().slice(0, TEXT_MAX),
+    url: link._href,
+    status,
+    why,
+    is_raw: !!link._raw,
+    auction_id: link._id ?? null,
+    result_id: result?.id ?? null,
+    destination: result ? new URL(result.redirect_url).searchParams.get('url') : null,
+    has_winner: result?.has_winner ?? null,
+    product: result?.product?.name ?? null,
+    merchant: result?.product?.merchant?.name ?? null,
+    price: result?.product?.price ?? null,
+  }
+}
+
+const outcome = ({ has_winner, product }: AuctionResult): string => {
+  if (has_winner === false) return 'Nobody bid: it leads where it led before.'
+  return `It leads to ${product?.merchant?.name ?? 'the winner of its auction'}.`
+}
+
+const REASONS: Record<string, string> = {
+  [OTHER]: 'Not an address on the web.',
+  [DO_NOT_LINK]: 'The author wrote #donotlink.',
+  [IGNORED]: 'Inside an element marked data-souk-ignore.',
+  [LOCAL]: 'A page of the publisher’s own.',
+  [OURS]:
+    'An address of this service that is no smart link; wrappers run their auction when clicked.',
+  [WRAPPED]: 'Carries another address inside: another network’s link, or a wrapper around ours.',
+}
+
+/** Why a link has no outcome. */
+const explain = (link: Link, { _settings, _service }: Parts): [Status, string] => {
+  const reason = REASONS[link._verdict]
+  if (reason) return ['left', reason]
+  if (link._anchor.matches('[rel~=noauction]')) return ['left', 'Marked rel="noauction".']
+  if (_settings.donotlink) {
+    const would = link._verdict === RAW && !_service._isLinkmate ? 'stay as it is' : 'be auctioned'
+    return ['left', `Audit mode (donotlink): nothing is changed; it would ${would}.`]
+  }
+  if (link._id) return ['waiting', 'A smart link; its auction has not answered.']
+  if (!_service._isLinkmate) {
+    return ['left', 'A raw link, and the account is not in the partner program.']
+  }
+  if (!link._raw) {
+    return ['left', 'A raw link that does not match the selector of the page, or is too long.']
+  }
+  return ['waiting', 'A raw link; LinkMate has not given it a smart link.']
+}
