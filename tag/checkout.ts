@@ -34,7 +34,7 @@ export const readCheckout = (input: OrderInput, click_ids: string[]): CheckoutEv
     order: {
       id: `${order.id}`,
       value: decimal(order.value),
-      currency: order.currency,
+      currency: `${order.currency}`.toUpperCase(),
       click_ids: order.click_ids || click_ids,
       is_new_customer: order.is_new_customer ?? null,
     },
@@ -43,7 +43,12 @@ export const readCheckout = (input: OrderInput, click_ids: string[]): CheckoutEv
 }
 
 const readProduct = (product: Fields): Fields => {
-  const read: Fields = { ...product, id: `${product.id}`, price: decimal(product.price) }
+  const read: Fields = {
+    ...product,
+    id: `${product.id}`,
+    price: decimal(product.price),
+    quantity: Number(product.quantity ?? 1),
+  }
   for (const name in LENGTHS) {
     if (read[name] != null) read[name] = `${read[name]}`.slice(0, LENGTHS[name])
   }

@@ -25,6 +25,21 @@ p { margin: 4px 0 0 }`
 
 const REFRESH_MS = 1000
 
+/** Draws around every link what becomes of it; the function returned takes that back. */
+export const outlineLinks = (settings: Settings, page: PageReport | null): (() => void) => {
+  const before = new Map<HTMLElement, string>()
+  const shown = Array.from(document.links).filter((anchor) => settings.links?.has(anchor))
+  page?.links.forEach(({ status }, at) => {
+    const anchor = shown[at]
+    if (!anchor) return
+    before.set(anchor, anchor.style.outline)
+    anchor.style.outline = `3px solid ${COLOURS[status]}`
+  })
+  return () => {
+    for (const [anchor, outline] of before) anchor.style.outline = outline
+  }
+}
+
 /** Shows the overlay and keeps it up to date until it is closed. */
 export const showOverlay = (settings: Settings, report: () => PageReport | null): void => {
   const host = document.createElement('div')
@@ -33,24 +48,22 @@ export const showOverlay = (settings: Settings, report: () => PageReport | null)
   style.replaceSync(STYLE)
   root.adoptedStyleSheets = [style]
   document.body.append(host)
-  const outlined = new Map<HTMLElement, string>()
+  let takeOutlinesBack = (): void => undefined
 
   const refresh = (): void => {
     const page = report()
-    root.replaceChildren(panel(page, close))
-    if (!page) return
-    const shown = Array.from(document.links).filter((anchor) => settings.links?.has(anchor))
-    page.links.forEach(({ status }, at) => {
-      const anchor = shown[at]
-      if (!anchor) return
-      if (!outlined.has(anchor)) outlined.set(anchor, anchor.style.outline)
-      anchor.style.outline = `2px solid ${COLOURS[status]}`
-    })
+    takeOutlinesBack()
+    takeOutlinesBack = outlineLinks(settings, page)
+    // Redrawn only when something is new: a list that jumps cannot be read.
+    const drawn = JSON.stringify(page)
+    if (drawn !== shown) root.replaceChildren(panel(page, close))
+    shown = drawn
   }
+  let shown = ''
   const close = (): void => {
     clearInterval(timer)
+    takeOutlinesBack()
     host.remove()
-    for (const [anchor, outline] of outlined) anchor.style.outline = outline
   }
   const timer = setInterval(refresh, REFRESH_MS)
   refresh()

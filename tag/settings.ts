@@ -6,6 +6,7 @@
  */
 import type { Link } from './page-links.ts'
 import type { Parts } from './page-session.ts'
+import type { ProbeAddresses, Violation } from './probe.ts'
 import type { PageReport } from './report.ts'
 
 /** What a page may write into `window.souk`, before or after the tag loads. */
@@ -34,8 +35,12 @@ export interface Settings extends PageSettings {
   links?: Map<HTMLAnchorElement | HTMLAreaElement, Link>
   /** Written by the tag, for the overlay. */
   parts?: Parts
-  /** Written by the overlay: what the tag makes of each link of the page. */
+  /** Written by the overlay's script: what the tag makes of each link of the page. */
   report?: () => PageReport | null
+  /** Likewise: draws around each link what becomes of it. */
+  outline?: () => void
+  /** Likewise: what the page's security policy keeps the tag from. */
+  probe?: (addresses: ProbeAddresses) => Promise<Violation[]>
 }
 
 declare global {

@@ -1,0 +1,343 @@
+/**
+ * `souk check-page URL`: what would the page tag do on this page, link by link?
+ *
+ * Loads the page in Chromium as a reader's browser would. Where the page has no tag yet, the tag is
+ * put into it. Nothing is reported as if a reader had been there: events, pixels and third-party
+ * trackers are answered here. Auctions are run, and LinkMate makes the smart links that the first
+ * reader's visit would make.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
+import { findLinkTags } from './other-tags.ts'
+import type { LinkReport, PageReport, Violation } from './page-report.ts'
+
+export interface CheckPageOptions {
+  readonly url: string
+  /** Where this service is: its tag is used when the page has none. */
+  readonly baseUrl: string
+  /** Whose page it is, when the page does not say. */
+  readonly publisher?: string
+  /** The folder of the built tags. */
+  readonly tagDir: string
+  /** The browser's program. */
+  readonly chromium: string
+  /** Where to write the picture of the page, its links outlined; a PNG. */
+  readonly screenshot?: string
+  /**
+   * What a click on an auction result would earn the publisher, in micro-dollars; null when that
+   * cannot be told. The price is sealed, so only the service can open it.
+   */
+  readonly earningsOf?: (resultId: string) => Promise<number | null>
+}
+
+export interface CheckedLink extends LinkReport {
+  /** US dollars per click, a decimal string; null: nothing, or not known. */
+  readonly earns: string | null
+}
+
+export interface CheckPageResult {
+  readonly url: string
+  readonly publisher: string | null
+  /** `on_page`: the page carries the tag; `inserted`: this check put it there. */
+  readonly tag: 'on_page' | 'inserted'
+  readonly service: string
+  readonly blocked: readonly string[]
+  readonly other_tags: readonly string[]
+  readonly consent: string | null
+  readonly consent_source: string | null
+  readonly is_member: boolean | null
+  readonly links: readonly CheckedLink[]
+  readonly totals: { readonly links: number } & Record<LinkReport['status'], number>
+  readonly trackers: number
+  readonly page_errors: readonly string[]
+  readonly screenshot: string | null
+}
+
+/** The page cannot be checked; the message says why and what to do. */
+export class CheckPageError extends Error {
+  override name = 'CheckPageError'
+}
+
+/** A page that has not loaded after this long would have lost its readers. */
+const LOAD_MS = 30_000
+/** The tag has this long to finish: it ends its own requests after 8 seconds. */
+const SETTLE_MS = 30_000
+/** Nothing asked for this long: the tag is done. */
+const QUIET_MS = 1_500
+const POLL_MS = 100
+const VIEWPORT = { width: 1280, height: 900 }
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
+
+/** Checks one page. Throws CheckPageError when it cannot be loaded or nobody's tag is meant. */
+export async function checkPage(options: CheckPageOptions): Promise<CheckPageResult> {
+  const { chromium } = await loadPlaywright()
+  const browser = await chromium.launch({ executablePath: options.chromium, args: FLAGS })
+  try {
+    const visit = await visitPage(browser, options)
+    const policy = await visitUnderPolicy(browser, options, visit)
+    return await describe(options, visit, policy)
+  } finally {
+    await browser.close()
+  }
+}
+
+async function loadPlaywright(): Promise<typeof import('playwright-core')> {
+  try {
+    return await import('playwright-core')
+  } catch {
+    throw new CheckPageError('check-page needs playwright-core: npm i playwright-core')
+  }
+}
+
+interface Visit {
+  readonly page: Page
+  readonly publisher: string
+  readonly tag: CheckPageResult['tag']
+  readonly service: string
+  readonly report: PageReport | null
+  readonly requested: ReadonlySet<string>
+  readonly errors: readonly string[]
+  readonly trackers: number
+  readonly auctionUrl: string
+}
+
+/** Loads the page past its security policy, lets the tag finish, and asks it what it did. */
+async function visitPage(browser: Browser, options: CheckPageOptions): Promise<Visit> {
+  const context = await openContext(browser, { bypassCSP: true })
+  const page = await context.newPage()
+  const requested = new Set<string>()
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(String(error)))
+  const traffic = watchTraffic(page, requested)
+  const counts = await answerEvents(page)
+  await load(page, options.url)
+  const found = await findTag(page)
+  const publisher = found?.publisher ?? options.publisher
+  if (publisher === undefined) {
+    throw new CheckPageError(
+      'the page has no tag: say whose page it is with --publisher SLUG, or add the tag to it',
+    )
+  }
+  const service = found?.service ?? options.baseUrl
+  if (found === null) await insertTag(page, options, publisher)
+  await traffic.quiet()
+  await page.evaluate(await readTag(options, 'souk-debug.js'))
+  const report = (await page.evaluate('souk.report()')) as PageReport | null
+  return {
+    page,
+    publisher,
+    tag: found === null ? 'inserted' : 'on_page',
+    service,
+    report,
+    requested,
+    errors,
+    trackers: counts.trackers,
+    auctionUrl: counts.auctionUrl ?? service,
+  }
+}
+
+/** Loads the page again under its own policy and lets the browser say what that forbids. */
+async function visitUnderPolicy(
+  browser: Browser,
+  options: CheckPageOptions,
+  { service, auctionUrl }: Visit,
+): Promise<Violation[]> {
+  const context = await openContext(browser, { bypassCSP: false })
+  const page = await context.newPage()
+  await answerEvents(page)
+  await load(page, options.url)
+  await page.evaluate(await readTag(options, 'souk-debug.js'))
+  const addresses = {
+    script: `${service}/tag/souk.js`,
+    connect: [...new Set([`${service}/healthz`, `${auctionUrl}/healthz`])],
+    image: `${auctionUrl}/api/v1/pixel/?probe`,
+  }
+  return (await page.evaluate(`souk.probe(${JSON.stringify(addresses)})`)) as Violation[]
+}
+
+async function openContext(
+  browser: Browser,
+  { bypassCSP }: { bypassCSP: boolean },
+): Promise<BrowserContext> {
+  const major = browser.version().split('.')[0]
+  // A reader's browser: the service treats declared robots as such, and so do some pages.
+  const userAgent =
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ' +
+    `Chrome/${major}.0.0.0 Safari/537.36`
+  return browser.newContext({ bypassCSP, userAgent, viewport: VIEWPORT })
+}
+
+async function load(page: Page, url: string): Promise<void> {
+  try {
+    await page.goto(url, { waitUntil: 'load', timeout: LOAD_MS })
+  } catch (error) {
+    throw new CheckPageError(`${url} does not load: ${(error as Error).message.split('\n')[0]}`)
+  }
+}
+
+interface FoundTag {
+  readonly publisher: string | undefined
+  readonly service: string
+}
+
+/** The tag that the page carries, by its script element or by the global it leaves. */
+async function findTag(page: Page): Promise<FoundTag | null> {
+  const found = (await page.evaluate(`(() => {
+    const script = document.querySelector('script[src*="/tag/souk"]:not([src*="merchant"])')
+    return script && { src: script.src, publisher: script.dataset.publisher ?? window.souk?.publisher }
+  })()`)) as { src: string; publisher?: string } | null
+  if (found === null) return null
+  return { publisher: found.publisher, service: found.src.replace(/\/tag\/[^/]*$/, '') }
+}
+
+/**
+ * Runs the tag as if the page carried it: an element that no browser runs tells it whose it is.
+ */
+async function insertTag(page: Page, options: CheckPageOptions, publisher: string): Promise<void> {
+  const src = JSON.stringify(`${options.baseUrl}/tag/souk.js`)
+  await page.evaluate(`(() => {
+    const script = document.createElement('script')
+    script.type = 'text/plain'
+    script.src = ${src}
+    script.dataset.publisher = ${JSON.stringify(publisher)}
+    document.head.append(script)
+  })()`)
+  await page.evaluate(await readTag(options, 'souk.js'))
+}
+
+async function readTag({ tagDir }: CheckPageOptions, name: string): Promise<string> {
+  try {
+    return await readFile(join(tagDir, name), 'utf8')
+  } catch {
+    throw new CheckPageError(`${join(tagDir, name)} is not there: build the tags (npm run build)`)
+  }
+}
+
+const CORS = { 'access-control-allow-origin': '*' }
+
+interface Counts {
+  trackers: number
+  auctionUrl: string | null
+}
+
+/** Keeps everything that would count as a reader's visit from leaving the browser. */
+async function answerEvents(page: Page): Promise<Counts> {
+  const counts: Counts = { trackers: 0, auctionUrl: null }
+  await page.route(/\/api\/v1\/events\//, (route) => route.fulfill({ status: 201, headers: CORS }))
+  await page.route(/\/api\/v1\/pixel\//, (route) => route.fulfill({ status: 204 }))
+  await page.route(/\/api\/v1\/auction\/\?/, (route) => answerAuction(route, counts))
+  return counts
+}
+
+/** The auction is real; its third-party trackers are counted and taken out. */
+async function answerAuction(route: Route, counts: Counts): Promise<void> {
+  counts.auctionUrl ??= route
+    .request()
+    .url()
+    .replace(/\/api\/v1\/auction\/.*$/s, '')
+  try {
+    const response = await route.fetch()
+    const body = (await response.json()) as {
+      data?: { auction_result?: { tracker_urls?: Record<string, unknown[]> } }[]
+    }
+    for (const { auction_result } of body.data ?? []) {
+      const urls = Object.values(auction_result?.tracker_urls ?? {})
+      counts.trackers += urls.flat().length
+      if (auction_result !== undefined) delete auction_result.tracker_urls
+    }
+    await route.fulfill({ response, json: body, headers: { ...response.headers(), ...CORS } })
+  } catch {
+    await route.abort().catch(() => undefined) // The page is gone, or the service is.
+  }
+}
+
+/** Sees every request of a page; `quiet` resolves once the tag's own have come to rest. */
+function watchTraffic(page: Page, requested: Set<string>): { quiet(): Promise<void> } {
+  const open = new Set<unknown>()
+  let lastMs = Date.now()
+  const isOurs = (url: string) => /\/api\/v\d\//.test(url)
+  page.on('request', (request) => {
+    requested.add(request.url())
+    if (!isOurs(request.url())) return
+    open.add(request)
+    lastMs = Date.now()
+  })
+  const end = (request: unknown): void => {
+    if (open.delete(request)) lastMs = Date.now()
+  }
+  page.on('requestfinished', end)
+  page.on('requestfailed', end)
+  return {
+    async quiet() {
+      const deadline = Date.now() + SETTLE_MS
+      while (Date.now() < deadline && (open.size > 0 || Date.now() - lastMs < QUIET_MS)) {
+        await page.waitForTimeout(POLL_MS)
+      }
+    },
+  }
+}
+
+async function describe(
+  options: CheckPageOptions,
+  visit: Visit,
+  violations: readonly Violation[],
+): Promise<CheckPageResult> {
+  const { page, report } = visit
+  const links = await Promise.all((report?.links ?? []).map((link) => withEarnings(link, options)))
+  if (options.screenshot !== undefined) {
+    await page.evaluate('souk.outline()')
+    await page.screenshot({ path: options.screenshot, fullPage: true })
+  }
+  const count = (status: LinkReport['status']) =>
+    links.filter((link) => link.status === status).length
+  return {
+    url: options.url,
+    publisher: visit.publisher,
+    tag: visit.tag,
+    service: visit.service,
+    blocked: blockers(visit, violations),
+    other_tags: findLinkTags(visit.requested),
+    consent: report?.consent ?? null,
+    consent_source: report?.consent_source ?? null,
+    is_member: report?.is_member ?? null,
+    links,
+    totals: {
+      links: links.length,
+      auctioned: count('auctioned'),
+      waiting: count('waiting'),
+      left: count('left'),
+    },
+    trackers: visit.trackers,
+    page_errors: visit.errors,
+    screenshot: options.screenshot ?? null,
+  }
+}
+
+const MICROS_PER_DOLLAR = 1_000_000
+
+async function withEarnings(link: LinkReport, options: CheckPageOptions): Promise<CheckedLink> {
+  const micros =
+    link.result_id === null ? null : ((await options.earningsOf?.(link.result_id)) ?? null)
+  return { ...link, earns: micros === null ? null : (micros / MICROS_PER_DOLLAR).toFixed(4) }
+}
+
+/** What keeps the tag from earning here, each with the line that puts it right. */
+function blockers({ report, service }: Visit, violations: readonly Violation[]): string[] {
+  const found = violations.map(
+    ({ directive, origin }) =>
+      `The page's Content-Security-Policy forbids ${directive} ${origin}: add it to ${directive}` +
+      (directive === 'script-src' ? ', or give the tag’s script element the page’s nonce' : ''),
+  )
+  if (report === null) {
+    found.push(`The tag got no answer from ${service}: is the slug right and the service up?`)
+  }
+  if (report?.is_audit) found.push('Audit mode: the page sets souk.donotlink, nothing is changed')
+  if (report?.consent === 'contextual') {
+    found.push(
+      `Consent is not given (${report.consent_source ?? 'by default'}): auctions are contextual, ` +
+        'third-party trackers are not fired',
+    )
+  }
+  return found
+}

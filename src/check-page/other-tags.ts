@@ -1,0 +1,34 @@
+/**
+ * Tags of other services that rewrite links or hold them back, known by the addresses they load.
+ *
+ * Two tags on one page can each wrap what the other made; the remedy is a line in the other's
+ * configuration that leaves our hosts alone.
+ */
+
+interface KnownTag {
+  readonly name: string
+  readonly addresses: RegExp
+}
+
+const LINK_TAGS: readonly KnownTag[] = [
+  { name: 'Skimlinks', addresses: /^https?:\/\/[^/]*\.(skimresources|redirectingat)\.com\// },
+  { name: 'Sovrn Commerce (VigLink)', addresses: /^https?:\/\/[^/]*\.(viglink\.com|sovrn\.co)\// },
+  { name: 'Howl (Narrativ)', addresses: /^https?:\/\/[^/]*(\.narrativ\.com|shop-links\.co)\// },
+  { name: 'Amazon OneLink', addresses: /^https?:\/\/[^/]*\.amazon-adsystem\.com\/.*onelink/ },
+  { name: 'Awin', addresses: /^https?:\/\/[^/]*\.dwin[12]\.com\// },
+  { name: 'CJ', addresses: /^https?:\/\/[^/]*\.(anrdoezrs\.net|emjcd\.com)\// },
+  { name: 'Rakuten', addresses: /^https?:\/\/[^/]*\.(rmtag\.com|linksynergy\.com)\// },
+  { name: 'Impact', addresses: /^https?:\/\/[^/]*\.(impactcdn|impactradius-event)\.com\// },
+  { name: 'Geniuslink', addresses: /^https?:\/\/[^/]*\.(geni\.us|georiot\.com)\// },
+  { name: 'Digidip', addresses: /^https?:\/\/[^/]*\.digidip\.net\// },
+  { name: 'Yieldkit', addresses: /^https?:\/\/[^/]*\.yieldkit\.com\// },
+]
+
+/** The names of the link tags among the addresses that a page loaded, each once. */
+export function findLinkTags(addresses: Iterable<string>): string[] {
+  const found = new Set<string>()
+  for (const address of addresses) {
+    for (const tag of LINK_TAGS) if (tag.addresses.test(address)) found.add(tag.name)
+  }
+  return [...found].sort()
+}

@@ -1,0 +1,32 @@
+/** What the page tag's debug script reports (tag/report.ts, tag/probe.ts), as it crosses over. */
+
+export type LinkStatus = 'auctioned' | 'waiting' | 'left'
+
+export interface LinkReport {
+  readonly text: string
+  readonly url: string
+  readonly status: LinkStatus
+  readonly why: string
+  readonly is_raw: boolean
+  readonly auction_id: string | null
+  readonly result_id: string | null
+  readonly destination: string | null
+  readonly has_winner: boolean | null
+  readonly product: string | null
+  readonly merchant: string | null
+  readonly price: string | null
+}
+
+export interface PageReport {
+  readonly publisher_id: number
+  readonly is_member: boolean
+  readonly is_audit: boolean
+  readonly consent: string
+  readonly consent_source: string | null
+  readonly links: readonly LinkReport[]
+}
+
+export interface Violation {
+  readonly directive: string
+  readonly origin: string
+}
