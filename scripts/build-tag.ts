@@ -61,6 +61,8 @@ async function bundle({ source }: TagFile): Promise<string> {
     mangleProps: /^_[a-zA-Z]/,
     mangleCache: shortNames,
     legalComments: 'none',
+    // Nothing in the tags depends on strict mode, which the compiler has checked already.
+    tsconfigRaw: { compilerOptions: { alwaysStrict: false } },
     logLevel: 'warning',
   })
   shortNames = result.mangleCache ?? shortNames

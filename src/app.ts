@@ -83,6 +83,7 @@ export async function buildHttp(node: Node): Promise<Http> {
       keys,
       now,
       bases: config,
+      brand: config.brand,
       nextId: () => node.ids.next(),
       newPerHour: config.linkmateNewPerHour,
       limits: buckets(config.rateLimits.linkmate),

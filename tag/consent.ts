@@ -25,11 +25,7 @@ interface GppEvent {
   pingData?: { signalStatus?: string; parsedSections?: unknown }
 }
 interface ConsentWindow {
-  __tcfapi?: (
-    command: string,
-    version: number,
-    listener: (data: TcData, isOk: boolean) => void,
-  ) => void
+  __tcfapi?: (command: string, version: number, listener: (data: TcData | null) => void) => void
   __gpp?: (command: string, listener: (event: GppEvent) => void) => void
 }
 
@@ -48,10 +44,9 @@ export const watchConsent = async (settings: Settings): Promise<() => Consent> =
     __tcfapi &&
       new Promise<unknown>((resolve) => {
         told.tcf = false
-        __tcfapi('addEventListener', 2, (data, isOk) => {
-          if (!isOk) return
+        __tcfapi('addEventListener', 2, (data) => {
           // The reader's answer, or the lack of one while the banner is up.
-          told.tcf = data.gdprApplies === false || !!data.purpose?.consents?.[1]
+          told.tcf = data?.gdprApplies === false || !!data?.purpose?.consents?.[1]
           resolve(0)
         })
       }),

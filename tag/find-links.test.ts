@@ -23,7 +23,6 @@ const service: Service = {
   _publisherId: 7,
   _isLinkmate: true,
   _domains: ['magazine.example'],
-  _consentDefault: 'full',
 }
 
 /** What the tag makes of an address on a page of `www.news.example`. */

@@ -36,7 +36,7 @@ export const judge = (
   { _service, _settings }: { _service: Service; _settings: Settings },
 ): Verdict => {
   if (!host || !/^https?:/.test(href)) return OTHER
-  if (/#donotlink$/.test(href)) return DO_NOT_LINK
+  if (/#donotlink$/i.test(href)) return DO_NOT_LINK
   const id = readSmartLink(href, _service._link)
   if (id) return id
   for (const address of [_service._base, _service._auction, _service._link]) {

@@ -28,7 +28,7 @@ export const askLinkmate = (
         },
         links: urls.slice(first, first + LINKS_PER_CALL).map((raw_url) => ({
           raw_url,
-          exclusive_match_requested: !!_settings.exclusiveLinks || /#locklink$/.test(raw_url),
+          exclusive_match_requested: !!_settings.exclusiveLinks || /#locklink$/i.test(raw_url),
         })),
         unwrap_links: _settings.unwrap !== false,
       }),

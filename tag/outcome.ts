@@ -9,7 +9,7 @@ export interface AuctionResult {
   auction_id: string
   redirect_url: string
   /** false: nobody bid, and the product is that of the original page. */
-  has_winner?: boolean
+  has_winner?: boolean | undefined
   product?: {
     name?: string
     price?: string

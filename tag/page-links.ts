@@ -67,9 +67,8 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   _settings.links = links
 
   const trackers = (event: 'impression' | 'viewable_impression', result?: AuctionResult): void => {
-    const consent = _consent()._value
-    const allowed = consent === 'unknown' ? _service._consentDefault : consent
-    if (allowed === 'full') fireTrackers(event, result?.tracker_urls?.[event])
+    // What the page does not know, the service has decided: it then gave no trackers.
+    if (_consent()._value !== 'contextual') fireTrackers(event, result?.tracker_urls?.[event])
   }
 
   const idOf = (element: Element): string => links.get(element as Anchor)?._id || ''
@@ -91,6 +90,9 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
 
   const apply = (link: Link, result: AuctionResult): void => {
     if (link._anchor.href !== link._now) return
+    // Off the network the redirect forwards at once only readers whose browser says where they
+    // come from (decisions, wrapper URLs). A link that hides it earns nothing here: leave it.
+    if (link._raw && result.has_winner === false && /noreferrer/.test(link._anchor.rel)) return
     applyOutcome(link, result, _settings)
     views._observe(link._anchor)
   }
@@ -141,7 +143,7 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
       links.set(anchor, link)
       // The page has put its own address back: counted already, and who insists may have it.
       if (known?._id && known._href === href) link._id = known._id
-      else if (/^\d/.test(_verdict)) adopt(link, _verdict)
+      else if (+_verdict) adopt(link, _verdict)
       else if (_verdict === RAW && _service._isLinkmate && !_settings.donotlink)
         adoptRaw(link, fresh)
     }

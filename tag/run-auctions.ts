@@ -4,7 +4,7 @@ import type { PageSession, Parts } from './page-session.ts'
 import { randomNumber } from './trackers.ts'
 
 interface AuctionAnswer {
-  data: { auction_result: AuctionResult; impression_pixel_url: string }[]
+  data: { auction_result: AuctionResult; impression_pixel_url: string; has_winner?: boolean }[]
 }
 
 /**
@@ -24,9 +24,10 @@ export const runAuction = (
       `${_service._auction}/api/v1/auction/?a=${id}&t=${randomNumber()}` +
       `&uuid=${_uuid}&consent=${_value}${source}`,
     _done(answer) {
-      for (const { auction_result, impression_pixel_url } of (answer as AuctionAnswer).data) {
+      for (const entry of (answer as AuctionAnswer).data) {
+        const { auction_result, impression_pixel_url, has_winner } = entry
         if (!/^https?:/.test(auction_result.redirect_url)) throw id
-        done(auction_result)
+        done({ ...auction_result, has_winner })
         if (impression_pixel_url) _queue._add({ _url: impression_pixel_url, _isImage: true })
       }
     },

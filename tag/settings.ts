@@ -58,34 +58,30 @@ export interface Service {
   _publisherId: number
   _isLinkmate: boolean
   _domains: string[]
-  /** What holds for trackers when nothing on the page knows the reader's choice. */
-  _consentDefault: string
 }
 
 interface Configuration {
-  publisher_id: number
-  linkmate_enabled: boolean
+  amp_config: { publisher_id: number; linkmate_enabled: boolean }
+  page_tag?: PageTagFields
+}
+
+interface PageTagFields {
   auction_url?: string
   link_url?: string
   brand?: string
   domains?: string[]
-  consent_default?: string
 }
 
-/** Reads the answer of `…/amp_config/`; throws when it is not one. */
+/** Reads the answer of `…/amp_config/?page_tag=1`; throws when it is not one. */
 export const readService = (answer: unknown, base: string): Service => {
-  const entry = (answer as { data: { amp_config: Configuration }[] }).data[0] as {
-    amp_config: Configuration
-  }
-  const config = entry.amp_config
+  const { amp_config, page_tag = {} } = (answer as { data: [Configuration] }).data[0]
   return {
     _base: base,
-    _auction: config.auction_url || base,
-    _link: config.link_url || base,
-    _brand: config.brand || 'service',
-    _publisherId: config.publisher_id,
-    _isLinkmate: config.linkmate_enabled,
-    _domains: config.domains || [],
-    _consentDefault: config.consent_default || 'full',
+    _auction: page_tag.auction_url || base,
+    _link: page_tag.link_url || base,
+    _brand: page_tag.brand || 'service',
+    _publisherId: amp_config.publisher_id,
+    _isLinkmate: amp_config.linkmate_enabled,
+    _domains: page_tag.domains || [],
   }
 }

@@ -10,7 +10,7 @@ import { pageReady, watchPage } from './navigation.ts'
 import { type PageLinks, watchLinks } from './page-links.ts'
 import { beginSession } from './page-session.ts'
 import { makeQueue, REPEATS } from './request-queue.ts'
-import { readService, type Settings } from './settings.ts'
+import { readService, type Service, type Settings } from './settings.ts'
 
 const main = async (script: HTMLScriptElement, settings: Settings): Promise<void> => {
   const slug = script.dataset.publisher || settings.publisher
@@ -21,13 +21,13 @@ const main = async (script: HTMLScriptElement, settings: Settings): Promise<void
   const queue = makeQueue()
   await pageReady()
   const [service, consent] = await Promise.all([
-    new Promise((resolve) => {
+    new Promise<Service>((resolve) => {
       queue._add({
-        _url: `${base}/api/v0/publishers/${encodeURIComponent(slug)}/amp_config/`,
-        _done: resolve,
+        _url: `${base}/api/v0/publishers/${slug}/amp_config/?page_tag=1`,
+        _done: (answer) => resolve(readService(answer, base)),
         _again: REPEATS,
       })
-    }).then((answer) => readService(answer, base)),
+    }),
     watchConsent(settings),
   ])
   const parts = { _settings: settings, _service: service, _queue: queue, _consent: consent }

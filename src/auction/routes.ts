@@ -125,6 +125,8 @@ function auctionBody(deps: AuctionDeps, { request, link, uuid, consent }: PageAu
           : {}),
       },
       impression_pixel_url: `${deps.auctionUrl}/api/v1/pixel/?${query}`,
+      // Ours: without a winner the product is the original's, and a page keeps its own words.
+      has_winner: held.result.campaignId !== 0,
     }),
   )
 }

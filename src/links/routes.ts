@@ -22,6 +22,7 @@ import {
 
 export interface LinkDeps extends LinkMateDeps {
   readonly keys: KeyGuard
+  readonly brand: string
   /** Calls to LinkMate by origin and publisher; null: no limit. */
   readonly limits: TokenBuckets | null
 }
@@ -29,7 +30,7 @@ export interface LinkDeps extends LinkMateDeps {
 export const linkRoutes =
   (deps: LinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { db, keys, bases, nextId } = deps
+    const { db, keys, bases, brand, nextId } = deps
 
     app.post(
       '/api/v1/smart_links/',
@@ -91,6 +92,7 @@ export const linkRoutes =
           operationId: 'readPageTagConfig',
           summary: 'Read the page tag’s configuration (AMP pages)',
           params: Type.Object({ slug: Type.String() }),
+          querystring: Type.Object({ page_tag: Type.Optional(Type.String()) }),
           response: { 200: envelope(PageTagConfig), '4xx': ErrorEnvelope },
         },
       },
@@ -99,7 +101,12 @@ export const linkRoutes =
         const publisher = await findPublisherBySlug(db, slug)
         if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${slug}` })
         const { is_partner: linkmate_enabled, pub_id: publisher_id } = publisher
-        return ok(200, { amp_config: { linkmate_enabled, publisher_id } })
+        const amp_config = { linkmate_enabled, publisher_id }
+        // The documented answer stays as it is for those who did not ask for more.
+        if (request.query.page_tag === undefined) return ok(200, { amp_config })
+        const { auctionUrl: auction_url, linkUrl: link_url } = bases
+        const page_tag = { auction_url, link_url, brand, domains: publisher.domains }
+        return ok(200, { amp_config, page_tag })
       },
     )
   }

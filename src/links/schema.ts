@@ -86,6 +86,17 @@ export const RetrievedLink = Type.Object({
 
 export const PageTagConfig = Type.Object({
   amp_config: Type.Object({ linkmate_enabled: Type.Boolean(), publisher_id: Type.Integer() }),
+  page_tag: Type.Optional(
+    Type.Object(
+      {
+        auction_url: Type.String(),
+        link_url: Type.String(),
+        brand: Type.String(),
+        domains: Type.Array(Type.String()),
+      },
+      { description: 'What our own page tag needs besides; only for `?page_tag=1`' },
+    ),
+  ),
 })
 
 export function toSmartLinkRecord(

@@ -37,7 +37,12 @@ export function tryPage(
   }
   const service = readService(
     {
-      data: [{ amp_config: { publisher_id: 1, linkmate_enabled: isMember, link_url: LINK } }],
+      data: [
+        {
+          amp_config: { publisher_id: 1, linkmate_enabled: isMember },
+          page_tag: { link_url: LINK },
+        },
+      ],
     },
     BASE,
   )
