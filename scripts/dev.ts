@@ -1,0 +1,31 @@
+/**
+ * `npm run dev`: the demo network, started again when the server's code changes, and the browser
+ * parts, built again when theirs do (then reload the page).
+ */
+import { spawn } from 'node:child_process'
+import { existsSync, watch } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+const BROWSER_PARTS = ['tag', 'dashboard']
+const SETTLE_MS = 200 // An editor writes a file in several steps.
+
+const server = spawn(
+  process.execPath,
+  ['--watch-path=src', '--watch-path=migrations', '--watch-preserve-output', 'src/cli.ts', 'demo'],
+  { cwd: ROOT, stdio: 'inherit' },
+)
+server.on('exit', (code) => process.exit(code ?? 1))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal))
+
+let settled: NodeJS.Timeout | undefined
+for (const part of BROWSER_PARTS.filter((name) => existsSync(join(ROOT, name)))) {
+  watch(join(ROOT, part), { recursive: true }, () => {
+    clearTimeout(settled)
+    settled = setTimeout(build, SETTLE_MS)
+  })
+}
+
+function build(): void {
+  spawn(process.execPath, ['scripts/build.ts', '--if-stale'], { cwd: ROOT, stdio: 'inherit' })
+}
