@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFile, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { takeFileLock } from './file-lock.ts'
+import { openSpool, type Spool, SpoolFull } from './spool.ts'
+import { frame } from './spool-frames.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+async function makeRoot(t: TestContext): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'spool of a test '))
+  t.after(() => rm(root, { recursive: true, force: true }))
+  return root
+}
+
+function openAt(root: string, { bytesMax = MEBIBYTE, damage = [] as string[] } = {}) {
+  return openSpool({ root, bytesMax, onDamage: (problem) => damage.push(problem) })
+}
+
+const toRecords = (texts: readonly string[]) => texts.map((text) => Buffer.from(text))
+
+/** Drains everything; the texts, in the order they came. */
+async function drainAll(spool: Spool, owners: string[] = []): Promise<string[]> {
+  const drained: string[] = []
+  await spool.drain({
+    write: async (records) => {
+      drained.push(...records.map(String))
+    },
+    onDrained: async (owner) => {
+      owners.push(owner)
+    },
+  })
+  return drained
+}
+
+/** A directory as a process leaves it that was killed: its files, and a lock nobody holds. */
+async function leaveBehind(root: string, contents: Buffer, owner?: string): Promise<string> {
+  const spool = await openAt(root)
+  if (owner !== undefined) await spool.recordOwner(owner)
+  await spool.append(toRecords(['placeholder']))
+  await spool.close()
+  const names = await readdir(root)
+  const name = names.find((entry) => /^\d+-/.test(entry))
+  assert(name)
+  const file = join(root, name, '00000001.spool')
+  await writeFile(file, contents)
+  return file
+}
+
+test('what was appended is drained, in order and once', async (t) => {
+  const spool = await openAt(await makeRoot(t))
+  const texts = Array.from({ length: 1_200 }, (_, number) => `record ${number}`)
+  await Promise.all(texts.map((text) => spool.append(toRecords([text]))))
+  assert(!spool.isEmpty())
+  assert.deepEqual(await drainAll(spool), texts)
+  assert(spool.isEmpty())
+  assert.deepEqual(await drainAll(spool), [])
+  await spool.close()
+})
+
+test('a record counts as waiting from the moment it is appended', async (t) => {
+  const spool = await openAt(await makeRoot(t))
+  assert(spool.isEmpty())
+  const appending = spool.append(toRecords(['a']))
+  assert(!spool.isEmpty())
+  await appending
+  assert(!spool.isEmpty())
+  await drainAll(spool)
+  assert(spool.isEmpty())
+  await spool.close()
+})
+
+test('records stay while their store is away, and go on where they stopped', async (t) => {
+  const spool = await openAt(await makeRoot(t))
+  const texts = Array.from({ length: 1_100 }, (_, number) => String(number))
+  await spool.append(toRecords(texts))
+  const stored: string[] = []
+  const failAfterFirst = async (records: readonly Buffer[]) => {
+    if (stored.length > 0) throw new Error('away')
+    stored.push(...records.map(String))
+  }
+  await assert.rejects(spool.drain({ write: failAfterFirst }), /away/)
+  assert(!spool.isEmpty())
+  await spool.append(toRecords(['later']))
+  stored.push(...(await drainAll(spool)))
+  assert.deepEqual(stored, [...texts, 'later'])
+  await spool.close()
+})
+
+test('a store that stays away costs no file per attempt', async (t) => {
+  const root = await makeRoot(t)
+  const spool = await openAt(root)
+  const away = async () => {
+    throw new Error('away')
+  }
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    await spool.append(toRecords([`attempt ${attempt}`]))
+    await assert.rejects(spool.drain({ write: away }))
+  }
+  const [directory = ''] = (await readdir(root)).filter((name) => /^\d+-/.test(name))
+  const files = (await readdir(join(root, directory))).filter((name) => name.endsWith('.spool'))
+  assert(files.length <= 2, files.join())
+  assert.equal((await drainAll(spool)).length, 10)
+  await spool.close()
+})
+
+test('what a closed process left is adopted, drained and cleared away', async (t) => {
+  const root = await makeRoot(t)
+  const first = await openAt(root)
+  await first.recordOwner('node 7')
+  await first.append(toRecords(['a', 'b']))
+  await first.close()
+
+  const second = await openAt(root)
+  assert(second.isEmpty(), 'the others’ records are not its own')
+  assert(second.hasWork())
+  const owners: string[] = []
+  assert.deepEqual(await drainAll(second, owners), ['a', 'b'])
+  assert.deepEqual(owners, ['node 7'])
+  assert(!second.hasWork())
+  await second.close()
+  assert.deepEqual(await readdir(root), ['lock'])
+})
+
+test('adopted records stay adopted while their store is away', async (t) => {
+  const root = await makeRoot(t)
+  const first = await openAt(root)
+  await first.append(toRecords(['a']))
+  await first.close()
+  const second = await openAt(root)
+  const away = async () => {
+    throw new Error('away')
+  }
+  await assert.rejects(second.drain({ write: away }), /away/)
+  await second.close()
+  const third = await openAt(root)
+  assert.deepEqual(await drainAll(third), ['a'])
+  await third.close()
+})
+
+test('the directory of a process that lives is left alone', async (t) => {
+  const root = await makeRoot(t)
+  const first = await openAt(root)
+  await first.append(toRecords(['mine']))
+  const second = await openAt(root)
+  await second.adoptAbandoned()
+  assert(!second.hasWork())
+  assert.deepEqual(await drainAll(second), [])
+  assert.deepEqual(await drainAll(first), ['mine'])
+  await Promise.all([first.close(), second.close()])
+})
+
+test('an abandoned directory is adopted by one process only', async (t) => {
+  const root = await makeRoot(t)
+  await leaveBehind(root, frame(toRecords(['left'])))
+  const spools = await Promise.all(Array.from({ length: 4 }, () => openAt(root)))
+  const drained = await Promise.all(spools.map((spool) => drainAll(spool)))
+  assert.deepEqual(drained.flat(), ['left'])
+  await Promise.all(spools.map((spool) => spool.close()))
+})
+
+test('a record that was never finished is dropped, everything before it is drained', async (t) => {
+  const root = await makeRoot(t)
+  const whole = frame(toRecords(['a', 'b']))
+  const torn = frame(toRecords(['never acknowledged'])).subarray(0, 20)
+  await leaveBehind(root, Buffer.concat([whole, torn]))
+  const damage: string[] = []
+  const spool = await openAt(root, { damage })
+  assert.deepEqual(await drainAll(spool), ['a', 'b'])
+  assert.deepEqual(damage, [])
+  await spool.close()
+})
+
+test('a damaged record is reported and its file kept, every other record is drained', async (t) => {
+  const root = await makeRoot(t)
+  const file = frame(toRecords(['first', 'second', 'third']))
+  file.write('SECOND', file.indexOf('second'))
+  await leaveBehind(root, file)
+  const damage: string[] = []
+  const spool = await openAt(root, { damage })
+  assert.deepEqual(await drainAll(spool), ['first', 'third'])
+  assert.equal(damage.length, 1)
+  const kept = /kept as (.*)$/.exec(damage[0] ?? '')?.[1] ?? ''
+  assert.deepEqual(await readFile(kept), file)
+  assert(!spool.hasWork())
+  await spool.close()
+})
+
+test('a full spool refuses, and takes again once it is drained', async (t) => {
+  const spool = await openAt(await makeRoot(t), { bytesMax: 100 })
+  await spool.append(toRecords(['x'.repeat(60)]))
+  await assert.rejects(spool.append(toRecords(['y'.repeat(60)])), SpoolFull)
+  assert.deepEqual(await drainAll(spool), ['x'.repeat(60)])
+  await spool.append(toRecords(['y'.repeat(60)]))
+  assert.deepEqual(await drainAll(spool), ['y'.repeat(60)])
+  await spool.close()
+})
+
+test('what dead processes left counts against the bound', async (t) => {
+  const root = await makeRoot(t)
+  await leaveBehind(root, frame(toRecords(['x'.repeat(80)])))
+  const spool = await openAt(root, { bytesMax: 100 })
+  await assert.rejects(spool.append(toRecords(['y'.repeat(30)])), SpoolFull)
+  await drainAll(spool)
+  await spool.append(toRecords(['y'.repeat(30)]))
+  await drainAll(spool)
+  await spool.close()
+})
+
+test('a disk that fails rejects the append, and the next one is tried on a new file', async (t) => {
+  const root = await makeRoot(t)
+  const spool = await openAt(root)
+  await spool.append(toRecords(['before']))
+  const [directory = ''] = (await readdir(root)).filter((name) => /^\d+-/.test(name))
+  const moved = join(root, 'moved')
+  // The next file cannot be created: its directory is gone.
+  await drainAll(spool)
+  await rename(join(root, directory), moved)
+  await assert.rejects(spool.append(toRecords(['lost directory'])), /ENOENT/)
+  assert(spool.isEmpty())
+  await rename(moved, join(root, directory))
+  await spool.append(toRecords(['after']))
+  assert.deepEqual(await drainAll(spool), ['after'])
+  await spool.close()
+})
+
+test('records set aside are kept and never drained', async (t) => {
+  const root = await makeRoot(t)
+  const spool = await openAt(root)
+  await spool.setAside(toRecords(['refused']))
+  assert.deepEqual(await drainAll(spool), [])
+  await spool.close()
+  const next = await openAt(root)
+  assert.deepEqual(await drainAll(next), [])
+  await next.close()
+  const kept = (await readdir(join(root, 'aside'), { recursive: true })).filter((name) =>
+    name.endsWith('.spool'),
+  )
+  assert.equal(kept.length, 1)
+  assert.deepEqual(
+    await readFile(join(root, 'aside', kept[0] ?? '')),
+    frame(toRecords(['refused'])),
+  )
+})
+
+test('nothing below the root but spool directories is touched', async (t) => {
+  const root = await makeRoot(t)
+  await writeFile(join(root, 'notes.txt'), 'keep me')
+  const spool = await openAt(root)
+  await drainAll(spool)
+  await spool.close()
+  await appendFile(join(root, 'notes.txt'), '!')
+  assert.equal(await readFile(join(root, 'notes.txt'), 'utf8'), 'keep me!')
+})
+
+test('a lock is one holder’s at a time and ends with its process, killed or not', async (t) => {
+  const path = join(await makeRoot(t), 'lock')
+  const lock = takeFileLock(path)
+  assert(lock)
+  assert.equal(takeFileLock(path), null)
+  lock.release()
+
+  const module = new URL('./file-lock.ts', import.meta.url)
+  const code = `
+    import { takeFileLock } from '${module}'
+    console.log(takeFileLock(process.argv[1]) === null ? 'refused' : 'taken')
+    process.stdin.resume()`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code, path])
+  assert.equal(String(await once(child.stdout, 'data')), 'taken\n')
+  assert.equal(takeFileLock(path), null)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  const again = takeFileLock(path)
+  assert(again)
+  again.release()
+})
