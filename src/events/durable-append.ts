@@ -54,8 +54,8 @@ export class DurableAppend {
   readonly #drainer: Promise<void>
   /** Set by a failed append, until the log takes something again. */
   #isLogAway = false
-  #isClosed = false
-  #appending = new Set<Promise<void>>()
+  #closing: Promise<void> | null = null
+  readonly #appending = new Set<Promise<void>>()
 
   constructor(options: DurableAppendOptions) {
     this.#options = options
@@ -71,7 +71,7 @@ export class DurableAppend {
     events: readonly LogEvent[],
     { patienceMs }: { patienceMs: number },
   ): Promise<void> => {
-    if (this.#isClosed) throw new LogUnavailable('the process is stopping')
+    if (this.#closing !== null) throw new LogUnavailable('the process is stopping')
     if (events.length === 0) return
     // Known to be away: why wait for it? The drainer finds out when it is back.
     const isPointless = this.#isLogAway && !this.#options.spool.isEmpty()
@@ -91,8 +91,12 @@ export class DurableAppend {
   isLogAway = (): boolean => this.#isLogAway
 
   /** Takes no more events, and brings what is spooled to the log if that is there. */
-  async close(): Promise<void> {
-    this.#isClosed = true
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     const cutoff = setTimeout(() => this.#cutoff.abort(new Error('no time left')), LAST_DRAIN_MS)
     await Promise.allSettled(this.#appending)
     this.#stopping.abort()

@@ -5,6 +5,7 @@
  * numbers, inserts and commits (event-log-sql.ts). Other processes are told by a notification
  * sent apart from the appends (append-hints.ts).
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { makeGroupCommit, type Writer } from '../platform/group-commit.ts'
 import { type Connection, clientConfig } from '../platform/postgres.ts'
@@ -23,6 +24,8 @@ const MAX_QUEUED_EVENTS = 20_000
 const LOCK_TIMEOUT_MS = 1_000
 /** A batch without an answer for this long: the connection is taken for dead and dropped. */
 const ANSWER_TIMEOUT_MS = 5_000
+/** The end of a process must not wait for a server that hangs: the spool has what it holds. */
+const CLOSE_TIMEOUT_MS = 1_000
 const READ_TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_MS = 2_000
 /** Lanes read at once. Each read locks every partition, and a server has some 7,000 locks. */
@@ -85,9 +88,10 @@ export function openPostgresEventLog(connection: Connection): EventLog {
     onAppended: hints.listen,
     close() {
       closing ??= (async () => {
-        await commits.close()
-        await hints.close()
-        await Promise.all([readers.end(), ...writers.map(({ end }) => end())])
+        const late = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })
+        await Promise.race([commits.close(), late])
+        // A batch still without an answer is cut here, and rejects.
+        await Promise.all([hints.close(), readers.end(), ...writers.map(({ end }) => end())])
       })()
       return closing
     },

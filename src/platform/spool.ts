@@ -154,7 +154,9 @@ export class Spool {
   async setAside(records: readonly Uint8Array[]): Promise<void> {
     const path = join(this.#options.root, ASIDE, `refused-${randomUUID()}`)
     await mkdir(path, { recursive: true, mode: 0o700 })
-    await new SpoolSegments(path).write(records)
+    const segments = new SpoolSegments(path)
+    await segments.write(records)
+    await segments.seal()
   }
 
   /** Finishes what was appended. What is not drained stays for the next process. */

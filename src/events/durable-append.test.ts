@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type Scope, testDatabase } from '../../test/database.ts'
+import { openProxy, type ProxyMode, type TcpProxy } from '../../test/proxy.ts'
+import { makeIdSource } from '../platform/ids.ts'
+import type { Database } from '../platform/postgres.ts'
+import { openSpool, type Spool } from '../platform/spool.ts'
+import { sql } from '../platform/sql.ts'
+import { DurableAppend, PATIENCE_MS, REDIRECT_PATIENCE_MS } from './durable-append.ts'
+import { EVENT_TYPE, type LogEvent, newEvent } from './event.ts'
+import { EventRefused, LogUnavailable } from './event-log.ts'
+import { openPostgresEventLog } from './event-log-postgres.ts'
+
+const { next } = makeIdSource({ nodeId: 1, now: Date.now })
+
+function makeEvents(count: number, fields: Partial<LogEvent> = {}): LogEvent[] {
+  const type = EVENT_TYPE.click
+  return Array.from({ length: count }, () =>
+    newEvent({ id: next(), atMs: Date.now(), lane: 0, type, ...fields }),
+  )
+}
+
+interface World {
+  readonly database: Database
+  readonly proxy: TcpProxy
+  readonly spool: Spool
+  readonly durable: DurableAppend
+  readonly counts: { spooled: number; drained: number; refused: number; unavailable: number }
+  readonly problems: unknown[]
+  readonly states: boolean[]
+  readonly owners: string[]
+}
+
+/** Undoes in reverse order, so that nothing loses what it still needs. */
+function scopeOf(t: TestContext): Scope {
+  const stack = new AsyncDisposableStack()
+  t.after(() => stack.disposeAsync())
+  return { after: (work) => stack.defer(work) }
+}
+
+/** The real log behind a proxy, with the real spool in a directory of the test. */
+async function makeWorld(
+  scope: Scope,
+  { mode = 'pass' as ProxyMode, bytesMax = 1_000_000, root = '' } = {},
+): Promise<World> {
+  const database = await testDatabase(scope)
+  const { host = '', port = 0 } = database.connection
+  const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
+  const proxy = await openProxy(target, mode)
+  const log = openPostgresEventLog({
+    ...database.connection,
+    host: '127.0.0.1',
+    port: proxy.port,
+  })
+  const problems: unknown[] = []
+  const spool = await openSpool({
+    root: root || (await makeRoot(scope)),
+    bytesMax,
+    onDamage: (problem) => problems.push(problem),
+  })
+  const counts = { spooled: 0, drained: 0, refused: 0, unavailable: 0 }
+  const count = (name: keyof typeof counts) => (events: number) => {
+    counts[name] += events
+  }
+  const states: boolean[] = []
+  const owners: string[] = []
+  const durable = new DurableAppend({
+    log,
+    spool,
+    counters: {
+      spooled: count('spooled'),
+      drained: count('drained'),
+      refused: count('refused'),
+      unavailable: count('unavailable'),
+    },
+    onLogState: ({ isAway }) => states.push(isAway),
+    onProblem: (problem) => problems.push(problem),
+    onAdoptedDrained: async (owner) => {
+      owners.push(owner)
+    },
+  })
+  scope.after(async () => {
+    await durable.close()
+    await log.close()
+    await proxy.close()
+  })
+  return { database, proxy, spool, durable, counts, problems, states, owners }
+}
+
+async function makeRoot(scope: Scope): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'spool-'))
+  scope.after(() => rm(root, { recursive: true, force: true }))
+  return root
+}
+
+async function storedIds(database: Database): Promise<string[]> {
+  const rows = await database.rows<{ id: string }>(sql`select id from event order by id`)
+  return rows.map(({ id }) => id)
+}
+
+/** Until the drainer has carried everything over. */
+async function untilDrained({ spool }: World): Promise<void> {
+  while (spool.hasWork()) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+const idsOf = (events: readonly LogEvent[]) => events.map(({ id }) => id).sort()
+
+test('while the log answers, nothing touches the spool', async (t) => {
+  const world = await makeWorld(scopeOf(t))
+  const events = makeEvents(50)
+  await Promise.all(
+    events.map((event) => world.durable.append([event], { patienceMs: PATIENCE_MS })),
+  )
+  assert.equal(world.counts.spooled, 0)
+  assert(world.durable.isSpoolEmpty())
+  assert.deepEqual(await storedIds(world.database), idsOf(events))
+})
+
+test('a log that is late costs a redirect its patience, and stores the event once', async (t) => {
+  const world = await makeWorld(scopeOf(t))
+  await world.durable.append(makeEvents(1, { lane: 1 }), { patienceMs: PATIENCE_MS })
+  const holder = await world.database.reserve()
+  // Another node's batch that does not end: it holds the lane.
+  await holder.run(sql`select pg_advisory_lock(${0x534c414e}, 0)`)
+  const events = makeEvents(3)
+  const start = performance.now()
+  await world.durable.append(events, { patienceMs: REDIRECT_PATIENCE_MS })
+  const tookMs = performance.now() - start
+  assert(tookMs >= REDIRECT_PATIENCE_MS - 1 && tookMs < 500, `${tookMs} ms`)
+  assert.equal(world.counts.spooled, 3)
+  assert(!world.durable.isSpoolEmpty())
+  holder.release(new Error('ends the session, and the lock with it'))
+  await untilDrained(world)
+  const stored = await world.database.rows<{ id: string }>(sql`
+    select id from event where lane = 0 order by id`)
+  assert.deepEqual(
+    stored.map(({ id }) => id),
+    idsOf(events),
+  )
+})
+
+test('a log that is away from the start loses nothing and delays nobody', async (t) => {
+  const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
+  const events = makeEvents(200)
+  const start = performance.now()
+  await Promise.all(events.map((event) => world.durable.append([event], { patienceMs: 10_000 })))
+  assert(performance.now() - start < 5_000, 'they did not wait for the log')
+  assert.equal(world.counts.spooled, 200)
+  assert(world.durable.isLogAway())
+  world.proxy.setMode('pass')
+  await untilDrained(world)
+  assert.deepEqual(await storedIds(world.database), idsOf(events))
+  assert.equal(world.counts.drained, 200)
+  assert.deepEqual(world.states, [true, false])
+  const later = makeEvents(1)
+  await world.durable.append(later, { patienceMs: 10_000 })
+  assert.equal(world.counts.spooled, 200, 'the log takes events directly again')
+})
+
+test('a log that hangs is left to itself after the patience of each append', async (t) => {
+  const world = await makeWorld(scopeOf(t))
+  const before = makeEvents(1)
+  await world.durable.append(before, { patienceMs: PATIENCE_MS })
+  world.proxy.setMode('hang')
+  const events = makeEvents(20)
+  const start = performance.now()
+  for (const event of events) {
+    await world.durable.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
+  }
+  assert(performance.now() - start < 3_000)
+  world.proxy.setMode('pass')
+  await untilDrained(world)
+  assert.deepEqual(await storedIds(world.database), idsOf([...before, ...events]))
+})
+
+test('connections that break again and again lose nothing and double nothing', async (t) => {
+  const world = await makeWorld(scopeOf(t))
+  const events: LogEvent[] = []
+  let isBreaking = true
+  const breaking = (async () => {
+    while (isBreaking) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      world.proxy.setMode('refuse')
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      world.proxy.setMode('pass')
+    }
+  })()
+  for (let round = 0; round < 60; round += 1) {
+    const batch = makeEvents(20, { lane: round % 16 })
+    await Promise.all(batch.map((event) => world.durable.append([event], { patienceMs: 25 })))
+    events.push(...batch)
+  }
+  isBreaking = false
+  await breaking
+  await untilDrained(world)
+  assert.deepEqual(await storedIds(world.database), idsOf(events))
+  assert(world.counts.spooled > 0, 'the connections did break')
+})
+
+test('with the log away and the spool full, events are refused as unavailable', async (t) => {
+  const world = await makeWorld(scopeOf(t), { mode: 'refuse', bytesMax: 300 })
+  const [first, second] = [makeEvents(1), makeEvents(20)]
+  await world.durable.append(first, { patienceMs: PATIENCE_MS })
+  await assert.rejects(
+    world.durable.append(second, { patienceMs: REDIRECT_PATIENCE_MS }),
+    LogUnavailable,
+  )
+  assert.equal(world.counts.unavailable, 20)
+  world.proxy.setMode('pass')
+  await untilDrained(world)
+  await world.durable.append(second, { patienceMs: PATIENCE_MS })
+  assert.deepEqual(await storedIds(world.database), idsOf([...first, ...second]))
+})
+
+test('an event the log will never take is refused, or set aside when it was spooled', async (t) => {
+  const world = await makeWorld(scopeOf(t))
+  const bad = () => makeEvents(1, { pubId: 2 ** 40 })
+  await assert.rejects(world.durable.append(bad(), { patienceMs: PATIENCE_MS }), EventRefused)
+
+  world.proxy.setMode('refuse')
+  const good = makeEvents(10)
+  for (const events of [good.slice(0, 5), bad(), good.slice(5)]) {
+    await world.durable.append(events, { patienceMs: PATIENCE_MS })
+  }
+  world.proxy.setMode('pass')
+  await untilDrained(world)
+  assert.deepEqual(await storedIds(world.database), idsOf(good))
+  assert.equal(world.counts.refused, 1)
+  assert(world.problems.some((problem) => problem instanceof EventRefused))
+})
+
+test('what a dead process had spooled reaches the log, and its owner is named', async (t) => {
+  const scope = scopeOf(t)
+  const root = await makeRoot(scope)
+  const events = makeEvents(700)
+  const first = await makeWorld(scope, { root, mode: 'refuse' })
+  await first.spool.recordOwner('node 12')
+  await first.durable.append(events, { patienceMs: PATIENCE_MS })
+  await first.durable.close()
+
+  const second = await makeWorld(scope, { root })
+  await untilDrained(second)
+  assert.deepEqual(await storedIds(second.database), idsOf(events))
+  assert.deepEqual(second.owners, ['node 12'])
+})
+
+test('closing takes what is spooled to the log and refuses what comes', async (t) => {
+  const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
+  const events = makeEvents(30)
+  await world.durable.append(events, { patienceMs: PATIENCE_MS })
+  world.proxy.setMode('pass')
+  const last = makeEvents(1)
+  const appending = world.durable.append(last, { patienceMs: PATIENCE_MS })
+  await world.durable.close()
+  await appending
+  assert.deepEqual(await storedIds(world.database), idsOf([...events, ...last]))
+  await assert.rejects(
+    world.durable.append(makeEvents(1), { patienceMs: PATIENCE_MS }),
+    LogUnavailable,
+  )
+})
+
+test('closing while the log hangs ends within seconds and keeps everything', async (t) => {
+  const scope = scopeOf(t)
+  const root = await makeRoot(scope)
+  const first = await makeWorld(scope, { root })
+  await first.durable.append(makeEvents(1), { patienceMs: PATIENCE_MS })
+  first.proxy.setMode('hang')
+  const events = makeEvents(5)
+  await first.durable.append(events, { patienceMs: REDIRECT_PATIENCE_MS })
+  const start = performance.now()
+  await first.durable.close()
+  assert(performance.now() - start < 5_000)
+
+  const second = await makeWorld(scope, { root })
+  await untilDrained(second)
+  assert.deepEqual(await storedIds(second.database), idsOf(events))
+})
