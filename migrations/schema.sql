@@ -168,6 +168,7 @@ create table click (
   visitor_key bytea,
   session_key bytea,
   reversed_at timestamp with time zone,
+  reverse_reason text,
   constraint click_pkey PRIMARY KEY (event_id),
   constraint click_click_id_key UNIQUE (click_id)
 );
@@ -425,6 +426,20 @@ CREATE INDEX merchant_order_hold ON merchant_order USING btree (hold) WHERE (hol
 CREATE INDEX merchant_order_locks ON merchant_order USING btree (locks_at) WHERE ((pub_id IS NOT NULL) AND (rejected_at IS NULL));
 CREATE INDEX merchant_order_publisher ON merchant_order USING btree (pub_id, day) WHERE (pub_id IS NOT NULL);
 
+create table merchant_payment (
+  event_id bigint not null,
+  merch_id integer not null,
+  reference text not null,
+  paid_on date not null,
+  amount_micros bigint not null,
+  day date not null,
+  at timestamp with time zone not null,
+  constraint merchant_payment_pkey PRIMARY KEY (event_id),
+  constraint merchant_payment_merch_id_reference_key UNIQUE (merch_id, reference),
+  constraint merchant_payment_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
+  constraint merchant_payment_amount_micros_check CHECK ((amount_micros > 0))
+);
+
 create table network_partition (
   network text not null,
   account text not null,
@@ -658,6 +673,22 @@ CREATE INDEX smart_link_article ON smart_link USING btree (article_id);
 CREATE UNIQUE INDEX smart_link_found ON smart_link USING btree (article_id, url_hash, is_exclusive) WHERE (source <> 'api'::text);
 CREATE INDEX smart_link_publisher ON smart_link USING btree (pub_id, auction_id);
 CREATE TRIGGER smart_link_changed AFTER DELETE OR UPDATE OF state, is_keyless ON smart_link FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
+
+create table statement (
+  pub_id integer not null,
+  month date not null,
+  opening_micros bigint not null,
+  released_micros bigint not null,
+  taken_back_micros bigint not null,
+  payout_micros bigint not null,
+  closing_micros bigint not null,
+  issued_at timestamp with time zone not null,
+  constraint statement_pkey PRIMARY KEY (pub_id, month),
+  constraint statement_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
+  constraint statement_check CHECK ((closing_micros = (((opening_micros + released_micros) - taken_back_micros) - payout_micros))),
+  constraint statement_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric))
+);
+CREATE TRIGGER statement_append_only BEFORE DELETE OR UPDATE ON statement FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 create table stats_change (
   change_id bigint generated always as identity,

@@ -9,6 +9,9 @@ import type { AddressInfo } from 'node:net'
 import { dashboardRoutes } from './accounts/dashboard-routes.ts'
 import { makeKeyGuard } from './accounts/require-key.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { checkoutRoutes } from './attribution/checkout-routes.ts'
+import { intakeRoutes } from './attribution/routes.ts'
+import { UsualValues } from './attribution/usual-value.ts'
 import { type RateLimit, readBlocklist } from './config.ts'
 import { edgeRoutes } from './edge-routes.ts'
 import { LogUnavailable } from './events/event-log.ts'
@@ -66,6 +69,8 @@ export async function buildHttp(node: Node): Promise<Http> {
     limits: buckets(config.rateLimits.key),
     now,
   })
+  const nextId = () => node.ids.next()
+  const intake = { db, append: node.appender.append, nextId, now: node.now }
 
   await http.register(healthRoutes(node))
   await http.register(staticRoutes())
@@ -76,6 +81,11 @@ export async function buildHttp(node: Node): Promise<Http> {
     const outlookOf = node.outlooks.of.bind(node.outlooks)
     await http.register(matchRoutes({ db, keys, linkUrl, outlookOf, now })) // 4.3
     await http.register(statsRoutes({ db, keys })) //                 4.4
+    await http.register(intakeRoutes(intake)) // orders and returns, server to server
+  }
+  if (isEdge) {
+    const limits = buckets(config.rateLimits.events)
+    await http.register(checkoutRoutes({ ...intake, usualValues: new UsualValues(db), limits }))
   }
   await http.register(
     linkRoutes({
@@ -84,7 +94,7 @@ export async function buildHttp(node: Node): Promise<Http> {
       now,
       bases: config,
       brand: config.brand,
-      nextId: () => node.ids.next(),
+      nextId,
       newPerHour: config.linkmateNewPerHour,
       limits: buckets(config.rateLimits.linkmate),
       onLeftOut: (links) => node.metrics.linksLeftOut.inc(links),

@@ -68,8 +68,7 @@ export async function startIntakeApp(scope: Scope, nowMs = Date.UTC(2026, 3, 13,
     matchHot: () => null,
   })
   await http.register(intakeRoutes(deps))
-  const limit = () => undefined
-  await http.register(checkoutRoutes({ ...deps, usualValues: new UsualValues(db), limit }))
+  await http.register(checkoutRoutes({ ...deps, usualValues: new UsualValues(db), limits: null }))
   scope.after(async () => {
     await http.close()
   })

@@ -9,9 +9,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
+import { addressUnit } from '../platform/client-address.ts'
 import { ErrorEnvelope } from '../platform/envelope.ts'
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
+import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
 import { isOnDomain } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { acceptOrders, type IntakeDeps } from './intake.ts'
@@ -25,8 +27,7 @@ const checkCheckout = compileCheck(CheckoutBody)
 
 export interface CheckoutDeps extends IntakeDeps {
   readonly usualValues: UsualValues
-  /** Throws 429 when this address calls too often. */
-  readonly limit: (address: string, merchId: number) => void
+  readonly limits: TokenBuckets | null // per address and merchant
 }
 
 export const checkoutRoutes =
@@ -54,18 +55,28 @@ export const checkoutRoutes =
           const body = readCheckout(rawBody(request))
           const merchant = await merchantOf(deps, body)
           merchId = merchant.merch_id
-          deps.limit(request.clientAddress, merchId)
+          takeToken(deps, request, merchId)
           requireOwnPage(request, merchant, body)
           await accept(deps, merchant, body)
         } catch (cause) {
           await keepRefusal(deps, request, { merchId, cause })
           throw cause
         }
-        // Text passes the serializer as it is: Content-Length 0, like the other events (interface 4.7).
+        // Text passes the serializer as it is: Content-Length 0, as interface 4.7 has it.
         return reply.status(201).send('')
       },
     )
   }
+
+function takeToken(
+  { limits, now }: CheckoutDeps,
+  { clientAddress }: FastifyRequest,
+  merchId: number,
+): void {
+  const key = `${addressUnit(clientAddress)} ${merchId}`
+  if (limits === null || limits.take(key, now())) return
+  throw new ApiError('rateLimited', { headers: limitHeaders(limits.state(key, now())) })
+}
 
 function readCheckout(raw: Buffer): CheckoutBody {
   const body = parseJson(raw)

@@ -3,8 +3,7 @@
  * money, appended, durable (I2). What they are worth to whom, the fold decides.
  */
 import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
-import { LogUnavailable } from '../events/event-log.ts'
-import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { badRequest, type Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { findKnownOrders } from './known-orders.ts'
 import { addReturn, figuresOf } from './order-account.ts'
@@ -121,10 +120,5 @@ async function append(
   const events = bodies.map((body) =>
     newEvent({ id: nextId(), atMs, lane: MONEY_LANE, type, merchId, body: JSON.stringify(body) }),
   )
-  try {
-    await append(events, { patienceMs: PATIENCE_MS })
-  } catch (cause) {
-    if (!(cause instanceof LogUnavailable)) throw cause
-    throw new ApiError('unavailable', { headers: { 'retry-after': '1' } })
-  }
+  await append(events, { patienceMs: PATIENCE_MS })
 }

@@ -275,9 +275,14 @@ test('a pending order can be cancelled or rejected; a locked one keeps its commi
   assert.deepEqual(figuresOf(cancelled.account).net, NOTHING)
 
   const late = addReport(open, { report: cancel, attribution: null, atMs: lockedMs })
-  assert.equal(late.account.rejection, null)
-  assert.equal(figuresOf(late.account).net.commissionMicros, 55_000_000)
-  assert.equal(figuresOf(late.account).net.sales, 0)
+  assert.equal(late.account, open)
+
+  const epp = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000) })
+  const bought = tell([{ report: report(), attribution: epp }])
+  const undone = addReport(bought, { report: cancel, attribution: null, atMs: NOW_MS + 1 })
+  assert.equal(undone.account.rejection, null)
+  assert.equal(figuresOf(undone.account).net.commissionMicros, 1_500_000)
+  assert.equal(figuresOf(undone.account).net.sales, 0)
 
   const reject = { kind: 'reject', reason: 'fraud' } as const
   assert.equal(addDecision(open, reject, lockedMs).rejection, null)
@@ -288,9 +293,9 @@ test('amounts stop moving when the time for it is over, and the report says so',
   const open = tell([{ report: report(), attribution: attribution() }])
   const change = report({ event_id: '2', value_micros: 1 })
   const told = { report: change, attribution: null }
-  const inTime = addReport(open, { ...told, atMs: NOW_MS + AMOUNTS_OPEN_MS })
+  const inTime = addReport(open, { ...told, atMs: NOW_MS + AMOUNTS_OPEN_MS - 1 })
   assert.equal(figuresOf(inTime.account).net.revenueMicros, 1)
-  const late = addReport(open, { ...told, atMs: NOW_MS + AMOUNTS_OPEN_MS + 1 })
+  const late = addReport(open, { ...told, atMs: NOW_MS + AMOUNTS_OPEN_MS })
   assert.equal(late.ignored, 'amounts_closed')
   assert.equal(late.account, open)
 })

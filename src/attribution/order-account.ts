@@ -89,7 +89,7 @@ export function addReport(
   const { report, atMs } = told
   if (account.rejection !== null) return { account, ignored: 'rejected' }
   const acceptedAtMs = account.acceptedAtMs ?? atMs
-  if (atMs > acceptedAtMs + AMOUNTS_OPEN_MS) return { account, ignored: 'amounts_closed' }
+  if (atMs >= acceptedAtMs + AMOUNTS_OPEN_MS) return { account, ignored: 'amounts_closed' }
   const reports = withReport(account.reports, report)
   const attribution = keepOrReplace({ ...account, acceptedAtMs }, told.attribution, atMs)
   const isFrozen = attribution !== null && attribution === account.attribution

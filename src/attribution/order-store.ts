@@ -3,9 +3,10 @@
  * orders a batch has. Only the fold writes here.
  */
 import { MODEL, type Model } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import type { Touch } from './attribute.ts'
 import {
   datesOf,
@@ -35,10 +36,28 @@ export interface OrderRecord extends OrderKey {
 }
 
 /** The orders that are known; those that are not are missing. */
-export async function findOrders(
+export function findOrders(db: Db, keys: readonly OrderKey[]): Promise<Map<string, OrderRecord>> {
+  return readOrders(
+    db,
+    sql`(merch_id, order_id) in (
+      select * from unnest(
+        ${keys.map(({ merchId }) => merchId)}::int[],
+        ${keys.map(({ orderId }) => orderId)}::text[]))`,
+  )
+}
+
+/** The orders that are owed to these clicks (hex). */
+export function findOrdersOfClicks(
   db: Db,
-  keys: readonly OrderKey[],
+  clickIds: readonly string[],
 ): Promise<Map<string, OrderRecord>> {
+  return readOrders(
+    db,
+    sql`click_id = any(${clickIds.map((id) => Buffer.from(id, 'hex'))}::bytea[])`,
+  )
+}
+
+async function readOrders(db: Db, condition: Sql): Promise<Map<string, OrderRecord>> {
   const rows = await db.rows<{
     merch_id: number
     order_id: string
@@ -48,10 +67,7 @@ export async function findOrders(
     told: OrderAccount
   }>(sql`
     select merch_id, order_id, event_id, day, is_posted, told from merchant_order
-    where (merch_id, order_id) in (
-      select * from unnest(
-        ${keys.map(({ merchId }) => merchId)}::int[],
-        ${keys.map(({ orderId }) => orderId)}::text[]))`)
+    where ${condition} order by merch_id, order_id`)
   return new Map(
     rows.map(({ merch_id: merchId, order_id: orderId, event_id: eventId, ...row }) => {
       const { day, is_posted: isPosted, told: account } = row
@@ -79,6 +95,7 @@ export async function findClicks(
     click_id: Buffer
     at: Date
     reason: number
+    reversed_at: Date | null
     merch_id: number
     pub_id: number
     article_id: number
@@ -87,13 +104,14 @@ export async function findClicks(
     price_micros: string
     share_ppm: number
   }>(sql`
-    select click_id, at, reason, merch_id, pub_id, article_id, campaign_id, model, price_micros,
-      share_ppm
+    select click_id, at, reason, reversed_at, merch_id, pub_id, article_id, campaign_id, model,
+      price_micros, share_ppm
     from click where click_id = any(${clickIds.map((id) => Buffer.from(id, 'hex'))}::bytea[])`)
   return new Map(
     rows.map((row) => {
       const clickId = row.click_id.toString('hex')
-      const { merch_id: merchId, reason } = row
+      const { merch_id: merchId } = row
+      const reason = row.reversed_at === null ? row.reason : REASON.reversed
       const touch = { clickId, atMs: row.at.getTime(), merchId, reason }
       return [clickId, { touch, owner: ownerOf(row, touch) }]
     }),
@@ -152,8 +170,8 @@ async function saveHeads(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
     insert into merchant_order
     select * from jsonb_populate_recordset(null::merchant_order, ${JSON.stringify(rows)}::jsonb)
     on conflict (merch_id, order_id) do update set
-      told = excluded.told, is_posted = excluded.is_posted, event_id = excluded.event_id, day = excluded.day,
-      accepted_at = excluded.accepted_at, source = excluded.source,
+      told = excluded.told, is_posted = excluded.is_posted, event_id = excluded.event_id,
+      day = excluded.day, accepted_at = excluded.accepted_at, source = excluded.source,
       ordered_at = excluded.ordered_at, currency = excluded.currency, value = excluded.value,
       rate_id = excluded.rate_id, is_new_customer = excluded.is_new_customer,
       hold = excluded.hold, click_id = excluded.click_id, attribution = excluded.attribution,

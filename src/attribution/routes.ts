@@ -13,7 +13,7 @@ import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
 import { compileCheck } from '../platform/validation.ts'
-import { acceptOrders, acceptReturns, type IntakeDeps } from './intake.ts'
+import { type AcceptedOrder, acceptOrders, acceptReturns, type IntakeDeps } from './intake.ts'
 import {
   claimRequest,
   dropRequest,
@@ -51,15 +51,14 @@ const SignatureHeaders = Type.Object({
 
 const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 
+const signed = <T extends object>(schema: T) => ({
+  schema: { params: Params, headers: SignatureHeaders, ...schema },
+})
+
 export const intakeRoutes =
   (deps: IntakeDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     keepRawBodies(app) // The signature is over the bytes; they are parsed only when it holds.
-    const signed = <T extends object>(schema: T) => ({
-      schema: { params: Params, headers: SignatureHeaders, ...schema },
-    })
-    const checkOrders = compileCheck(OrdersBody)
-    const checkReturns = compileCheck(ReturnsBody)
 
     app.post(
       '/api/v1/merchants/:merch_id/orders/',
@@ -71,14 +70,8 @@ export const intakeRoutes =
       }),
       async (request, reply) => {
         reply.status(201)
-        return receive(deps, { request: request as Call, endpoint: 'orders' }, (merchant, body) => {
-          const { orders } = check<OrdersBody>(checkOrders, body)
-          const nowMs = deps.now()
-          const read = readAll(orders, (order, index) =>
-            readOrder(order, { path: `orders[${index}]`, source: 's2s', nowMs }),
-          )
-          return acceptOrders(deps, merchant, read)
-        })
+        const call = { request: request as Call, endpoint: 'orders' }
+        return receive(deps, call, (merchant, body) => takeOrders(deps, merchant, body))
       },
     )
 
@@ -92,19 +85,8 @@ export const intakeRoutes =
       }),
       async (request, reply) => {
         reply.status(201)
-        return receive(
-          deps,
-          { request: request as Call, endpoint: 'returns' },
-          async (merchant, body) => {
-            const { returns } = check<ReturnsBody>(checkReturns, body)
-            const nowMs = deps.now()
-            const read = readAll(returns, (entry, index) =>
-              readReturn(entry, { path: `returns[${index}]`, nowMs }),
-            )
-            await acceptReturns(deps, merchant, read)
-            return read.map(({ return_id }) => ({ id: return_id }))
-          },
-        )
+        const call = { request: request as Call, endpoint: 'returns' }
+        return receive(deps, call, (merchant, body) => takeReturns(deps, merchant, body))
       },
     )
 
@@ -124,6 +106,32 @@ export const intakeRoutes =
       },
     )
   }
+
+const checkOrders = compileCheck(OrdersBody)
+const checkReturns = compileCheck(ReturnsBody)
+
+function takeOrders(deps: IntakeDeps, merchant: Merchant, body: unknown): Promise<AcceptedOrder[]> {
+  const { orders } = check<OrdersBody>(checkOrders, body)
+  const nowMs = deps.now()
+  const read = readAll(orders, (order, index) =>
+    readOrder(order, { path: `orders[${index}]`, source: 's2s', nowMs }),
+  )
+  return acceptOrders(deps, merchant, read)
+}
+
+async function takeReturns(
+  deps: IntakeDeps,
+  merchant: Merchant,
+  body: unknown,
+): Promise<{ id: string }[]> {
+  const { returns } = check<ReturnsBody>(checkReturns, body)
+  const nowMs = deps.now()
+  const read = readAll(returns, (entry, index) =>
+    readReturn(entry, { path: `returns[${index}]`, nowMs }),
+  )
+  await acceptReturns(deps, merchant, read)
+  return read.map(({ return_id }) => ({ id: return_id }))
+}
 
 /** What a signed call is answered with: the same whether it is the first or a retry. */
 type Answer<T> = ReturnType<typeof ok<T>>

@@ -22,7 +22,7 @@ export interface FigureChange {
   readonly earningsMicros?: number
 }
 
-/** Adds changes to the daily figures. Rows are locked in key order, so that lanes never deadlock. */
+/** Adds changes to the daily figures. Rows are locked in key order: lanes never deadlock. */
 export async function addFigures(tx: Db, changes: readonly FigureChange[]): Promise<void> {
   if (changes.length === 0) return
   const column = (read: (change: FigureChange) => number | undefined) =>

@@ -8,7 +8,10 @@ import { EVENT_TYPE, type EventType, type StoredEvent } from '../events/event.ts
 import type { Db } from '../platform/postgres.ts'
 import { foldClicks } from './fold-clicks.ts'
 import type { FoldEvents } from './fold-loop.ts'
+import { foldNetworks } from './fold-networks.ts'
 import { foldOrders } from './fold-orders.ts'
+import { foldPayments } from './fold-payments.ts'
+import { foldReversals } from './fold-reversals.ts'
 
 const FOLDS: Partial<Record<EventType, FoldEvents>> = {
   [EVENT_TYPE.click]: foldClicks,
@@ -16,6 +19,9 @@ const FOLDS: Partial<Record<EventType, FoldEvents>> = {
   [EVENT_TYPE.order]: foldOrders,
   [EVENT_TYPE.orderReturn]: foldOrders,
   [EVENT_TYPE.orderDecision]: foldOrders,
+  [EVENT_TYPE.reversal]: foldReversals,
+  [EVENT_TYPE.payment]: foldPayments,
+  [EVENT_TYPE.networkRow]: foldNetworks,
 }
 
 export async function foldMoney(tx: Db, events: readonly StoredEvent[]): Promise<void> {

@@ -11,11 +11,7 @@ import {
   addReport,
   addReturn,
   type Decision,
-  figuresOf,
-  NOTHING,
   type OrderAttribution,
-  type Owner,
-  type Totals,
 } from '../attribution/order-account.ts'
 import {
   emptyOrder,
@@ -29,16 +25,8 @@ import {
 } from '../attribution/order-store.ts'
 import type { OrderBody, ReturnBody } from '../attribution/read-order.ts'
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
-import {
-  type Amounts,
-  changeEntry,
-  type LedgerEntry,
-  orderEntry,
-  type Parties,
-} from '../ledger/entries.ts'
-import { insertLedgerEntries } from '../ledger/store.ts'
 import type { Db } from '../platform/postgres.ts'
-import { addFigures, type FigureChange } from './figures.ts'
+import { noPostings, postChange, writePostings } from './post-order.ts'
 
 /** The body of an orderDecision event. */
 export type DecisionBody = Decision & { readonly order_id: string }
@@ -50,21 +38,15 @@ export async function foldOrders(tx: Db, events: readonly StoredEvent[]): Promis
     told.map(({ key }) => key),
   )
   const clicks = await findClicks(tx, [...new Set(told.flatMap(clickIdsOf))])
-  const entries: LedgerEntry[] = []
-  const changes: FigureChange[] = []
+  const postings = noPostings()
   for (const item of told) {
     const before = orders.get(keyText(item.key)) ?? emptyOrder(item.key)
     const after = tellOrder(before, item, clicks)
-    orders.set(keyText(item.key), after)
-    const posted = post(item, before, after)
-    changes.push(...posted.changes)
-    if (posted.entry === null) continue
-    entries.push(posted.entry)
-    orders.set(keyText(item.key), { ...after, isPosted: true })
+    const cause = { event: item.event, isReturn: item.kind === 'return' }
+    orders.set(keyText(item.key), postChange(postings, cause, { before, after }))
   }
   await saveOrders(tx, [...orders.values()])
-  await insertLedgerEntries(tx, entries)
-  await addFigures(tx, changes)
+  await writePostings(tx, postings)
 }
 
 type Told = { readonly event: StoredEvent; readonly key: OrderKey } & (
@@ -142,80 +124,4 @@ function attributionOf(
   const owner = clicks.get(attribution?.touchId ?? '')?.owner
   const isOwned = attribution !== null && owner !== undefined
   return { attribution: isOwned ? { model: attribution.model, owner } : null, evidence }
-}
-
-interface Posted {
-  readonly entry: LedgerEntry | null
-  readonly changes: readonly FigureChange[]
-}
-
-/** The ledger entry and the figures that lead from an order's standing before to that after. */
-function post(told: Told, before: OrderRecord, after: OrderRecord): Posted {
-  const owner = after.account.attribution?.owner ?? null
-  if (owner === null) return { entry: null, changes: [] }
-  const { event, key } = told
-  const [from, to] = [figuresOf(before.account).net, figuresOf(after.account).net]
-  const isReturn = told.kind === 'return'
-  const cause = { eventId: event.id, day: event.day, atMs: event.atMs }
-  const parties = partiesOf(key, owner)
-  const change = {
-    kind: isReturn ? ('return' as const) : ('revision' as const),
-    orderId: key.orderId,
-    before: {
-      parties: partiesOf(key, before.account.attribution?.owner ?? owner),
-      amounts: amountsOf(from),
-    },
-    after: { parties, amounts: amountsOf(to) },
-  }
-  return {
-    entry: before.isPosted
-      ? changeEntry(cause, change)
-      : orderEntry(cause, parties, { orderId: key.orderId, amounts: change.after.amounts }),
-    changes: figureChanges({
-      cause: isReturn ? 'return' : isNothing(from) ? 'order' : 'revision',
-      event,
-      from: { ...change.before.parties, totals: from },
-      to: { ...parties, totals: to },
-    }),
-  }
-}
-
-function partiesOf({ merchId }: OrderKey, { pubId, articleId }: Owner): Parties {
-  return { merchId, pubId, articleId }
-}
-
-function amountsOf({ commissionMicros, earningsMicros }: Totals): Amounts {
-  return { totalMicros: commissionMicros, publisherMicros: earningsMicros }
-}
-
-function isNothing({ sales, revenueMicros, commissionMicros }: Totals): boolean {
-  return sales === 0 && revenueMicros === 0 && commissionMicros === 0
-}
-
-type Standing = Parties & { readonly totals: Totals }
-
-/** What moves in the statistics; two rows where the sale moved to another article. */
-function figureChanges(move: {
-  readonly cause: FigureChange['cause']
-  readonly event: StoredEvent
-  readonly from: Standing
-  readonly to: Standing
-}): FigureChange[] {
-  const { cause, event, from, to } = move
-  const isSameRow = from.pubId === to.pubId && from.articleId === to.articleId
-  const row = ({ pubId, articleId, merchId }: Parties, add: Totals, less: Totals) => ({
-    cause,
-    eventId: event.id,
-    day: event.day,
-    pubId,
-    articleId,
-    merchId,
-    sales: add.sales - less.sales,
-    revenueMicros: add.revenueMicros - less.revenueMicros,
-    earningsMicros: add.earningsMicros - less.earningsMicros,
-  })
-  const rows = isSameRow
-    ? [row(to, to.totals, from.totals)]
-    : [row(from, NOTHING, from.totals), row(to, to.totals, NOTHING)]
-  return rows.filter((item) => item.sales || item.revenueMicros || item.earningsMicros)
 }

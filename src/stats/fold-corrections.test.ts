@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import { sql } from '../platform/sql.ts'
+import { foldMoney } from './fold-money.ts'
+import type { NetworkBody } from './fold-networks.ts'
+
+const DAY_MS = 86_400_000
+const db = await testDatabase()
+const world = await makePublisherWorld(db)
+const merchId = world.merchant.merch_id
+
+async function fold(...batches: readonly (readonly StoredEvent[])[]): Promise<void> {
+  await db.run(sql`
+    truncate click, merchant_order, order_line, order_return, order_return_line, stats_day,
+      stats_change, ledger_line, ledger_transaction, merchant_payment, network_row,
+      network_partition`)
+  for (const batch of batches) await db.transaction((tx) => foldMoney(tx, batch))
+}
+
+const reversalOf = (events: MoneyEvents, name: string, atMs: number) =>
+  events.at(atMs, {
+    type: EVENT_TYPE.reversal,
+    body: JSON.stringify({ click_id: clickId(name), reason: 'bought traffic' }),
+  })
+
+const balances = () =>
+  db.rows(sql`
+    select account, sum(amount_micros)::bigint as micros from ledger_line
+    group by account having sum(amount_micros) <> 0 order by account`)
+
+test('a reversed click is taken back once, on its own day, and says why', async () => {
+  const events = new MoneyEvents()
+  const paid = { model: MODEL.cpc, priceMicros: 500_000, reservedMicros: 500_000 }
+  const click = events.click('a', START_MS, paid)
+  await fold(
+    [click],
+    [reversalOf(events, 'a', START_MS + DAY_MS), reversalOf(events, 'a', START_MS + DAY_MS)],
+    [reversalOf(events, 'a', START_MS + DAY_MS), reversalOf(events, 'unknown', START_MS)],
+  )
+  assert.deepEqual(await balances(), [])
+  const rows = await db.rows(sql`
+    select day, clicks, invalid_clicks, earnings_micros from stats_day order by day`)
+  assert.deepEqual(rows, [
+    { day: '2026-03-02', clicks: '1', invalid_clicks: '0', earnings_micros: '500000' },
+    { day: '2026-03-03', clicks: '-1', invalid_clicks: '1', earnings_micros: '-500000' },
+  ])
+  const [row] = await db.rows(sql`select reverse_reason, reversed_at from click`)
+  assert.deepEqual(row, {
+    reverse_reason: 'bought traffic',
+    reversed_at: new Date(START_MS + DAY_MS),
+  })
+})
+
+test('a reversed click leads to no sale: a pending order is rejected, a later one finds nobody', async () => {
+  const events = new MoneyEvents()
+  await fold(
+    [events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' })],
+    [reversalOf(events, 'a', START_MS + DAY_MS)],
+    [events.order('o2', START_MS + DAY_MS, { click: 'a' })],
+  )
+  assert.deepEqual(await balances(), [])
+  const orders = await db.rows(sql`
+    select order_id, reject_reason, pub_id, told->'evidence'->0->>'verdict' as verdict
+    from merchant_order order by 1`)
+  assert.deepEqual(orders, [
+    { order_id: 'o1', reject_reason: 'click_reversed', pub_id: 5, verdict: 'won' },
+    { order_id: 'o2', reject_reason: null, pub_id: null, verdict: 'invalid_click' },
+  ])
+})
+
+test('an unpaid invalid click can be reversed and moves no money', async () => {
+  const events = new MoneyEvents()
+  const robot = { reason: REASON.robot, model: MODEL.cpc, priceMicros: 500_000 }
+  await fold([events.click('a', START_MS, robot)], [reversalOf(events, 'a', START_MS)])
+  assert.deepEqual(await balances(), [])
+  const [row] = await db.rows(sql`select clicks, invalid_clicks from stats_day`)
+  assert.deepEqual(row, { clicks: '0', invalid_clicks: '1' })
+})
+
+test('what a sale owes is counted against its campaign’s budget, and goes back with the goods', async () => {
+  const campaign = await db.row<{ campaign_id: number }>(sql`
+    insert into campaign (merch_id, model, rate_ppm, budget_micros)
+    values (${merchId}, 'cpa', 100000, 1000000000) returning campaign_id`)
+  const campaignId = campaign?.campaign_id ?? 0
+  const events = new MoneyEvents()
+  const settled = () =>
+    db.rows(sql`
+      select day, settled_micros from budget_account where campaign_id = ${campaignId}
+      order by day nulls first`)
+  await fold([
+    events.click('a', START_MS, { merchId, campaignId }),
+    events.order('o1', START_MS, { click: 'a', merchId }),
+  ])
+  assert.deepEqual(await settled(), [
+    { day: null, settled_micros: '55000000' },
+    { day: '2026-03-02', settled_micros: '55000000' },
+  ])
+  const back = events.goodsBack('o1', START_MS + DAY_MS, { quantity: 2 })
+  await db.transaction((tx) => foldMoney(tx, [{ ...back, merchId }]))
+  assert.deepEqual(await settled(), [
+    { day: null, settled_micros: '35000000' },
+    { day: '2026-03-02', settled_micros: '55000000' },
+  ])
+})
+
+test('a payment counts once per merchant and reference', async () => {
+  const events = new MoneyEvents()
+  const payment = (reference: string) =>
+    events.at(START_MS, {
+      type: EVENT_TYPE.payment,
+      merchId,
+      body: JSON.stringify({ reference, paid_on: '2026-03-01', amount_micros: 120_500_000 }),
+    })
+  await fold([payment('march'), payment('march')], [payment('march'), payment('april')])
+  assert.deepEqual(await balances(), [
+    { account: 'bank', micros: '-241000000' },
+    { account: 'merchant', micros: '241000000' },
+  ])
+})
+
+test('imported rows are shown when their partition is complete, and replaced as a whole', async () => {
+  const events = new MoneyEvents()
+  const pubId = world.publisher.pub_id
+  const tell = (body: NetworkBody) =>
+    events.at(START_MS, { type: EVENT_TYPE.networkRow, pubId, body: JSON.stringify(body) })
+  const row = (import_id: string, index: number, sales: number) =>
+    tell({
+      kind: 'row',
+      import_id,
+      row: index,
+      report_date: '2026-03-01',
+      article_id: 0,
+      advertiser: 'Another shop',
+      clicks: 0,
+      sales,
+      revenue_micros: 1_000_000 * sales,
+      earnings_micros: 50_000 * sales,
+    })
+  const end = (import_id: string, rows: number) =>
+    tell({
+      kind: 'partition',
+      import_id,
+      network: 'elsewhere',
+      account: 'a1',
+      report_date: '2026-03-01',
+      rows,
+      rows_hash: '00ff',
+    })
+  const shown = () =>
+    db.rows(sql`
+      select row, sales from network_row join network_partition using (import_id) order by row`)
+  await fold([row('1', 0, 3), row('1', 1, 4)])
+  assert.deepEqual(await shown(), [])
+  await fold([row('1', 0, 3), row('1', 1, 4), end('1', 2)], [row('2', 0, 5)])
+  assert.deepEqual(await shown(), [
+    { row: 0, sales: '3' },
+    { row: 1, sales: '4' },
+  ])
+  await fold([row('1', 0, 3), row('1', 1, 4), end('1', 2)], [row('2', 0, 5), end('2', 1)])
+  assert.deepEqual(await shown(), [{ row: 0, sales: '5' }])
+})

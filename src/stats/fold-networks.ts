@@ -1,0 +1,77 @@
+/**
+ * Rows imported from other networks: collected, and shown all at once when their partition is
+ * complete. A partition is what one account of a network reported for one day.
+ */
+import type { StoredEvent } from '../events/event.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+/** The body of a networkRow event: one row, or the end of a partition. */
+export type NetworkBody = NetworkRowBody | NetworkPartitionBody
+
+export interface NetworkRowBody {
+  readonly kind: 'row'
+  readonly import_id: string // 64-bit, one per partition and import
+  readonly row: number
+  readonly report_date: string
+  readonly article_id: number // 0: the network does not say
+  readonly advertiser: string | null
+  readonly clicks: number
+  readonly sales: number
+  readonly revenue_micros: number
+  readonly earnings_micros: number
+}
+
+export interface NetworkPartitionBody {
+  readonly kind: 'partition'
+  readonly import_id: string
+  readonly network: string
+  readonly account: string
+  readonly report_date: string
+  readonly rows: number
+  readonly rows_hash: string // hex
+}
+
+export async function foldNetworks(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  const told = events.map((event) => ({
+    event,
+    body: JSON.parse(event.body ?? 'null') as NetworkBody,
+  }))
+  const rows = told.flatMap(({ event, body }) =>
+    body.kind === 'row' ? [{ ...body, pub_id: event.pubId }] : [],
+  )
+  await tx.run(sql`
+    insert into network_row (import_id, row, pub_id, article_id, report_date, advertiser, clicks,
+      sales, revenue_micros, earnings_micros)
+    select import_id, row, pub_id, article_id, report_date, advertiser, clicks, sales,
+      revenue_micros, earnings_micros
+    from jsonb_populate_recordset(null::network_row, ${JSON.stringify(rows)}::jsonb)
+    on conflict do nothing`)
+  for (const { event, body } of told) {
+    if (body.kind === 'partition') await showPartition(tx, event, body)
+  }
+}
+
+/** The rows of the import before are dropped: the log still has them. */
+async function showPartition(
+  tx: Db,
+  event: StoredEvent,
+  body: NetworkPartitionBody,
+): Promise<void> {
+  await tx.run(sql`
+    with before as (
+      select import_id from network_partition
+      where network = ${body.network} and account = ${body.account}
+        and report_date = ${body.report_date}
+    )
+    delete from network_row where import_id in (select import_id from before)
+      and import_id <> ${body.import_id}`)
+  await tx.run(sql`
+    insert into network_partition
+      (network, account, report_date, import_id, rows_hash, rows, event_id, at)
+    values (${body.network}, ${body.account}, ${body.report_date}, ${body.import_id},
+      ${Buffer.from(body.rows_hash, 'hex')}, ${body.rows}, ${event.id}, ${new Date(event.atMs)})
+    on conflict (network, account, report_date) do update set
+      import_id = excluded.import_id, rows_hash = excluded.rows_hash, rows = excluded.rows,
+      event_id = excluded.event_id, at = excluded.at`)
+}

@@ -1,0 +1,46 @@
+/** Payments of merchants, as the operator recorded them: once per reference, into the ledger. */
+import type { StoredEvent } from '../events/event.ts'
+import { paymentEntry } from '../ledger/entries.ts'
+import { insertLedgerEntries } from '../ledger/store.ts'
+import { micros } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+/** The body of a payment event. */
+export interface PaymentBody {
+  readonly reference: string
+  readonly paid_on: string // YYYY-MM-DD
+  readonly amount_micros: number
+}
+
+export async function foldPayments(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  const payments = events.map((event) => ({
+    event,
+    merchId: event.merchId ?? 0,
+    body: JSON.parse(event.body ?? 'null') as PaymentBody,
+  }))
+  const fresh = await tx.rows<{ event_id: string }>(sql`
+    insert into merchant_payment (event_id, merch_id, reference, paid_on, amount_micros, day, at)
+    select * from unnest(
+      ${payments.map(({ event }) => event.id)}::bigint[],
+      ${payments.map(({ merchId }) => merchId)}::int[],
+      ${payments.map(({ body }) => body.reference)}::text[],
+      ${payments.map(({ body }) => body.paid_on)}::date[],
+      ${payments.map(({ body }) => body.amount_micros)}::bigint[],
+      ${payments.map(({ event }) => event.day)}::date[],
+      ${payments.map(({ event }) => new Date(event.atMs))}::timestamptz[])
+    on conflict do nothing
+    returning event_id`)
+  const isFresh = new Set(fresh.map(({ event_id }) => event_id))
+  await insertLedgerEntries(
+    tx,
+    payments
+      .filter(({ event }) => isFresh.has(event.id))
+      .map(({ event, merchId, body }) =>
+        paymentEntry(
+          { eventId: event.id, day: event.day, atMs: event.atMs },
+          { merchId, reference: body.reference, amountMicros: micros(body.amount_micros) },
+        ),
+      ),
+  )
+}

@@ -1,0 +1,108 @@
+/**
+ * Clicks that were found invalid later (economics 2.5): what was paid for them is taken back, once,
+ * on the day of the reversal; orders that were owed to them and are still pending are rejected.
+ */
+import { addDecision } from '../attribution/order-account.ts'
+import { findOrdersOfClicks, keyText, saveOrders } from '../attribution/order-store.ts'
+import { returnToBudget } from '../demand/budget-account.ts'
+import type { StoredEvent } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import { clickEntry, reversalEntry } from '../ledger/entries.ts'
+import { type Micros, micros } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { noPostings, type Postings, postChange, writePostings } from './post-order.ts'
+
+/** The body of a reversal event. */
+export interface ReversalBody {
+  readonly click_id: string // 32 hex characters
+  readonly reason: string
+}
+
+interface ReversedClick {
+  readonly click_id: Buffer
+  readonly event_id: string
+  readonly day: string
+  readonly at: Date
+  readonly pub_id: number
+  readonly article_id: number
+  readonly merch_id: number
+  readonly campaign_id: number | null
+  readonly share_ppm: number
+  readonly paid_micros: string
+  readonly publisher_micros: string
+  readonly reason: number
+}
+
+export async function foldReversals(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  for (const event of events) {
+    const { click_id, reason } = JSON.parse(event.body ?? 'null') as ReversalBody
+    const click = await reverseClick(tx, { clickId: click_id, atMs: event.atMs, reason })
+    // Unknown, or reversed before: there is nothing more to take back.
+    if (click === null) continue
+    const postings = noPostings()
+    await postReversal(tx, postings, { event, click })
+    await rejectOrders(tx, postings, { event, clickId: click_id })
+    await writePostings(tx, postings)
+  }
+}
+
+function reverseClick(
+  tx: Db,
+  reversal: { readonly clickId: string; readonly atMs: number; readonly reason: string },
+): Promise<ReversedClick | null> {
+  return tx.row(sql`
+    update click set reversed_at = ${new Date(reversal.atMs)}, reverse_reason = ${reversal.reason}
+    where click_id = ${Buffer.from(reversal.clickId, 'hex')} and reversed_at is null
+    returning click_id, event_id, day, at, pub_id, article_id, merch_id, campaign_id, share_ppm,
+      paid_micros, publisher_micros, reason`)
+}
+
+async function postReversal(
+  tx: Db,
+  postings: Postings,
+  { event, click }: { readonly event: StoredEvent; readonly click: ReversedClick },
+): Promise<void> {
+  const { pub_id: pubId, article_id: articleId, merch_id: merchId } = click
+  const paid: Micros = micros(Number(click.paid_micros))
+  postings.changes.push({
+    cause: 'reversal',
+    eventId: event.id,
+    day: event.day,
+    pubId,
+    articleId,
+    merchId,
+    clicks: click.reason === REASON.ok ? -1 : 0,
+    invalidClicks: click.reason === REASON.ok ? 1 : 0,
+    earningsMicros: 0 - Number(click.publisher_micros),
+  })
+  if (paid === 0) return
+  const cause = { eventId: event.id, day: event.day, atMs: event.atMs }
+  const original = clickEntry(
+    { eventId: click.event_id, day: click.day, atMs: click.at.getTime() },
+    { merchId, pubId, articleId },
+    {
+      clickIdHex: click.click_id.toString('hex'),
+      priceMicros: paid,
+      sharePpm: click.share_ppm,
+    },
+  )
+  postings.entries.push(reversalEntry(cause, original))
+  const campaignId = click.campaign_id ?? 0
+  await returnToBudget(tx, { campaignId, day: click.day, micros: paid }, event.day)
+}
+
+async function rejectOrders(
+  tx: Db,
+  postings: Postings,
+  { event, clickId }: { readonly event: StoredEvent; readonly clickId: string },
+): Promise<void> {
+  const orders = await findOrdersOfClicks(tx, [clickId])
+  for (const before of orders.values()) {
+    const decision = { kind: 'reject', reason: 'click_reversed' } as const
+    const after = { ...before, account: addDecision(before.account, decision, event.atMs) }
+    const standing = postChange(postings, { event, isReturn: false }, { before, after })
+    orders.set(keyText(before), standing)
+  }
+  if (orders.size > 0) await saveOrders(tx, [...orders.values()])
+}

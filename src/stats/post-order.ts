@@ -1,0 +1,149 @@
+/**
+ * What a change of an order posts: the difference of its figures before and after, to the ledger,
+ * the statistics and the campaign's budget.
+ */
+import { figuresOf, NOTHING, type Owner, type Totals } from '../attribution/order-account.ts'
+import type { OrderKey, OrderRecord } from '../attribution/order-store.ts'
+import { returnToBudget } from '../demand/budget-account.ts'
+import { settleClicks } from '../demand/settle.ts'
+import type { StoredEvent } from '../events/event.ts'
+import {
+  type Amounts,
+  changeEntry,
+  type LedgerEntry,
+  orderEntry,
+  type Parties,
+} from '../ledger/entries.ts'
+import { insertLedgerEntries } from '../ledger/store.ts'
+import type { Db } from '../platform/postgres.ts'
+import { addFigures, type FigureChange } from './figures.ts'
+
+/** What a campaign owes more, or less, because of an order. */
+interface Spending {
+  readonly campaignId: number
+  readonly day: string // of the order
+  readonly today: string // of the event
+  readonly micros: number
+}
+
+/** Collected over a run of events and written once. */
+export interface Postings {
+  readonly entries: LedgerEntry[]
+  readonly changes: FigureChange[]
+  readonly spendings: Spending[]
+}
+
+export function noPostings(): Postings {
+  return { entries: [], changes: [], spendings: [] }
+}
+
+export async function writePostings(tx: Db, postings: Postings): Promise<void> {
+  const { entries, changes, spendings } = postings
+  await insertLedgerEntries(tx, entries)
+  await addFigures(tx, changes)
+  await settleClicks(
+    tx,
+    spendings
+      .filter(({ micros }) => micros > 0)
+      // No lease could hold a sale to a cap: the liability arises after the click (economics 2.3).
+      .map(({ campaignId, today, micros }) => ({
+        campaignId,
+        day: today,
+        leaseId: '0',
+        reservedMicros: 0,
+        paidMicros: micros,
+      })),
+  )
+  for (const { campaignId, day, today, micros } of spendings) {
+    if (micros < 0) await returnToBudget(tx, { campaignId, day, micros: -micros }, today)
+  }
+}
+
+/**
+ * Adds what leads from an order's standing before to that after; the order as it stands then.
+ * Nothing is posted of an order that nobody led to.
+ */
+export function postChange(
+  postings: Postings,
+  cause: { readonly event: StoredEvent; readonly isReturn: boolean },
+  move: { readonly before: OrderRecord; readonly after: OrderRecord },
+): OrderRecord {
+  const { event, isReturn } = cause
+  const { before, after } = move
+  const owner = after.account.attribution?.owner ?? null
+  if (owner === null) return after
+  const [from, to] = [figuresOf(before.account).net, figuresOf(after.account).net]
+  const ownerBefore = before.account.attribution?.owner ?? owner
+  const sides = {
+    before: { parties: partiesOf(before, ownerBefore), amounts: amountsOf(from) },
+    after: { parties: partiesOf(after, owner), amounts: amountsOf(to) },
+  }
+  const { orderId } = after
+  const by = { eventId: event.id, day: event.day, atMs: event.atMs }
+  const entry = after.isPosted
+    ? changeEntry(by, { kind: isReturn ? 'return' : 'revision', orderId, ...sides })
+    : orderEntry(by, sides.after.parties, { orderId, amounts: sides.after.amounts })
+  postings.changes.push(
+    ...figureChanges({
+      cause: isReturn ? 'return' : isNothing(from) ? 'order' : 'revision',
+      event,
+      from: { ...sides.before.parties, totals: from },
+      to: { ...sides.after.parties, totals: to },
+    }),
+  )
+  if (entry === null) return after
+  postings.entries.push(entry)
+  const spending = (campaignId: number | null, micros: number): Spending[] =>
+    campaignId === null
+      ? []
+      : [{ campaignId, day: after.day ?? event.day, today: event.day, micros }]
+  postings.spendings.push(
+    ...(ownerBefore.campaignId === owner.campaignId
+      ? spending(owner.campaignId, to.commissionMicros - from.commissionMicros)
+      : [
+          ...spending(ownerBefore.campaignId, -from.commissionMicros),
+          ...spending(owner.campaignId, to.commissionMicros),
+        ]),
+  )
+  return { ...after, isPosted: true }
+}
+
+function partiesOf({ merchId }: OrderKey, { pubId, articleId }: Owner): Parties {
+  return { merchId, pubId, articleId }
+}
+
+function amountsOf({ commissionMicros, earningsMicros }: Totals): Amounts {
+  return { totalMicros: commissionMicros, publisherMicros: earningsMicros }
+}
+
+function isNothing({ sales, revenueMicros, commissionMicros }: Totals): boolean {
+  return sales === 0 && revenueMicros === 0 && commissionMicros === 0
+}
+
+type Standing = Parties & { readonly totals: Totals }
+
+/** What moves in the statistics; two rows where the sale moved to another article. */
+function figureChanges(move: {
+  readonly cause: FigureChange['cause']
+  readonly event: StoredEvent
+  readonly from: Standing
+  readonly to: Standing
+}): FigureChange[] {
+  const { cause, event, from, to } = move
+  const isSameRow = from.pubId === to.pubId && from.articleId === to.articleId
+  const row = ({ pubId, articleId, merchId }: Parties, add: Totals, less: Totals) => ({
+    cause,
+    eventId: event.id,
+    day: event.day,
+    pubId,
+    articleId,
+    merchId,
+    sales: add.sales - less.sales,
+    revenueMicros: add.revenueMicros - less.revenueMicros,
+    earningsMicros: add.earningsMicros - less.earningsMicros,
+  })
+  const rows = isSameRow
+    ? [row(to, to.totals, from.totals)]
+    : [row(from, NOTHING, from.totals), row(to, to.totals, NOTHING)]
+  return rows.filter((item) => item.sales || item.revenueMicros || item.earningsMicros)
+}
