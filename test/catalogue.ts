@@ -1,0 +1,91 @@
+/** Merchants with offers, for tests: the real import, over a feed held in memory. */
+import type { FeedFile } from '../src/catalog/feed-file.ts'
+import { type ImportResult, importFeed } from '../src/catalog/import-feed.ts'
+import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
+import { insertMerchant } from '../src/catalog/merchant-store.ts'
+import type { CampaignSettings } from '../src/demand/campaign.ts'
+import { type Campaign, insertCampaign } from '../src/demand/campaign-store.ts'
+import { micros } from '../src/platform/money.ts'
+import type { Database } from '../src/platform/postgres.ts'
+
+export interface OfferSpec {
+  readonly id: string
+  readonly link: string
+  readonly title?: string
+  readonly price?: string // "49.99 USD"
+  readonly gtin?: string
+  readonly brand?: string
+  readonly image?: string
+  readonly availability?: string
+}
+
+/** Makes a merchant and imports its offers. */
+export async function makeMerchant(
+  db: Database,
+  { name, domain, offers }: { name: string; domain: string; offers: readonly OfferSpec[] },
+): Promise<{ merchId: number; imported: ImportResult }> {
+  const settings = { ...MERCHANT_DEFAULTS, name, domains: [domain] }
+  const { merch_id: merchId } = await insertMerchant(db, settings)
+  return { merchId, imported: await importOffers(db, merchId, offers) }
+}
+
+export function importOffers(
+  db: Database,
+  merchId: number,
+  offers: readonly OfferSpec[],
+): Promise<ImportResult> {
+  const lines = offers.map((offer) =>
+    JSON.stringify({
+      id: offer.id,
+      title: offer.title ?? `Product ${offer.id}`,
+      link: offer.link,
+      price: offer.price ?? '49.99 USD',
+      availability: offer.availability ?? 'in stock',
+      gtin: offer.gtin,
+      brand: offer.brand,
+      image_link: offer.image,
+    }),
+  )
+  const file = memoryFile(Buffer.from(lines.join('\n')))
+  return importFeed(db, { merchId, file, format: 'jsonl', at: new Date(), seed: 1 })
+}
+
+const CAMPAIGN: Omit<CampaignSettings, 'merch_id'> = {
+  model: 'cpc',
+  bid_micros: micros(600_000),
+  exclusive_bid_micros: null,
+  rate_ppm: null,
+  payment_micros: null,
+  roas: null,
+  daily_budget_micros: null,
+  budget_micros: null,
+  starts_at: null,
+  ends_at: null,
+  countries: [],
+  devices: [],
+  allow_publishers: [],
+  block_publishers: [],
+  tracker_impression: [],
+  tracker_viewable: [],
+}
+
+/** A CPC campaign of $0.60, or whatever is said otherwise. */
+export function makeCampaign(
+  db: Database,
+  merchId: number,
+  changes: Partial<CampaignSettings> = {},
+): Promise<Campaign> {
+  const settings = { ...CAMPAIGN, ...changes, merch_id: merchId }
+  return insertCampaign(db, { settings, world: { now: new Date(), knowsCountries: true } })
+}
+
+function memoryFile(content: Buffer): FeedFile {
+  return {
+    totalBytes: content.length,
+    readBytes: content.length,
+    isCut: false,
+    async *bytes() {
+      yield content
+    },
+  }
+}
