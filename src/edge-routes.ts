@@ -105,7 +105,7 @@ export function edgeRoutes(
         isMerchantHost: (host) => merchantOfHost(edge.market, host) !== 0,
         findOrCreateLink: (link) =>
           findOrCreateWrapperLink(
-            { db: node.database, ids: node.ids, linkUrl: config.linkUrl },
+            { db: node.database, ids: node.ids, linkUrl: config.linkUrl, now },
             link,
           ),
       }),

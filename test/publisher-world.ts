@@ -40,11 +40,14 @@ export async function makePublisherWorld(db: Db, slug = 'gazette'): Promise<Publ
   }
 }
 
+/** Before anything that a test makes happen: impressions count from an article's first day on. */
+const LONG_AGO = new Date('2020-01-01T00:00:00Z')
+
 async function addArticle(db: Db, { pub_id, uid }: Publisher, name: string) {
   const url = `https://gazette.example/${encodeURIComponent(name)}`
   const article = await db.row<{ article_id: number }>(sql`
-    insert into article (pub_id, uid, url, url_key, name)
-    values (${pub_id}, ${uid}, ${url}, ${keyOfUrl(new URL(url))}, ${name})
+    insert into article (pub_id, uid, url, url_key, name, datetime_created)
+    values (${pub_id}, ${uid}, ${url}, ${keyOfUrl(new URL(url))}, ${name}, ${LONG_AGO})
     returning article_id`)
   const articleId = article?.article_id ?? 0
   const auctionId = String(9_100_000_000_000_000n + BigInt(articleId))

@@ -189,7 +189,7 @@ const dollars = (value: number | undefined): Micros | null =>
 
 /** Smart links for the articles of publishers outside the program; LinkMate makes the others'. */
 async function makeLinks(
-  { database, ids, linkUrl }: DemoDeps,
+  { database, ids, linkUrl, now }: DemoDeps,
   { user, state }: { user: number; state: DemoState },
 ): Promise<Record<string, string>> {
   const links: Record<string, string> = {}
@@ -208,7 +208,7 @@ async function makeLinks(
           exclusive_match_requested: pick.isExclusive,
           pub_id: pubId,
         },
-        { uid: user, pubIds: Object.values(state.publishers) },
+        { holder: { uid: user, pubIds: Object.values(state.publishers) }, at: now() },
       )
       const { link } = await createSmartLink(database, { order, auctionId: ids.next() })
       links[linkKey(article.slug, pick)] = smartLinkUrl(linkUrl, link.auction_id)

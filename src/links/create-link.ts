@@ -16,7 +16,7 @@ export interface SmartLinkOrder {
 /** What a body asks for; throws a 400 that names every fault, a 403 for another's publisher. */
 export function readOrder(
   body: CreateSmartLinkBody,
-  holder: Pick<KeyHolder, 'uid' | 'pubIds'>,
+  { holder, at }: { holder: Pick<KeyHolder, 'uid' | 'pubIds'>; at: Date },
 ): SmartLinkOrder {
   const { article_url: articleUrl, url = null } = body
   const key = urlKey(articleUrl)
@@ -41,6 +41,7 @@ export function readOrder(
       urlKey: key,
       name: body.article_name,
       publicationDate,
+      at,
       isTrusted: true,
     },
     url,

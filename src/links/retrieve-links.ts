@@ -50,7 +50,7 @@ export async function retrieveLinks(
   const ownDomains = publisher.domains
   const rules = { articleUrl, ownDomains, bases: deps.bases, unwraps }
   const wanted = await inScope(deps.db, publisher, wantedLinks(body.links, rules))
-  const article = toArticle(body, publisher, holder)
+  const article = toArticle(body, { publisher, holder, at: deps.now() })
   const found = await findOrCreate(deps, { article, wanted, unwraps })
   const byIdentity = new Map(found.map((link) => [identity(link.url, link.is_exclusive), link]))
   const links = wanted.flatMap(
@@ -76,8 +76,7 @@ function readUrls(body: LinkMateBody): URL {
 
 function toArticle(
   { article: { name, url } }: LinkMateBody,
-  publisher: Publisher,
-  holder: KeyHolder | null,
+  { publisher, holder, at }: { publisher: Publisher; holder: KeyHolder | null; at: Date },
 ): WantedArticle {
   const key = urlKey(url)
   if (key === null) throw new Error('an article address was not checked')
@@ -88,6 +87,7 @@ function toArticle(
     urlKey: key,
     name: name.trim() === '' ? url : name, // A page without a title still has an address.
     publicationDate: null,
+    at,
     isTrusted: holder !== null,
   }
 }
@@ -126,7 +126,7 @@ async function findOrCreate(
   const missing = wanted.filter(({ url, isExclusive }) => !isThere.has(identity(url, isExclusive)))
   if (missing.length === 0) return settled
   const created = await deps.db.transaction(async (tx) => {
-    const limits = { pubId, wanted: missing.length, hourMax: deps.newPerHour, now: deps.now() }
+    const limits = { pubId, wanted: missing.length, hourMax: deps.newPerHour, now: article.at }
     const granted = isTrusted ? missing.length : await takeKeylessLinks(tx, limits)
     if (granted < missing.length) deps.onLeftOut(missing.length - granted)
     if (granted === 0) return []

@@ -30,7 +30,7 @@ export interface LinkDeps extends LinkMateDeps {
 export const linkRoutes =
   (deps: LinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { db, keys, bases, brand, nextId } = deps
+    const { db, keys, bases, brand, nextId, now } = deps
 
     app.post(
       '/api/v1/smart_links/',
@@ -48,7 +48,7 @@ export const linkRoutes =
         const { body } = request
         const holder = holderOf(request)
         const key = readIdempotencyKey(request.headers['idempotency-key'])
-        const order = readOrder(body, holder)
+        const order = readOrder(body, { holder, at: now() })
         const call = { tokenId: holder.tokenId, key, body, status: 201 }
         const record = await once(db, call, async (tx) => {
           const created = await createSmartLink(tx, { order, auctionId: nextId() })

@@ -23,6 +23,7 @@ export interface WantedArticle {
   readonly urlKey: Buffer
   readonly name: string
   readonly publicationDate: Date | null
+  readonly at: Date // by the clock that its events are dated by
   /** Whether an article that is there takes the new name: only who proved to be the publisher. */
   readonly isTrusted: boolean
 }
@@ -80,9 +81,10 @@ export async function insertSmartLink(
   const row = await db.row<CreatedLinkRow['link'] & { article: ArticleRow }>(sql`
     with ${articleSteps(article)}, link as (
       insert into smart_link (auction_id, pub_id, article_id, uid_created, url, url_hash,
-        is_exclusive, source)
+        is_exclusive, source, datetime_created, datetime_updated)
       select ${link.auctionId}::bigint, pub_id, article_id, ${article.uid}::int, ${link.url}::text,
-        ${hashOfUrl(link.url)}::bytea, ${link.isExclusive}::boolean, 'api'
+        ${hashOfUrl(link.url)}::bytea, ${link.isExclusive}::boolean, 'api',
+        ${article.at}::timestamptz, ${article.at}::timestamptz
       from found
       returning smart_link_id, auction_id, uid_created, pub_id, url, is_exclusive,
         datetime_created
@@ -129,9 +131,10 @@ export function findOrCreateLinks(
   return db.rows(sql`
     with ${articleSteps(article)}
     insert into smart_link (auction_id, pub_id, article_id, uid_created, url, url_hash,
-      is_exclusive, source, is_keyless, unwraps)
+      is_exclusive, source, is_keyless, unwraps, datetime_created, datetime_updated)
     select auction_id, found.pub_id, article_id, null, wanted.url, url_hash, is_exclusive,
-      ${source}, ${!article.isTrusted}::boolean, ${unwraps}::boolean
+      ${source}, ${!article.isTrusted}::boolean, ${unwraps}::boolean,
+      ${article.at}::timestamptz, ${article.at}::timestamptz
     from found cross join unnest(
       ${links.map(({ auctionId }) => auctionId)}::bigint[],
       ${links.map(({ url }) => url)}::text[],
@@ -148,7 +151,7 @@ export function findOrCreateLinks(
 /** Gives an article its name of today, if it is there; one statement, which mostly writes nothing. */
 export async function renameArticle(db: Db, article: WantedArticle): Promise<void> {
   await db.run(sql`
-    update article set name = ${article.name}, datetime_updated = now()
+    update article set name = ${article.name}, datetime_updated = ${article.at}
     where pub_id = ${article.pubId} and url_key = ${article.urlKey} and name <> ${article.name}
   `)
 }
@@ -213,18 +216,19 @@ export function listLinks(db: Db): Promise<(FoundLinkRow & { article_url: string
  * name is new. The no-op update gives back the row of another request that was faster.
  */
 function articleSteps(article: WantedArticle): Sql {
-  const { pubId, uid, url, urlKey, name, publicationDate, isTrusted } = article
+  const { pubId, uid, url, urlKey, name, publicationDate, at, isTrusted } = article
   return sql`existing as (
       select ${ARTICLE_COLUMNS} from article where pub_id = ${pubId} and url_key = ${urlKey}
     ), inserted as (
-      insert into article (pub_id, uid, url, url_key, name, publication_date)
+      insert into article (pub_id, uid, url, url_key, name, publication_date, datetime_created,
+        datetime_updated)
       select ${pubId}::int, ${uid}::int, ${url}::text, ${urlKey}::bytea, ${name}::text,
-        ${publicationDate}::timestamptz
+        ${publicationDate}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
       where not exists (select from existing)
       on conflict (pub_id, url_key) do update set url = article.url
       returning ${ARTICLE_COLUMNS}
     ), renamed as (
-      update article set name = ${name}, datetime_updated = now(),
+      update article set name = ${name}, datetime_updated = ${at},
         publication_date = coalesce(${publicationDate}::timestamptz, article.publication_date)
       from existing
       where article.article_id = existing.article_id and ${isTrusted}::boolean

@@ -18,7 +18,12 @@ const NAME_LENGTH_MAX = 255 // As for an article that is named with a key (decis
 
 /** The link's auction id. What a click creates is keyless: anybody can write such an address. */
 export async function findOrCreateWrapperLink(
-  deps: { readonly db: Db; readonly ids: IdSource; readonly linkUrl: string },
+  deps: {
+    readonly db: Db
+    readonly ids: IdSource
+    readonly linkUrl: string
+    readonly now: () => number
+  },
   wanted: WantedWrapperLink,
 ): Promise<string> {
   const publisher = await findPublisher(deps.db, wanted.pubId)
@@ -43,6 +48,7 @@ export async function findOrCreateWrapperLink(
       urlKey: key,
       name: name ?? wanted.articleUrl ?? 'Links outside articles',
       publicationDate: null,
+      at: new Date(deps.now()),
       isTrusted: false,
     },
     links: [{ url: wanted.url, isExclusive: wanted.isExclusive, auctionId: deps.ids.next() }],

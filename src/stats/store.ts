@@ -100,8 +100,12 @@ function seenNow({ pubId, dayFrom, dayTo }: StatsRequest): Sql {
   return sql`
     select day, article_id, impressions
     from page_day join article using (pub_id, url_key)
-    where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo} and impressions > 0`
+    where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo} and impressions > 0
+      and ${IS_ARTICLE_THERE}`
 }
+
+/** Impressions of an address count from the day on which its article was created. */
+const IS_ARTICLE_THERE = sql`day >= (article.datetime_created at time zone 'UTC')::date`
 
 /** What the report said at a time: the sum of the changes until then. */
 function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
@@ -128,7 +132,7 @@ function seenThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
       order by session_key, seq
     ) as first_view
     join article on article.pub_id = ${pubId} and article.url_key = first_view.url_key
-    where reason = 0 and day >= ${dayFrom}
+    where reason = 0 and day >= ${dayFrom} and ${IS_ARTICLE_THERE}
     group by day, article_id`
 }
 
