@@ -21,7 +21,7 @@ export const PATIENCE_MS = 250
 const DRAIN_INTERVAL_MS = 250
 /** After as many rounds of it, every 10 s, processes that died beside this one are looked for. */
 const ADOPT_ROUNDS = 40
-/** At the end what is spooled gets this long to reach the log; the rest stays for the next start. */
+/** At the end the spool gets this long to empty itself; the rest stays for the next start. */
 const LAST_DRAIN_MS = 2_000
 
 export interface AppendCounters {

@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { makeGroupCommit, type Writer } from '../platform/group-commit.ts'
+import { GroupCommit, type Writer } from '../platform/group-commit.ts'
 import { type Connection, clientConfig } from '../platform/postgres.ts'
 import { makeAppendHints } from './append-hints.ts'
 import type { LogEvent } from './event.ts'
@@ -51,7 +51,7 @@ const READER_SESSION = [
  */
 export function openPostgresEventLog(connection: Connection): EventLog {
   const writers = Array.from({ length: WRITER_COUNT }, () => makeWriter(connection))
-  const commits = makeGroupCommit<LogEvent>({
+  const commits = new GroupCommit<LogEvent>({
     writers: writers.map(({ write }) => write),
     maxBatchItems: MAX_BATCH_EVENTS,
     maxQueuedItems: MAX_QUEUED_EVENTS,

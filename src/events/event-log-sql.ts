@@ -38,7 +38,8 @@ on conflict do nothing`
  * Ordered by the column: plain `seq` would be the text of the first result column.
  */
 export const READ_EVENTS = `
-select seq::text, day::text, (extract(epoch from at) * 1000)::float8, ${EVENT_FIELDS.map(readAs).join(', ')}
+select seq::text, day::text, (extract(epoch from at) * 1000)::float8,
+  ${EVENT_FIELDS.map(readAs).join(', ')}
 from event where lane = $1 and seq > $2 order by event.seq limit $3`
 
 function readAs({ column, sqlType, kind }: EventField): string {

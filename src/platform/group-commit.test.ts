@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { makeGroupCommit, QueueFull, type Writer } from './group-commit.ts'
+import { GroupCommit, QueueFull, type Writer } from './group-commit.ts'
 
 class BadItem extends Error {}
 
@@ -26,7 +26,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a lone write goes at once, and all that comes meanwhile goes together', async () => {
   const { batches, ends, writer } = makeStore()
-  const commits = makeGroupCommit({ ...defaults, writers: [writer] })
+  const commits = new GroupCommit({ ...defaults, writers: [writer] })
   const first = commits.add([1])
   await nextTurn()
   assert.deepEqual(batches, [[1]])
@@ -43,7 +43,7 @@ test('a lone write goes at once, and all that comes meanwhile goes together', as
 
 test('what one turn of the event loop brings shares a batch', async () => {
   const { batches, ends, writer } = makeStore()
-  const commits = makeGroupCommit({ ...defaults, writers: [writer, writer] })
+  const commits = new GroupCommit({ ...defaults, writers: [writer, writer] })
   const adding = [1, 2, 3].map((item) => commits.add([item]))
   await nextTurn()
   assert.deepEqual(batches, [[1, 2, 3]])
@@ -53,7 +53,7 @@ test('what one turn of the event loop brings shares a batch', async () => {
 
 test('two writers work at the same time', async () => {
   const { batches, ends, writer } = makeStore()
-  const commits = makeGroupCommit({ ...defaults, writers: [writer, writer] })
+  const commits = new GroupCommit({ ...defaults, writers: [writer, writer] })
   const adding = [commits.add([1])]
   await nextTurn()
   adding.push(commits.add([2]))
@@ -72,7 +72,7 @@ test('a batch never exceeds its bound, and no group is split or lost', async () 
         written.push([...items])
         await nextTurn()
       }
-      const commits = makeGroupCommit({ ...defaults, maxBatchItems, writers: [writer] })
+      const commits = new GroupCommit({ ...defaults, maxBatchItems, writers: [writer] })
       await Promise.all(sizes.map((size, group) => commits.add(Array(size).fill(group))))
       assert.deepEqual(
         written.flat(),
@@ -91,7 +91,7 @@ test('a batch never exceeds its bound, and no group is split or lost', async () 
 
 test('an error of the store fails everyone in the batch, and the next batch is tried', async () => {
   const { ends, writer } = makeStore()
-  const commits = makeGroupCommit({ ...defaults, writers: [writer] })
+  const commits = new GroupCommit({ ...defaults, writers: [writer] })
   const failing = [1, 2].map((item) => commits.add([item]))
   await nextTurn()
   ends[0]?.reject(new Error('away'))
@@ -108,7 +108,7 @@ test('an item at fault fails its own group only', async () => {
     if (items.includes(13)) throw new BadItem('thirteen')
     stored.push(...items)
   }
-  const commits = makeGroupCommit({ ...defaults, writers: [writer] })
+  const commits = new GroupCommit({ ...defaults, writers: [writer] })
   const groups = [[1, 2], [3, 13], [4]]
   const results = await Promise.allSettled(groups.map((group) => commits.add(group)))
   assert.deepEqual(
@@ -120,7 +120,7 @@ test('an item at fault fails its own group only', async () => {
 
 test('more than may wait is refused at once, and there is room again later', async () => {
   const { ends, writer } = makeStore()
-  const commits = makeGroupCommit({ ...defaults, maxQueuedItems: 3, writers: [writer] })
+  const commits = new GroupCommit({ ...defaults, maxQueuedItems: 3, writers: [writer] })
   const writing = commits.add([1])
   await nextTurn()
   const waiting = commits.add([2, 3])
@@ -141,7 +141,7 @@ test('closing writes what waits and refuses what comes', async () => {
     await nextTurn()
     stored.push(...items)
   }
-  const commits = makeGroupCommit({ ...defaults, maxBatchItems: 2, writers: [writer] })
+  const commits = new GroupCommit({ ...defaults, maxBatchItems: 2, writers: [writer] })
   const adding = Promise.all([1, 2, 3, 4, 5].map((item) => commits.add([item])))
   await commits.close()
   assert.deepEqual(stored, [1, 2, 3, 4, 5])

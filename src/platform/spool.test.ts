@@ -267,10 +267,10 @@ test('a lock is one holder’s at a time and ends with its process, killed or no
   const module = new URL('./file-lock.ts', import.meta.url)
   const code = `
     import { takeFileLock } from '${module}'
-    console.log(takeFileLock(process.argv[1]) === null ? 'refused' : 'taken')
+    process.stdout.write(takeFileLock(process.argv[1]) === null ? 'refused' : 'taken')
     process.stdin.resume()`
   const child = spawn(process.execPath, ['--input-type=module', '-e', code, path])
-  assert.equal(String(await once(child.stdout, 'data')), 'taken\n')
+  assert.equal(String(await once(child.stdout, 'data')), 'taken')
   assert.equal(takeFileLock(path), null)
   child.kill('SIGKILL')
   await once(child, 'exit')

@@ -11,7 +11,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type FileLock, takeFileLock } from './file-lock.ts'
-import { makeGroupCommit, QueueFull } from './group-commit.ts'
+import { GroupCommit, QueueFull } from './group-commit.ts'
 import { frameBytes } from './spool-frames.ts'
 import { type Segment, SpoolSegments, syncDirectory } from './spool-segments.ts'
 
@@ -69,7 +69,7 @@ export class Spool {
   readonly #adopted: Directory[] = []
   #queuedBytes = 0
 
-  readonly #commits = makeGroupCommit<Uint8Array>({
+  readonly #commits = new GroupCommit<Uint8Array>({
     writers: [(records) => this.#own.segments.write(records)],
     maxBatchItems: BATCH_RECORDS_MAX,
     maxQueuedItems: QUEUED_RECORDS_MAX,
