@@ -25,7 +25,7 @@ if (verb === undefined) fail(`usage: node scripts/launch.mjs ${Object.keys(VERBS
 if (!isInstalled()) {
   process.stderr.write('Installing what package-lock.json pins (about a minute, once) …\n')
   // No package's script runs: nothing here needs one, and whoever installs need not trust them.
-  const status = runNpm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
+  const status = runNpm(['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
   if (status !== 0) fail('npm ci failed; see above. Network and disk permitting, try again.')
 }
 if (verb.isBuilding && run(findNode(), [join(ROOT, 'scripts/build.ts'), '--if-stale']) !== 0) {

@@ -182,6 +182,20 @@ test('every dependency is pinned, used, and has its reason in CONTRIBUTING.md', 
   assert.deepEqual(faults, [])
 })
 
+test('the lockfile has no holes: npm ci refuses one that has, on whatever machine', () => {
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  const names = new Set(
+    Object.keys(lock.packages).map((path) => path.replace(/^.*node_modules\//, '')),
+  )
+  const faults = Object.entries<Record<string, Record<string, string>>>(lock.packages).flatMap(
+    ([path, { dependencies = {}, optionalDependencies = {} }]) =>
+      Object.keys({ ...dependencies, ...optionalDependencies })
+        .filter((name) => !names.has(name))
+        .map((name) => `${path}: ${name} is missing; take a version that the registry has whole`),
+  )
+  assert.deepEqual(faults, [])
+})
+
 /** Programs and types: used without an import. */
 function isUsedByName(name: string): boolean {
   return name.startsWith('@types/') || ['typescript', '@biomejs/biome'].includes(name)
