@@ -138,8 +138,9 @@ async function connectionOf(
 ): Promise<Connection> {
   const who = { user: name, database: name, ssl: false }
   if (socket !== null) return { ...who, host: socket.path, port: PORT_OF_SOCKET }
+  // Before the first start there is no port: nobody answers on 0.
   const [port, password] = [await keptPort(dataDir), await keptPassword(dataDir)]
-  return { ...who, host: '127.0.0.1', port, password }
+  return { ...who, host: '127.0.0.1', port: port ?? 0, password }
 }
 
 /** Connects and shares the lock, starting the server whenever none answers. */
@@ -150,7 +151,9 @@ async function enter(user: User): Promise<Holder> {
   let silentSince = Date.now()
   for (;;) {
     signal.throwIfAborted()
-    const answer = await tryToShare(await user.connect())
+    // Whoever answers on our port while our server is away is somebody else; a socket is ours.
+    const mayAnswer = cluster.transport === 'socket' || (await runningPid(cluster.folder)) !== null
+    const answer = mayAnswer ? await tryToShare(await user.connect()) : NOT_RUNNING
     if (answer.kind === 'shared') {
       log.info({ log_file: cluster.logFile }, `PostgreSQL ${isNew ? 'started' : 'adopted'}`)
       return answer.holder
@@ -186,6 +189,8 @@ async function enterAgain(user: User): Promise<Holder> {
 type Answer =
   | { readonly kind: 'shared'; readonly holder: Holder }
   | { readonly kind: 'busy' | 'silent'; readonly reason: string }
+
+const NOT_RUNNING: Answer = { kind: 'silent', reason: 'it is not running' }
 
 async function tryToShare(connection: Connection): Promise<Answer> {
   const client = new pg.Client({

@@ -153,16 +153,36 @@ export async function keptPassword(dataDir: string): Promise<string> {
   return files.readFile(path, 'utf8')
 }
 
-/** The port of the TCP transport, chosen by the system when the cluster first starts. */
-export async function keptPort(dataDir: string): Promise<number> {
-  const path = join(dataDir, 'postgres.port')
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
+/** The port of the TCP transport; null before the first start. */
+export async function keptPort(dataDir: string): Promise<number | null> {
+  const text = await files.readFile(portFile(dataDir), 'utf8').catch(() => null)
+  return text === null ? null : Number(text)
+}
+
+/** The same port at each start, but for the one that another program has taken meanwhile. */
+async function choosePort(dataDir: string): Promise<number> {
+  const port = (await freePort((await keptPort(dataDir)) ?? 0)) ?? (await freePort(0))
+  if (port === null) throw new Error('no TCP port is free on 127.0.0.1')
+  await files.writeFile(portFile(dataDir), String(port), { mode: 0o600 })
+  return port
+}
+
+/** The port itself when it can be had (0: any), else null. */
+async function freePort(port: number): Promise<number | null> {
+  const server = createServer()
+  const { promise, resolve } = Promise.withResolvers<number | null>()
+  server.once('error', () => resolve(null))
+  server.listen(port, '127.0.0.1', () => {
+    const address = server.address()
+    resolve(typeof address === 'object' ? (address?.port ?? null) : null)
+  })
+  const found = await promise
   server.close()
-  const free = typeof address === 'object' ? String(address?.port) : ''
-  await files.writeFile(path, free, { mode: 0o600, flag: 'wx' }).catch(ignoreExisting)
-  return Number(await files.readFile(path, 'utf8'))
+  return found
+}
+
+function portFile(dataDir: string): string {
+  return join(dataDir, 'postgres.port')
 }
 
 function initdbOptions({ settings, dataDir }: Cluster, password: string | null): string[] {
@@ -204,7 +224,7 @@ async function writeSettings({ folder, transport, settings, dataDir }: Cluster):
       : {
           listen_addresses: '127.0.0.1',
           unix_socket_directories: '',
-          port: String(await keptPort(dataDir)),
+          port: String(await choosePort(dataDir)),
         }
   const lines = Object.entries({ ...SETTINGS, ...address, ...settings }).map(
     ([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`,

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -16,13 +17,13 @@ import { type Connection, type Database, openDatabase } from '../../src/platform
 import { NOBODY } from '../../src/platform/postgres-binaries.ts'
 import { runningPid } from '../../src/platform/postgres-cluster.ts'
 import { sql } from '../../src/platform/sql.ts'
+import { AS_NOBODY, whereNobodyCanRun } from './other-users.ts'
 
 const USER_PROGRAM = join(import.meta.dirname, 'postgres-user.ts')
 const BACK_WITHIN_MS = 3_000 // architecture, PostgreSQL everywhere
 const POLL_MS = 20
 const IS_ROOT = process.getuid?.() === 0
 const children: ChildProcess[] = []
-const rootOnly = { skip: IS_ROOT ? false : 'needs root: it tests what root must do' }
 
 type Options = Omit<EmbeddedPostgresOptions, 'log'>
 
@@ -145,16 +146,25 @@ test('over TCP, as on Windows, nobody gets in without the kept password', async 
   await assert.rejects(stranger.row(sql`select 1`), /password authentication failed/)
   await stranger.close()
   await user.leave()
+
+  // Another program takes the port while nobody uses it.
+  const taker = createServer().listen(user.connection.port, '127.0.0.1')
+  t.after(() => taker.close())
+  await once(taker, 'listening')
+  const next = await startUser({ dataDir, transport: 'tcp' })
+  assert.notEqual(next.connection.port, user.connection.port)
+  assert.ok(await isServing(open(t, next)))
+  await next.leave()
 })
 
 test(
   'as root without user namespaces it runs as nobody, below a folder closed to others',
-  rootOnly,
+  whereNobodyCanRun,
   async (t) => {
     const home = await folder(t)
     await mkdir(home, { mode: 0o700 })
     const dataDir = join(home, 'data')
-    const runAs = { kind: 'user', uid: NOBODY, gid: NOBODY } as const
+    const runAs = { kind: 'user', ...AS_NOBODY } as const
     const user = await startUser({ dataDir, runAs })
     assert.equal((await stat(join(dataDir, 'postgres'))).uid, NOBODY)
     assert.ok(await isServing(open(t, user)))
@@ -169,7 +179,7 @@ test(
 
 test(
   'as root in a user namespace it runs below a folder that is closed to it',
-  rootOnly,
+  whereNobodyCanRun,
   async (t) => {
     const home = await folder(t)
     await mkdir(home, { mode: 0o700 })
@@ -182,23 +192,23 @@ test(
 
 test(
   "root's cluster, moved to where user namespaces are refused, is handed to nobody",
-  rootOnly,
+  whereNobodyCanRun,
   async (t) => {
     const dataDir = await folder(t)
     const before = await startUser({ dataDir, runAs: { kind: 'namespace' } })
     await before.leave()
-    const runAs = { kind: 'user', uid: NOBODY, gid: NOBODY } as const
+    const runAs = { kind: 'user', ...AS_NOBODY } as const
     const after = await startUser({ dataDir, runAs })
     assert.ok(await isServing(open(t, after)))
     await after.leave()
   },
 )
 
-test('an ordinary user runs it as himself', rootOnly, async (t) => {
+test('an ordinary user runs it as himself', whereNobodyCanRun, async (t) => {
   const home = await folder(t)
   await mkdir(home, { mode: 0o700 })
   await chown(home, NOBODY, NOBODY)
-  const user = await startUser({ dataDir: join(home, 'data') }, { uid: NOBODY, gid: NOBODY })
+  const user = await startUser({ dataDir: join(home, 'data') }, AS_NOBODY)
   assert.equal((await stat(join(home, 'data/postgres'))).uid, NOBODY)
   assert.ok(await isServing(open(t, user)))
   await user.leave()

@@ -1,16 +1,16 @@
 /** An installed package of PostgreSQL that cannot run as it lies there is put right, or copied. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { NOBODY, type RunAs } from '../../src/platform/postgres-binaries.ts'
+import type { RunAs } from '../../src/platform/postgres-binaries.ts'
+import { AS_NOBODY, whereNobodyCanRun } from './other-users.ts'
 
 const SOURCE = join(import.meta.dirname, '../../src/platform/postgres-binaries.ts')
-const rootOnly = { skip: process.getuid?.() === 0 ? false : 'needs root: it changes users' }
 
 test('library links that a blocked install script did not make are made', async (t) => {
   const home = await installation(t)
@@ -22,23 +22,42 @@ test('library links that a blocked install script did not make are made', async 
 
 test(
   'a package that nobody may reach is copied to where root alone can write',
-  rootOnly,
+  whereNobodyCanRun,
   async (t) => {
     const home = await installation(t)
     await chmod(home, 0o700)
     const hadCache = await isThere(SYSTEM_CACHE)
     t.after(() => (hadCache ? undefined : rm(SYSTEM_CACHE, { recursive: true, force: true })))
 
-    const runAs = { kind: 'user', uid: NOBODY, gid: NOBODY } as const
+    const runAs = { kind: 'user', ...AS_NOBODY } as const
     const { postgres } = await findBinaries(home, runAs)
     assert.ok(postgres.startsWith(SYSTEM_CACHE), postgres)
-    const version = await promisify(execFile)(postgres, ['--version'], { uid: NOBODY, gid: NOBODY })
+    const version = await promisify(execFile)(postgres, ['--version'], AS_NOBODY)
     assert.match(version.stdout, /PostgreSQL\) 18/)
     for (const folder of [SYSTEM_CACHE, dirname(postgres)]) {
       const { uid, mode } = await stat(folder)
       assert.deepEqual([uid, mode & 0o022], [0, 0])
     }
     assert.equal((await findBinaries(home, runAs)).postgres, postgres)
+  },
+)
+
+test(
+  'a package that its user may not repair is copied into SOUK_DATA',
+  whereNobodyCanRun,
+  async (t) => {
+    const home = await installation(t)
+    const dataDir = await mkdtemp(join(tmpdir(), 'souk-data-'))
+    t.after(() => rm(dataDir, { recursive: true, force: true }))
+    await chown(dataDir, AS_NOBODY.uid, AS_NOBODY.gid)
+    const { postgres } = await findBinaries(
+      home,
+      { kind: 'self' },
+      { dataDir, identity: AS_NOBODY },
+    )
+    assert.ok(postgres.startsWith(dataDir), postgres)
+    const { stdout } = await promisify(execFile)(postgres, ['--version'], AS_NOBODY)
+    assert.match(stdout, /PostgreSQL\) 18/)
   },
 )
 
@@ -64,15 +83,25 @@ async function installation(t: TestContext): Promise<string> {
 }
 
 /** Runs `findBinaries` of a copy of the source, which finds the package that lies beside it. */
-async function findBinaries(home: string, runAs: RunAs): Promise<{ postgres: string }> {
+async function findBinaries(
+  home: string,
+  runAs: RunAs,
+  { dataDir = home, identity = {} }: { dataDir?: string; identity?: Identity } = {},
+): Promise<{ postgres: string }> {
   const program = `
     import { findBinaries } from './postgres-binaries.ts'
-    const binaries = await findBinaries(${JSON.stringify(home)}, ${JSON.stringify(runAs)})
+    const binaries = await findBinaries(${JSON.stringify(dataDir)}, ${JSON.stringify(runAs)})
     console.log(JSON.stringify({ postgres: binaries.postgres }))
   `
   const args = ['--input-type=module-typescript', '--eval', program]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: home })
+  const options = { ...identity, cwd: home }
+  const { stdout } = await promisify(execFile)(process.execPath, args, options)
   return JSON.parse(stdout)
+}
+
+interface Identity {
+  readonly uid?: number
+  readonly gid?: number
 }
 
 async function isThere(path: string): Promise<boolean> {

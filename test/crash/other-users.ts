@@ -1,0 +1,13 @@
+/** Tests that run programs as the user nobody: root can, where nobody may read this checkout. */
+import { NOBODY, outcome } from '../../src/platform/postgres-binaries.ts'
+
+export const AS_NOBODY = { uid: NOBODY, gid: NOBODY } as const
+
+/** Options of such a test: skipped, with the reason, where it cannot be run. */
+export const whereNobodyCanRun = { skip: await reasonNot() }
+
+async function reasonNot(): Promise<string | false> {
+  if (process.getuid?.() !== 0) return 'needs root: it runs programs as another user'
+  const fault = await outcome([process.execPath, '--version'], { kind: 'user', ...AS_NOBODY })
+  return fault === null ? false : 'needs a checkout that other users may read'
+}
