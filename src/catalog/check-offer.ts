@@ -9,8 +9,8 @@ import { decodeHTMLStrict } from 'entities'
 import type { Micros } from '../platform/money.ts'
 import {
   fitsUrlLimits,
+  hexKeyOfUrl,
   isOnDomain,
-  keyOfUrl,
   MAX_URL_CHARACTERS,
   parseWebUrl,
   siteHost,
@@ -54,7 +54,8 @@ export interface OfferContent {
   readonly brand: string | null
   readonly mpn: string | null
   readonly url: string
-  readonly urlKey: Buffer
+  /** 32 hexadecimal digits. */
+  readonly urlKeyHex: string
   readonly imageUrl: string | null
   readonly priceMicros: Micros
   readonly isInStock: boolean
@@ -101,7 +102,7 @@ export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudge
     brand: cut(cleanText(withoutEntities(fields.brand)), SHORT_CHARACTERS_MAX) || null,
     mpn: cut(cleanText(fields.mpn), SHORT_CHARACTERS_MAX) || null,
     url: link.text,
-    urlKey: keyOfUrl(link.url),
+    urlKeyHex: hexKeyOfUrl(link.url),
     imageUrl: imageOf(fields.imageLink, notes),
     priceMicros: price.micros,
     isInStock: isInStock(fields.availability, notes),

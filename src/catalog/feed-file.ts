@@ -35,7 +35,7 @@ const LIMITS: UnpackLimits = {
 /** Below this many unpacked bytes no ratio is harmful. */
 const RATIO_FROM_BYTES = 16 * 2 ** 20
 
-const READ_BYTES = 262_144
+const READ_BYTES = 131_072 // Small enough that rows on their way to the database never wait long.
 /** Small, because each piece may unpack to a thousand times as much before it is counted. */
 const PACKED_PIECE_BYTES = 16_384
 

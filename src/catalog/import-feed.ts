@@ -222,7 +222,7 @@ class FeedImport {
 
   #add({ offer, notes }: Accepted, line: number, row: FeedFields): void {
     const content = contentText(offer)
-    const contentHash = hash('sha256', content, 'buffer').subarray(0, CONTENT_HASH_BYTES)
+    const contentHash = hash('sha256', content, 'hex').slice(0, CONTENT_HASH_DIGITS)
     const encounter = this.#skus.meet(offer.sku, contentHash)
     if (encounter.kind === 'duplicate') {
       const detail = 'an earlier row has this id'
@@ -236,7 +236,7 @@ class FeedImport {
     }
     this.#result.offers_upserted++
     const prefix = `${this.#options.merchId}\t${this.#owner.generation + 1}\t`
-    const text = `${prefix}${content}\t\\\\x${contentHash.toString('hex')}`
+    const text = `${prefix}${content}\t\\\\x${contentHash}`
     if (encounter.kind === 'new') this.#chunk.add(`${text}\n`)
     else {
       this.#chunk.change(`${text}\t${encounter.offerId}\n`)
@@ -303,7 +303,7 @@ class FeedImport {
 
 type Accepted = Extract<OfferJudgement, { kind: 'offer' }>
 
-const CONTENT_HASH_BYTES = 8 // Compared only with the same offer's last content.
+const CONTENT_HASH_DIGITS = 16 // 64 bits, compared only with the same offer's last content.
 const PIECE_CHARACTERS = 65_536
 
 /** The changes of one transaction, as they gather. */

@@ -26,7 +26,8 @@ export interface FeedOwner {
 export interface StoredOffer {
   readonly offer_id: string
   readonly sku: string
-  readonly content_hash: Buffer
+  /** 16 hexadecimal digits. */
+  readonly content_hash: string
 }
 
 /** Rows of COPY text, and what they replace. */
@@ -69,7 +70,7 @@ export async function eachStoredOffer(
   await db.transaction(async (tx) => {
     await tx.run(sql`
       declare stored no scroll cursor for
-      select offer_id, sku, content_hash from offer
+      select offer_id, sku, encode(content_hash, 'hex') as content_hash from offer
       where merch_id = ${merchId} and to_generation is null
     `)
     for (;;) {
@@ -205,9 +206,7 @@ export async function analyzeOffers(db: Db): Promise<void> {
 export function contentText(offer: OfferContent): string {
   return `${field(offer.sku)}\t${offer.gtin14 ?? NULL}\t${field(offer.gtinText)}\t${field(
     offer.title,
-  )}\t${field(offer.brand)}\t${field(offer.mpn)}\t${field(offer.url)}\t\\\\x${offer.urlKey.toString(
-    'hex',
-  )}\t${field(offer.imageUrl)}\t${offer.priceMicros}\t${offer.isInStock ? 't' : 'f'}\t${
+  )}\t${field(offer.brand)}\t${field(offer.mpn)}\t${field(offer.url)}\t\\\\x${offer.urlKeyHex}\t${field(offer.imageUrl)}\t${offer.priceMicros}\t${offer.isInStock ? 't' : 'f'}\t${
     offer.categoryId ?? NULL
   }`
 }

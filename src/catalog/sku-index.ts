@@ -15,10 +15,10 @@ export type Encounter =
   | { readonly kind: 'changed'; readonly offerId: number }
 
 export interface SkuIndex {
-  /** Adds a stored offer; `contentHash` is 8 bytes. */
-  addStored(stored: { sku: string; offerId: number; contentHash: Buffer }): void
+  /** Adds a stored offer; `contentHash` is 16 hexadecimal digits, as in `meet`. */
+  addStored(stored: { sku: string; offerId: number; contentHash: string }): void
   /** Marks an id as seen in the feed and says what its row is to what is stored. */
-  meet(sku: string, contentHash: Buffer): Encounter
+  meet(sku: string, contentHash: string): Encounter
   /** Offer ids of stored ids that the feed has not had, in the order they were added. */
   unseen(): Generator<number>
 }
@@ -52,19 +52,19 @@ class Index implements SkuIndex {
   addStored({ sku, offerId, contentHash }: Parameters<SkuIndex['addStored']>[0]): void {
     const entry = this.#findOrAdd(sku)
     this.#offerIds[entry] = offerId
-    this.#contents[entry * 2] = contentHash.readInt32LE(0)
-    this.#contents[entry * 2 + 1] = contentHash.readInt32LE(4)
+    this.#contents[entry * 2] = firstHalf(contentHash)
+    this.#contents[entry * 2 + 1] = secondHalf(contentHash)
   }
 
-  meet(sku: string, contentHash: Buffer): Encounter {
+  meet(sku: string, contentHash: string): Encounter {
     const entry = this.#findOrAdd(sku)
     if (this.#isSeen[entry] === 1) return { kind: 'duplicate' }
     this.#isSeen[entry] = 1
     const offerId = this.#offerIds[entry] ?? NOT_STORED
     if (offerId === NOT_STORED) return { kind: 'new' }
     const isSame =
-      this.#contents[entry * 2] === contentHash.readInt32LE(0) &&
-      this.#contents[entry * 2 + 1] === contentHash.readInt32LE(4)
+      this.#contents[entry * 2] === firstHalf(contentHash) &&
+      this.#contents[entry * 2 + 1] === secondHalf(contentHash)
     return isSame ? { kind: 'same' } : { kind: 'changed', offerId }
   }
 
@@ -133,6 +133,14 @@ class Index implements SkuIndex {
       this.#slots[slot] = entry + 1
     }
   }
+}
+
+function firstHalf(contentHash: string): number {
+  return Number.parseInt(contentHash.slice(0, 8), 16) | 0
+}
+
+function secondHalf(contentHash: string): number {
+  return Number.parseInt(contentHash.slice(8), 16) | 0
 }
 
 /** Spreads every bit over all others (the finishing step of MurmurHash3). */

@@ -14,7 +14,7 @@ import { isTrackingParameter } from './tracking-parameters.ts'
 export const MAX_URL_CHARACTERS = 2048
 export const MAX_URL_ENCODED_BYTES = 6000
 
-const URL_KEY_BYTES = 16 // 128 bits: no two of 10^9 pages meet by accident (chance 10^-21).
+const URL_KEY_DIGITS = 32 // 128 bits: no two of 10^9 pages meet by accident (chance 10^-21).
 
 // The URL parser repairs `https:shop.example` and `https:///shop.example`; an absolute address
 // has exactly two slashes and then a host.
@@ -53,15 +53,23 @@ export function canonicalUrl(url: URL): string {
   return `${siteHost(url)}${port}${path}${canonicalQuery(url.search)}${canonicalFragment(url.hash)}`
 }
 
-/** The key of an address as somebody wrote it; null when it is not an absolute web address. */
+/**
+ * The 16 bytes under which a page's canonical address is stored and looked up; null for what is
+ * not an absolute web address.
+ */
 export function urlKey(text: string): Buffer | null {
   const url = parseWebUrl(text)
   return url === null ? null : keyOfUrl(url)
 }
 
-/** The 16 bytes under which a page's canonical address is stored and looked up. */
+/** The key of an address that has been parsed. */
 export function keyOfUrl(url: URL): Buffer {
-  return hash('sha256', canonicalUrl(url), 'buffer').subarray(0, URL_KEY_BYTES)
+  return Buffer.from(hexKeyOfUrl(url), 'hex')
+}
+
+/** The same as hexadecimal digits, which the hash gives three times as fast as bytes. */
+export function hexKeyOfUrl(url: URL): string {
+  return hash('sha256', canonicalUrl(url), 'hex').slice(0, URL_KEY_DIGITS)
 }
 
 function withoutWww(hostname: string): string {
