@@ -1,8 +1,8 @@
 /** `souk feed import`: a merchant's feed into the catalogue, with progress and its rejects. */
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createWriteStream, type WriteStream } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { type FeedFile, openFeedFile } from '../catalog/feed-file.ts'
+import { fetchFeed, isWebAddress } from '../catalog/fetch-feed.ts'
 import { type ImportProgress, importFeed, type RejectedRow } from '../catalog/import-feed.ts'
 import type { FeedFormat } from '../catalog/read-feed.ts'
 import type { CommandContext } from './command.ts'
@@ -18,9 +18,13 @@ export interface FeedImportOptions {
 
 export async function importFeedCommand(context: CommandContext, options: FeedImportOptions) {
   const started = performance.now()
-  const file = await openFeedFile(options.file)
-  const rejects = options.rejects === undefined ? null : createWriteStream(options.rejects)
+  const allowPrivate = context.config.allowPrivateFetch
+  const fetched = isWebAddress(options.file)
+    ? await fetchFeed(options.file, { allowPrivate })
+    : null
   try {
+    const file = await openFeedFile(fetched?.path ?? options.file)
+    await using rejects = options.rejects === undefined ? null : await open(options.rejects, 'w')
     const result = await importFeed(await context.database(), {
       merchId: options.merchant,
       file,
@@ -32,14 +36,13 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
     })
     return { ...result, seconds: Math.round(performance.now() - started) / 1000 }
   } finally {
-    rejects?.end()
+    await fetched?.remove()
   }
 }
 
 /** One JSON line each: line, reason, what was wrong, and the row as far as it could be read. */
-async function writeRejects(file: WriteStream, rows: readonly RejectedRow[]): Promise<void> {
-  const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-  if (!file.write(text)) await once(file, 'drain')
+async function writeRejects(file: FileHandle, rows: readonly RejectedRow[]): Promise<void> {
+  await file.appendFile(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
 }
 
 function progressLine(context: CommandContext, { totalBytes }: FeedFile) {

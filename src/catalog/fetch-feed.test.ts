@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { type TestContext, test } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { fetchFeed, isWebAddress } from './fetch-feed.ts'
+
+const FEED = 'id,title\n1,Tea\n'
+
+test('a feed is fetched whole, packed or not, through redirects, and removed afterwards', async (t) => {
+  const base = await listen(t)
+  for (const path of ['/feed.csv', '/moved']) {
+    const fetched = await fetchFeed(base + path, { allowPrivate: true })
+    assert.equal(await readFile(fetched.path, 'utf8'), FEED)
+    await fetched.remove()
+    assert.equal(existsSync(fetched.path), false)
+  }
+  const packed = await fetchFeed(`${base}/encoded`, { allowPrivate: true })
+  t.after(packed.remove)
+  assert.equal(gunzipSync(await readFile(packed.path)).toString(), FEED)
+})
+
+test('private addresses are refused unless they are allowed', async (t) => {
+  const base = await listen(t)
+  const refused = { message: /127\.0\.0\.1 is not a public address; set ALLOW_PRIVATE_FETCH/ }
+  await assert.rejects(fetchFeed(`${base}/feed.csv`, { allowPrivate: false }), refused)
+})
+
+test('an error, a download that breaks off and one without end are failures', async (t) => {
+  const base = await listen(t)
+  const get = (path: string) => fetchFeed(base + path, { allowPrivate: true, bytesMax: 10_000 })
+  await assert.rejects(get('/missing'), /could not be fetched: .* answered 404/)
+  await assert.rejects(get('/broken'), /could not be fetched/)
+  await assert.rejects(get('/endless'), /it has more than 10000 bytes/)
+  await assert.rejects(fetchFeed('http://', { allowPrivate: true }), /no absolute http/)
+})
+
+test('what begins as a web address is fetched, anything else is a path', () => {
+  for (const source of ['http://x', 'HTTPS://x/y']) assert.ok(isWebAddress(source))
+  for (const source of ['./http.csv', '/a/b', 'C:\\feeds\\a.csv']) assert.ok(!isWebAddress(source))
+})
+
+function* endless(): Generator<string> {
+  for (;;) yield 'x'.repeat(4096)
+}
+
+async function listen(t: TestContext): Promise<string> {
+  const server = createServer((request, response) => {
+    if (request.url === '/feed.csv') response.end(FEED)
+    else if (request.url === '/moved') response.writeHead(301, { location: '/feed.csv' }).end()
+    else if (request.url === '/encoded') {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(FEED))
+    } else if (request.url === '/broken') {
+      response.writeHead(200, { 'content-length': 1000 }).write('id,ti')
+      setImmediate(() => response.destroy())
+    } else if (request.url === '/endless') {
+      Readable.from(endless()).pipe(response)
+    } else response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
