@@ -81,7 +81,8 @@ interface Progress {
 async function packingOf(path: string): Promise<'plain' | 'gzip' | 'zip'> {
   const start = await readStart(path, 4)
   if (start[0] === 0x1f && start[1] === 0x8b) return 'gzip'
-  return start.readUInt32LE(0) === LOCAL_HEADER ? 'zip' : 'plain'
+  const signature = start.readUInt32LE(0)
+  return signature === LOCAL_HEADER || signature === EMPTY_ARCHIVE ? 'zip' : 'plain'
 }
 
 async function readStart(path: string, length: number): Promise<Buffer> {
@@ -144,7 +145,7 @@ async function* unpack(
     await Promise.race([ended, failed])
   } catch (error) {
     yield* ready.splice(0)
-    if (!isCutOff(error)) throw error
+    if (!isCutOff(error)) throw damaged(error)
     progress.isCut = true
   } finally {
     stream.destroy()
@@ -161,6 +162,11 @@ function tooMuch(unpackedBytes: number): FeedError {
   return new FeedError(
     `the archive unpacks to more than is allowed (stopped at ${unpackedBytes} bytes)`,
   )
+}
+
+function damaged(error: unknown): unknown {
+  const isZlib = error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
+  return isZlib ? new FeedError(`the archive is damaged: ${error.message}`) : error
 }
 
 /** True when the packed data simply ends; other faults mean that it is damaged. */
@@ -185,6 +191,7 @@ async function* checked(
 
 // Fields of a local file header (PKWARE APPNOTE 4.3.7).
 const LOCAL_HEADER = 0x04034b50
+const EMPTY_ARCHIVE = 0x06054b50 // Its directory's end is all it has.
 const LOCAL_HEADER_BYTES = 30
 const DEFLATED = 8
 const STORED = 0

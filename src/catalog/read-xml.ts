@@ -16,9 +16,10 @@ const GOOGLE_NAMESPACE = 'http://base.google.com/ns/1.0'
 /** No feed is nested deeper; a bound, because every open element is kept in memory. */
 const DEPTH_MAX = 32
 
-// A `&` that is no entity is the commonest fault in feeds and hurts nothing: it stays text.
-const HARMLESS = /entity/
-const WRONG_CLOSE_TAG = /unexpected close tag|unmatched closing tag/
+// A `&` that is no entity is the commonest fault in feeds and hurts nothing: it stays text. What
+// follows a close tag that closed too much is still read.
+const HARMLESS = /entity|only one root|outside of root/
+const CLOSED_BY_ANOTHER_TAG = /unexpected close tag/
 
 interface Item {
   readonly line: number
@@ -152,7 +153,7 @@ class XmlReader {
     if (HARMLESS.test(message)) return
     const what = message.replace(/^\d+:\d+: /, '')
     if (this.#item !== null) this.#item.fault ??= what
-    else if (this.#ended !== null && WRONG_CLOSE_TAG.test(what)) this.#ended.fault ??= what
+    else if (this.#ended !== null && CLOSED_BY_ANOTHER_TAG.test(what)) this.#ended.fault ??= what
   }
 
   /** Hands out the item that ended, now that no error about its end tag can follow. */

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { FeedFields } from './feed-columns.ts'
+import { type FeedEntry, ROW_CHARACTERS_MAX } from './feed-entry.ts'
+import { type FeedFormat, readFeed } from './read-feed.ts'
+
+async function read(
+  bytes: Buffer | string,
+  { format = 'auto' as FeedFormat, pieceBytes = 1 << 16 } = {},
+): Promise<{ entries: FeedEntry[]; isCut: boolean }> {
+  const all = Buffer.from(bytes as Buffer)
+  async function* pieces() {
+    for (let at = 0; at < all.length; at += pieceBytes) yield all.subarray(at, at + pieceBytes)
+  }
+  const reading = readFeed(pieces(), format)
+  const entries: FeedEntry[] = []
+  for await (const batch of reading.entries()) for (const entry of batch) entries.push(entry)
+  return { entries, isCut: reading.isCut }
+}
+
+function rows(entries: readonly FeedEntry[]): FeedFields[] {
+  return entries.flatMap((entry) => (entry.kind === 'row' ? [entry.fields] : []))
+}
+
+function faults(entries: readonly FeedEntry[]): string[] {
+  return entries.flatMap((entry) => (entry.kind === 'bad' ? [`${entry.reason}@${entry.line}`] : []))
+}
+
+const TEA = { id: '1', title: 'Thé noir', link: 'https://s.example/1', price: '4.20 USD' }
+
+const CSV = `id,title,link,price,gtin\r\n1,Thé noir,https://s.example/1,4.20 USD,\r\n`
+const TSV = CSV.replaceAll(',', '\t')
+const JSONL = `${JSON.stringify(TEA)}\n`
+const RSS = `<?xml version="1.0"?><rss version="2.0" xmlns:g="http://base.google.com/ns/1.0"><channel>
+<title>Shop</title><link>https://s.example/</link><item><g:id>1</g:id><title>Thé noir</title>
+<link>https://s.example/1</link><g:price>4.20 USD</g:price></item></channel></rss>`
+const ATOM = `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:p="http://base.google.com/ns/1.0">
+<id>tag:shop</id><entry><id>tag:shop:1</id><p:id>1</p:id><title><![CDATA[Thé noir]]></title>
+<link rel="self" href="https://s.example/feed"/><link href="https://s.example/1"/>
+<p:price>4.20 USD</p:price></entry></feed>`
+
+test('every format in every charset and every cut into pieces gives the same row', async () => {
+  const formats = { CSV, TSV, semicolons: CSV.replaceAll(',', ';'), JSONL, RSS, ATOM }
+  const charsets: Record<string, (text: string) => Buffer> = {
+    'UTF-8': (text) => Buffer.from(text),
+    'UTF-8 with a mark': (text) => Buffer.from(`\ufeff${text}`),
+    'UTF-16LE': (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
+    'UTF-16BE': (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
+    'Latin-1': (text) => Buffer.from(text, 'latin1'),
+  }
+  for (const [format, text] of Object.entries(formats)) {
+    for (const [charset, encode] of Object.entries(charsets)) {
+      for (const pieceBytes of [5, 64, 1 << 16]) {
+        const { entries, isCut } = await read(encode(text), { pieceBytes })
+        const [{ id, title, link, price } = TEA, ...more] = rows(entries)
+        const what = `${format} in ${charset}, pieces of ${pieceBytes}`
+        assert.deepEqual([{ id, title, link, price }, more, isCut], [TEA, [], false], what)
+      }
+    }
+  }
+})
+
+test('column names are understood in any case, with spaces, underscores and aliases', async () => {
+  const header = 'Item ID,Product Name,URL,Image Link,PRICE,EAN,g:google_product_category,Extra'
+  const { entries } = await read(`${header}\n7,Tea,https://s.example/7,i,5 USD,301,422,x\n`)
+  const [row] = rows(entries)
+  assert.deepEqual(
+    [row?.id, row?.title, row?.link, row?.imageLink, row?.price, row?.gtin, row?.category],
+    ['7', 'Tea', 'https://s.example/7', 'i', '5 USD', '301', '422'],
+  )
+  // Where two columns mean the same, the surer name wins wherever it stands.
+  const both = await read('sku,id,name,title,url,price\nS,I,N,T,u,1 USD\n')
+  assert.deepEqual([rows(both.entries)[0]?.id, rows(both.entries)[0]?.title], ['I', 'T'])
+})
+
+test('what is no feed is refused as a whole, saying why', async () => {
+  await assert.rejects(read(''), /the feed is empty/)
+  await assert.rejects(read(' \n '), /the feed is empty/)
+  await assert.rejects(read('<!DOCTYPE html><html><body>404</body></html>'), /<html>, not <rss>/)
+  await assert.rejects(read('[{"id":1}]'), /one object a line/)
+  await assert.rejects(read('id,title,price\n1,a,2\n'), /no column link \(or url, .*\): id, title/)
+  await assert.rejects(read('just some words'), /no column id .* and no column title/)
+})
+
+test('JSON objects may hold numbers, booleans, lists and prices with a currency', async () => {
+  const object = {
+    ID: 12,
+    title: 'Tea',
+    link: 'https://s.example/12',
+    price: { value: 4.5, currency: 'USD' },
+    in_stock: true,
+    image_link: ['https://s.example/a.jpg', 'b'],
+    gtin: 3017620422003,
+    brand: null,
+    mpn: { nothing: 1 },
+  }
+  const { entries } = await read(`${JSON.stringify(object)}\n`)
+  const [row] = rows(entries)
+  assert.deepEqual(
+    [row?.id, row?.price, row?.availability, row?.imageLink, row?.gtin, row?.brand, row?.mpn],
+    ['12', '4.5 USD', 'true', 'https://s.example/a.jpg', '3017620422003', '', ''],
+  )
+})
+
+test('a line that is no JSON object costs itself; at the end of the feed it is a cut', async () => {
+  const line = JSON.stringify(TEA)
+  const { entries, isCut } = await read(`${line}\n{"id":\n[1]\n"x"\n\n${line}\n{"id":"2","ti`)
+  assert.equal(rows(entries).length, 2)
+  const found = ['row_malformed@2', 'row_malformed@3', 'row_malformed@4', 'row_truncated@7']
+  assert.deepEqual([faults(entries), isCut], [found, true])
+  const long = `${line}\n{"x":"${'y'.repeat(2 * ROW_CHARACTERS_MAX)}"}\n${line}\n`
+  const after = await read(long)
+  assert.deepEqual([rows(after.entries).length, faults(after.entries)], [2, ['row_too_long@2']])
+})
+
+const item = (inside: string) => `<item><g:id>1</g:id>${inside}</item>`
+const rss = (inside: string, doctype = '') =>
+  `${doctype}<rss xmlns:g="http://base.google.com/ns/1.0"><channel>${inside}</channel></rss>`
+
+test('entities that a document declares are never expanded', async () => {
+  const bomb = `<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">
+    <!ENTITY file SYSTEM "file:///etc/passwd">]>`
+  const { entries } = await read(rss(item('<title>&b; &file; &amp;&lt;&#233;</title>'), bomb))
+  assert.equal(rows(entries)[0]?.title, '&b; &file; &<é')
+})
+
+test('only the own children of an item are read', async () => {
+  const shipping = '<g:shipping><g:price>9 USD</g:price><g:id>x</g:id></g:shipping>'
+  const { entries } = await read(rss(item(`${shipping}<g:price>5 USD</g:price>${shipping}`)))
+  assert.deepEqual([rows(entries)[0]?.price, rows(entries)[0]?.id], ['5 USD', '1'])
+})
+
+test('an item that is not well-formed costs itself, a bare ampersand nothing', async () => {
+  const good = item('<title>R&D & more &eacute;</title>')
+  const bad = [item('<title>a<b></title>'), item('<a =x></a>'), item('</title>')]
+  const { entries } = await read(rss([good, ...bad.slice(0, 2), good].join('\n')))
+  assert.deepEqual(
+    rows(entries).map(({ title }) => title),
+    ['R&D & more &eacute;', 'R&D & more &eacute;'],
+  )
+  assert.deepEqual(faults(entries), ['row_malformed@2', 'row_malformed@3'])
+  // A close tag that nothing opened closes everything: where the feed ends is not known then.
+  const wild = await read(rss([good, bad[2], good].join('\n')))
+  assert.deepEqual([rows(wild.entries).length, faults(wild.entries)], [2, ['row_malformed@2']])
+  assert.equal(wild.isCut, true)
+})
+
+test('a document that ends inside an item or before its end is cut', async () => {
+  const whole = rss(item('<title>a</title>') + item('<title>b</title>'))
+  const inItem = await read(whole.slice(0, whole.lastIndexOf('b</title>')))
+  assert.deepEqual([rows(inItem.entries).length, faults(inItem.entries)], [1, ['row_truncated@1']])
+  const between = await read(whole.slice(0, whole.lastIndexOf('<item>')))
+  for (const { isCut } of [inItem, between]) assert.equal(isCut, true)
+  assert.equal((await read(whole)).isCut, false)
+})
+
+test('elements without end or bottom are refused before they fill the memory', async () => {
+  await assert.rejects(read(`<rss>${'<a>'.repeat(100)}`), /nested deeper than 32/)
+  const endless = `<rss><!--${'x'.repeat(4 * ROW_CHARACTERS_MAX)}`
+  await assert.rejects(read(endless), /longer than/)
+  const long = item(`<title>${'x'.repeat(ROW_CHARACTERS_MAX + 1)}</title>`)
+  const { entries } = await read(rss(long + item('<title>b</title>')))
+  assert.deepEqual([faults(entries), rows(entries).length], [['row_too_long@1'], 1])
+})
+
+test('any bytes are read to their end, or refused with a FeedError', async () => {
+  const start = fc.constantFrom(
+    '',
+    'id,title,link,price\n',
+    '{"id":1}\n',
+    '<rss><item>',
+    '\ufeff<feed>',
+  )
+  const bytes = fc.uint8Array({ maxLength: 200 })
+  await fc.assert(
+    fc.asyncProperty(
+      start,
+      bytes,
+      fc.integer({ min: 1, max: 50 }),
+      async (text, tail, pieceBytes) => {
+        const all = Buffer.concat([Buffer.from(text), tail])
+        await read(all, { pieceBytes }).catch((error) =>
+          assert.equal(error.constructor.name, 'FeedError'),
+        )
+      },
+    ),
+  )
+})
