@@ -15,7 +15,8 @@ const product = source.filter((file) => !file.isTest)
 /** Data flows down: a folder imports only from itself and from folders to its left. */
 const LAYERS = [
   ...['platform', 'accounts', 'catalog', 'demand', 'links', 'matching', 'events', 'auction'],
-  ...['redirect', 'attribution', 'ledger', 'stats', 'reports', 'demo', 'app', 'cli'],
+  ...['redirect', 'attribution', 'ledger', 'stats', 'reports', 'demo', 'check-page', 'app'],
+  'cli',
 ]
 // Files of `src` itself belong to `app`, but for those that everything or nothing may import.
 const FILES_OF_CLI = new Set(['main.ts', 'cli.ts'])

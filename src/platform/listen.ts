@@ -9,7 +9,7 @@ import pg from 'pg'
 import { type Connection, clientConfig } from './postgres.ts'
 import { identifier } from './sql.ts'
 
-const RETRY_MS = 250 // An embedded server is back within 3 s; nobody is hurt by four tries a second.
+const RETRY_MS = 250 // An embedded server is back within seconds; nobody minds four tries each.
 const CONNECT_TIMEOUT_MS = 3_000
 
 export interface ListenOptions {

@@ -115,6 +115,7 @@ export function clientConfig(connection: Connection, applicationName: string): p
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError && error.errors.some(isUnreachable)) return true
+  if ('syscall' in error && error.syscall === 'connect') return true
   const code = 'code' in error ? String(error.code) : ''
   if (UNREACHABLE_CODES.has(code) || UNREACHABLE_SQLSTATE.test(code)) return true
   return UNREACHABLE_MESSAGE.test(error.message)
@@ -131,19 +132,22 @@ function endsConnection(error: unknown): boolean {
   return isUnreachable(error)
 }
 
-const UNREACHABLE_CODES = new Set(
-  'ECONNREFUSED ECONNRESET EPIPE ENOENT ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN'.split(
-    ' ',
-  ),
-)
+const UNREACHABLE_CODES = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
 
 // 08 connection, 53 out of resources (disk, connections), 57P shut down or starting, 58 system
 // error, 25006 a standby after a failover, 55P03 and 57014 not in time.
 const UNREACHABLE_SQLSTATE = /^(08...|53...|57P0.|58...|25006|55P03|57014)$/
 
 // The driver gives these no code.
-const UNREACHABLE_MESSAGE =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Query read timeout)/
+const UNREACHABLE_MESSAGE = new RegExp(
+  [
+    '^Connection terminated',
+    '^timeout exceeded when trying to connect',
+    '^Client has encountered a connection error',
+    '^Client was closed',
+    '^Cannot use a pool after calling end',
+  ].join('|'),
+)
 
 function sessionSettings(statementTimeoutMs: number): string {
   return [
