@@ -91,7 +91,8 @@ export const rivals: fc.Arbitrary<CandidateSpec[]> = named(
         fc.constantFrom(300_000, 500_000, 600_000),
         fc.integer({ min: 20_000, max: 3 * DOLLAR }),
       ),
-      quality: share,
+      // On a grid: two that differ in the last bit of a double are a tie in one scale only (P14).
+      quality: fc.integer({ min: 10, max: 1000 }).map((perMille) => perMille / 1000),
       priceMicros: fc.oneof(
         fc.constantFrom(90 * DOLLAR, 100 * DOLLAR),
         fc.integer({ min: 60 * DOLLAR, max: 105 * DOLLAR }),

@@ -46,6 +46,8 @@ export interface CandidateSet {
   readonly price: Float64Array // micros the reader pays; 0: unknown
   readonly quality: Float64Array // chance that a click lands and is valid
   readonly confidencePpm: Int32Array // that the offer is the link's product
+  /** Quality times confidence: the part of a weight that no request changes. */
+  readonly fit: Float64Array
   readonly floors: readonly (Float64Array | null)[] // micros by country index; null: none
   /** Of the known prices; stands for the original's price when that is unknown. 0: none known. */
   readonly medianPriceMicros: number
@@ -147,6 +149,7 @@ export function buildCandidateSet(
     price: column(({ priceMicros }) => priceMicros),
     quality: column(({ quality }) => quality),
     confidencePpm: integers(({ confidencePpm }) => confidencePpm),
+    fit: column(fitOf),
     floors: kept.map(({ floors }) => floors),
     medianPriceMicros,
   }
@@ -179,6 +182,17 @@ export function expectedValue({
   valuePerOrder: number
 }): number {
   return (alpha / nEff) * valuePerOrder
+}
+
+/** As above, one expression for sets and receipts. */
+export function fitOf({
+  quality,
+  confidencePpm,
+}: {
+  quality: number
+  confidencePpm: number
+}): number {
+  return quality * (confidencePpm / PPM)
 }
 
 /** The offer id of a candidate as everywhere else: a decimal string, '0' for none. */
@@ -218,12 +232,12 @@ function keepBest(
 
 /** The score under the strongest preference for low prices: `e_max · w_max` (economics 1.1). */
 function upperBound(candidate: Candidate, medianPriceMicros: number): number {
-  const { campaign, priceMicros, quality, confidencePpm } = candidate
+  const { campaign, priceMicros } = candidate
   const bidMicros = Math.max(campaign.bidMicros, campaign.exclusiveBidMicros)
   const isPriced = priceMicros > 0 && medianPriceMicros > 0
   const gain = isPriced ? (medianPriceMicros - priceMicros) / medianPriceMicros : 0
-  const weight = quality * confidencePpm * benefit(BETA_MAX * Math.min(Math.max(gain, 0), GAIN_MAX))
-  return valueAt(candidate, bidMicros) * weight
+  const benefitMax = benefit(BETA_MAX * Math.min(Math.max(gain, 0), GAIN_MAX))
+  return valueAt(candidate, bidMicros) * fitOf(candidate) * benefitMax
 }
 
 /** So that a cut at equal bounds does not depend on the order of the rows. */

@@ -16,16 +16,20 @@ const NODES = Float64Array.from({ length: 2 * SPAN * STEPS + 1 }, (_, node) =>
   expSeries(node / STEPS - SPAN),
 )
 
+/** 1/n!, because a multiplication takes a quarter of a division. */
+const [C2, C3, C4, C5, C6] = [1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720]
+
 /** `e^x` for |x| ≤ 1: exactly 1 at 0, bit-equal on every engine. */
 export function benefit(x: number): number {
   const node = Math.floor(x * STEPS + 0.5)
   const r = x - node / STEPS // at most 1/64 away from the node: seven terms give 10^-17
-  const near = 1 + r * (1 + (r / 2) * (1 + (r / 3) * (1 + (r / 4) * (1 + (r / 5) * (1 + r / 6)))))
+  const near = 1 + r * (1 + r * (C2 + r * (C3 + r * (C4 + r * (C5 + r * C6)))))
   return (NODES[node + SPAN * STEPS] as number) * near
 }
 
 /** `e^x` by its plain series: for tables made at start, |x| ≤ 8. */
 export function expSeries(x: number): number {
+  if (x < 0) return 1 / expSeries(-x) // terms of one sign lose no digits
   let term = 1
   let sum = 1
   for (let n = 1; Math.abs(term) > 1e-18 * sum; n++) {

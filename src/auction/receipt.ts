@@ -8,7 +8,7 @@
  */
 import { MODEL } from '../events/event.ts'
 import type { CampaignState } from './campaign-state.ts'
-import { CANDIDATES_MAX, type CandidateSet, expectedValue } from './candidate-set.ts'
+import { CANDIDATES_MAX, type CandidateSet, expectedValue, fitOf } from './candidate-set.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
 import { type AuctionRequest, RULE_VERSION } from './run-auction.ts'
 import {
@@ -67,13 +67,10 @@ export function packReceipt(auction: {
   writeOutcome(outcome)
   scratch.set(resultNumber, 8)
   scratch.set(ENGINE, HEAD_BYTES)
-  let at = HEAD_BYTES + ENGINE.length
-  for (let i = 0; i < set.n; i++) {
-    writeCandidate(set, i, at)
-    writeVerdict(set, { request, i, at }, outcome)
-    at += CANDIDATE_BYTES
-  }
-  return Buffer.from(scratch.subarray(0, at))
+  const start = HEAD_BYTES + ENGINE.length
+  writeCandidates(set, start)
+  writeVerdicts(set, { request, losses: outcome.losses, start })
+  return Buffer.from(scratch.subarray(0, start + set.n * CANDIDATE_BYTES))
 }
 
 function writeHead(set: CandidateSet, request: AuctionRequest): void {
@@ -122,57 +119,64 @@ function writeOutcome(outcome: Outcome): void {
   view.setFloat64(136, outcome.regretMicros, true)
 }
 
-/** What the candidate brought along. The three amounts are those of its payment model. */
-function writeCandidate(set: CandidateSet, i: number, at: number): void {
-  const model = set.model[i] as number
-  const isCpc = model === MODEL.cpc
-  view.setUint32(at, set.campaignId[i] as number, true)
-  view.setUint32(at + 4, set.merchId[i] as number, true)
-  view.setUint32(at + 8, set.offerId[2 * i] as number, true)
-  view.setUint32(at + 12, set.offerId[2 * i + 1] as number, true)
-  view.setFloat64(at + 16, (isCpc ? set.value : set.alpha)[i] as number, true)
-  view.setFloat64(at + 24, (isCpc ? set.posted : set.nEff)[i] as number, true)
-  view.setFloat64(at + 32, (isCpc ? set.ceiling : set.valuePerOrder)[i] as number, true)
-  view.setFloat64(at + 40, set.quality[i] as number, true)
-  view.setFloat64(at + 48, set.price[i] as number, true)
-  view.setUint32(at + 64, set.confidencePpm[i] as number, true)
-}
-
-/** What the state of the world and the request said about it. */
-function writeVerdict(
-  set: CandidateSet,
-  { request, i, at }: { request: AuctionRequest; i: number; at: number },
-  { losses }: Outcome,
-): void {
-  const { state } = set
-  const campaign = set.campaign[i] as number
-  const floors = set.floors[i] as Float64Array | null
-  view.setFloat64(at + 56, floors === null ? 0 : (floors[request.country] as number), true)
-  view.setFloat32(at + 68, state.ptr[campaign] as number, true)
-  view.setFloat32(at + 72, state.roasFactor[campaign] as number, true)
-  view.setUint8(
-    at + 76,
-    (set.model[i] as number) | ((state.live[campaign] as number) << LIVE_SHIFT),
-  )
-  view.setUint8(at + 77, bitsOf(set, request, i))
-  view.setUint16(at + 78, losses[i] as number, true)
-}
-
-function bitsOf(set: CandidateSet, request: AuctionRequest, i: number): number {
-  const { country, publisher } = request
-  const countries = set.countries[i] as Uint32Array | null
-  const publishers = set.publishers[i] as IdList | null
-  const { merchants } = publisher
-  let bits = 0
-  if (set.isInStock[i] === 1) bits |= BIT.inStock
-  if (set.state.budgetOk[set.campaign[i] as number] !== 0) bits |= BIT.funded
-  if (((set.deviceMask[i] as number) & deviceBit(request.device)) !== 0) bits |= BIT.device
-  if (countries === null || (((countries[country >>> 5] as number) >>> (country & 31)) & 1) === 1) {
-    bits |= BIT.country
+/** What the candidates brought along. The three amounts are those of their payment model. */
+function writeCandidates(set: CandidateSet, start: number): void {
+  const { n, campaignId, merchId, offerId, model, value, posted, ceiling } = set
+  const { alpha, nEff, valuePerOrder, quality, price, confidencePpm } = set
+  for (let i = 0, at = start; i < n; i++, at += CANDIDATE_BYTES) {
+    const isCpc = model[i] === MODEL.cpc
+    view.setUint32(at, campaignId[i] as number, true)
+    view.setUint32(at + 4, merchId[i] as number, true)
+    view.setUint32(at + 8, offerId[2 * i] as number, true)
+    view.setUint32(at + 12, offerId[2 * i + 1] as number, true)
+    view.setFloat64(at + 16, (isCpc ? value[i] : alpha[i]) as number, true)
+    view.setFloat64(at + 24, (isCpc ? posted[i] : nEff[i]) as number, true)
+    view.setFloat64(at + 32, (isCpc ? ceiling[i] : valuePerOrder[i]) as number, true)
+    view.setFloat64(at + 40, quality[i] as number, true)
+    view.setFloat64(at + 48, price[i] as number, true)
+    view.setUint32(at + 64, confidencePpm[i] as number, true)
   }
-  if (publishers === null || lets(publishers, publisher.pubId)) bits |= BIT.publisher
-  if (merchants === null || lets(merchants, set.merchId[i] as number)) bits |= BIT.merchant
-  return bits
+}
+
+/** What the state of the world and the request said about them, and what became of them. */
+function writeVerdicts(
+  set: CandidateSet,
+  { request, losses, start }: { request: AuctionRequest; losses: Uint16Array; start: number },
+): void {
+  const { n, campaign, model, floors } = set
+  const { live, ptr, roasFactor } = set.state
+  for (let i = 0, at = start; i < n; i++, at += CANDIDATE_BYTES) {
+    const index = campaign[i] as number
+    const floor = floors[i] as Float64Array | null
+    view.setFloat64(at + 56, floor === null ? 0 : (floor[request.country] as number), true)
+    view.setFloat32(at + 68, ptr[index] as number, true)
+    view.setFloat32(at + 72, roasFactor[index] as number, true)
+    view.setUint8(at + 76, (model[i] as number) | ((live[index] as number) << LIVE_SHIFT))
+    view.setUint16(at + 78, losses[i] as number, true)
+  }
+  writeBits(set, request, start)
+}
+
+function writeBits(set: CandidateSet, request: AuctionRequest, start: number): void {
+  const { n, campaign, merchId, isInStock, deviceMask, countries, publishers } = set
+  const { budgetOk } = set.state
+  const { country } = request
+  const { pubId, merchants } = request.publisher
+  const device = deviceBit(request.device)
+  for (let i = 0, at = start + 77; i < n; i++, at += CANDIDATE_BYTES) {
+    const inCountries = countries[i] as Uint32Array | null
+    const atPublishers = publishers[i] as IdList | null
+    let bits = 0
+    if (isInStock[i] === 1) bits |= BIT.inStock
+    if (budgetOk[campaign[i] as number] !== 0) bits |= BIT.funded
+    if (((deviceMask[i] as number) & device) !== 0) bits |= BIT.device
+    if (inCountries === null || ((inCountries[country >>> 5] as number) >>> (country & 31)) & 1) {
+      bits |= BIT.country
+    }
+    if (atPublishers === null || lets(atPublishers, pubId)) bits |= BIT.publisher
+    if (merchants === null || lets(merchants, merchId[i] as number)) bits |= BIT.merchant
+    view.setUint8(at, bits)
+  }
 }
 
 /** Reads a receipt back; throws when it is not one, or one of a layout this version lacks. */
@@ -259,6 +263,8 @@ function readSet(packed: Buffer, rows: readonly Buffer[]): CandidateSet {
   const ofOrders = (at: number) =>
     Float64Array.from(rows, (row) => (isCpc(row) ? 0 : row.readDoubleLE(at)))
   const [alpha, nEff, valuePerOrder] = [ofOrders(16), ofOrders(24), ofOrders(32)]
+  const quality = doubles(40)
+  const confidencePpm = words(64)
   const meanOr = (at: number) =>
     Float64Array.from(rows, (row, i) =>
       isCpc(row)
@@ -290,8 +296,9 @@ function readSet(packed: Buffer, rows: readonly Buffer[]): CandidateSet {
     nEff,
     valuePerOrder,
     price: doubles(48),
-    quality: doubles(40),
-    confidencePpm: words(64),
+    quality,
+    confidencePpm,
+    fit: quality.map((q, i) => fitOf({ quality: q, confidencePpm: confidencePpm[i] ?? 0 })),
     floors: rows.map((row) => floorEverywhere(row.readDoubleLE(56))),
     medianPriceMicros: packed.readDoubleLE(64),
   }

@@ -10,11 +10,12 @@ interface Case {
   readonly request?: RequestSpec
   readonly candidates: readonly CandidateSpec[]
   readonly expect: {
-    readonly winner: string | null
+    readonly winner?: string | null
     readonly priceMicros?: number
     readonly ratePpm?: number
     readonly runnerUpScore?: number
     readonly reserveMicros?: number
+    readonly explored?: boolean
     readonly reason?: string
     readonly losses?: Readonly<Record<string, string>>
   }

@@ -32,6 +32,11 @@ import { deviceBit, type IdList, lets } from './targeting.ts'
 export const RULE_VERSION = 1
 /** Below it, an offer is too likely to be another product (economics 1.2). */
 export const CONFIDENCE_MIN_PPM = 950_000
+/**
+ * A score divided by its own weight may come back 2^-52 above the whole number it was made from,
+ * which rounding up would turn into a micro too much: of two equals, one would pay over its bid.
+ */
+const ROUNDING_SLACK = 1 - 1e-12
 
 /** A publisher's settings, compiled once per snapshot. */
 export interface PublisherTerms {
@@ -62,7 +67,7 @@ const seed = createSeed()
 /** Facts of the auction under way. */
 const facts = {
   isExploring: false,
-  deviceBit: 0,
+  device: 0,
   referenceMicros: 0.5,
   priceMaxMicros: 0.5,
   toleranceRatio: 0.5,
@@ -82,12 +87,9 @@ export function runAuction(
 ): void {
   begin(set, request, resultNumber, outcome)
   const { losses } = outcome
-  for (let i = 0; i < set.n; i++) {
-    let loss = screen(set, request, i)
-    if (loss === LOSS.none) loss = weigh(set, request, i, outcome)
-    losses[i] = loss
-    if (loss === LOSS.outbid) place(set, i, outcome)
-  }
+  screenCampaigns(set, request, losses)
+  screenOffers(set, request, losses)
+  scoreOffers(set, request, outcome)
   if (outcome.winner < 0) outcome.reason = closestReason(set.n, losses)
   else settle(set, request, outcome)
   if (facts.isExploring) outcome.regretMicros = regret(outcome.winner)
@@ -103,12 +105,13 @@ function begin(
   readSeed(resultNumber, seed)
   const gate = drawBits(seed, 0, PURPOSE.gate)
   facts.isExploring = isBelow(gate, publisher.epsilonPpm / PPM)
-  facts.deviceBit = deviceBit(request.device)
+  facts.device = deviceBit(request.device)
   const reference =
     request.originalPriceMicros > 0 ? request.originalPriceMicros : set.medianPriceMicros
   facts.referenceMicros = reference
   // In whole micros: a price of exactly the tolerance passes, whatever its binary fraction.
-  facts.priceMaxMicros = reference + Math.floor((reference * publisher.tolerancePpm) / PPM)
+  const toleranceMicros = Math.floor((reference * publisher.tolerancePpm) / PPM)
+  facts.priceMaxMicros = reference + toleranceMicros
   facts.toleranceRatio = publisher.tolerancePpm / PPM
   facts.reserveMicros = Math.max(PLATFORM_RESERVE, publisher.floorMicros)
   facts.bestMean = 0
@@ -126,71 +129,101 @@ function begin(
   outcome.regretMicros = 0
 }
 
-/** The checks that need no score, cheapest first; the loss code of the first that fails. */
-function screen(set: CandidateSet, request: AuctionRequest, i: number): number {
-  const { state } = set
-  const campaign = set.campaign[i] as number
-  const live = state.live[campaign] as number
-  if (live !== LIVE.live && live !== LIVE.staleFeed) {
-    return live === LIVE.outOfFlight ? LOSS.outOfFlight : LOSS.inactive
-  }
-  if (set.isInStock[i] === 0) return LOSS.outOfStock
-  // A page that no feed tells of has no price to be stale.
-  if (live === LIVE.staleFeed && set.price[i] !== 0) return LOSS.staleFeed
-  if (((set.deviceMask[i] as number) & facts.deviceBit) === 0) return LOSS.device
-  const countries = set.countries[i] as Uint32Array | null
-  if (countries !== null) {
-    const { country } = request
-    if ((((countries[country >>> 5] as number) >>> (country & 31)) & 1) === 0) return LOSS.country
-  }
-  const merchId = set.merchId[i] as number
+/** Who may run, and whom for: the checks that know neither price nor draw. */
+function screenCampaigns(set: CandidateSet, request: AuctionRequest, losses: Uint16Array): void {
+  const { n, campaign, merchId, isInStock, price, deviceMask, countries, publishers } = set
+  const { live } = set.state
+  const { device } = facts
   const { pubId, merchants } = request.publisher
-  const publishers = set.publishers[i] as IdList | null
-  if (publishers !== null && !lets(publishers, pubId)) return LOSS.blocked
-  if (merchants !== null && !lets(merchants, merchId)) return LOSS.blocked
-  if (request.isExclusive && merchId !== request.originalMerchId) return LOSS.exclusive
-  if ((set.confidencePpm[i] as number) < CONFIDENCE_MIN_PPM) return LOSS.confidence
-  const price = set.price[i] as number
-  if (price === 0) {
-    if (request.publisher.isPriceRequired) return LOSS.price
-  } else if (price > facts.priceMaxMicros && facts.referenceMicros > 0) return LOSS.price
-  const ptr = state.ptr[campaign] as number
-  if (ptr < 1) {
-    const coin = drawBits(seed, set.campaignId[i] as number, PURPOSE.pace)
-    if (!isBelow(coin, ptr)) return LOSS.paced
+  const word = request.country >>> 5
+  const bit = 1 << (request.country & 31)
+  for (let i = 0; i < n; i++) {
+    const standing = live[campaign[i] as number] as number
+    const inCountries = countries[i] as Uint32Array | null
+    const atPublishers = publishers[i] as IdList | null
+    let loss: number = LOSS.none
+    if (standing === LIVE.inactive) loss = LOSS.inactive
+    else if (standing === LIVE.outOfFlight) loss = LOSS.outOfFlight
+    else if (isInStock[i] === 0) loss = LOSS.outOfStock
+    // A page that no feed tells of has no price to be stale.
+    else if (standing === LIVE.staleFeed && price[i] !== 0) loss = LOSS.staleFeed
+    else if (((deviceMask[i] as number) & device) === 0) loss = LOSS.device
+    else if (inCountries !== null && ((inCountries[word] as number) & bit) === 0) {
+      loss = LOSS.country
+    } else if (atPublishers !== null && !lets(atPublishers, pubId)) loss = LOSS.blocked
+    else if (merchants !== null && !lets(merchants, merchId[i] as number)) loss = LOSS.blocked
+    losses[i] = loss
   }
-  return state.budgetOk[campaign] === 0 ? LOSS.unfunded : LOSS.none
 }
 
-/** Scores a candidate; `outbid` until it turns out to have won, or why it has no score. */
-function weigh(set: CandidateSet, request: AuctionRequest, i: number, outcome: Outcome): number {
-  const price = set.price[i] as number
-  const reference = facts.referenceMicros
-  const gain = price === 0 || reference === 0 ? 0 : (reference - price) / reference
-  const clipped = Math.min(Math.max(gain, -facts.toleranceRatio), GAIN_MAX)
-  const weight =
-    (set.quality[i] as number) *
-    ((set.confidencePpm[i] as number) / PPM) *
-    benefit(request.publisher.beta * clipped)
-  const reserve = reserveOf(set, request, i)
-  let value = (request.isExclusive ? set.posted : set.value)[i] as number
-  if (set.model[i] === MODEL.cpc) {
-    const factor = set.state.roasFactor[set.campaign[i] as number] as number
-    value = Math.min(value, Math.floor((set.ceiling[i] as number) * factor))
+/** Whether the offer is the product at an acceptable price, and the campaign can pay this time. */
+function screenOffers(set: CandidateSet, request: AuctionRequest, losses: Uint16Array): void {
+  const { n, campaign, campaignId, merchId, confidencePpm, price } = set
+  const { budgetOk, ptr } = set.state
+  const { isExclusive, originalMerchId } = request
+  const { isPriceRequired } = request.publisher
+  const { priceMaxMicros } = facts
+  for (let i = 0; i < n; i++) {
+    if (losses[i] !== LOSS.none) continue
+    const at = campaign[i] as number
+    const asked = price[i] as number
+    const pass = ptr[at] as number
+    let loss: number = LOSS.none
+    if (isExclusive && merchId[i] !== originalMerchId) loss = LOSS.exclusive
+    else if ((confidencePpm[i] as number) < CONFIDENCE_MIN_PPM) loss = LOSS.confidence
+    else if (asked > priceMaxMicros || (asked === 0 && isPriceRequired)) loss = LOSS.price
+    else if (pass < 1 && !isBelow(drawBits(seed, campaignId[i] as number, PURPOSE.pace), pass)) {
+      loss = LOSS.paced
+    } else if (budgetOk[at] === 0) loss = LOSS.unfunded
+    losses[i] = loss
   }
-  if (facts.isExploring) {
-    // The mean is what exploring is measured against; the draw ranks and prices (1.5 caveat b).
-    means[i] = value >= reserve ? value * weight : 0
-    if ((means[i] as number) > facts.bestMean) {
-      facts.bestMean = means[i] as number
-      facts.bestMeanWeight = weight
+}
+
+/** Scores who is left and keeps the best two. */
+function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcome): void {
+  const { n, campaign, model, price, fit, ceiling, floors } = set
+  const { roasFactor } = set.state
+  const { losses, values, weights, scores } = outcome
+  const { beta } = request.publisher
+  const { isExploring, referenceMicros: reference, toleranceRatio, reserveMicros } = facts
+  const offered = request.isExclusive ? set.posted : set.value
+  for (let i = 0; i < n; i++) {
+    if (losses[i] !== LOSS.none) continue
+    const asked = price[i] as number
+    const gain = asked === 0 ? 0 : (reference - asked) / reference
+    const clipped = Math.min(Math.max(gain, -toleranceRatio), GAIN_MAX)
+    const weight = (fit[i] as number) * benefit(beta * clipped)
+    const floor = floors[i] as Float64Array | null
+    const reserve =
+      floor === null ? reserveMicros : Math.max(reserveMicros, floor[request.country] as number)
+    let value = offered[i] as number
+    if (model[i] === MODEL.cpc) {
+      const factor = roasFactor[campaign[i] as number] as number
+      value = Math.min(value, Math.floor((ceiling[i] as number) * factor))
     }
-    if (set.model[i] !== MODEL.cpc) value = sampledValue(set, i)
+    if (isExploring) {
+      noteMean(i, value >= reserve ? value : 0, weight)
+      if (model[i] !== MODEL.cpc) value = sampledValue(set, i)
+    }
+    values[i] = value
+    weights[i] = weight
+    scores[i] = value * weight
+    if (value < reserve) losses[i] = LOSS.belowFloor
+    else {
+      losses[i] = LOSS.outbid // until it turns out to have won
+      place(set, i, outcome)
+    }
   }
-  outcome.values[i] = value
-  outcome.weights[i] = weight
-  outcome.scores[i] = value * weight
-  return value >= reserve ? LOSS.outbid : LOSS.belowFloor
+}
+
+/** The mean is what exploring is measured against; the draw ranks and prices (1.5 caveat b). */
+function noteMean(i: number, value: number, weight: number): void {
+  const mean = value * weight
+  means[i] = mean
+  if (mean > facts.bestMean) {
+    facts.bestMean = mean
+    facts.bestMeanWeight = weight
+  }
 }
 
 /** Thompson's draw of a click's value: the order rate from its posterior (economics 1.4). */
@@ -271,7 +304,7 @@ function settle(set: CandidateSet, request: AuctionRequest, outcome: Outcome): v
   outcome.ratePpm = PPM
   if (request.isExclusive || request.isFirstPrice) outcome.priceMicros = value
   else {
-    const critical = Math.ceil(rival / (weights[winner] as number))
+    const critical = Math.ceil((rival / (weights[winner] as number)) * ROUNDING_SLACK)
     outcome.priceMicros = Math.min(Math.max(critical, reserve), value)
   }
 }

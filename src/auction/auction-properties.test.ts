@@ -1,0 +1,350 @@
+/** P1 to P15 of economics 5, each on random auctions; P16 is in draw.test.ts. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { candidates, open, request, resultNumber, rivals } from '../../test/auction-arbitraries.ts'
+import {
+  type CandidateSpec,
+  hold,
+  makeRequest,
+  makeSet,
+  resultNumber as numberOf,
+  type RequestSpec,
+} from '../../test/auction-world.ts'
+import { MODEL } from '../events/event.ts'
+import { LOSS } from './loss-code.ts'
+import { createOutcome } from './outcome.ts'
+import { runAuction } from './run-auction.ts'
+
+const RUNS = { numRuns: 1000 }
+
+/** The same candidates with one of them bidding otherwise. */
+function withBid(specs: readonly CandidateSpec[], name: string, bidMicros: number) {
+  return specs.map((spec) => (spec.name === name ? { ...spec, bidMicros } : spec))
+}
+
+/** Names stay with campaigns when candidates move, as ids do in the service. */
+function fixed(specs: readonly CandidateSpec[]): CandidateSpec[] {
+  return specs.map((spec, index) => ({
+    campaign: index + 1,
+    merchant: index + 1,
+    offerId: String(1000 + index),
+    ...spec,
+  }))
+}
+
+test('P1: the winner passed every check, or nobody won although nobody could', () => {
+  fc.assert(
+    fc.property(candidates, request, resultNumber, (specs, asked, number) => {
+      const { outcome, set } = hold(specs, asked, number)
+      const losses = Array.from(outcome.losses.subarray(0, set.n))
+      const eligible = losses.filter((loss) => loss === LOSS.none || loss === LOSS.outbid)
+      assert.equal(eligible.length, outcome.eligible)
+      if (outcome.winner < 0) {
+        assert.equal(outcome.eligible, 0)
+        assert.notEqual(outcome.reason, LOSS.none)
+        assert.equal(outcome.priceMicros, 0)
+      } else {
+        assert.deepEqual(
+          losses.map((loss, i) => (loss === LOSS.none ? i : -1)).filter((i) => i >= 0),
+          [outcome.winner],
+        )
+        assert.equal(outcome.reason, LOSS.none)
+      }
+    }),
+    RUNS,
+  )
+})
+
+test('P2: the order of the candidates changes neither winner nor price', () => {
+  const shuffled = fc.tuple(candidates, request, resultNumber).chain(([specs, asked, number]) => {
+    const some = fixed(specs.slice(0, 64)) // above the cap, ties may be cut by their place
+    return fc.tuple(
+      fc.constant(some),
+      fc.shuffledSubarray(some, { minLength: some.length }),
+      fc.constant(asked),
+      fc.constant(number),
+    )
+  })
+  fc.assert(
+    fc.property(shuffled, ([specs, moved, asked, number]) => {
+      const one = hold(specs, asked, number)
+      const other = hold(moved, asked, number)
+      assert.equal(other.winner, one.winner)
+      assert.deepEqual(other.losses, one.losses)
+      for (const field of ['priceMicros', 'score', 'runnerUpScore', 'ratePpm'] as const) {
+        assert.equal(other.outcome[field], one.outcome[field], field)
+      }
+    }),
+    RUNS,
+  )
+})
+
+test('P3: reserve <= price <= bid, in whole micros', () => {
+  fc.assert(
+    fc.property(candidates, request, resultNumber, (specs, asked, number) => {
+      const { outcome, set } = hold(specs, asked, number)
+      const { winner, priceMicros, reserveMicros, values } = outcome
+      if (winner < 0) return
+      assert.ok(Number.isSafeInteger(priceMicros))
+      if (set.model[winner] !== MODEL.cpc) {
+        assert.equal(priceMicros, 0)
+        return
+      }
+      assert.ok(reserveMicros >= 10_000)
+      assert.ok(reserveMicros <= priceMicros, `${reserveMicros} > ${priceMicros}`)
+      assert.ok(priceMicros <= (values[winner] as number))
+    }),
+    RUNS,
+  )
+})
+
+test('P4: the price is critical: a bid a micro above it wins, two below it loses', () => {
+  fc.assert(
+    fc.property(rivals, open, resultNumber, (specs, asked, number) => {
+      const { winner, outcome } = hold(specs, asked, number)
+      if (winner === null) return
+      const above = hold(withBid(specs, winner, outcome.priceMicros + 1), asked, number)
+      assert.equal(above.winner, winner)
+      const below = hold(withBid(specs, winner, outcome.priceMicros - 2), asked, number)
+      assert.notEqual(below.winner, winner)
+    }),
+    RUNS,
+  )
+})
+
+test('P5: raising the winning bid changes neither winner nor price', () => {
+  const raise = fc.integer({ min: 1, max: 5_000_000 })
+  fc.assert(
+    fc.property(rivals, open, resultNumber, raise, (specs, asked, number, by) => {
+      const { winner, outcome } = hold(specs, asked, number)
+      const bid = specs.find(({ name }) => name === winner)?.bidMicros
+      if (winner === null || bid === undefined) return
+      const held = hold(withBid(specs, winner, bid + by), asked, number)
+      assert.equal(held.winner, winner)
+      assert.equal(held.outcome.priceMicros, outcome.priceMicros)
+    }),
+    RUNS,
+  )
+})
+
+test('at equal weights the winner pays exactly the second bid', () => {
+  const bid = fc.integer({ min: 10_000, max: 9_000_000_000 })
+  const quality = fc.double({ min: 0.01, max: 1, noNaN: true })
+  fc.assert(
+    fc.property(bid, bid, quality, resultNumber, (one, other, q, number) => {
+      const specs = [one, other].map((bidMicros) => ({
+        name: `${bidMicros}`,
+        bidMicros,
+        quality: q,
+      }))
+      const { outcome } = hold(specs, {}, number)
+      assert.equal(outcome.priceMicros, Math.min(one, other))
+    }),
+    RUNS,
+  )
+})
+
+test('P6: no bid other than its true value earns a merchant more', () => {
+  const deviation = fc.integer({ min: 0, max: 3_000_000 })
+  const who = fc.nat({ max: 7 })
+  fc.assert(
+    fc.property(rivals, open, resultNumber, who, deviation, (specs, asked, number, index, bid) => {
+      const { name, bidMicros: trueMicros } = specs[index % specs.length] as CandidateSpec
+      const utility = (held: ReturnType<typeof hold>) =>
+        held.winner === name ? (trueMicros as number) - held.outcome.priceMicros : 0
+      const truthful = utility(hold(specs, asked, number))
+      const deviant = utility(hold(withBid(specs, name, bid), asked, number))
+      assert.ok(deviant <= truthful, `${deviant} > ${truthful}`)
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+test('P7: nobody eligible has more value times weight than the winner', () => {
+  fc.assert(
+    fc.property(candidates, request, resultNumber, (specs, asked, number) => {
+      const { outcome, set } = hold(specs, asked, number)
+      for (let i = 0; i < set.n; i++) {
+        if (outcome.losses[i] !== LOSS.outbid) continue
+        assert.ok((outcome.scores[i] as number) <= outcome.score)
+        if (set.merchId[i] === set.merchId[outcome.winner]) continue
+        assert.ok((outcome.scores[i] as number) <= outcome.runnerUpScore)
+      }
+      if (outcome.runnerUp >= 0) {
+        assert.notEqual(set.merchId[outcome.runnerUp], set.merchId[outcome.winner])
+      }
+    }),
+    RUNS,
+  )
+})
+
+test('P8: a losing candidate that joins never lowers the price, one that leaves never raises it', () => {
+  fc.assert(
+    fc.property(rivals, open, resultNumber, fc.nat(), (specs, asked, number, pick) => {
+      const all = fixed(specs)
+      const held = hold(all, asked, number)
+      const losers = all.filter(({ name }) => name !== held.winner)
+      const leaving = losers[pick % losers.length]
+      if (leaving === undefined) return
+      const without = hold(
+        all.filter((spec) => spec !== leaving),
+        asked,
+        number,
+      )
+      assert.equal(without.winner, held.winner)
+      assert.ok(without.outcome.priceMicros <= held.outcome.priceMicros)
+    }),
+    RUNS,
+  )
+})
+
+test('P9: a greater beta never selects a dearer product at equal value, quality and match', () => {
+  const beta = fc.double({ min: 0, max: 3, noNaN: true })
+  const price = fc.integer({ min: 60_000_000, max: 105_000_000 })
+  const prices = fc.array(price, { minLength: 1, maxLength: 8 })
+  fc.assert(
+    fc.property(prices, beta, beta, resultNumber, (list, one, other, number) => {
+      const specs = list.map((priceMicros, i) => ({ name: String(priceMicros), priceMicros, i }))
+      const won = (b: number) =>
+        Number(hold(specs, { originalPriceMicros: 100_000_000, beta: b }, number).winner)
+      assert.ok(won(Math.max(one, other)) <= won(Math.min(one, other)))
+    }),
+    RUNS,
+  )
+})
+
+test('P10: an exclusive link goes to its own merchant or to nobody', () => {
+  fc.assert(
+    fc.property(candidates, request, resultNumber, (specs, asked, number) => {
+      const { outcome, set } = hold(specs, { ...asked, isExclusive: true }, number)
+      if (outcome.winner >= 0) assert.equal(set.merchId[outcome.winner], asked.originalMerchant)
+    }),
+    RUNS,
+  )
+})
+
+test('P11: the same set, request and result number give the same outcome, whatever ran between', () => {
+  fc.assert(
+    fc.property(
+      candidates,
+      request,
+      resultNumber,
+      candidates,
+      request,
+      (specs, asked, number, others, between) => {
+        const set = makeSet(specs, asked)
+        const [first, again] = [createOutcome(), createOutcome()]
+        runAuction(set, makeRequest(asked), number, first)
+        runAuction(makeSet(others, between), makeRequest(between), numberOf(9), again)
+        runAuction(set, makeRequest(asked), number, again)
+        const { losses, values, weights, scores, ...decision } = first
+        const { losses: l, values: v, weights: w, scores: s, ...decidedAgain } = again
+        assert.deepEqual(decidedAgain, decision)
+        assert.deepEqual(l.subarray(0, set.n), losses.subarray(0, set.n))
+      },
+    ),
+    RUNS,
+  )
+})
+
+test('P12: each of k equal candidates wins one time in k, within four standard errors', () => {
+  const AUCTIONS = 40_000
+  for (const k of [2, 3, 7]) {
+    const set = makeSet(Array.from({ length: k }, (_, i) => ({ name: `C${i}` })))
+    const request = makeRequest()
+    const outcome = createOutcome()
+    const wins = new Array<number>(k).fill(0)
+    for (let n = 0; n < AUCTIONS; n++) {
+      runAuction(set, request, numberOf(n), outcome)
+      wins[outcome.winner] = (wins[outcome.winner] ?? 0) + 1
+    }
+    const bound = 4 * Math.sqrt(AUCTIONS * (1 / k) * (1 - 1 / k))
+    for (const count of wins) assert.ok(Math.abs(count - AUCTIONS / k) < bound, `${wins} of ${k}`)
+  }
+})
+
+test('P13: without exploration no draw affects the outcome', () => {
+  const steady = candidates.map((specs) => specs.map((spec) => ({ ...spec, ptr: 1 })))
+  fc.assert(
+    fc.property(steady, request, resultNumber, resultNumber, (specs, asked, one, other) => {
+      const still: RequestSpec = { ...asked, epsilonPpm: 0 }
+      const a = hold(specs, still, one).outcome
+      const b = hold(specs, still, other).outcome
+      // A fair rotation is the only use of the number left, and it moves no score and no price.
+      assert.equal(b.score, a.score)
+      assert.equal(b.eligible, a.eligible)
+      if (a.score !== a.runnerUpScore) assert.equal(b.priceMicros, a.priceMicros)
+      assert.equal(a.explored, false)
+      assert.equal(a.regretMicros, 0)
+    }),
+    RUNS,
+  )
+})
+
+test('P14: bids, values and reserves times c: the same winner, the price within c of c times it', () => {
+  const scale = fc.integer({ min: 2, max: 500 })
+  // Above the platform's own reserve, which does not scale.
+  const floors = fc.constantFrom(20_000, 300_000)
+  fc.assert(
+    fc.property(rivals, open, floors, resultNumber, scale, (specs, asked, floor, number, c) => {
+      const one = hold(specs, { ...asked, floorMicros: floor }, number)
+      const scaled = specs.map((spec) => ({ ...spec, bidMicros: (spec.bidMicros ?? 0) * c }))
+      const many = hold(scaled, { ...asked, floorMicros: floor * c }, number)
+      assert.equal(many.winner, one.winner)
+      assert.ok(Math.abs(many.outcome.priceMicros - one.outcome.priceMicros * c) <= c)
+    }),
+    RUNS,
+  )
+})
+
+test('P15: without candidates the link keeps its own address', () => {
+  fc.assert(
+    fc.property(request, resultNumber, (asked, number) => {
+      const { outcome } = hold([], asked, number)
+      assert.equal(outcome.winner, -1)
+      assert.equal(outcome.priceMicros, 0)
+      assert.equal(outcome.reason, LOSS.noCandidates)
+    }),
+  )
+})
+
+test('a pacing coin passes as often as its rate says, and the same result draws the same coin', () => {
+  const AUCTIONS = 20_000
+  const set = makeSet([{ name: 'A', ptr: 0.3 }])
+  const outcome = createOutcome()
+  let passed = 0
+  for (let n = 0; n < AUCTIONS; n++) {
+    runAuction(set, makeRequest(), numberOf(n), outcome)
+    if (outcome.winner === 0) passed += 1
+  }
+  const bound = 4 * Math.sqrt(AUCTIONS * 0.3 * 0.7)
+  assert.ok(Math.abs(passed - AUCTIONS * 0.3) < bound, `${passed} of ${AUCTIONS}`)
+})
+
+test('exploring finds the better of two unknown merchants now and then, and says what it cost', () => {
+  const AUCTIONS = 4000
+  const known = { name: 'known', model: 'cpa', orders: 200, clicks: 10_000 } as const
+  const fresh = { name: 'fresh', model: 'cpa', orders: 1, clicks: 60 } as const
+  const worth = { valuePerOrderMicros: 6_000_000 }
+  const set = makeSet([
+    { ...known, ...worth },
+    { ...fresh, ...worth },
+  ])
+  const request = makeRequest({ epsilonPpm: 50_000 })
+  const outcome = createOutcome()
+  let explored = 0
+  let fresher = 0
+  for (let n = 0; n < AUCTIONS; n++) {
+    runAuction(set, request, numberOf(n), outcome)
+    assert.ok(outcome.explored || outcome.winner === 0)
+    if (outcome.explored) explored += 1
+    if (outcome.winner !== 1) continue
+    fresher += 1
+    const [best, won] = [(200 / 10_000) * 6_000_000, (1 / 60) * 6_000_000]
+    assert.ok(Math.abs(outcome.regretMicros - (best - won)) < 1e-6)
+  }
+  const bound = 4 * Math.sqrt(AUCTIONS * 0.05 * 0.95)
+  assert.ok(Math.abs(explored - AUCTIONS * 0.05) < bound, `${explored} explored`)
+  assert.ok(fresher > explored * 0.2 && fresher < explored * 0.6, `${fresher} of ${explored}`)
+})

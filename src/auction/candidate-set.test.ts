@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type CandidateSpec, hold, makeSet } from '../../test/auction-world.ts'
+import { MODEL } from '../events/event.ts'
+import { CANDIDATES_MAX, offerIdOf, pairCandidates } from './candidate-set.ts'
+import { ANY_DEVICE } from './targeting.ts'
+
+const crowd = (count: number): CandidateSpec[] =>
+  Array.from({ length: count }, (_, i) => ({ name: `C${i}`, bidMicros: 100_000 + i * 1000 }))
+
+test('of more than 64 candidates those stay whose score could be highest', () => {
+  const set = makeSet(crowd(100))
+  assert.equal(set.n, CANDIDATES_MAX)
+  assert.equal(Math.min(...set.value), 136_000)
+  assert.equal(hold(crowd(100)).winner, 'C99')
+})
+
+test('the cut looks at quality, match and price, not at the bid alone', () => {
+  const weak = { name: 'weak', bidMicros: 900_000, quality: 0.01 }
+  const cheap = { name: 'cheap', bidMicros: 60_000, priceMicros: 70_000_000 }
+  const priced = crowd(100).map((spec) => ({ ...spec, priceMicros: 100_000_000 }))
+  const names = (specs: readonly CandidateSpec[]) =>
+    Array.from(makeSet(specs).offer, (index) => specs[index]?.name)
+  const kept = names([weak, cheap, ...priced])
+  assert.ok(!kept.includes('weak'))
+  assert.ok(kept.includes('cheap'), 'a bid of 6 cents counts 2.46-fold at 30 % below the median')
+  const dear = { ...cheap, priceMicros: 104_000_000 }
+  assert.ok(!names([weak, dear, ...priced]).includes('cheap'))
+})
+
+test('the merchant of an exclusive link is never cut', () => {
+  const own = { name: 'own', merchant: 500, bidMicros: 10_000 }
+  const specs = [...crowd(100), own]
+  const request = { isExclusive: true, originalMerchant: 500 }
+  assert.equal(hold(specs, request).winner, 'own')
+  const many = Array.from({ length: 70 }, (_, i) => ({ ...own, name: `own${i}`, campaign: i + 1 }))
+  assert.equal(makeSet(many, request).n, CANDIDATES_MAX)
+})
+
+test('an offer id of 64 bits survives its two words', () => {
+  const ids = ['0', '1', '4294967296', '9007199254740993', '9223372036854775807']
+  const set = makeSet(ids.map((offerId) => ({ name: offerId, offerId })))
+  assert.deepEqual(
+    ids.map((_, i) => offerIdOf(set, i)),
+    ids,
+  )
+})
+
+test('evidence under half an order keeps its mean', () => {
+  const cpa = { name: 'A', model: 'cpa', valuePerOrderMicros: 6_000_000 } as const
+  const set = makeSet([{ ...cpa, orders: 0.1, clicks: 10 }])
+  assert.equal(set.alpha[0], 0.5)
+  assert.ok(Math.abs((set.value[0] ?? 0) - 60_000) < 1e-6)
+  assert.equal(makeSet([{ ...cpa, orders: 0, clicks: 10 }]).value[0], 0)
+})
+
+test('an estimate that would divide by nothing is refused', () => {
+  assert.throws(() => makeSet([{ name: 'A', quality: 0 }]), /quality 0 is not within/)
+  assert.throws(() => makeSet([{ name: 'A', clicks: 0 }]), /needs clicks/)
+})
+
+test('each offer meets every campaign of its merchant, and no other', () => {
+  const offer = (merchId: number, offerId: string) => ({
+    merchId,
+    offerId,
+    priceMicros: 0,
+    isInStock: true,
+    confidencePpm: 1_000_000,
+    floors: null,
+  })
+  const campaign = (campaignId: number, merchId: number) => ({
+    index: campaignId,
+    campaignId,
+    merchId,
+    model: MODEL.cpc,
+    bidMicros: 1,
+    exclusiveBidMicros: 1,
+    deviceMask: ANY_DEVICE,
+    countries: null,
+    publishers: null,
+  })
+  const campaigns = [campaign(1, 10), campaign(2, 10), campaign(3, 20)]
+  const paired = pairCandidates([offer(10, 'a'), offer(30, 'b'), offer(20, 'c')], {
+    campaignsOf: (merchId) => campaigns.filter((item) => item.merchId === merchId),
+    estimate: () => ({
+      orders: 1,
+      clicks: 1,
+      valuePerOrderMicros: 0,
+      quality: 1,
+      ceilingMicros: 1,
+    }),
+  })
+  assert.deepEqual(
+    paired.map((item) => [item.offerId, item.offer, item.campaign.campaignId]),
+    [
+      ['a', 0, 1],
+      ['a', 0, 2],
+      ['c', 2, 3],
+    ],
+  )
+})

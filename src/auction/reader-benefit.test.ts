@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { benefit } from './reader-benefit.ts'
+
+const exponent = fc.double({ min: -0.6, max: 0.9, noNaN: true })
+
+test('the reader benefit is the exponential to 10^-15, and exactly 1 at no gain', () => {
+  assert.equal(benefit(0), 1)
+  fc.assert(
+    fc.property(exponent, (x) => Math.abs(benefit(x) / Math.exp(x) - 1) < 1e-15),
+    { numRuns: 20_000 },
+  )
+})
+
+test('a greater gain is never worth less', () => {
+  fc.assert(
+    fc.property(exponent, exponent, (x, y) => {
+      fc.pre(Math.abs(x - y) > 1e-14)
+      return benefit(Math.min(x, y)) < benefit(Math.max(x, y))
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+test('the values are pinned to the bit, so that receipts replay on every engine', () => {
+  assert.equal(benefit(0.08), 1.0832870676749586)
+  assert.equal(benefit(0.05), 1.0512710963760241)
+  assert.equal(benefit(-0.6), 0.5488116360940264)
+  assert.equal(benefit(0.9), 2.459603111156949)
+})
