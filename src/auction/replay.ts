@@ -36,7 +36,11 @@ const FIELDS = [
 
 /** Compares a receipt with its own inputs run again; throws when it cannot be read. */
 export function replay(packed: Buffer): Replay {
-  const auction = unpackReceipt(packed)
+  return replayStored(unpackReceipt(packed))
+}
+
+/** The same for a receipt that is already read. */
+export function replayStored(auction: StoredAuction): Replay {
   if (auction.ruleVersion !== RULE_VERSION) {
     return { kind: 'other_rules', ruleVersion: auction.ruleVersion }
   }

@@ -106,12 +106,8 @@ function begin(
   const gate = drawBits(seed, 0, PURPOSE.gate)
   facts.isExploring = isBelow(gate, publisher.epsilonPpm / PPM)
   facts.device = deviceBit(request.device)
-  const reference =
-    request.originalPriceMicros > 0 ? request.originalPriceMicros : set.medianPriceMicros
-  facts.referenceMicros = reference
-  // In whole micros: a price of exactly the tolerance passes, whatever its binary fraction.
-  const toleranceMicros = Math.floor((reference * publisher.tolerancePpm) / PPM)
-  facts.priceMaxMicros = reference + toleranceMicros
+  facts.referenceMicros = referencePrice(set, request)
+  facts.priceMaxMicros = priceMax(set, request)
   facts.toleranceRatio = publisher.tolerancePpm / PPM
   facts.reserveMicros = Math.max(PLATFORM_RESERVE, publisher.floorMicros)
   facts.bestMean = 0
@@ -233,10 +229,22 @@ function sampledValue(set: CandidateSet, i: number): number {
   return (orders / (set.nEff[i] as number)) * (set.valuePerOrder[i] as number)
 }
 
-function reserveOf(set: CandidateSet, request: AuctionRequest, i: number): number {
+/** The price that candidates are compared with: the original's, or the median. 0: none is known. */
+export function referencePrice(set: CandidateSet, request: AuctionRequest): number {
+  return request.originalPriceMicros > 0 ? request.originalPriceMicros : set.medianPriceMicros
+}
+
+/** The dearest acceptable price, in whole micros: at exactly the tolerance an offer passes. */
+export function priceMax(set: CandidateSet, request: AuctionRequest): number {
+  const reference = referencePrice(set, request)
+  return reference + Math.floor((reference * request.publisher.tolerancePpm) / PPM)
+}
+
+/** The least price of a click for a candidate: the highest floor that binds it (economics 1.5). */
+export function reservePrice(set: CandidateSet, request: AuctionRequest, i: number): number {
   const floors = set.floors[i] as Float64Array | null
-  if (floors === null) return facts.reserveMicros
-  return Math.max(facts.reserveMicros, floors[request.country] as number)
+  const base = Math.max(PLATFORM_RESERVE, request.publisher.floorMicros)
+  return floors === null ? base : Math.max(base, floors[request.country] as number)
 }
 
 /**
@@ -289,7 +297,7 @@ function readerPrice(set: CandidateSet, i: number): number {
 function settle(set: CandidateSet, request: AuctionRequest, outcome: Outcome): void {
   const { winner, runnerUp, scores, weights, values } = outcome
   const value = values[winner] as number
-  const reserve = reserveOf(set, request, winner)
+  const reserve = reservePrice(set, request, winner)
   const rival = runnerUp < 0 ? 0 : (scores[runnerUp] as number)
   outcome.losses[winner] = LOSS.none
   outcome.score = scores[winner] as number

@@ -1,0 +1,22 @@
+/** What a click on an auction's result is worth to its publisher. */
+import { MODEL } from '../events/event.ts'
+import { micros, publisherPart } from '../platform/money.ts'
+import { type CandidateSet, PPM } from './candidate-set.ts'
+import type { Outcome } from './outcome.ts'
+import type { AuctionRequest } from './run-auction.ts'
+
+/**
+ * Micros of the publisher per click: its part of the price as the ledger books it, or its share of the mean commission
+ * where the winner pays on the sale (also when a draw made it win). 0 when nobody won.
+ */
+export function earningsPerClick(
+  set: CandidateSet,
+  request: AuctionRequest,
+  outcome: Outcome,
+): number {
+  const { winner } = outcome
+  if (winner < 0) return 0
+  const { sharePpm } = request.publisher
+  if (set.model[winner] === MODEL.cpc) return publisherPart(micros(outcome.priceMicros), sharePpm)
+  return (set.value[winner] as number) * (outcome.ratePpm / PPM) * (sharePpm / PPM)
+}

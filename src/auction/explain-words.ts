@@ -1,0 +1,132 @@
+/** The sentences of an explained auction, with the numbers that decided. */
+
+import { MODEL } from '../events/event.ts'
+import { DEVICE } from '../events/user-agent.ts'
+import { formatExact } from '../platform/money.ts'
+import { type CandidateSet, PPM } from './candidate-set.ts'
+import { LOSS } from './loss-code.ts'
+import { lossReason } from './loss-reason.ts'
+import type { Outcome } from './outcome.ts'
+import {
+  type AuctionRequest,
+  CONFIDENCE_MIN_PPM,
+  priceMax,
+  referencePrice,
+  reservePrice,
+} from './run-auction.ts'
+import { countryCode } from './targeting.ts'
+
+/** An auction that was run again, so that its working numbers are at hand. */
+export interface Rerun {
+  readonly set: CandidateSet
+  readonly request: AuctionRequest
+  readonly outcome: Outcome
+}
+
+export type Audience = 'publisher' | 'merchant'
+
+/** `$0.542235`; a value that is no whole amount is rounded to one. */
+export function dollars(amountMicros: number): string {
+  return `$${formatExact(Math.round(amountMicros))}`
+}
+
+/** `97.25 %` of a fraction. */
+export function percent(fraction: number): string {
+  return `${Number((fraction * 100).toFixed(4))} %`
+}
+
+export function deviceWord(device: number): string {
+  return Object.entries(DEVICE).find(([, number]) => number === device)?.[0] ?? 'unknown'
+}
+
+/** Why a candidate did not win: the sentence of its code, and the numbers behind it. */
+export function explainLoss(held: Rerun, i: number, audience: Audience): string {
+  const code = held.outcome.losses[i] as number
+  const sentence = lossReason(code)[audience]
+  const detail = lossDetail(held, i, audience)
+  return detail === null ? sentence : `${sentence} ${detail}`
+}
+
+function lossDetail(held: Rerun, i: number, audience: Audience): string | null {
+  const { set, request, outcome } = held
+  switch (outcome.losses[i]) {
+    case LOSS.device:
+      return `The reader's device: ${deviceWord(request.device)}.`
+    case LOSS.country:
+      return `The reader's country: ${countryCode(request.country) ?? 'unknown'}.`
+    case LOSS.confidence: {
+      const found = percent((set.confidencePpm[i] as number) / PPM)
+      return `It is ${found} certain; ${percent(CONFIDENCE_MIN_PPM / PPM)} is needed.`
+    }
+    case LOSS.price:
+      return priceDetail(held, i)
+    case LOSS.paced: {
+      const pass = set.state.ptr[set.campaign[i] as number] as number
+      return `${percent(pass)} of its auctions pass at present.`
+    }
+    case LOSS.belowFloor: {
+      const worth = dollars(outcome.values[i] as number)
+      return `A click is worth ${worth} to it; the floor is ${floorWords(held, i)}.`
+    }
+    case LOSS.outbid:
+      return audience === 'merchant' ? null : scoreDetail(held, i)
+    default:
+      return null
+  }
+}
+
+function priceDetail({ set, request }: Rerun, i: number): string {
+  const price = set.price[i] as number
+  if (price === 0) return 'Its price is not known.'
+  const reference = referencePrice(set, request)
+  const whose = request.originalPriceMicros > 0 ? "the original's" : "the offers' median"
+  const tolerance = percent(request.publisher.tolerancePpm / PPM)
+  const most = `the most is ${dollars(priceMax(set, request))}`
+  return `It asks ${dollars(price)}; ${most}, ${whose} ${dollars(reference)} and ${tolerance}.`
+}
+
+function scoreDetail({ set, outcome }: Rerun, i: number): string {
+  const own = set.merchId[i] === set.merchId[outcome.winner]
+  const by = own ? 'another campaign of the same merchant' : 'the winner'
+  const [score, best] = [outcome.scores[i] as number, outcome.score]
+  if (score === best) return `Its score equals that of ${by}, which won the tie.`
+  return `Its score is ${dollars(score)} against ${dollars(best)} of ${by}.`
+}
+
+/** The floor that binds a candidate, and whose it is. */
+function floorWords({ set, request }: Rerun, i: number): string {
+  const reserve = reservePrice(set, request, i)
+  const floors = set.floors[i]
+  const isCategory = floors != null && floors[request.country] === reserve
+  const isPublisher = request.publisher.floorMicros === reserve
+  const whose = isCategory ? "the category's" : isPublisher ? "the publisher's" : "the platform's"
+  return `${dollars(reserve)}, ${whose}`
+}
+
+/** What the winner pays and by which rule (economics 1.5). */
+export function explainPrice(held: Rerun, audience: Audience): string {
+  const { set, request, outcome } = held
+  const { winner, priceMicros } = outcome
+  const price = dollars(priceMicros)
+  const model = set.model[winner]
+  if (model === MODEL.cpa || model === MODEL.epp) {
+    const what = model === MODEL.cpa ? 'its commission on a sale' : 'its fixed payment per purchase'
+    const part = outcome.ratePpm === PPM ? '' : `${percent(outcome.ratePpm / PPM)} of `
+    return `The click costs nothing; the merchant pays ${part}${what}.`
+  }
+  if (request.isExclusive) return `${price}: an exclusive link costs the campaign's posted price.`
+  if (request.isFirstPrice) return `${price}: in a first-price market the winner pays its bid.`
+  if (outcome.runnerUp < 0) return `Nobody else competed: the floor, ${floorWords(held, winner)}.`
+  if (priceMicros === outcome.reserveMicros) {
+    return `The runner-up asks for less than the floor: ${floorWords(held, winner)}.`
+  }
+  const rule = `${price}: the least bid that still beats the runner-up`
+  if (audience === 'merchant') return `${rule}.`
+  const weight = Number((outcome.weights[winner] as number).toFixed(6))
+  return `${rule}, its score ${dollars(outcome.runnerUpScore)} over the winner's weight ${weight}.`
+}
+
+/** Why the link kept its own destination. */
+export function explainNoWinner({ outcome }: Rerun, audience: Audience): string {
+  return `Nobody won, the link keeps its own destination. ${lossReason(outcome.reason)[audience]}`
+}

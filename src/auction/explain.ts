@@ -1,0 +1,293 @@
+/**
+ * A receipt in words: what `souk explain` and the API tell of an auction.
+ *
+ * Every candidate with its numbers and why it lost, what the winner pays and why. The publisher
+ * and the operator see all of it; a merchant sees its own candidates and no rival's number, or
+ * receipts would be a way to read the open auction.
+ */
+import { MODEL } from '../events/event.ts'
+import { formatExact, micros, publisherPart } from '../platform/money.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
+import { LIVE } from './campaign-state.ts'
+import { offerIdOf, PPM } from './candidate-set.ts'
+import {
+  type Audience,
+  deviceWord,
+  explainLoss,
+  explainNoWinner,
+  explainPrice,
+  type Rerun,
+} from './explain-words.ts'
+import { LOSS } from './loss-code.ts'
+import { lossReason } from './loss-reason.ts'
+import type { StoredAuction } from './receipt.ts'
+import { type Replay, replayStored, rerun } from './replay.ts'
+import { referencePrice, reservePrice } from './run-auction.ts'
+import { countryCode } from './targeting.ts'
+
+export interface Explanation {
+  readonly auction_result_number: string // hex
+  readonly at: string
+  readonly rule_version: number
+  readonly engine: string
+  readonly snapshot_version: number
+  /** Whether the stored inputs still give the stored outcome, to the bit. */
+  readonly replay: Replay
+  readonly pub_id: number
+  readonly request: ExplainedRequest
+  readonly publisher: ExplainedPublisher | null // null for a merchant
+  readonly outcome: ExplainedOutcome
+  readonly candidates: readonly ExplainedCandidate[] // best first; a merchant's own for a merchant
+}
+
+interface ExplainedRequest {
+  readonly country: string | null
+  readonly device: string
+  readonly original_merch_id: number // 0: nobody of the network
+  readonly original_price: string | null
+  readonly original_is_in_stock: boolean
+  /** What prices are compared with: the original's, or the offers' median. */
+  readonly reference_price: string | null
+  readonly exclusive_match_requested: boolean
+  readonly pricing: 'second_price' | 'first_price'
+}
+
+interface ExplainedPublisher {
+  readonly share: number
+  readonly floor: string
+  readonly tolerance: number
+  readonly beta: number
+  readonly epsilon: number
+  readonly require_price: boolean
+}
+
+interface ExplainedOutcome {
+  readonly won: boolean
+  /** The winner; null when nobody won, or when another merchant did and a merchant asks. */
+  readonly campaign_id: number | null
+  readonly merch_id: number | null
+  readonly offer_id: string | null
+  readonly price: string | null // of a click, US dollars
+  readonly price_why: string | null
+  readonly publisher_earns: string | null // of a click; a commission is shared when it is earned
+  readonly platform_keeps: string | null
+  readonly reserve: string | null
+  readonly explored: boolean
+  readonly eligible: number | null
+  readonly runner_up_campaign_id: number | null
+  readonly runner_up_score_micros: number | null
+  readonly reason: ExplainedReason | null // why nobody won
+}
+
+interface ExplainedReason {
+  readonly code: number
+  readonly word: string
+  readonly name: string
+  readonly why: string
+}
+
+interface ExplainedCandidate {
+  readonly campaign_id: number
+  readonly merch_id: number
+  readonly offer_id: string | null
+  readonly model: string
+  readonly won: boolean
+  readonly loss: ExplainedReason | null
+  readonly bid: string | null // CPC, US dollars
+  readonly exclusive_bid: string | null
+  readonly roas_ceiling: string | null // the most that its ROAS goal bears for a click
+  readonly orders_per_click: number | null // CPA and EPP, the mean
+  readonly evidence_clicks: number | null
+  readonly value_per_order: string | null
+  readonly price: string | null // what the reader pays; null: unknown
+  readonly quality: number
+  readonly confidence: number
+  readonly pass_through: number
+  readonly is_funded: boolean
+  readonly is_in_stock: boolean
+  readonly is_live: boolean
+  readonly reserve: string
+  /** The score and its parts; null for a candidate that a check kept from being scored. */
+  readonly value_micros: number | null // of a click, drawn if the auction explored
+  readonly reader_benefit: number | null
+  readonly weight: number | null
+  readonly score_micros: number | null
+}
+
+/** Explains a receipt to its publisher, or to one merchant what concerns it. */
+export function explainAuction(
+  auction: StoredAuction,
+  { merchId }: { merchId: number | null } = { merchId: null },
+): Explanation {
+  const { set, request } = auction
+  // The working numbers come from running it again; codes and prices are those that were stored.
+  const again = rerun(auction)
+  const { values, weights, scores } = again
+  const held: Rerun = { set, request, outcome: { ...auction.outcome, values, weights, scores } }
+  const audience: Audience = merchId === null ? 'publisher' : 'merchant'
+  const all = Array.from({ length: set.n }, (_, i) => i)
+  const shown = all.filter((i) => merchId === null || set.merchId[i] === merchId)
+  return {
+    auction_result_number: auction.resultNumber.toString('hex'),
+    at: formatTimestamp(new Date(request.nowMs)),
+    rule_version: auction.ruleVersion,
+    engine: auction.engine,
+    snapshot_version: set.version,
+    replay: replayStored(auction),
+    pub_id: request.publisher.pubId,
+    request: explainRequest(held),
+    publisher: merchId === null ? explainPublisher(held) : null,
+    outcome: explainOutcome(held, { audience, merchId }),
+    candidates: shown
+      .map((i) => explainCandidate(held, i, audience))
+      .sort((a, b) => rank(b) - rank(a) || a.campaign_id - b.campaign_id),
+  }
+}
+
+function explainRequest({ set, request }: Rerun): ExplainedRequest {
+  return {
+    country: countryCode(request.country),
+    device: deviceWord(request.device),
+    original_merch_id: request.originalMerchId,
+    original_price: knownAmount(request.originalPriceMicros),
+    original_is_in_stock: request.isOriginalInStock,
+    reference_price: knownAmount(referencePrice(set, request)),
+    exclusive_match_requested: request.isExclusive,
+    pricing: request.isFirstPrice ? 'first_price' : 'second_price',
+  }
+}
+
+function explainPublisher({ request: { publisher } }: Rerun): ExplainedPublisher {
+  return {
+    share: publisher.sharePpm / PPM,
+    floor: formatExact(publisher.floorMicros),
+    tolerance: publisher.tolerancePpm / PPM,
+    beta: publisher.beta,
+    epsilon: publisher.epsilonPpm / PPM,
+    require_price: publisher.isPriceRequired,
+  }
+}
+
+const NOT_SHOWN = {
+  campaign_id: null,
+  merch_id: null,
+  offer_id: null,
+  price: null,
+  price_why: null,
+  publisher_earns: null,
+  platform_keeps: null,
+  reserve: null,
+  eligible: null,
+  runner_up_campaign_id: null,
+  runner_up_score_micros: null,
+  reason: null,
+}
+
+function explainOutcome(
+  held: Rerun,
+  { audience, merchId }: { audience: Audience; merchId: number | null },
+): ExplainedOutcome {
+  const { set, request, outcome } = held
+  const { winner, explored } = outcome
+  const isAll = merchId === null
+  if (winner < 0) {
+    const reason = reasonOf(outcome.reason, explainNoWinner(held, audience))
+    return { ...NOT_SHOWN, won: false, explored, reason, eligible: isAll ? 0 : null }
+  }
+  if (!isAll && set.merchId[winner] !== merchId) return { ...NOT_SHOWN, won: true, explored }
+  const price = micros(outcome.priceMicros)
+  const part = publisherPart(price, request.publisher.sharePpm)
+  return {
+    won: true,
+    campaign_id: set.campaignId[winner] as number,
+    merch_id: set.merchId[winner] as number,
+    offer_id: offerOf(held, winner),
+    price: formatExact(price),
+    price_why: explainPrice(held, audience),
+    publisher_earns: isAll ? formatExact(part) : null,
+    platform_keeps: isAll ? formatExact(price - part) : null,
+    reserve: formatExact(outcome.reserveMicros),
+    explored,
+    eligible: isAll ? outcome.eligible : null,
+    runner_up_campaign_id: isAll ? (set.campaignId[outcome.runnerUp] ?? null) : null,
+    runner_up_score_micros: isAll && outcome.runnerUp >= 0 ? outcome.runnerUpScore : null,
+    reason: null,
+  }
+}
+
+function explainCandidate(held: Rerun, i: number, audience: Audience): ExplainedCandidate {
+  const { set, request, outcome } = held
+  const at = set.campaign[i] as number
+  const loss = outcome.losses[i] as number
+  const isWon = i === outcome.winner
+  return {
+    campaign_id: set.campaignId[i] as number,
+    merch_id: set.merchId[i] as number,
+    offer_id: offerOf(held, i),
+    model: modelWord(set.model[i] as number),
+    won: isWon,
+    loss: isWon ? null : reasonOf(loss, explainLoss(held, i, audience)),
+    ...explainValue(held, i),
+    price: knownAmount(set.price[i] as number),
+    quality: set.quality[i] as number,
+    confidence: (set.confidencePpm[i] as number) / PPM,
+    pass_through: set.state.ptr[at] as number,
+    is_funded: set.state.budgetOk[at] === 1,
+    is_in_stock: set.isInStock[i] === 1,
+    is_live: set.state.live[at] === LIVE.live,
+    reserve: formatExact(reservePrice(set, request, i)),
+    ...explainScore(held, i),
+  }
+}
+
+function explainValue({ set }: Rerun, i: number) {
+  const isCpc = set.model[i] === MODEL.cpc
+  const ceiling = set.ceiling[i] as number
+  const factor = set.state.roasFactor[set.campaign[i] as number] as number
+  return {
+    bid: isCpc ? formatExact(set.value[i] as number) : null,
+    exclusive_bid: isCpc ? formatExact(set.posted[i] as number) : null,
+    roas_ceiling: Number.isFinite(ceiling) ? formatExact(Math.floor(ceiling * factor)) : null,
+    orders_per_click: isCpc ? null : (set.alpha[i] as number) / (set.nEff[i] as number),
+    evidence_clicks: isCpc || !Number.isFinite(set.nEff[i]) ? null : (set.nEff[i] as number),
+    value_per_order: isCpc ? null : formatExact(Math.round(set.valuePerOrder[i] as number)),
+  }
+}
+
+function explainScore({ set, outcome }: Rerun, i: number) {
+  const loss = outcome.losses[i]
+  const isScored = loss === LOSS.none || loss === LOSS.outbid || loss === LOSS.belowFloor
+  if (!isScored) {
+    return { value_micros: null, reader_benefit: null, weight: null, score_micros: null }
+  }
+  const weight = outcome.weights[i] as number
+  return {
+    value_micros: outcome.values[i] as number,
+    reader_benefit: weight / (set.fit[i] as number),
+    weight,
+    score_micros: outcome.scores[i] as number,
+  }
+}
+
+function reasonOf(code: number, why: string): ExplainedReason {
+  const { word, name } = lossReason(code)
+  return { code, word, name, why }
+}
+
+/** Winner first, then by score; who was not scored comes last. */
+function rank({ won, score_micros }: ExplainedCandidate): number {
+  return won ? Number.POSITIVE_INFINITY : (score_micros ?? -1)
+}
+
+function modelWord(model: number): string {
+  return Object.entries(MODEL).find(([, number]) => number === model)?.[0] ?? 'none'
+}
+
+function offerOf({ set }: Rerun, i: number): string | null {
+  const offerId = offerIdOf(set, i)
+  return offerId === '0' ? null : offerId
+}
+
+function knownAmount(amountMicros: number): string | null {
+  return amountMicros === 0 ? null : formatExact(amountMicros)
+}

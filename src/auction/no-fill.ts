@@ -1,0 +1,141 @@
+/**
+ * Why auctions had no winner, ranked by the money that each reason cost the publisher.
+ *
+ * The money is not guessed from bids: each unfilled auction is run again with one reason waived
+ * and everything else as it was, and what then comes out is what that reason cost. A candidate
+ * with two faults costs nothing by either alone.
+ */
+import { LIVE } from './campaign-state.ts'
+import type { CandidateSet } from './candidate-set.ts'
+import { earningsPerClick } from './expected-earnings.ts'
+import { LOSS } from './loss-code.ts'
+import { lossReason } from './loss-reason.ts'
+import type { StoredAuction } from './receipt.ts'
+import { rerun } from './replay.ts'
+import { type AuctionRequest, CONFIDENCE_MIN_PPM, priceMax, RULE_VERSION } from './run-auction.ts'
+import { ANY_DEVICE } from './targeting.ts'
+import type { LoggedAuction } from './what-if.ts'
+
+export interface NoFillReason {
+  readonly code: number
+  readonly word: string
+  readonly name: string
+  readonly sentence: string
+  /** Unfilled auctions in which some candidate failed for this reason. */
+  readonly auctions: number
+  /** Clicks that these auctions' results had, all unpaid. */
+  readonly clicks: number
+  /** What those clicks would have earned without this reason, in micros of the publisher. */
+  readonly missed_micros: number
+  /** The same if every one of these auctions had been clicked once. */
+  readonly missed_if_clicked_micros: number
+}
+
+/** Reasons by money missed, greatest first; filled auctions are passed over. */
+export function rankNoFill(log: Iterable<LoggedAuction>): NoFillReason[] {
+  const found = new Map<number, { auctions: number; clicks: number; missed: number; all: number }>()
+  for (const { auction, clicks } of log) {
+    if (auction.outcome.winner >= 0) continue
+    for (const code of reasonsOf(auction)) {
+      const sums = found.get(code) ?? { auctions: 0, clicks: 0, missed: 0, all: 0 }
+      const perClick = earningsWithout(auction, code)
+      sums.auctions += 1
+      sums.clicks += clicks
+      sums.missed += perClick * clicks
+      sums.all += perClick
+      found.set(code, sums)
+    }
+  }
+  return [...found]
+    .map(([code, sums]) => {
+      const { word, name, publisher } = lossReason(code)
+      return {
+        code,
+        word,
+        name,
+        sentence: publisher,
+        auctions: sums.auctions,
+        clicks: sums.clicks,
+        missed_micros: Math.round(sums.missed),
+        missed_if_clicked_micros: Math.round(sums.all),
+      }
+    })
+    .sort(
+      (a, b) =>
+        b.missed_micros - a.missed_micros ||
+        b.missed_if_clicked_micros - a.missed_if_clicked_micros ||
+        b.auctions - a.auctions ||
+        a.code - b.code,
+    )
+}
+
+function reasonsOf({ set, outcome }: StoredAuction): Set<number> {
+  if (set.n === 0) return new Set([LOSS.noCandidates])
+  return new Set(outcome.losses.subarray(0, set.n))
+}
+
+/** Micros a click would have earned the publisher, had this one check passed everybody. */
+function earningsWithout(auction: StoredAuction, code: number): number {
+  if (auction.ruleVersion !== RULE_VERSION) return 0
+  const set = { ...auction.set, ...waivedFields(auction, code) }
+  const request = { ...auction.request, ...waivedRequest(auction.request, code) }
+  return earningsPerClick(set, request, rerun({ ...auction, set, request }))
+}
+
+function waivedFields(auction: StoredAuction, code: number): Partial<CandidateSet> {
+  const { set } = auction
+  const { state } = set
+  switch (code) {
+    case LOSS.inactive:
+    case LOSS.outOfFlight:
+    case LOSS.staleFeed:
+      return { state: { ...state, live: state.live.map((live) => waivedLive(live, code)) } }
+    case LOSS.outOfStock:
+      return { isInStock: set.isInStock.map(() => 1) }
+    case LOSS.device:
+      return { deviceMask: set.deviceMask.map(() => ANY_DEVICE) }
+    case LOSS.country:
+      return { countries: set.countries.map(() => null) }
+    case LOSS.blocked:
+      return { publishers: set.publishers.map(() => null) }
+    case LOSS.confidence:
+      return { confidencePpm: set.confidencePpm.map((ppm) => Math.max(ppm, CONFIDENCE_MIN_PPM)) }
+    case LOSS.price:
+      // Priced at the dearest that would have been accepted.
+      return { price: set.price.map((price) => Math.min(price, priceMax(set, auction.request))) }
+    case LOSS.paced:
+      return { state: { ...state, ptr: state.ptr.map(() => 1) } }
+    case LOSS.unfunded:
+      return { state: { ...state, budgetOk: state.budgetOk.map(() => 1) } }
+    case LOSS.belowFloor:
+      return { floors: set.floors.map(() => null) }
+    default:
+      return {} // `exclusive` lies in the request; without candidates there is nothing to waive.
+  }
+}
+
+function waivedRequest(request: AuctionRequest, code: number): Partial<AuctionRequest> {
+  const { publisher } = request
+  switch (code) {
+    case LOSS.blocked:
+      return { publisher: { ...publisher, merchants: null } }
+    case LOSS.exclusive:
+      return { isExclusive: false }
+    case LOSS.price:
+      return { publisher: { ...publisher, isPriceRequired: false } }
+    case LOSS.belowFloor:
+      return { publisher: { ...publisher, floorMicros: 0 } } // The platform's own floor stays.
+    default:
+      return {}
+  }
+}
+
+const WAIVED_LIVE: Readonly<Record<number, number>> = {
+  [LOSS.inactive]: LIVE.inactive,
+  [LOSS.outOfFlight]: LIVE.outOfFlight,
+  [LOSS.staleFeed]: LIVE.staleFeed,
+}
+
+function waivedLive(live: number, code: number): number {
+  return live === WAIVED_LIVE[code] ? LIVE.live : live
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { hold, resultNumber } from '../../test/auction-world.ts'
+import { winnerPropensity } from './propensity.ts'
+import { packReceipt, unpackReceipt } from './receipt.ts'
+import { nextEpsilonPpm } from './regret.ts'
+
+const amount = fc.double({ min: 0, max: 1e12, noNaN: true })
+
+test('exploring is scaled to cost 2 % of revenue, within 0.5 % and 10 %', () => {
+  const day = (regretMicros: number) => ({ regretMicros, revenueMicros: 1_000_000 })
+  assert.equal(nextEpsilonPpm(50_000, day(20_000)), 50_000)
+  assert.equal(nextEpsilonPpm(50_000, day(40_000)), 25_000)
+  assert.equal(nextEpsilonPpm(50_000, day(16_000)), 62_500)
+  assert.equal(nextEpsilonPpm(50_000, day(1)), 100_000)
+  assert.equal(nextEpsilonPpm(50_000, day(0)), 100_000)
+  assert.equal(nextEpsilonPpm(50_000, day(1e9)), 5_000)
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 100_000 }),
+      amount,
+      amount,
+      (epsilon, regret, revenue) => {
+        fc.pre(regret > 0 || revenue > 0)
+        const next = nextEpsilonPpm(epsilon, { regretMicros: regret, revenueMicros: revenue })
+        assert.ok(Number.isInteger(next) && next >= 5_000 && next <= 100_000, `${next}`)
+      },
+    ),
+  )
+})
+
+test('a publisher that switched exploring off stays off, an empty day changes nothing', () => {
+  assert.equal(nextEpsilonPpm(0, { regretMicros: 0, revenueMicros: 1e9 }), 0)
+  assert.equal(nextEpsilonPpm(30_000, { regretMicros: 0, revenueMicros: 0 }), 30_000)
+})
+
+function propensityOf(epsilonPpm: number, number: Buffer): [string | null, number | null] {
+  const held = hold(
+    [
+      { name: 'known', model: 'cpa', orders: 200, clicks: 10_000, valuePerOrderMicros: 6_000_000 },
+      { name: 'fresh', model: 'cpa', orders: 1, clicks: 60, valuePerOrderMicros: 6_000_000 },
+      { name: 'paced', bidMicros: 5_000_000, ptr: 1e-9 },
+    ],
+    { epsilonPpm },
+    number,
+  )
+  const packed = packReceipt({ ...held, resultNumber: number })
+  return [held.winner, winnerPropensity(unpackReceipt(packed))]
+}
+
+test('a propensity is how often the winner wins over the draws', () => {
+  const [best, certain] = propensityOf(0, resultNumber(1))
+  assert.deepEqual([best, certain], ['known', 1])
+  const [found, half] = propensityOf(500_000, resultNumber(2))
+  // P(fresh beats known): its order rate is gamma(1)/60, above 2 % with probability e^-1.2 = 0.30.
+  const share = found === 'known' ? 0.5 + 0.5 * 0.7 : 0.5 * 0.3
+  assert.ok(Math.abs((half ?? 0) - share) < 0.03, `${found}: ${half}`)
+  const all = new Map<string | null, number>()
+  for (let n = 0; n < 400 && all.size < 2; n++) {
+    const [winner, propensity] = propensityOf(1_000_000, resultNumber(n))
+    all.set(winner, propensity ?? 0)
+  }
+  const sum = (all.get('known') ?? 0) + (all.get('fresh') ?? 0)
+  assert.ok(Math.abs(sum - 1) < 0.08, `the two propensities sum to ${sum}`)
+})
+
+test('an auction without a winner has no propensity', () => {
+  const held = hold([], {}, resultNumber(1))
+  const packed = packReceipt({ ...held, resultNumber: resultNumber(1) })
+  assert.equal(winnerPropensity(unpackReceipt(packed)), null)
+})

@@ -1,0 +1,29 @@
+/**
+ * How much a publisher explores: enough to find better merchants, never at more than 2 % of what
+ * it earns (economics 1.4).
+ */
+
+/** What exploring may cost, as a part of revenue. */
+const REGRET_SHARE = 0.02
+/** Less would find nothing in a month; more would cost too much before the next day's check. */
+const EPSILON_MIN_PPM = 5_000
+const EPSILON_MAX_PPM = 100_000
+
+/**
+ * Tomorrow's exploring share from today's regret and revenue, both in micros summed over the day:
+ * `clip(ε · 2 % of revenue / regret, 0.5 %, 10 %)`.
+ *
+ * A publisher that switched exploring off (0) stays off; a day without revenue or regret, such as
+ * one without auctions, says nothing and changes nothing.
+ */
+export function nextEpsilonPpm(
+  epsilonPpm: number,
+  { regretMicros, revenueMicros }: { regretMicros: number; revenueMicros: number },
+): number {
+  if (epsilonPpm === 0 || (regretMicros <= 0 && revenueMicros <= 0)) return epsilonPpm
+  return clip((epsilonPpm * REGRET_SHARE * revenueMicros) / regretMicros)
+}
+
+function clip(epsilonPpm: number): number {
+  return Math.round(Math.min(Math.max(epsilonPpm, EPSILON_MIN_PPM), EPSILON_MAX_PPM))
+}

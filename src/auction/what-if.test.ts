@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
+import {
+  type CandidateSpec,
+  hold,
+  resultNumber as numberOf,
+  type RequestSpec,
+} from '../../test/auction-world.ts'
+import { LOSS } from './loss-code.ts'
+import { rankNoFill } from './no-fill.ts'
+import { packReceipt, unpackReceipt } from './receipt.ts'
+import { type LoggedAuction, whatIf } from './what-if.ts'
+
+const DOLLAR = 1_000_000
+
+function logged(
+  specs: readonly CandidateSpec[],
+  asked: RequestSpec,
+  { clicks = 1, number = numberOf(11) } = {},
+): LoggedAuction {
+  const held = hold(specs, asked, number)
+  const auction = unpackReceipt(packReceipt({ ...held, resultNumber: number }))
+  return { auction, clicks }
+}
+
+const market: CandidateSpec[] = [
+  { name: 'A', bidMicros: 600_000, priceMicros: 104 * DOLLAR },
+  { name: 'B', bidMicros: 500_000, priceMicros: 100 * DOLLAR },
+  { name: 'C', bidMicros: 100_000, priceMicros: 90 * DOLLAR },
+]
+const asked: RequestSpec = { originalPriceMicros: 100 * DOLLAR, beta: 0, sharePpm: 750_000 }
+
+test('without a change nothing differs, whatever was logged', () => {
+  const log = fc.array(fc.tuple(candidates, request, resultNumber, fc.nat({ max: 3 })), {
+    maxLength: 5,
+  })
+  fc.assert(
+    fc.property(log, (rows) => {
+      const auctions = rows.map(([specs, some, number, clicks]) =>
+        logged(specs, some, { clicks, number }),
+      )
+      const found = whatIf(auctions, {})
+      assert.deepEqual(found.after, found.before)
+      assert.equal(found.winner_changed, 0)
+      assert.equal(found.auctions, rows.length)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a higher floor raises the price it binds and loses the bids below it', () => {
+  const log = [logged(market, asked, { clicks: 2 }), logged(market.slice(2), asked, { clicks: 1 })]
+  const found = whatIf(log, { floorMicros: 550_000 })
+  // The first sells at $0.55 instead of $0.50, the second no longer sells at its $0.01.
+  assert.equal(found.before.earnings_micros, 2 * 375_000 + 7_500)
+  assert.equal(found.after.earnings_micros, 2 * 412_500)
+  assert.equal(found.difference.earnings_micros, 67_500)
+  assert.equal(found.difference.won, -1)
+  assert.equal(found.winner_changed, 1)
+  // Alone in its auction, C is the first merchant of that one.
+  assert.deepEqual(found.winners, [
+    { merch_id: 0, before: 0, after: 1 },
+    { merch_id: 1, before: 2, after: 1 },
+  ])
+})
+
+test('a block gives the click to the next merchant, at the price that then holds', () => {
+  const found = whatIf([logged(market, asked)], { blockMerchants: [1] })
+  assert.equal(found.before.earnings_micros, 375_000)
+  assert.equal(found.after.earnings_micros, 75_000)
+  assert.equal(found.difference.reader_price_micros, -4 * DOLLAR)
+  assert.deepEqual(found.winners, [
+    { merch_id: 2, before: 0, after: 1 },
+    { merch_id: 1, before: 1, after: 0 },
+  ])
+})
+
+test('a lifted block lets a merchant back in', () => {
+  const log = [logged(market, { ...asked, blockMerchants: [1] })]
+  assert.equal(whatIf(log, {}).winner_changed, 0)
+  const found = whatIf(log, { blockMerchants: [] })
+  assert.equal(found.winner_changed, 1)
+  assert.equal(found.after.earnings_micros, 375_000)
+})
+
+test('tolerance, beta and the price rule change what they say', () => {
+  const log = [logged(market, asked)]
+  assert.equal(whatIf(log, { tolerancePpm: 30_000 }).after.earnings_micros, 75_000)
+  assert.equal(whatIf(log, { isFirstPrice: true }).after.earnings_micros, 450_000)
+  assert.equal(whatIf(log, { beta: 3 }).winner_changed, 0)
+  const close = [{ ...market[0], bidMicros: 510_000 } as CandidateSpec, ...market.slice(1)]
+  assert.equal(whatIf([logged(close, asked)], { beta: 3 }).winner_changed, 1)
+})
+
+test('settings that no publisher could have are refused', () => {
+  assert.throws(
+    () => whatIf([], { tolerancePpm: 200_001 }),
+    /tolerancePpm must be from 0 to 200000/,
+  )
+  assert.throws(() => whatIf([], { beta: Number.NaN }), /beta must be/)
+  assert.throws(() => whatIf([], { floorMicros: -1 }), /floorMicros must be/)
+})
+
+test('auctions of other rules are counted apart and in no figure', () => {
+  const { auction } = logged(market, asked)
+  const found = whatIf([{ auction: { ...auction, ruleVersion: 99 }, clicks: 1 }], {})
+  assert.equal(found.skipped, 1)
+  assert.equal(found.auctions, 0)
+  assert.equal(found.before.earnings_micros, 0)
+})
+
+test('reasons for no winner are ranked by the money that each alone kept away', () => {
+  const paused = { name: 'P', bidMicros: 900_000, flight: { isActive: false } }
+  const unfunded = { name: 'U', bidMicros: 400_000, budgetOk: false }
+  const both = { name: 'X', bidMicros: 2_000_000, isInStock: false, budgetOk: false }
+  const log = [
+    logged([paused], asked, { clicks: 1 }),
+    logged([unfunded, both], { ...asked, isFirstPrice: true }, { clicks: 10 }),
+    logged([], asked, { clicks: 4 }),
+    logged(market, asked, { clicks: 99 }), // was won: no part of this
+  ]
+  const ranked = rankNoFill(log)
+  assert.deepEqual(
+    ranked.map(({ word, auctions, clicks, missed_micros }) => [
+      word,
+      auctions,
+      clicks,
+      missed_micros,
+    ]),
+    [
+      ['unfunded', 1, 10, 3_000_000],
+      ['inactive', 1, 1, 7_500],
+      ['out_of_stock', 1, 10, 0], // that offer is unfunded as well: stock alone cost nothing
+      ['no_candidates', 1, 4, 0],
+    ],
+  )
+  assert.equal(ranked[1]?.missed_if_clicked_micros, 7_500)
+  for (const { sentence } of ranked) assert.match(sentence, /\.$/)
+})
+
+test('waiving the one reason of a lone candidate always lets it win', () => {
+  const bid = { bidMicros: 800_000 }
+  const lone: Record<string, { spec: CandidateSpec; asked?: RequestSpec }> = {
+    inactive: { spec: { name: 'A', flight: { isActive: false } } },
+    outOfFlight: { spec: { name: 'A', flight: { startsAtMs: Number.MAX_SAFE_INTEGER } } },
+    outOfStock: { spec: { name: 'A', isInStock: false } },
+    staleFeed: { spec: { name: 'A', priceMicros: DOLLAR, flight: { feedImportedAtMs: 0 } } },
+    device: { spec: { name: 'A', devices: ['mobile'] } },
+    country: { spec: { name: 'A', countries: ['GB'] } },
+    blocked: { spec: { name: 'A', blockPublishers: [1] }, asked: { blockMerchants: [1] } },
+    exclusive: { spec: { name: 'A' }, asked: { isExclusive: true, originalMerchant: 9 } },
+    confidence: { spec: { name: 'A', confidencePpm: 900_000 } },
+    price: { spec: { name: 'A', priceMicros: 2 * DOLLAR }, asked: { originalPriceMicros: DOLLAR } },
+    paced: { spec: { name: 'A', ptr: 0 } },
+    unfunded: { spec: { name: 'A', budgetOk: false } },
+    belowFloor: { spec: { name: 'A' }, asked: { floorMicros: DOLLAR } },
+  }
+  for (const [key, { spec, asked: some = {} }] of Object.entries(lone)) {
+    const ranked = rankNoFill([logged([{ ...spec, ...bid }], some)])
+    assert.deepEqual(
+      ranked.map(({ code }) => code),
+      [LOSS[key as keyof typeof LOSS]],
+      key,
+    )
+    assert.ok((ranked[0]?.missed_micros ?? 0) > 0, `${key} misses nothing`)
+  }
+})

@@ -1,0 +1,199 @@
+/**
+ * What a publisher would have earned under other settings: its logged auctions, run again with
+ * changed floors, lists, tolerance or price rule.
+ *
+ * The reader clicks before knowing the merchant (economics 1.3), so the same clicks would have
+ * come and only winners and prices change. Bids and budgets are those of the day: how merchants
+ * would have answered is no question a log can answer.
+ */
+import { BETA_MAX, type CandidateSet } from './candidate-set.ts'
+import { earningsPerClick } from './expected-earnings.ts'
+import type { Outcome } from './outcome.ts'
+import type { StoredAuction } from './receipt.ts'
+import { rerun } from './replay.ts'
+import { type AuctionRequest, RULE_VERSION } from './run-auction.ts'
+import { idList } from './targeting.ts'
+
+/** As in the publisher's settings (decisions: 0 to 20 %). */
+export const TOLERANCE_MAX_PPM = 200_000
+
+/** Settings that are given replace those of the day; lists replace both lists. */
+export interface WhatIfChange {
+  readonly floorMicros?: number
+  readonly tolerancePpm?: number
+  readonly beta?: number
+  readonly isPriceRequired?: boolean
+  readonly isFirstPrice?: boolean
+  readonly allowMerchants?: readonly number[]
+  readonly blockMerchants?: readonly number[]
+}
+
+/** An auction of the log and the billable clicks that its result had. */
+export interface LoggedAuction {
+  readonly auction: StoredAuction
+  readonly clicks: number
+}
+
+export interface WhatIfSide {
+  readonly won: number // auctions that a merchant won
+  /** The publisher's part over the clicks that came, in micros. */
+  readonly earnings_micros: number
+  /** Its mean over all auctions: what one click was worth. */
+  readonly earnings_per_click_micros: number
+  /** Mean price that winners with a known price ask of the reader; null: no such winner. */
+  readonly reader_price_micros: number | null
+}
+
+export interface WhatIf {
+  readonly auctions: number
+  readonly clicks: number
+  /** Auctions of another rule version, which cannot be run again; in no figure. */
+  readonly skipped: number
+  readonly before: WhatIfSide
+  readonly after: WhatIfSide
+  readonly difference: {
+    readonly won: number
+    readonly earnings_micros: number
+    readonly earnings_per_click_micros: number
+    readonly reader_price_micros: number | null
+  }
+  readonly winner_changed: number
+  /** Auctions won by merchant, before and after; merchant 0 is "nobody". */
+  readonly winners: readonly { merch_id: number; before: number; after: number }[]
+}
+
+/**
+ * Runs every auction again, as it was and changed. Throws RangeError for a tolerance or beta that
+ * no publisher could set.
+ */
+export function whatIf(log: Iterable<LoggedAuction>, change: WhatIfChange): WhatIf {
+  checkRange('tolerancePpm', change.tolerancePpm, TOLERANCE_MAX_PPM)
+  checkRange('beta', change.beta, BETA_MAX)
+  checkRange('floorMicros', change.floorMicros, Number.MAX_SAFE_INTEGER)
+  const before = new Tally()
+  const after = new Tally()
+  const winners = new Map<number, { before: number; after: number }>()
+  let skipped = 0
+  let changed = 0
+  for (const { auction, clicks } of log) {
+    if (auction.ruleVersion !== RULE_VERSION) {
+      skipped += 1
+      continue
+    }
+    const { set } = auction
+    const request = changedRequest(auction.request, change)
+    const was = rerun(auction)
+    const would = rerun({ ...auction, request })
+    before.add({ set, request: auction.request, outcome: was }, clicks)
+    after.add({ set, request, outcome: would }, clicks)
+    if (was.winner !== would.winner) changed += 1
+    count(winners, merchantOf(set, was), 'before')
+    count(winners, merchantOf(set, would), 'after')
+  }
+  return report({ before, after, winners, skipped, changed })
+}
+
+function changedRequest(request: AuctionRequest, change: WhatIfChange): AuctionRequest {
+  const { publisher } = request
+  const { allowMerchants, blockMerchants } = change
+  const isListed = allowMerchants !== undefined || blockMerchants !== undefined
+  return {
+    ...request,
+    isFirstPrice: change.isFirstPrice ?? request.isFirstPrice,
+    publisher: {
+      ...publisher,
+      floorMicros: change.floorMicros ?? publisher.floorMicros,
+      tolerancePpm: change.tolerancePpm ?? publisher.tolerancePpm,
+      beta: change.beta ?? publisher.beta,
+      isPriceRequired: change.isPriceRequired ?? publisher.isPriceRequired,
+      merchants: isListed
+        ? idList(allowMerchants ?? [], blockMerchants ?? [])
+        : publisher.merchants,
+    },
+  }
+}
+
+class Tally {
+  auctions = 0
+  clicks = 0
+  won = 0
+  earningsMicros = 0
+  perClickMicros = 0
+  priced = 0
+  priceMicros = 0
+
+  add(
+    held: { set: CandidateSet; request: AuctionRequest; outcome: Outcome },
+    clicks: number,
+  ): void {
+    const { set, request, outcome } = held
+    this.auctions += 1
+    this.clicks += clicks
+    if (outcome.winner < 0) return
+    const perClick = earningsPerClick(set, request, outcome)
+    this.won += 1
+    this.perClickMicros += perClick
+    this.earningsMicros += perClick * clicks
+    const price = set.price[outcome.winner] as number
+    if (price === 0) return
+    this.priced += 1
+    this.priceMicros += price
+  }
+
+  side(): WhatIfSide {
+    return {
+      won: this.won,
+      earnings_micros: Math.round(this.earningsMicros),
+      earnings_per_click_micros:
+        this.auctions === 0 ? 0 : Math.round(this.perClickMicros / this.auctions),
+      reader_price_micros: this.priced === 0 ? null : Math.round(this.priceMicros / this.priced),
+    }
+  }
+}
+
+function report(found: {
+  before: Tally
+  after: Tally
+  winners: ReadonlyMap<number, { before: number; after: number }>
+  skipped: number
+  changed: number
+}): WhatIf {
+  const [before, after] = [found.before.side(), found.after.side()]
+  const [was, would] = [before.reader_price_micros, after.reader_price_micros]
+  const winners = [...found.winners].map(([merch_id, counts]) => ({ merch_id, ...counts }))
+  return {
+    auctions: found.before.auctions,
+    clicks: found.before.clicks,
+    skipped: found.skipped,
+    before,
+    after,
+    difference: {
+      won: after.won - before.won,
+      earnings_micros: after.earnings_micros - before.earnings_micros,
+      earnings_per_click_micros: after.earnings_per_click_micros - before.earnings_per_click_micros,
+      reader_price_micros: was === null || would === null ? null : would - was,
+    },
+    winner_changed: found.changed,
+    winners: winners.sort((a, b) => b.after - a.after || a.merch_id - b.merch_id),
+  }
+}
+
+function merchantOf(set: CandidateSet, { winner }: Outcome): number {
+  return winner < 0 ? 0 : (set.merchId[winner] as number)
+}
+
+function count(
+  winners: Map<number, { before: number; after: number }>,
+  merchId: number,
+  side: 'before' | 'after',
+): void {
+  const counts = winners.get(merchId) ?? { before: 0, after: 0 }
+  counts[side] += 1
+  winners.set(merchId, counts)
+}
+
+function checkRange(name: string, value: number | undefined, max: number): void {
+  if (value !== undefined && !(value >= 0 && value <= max)) {
+    throw new RangeError(`${name} must be from 0 to ${max}, not ${value}`)
+  }
+}
