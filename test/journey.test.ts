@@ -3,8 +3,7 @@
  * with the server and PostgreSQL killed on the way.
  */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,32 +17,38 @@ K-1,"Stagwell Kettle, 0.9 L",https://www.kettles.example/p/k-1?utm_source=feed,4
 K-2,Plume Kettle,https://www.kettles.example/p/k-2,89.00 USD,in stock,9521000000025,Ostrava,
 `
 
-test('a feed becomes offers, an article’s link is auctioned, clicked, paid and counted, across kill -9', async (t) => {
+test('a feed becomes offers, an article’s link is auctioned, clicked, paid and counted, across kill -9', {
+  timeout: 120_000,
+}, async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'souk journey ')) // with a space in it
   t.after(() => rm(dataDir, { recursive: true, force: true }))
   const env = { SOUK_DATA: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error' }
   const { key, pubId, merchId } = await makeNetwork(env, dataDir)
 
   let server = await serve(env)
-  t.after(() => server.kill())
+  // Stopped rather than killed at the end, so that its PostgreSQL stops as well.
+  t.after(() => server.stop())
   const created = await createLink(server.url, key)
   const first = await auction(server.url, created.auction_id)
   assert.equal(first.auction_result.product.price, '49.99')
   assert.equal(first.auction_result.product.merchant.id, merchId)
   await sleep(320) // No person clicks within 300 ms; the service knows.
   const location = await click(server.url, first.auction_result.redirect_url)
-  assert.match(location, /^https:\/\/www\.kettles\.example\/p\/k-1\?ref=article&cid=[0-9a-f]{32}$/)
+  assert.match(
+    location,
+    /^https:\/\/kettles\.example\/p\/k-1\?utm_medium=article&cid=[0-9a-f]{32}$/,
+  )
 
   // Everything dies the moment the click was answered: what was answered was durable (I2).
   await server.kill()
-  killPostgres(dataDir)
+  await killPostgres(dataDir)
   server = await serve(env)
   await untilStats(server.url, { key, pubId }, [{ clicks: 1, pub_earnings: '0.45' }])
 
   // Only PostgreSQL dies: the reader goes on, and the click is counted once it is back.
   const second = await auction(server.url, created.auction_id)
   await sleep(320)
-  killPostgres(dataDir)
+  await killPostgres(dataDir)
   await click(server.url, second.auction_result.redirect_url)
   // The same result again, as an impatient reader does: redirected, recorded, not paid.
   await click(server.url, second.auction_result.redirect_url)
@@ -91,7 +96,7 @@ async function createLink(url: string, key: string): Promise<CreatedLink> {
     method: 'POST',
     headers: { authorization: `SERVICE-API-KEY ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      url: 'https://kettles.example/p/k-1?ref=article',
+      url: 'https://kettles.example/p/k-1?utm_medium=article',
       article_name: 'Kettles, poured',
       article_url: 'https://press.example/kettles',
       // Locked, so that the price is the posted one and the earnings are known.
@@ -153,20 +158,12 @@ async function untilStats(
   }
 }
 
-/** kill -9 of the embedded server's postmaster and all its children. */
-function killPostgres(dataDir: string): void {
-  const running = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' })
-  const pids = running
-    .split('\n')
-    .filter((line) => line.includes(dataDir) && line.includes('postgres'))
-    .flatMap((line) => /^\s*(\d+)/.exec(line)?.[1] ?? [])
-  for (const pid of pids) {
-    try {
-      process.kill(Number(pid), 'SIGKILL')
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // It ended by itself.
-    }
-  }
+/** kill -9 of the embedded server, by the process id that it notes in its folder. */
+async function killPostgres(dataDir: string): Promise<void> {
+  const pid = Number(
+    (await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0],
+  )
+  process.kill(pid, 'SIGKILL')
 }
 
 async function freePort(): Promise<number> {
