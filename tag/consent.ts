@@ -5,7 +5,7 @@
  * say (TCF purpose 1; GPP opt-out of sale or sharing), then what the page itself says. A tool that
  * is there but has not heard the reader yet counts as a refusal until it has.
  */
-import type { Settings } from './settings.ts'
+import type { PageSettings } from './settings.ts'
 
 type Source = 'gpc' | 'tcf' | 'gpp' | 'page'
 
@@ -33,12 +33,11 @@ interface ConsentWindow {
  * Listens to the page's consent tools; resolves once each has spoken or its time is up.
  * The function it resolves to gives the reader's choice as it is then: call it for each request.
  */
-export const watchConsent = async (settings: Settings): Promise<() => Consent> => {
+export const watchConsent = async (settings: PageSettings): Promise<() => Consent> => {
   const { __tcfapi, __gpp } = window as ConsentWindow
   // True: allowed, false: refused. The first refusal in this order is the one that is named.
-  const { globalPrivacyControl } = navigator as { globalPrivacyControl?: boolean }
   const told: Partial<Record<Source, boolean | undefined>> = {
-    gpc: !globalPrivacyControl && undefined,
+    gpc: !(navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl && undefined,
   }
   const heard = [
     __tcfapi &&

@@ -5,10 +5,10 @@
 import { outlineLinks, showOverlay } from './overlay.ts'
 import { probePolicy } from './probe.ts'
 import { reportPage } from './report.ts'
-import type { Settings } from './settings.ts'
+import type { SoukGlobal } from './souk-global.ts'
 
 window.souk = window.souk ?? {}
-const settings: Settings = window.souk
+const settings: SoukGlobal = window.souk
 const report = () => reportPage(settings)
 settings.report = report
 settings.probe = probePolicy

@@ -12,7 +12,7 @@ import {
   readSmartLink,
   WRAPPED,
 } from './find-links.ts'
-import type { Service, Settings } from './settings.ts'
+import type { PageSettings, Service } from './settings.ts'
 
 const LINK = 'https://go.example'
 const service: Service = {
@@ -26,7 +26,7 @@ const service: Service = {
 }
 
 /** What the tag makes of an address on a page of `www.news.example`. */
-function verdictOf(href: string, settings: Settings = {}): string {
+function verdictOf(href: string, settings: PageSettings = {}): string {
   return judge(new URL(href, 'https://www.news.example/a/'), 'www.news.example', {
     _service: service,
     _settings: settings,

@@ -5,7 +5,7 @@
  * query, or the id in base 62. Everything else under our addresses is ours but no smart link: the
  * wrapper `/link/` runs its auction at the click and must be left alone.
  */
-import type { Service, Settings } from './settings.ts'
+import type { PageSettings, Service } from './settings.ts'
 
 /** A smart link's auction id (digits, a string: it is longer than a number holds), or a reason. */
 export type Verdict = string
@@ -33,7 +33,7 @@ type Target = Pick<HTMLAnchorElement, 'href' | 'host'>
 export const judge = (
   { href, host }: Target,
   pageHost: string,
-  { _service, _settings }: { _service: Service; _settings: Settings },
+  { _service, _settings }: { _service: Service; _settings: PageSettings },
 ): Verdict => {
   if (!host || !/^https?:/.test(href)) return OTHER
   if (/#donotlink$/i.test(href)) return DO_NOT_LINK

@@ -1,4 +1,5 @@
 /** Smart links for raw ones (interface 4.5), for members of the partner program. */
+import type { Link } from './link.ts'
 import type { PageSession, Parts } from './page-session.ts'
 import { REPEATS } from './request-queue.ts'
 
@@ -6,39 +7,85 @@ interface LinkmateAnswer {
   data: { smart_links: { auction_id: string; url: string }[] }[]
 }
 
+interface RawPage {
+  _links: Link[]
+  _id?: string
+}
+
+export interface Linkmate {
+  /** A raw link of the page, if the publisher and the page want it to become a smart link. */
+  _take(link: Link): void
+  /** Asks for what was taken, in the order it was taken, each address once a session. */
+  _ask(): void
+}
+
 /** Fewer than the service takes: the top of the page gets its links while the rest is asked for. */
 const LINKS_PER_CALL = 100
 /** The service's limit of an article's name. */
 const NAME_MAX = 255
+/**
+ * Not more than 2,048 as it is and 6,000 percent-encoded (decisions 4.1): one longer address would
+ * make the service refuse the whole call.
+ */
+const RAW_URL_MAX = 2000
 
-/** `urls` are distinct and in the order of the page; `done` gets each that has a smart link. */
-export const askLinkmate = (
-  urls: string[],
-  { _sourceUrl }: PageSession,
+/** The author wants this link as it is. */
+export const NO_AUCTION = '[rel~=noauction]'
+
+/** `adopt` gets each link that has a smart link now, `done` is called after each answer. */
+export const makeLinkmate = (
   { _service, _queue, _settings }: Parts,
-  done: (url: string, id: string) => void,
-): void => {
-  for (let first = 0; first < urls.length; first += LINKS_PER_CALL) {
-    _queue._add({
-      _url: `${_service._base}/api/v1/publishers/${_service._publisherId}/linkmate/smart_links/`,
-      _body: JSON.stringify({
-        article: {
-          name: (document.title || location.host).slice(0, NAME_MAX),
-          url: _sourceUrl,
-        },
-        links: urls.slice(first, first + LINKS_PER_CALL).map((raw_url) => ({
-          raw_url,
-          exclusive_match_requested: !!_settings.exclusiveLinks || /#locklink$/i.test(raw_url),
-        })),
-        unwrap_links: _settings.unwrap !== false,
-      }),
-      _done(answer) {
-        for (const { smart_links } of (answer as LinkmateAnswer).data) {
-          for (const { auction_id, url } of smart_links) done(url, auction_id)
-        }
-      },
-      // The same links again give the same smart links.
-      _again: REPEATS,
-    })
+  session: PageSession,
+  adopt: (link: Link, id: string) => void,
+  done: () => void,
+): Linkmate => {
+  const pages = new Map<string, RawPage>()
+  let fresh: string[] = []
+  const adoptAll = (url: string, id: string): void => {
+    const page = pages.get(url)
+    if (!page || session._isOver) return
+    page._id = id
+    for (const link of page._links) if (link._anchor.href === url) adopt(link, id)
+  }
+  return {
+    _take(link) {
+      const { _anchor, _href } = link
+      if (!_service._isLinkmate || _settings.donotlink || _href.length > RAW_URL_MAX) return
+      if (_anchor.matches(NO_AUCTION) || !_anchor.matches(_settings.selector || '*')) return
+      link._raw = true
+      const page = pages.get(_href) || { _links: [] }
+      if (page._id) adopt(link, page._id)
+      else if (page._links.push(link) === 1) {
+        pages.set(_href, page)
+        fresh.push(_href)
+      }
+    },
+    _ask() {
+      for (let urls = fresh; urls[0]; urls = urls.slice(LINKS_PER_CALL)) {
+        _queue._add({
+          _url: `${_service._base}/api/v1/publishers/${_service._publisherId}/linkmate/smart_links/`,
+          _body: JSON.stringify({
+            article: {
+              name: (document.title || location.host).slice(0, NAME_MAX),
+              url: session._sourceUrl,
+            },
+            links: urls.slice(0, LINKS_PER_CALL).map((raw_url) => ({
+              raw_url,
+              exclusive_match_requested: !!_settings.exclusiveLinks || /#locklink$/i.test(raw_url),
+            })),
+            unwrap_links: _settings.unwrap !== false,
+          }),
+          _done(answer) {
+            for (const { smart_links } of (answer as LinkmateAnswer).data) {
+              for (const { auction_id, url } of smart_links) adoptAll(url, auction_id)
+            }
+            done()
+          },
+          // The same links again give the same smart links.
+          _again: REPEATS,
+        })
+      }
+      fresh = []
+    },
   }
 }

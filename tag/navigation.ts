@@ -50,7 +50,7 @@ export const watchPage = (land: () => void, scan: () => void): void => {
   addEventListener('pageshow', (event) => event.persisted && land())
 }
 
-/** The address without what only scrolls or tracks; `#/path` and `#!path` are pages of their own. */
+/** The address without what only scrolls or tracks; `#/path` and `#!path` are pages. */
 const articleAddress = (): string =>
   location.href
     .replace(/#(?![/!]).*/, '')

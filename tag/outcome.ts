@@ -1,27 +1,13 @@
 /**
  * What an auction's outcome does to an anchor, and how to take it back.
  */
-import type { Link } from './page-links.ts'
-import type { Settings } from './settings.ts'
-
-export interface AuctionResult {
-  id: string
-  auction_id: string
-  redirect_url: string
-  /** false: nobody bid, and the product is that of the original page. */
-  has_winner?: boolean | undefined
-  product?: {
-    name?: string
-    price?: string
-    is_in_stock?: boolean
-    merchant?: { name?: string }
-  }
-  tracker_urls?: { impression?: string[]; viewable_impression?: string[] }
-}
+import type { AuctionResult, Link, ReplacedText } from './link.ts'
+import type { PageSettings } from './settings.ts'
 
 /** Sends the anchor's readers to the outcome (rule 5) and lets the page see it. */
-export const applyOutcome = (link: Link, result: AuctionResult, settings: Settings): void => {
+export const applyOutcome = (link: Link, result: AuctionResult, settings: PageSettings): void => {
   const { _anchor } = link
+  link._result = result
   link._before = _anchor.cloneNode() as Element
   _anchor.href = result.redirect_url + labels(link, settings)
   link._now = _anchor.href
@@ -47,7 +33,7 @@ export const takeBack = (link: Link): void => {
  * `u1` and `utm_source` go along to the click's report; they never change the auction. A raw link
  * may have parameters of the same names: those are its shop's.
  */
-const labels = ({ _raw, _href }: Link, { u1 }: Settings): string => {
+const labels = ({ _raw, _href }: Link, { u1 }: PageSettings): string => {
   const own: string[] = (!_raw && _href.match(/[?&](u1|utm_source)=[^?&#]*/g)) || []
   // The service takes the first of two, so a link's own label wins.
   if (u1) own.push(`&u1=${encodeURIComponent(u1)}`)
@@ -56,8 +42,6 @@ const labels = ({ _raw, _href }: Link, { u1 }: Settings): string => {
 
 /** Stands for a value that is not known; no attribute can hold this character. */
 const UNKNOWN = '\0'
-
-type ReplacedText = [Element, Node[]]
 
 /**
  * Fills `data-souk-text="{price} at {merchant}"` on the anchor or inside it. Without a winner, or

@@ -3,7 +3,7 @@
  * tag does with it and why. Loaded on demand; readers never get these bytes.
  */
 import type { LinkReport, PageReport, Status } from './report.ts'
-import type { Settings } from './settings.ts'
+import type { SoukGlobal } from './souk-global.ts'
 
 const COLOURS: Record<Status, string> = {
   auctioned: '#0a7d33',
@@ -17,7 +17,8 @@ section { position: fixed; right: 12px; bottom: 12px; z-index: 2147483647; width
   max-width: calc(100vw - 24px); max-height: 60vh; overflow: auto; background: #fff; color: #111;
   font: 13px/1.4 system-ui, sans-serif; border: 1px solid #999; border-radius: 6px;
   box-shadow: 0 4px 24px #0004 }
-header { position: sticky; top: 0; background: #fff; padding: 8px 12px; border-bottom: 1px solid #ddd }
+header { position: sticky; top: 0; background: #fff; padding: 8px 12px;
+  border-bottom: 1px solid #ddd }
 button { float: right; font: inherit }
 ol { margin: 0; padding: 8px 12px 12px 3em }
 li { margin: 6px 0; overflow-wrap: anywhere }
@@ -26,7 +27,7 @@ p { margin: 4px 0 0 }`
 const REFRESH_MS = 1000
 
 /** Draws around every link what becomes of it; the function returned takes that back. */
-export const outlineLinks = (settings: Settings, page: PageReport | null): (() => void) => {
+export const outlineLinks = (settings: SoukGlobal, page: PageReport | null): (() => void) => {
   const before = new Map<HTMLElement, string>()
   const shown = Array.from(document.links).filter((anchor) => settings.links?.has(anchor))
   page?.links.forEach(({ status }, at) => {
@@ -41,7 +42,7 @@ export const outlineLinks = (settings: Settings, page: PageReport | null): (() =
 }
 
 /** Shows the overlay and keeps it up to date until it is closed. */
-export const showOverlay = (settings: Settings, report: () => PageReport | null): void => {
+export const showOverlay = (settings: SoukGlobal, report: () => PageReport | null): void => {
   const host = document.createElement('div')
   const root = host.attachShadow({ mode: 'open' })
   const style = new CSSStyleSheet()

@@ -3,11 +3,13 @@
  */
 import type { Consent } from './consent.ts'
 import { REPEATS, type RequestQueue } from './request-queue.ts'
-import type { Service, Settings } from './settings.ts'
+import type { PageSettings, Service } from './settings.ts'
 
 export interface PageSession {
   _uuid: string
   _sourceUrl: string
+  /** True once the reader is on another page: answers that still come are for nobody. */
+  _isOver?: boolean
   /** One event per entry, at most 100 a call. */
   _send(type: string, events: object[], again?: number): void
 }
@@ -17,7 +19,7 @@ const EVENTS_PER_CALL = 100
 
 /** What every part of the tag works with. */
 export interface Parts {
-  _settings: Settings
+  _settings: PageSettings
   _service: Service
   _queue: RequestQueue
   /** The reader's choice as it is now. */

@@ -2,10 +2,9 @@
  * What the tag makes of each link of a page, in words: for the overlay and for `souk check-page`.
  */
 import { DO_NOT_LINK, IGNORED, LOCAL, OTHER, OURS, RAW, WRAPPED } from './find-links.ts'
-import type { AuctionResult } from './outcome.ts'
-import type { Link } from './page-links.ts'
+import type { AuctionResult, Link } from './link.ts'
 import type { Parts } from './page-session.ts'
-import type { Settings } from './settings.ts'
+import type { SoukGlobal } from './souk-global.ts'
 
 /** `auctioned` earns; `waiting` would, and says what it waits for; `left` stays as it is. */
 export type Status = 'auctioned' | 'waiting' | 'left'
@@ -38,7 +37,7 @@ export interface PageReport {
 const TEXT_MAX = 80
 
 /** Null while the tag is not at work: it waits for the service or for consent, or gave up. */
-export const reportPage = (settings: Settings): PageReport | null => {
+export const reportPage = (settings: SoukGlobal): PageReport | null => {
   const { links, parts } = settings
   if (!links || !parts) return null
   const { _service, _consent } = parts
@@ -58,10 +57,7 @@ export const reportPage = (settings: Settings): PageReport | null => {
 }
 
 const reportLink = (link: Link, parts: Parts): LinkReport => {
-  const { _anchor, _before } = link
-  const result: AuctionResult | null = _before
-    ? JSON.parse(_anchor.dataset.soukAuction ?? 'null')
-    : null
+  const { _anchor, _result: result = null } = link
   const [status, why] = result ? (['auctioned', outcome(result)] as const) : explain(link, parts)
   return {
     text: (_anchor.textContent ?? '').replace(/\s+/g, ' ').trim().slice(0, TEXT_MAX),

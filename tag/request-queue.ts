@@ -5,7 +5,7 @@
  * than two connections, and a service in trouble is asked less, then not at all.
  */
 
-import { insertImage } from './trackers.ts'
+import { insertImage } from './hidden-image.ts'
 
 export interface Job {
   _url: string

@@ -4,10 +4,6 @@
  * Names with a leading underscore are shortened by the build (scripts/build-tag.ts); names
  * without one are seen by pages or by the service and stay.
  */
-import type { Link } from './page-links.ts'
-import type { Parts } from './page-session.ts'
-import type { ProbeAddresses, Violation } from './probe.ts'
-import type { PageReport } from './report.ts'
 
 /** What a page may write into `window.souk`, before or after the tag loads. */
 export interface PageSettings {
@@ -27,26 +23,6 @@ export interface PageSettings {
   selector?: string
   /** What the page itself knows of the reader's choice. */
   consent?: 'full' | 'contextual'
-}
-
-/** `window.souk`, the tag's one global. */
-export interface Settings extends PageSettings {
-  /** Written by the tag: every link it has looked at. Its presence marks a running tag. */
-  links?: Map<HTMLAnchorElement | HTMLAreaElement, Link>
-  /** Written by the tag, for the overlay. */
-  parts?: Parts
-  /** Written by the overlay's script: what the tag makes of each link of the page. */
-  report?: () => PageReport | null
-  /** Likewise: draws around each link what becomes of it. */
-  outline?: () => void
-  /** Likewise: what the page's security policy keeps the tag from. */
-  probe?: (addresses: ProbeAddresses) => Promise<Violation[]>
-}
-
-declare global {
-  interface Window {
-    souk?: Settings
-  }
 }
 
 /** The service's addresses and the publisher's facts, from the page-tag configuration. */

@@ -10,9 +10,10 @@ import { pageReady, watchPage } from './navigation.ts'
 import { type PageLinks, watchLinks } from './page-links.ts'
 import { beginSession } from './page-session.ts'
 import { makeQueue, REPEATS } from './request-queue.ts'
-import { readService, type Service, type Settings } from './settings.ts'
+import { readService, type Service } from './settings.ts'
+import type { SoukGlobal } from './souk-global.ts'
 
-const main = async (script: HTMLScriptElement, settings: Settings): Promise<void> => {
+const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<void> => {
   const slug = script.dataset.publisher || settings.publisher
   // A second copy of the tag on a page does nothing.
   if (!slug || settings.links) return
@@ -41,6 +42,7 @@ const main = async (script: HTMLScriptElement, settings: Settings): Promise<void
     const session = beginSession(parts, previousUrl)
     previousUrl = session._sourceUrl
     links = watchLinks(parts, session)
+    settings.links = links._links
     links._scan()
   }
   const leave = (): void => {

@@ -1,28 +1,23 @@
-/** Trackers: hidden images (interface 6, rules 7 to 9). */
+/** Third-party trackers (interface 6, rules 7 to 9). */
+import { insertImage } from './hidden-image.ts'
+import type { AuctionResult } from './link.ts'
+import type { Parts } from './page-session.ts'
 
-/** Inserts a hidden image. Its style is set through the object model, which any CSP allows. */
-export const insertImage = (url: string): HTMLImageElement => {
-  const image = new Image()
-  // Not `hidden`: a page's own `img { display: block }` would bring it into the layout.
-  image.style.cssText = 'display:none!important'
-  image.src = url.replace(/{RAND}/g, () => `${randomNumber()}`)
-  document.body.append(image)
-  return image
-}
+export type FireTrackers = (
+  event: 'impression' | 'viewable_impression',
+  result: AuctionResult | undefined,
+) => void
 
-/** Whole and below 2^31, so that every reader of it holds it exactly. */
-export const randomNumber = (): number => Math.floor(Math.random() * 2 ** 31)
-
-/** Fires each tracker once per page and event, however many links name it. */
-export const makeTrackers = (): ((event: string, urls: unknown) => void) => {
+/** Fires each third-party tracker once per page and event, however many links name it. */
+export const makeTrackers = ({ _consent }: Parts): FireTrackers => {
   const fired = new Set<string>()
-  return (event, urls) => {
-    for (const url of (urls || []) as string[]) {
+  return (event, result) => {
+    for (const url of result?.tracker_urls?.[event] || []) {
       const key = event + url
-      if (/^https?:/.test(url) && !fired.has(key)) {
-        fired.add(key)
-        insertImage(url)
-      }
+      // Consent that the page does not know, the service has decided: it then gave no trackers.
+      if (_consent()._value === 'contextual' || fired.has(key) || !/^https?:/.test(url)) continue
+      fired.add(key)
+      insertImage(url)
     }
   }
 }

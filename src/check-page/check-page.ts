@@ -185,7 +185,8 @@ interface FoundTag {
 async function findTag(page: Page): Promise<FoundTag | null> {
   const found = (await page.evaluate(`(() => {
     const script = document.querySelector('script[src*="/tag/souk"]:not([src*="merchant"])')
-    return script && { src: script.src, publisher: script.dataset.publisher ?? window.souk?.publisher }
+    const publisher = script?.dataset.publisher ?? window.souk?.publisher
+    return script && { src: script.src, publisher }
   })()`)) as { src: string; publisher?: string } | null
   if (found === null) return null
   return { publisher: found.publisher, service: found.src.replace(/\/tag\/[^/]*$/, '') }

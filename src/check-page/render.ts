@@ -4,13 +4,13 @@ import type { CheckedLink, CheckPageResult } from './check-page.ts'
 const MARKS = { auctioned: '+', waiting: '?', left: ' ' } as const
 
 export function renderCheckPage(result: CheckPageResult): string {
-  const { totals } = result
+  const { links, auctioned, waiting, left } = result.totals
+  const tag = result.tag === 'on_page' ? 'is on the page' : 'was put in for this check'
   const lines = [
     `${result.url}`,
-    `Publisher ${result.publisher ?? 'unknown'}` +
-      `${result.is_member === null ? '' : result.is_member ? ', in the partner program' : ', not in the partner program'}` +
-      `; the tag ${result.tag === 'on_page' ? 'is on the page' : 'was put in for this check'} (${result.service})`,
-    `${totals.links} links: ${totals.auctioned} auctioned, ${totals.waiting} waiting, ${totals.left} left alone` +
+    `Publisher ${result.publisher ?? 'unknown'}${membership(result.is_member)}` +
+      `; the tag ${tag} (${result.service})`,
+    `${links} links: ${auctioned} auctioned, ${waiting} waiting, ${left} left alone` +
       (result.trackers === 0 ? '' : `; ${result.trackers} third-party trackers`),
     '',
     ...section('What blocks it', result.blocked),
@@ -23,6 +23,11 @@ export function renderCheckPage(result: CheckPageResult): string {
   ]
   if (result.screenshot !== null) lines.push('', `Picture: ${result.screenshot}`)
   return lines.join('\n')
+}
+
+function membership(isMember: boolean | null): string {
+  if (isMember === null) return ''
+  return isMember ? ', in the partner program' : ', not in the partner program'
 }
 
 function section(title: string, items: readonly string[]): string[] {

@@ -3,7 +3,7 @@
  * of pages can so be tried inside one. Bundled by the specs that use it, never shipped.
  */
 import { type PageLinks, watchLinks } from '../page-links.ts'
-import type { Job } from '../request-queue.ts'
+import type { Job, RequestQueue } from '../request-queue.ts'
 import { type PageSettings, readService } from '../settings.ts'
 
 export interface TrialPage {
@@ -26,83 +26,99 @@ export interface TrialResult {
 
 const BASE = 'https://souk.example'
 const LINK = 'https://go.example'
+const REDIRECT = `${BASE}/api/v1/redirect/`
 
 /** Shows a page, lets the tag work on it, reports, and ends the session. */
-export function tryPage(
-  { html, settings, isMember }: TrialPage,
-  answerAuction?: unknown,
-): TrialResult {
-  const result = { auctions: [], impressions: [], rawUrls: [] } as {
-    [name in 'auctions' | 'impressions' | 'rawUrls']: string[]
-  }
-  const service = readService(
-    {
-      data: [
-        {
-          amp_config: { publisher_id: 1, linkmate_enabled: isMember },
-          page_tag: { link_url: LINK },
-        },
-      ],
-    },
-    BASE,
-  )
-  const jobs: Job[] = []
+export function tryPage(trial: TrialPage, answerAuction?: unknown): TrialResult {
   const root = document.createElement('main')
-  root.innerHTML = html
+  root.innerHTML = trial.html
   document.body.replaceChildren(root)
   const before = root.innerHTML
-  const links: PageLinks = watchLinks(
+  const service = new TrialService(answerAuction)
+  const { links, impressions } = watch(trial, service)
+  links._scan()
+  service.answerAll()
+  const anchors = [...root.querySelectorAll<HTMLElement>('a,area')]
+  const rewritten = anchors.filter((anchor) => anchor.getAttribute('href')?.startsWith(REDIRECT))
+  const hrefs = [...root.querySelectorAll('a')].map((anchor) => anchor.href)
+  links._end()
+  return {
+    rewritten: rewritten.map((anchor) => anchor.dataset.n ?? ''),
+    hrefs,
+    impressions,
+    auctions: service.auctions,
+    rawUrls: service.rawUrls,
+    isRestored: root.innerHTML === before,
+  }
+}
+
+function watch(
+  { settings, isMember }: TrialPage,
+  service: TrialService,
+): { links: PageLinks; impressions: string[] } {
+  const impressions: string[] = []
+  const configuration = {
+    amp_config: { publisher_id: 1, linkmate_enabled: isMember },
+    page_tag: { link_url: LINK },
+  }
+  const links = watchLinks(
     {
       _settings: settings,
-      _service: service,
+      _service: readService({ data: [configuration] }, BASE),
       _consent: () => ({ _value: 'full', _source: undefined }),
-      _queue: { _add: (job) => void jobs.push(job), _flush: () => jobs.splice(0) },
+      _queue: service.queue,
     },
     {
       _uuid: 'u',
       _sourceUrl: location.href,
       _send(type, events) {
-        if (!/^service_link_impression$/.test(type)) return
-        for (const event of events) {
-          result.impressions.push((event as { auction_id: string }).auction_id)
-        }
+        if (type !== 'service_link_impression') return
+        impressions.push(...(events as { auction_id: string }[]).map((event) => event.auction_id))
       },
     },
   )
-  links._scan()
-  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
-    try {
-      answer(job)
-    } catch {
-      // The queue catches what an answer's reader throws; so does this one.
+  return { links, impressions }
+}
+
+/** Answers what is asked in the order it is asked: every raw link its own smart link. */
+class TrialService {
+  readonly auctions: string[] = []
+  readonly rawUrls: string[] = []
+  readonly #jobs: Job[] = []
+  readonly #answerAuction: unknown
+  readonly queue: RequestQueue = {
+    _add: (job) => void this.#jobs.push(job),
+    _flush: () => undefined,
+  }
+
+  constructor(answerAuction: unknown) {
+    this.#answerAuction = answerAuction
+  }
+
+  answerAll(): void {
+    for (let job = this.#jobs.shift(); job !== undefined; job = this.#jobs.shift()) {
+      try {
+        job._done?.(this.#answer(job))
+      } catch {
+        // The real queue catches what the reader of an answer throws; so does this one.
+      }
     }
   }
-  const rewritten = [...root.querySelectorAll<HTMLElement>('a,area')]
-    .filter((anchor) => anchor.getAttribute('href')?.startsWith(`${BASE}/api/v1/redirect/`))
-    .map((anchor) => anchor.dataset.n ?? '')
-  const hrefs = [...root.querySelectorAll('a')].map((anchor) => anchor.href)
-  links._end()
-  return { ...result, rewritten, hrefs, isRestored: root.innerHTML === before }
 
-  function answer(job: Job): void {
-    const { pathname, searchParams } = new URL(job._url)
+  #answer({ _url, _body }: Job): unknown {
+    const { pathname, searchParams } = new URL(_url)
     if (pathname.endsWith('/linkmate/smart_links/')) {
-      const { links: asked } = JSON.parse(job._body ?? '') as { links: { raw_url: string }[] }
-      const smart_links = asked.map(({ raw_url }) => {
-        const at = result.rawUrls.push(raw_url)
+      const { links } = JSON.parse(_body ?? '') as { links: { raw_url: string }[] }
+      const smart_links = links.map(({ raw_url }) => {
+        const at = this.rawUrls.push(raw_url)
         return { auction_id: String(8_000_000_000_000_000_000n + BigInt(at)), url: raw_url }
       })
-      job._done?.({ data: [{ smart_links }] })
-    } else if (pathname === '/api/v1/auction/') {
-      const id = searchParams.get('a') ?? ''
-      result.auctions.push(id)
-      const auction_result = {
-        id: 'r',
-        auction_id: id,
-        redirect_url: `${BASE}/api/v1/redirect/?a=${id}`,
-      }
-      job._done?.(answerAuction ?? { data: [{ auction_result }] })
+      return { data: [{ smart_links }] }
     }
+    const id = searchParams.get('a') ?? ''
+    this.auctions.push(id)
+    const auction_result = { id: 'r', auction_id: id, redirect_url: `${REDIRECT}?a=${id}` }
+    return this.#answerAuction ?? { data: [{ auction_result }] }
   }
 }
 

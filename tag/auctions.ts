@@ -1,0 +1,56 @@
+/**
+ * One auction for each distinct smart link of a page session (interface 4.6; section 6, rule 4).
+ */
+import { randomNumber } from './hidden-image.ts'
+import type { AuctionResult, Link } from './link.ts'
+import type { PageSession, Parts } from './page-session.ts'
+import type { FireTrackers } from './trackers.ts'
+
+interface AuctionAnswer {
+  data: { auction_result: AuctionResult; impression_pixel_url: string; has_winner?: boolean }[]
+}
+
+interface Auction {
+  _links: Link[]
+  _result?: AuctionResult
+}
+
+/**
+ * The function returned takes a link and its auction id: the first of an id runs the auction, all
+ * get its outcome through `apply`. It is asked once, never again: a smart link that got no answer
+ * runs its auction when it is clicked. An answer without a web address to go to counts as none.
+ */
+export const makeAuctions = (
+  { _service, _queue, _consent }: Parts,
+  session: PageSession,
+  apply: (link: Link, result: AuctionResult) => void,
+  fireTrackers: FireTrackers,
+): ((link: Link, id: string) => void) => {
+  const auctions = new Map<string, Auction>()
+  return (link, id) => {
+    const known = auctions.get(id)
+    const auction: Auction = known || { _links: [] }
+    auction._links.push(link)
+    if (auction._result) apply(link, auction._result)
+    if (known) return
+    auctions.set(id, auction)
+    const { _value, _source } = _consent()
+    _queue._add({
+      _url:
+        `${_service._auction}/api/v1/auction/?a=${id}&t=${randomNumber()}` +
+        `&uuid=${session._uuid}&consent=${_value}&consent_source=${_source || ''}`,
+      _done(answer) {
+        for (const entry of (answer as AuctionAnswer).data) {
+          const { auction_result, impression_pixel_url, has_winner } = entry
+          if (!/^https?:/.test(auction_result.redirect_url)) throw id
+          if (session._isOver) return
+          const result = { ...auction_result, has_winner }
+          auction._result = result
+          for (const found of auction._links) apply(found, result)
+          if (impression_pixel_url) _queue._add({ _url: impression_pixel_url, _isImage: true })
+          fireTrackers('impression', result)
+        }
+      },
+    })
+  }
+}

@@ -1,0 +1,39 @@
+/** A link of the page, as the tag found it and as it left it. */
+import type { Verdict } from './find-links.ts'
+
+export type Anchor = HTMLAnchorElement | HTMLAreaElement
+
+export interface Link {
+  _anchor: Anchor
+  /** Its absolute address when it was found. */
+  _href: string
+  /** Its address as the tag left it; another one means that the page has changed it. */
+  _now: string
+  _verdict: Verdict
+  /** True when LinkMate was asked for the smart link. */
+  _raw?: boolean
+  _id?: string
+  _result?: AuctionResult
+  /** A copy of the anchor as the page wrote it, once an outcome is applied. */
+  _before?: Element
+  _texts?: ReplacedText[]
+}
+
+/** An element whose text was replaced, and what it held. */
+export type ReplacedText = [Element, Node[]]
+
+/** Interface 2.5, and whether anybody won. */
+export interface AuctionResult {
+  id: string
+  auction_id: string
+  redirect_url: string
+  /** false: nobody bid, and the product is that of the original page. */
+  has_winner?: boolean | undefined
+  product?: {
+    name?: string
+    price?: string
+    is_in_stock?: boolean
+    merchant?: { name?: string }
+  }
+  tracker_urls?: { impression?: string[]; viewable_impression?: string[] }
+}

@@ -1,0 +1,24 @@
+/** `window.souk`, the tag's one global: what the page wrote into it, and what the tag adds. */
+import type { Link } from './link.ts'
+import type { Parts } from './page-session.ts'
+import type { ProbeAddresses, Violation } from './probe.ts'
+import type { PageSettings } from './settings.ts'
+
+export interface SoukGlobal extends PageSettings {
+  /** Every link the tag has looked at. Its presence marks a running tag. */
+  links?: Map<Element, Link>
+  /** For the overlay. */
+  parts?: Parts
+  /** Written by the overlay's script: what the tag makes of each link of the page. */
+  report?: () => unknown
+  /** Likewise: draws around each link what becomes of it. */
+  outline?: () => void
+  /** Likewise: what the page's security policy keeps the tag from. */
+  probe?: (addresses: ProbeAddresses) => Promise<Violation[]>
+}
+
+declare global {
+  interface Window {
+    souk?: SoukGlobal
+  }
+}
