@@ -200,7 +200,7 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
 }
 
 /** Made once and kept; several nodes need the same ones in SOUK_SECRETS. */
-async function ownSealingKeys(dataDir: string) {
+export async function ownSealingKeys(dataDir: string) {
   const make = (random: Buffer) => `1:${random.toString('base64')}`
   return readSealingKeys(await keptSecret(dataDir, 'sealing-keys', make))
 }

@@ -16,7 +16,7 @@ export interface LinkReport {
   readonly why: string
   readonly is_raw: boolean
   readonly auction_id: string | null
-  readonly result_id: string | null
+  readonly redirect_url: string | null
   readonly destination: string | null
   readonly has_winner: boolean | null
   readonly product: string | null
@@ -66,7 +66,7 @@ const reportLink = (link: Link, parts: Parts): LinkReport => {
     why,
     is_raw: !!link._raw,
     auction_id: link._id ?? null,
-    result_id: result?.id ?? null,
+    redirect_url: result?.redirect_url ?? null,
     destination: result ? new URL(result.redirect_url).searchParams.get('url') : null,
     has_winner: result?.has_winner ?? null,
     product: result?.product?.name ?? null,

@@ -9,6 +9,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
+import { badRequest } from '../platform/errors.ts'
 import { findLinkTags } from './other-tags.ts'
 import type { LinkReport, PageReport, Violation } from './page-report.ts'
 
@@ -25,10 +26,10 @@ export interface CheckPageOptions {
   /** Where to write the picture of the page, its links outlined; a PNG. */
   readonly screenshot?: string
   /**
-   * What a click on an auction result would earn the publisher, in micro-dollars; null when that
-   * cannot be told. The price is sealed, so only the service can open it.
+   * What a click on this redirect address would earn the publisher, in micro-dollars; null when
+   * that cannot be told. The price is sealed, so only the service can open it.
    */
-  readonly earningsOf?: (resultId: string) => Promise<number | null>
+  readonly earningsOf?: (redirectUrl: string) => number | null
 }
 
 export interface CheckedLink extends LinkReport {
@@ -54,11 +55,6 @@ export interface CheckPageResult {
   readonly screenshot: string | null
 }
 
-/** The page cannot be checked; the message says why and what to do. */
-export class CheckPageError extends Error {
-  override name = 'CheckPageError'
-}
-
 /** A page that has not loaded after this long would have lost its readers. */
 const LOAD_MS = 30_000
 /** The tag has this long to finish: it ends its own requests after 8 seconds. */
@@ -69,7 +65,7 @@ const POLL_MS = 100
 const VIEWPORT = { width: 1280, height: 900 }
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 
-/** Checks one page. Throws CheckPageError when it cannot be loaded or nobody's tag is meant. */
+/** Checks one page. Throws 400 when it cannot be loaded or nobody's tag is meant. */
 export async function checkPage(options: CheckPageOptions): Promise<CheckPageResult> {
   const { chromium } = await loadPlaywright()
   const browser = await chromium.launch({ executablePath: options.chromium, args: FLAGS })
@@ -86,7 +82,7 @@ async function loadPlaywright(): Promise<typeof import('playwright-core')> {
   try {
     return await import('playwright-core')
   } catch {
-    throw new CheckPageError('check-page needs playwright-core: npm i playwright-core')
+    throw new Error('souk check-page needs playwright-core: npm install --include=dev')
   }
 }
 
@@ -115,9 +111,8 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
   const found = await findTag(page)
   const publisher = found?.publisher ?? options.publisher
   if (publisher === undefined) {
-    throw new CheckPageError(
-      'the page has no tag: say whose page it is with --publisher SLUG, or add the tag to it',
-    )
+    const rule = 'must be given: the page has no tag that says whose it is'
+    throw badRequest([{ field: '--publisher', rule }])
   }
   const service = found?.service ?? options.baseUrl
   if (found === null) await insertTag(page, options, publisher)
@@ -172,7 +167,8 @@ async function load(page: Page, url: string): Promise<void> {
   try {
     await page.goto(url, { waitUntil: 'load', timeout: LOAD_MS })
   } catch (error) {
-    throw new CheckPageError(`${url} does not load: ${(error as Error).message.split('\n')[0]}`)
+    const reason = (error as Error).message.split('\n')[0]
+    throw badRequest([{ field: 'url', rule: `must load; ${reason}` }])
   }
 }
 
@@ -211,7 +207,7 @@ async function readTag({ tagDir }: CheckPageOptions, name: string): Promise<stri
   try {
     return await readFile(join(tagDir, name), 'utf8')
   } catch {
-    throw new CheckPageError(`${join(tagDir, name)} is not there: build the tags (npm run build)`)
+    throw new Error(`${join(tagDir, name)} is not there: build the tags with npm run build`)
   }
 }
 
@@ -285,7 +281,7 @@ async function describe(
   violations: readonly Violation[],
 ): Promise<CheckPageResult> {
   const { page, report } = visit
-  const links = await Promise.all((report?.links ?? []).map((link) => withEarnings(link, options)))
+  const links = (report?.links ?? []).map((link) => withEarnings(link, options))
   if (options.screenshot !== undefined) {
     await page.evaluate('souk.outline()')
     await page.screenshot({ path: options.screenshot, fullPage: true })
@@ -317,9 +313,9 @@ async function describe(
 
 const MICROS_PER_DOLLAR = 1_000_000
 
-async function withEarnings(link: LinkReport, options: CheckPageOptions): Promise<CheckedLink> {
-  const micros =
-    link.result_id === null ? null : ((await options.earningsOf?.(link.result_id)) ?? null)
+function withEarnings(link: LinkReport, { earningsOf }: CheckPageOptions): CheckedLink {
+  const address = link.redirect_url
+  const micros = address === null ? null : (earningsOf?.(address) ?? null)
   return { ...link, earns: micros === null ? null : (micros / MICROS_PER_DOLLAR).toFixed(4) }
 }
 

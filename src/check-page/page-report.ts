@@ -9,7 +9,7 @@ export interface LinkReport {
   readonly why: string
   readonly is_raw: boolean
   readonly auction_id: string | null
-  readonly result_id: string | null
+  readonly redirect_url: string | null
   readonly destination: string | null
   readonly has_winner: boolean | null
   readonly product: string | null

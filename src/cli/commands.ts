@@ -4,6 +4,9 @@
  * Each is a thin call into the folder that knows the subject, loaded only when it is run: the
  * command line itself starts in a fraction of a second.
  */
+import type { CheckPageResult } from '../check-page/check-page.ts'
+import { renderCheckPage } from '../check-page/render.ts'
+import type { CheckPageCommandOptions } from './check-page.ts'
 import { type CommandSpec, command } from './command.ts'
 import type { FeedImportOptions } from './feed.ts'
 import { type OptionSpec, readFeedFormat, readInstant, readInteger } from './option.ts'
@@ -179,10 +182,27 @@ const CATALOG_COMMANDS: readonly CommandSpec<unknown>[] = [
   }),
 ]
 
+const TOOL_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command<CheckPageCommandOptions>({
+    name: 'check-page',
+    argument: '<url>',
+    help: 'Loads a page in Chromium and says what the page tag would do, link by link.',
+    options: [
+      { flags: '--publisher <S>', help: 'slug (from the page’s tag, or by its domain)' },
+      { flags: '--screenshot <FILE>', help: 'where to write the picture (a temporary file)' },
+      { flags: '--chromium <PATH>', help: 'the browser (found where systems install it)' },
+    ],
+    run: async (context, options) =>
+      (await import('./check-page.ts')).checkPageCommand(context, options),
+    format: (result) => renderCheckPage(result as CheckPageResult),
+  }),
+]
+
 export const COMMANDS: readonly CommandSpec<unknown>[] = [
   ...SERVER_COMMANDS,
   ...DATABASE_COMMANDS,
   ...ACCOUNT_COMMANDS,
   ...DEMAND_COMMANDS,
   ...CATALOG_COMMANDS,
+  ...TOOL_COMMANDS,
 ]

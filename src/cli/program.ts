@@ -111,7 +111,8 @@ async function runCommand(
     opened = io.openContext({ isQuiet: isJson })
     const result = await spec.run(opened.context, options)
     if (result !== undefined) {
-      io.stdout(`${isJson ? JSON.stringify(result) : formatResult(result)}\n`)
+      const format = isJson ? JSON.stringify : (spec.format ?? formatResult)
+      io.stdout(`${format(result)}\n`)
     }
     return spec.isRefusal?.(result) === true ? REFUSED : DONE
   } catch (error) {

@@ -1,0 +1,19 @@
+/** Where systems install Chromium, or a browser made of it. Found, never downloaded. */
+import { existsSync } from 'node:fs'
+
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/snap/bin/chromium',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** The browser's path; throws with what to do when there is none. */
+export function findChromium(): string {
+  const found = PLACES.find(existsSync)
+  if (found !== undefined) return found
+  throw new Error('no Chromium here: install it (apt-get install chromium) or give --chromium PATH')
+}

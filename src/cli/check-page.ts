@@ -1,0 +1,68 @@
+/** `souk check-page URL`: what would the page tag do there, and what would a click earn? */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { listPublishers } from '../accounts/publisher-store.ts'
+import { Sealer } from '../auction/seal.ts'
+import { type CheckPageResult, checkPage } from '../check-page/check-page.ts'
+import { findChromium } from '../check-page/find-chromium.ts'
+import { ownSealingKeys } from '../node.ts'
+import { badRequest } from '../platform/errors.ts'
+import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
+import type { CommandContext } from './command.ts'
+
+const TAG_FOLDER = fileURLToPath(new URL('../../dist/tag/', import.meta.url))
+const PPM = 1_000_000
+
+export interface CheckPageCommandOptions {
+  readonly argument: string
+  readonly publisher?: string
+  readonly screenshot?: string
+  readonly chromium?: string
+}
+
+export async function checkPageCommand(
+  context: CommandContext,
+  options: CheckPageCommandOptions,
+): Promise<CheckPageResult> {
+  const url = parseWebUrl(options.argument)
+  if (url === null) {
+    throw badRequest([{ field: 'url', rule: 'must be an absolute http(s) address' }])
+  }
+  const { config } = context
+  const keys = config.sealingKeys ?? (await ownSealingKeys(config.dataDir))
+  const publisher = options.publisher ?? (await publisherOf(context, siteHost(url)))
+  context.progress(`Loading ${url.href} …`)
+  return checkPage({
+    url: url.href,
+    baseUrl: config.baseUrl,
+    tagDir: TAG_FOLDER,
+    chromium: options.chromium ?? findChromium(),
+    screenshot:
+      options.screenshot ?? join(tmpdir(), `souk-check-page-${context.now().getTime()}.png`),
+    earningsOf: earningsUnder(new Sealer(keys), config.brand),
+    ...(publisher === null ? {} : { publisher }),
+  })
+}
+
+/** The publisher that says the host is its own. */
+async function publisherOf(context: CommandContext, host: string): Promise<string | null> {
+  const publishers = await listPublishers(await context.database(), { uid: null })
+  const owner = publishers.find(({ domains }) => domains.some((own) => isOnDomain(host, own)))
+  return owner?.slug ?? null
+}
+
+/** Opens the seal of a redirect address: the publisher's share of the price of one click. */
+function earningsUnder(sealer: Sealer, brand: string): (redirectUrl: string) => number | null {
+  return (redirectUrl) => {
+    const query = new URL(redirectUrl).searchParams
+    const result = sealer.open(query.get('ar') ?? '', {
+      auctionId: query.get('a') ?? '',
+      uidService: query.get(`uid_${brand}`) ?? '',
+      url: query.get('url') ?? '',
+      uuid: query.get('uuid') ?? '',
+    })
+    if (result === null || result.priceMicros === 0) return null
+    return Math.floor((result.priceMicros * result.sharePpm) / PPM)
+  }
+}
