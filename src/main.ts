@@ -1,5 +1,5 @@
 /**
- * Start here: reads the configuration, opens the node, serves its roles, stops cleanly.
+ * Start here: opens the node, serves its roles, stops cleanly.
  */
 import { startApp } from './app.ts'
 import type { Config } from './config.ts'
@@ -8,26 +8,38 @@ import type { Logger } from './platform/log.ts'
 
 export interface Server {
   readonly url: string
+  /** What a person should read once the server answers; '' but for the demo. */
+  readonly screen: string
   close(): Promise<void>
 }
 
+export interface ServerOptions {
+  readonly log: Logger
+  /** With the demo network, if the database is empty or holds it. */
+  readonly isDemo: boolean
+  readonly now?: () => number
+}
+
 /** Opens everything and listens; resolves when requests are answered. */
-export async function startServer(
-  config: Config,
-  options: { log: Logger; now?: () => number },
-): Promise<Server> {
+export async function startServer(config: Config, options: ServerOptions): Promise<Server> {
   const node = await openNode(config, options)
+  const opened: { close(): Promise<void> }[] = [node]
+  const close = async (): Promise<void> => {
+    for (const part of opened.reverse()) await part.close()
+  }
   try {
-    const app = await startApp(node)
-    return {
-      url: app.url,
-      close: async () => {
-        await app.close()
-        await node.close()
-      },
+    let screen = ''
+    if (options.isDemo) {
+      const { startDemo } = await import('./demo/run-demo.ts')
+      const demo = await startDemo(node)
+      opened.push(demo)
+      screen = demo.screen
     }
+    const app = await startApp(node)
+    opened.push(app)
+    return { url: app.url, screen, close }
   } catch (error) {
-    await node.close()
+    await close()
     throw error
   }
 }

@@ -33,6 +33,12 @@ const SERVER_COMMANDS: readonly CommandSpec<unknown>[] = [
     options: [],
     run: async (context) => (await import('./serve.ts')).serveCommand(context),
   }),
+  command({
+    name: 'demo',
+    help: 'Serves, with a demo network when the database is empty.',
+    options: [],
+    run: async (context) => (await import('./serve.ts')).demoCommand(context),
+  }),
 ]
 
 const DATABASE_COMMANDS: readonly CommandSpec<unknown>[] = [

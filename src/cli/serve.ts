@@ -8,10 +8,24 @@ const DRAIN_MS = 9_000
 
 /** Serves; prints `ready http://…` on standard output once it answers. */
 export async function serveCommand({ config }: CommandContext): Promise<undefined> {
-  const log = makeLogger({ level: config.logLevel })
+  return run(config, { isDemo: false, logLevel: config.logLevel })
+}
+
+/** Serves, with the demo network when the database is empty; explains itself on one screen. */
+export async function demoCommand({ config }: CommandContext): Promise<undefined> {
+  // People read the screen; what goes wrong still shows.
+  const logLevel = config.logLevel === 'info' ? 'warn' : config.logLevel
+  return run(config, { isDemo: true, logLevel })
+}
+
+async function run(
+  config: CommandContext['config'],
+  { isDemo, logLevel }: { isDemo: boolean; logLevel: string },
+): Promise<undefined> {
+  const log = makeLogger({ level: logLevel })
   const stopped = untilStopped()
-  const server = await startServer(config, { log })
-  process.stdout.write(`ready ${server.url}\n`)
+  const server = await startServer(config, { log, isDemo })
+  process.stdout.write(`ready ${server.url}\n${server.screen}`)
   log.info({ signal: await stopped }, 'stopping')
   const deadline = setTimeout(() => process.exit(0), DRAIN_MS)
   await server.close()

@@ -1,0 +1,105 @@
+/** `souk demo`: the demo network beside the server, and the one screen that explains it. */
+import type { Config } from '../config.ts'
+import type { Node } from '../node.ts'
+import {
+  type DemoDeps,
+  type DemoState,
+  importDemoFeeds,
+  isEmpty,
+  loadDemo,
+  readDemo,
+  siteUrl,
+} from './load.ts'
+import { ARTICLES } from './network.ts'
+import { type DemoSite, findFreePort, startDemoSite } from './site.ts'
+
+/** Feeds are stale after a day; sent twice a day, one that fails does no harm. */
+const FEEDS_MS = 12 * 3_600_000
+const DAY_MS = 86_400_000
+
+export interface Demo {
+  /** What to print once the server answers. */
+  readonly screen: string
+  close(): Promise<void>
+}
+
+/** Loads the demo if the database is empty, and serves its shops and magazines. */
+export async function startDemo(node: Node): Promise<Demo> {
+  const { config, database, ids, log } = node
+  const deps: DemoDeps = {
+    database,
+    ids,
+    dataDir: config.dataDir,
+    linkUrl: config.linkUrl,
+    now: () => new Date(node.now()),
+  }
+  const state = await openState(deps, config)
+  if (state === null) return { screen: ownDataScreen(config), close: async () => undefined }
+  const site = await openSite(state, config)
+  const timer = setInterval(
+    () => importDemoFeeds(deps, state).catch((err) => log.error({ err }, 'demo feeds')),
+    FEEDS_MS,
+  )
+  return {
+    screen: demoScreen(config, { state, nowMs: node.now() }),
+    close: async () => {
+      clearInterval(timer)
+      await site.close()
+    },
+  }
+}
+
+/** The demo of this SOUK_DATA, made if the database is empty; null: it holds somebody's own data. */
+async function openState(deps: DemoDeps, config: Config): Promise<DemoState | null> {
+  if (await isEmpty(deps)) return loadDemo(deps, await findFreePort(config.port + 1, config.host))
+  const state = await readDemo(deps.dataDir)
+  if (state !== null) await importDemoFeeds(deps, state)
+  return state
+}
+
+async function openSite(state: DemoState, { host, baseUrl }: Config): Promise<DemoSite> {
+  try {
+    return await startDemoSite({ state, host, baseUrl })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new Error(
+      `port ${state.sitePort} is taken: the demo's links lead to shops there. Free it, or start anew with another SOUK_DATA`,
+    )
+  }
+}
+
+function demoScreen(config: Config, { state, nowMs }: { state: DemoState; nowMs: number }): string {
+  const day = (offset: number) => new Date(nowMs + offset * DAY_MS).toISOString().slice(0, 10)
+  const pubId = Object.values(state.publishers)[0] ?? 1
+  const articles = ARTICLES.map(
+    ({ publisher, slug }) => `    ${siteUrl(publisher, state.sitePort)}/${slug}`,
+  )
+  return `
+  Souk is running, with a demo network: two magazines, six shops.
+
+  Open an article, watch its links go to auction, click one:
+${articles.join('\n')}
+
+  Dashboard      ${config.baseUrl}/dashboard/
+    login        ${state.email}  ${state.password}
+  API reference  ${config.baseUrl}/docs/
+  API key        ${state.apiKey}
+
+  The statistics, seconds after a click:
+    curl -H 'Authorization: ${config.brand.toUpperCase()}-API-KEY ${state.apiKey}' \\
+      "${config.baseUrl}/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/?date_from=${day(-1)}&date_to=${day(1)}"
+
+  Data in ${config.dataDir}. Stop with Ctrl-C; delete that folder to start anew.
+`
+}
+
+function ownDataScreen({ baseUrl, dataDir }: Config): string {
+  return `
+  Souk is running on the data in ${dataDir} (not a demo).
+
+  Dashboard      ${baseUrl}/dashboard/
+  API reference  ${baseUrl}/docs/
+
+  Stop with Ctrl-C.
+`
+}
