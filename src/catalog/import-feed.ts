@@ -33,6 +33,7 @@ import {
   type OfferChunk,
   switchGeneration,
   touchMerchantFeed,
+  unlockMerchantFeed,
   unmarkImport,
   writeChunk,
 } from './offer-store.ts'
@@ -111,8 +112,9 @@ export async function importFeed(db: Database, options: ImportOptions): Promise<
     }
     return await new FeedImport(reserved, owner, options).run()
   } finally {
-    // Closed rather than given back: the lock goes with the connection, whatever state it is in.
-    reserved.release(new Error('the import is over'))
+    // A connection that cannot be unlocked is closed, and the lock goes with it.
+    const broken = await unlockMerchantFeed(reserved, merchId).catch((error: Error) => error)
+    reserved.release(broken ?? undefined)
   }
 }
 
@@ -168,7 +170,7 @@ class FeedImport {
 
   /** Reads the feed; the first rows wait until they have told its currency. */
   async #read(): Promise<void> {
-    const { file, format, onProgress } = this.#options
+    const { file, format } = this.#options
     const reading = readFeed(file.bytes(), format)
     let waiting: FeedEntry[] = []
     for await (const entries of reading.entries()) {
@@ -179,13 +181,19 @@ class FeedImport {
           waiting = []
         }
       } else await this.#take(entries, this.#currency)
-      const { rows } = this.#result
-      onProgress?.({ rows, bytes: file.readBytes, totalBytes: file.totalBytes })
+      this.#tellProgress()
     }
     if (this.#currency === null) await this.#takeFirst(waiting)
+    this.#tellProgress()
     // Not a feed without offers but most likely no feed: all that is sold would be retired.
     if (this.#result.rows === 0) throw new FeedError('the feed has no rows; nothing was changed')
     this.#result.truncated = reading.isCut || file.isCut
+  }
+
+  #tellProgress(): void {
+    const { file, onProgress } = this.#options
+    const { readBytes: bytes, totalBytes } = file
+    onProgress?.({ rows: this.#result.rows, bytes, totalBytes })
   }
 
   async #takeFirst(entries: readonly FeedEntry[]): Promise<void> {

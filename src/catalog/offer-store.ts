@@ -52,6 +52,11 @@ export async function lockMerchantFeed(db: Db, merchId: number): Promise<boolean
   return row?.is_locked ?? false
 }
 
+/** Gives the lock back, if this connection has it. */
+export async function unlockMerchantFeed(db: Db, merchId: number): Promise<void> {
+  await db.run(sql`select pg_advisory_unlock(${IMPORT_LOCK}, ${merchId})`)
+}
+
 export function findFeedOwner(db: Db, merchId: number): Promise<FeedOwner | null> {
   return db.row<FeedOwner>(sql`
     select generation,

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { checkOffer, type OfferContent } from './check-offer.ts'
+import type { FeedFields } from './feed-columns.ts'
+
+const GOOD: FeedFields = {
+  id: 'A-1',
+  title: 'Black tea',
+  link: 'https://www.shop.example/p/1?utm_source=feed',
+  imageLink: 'https://cdn.example/1.jpg',
+  price: '4.20 USD',
+  salePrice: '',
+  salePriceDates: '',
+  currency: '',
+  availability: 'in stock',
+  brand: 'Alder',
+  gtin: '3017620422003',
+  mpn: 'M-1',
+  category: '422',
+}
+
+const AT = Date.parse('2026-06-15T12:00:00Z')
+
+function judge(fields: Partial<FeedFields>, currency = 'USD') {
+  return checkOffer({ ...GOOD, ...fields }, { domains: ['shop.example'], currency, atMs: AT })
+}
+
+function offer(fields: Partial<FeedFields>): OfferContent {
+  const judgement = judge(fields)
+  assert.equal(judgement.kind, 'offer')
+  return judgement.kind === 'offer' ? judgement.offer : assert.fail()
+}
+
+function reason(fields: Partial<FeedFields>, currency = 'USD'): string {
+  const judgement = judge(fields, currency)
+  return judgement.kind === 'rejected' ? judgement.reason : 'accepted'
+}
+
+function notes(fields: Partial<FeedFields>): readonly string[] {
+  const judgement = judge(fields)
+  return judgement.kind === 'offer' ? judgement.notes : assert.fail()
+}
+
+test('a good row becomes an offer with every column', () => {
+  const { urlKeyHex, ...rest } = offer({})
+  assert.match(urlKeyHex, /^[0-9a-f]{32}$/)
+  assert.deepEqual(rest, {
+    sku: 'A-1',
+    gtin14: '03017620422003',
+    gtinText: '3017620422003',
+    title: 'Black tea',
+    brand: 'Alder',
+    mpn: 'M-1',
+    url: 'https://www.shop.example/p/1?utm_source=feed',
+    imageUrl: 'https://cdn.example/1.jpg',
+    priceMicros: 4_200_000,
+    isInStock: true,
+    categoryId: 422,
+  })
+  assert.deepEqual(notes({}), [])
+})
+
+test('each fault of a row has its own reason', () => {
+  const cases: [Partial<FeedFields>, string][] = [
+    [{ id: ' ' }, 'id_missing'],
+    [{ id: 'x'.repeat(256) }, 'id_too_long'],
+    [{ title: '&nbsp;' }, 'title_missing'],
+    [{ link: '' }, 'link_missing'],
+    [{ link: '/p/1' }, 'link_invalid'],
+    [{ link: 'javascript:alert(1)' }, 'link_invalid'],
+    [{ link: `https://shop.example/${'x'.repeat(2048)}` }, 'link_too_long'],
+    [{ link: 'https://shop.example.evil.example/' }, 'link_foreign_host'],
+    [{ link: 'https://evilshop.example/' }, 'link_foreign_host'],
+    [{ price: '' }, 'price_missing'],
+    [{ price: 'free' }, 'price_unparsable'],
+    [{ price: '-1 USD' }, 'price_negative'],
+    [{ price: '0 USD' }, 'price_zero'],
+    [{ price: '1 XYZ' }, 'currency_unknown'],
+    [{ price: '1 EUR' }, 'currency_other'],
+    [{ price: '1', currency: 'eur' }, 'currency_other'],
+    [{}, 'accepted'],
+    [{ price: '1', currency: 'usd' }, 'accepted'],
+    [{ link: 'HTTPS://A.B.SHOP.EXAMPLE:8443/' }, 'accepted'],
+  ]
+  for (const [fields, expected] of cases)
+    assert.equal(reason(fields), expected, JSON.stringify(fields))
+  assert.equal(reason({ price: '4.20' }, 'EUR'), 'currency_other', 'the currency of the feed')
+})
+
+test('a sale price counts when it is lower, in dollars, and holds today', () => {
+  const sale = (salePrice: string, salePriceDates = '') =>
+    offer({ salePrice, salePriceDates }).priceMicros / 1e6
+  assert.equal(sale('3.10 USD'), 3.1)
+  assert.equal(sale('3.10 USD', '2026-06-01T00:00Z/2026-06-15T12:01Z'), 3.1)
+  assert.equal(sale('3.10 USD', '2026-06-01T00:00Z/2026-06-15T12:00Z'), 4.2)
+  assert.equal(sale('3.10 USD', '2026-07-01/2026-08-01'), 4.2)
+  assert.equal(sale('3.10 USD', 'soon'), 4.2)
+  for (const text of ['4.20 USD', '5 USD', '3.10 EUR', 'none']) assert.equal(sale(text), 4.2, text)
+  assert.deepEqual(notes({ salePrice: '5 USD' }), ['sale_ignored'])
+})
+
+test('a code that joins nothing is kept as its text, and noted', () => {
+  const gtin = (written: string) => {
+    const { gtin14, gtinText } = offer({ gtin: written })
+    return [gtin14, gtinText, ...notes({ gtin: written })]
+  }
+  assert.deepEqual(gtin('2488691019613'), [null, '2488691019613', 'gtin_restricted'])
+  assert.deepEqual(gtin('N/A'), [null, 'N/A', 'gtin_bad'])
+  assert.deepEqual(gtin(''), [null, null, 'gtin_missing'])
+  assert.deepEqual(gtin('75925304137'), ['00075925304137', '75925304137', 'gtin_repaired'])
+})
+
+test('texts are decoded and cleaned, addresses kept as written unless a header could not hold them', () => {
+  const { title, brand, url, imageUrl } = offer({
+    title: ' Th&eacute;\n noir &amp; <b>\u0000\tlait ',
+    brand: 'Zest &amp; Co',
+    link: 'https://shop.example/thé?a=1&amp;b=2',
+    imageLink: 'not an address',
+  })
+  assert.deepEqual([title, brand], ['Thé noir & <b> lait', 'Zest & Co'])
+  assert.equal(url, 'https://shop.example/th%C3%A9?a=1&b=2')
+  assert.equal(imageUrl, null)
+  assert.equal(offer({ link: 'https://SHOP.example/p?a=%20' }).url, 'https://SHOP.example/p?a=%20')
+  assert.equal(offer({ title: `${'x'.repeat(499)}🍮` }).title.length, 499)
+})
+
+test('any row at all is judged without an exception, and its texts can be stored', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('\ud800', '\u0000', '\\N', '\t'),
+  )
+  const rows = fc.record({ ...Object.fromEntries(Object.keys(GOOD).map((name) => [name, text])) })
+  fc.assert(
+    fc.property(rows, (row) => {
+      const { id, title, brand, mpn, gtin } = row as unknown as FeedFields
+      const judgement = judge({ id: `x${id}`, title: `x${title}`, brand, mpn, gtin })
+      if (judgement.kind !== 'offer') return
+      for (const value of Object.values(judgement.offer)) {
+        if (typeof value !== 'string') continue
+        assert.equal(value, value.toWellFormed())
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: that there is none is the test.
+        assert.doesNotMatch(value, /[\u0000-\u001f]/)
+      }
+      judge(row as unknown as FeedFields)
+    }),
+  )
+})

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { skuIndex } from './sku-index.ts'
+
+const hex = (value: number) => value.toString(16).padStart(16, '0')
+
+test('an index answers as a plain map of strings does', () => {
+  const sku = fc.string({ unit: fc.constantFrom('a', 'b', '1', '-', 'é', '日'), maxLength: 4 })
+  const stored = fc.uniqueArray(fc.tuple(sku, fc.nat(3)), { selector: ([name]) => name })
+  const feed = fc.array(fc.tuple(sku, fc.nat(3)))
+  fc.assert(
+    fc.property(stored, feed, fc.integer(), (before, rows, seed) => {
+      const index = skuIndex(seed)
+      const model = new Map(
+        before.map(([name, content], at) => [name, { content, offerId: at + 1 }]),
+      )
+      for (const [name, { content, offerId }] of model) {
+        index.addStored({ sku: name, offerId, contentHash: hex(content) })
+      }
+      const seen = new Set<string>()
+      for (const [name, content] of rows) {
+        const known = model.get(name)
+        const expected = seen.has(name)
+          ? { kind: 'duplicate' }
+          : known === undefined
+            ? { kind: 'new' }
+            : known.content === content
+              ? { kind: 'same' }
+              : { kind: 'changed', offerId: known.offerId }
+        assert.deepEqual(index.meet(name, hex(content)), expected)
+        seen.add(name)
+      }
+      const unseen = [...model].filter(([name]) => !seen.has(name))
+      assert.deepEqual(
+        [...index.unseen()],
+        unseen.map(([, { offerId }]) => offerId),
+      )
+    }),
+  )
+})
+
+test('300,000 ids of the usual kinds are all told apart, through every growth', () => {
+  const index = skuIndex(7)
+  const ids = function* () {
+    for (let number = 0; number < 100_000; number++) {
+      yield `SKU-${String(number).padStart(6, '0')}`
+      yield String(number)
+      yield `sku_${number.toString(36)}-x`
+    }
+  }
+  let offerId = 1
+  for (const sku of ids()) index.addStored({ sku, offerId: offerId++, contentHash: hex(offerId) })
+  assert.equal([...index.unseen()].length, 300_000)
+  for (const sku of ids()) assert.equal(index.meet(sku, 'f'.repeat(16)).kind, 'changed', sku)
+  assert.equal(index.meet('never', hex(0)).kind, 'new')
+})
