@@ -110,11 +110,11 @@ export const dashboardRoutes =
     })
   }
 
+const error = { '4xx': ErrorEnvelope }
+
 const loggedInRoutes =
   ({ db, now }: Omit<DashboardDeps, 'baseUrl'>): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const error = { '4xx': ErrorEnvelope }
-
     app.get(
       '/dashboard/api/me/',
       {
@@ -138,7 +138,13 @@ const loggedInRoutes =
         return ok(200, ...publishers.map(toPublisherRecord))
       },
     )
+    await app.register(keyRoutes({ db, now }))
+  }
 
+/** The developer options page: a user's keys are listed, made and disabled (interface 5.1). */
+const keyRoutes =
+  ({ db, now }: Omit<DashboardDeps, 'baseUrl'>): FastifyPluginAsyncTypebox =>
+  async (app) => {
     app.get(
       '/dashboard/api/keys/',
       {

@@ -27,7 +27,7 @@ export function readDollars(value: string): Micros | null {
   return amount
 }
 
-/** A fraction, `0.75`, as parts per million; null when empty. Negative ones are left to the rules. */
+/** A fraction, `0.75`, as parts per million; null when empty. The rules judge its range. */
 export function readFraction(value: string): number | null {
   const number = readNumber(value)
   if (number === null) return null

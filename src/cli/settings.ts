@@ -1,4 +1,4 @@
-/** The options that set up a publisher, a merchant or a campaign: the same for create and update. */
+/** The options that set up a publisher, a merchant or a campaign, for create and update. */
 import { CONSENT_DEFAULTS, LINKMATE_SCOPES } from '../accounts/publisher.ts'
 import {
   type OptionSpec,

@@ -32,7 +32,7 @@ export interface CampaignSettings {
   readonly merch_id: number
   readonly model: CampaignModel
   readonly bid_micros: Micros | null // cpc: the most a click may cost
-  readonly exclusive_bid_micros: Micros | null // cpc: posted price of exclusive links; null: the bid
+  readonly exclusive_bid_micros: Micros | null // cpc: price of exclusive links; null: the bid
   readonly rate_ppm: number | null // cpa: commission on the order's value
   readonly payment_micros: Micros | null // epp: paid per purchase
   readonly roas: number | null // cpc: wanted revenue per dollar spent

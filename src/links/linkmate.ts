@@ -32,7 +32,9 @@ const LOCK = '#locklink'
 /** The links to find or create, in the order of the request, each (URL, lock) once. */
 export function wantedLinks(links: readonly RawLink[], rules: LinkMateRules): WantedLink[] {
   const wanted = new Map<string, WantedLink>()
-  for (const { raw_url, exclusive_match_requested = false } of links) {
+  for (const { raw_url: written, exclusive_match_requested = false } of links) {
+    // Half a surrogate pair has no bytes in UTF-8: it would come back from storage as U+FFFD.
+    const raw_url = written.toWellFormed()
     const mark = raw_url.trimEnd().toLowerCase()
     const url = mark.endsWith(OPT_OUT) ? null : parseWebUrl(raw_url)
     if (url === null || isLeftAlone(url, rules)) continue

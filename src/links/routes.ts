@@ -8,7 +8,7 @@ import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
 import { createSmartLink, readOrder } from './create-link.ts'
-import { once, readIdempotencyKey } from './idempotency.ts'
+import { once, readIdempotencyKey } from './idempotency-store.ts'
 import { type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
 import {
   CreateSmartLinkBody,
@@ -30,8 +30,14 @@ export interface LinkDeps extends LinkMateDeps {
 export const linkRoutes =
   (deps: LinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { db, keys, bases, brand, nextId, now } = deps
+    await app.register(createRoute(deps))
+    await app.register(linkMateRoute(deps))
+    await app.register(pageTagRoute(deps))
+  }
 
+const createRoute =
+  ({ db, keys, bases, nextId, now }: LinkDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     app.post(
       '/api/v1/smart_links/',
       {
@@ -57,7 +63,12 @@ export const linkRoutes =
         return reply.status(201).send(ok(201, record))
       },
     )
+  }
 
+const linkMateRoute =
+  (deps: LinkDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { keys } = deps
     app.post(
       '/api/v1/publishers/:pub_id/linkmate/smart_links/',
       {
@@ -83,7 +94,11 @@ export const linkRoutes =
         return ok(200, { smart_links: links.map(toRetrievedLink) })
       },
     )
+  }
 
+const pageTagRoute =
+  ({ db, bases, brand }: LinkDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
     app.get(
       '/api/v0/publishers/:slug/amp_config/',
       {

@@ -148,7 +148,7 @@ export function findOrCreateLinks(
   `)
 }
 
-/** Gives an article its name of today, if it is there; one statement, which mostly writes nothing. */
+/** Gives an article its name of today, if it is there; mostly it writes nothing. */
 export async function renameArticle(db: Db, article: WantedArticle): Promise<void> {
   await db.run(sql`
     update article set name = ${article.name}, datetime_updated = ${article.at}

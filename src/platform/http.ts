@@ -12,6 +12,7 @@ import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  LogController,
 } from 'fastify'
 import type { Cidr } from './client-address.ts'
 import { clientAddress } from './client-address.ts'
@@ -56,7 +57,8 @@ export type Http = FastifyInstance
 export async function createHttp(options: HttpOptions): Promise<Http> {
   const http = Fastify({
     loggerInstance: options.log,
-    disableRequestLogging: true, // One line per finished request, written below.
+    // One line per finished request, written below.
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     genReqId: (req) => requestId(req.headers['x-request-id']),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: HEADER_BYTES_MAX },
@@ -100,7 +102,10 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     if (request.url.includes('%00')) {
       throw badRequest([{ field: 'url', rule: 'must not hold U+0000' }])
     }
-    const mode = routeOptions.config?.cors ?? 'account'
+    // Of a path with other methods only, the handler below knows the mode.
+    const mode = request.is404
+      ? methodsOf(request.url).cors
+      : (routeOptions.config?.cors ?? 'account')
     reply.headers(
       corsHeaders({ mode, origin: headers.origin, allowedOrigins: options.corsOrigins }),
     )

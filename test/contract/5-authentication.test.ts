@@ -1,0 +1,192 @@
+/** Interface section 5 and its decisions: keys, where they come from, and what they open. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { BASE_URL, type CallOptions, startApi } from '../api.ts'
+
+const api = await startApi({ after })
+const ann = await api.account()
+const TOKENINFO = '/api/v1/tokeninfo/'
+const withHeader = (authorization: string) => api.call(TOKENINFO, { headers: { authorization } })
+
+/** Endpoints that a request without a key must not reach. */
+const KEYED: readonly [string, CallOptions][] = [
+  [TOKENINFO, {}],
+  ['/api/v1/smart_links/', { body: {} }],
+  [`/api/v1/publishers/${ann.pubId}/stats_by_article_merchant_daily/`, {}],
+]
+
+test('the scheme is the brand word or any alias, whatever its case', async () => {
+  for (const scheme of ['SERVICE-API-KEY', 'service-api-key', 'Souk-Api-Key', 'HOWL-API-KEY']) {
+    assert.equal((await withHeader(`${scheme} ${ann.key}`)).status, 200, scheme)
+  }
+  for (const word of ['nrtv', 'bamx', 'bam']) {
+    assert.equal((await withHeader(`${word}-API-KEY ${ann.key}`)).status, 200, word)
+  }
+})
+
+test('without a valid key there is one answer for all: 401, code 4302', async () => {
+  const disabled = await api.account()
+  await disableKey(disabled)
+  const changed = ann.key.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))
+  const headers = [
+    undefined,
+    ann.key,
+    'SERVICE-API-KEY',
+    `SERVICE-API-KEY ${changed}`,
+    `SERVICE-API-KEY ${disabled.key}`,
+    `SERVICE-API-KEY ${ann.key.slice(0, -1)}`,
+    `Bearer ${ann.key}`,
+    `OTHER-API-KEY ${ann.key}`,
+    `SERVICE-API-KEY ${'x'.repeat(10_000)}`,
+  ]
+  const bodies = new Set<string>()
+  for (const [path, options] of KEYED) {
+    for (const authorization of headers) {
+      const given = authorization === undefined ? {} : { authorization }
+      const answer = await api.call(path, { ...options, headers: given })
+      assert.equal(answer.status, 401, `${path} ${authorization}`)
+      bodies.add(answer.text)
+    }
+  }
+  assert.deepEqual(
+    [...bodies].map((text) => JSON.parse(text)),
+    [
+      {
+        info: { error: true, status: 401 },
+        data: [],
+        error: { code: 4302, message: 'Invalid API token', data: null },
+      },
+    ],
+  )
+})
+
+test('nobody without a key learns what is wrong with a request', async () => {
+  const answer = await api.call('/api/v1/smart_links/', { body: '{"broken' })
+  assert.equal(answer.status, 401)
+})
+
+test('a key of another user does not open a publisher: 403, code 4303', async () => {
+  const bob = await api.account()
+  const path = `/api/v1/publishers/${ann.pubId}/stats_by_article_merchant_daily/`
+  const query = '?date_from=2026-03-01&date_to=2026-03-02'
+  assert.equal((await api.call(path + query, { key: ann.key })).status, 200)
+  const answer = await api.call(path + query, { key: bob.key })
+  assert.deepEqual([answer.status, answer.failure().code], [403, 4303])
+})
+
+test('expired keys are refused', async (t) => {
+  const clock = { nowMs: Date.parse('2026-03-02T10:00:00Z') }
+  const dated = await startApi(t, { now: () => clock.nowMs })
+  const account = await dated.account()
+  const session = await logIn(account, dated)
+  const made = await dated.call('/dashboard/api/keys/', {
+    body: { description: 'an hour', expires: '2026-03-02T11:00:00Z' },
+    headers: { cookie: session },
+  })
+  const { key, datetime_expires } = made.entry<{ key: string; datetime_expires: string }>()
+  assert.equal(datetime_expires, '2026-03-02T11:00:00Z')
+  clock.nowMs += 3_599_000
+  assert.equal((await dated.call(TOKENINFO, { key })).status, 200)
+  clock.nowMs += 1_000
+  assert.deepEqual((await dated.call(TOKENINFO, { key })).failure().code, 4302)
+})
+
+test('a user makes, lists and disables keys on the developer options page', async () => {
+  const carl = await api.account()
+  const cookie = await logIn(carl)
+  const made = await api.call('/dashboard/api/keys/', {
+    body: { description: 'my script' },
+    headers: { cookie },
+  })
+  assert.equal(made.status, 201)
+  const { key, token_id } = made.entry<{ key: string; token_id: number }>()
+  assert.match(key, /^souk_[0-9A-Za-z]{49}$/)
+  assert.equal((await api.call(TOKENINFO, { key })).entry().description, 'my script')
+
+  const list = await api.call('/dashboard/api/keys/', { headers: { cookie } })
+  assert.equal(list.json<{ data: unknown[] }>().data.length, 2)
+  assert.ok(!list.text.includes('souk_'))
+
+  const path = `/dashboard/api/keys/${token_id}/disable/`
+  const theirs = await api.call(path, { body: {}, headers: { cookie: await logIn(ann) } })
+  assert.equal(theirs.status, 404, 'nobody disables another one’s key')
+  const disabled = await api.call(path, { body: {}, headers: { cookie } })
+  assert.equal(disabled.entry().is_enabled_by_user, false)
+  assert.equal((await api.call(TOKENINFO, { key })).status, 401, 'at once')
+  assert.equal((await api.call(TOKENINFO, { key: carl.key })).status, 200)
+})
+
+test('the dashboard shows a user and their publishers, until they log out', async () => {
+  const cookie = await logIn(ann)
+  const me = await api.call('/dashboard/api/me/', { headers: { cookie } })
+  assert.deepEqual(me.entry(), { uid: ann.uid, email: ann.email, is_admin: false })
+  const publishers = await api.call('/dashboard/api/publishers/', { headers: { cookie } })
+  assert.equal(publishers.entry().pub_id, ann.pubId)
+  assert.equal(publishers.entry().share, 0.75)
+  await api.call('/dashboard/api/logout/', { body: {}, headers: { cookie } })
+  const gone = await api.call('/dashboard/api/me/', { headers: { cookie } })
+  assert.deepEqual([gone.status, gone.failure().code], [401, 4301])
+})
+
+test('a wrong password and an unknown user get the same answer, and guessing is slow', async () => {
+  const attempt = (email: string, password: string) =>
+    api.call('/dashboard/api/login/', { body: { email, password } })
+  const wrong = await attempt(ann.email, 'not the password')
+  const unknown = await attempt('nobody@pub.example', 'not the password')
+  assert.equal(wrong.status, 401)
+  assert.equal(wrong.text, unknown.text)
+  assert.equal(wrong.headers.get('set-cookie'), null)
+  const statuses: number[] = []
+  for (let tries = 0; tries < 25; tries += 1) {
+    const { status, headers } = await attempt('nobody@pub.example', '')
+    statuses.push(status)
+    if (status === 429) assert.ok(Number(headers.get('retry-after')) > 0)
+  }
+  assert.equal(statuses.at(-1), 429)
+})
+
+test('other sites cannot use a session: own pages and application/json only', async (t) => {
+  const service = await startApi(t) // Nobody has used up its limit of log-ins.
+  const eve = await service.account()
+  const cookie = await logIn(eve, service)
+  assert.match(cookie, /^__Host-souk_session=/, 'BASE_URL is https')
+  const send = (headers: Record<string, string>) =>
+    service.call('/dashboard/api/keys/', {
+      body: { description: 'forged' },
+      headers: { cookie, ...headers },
+    })
+  for (const headers of [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+  ]) {
+    const answer = await send(headers)
+    assert.deepEqual([answer.status, answer.failure().code], [403, 4305], JSON.stringify(headers))
+    assert.equal(answer.headers.get('access-control-allow-origin'), null)
+  }
+  const form = await send({ 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' })
+  assert.equal(form.status, 415)
+  assert.equal((await send({ origin: BASE_URL })).status, 201)
+  assert.equal((await send({ 'sec-fetch-site': 'same-origin' })).status, 201)
+  const preflight = await service.call('/dashboard/api/keys/', {
+    method: 'OPTIONS',
+    headers: { origin: 'https://tools.example', 'access-control-request-method': 'POST' },
+  })
+  assert.equal(preflight.headers.get('access-control-allow-origin'), null)
+})
+
+async function disableKey(account: typeof ann): Promise<void> {
+  const cookie = await logIn(account)
+  const path = `/dashboard/api/keys/${account.tokenId}/disable/`
+  assert.equal((await api.call(path, { body: {}, headers: { cookie } })).status, 200)
+}
+
+/** The session's cookie, as a browser sends it back. */
+async function logIn({ email, password }: typeof ann, service = api): Promise<string> {
+  const answer = await service.call('/dashboard/api/login/', { body: { email, password } })
+  assert.equal(answer.status, 200, answer.text)
+  const set = answer.headers.get('set-cookie') ?? ''
+  assert.match(set, /; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Strict$/)
+  return set.split(';', 1)[0] ?? ''
+}
