@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiKey, createUser } from '../src/accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../src/accounts/publisher.ts'
 import { insertPublisher, type Publisher } from '../src/accounts/publisher-store.ts'
@@ -61,7 +62,7 @@ export async function startApi(scope: Scope, options: TestAppOptions = {}): Prom
   const app = await startTestApp(scope, { ...options, env: { ...env, ...options.env } })
   const db = app.node.database
   const now = () => new Date(app.node.now())
-  return { app, db, url: app.url, call: caller(app.url), account: accountMaker(db, now) }
+  return { app, db, url: app.url, call: caller(app.url), account: accountMaker(app, now) }
 }
 
 function caller(url: string): Api['call'] {
@@ -100,7 +101,8 @@ function toAnswer({ status, headers }: Response, text: string): Answer {
   }
 }
 
-function accountMaker(db: Database, now: () => Date): Api['account'] {
+function accountMaker({ node }: TestApp, now: () => Date): Api['account'] {
+  const { database: db, edge } = node
   return async (...wanted) => {
     const name = randomBytes(6).toString('hex')
     const [email, password] = [`${name}@pub.example`, 'a long password']
@@ -114,6 +116,8 @@ function accountMaker(db: Database, now: () => Date): Api['account'] {
     }
     const made = await createApiKey(db, { uid, description: name, expiresAt: null, now: now() })
     const pubId = publishers[0]?.pub_id ?? 0
+    // The edge hears of new publishers by notification, within 2 s.
+    while (!publishers.every(({ pub_id }) => edge.market.publishers.has(pub_id))) await sleep(10)
     return { uid, email, password, key: made.key, tokenId: made.row.token_id, publishers, pubId }
   }
 }

@@ -1,0 +1,330 @@
+/** Interface 4.4, 2.4 and their decisions: what a publisher's articles did at each merchant. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from '../../src/platform/sql.ts'
+import { utcDay } from '../../src/platform/timestamp.ts'
+import { AUCTION_URL, startApi } from '../api.ts'
+import { BROWSER } from '../app.ts'
+import { makeCampaign, makeMerchant } from '../catalogue.ts'
+
+type Row = Readonly<Record<string, string | number | null>>
+interface Stats {
+  readonly date: unknown
+  readonly pub_id: number
+  readonly stats: readonly Row[]
+}
+
+const DAY_MS = 86_400_000
+const PERSON = { 'user-agent': BROWSER }
+const api = await startApi({ after })
+const ann = await api.account({ domains: ['daily.example'] })
+const today = utcDay(new Date())
+const tomorrow = utcDay(new Date(Date.now() + DAY_MS))
+const path = (pubId: number | string = ann.pubId) =>
+  `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/`
+const ask = (query: string, key = ann.key, pubId: number | string = ann.pubId) =>
+  api.call(`${path(pubId)}?${query}`, { key })
+const rowsOf = async (query: string, account = ann): Promise<readonly Row[]> => {
+  const answer = await ask(query, account.key, account.pubId)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.json<Stats>().stats
+}
+
+const acme = await makeMerchant(api.db, {
+  name: 'Acme',
+  domain: 'acme.example',
+  offers: [{ id: 'A-1', link: 'https://acme.example/kettle' }],
+})
+await makeCampaign(api.db, acme.merchId)
+
+/** An article of the publisher with one exclusive link to the merchant's product. */
+async function makeArticle(
+  name: string,
+  account = ann,
+  article_url = `https://daily.example/${name}`,
+) {
+  const body = { article_name: name, article_url, url: 'https://acme.example/kettle' }
+  const exclusive_match_requested = true
+  const answer = await api.call('/api/v1/smart_links/', {
+    key: account.key,
+    body: { ...body, exclusive_match_requested },
+  })
+  const link = answer.entry<{ auction_id: string; article: { article_id: number; url: string } }>()
+  return { ...link.article, auctionId: link.auction_id }
+}
+
+/** One reader opens a page of the publisher. */
+async function view(source_url: string, headers: Record<string, string> = PERSON) {
+  const answer = await api.call('/api/v1/events/impressions/page_impression/', {
+    headers,
+    body: {
+      organization_type: 'publisher',
+      organization_id: ann.pubId,
+      user: { page_session_uuid: randomUUID(), source_url },
+      events: [{}],
+    },
+  })
+  assert.equal(answer.status, 201, answer.text)
+}
+
+/** The auction and the click of one reader; the answer of the redirect. */
+async function click(auctionId: string) {
+  const auction = await api.call(`/api/v1/auction/?a=${auctionId}&uuid=${randomUUID()}`, {
+    headers: PERSON,
+  })
+  const { auction_result: result, impression_pixel_url: pixel } = auction.entry<{
+    auction_result: { redirect_url: string }
+    impression_pixel_url: string
+  }>()
+  await sleep(310) // No person clicks within 300 ms, and the service knows.
+  const redirect = result.redirect_url.slice(AUCTION_URL.length)
+  return { pixel: pixel.slice(AUCTION_URL.length), answer: await api.app.get(redirect) }
+}
+
+test('a row has every field of 2.4 with its type; figures are there within 5 seconds', async () => {
+  const article = await makeArticle('kettles')
+  await view(article.url)
+  await view(`${article.url}?utm_source=mail`)
+  const { answer } = await click(article.auctionId)
+  assert.equal(answer.status, 302)
+  const started = Date.now()
+  let rows: readonly Row[] = []
+  while (rows[0]?.clicks !== 1 || rows[0]?.impressions !== 2) {
+    assert.ok(Date.now() - started < 5_000, JSON.stringify(rows))
+    await sleep(50)
+    rows = (await rowsOf(`date_from=${today}&date_to=${tomorrow}`)).filter(
+      ({ article_id }) => article_id === article.article_id,
+    )
+  }
+  assert.deepEqual(rows, [
+    {
+      advertiser_name: 'Acme',
+      article_name: 'kettles',
+      advertiser_attributed_sales: 0,
+      pub_earnings: '0.45', // 75 % of the posted price of $0.60
+      article_id: article.article_id,
+      article_url: article.url,
+      merch_id: acme.merchId,
+      impressions: 2,
+      advertiser_attributed_revenue: '0.00',
+      pub_id: ann.pubId,
+      event_date: today,
+      clicks: 1,
+    },
+  ])
+})
+
+test('the answer holds the dates asked for, the publisher and the rows, without an info envelope', async () => {
+  const answer = await ask('date_from=2026-03-02T23:30:00-01:00&date_to=2026-03-05')
+  assert.equal(answer.status, 200)
+  assert.deepEqual(answer.json(), {
+    date: { date_from: '2026-03-03 00:00:00', date_to: '2026-03-05 00:00:00' },
+    pub_id: ann.pubId,
+    stats: [],
+  })
+})
+
+test('a page impression counts for its article, also when that is created later that day', async () => {
+  const url = 'https://daily.example/later'
+  await view('https://www.daily.example/later/#top')
+  await view(url, { 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' })
+  await view(`${url}/other`)
+  await api.app.settled()
+  const article = await makeArticle('later', ann, url)
+  const rows = (await rowsOf(`date_from=${today}&date_to=${tomorrow}`)).filter(
+    ({ article_id }) => article_id === article.article_id,
+  )
+  assert.deepEqual(
+    rows.map(({ merch_id, advertiser_name, impressions, clicks }) => ({
+      merch_id,
+      advertiser_name,
+      impressions,
+      clicks,
+    })),
+    [{ merch_id: 0, advertiser_name: null, impressions: 1, clicks: 0 }],
+  )
+})
+
+test('impressions from before an article’s first day are not its own', async () => {
+  const article = await makeArticle('new')
+  await api.db.run(sql`
+    insert into page_day (pub_id, url_key, day, impressions)
+    select pub_id, url_key, ${today}::date - days, 5 from article, unnest(array[0, 1]) as days
+    where article_id = ${article.article_id}
+  `)
+  const yesterday = utcDay(new Date(Date.now() - DAY_MS))
+  const rows = (await rowsOf(`date_from=${yesterday}&date_to=${today}`)).filter(
+    ({ article_id }) => article_id === article.article_id,
+  )
+  assert.deepEqual(
+    rows.map(({ event_date, impressions }) => [event_date, impressions]),
+    [[today, 5]],
+  )
+})
+
+test('the pixel of a result makes a merchant row, and is no page impression', async () => {
+  const article = await makeArticle('pixel')
+  await view(article.url)
+  const { pixel } = await click(article.auctionId)
+  const other = await makeArticle('only-pixel')
+  const { pixel: otherPixel } = await click(other.auctionId)
+  assert.equal((await api.app.get(pixel)).status, 200)
+  assert.equal((await api.app.get(otherPixel)).status, 200)
+  await api.app.settled()
+  const rows = await rowsOf(`date_from=${today}&date_to=${tomorrow}`)
+  const figures = (id: number) =>
+    rows
+      .filter(({ article_id }) => article_id === id)
+      .map(({ merch_id, impressions, clicks }) => [merch_id, impressions, clicks])
+  assert.deepEqual(figures(article.article_id), [[acme.merchId, 1, 1]])
+  assert.deepEqual(figures(other.article_id), [[acme.merchId, 0, 1]])
+})
+
+test('what is not counted makes no row: robots and a click that came too fast', async () => {
+  const article = await makeArticle('robots')
+  const link = `/${article.auctionId}`
+  const robot = await api.app.get(link, { headers: { 'user-agent': 'curl/8.0' } })
+  assert.equal(robot.status, 302)
+  await api.app.settled()
+  const rows = await rowsOf(`date_from=${today}&date_to=${tomorrow}`)
+  assert.equal(rows.filter(({ article_id }) => article_id === article.article_id).length, 0)
+})
+
+const bob = await api.account()
+const first = await makeArticle('first', bob, 'https://bob.example/1')
+const second = await makeArticle('second', bob, 'https://bob.example/2')
+/** Figures of two articles over four days of March, as the fold would have written them. */
+await api.db.run(sql`
+  insert into stats_day (day, pub_id, article_id, merch_id, clicks, sales, revenue_micros,
+    earnings_micros)
+  select day, ${bob.pubId}::int, case when article = 1 then ${first.article_id}::int else
+    ${second.article_id}::int end, merch_id, clicks, sales, revenue, earnings
+  from (values
+    (date '2026-03-01', 1, ${acme.merchId}::int, 1, 0, 0, 5000),
+    (date '2026-03-02', 1, ${acme.merchId}::int, 7, 2, 9990000, 15000),
+    (date '2026-03-02', 1, 0, 7, 0, 0, 0),
+    (date '2026-03-02', 2, ${acme.merchId}::int, 7, -1, -9990000, -15000),
+    (date '2026-03-03', 2, ${acme.merchId}::int, 7, 1, 1005000, 25000),
+    (date '2026-03-04', 2, ${acme.merchId}::int, 3, 0, 0, 0)
+  ) as figure (day, article, merch_id, clicks, sales, revenue, earnings)
+`)
+await api.db.run(sql`
+  update article set datetime_created = '2026-03-01T10:00:00Z' where pub_id = ${bob.pubId}
+`)
+await api.db.run(sql`
+  insert into page_day (pub_id, url_key, day, impressions)
+  select pub_id, url_key, date '2026-03-02', 40 from article
+  where article_id = ${first.article_id}
+`)
+const MARCH = 'date_from=2026-03-01&date_to=2026-03-31'
+const shown = (rows: readonly Row[]) =>
+  rows.map(({ event_date, article_id, merch_id }) => {
+    const article = article_id === first.article_id ? 'first' : 'second'
+    return `${String(event_date).slice(-1)} ${article} ${merch_id === 0 ? 'none' : 'acme'}`
+  })
+
+test('both days are inclusive, so one day is asked as (D, D+1) and answers both', async () => {
+  const rows = await rowsOf('date_from=2026-03-02&date_to=2026-03-03', bob)
+  assert.deepEqual([...new Set(rows.map(({ event_date }) => event_date))].toSorted(), [
+    '2026-03-02',
+    '2026-03-03',
+  ])
+})
+
+test('two decimals, half to even, from micros; corrections are negative on their own day', async () => {
+  const rows = await rowsOf(`${MARCH}&order_by=+event_date`, bob)
+  assert.deepEqual(
+    rows.map((row) => [row.pub_earnings, row.advertiser_attributed_revenue]),
+    [
+      ['0.00', '0.00'],
+      ['0.00', '0.00'],
+      ['0.02', '9.99'],
+      ['-0.02', '-9.99'],
+      ['0.02', '1.00'],
+      ['0.00', '0.00'],
+    ],
+  )
+  assert.equal(rows[3]?.advertiser_attributed_sales, -1)
+})
+
+test('impressions are those of the article and day, on each of its rows', async () => {
+  const rows = await rowsOf('date_from=2026-03-02&date_to=2026-03-03', bob)
+  assert.deepEqual(
+    rows.filter(({ impressions }) => impressions === 40).map(({ merch_id }) => merch_id),
+    [0, acme.merchId],
+  )
+})
+
+test('rows are ordered by clicks, ties by day descending, article and merchant', async () => {
+  assert.deepEqual(shown(await rowsOf(MARCH, bob)), [
+    '3 second acme',
+    '2 first none',
+    '2 first acme',
+    '2 second acme',
+    '4 second acme',
+    '1 first acme',
+  ])
+})
+
+test('order_by takes every documented column, descending; a sign sets the direction', async () => {
+  const top = async (order: string) => shown(await rowsOf(`${MARCH}&order_by=${order}`, bob))[0]
+  assert.equal(await top('article_id'), '4 second acme')
+  assert.equal(await top('advertiser_attributed_sales'), '2 first acme')
+  assert.equal(await top('pub_earnings'), '3 second acme')
+  assert.equal(await top('merch_id'), '4 second acme')
+  assert.equal(await top('impressions'), '2 first none')
+  assert.equal(await top('advertiser_attributed_revenue'), '2 first acme')
+  assert.equal(await top('event_date'), '4 second acme')
+  assert.equal(await top('clicks'), '3 second acme')
+  assert.equal(await top('-pub_earnings'), '3 second acme')
+  assert.equal(await top('%2Bpub_earnings'), '2 second acme')
+  assert.equal(await top('+pub_earnings'), '2 second acme')
+  assert.equal(await top(''), '3 second acme', 'an empty parameter is the same as none')
+})
+
+test('limit cuts the rows', async () => {
+  assert.equal((await rowsOf(`${MARCH}&limit=2`, bob)).length, 2)
+  assert.equal((await rowsOf(`${MARCH}&limit=10000`, bob)).length, 6)
+})
+
+test('every fault is named with its field', async () => {
+  const refused: [string, string[]][] = [
+    ['', ['date_from', 'date_to']],
+    ['date_from=&date_to=', ['date_from', 'date_to']],
+    ['date_from=2026-03-02&date_to=2026-03-02', ['date_to']],
+    ['date_from=2026-03-03&date_to=2026-03-02', ['date_to']],
+    ['date_from=2026-03-02T01:00:00Z&date_to=2026-03-02T23:00:00Z', ['date_to']],
+    ['date_from=x&date_to=2026-02-30', ['date_from', 'date_to']],
+    [`${MARCH}&limit=0`, ['limit']],
+    [`${MARCH}&limit=10001`, ['limit']],
+    [`${MARCH}&limit=-1`, ['limit']],
+    [`${MARCH}&limit=1.5`, ['limit']],
+    [`${MARCH}&limit=ten`, ['limit']],
+    [`${MARCH}&order_by=article_name`, ['order_by']],
+    [`${MARCH}&order_by=clicks;drop`, ['order_by']],
+    [`${MARCH}&out_of_network=perhaps`, ['out_of_network']],
+  ]
+  for (const [query, fields] of refused) {
+    const answer = await ask(query)
+    assert.equal(answer.status, 400, query)
+    assert.equal(answer.failure().code, 4000)
+    assert.deepEqual(answer.failure().fields, fields, query)
+  }
+})
+
+test('out_of_network is a flag', async () => {
+  for (const flag of ['true', 'false', 'True', '1', '0', '']) {
+    assert.equal((await ask(`${MARCH}&out_of_network=${flag}`)).status, 200, flag)
+  }
+})
+
+test('only the publisher’s own key opens it', async () => {
+  const other = await ask(MARCH, bob.key, ann.pubId)
+  assert.deepEqual([other.status, other.failure().code], [403, 4303])
+  const nobody = await ask(MARCH, ann.key, 999_999)
+  assert.deepEqual([nobody.status, nobody.failure().code], [404, 4040])
+  assert.equal((await api.call(`${path()}?${MARCH}`)).failure().code, 4302)
+  assert.deepEqual((await ask(MARCH, ann.key, 'abc')).failure().fields, ['pub_id'])
+})
