@@ -36,8 +36,9 @@ export interface App {
 /** Serves a node's roles; resolves when requests are answered. */
 export async function startApp(node: Node): Promise<App> {
   const http = await buildHttp(node)
-  const workers = node.config.roles.has('worker') ? startWorkers(node) : []
   await http.listen({ port: node.config.port, host: node.config.host })
+  // After the port: a start that fails there leaves nothing running.
+  const workers = node.config.roles.has('worker') ? startWorkers(node) : []
   const { port } = http.server.address() as AddressInfo
   return {
     url: `http://localhost:${port}`,
