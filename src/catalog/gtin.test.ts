@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { kitPath } from '../../test/kit.ts'
-import { isJoinable, joinableGtin14, readGtin } from './gtin.ts'
+import { isJoinable, readGtin } from './gtin.ts'
+
+/** The number that a code joins offers by, or null. */
+function joinableGtin14(written: string): string | null {
+  const gtin = readGtin(written)
+  return isJoinable(gtin) ? gtin.gtin14 : null
+}
 
 interface GtinCase {
   input: string

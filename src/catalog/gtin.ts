@@ -54,12 +54,6 @@ export function isJoinable(gtin: Gtin): boolean {
   return gtin.gtin14 !== null && gtin.kind !== 'restricted'
 }
 
-/** The GTIN-14 as the number that offers are joined by, or null when it joins nothing. */
-export function joinableGtin14(written: string): string | null {
-  const gtin = readGtin(written)
-  return gtin.gtin14 !== null && isJoinable(gtin) ? gtin.gtin14 : null
-}
-
 /** The sum of digits weighted 3, 1, 3 … from the right, check digit included, ends in 0. */
 function hasRightCheckDigit(digits: string): boolean {
   let sum = 0
