@@ -3,6 +3,7 @@
  * 0 done, 1 refused (the reason on stderr), 2 wrong usage (operator's interface).
  */
 import { Command, CommanderError, Option } from 'commander'
+import { FeedError } from '../catalog/feed-error.ts'
 import { ConfigError } from '../config.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { CommandContext, CommandSpec } from './command.ts'
@@ -129,7 +130,9 @@ function describe(error: unknown): string {
     if (faults.length === 0) return error.message
     return faults.map(({ field, rule }) => `${field}: ${rule}`).join('\n')
   }
-  if (error instanceof ConfigError) return error.message
+  if (error instanceof ConfigError || error instanceof FeedError) return error.message
+  // A file that is not there or not ours: the message of the system names it.
+  if (error instanceof Error && 'syscall' in error && 'path' in error) return error.message
   // Not a refusal but something broken: where it broke helps to mend it.
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
