@@ -28,12 +28,17 @@ export async function openStorage(config: Config, options: StorageOptions): Prom
   const { log, ...poolOptions } = options
   const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDir, log) : null
   const connection = embedded?.connection ?? { connectionString: config.databaseUrl ?? '' }
-  const onConnectionLost = (error: Error) => log.warn({ err: error }, 'lost a connection')
+  let isClosing = false
+  // The last one to leave stops the server, which may still be taking leave of our connections.
+  const onConnectionLost = (error: Error) => {
+    if (!isClosing) log.warn({ err: error }, 'lost a connection')
+  }
   const db = openDatabase({ ...poolOptions, connection, onConnectionLost })
   return {
     db,
     connection,
     close: async () => {
+      isClosing = true
       await db.close()
       await embedded?.close()
     },

@@ -9,7 +9,7 @@ import { renderCheckPage } from '../check-page/render.ts'
 import type { CheckPageCommandOptions } from './check-page.ts'
 import { type CommandSpec, command } from './command.ts'
 import type { FeedImportOptions } from './feed.ts'
-import { type OptionSpec, readFeedFormat, readInstant, readInteger } from './option.ts'
+import { type OptionSpec, readDay, readFeedFormat, readInstant, readInteger } from './option.ts'
 import {
   CAMPAIGN_SETTINGS,
   forCreate,
@@ -47,6 +47,13 @@ const DATABASE_COMMANDS: readonly CommandSpec<unknown>[] = [
     help: 'Brings the database to the schema of this program.',
     options: [],
     run: async (context) => (await import('./database.ts')).migrateCommand(context),
+  }),
+  command({
+    name: 'doctor',
+    help: 'Checks database, disk, clock, spool, lag, secrets and migrations.',
+    options: [],
+    run: async (context) => (await import('./doctor.ts')).doctorCommand(context),
+    isRefusal: (result) => !(result as { ok: boolean }).ok,
   }),
 ]
 
@@ -188,6 +195,53 @@ const CATALOG_COMMANDS: readonly CommandSpec<unknown>[] = [
   }),
 ]
 
+const LINK_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command<{ auctionId: string }>({
+    name: 'link disable',
+    help: 'Lets a smart link lead to its own destination, paid by nobody.',
+    options: [{ flags: '--auction-id <ID>', help: 'which one', isRequired: true }],
+    run: async (context, options) =>
+      (await import('./links.ts')).disableLinkCommand(context, options),
+  }),
+  command({
+    name: 'link list',
+    help: 'Lists the newest smart links.',
+    options: [],
+    run: async (context) => (await import('./links.ts')).listLinksCommand(context),
+  }),
+]
+
+const DAYS: readonly OptionSpec[] = [
+  { flags: '--from <D>', help: 'first day', read: readDay, isRequired: true },
+  { flags: '--to <D>', help: 'last day', read: readDay, isRequired: true },
+]
+
+const PROOF_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command<{ publisher: string; from: string; to: string }>({
+    name: 'stats',
+    help: 'Shows a publisher’s daily figures by article and merchant.',
+    options: [{ flags: '--publisher <SLUG>', help: 'whose', isRequired: true }, ...DAYS],
+    run: async (context, options) => (await import('./figures.ts')).statsCommand(context, options),
+  }),
+  command<{ auctionResult: string }>({
+    name: 'explain',
+    help: 'Explains an auction: every candidate, why each lost, the price and why.',
+    options: [
+      { flags: '--auction-result <ID>', help: 'its id, or its result number', isRequired: true },
+    ],
+    run: async (context, options) =>
+      (await import('./auctions.ts')).explainCommand(context, options),
+  }),
+  command<{ date: string }>({
+    name: 'replay',
+    help: 'Runs a day’s stored auctions again; ends with 1 on any difference.',
+    options: [{ flags: '--date <D>', help: 'UTC day', read: readDay, isRequired: true }],
+    run: async (context, options) =>
+      (await import('./auctions.ts')).replayCommand(context, options),
+    isRefusal: (result) => (result as { differences: unknown[] }).differences.length > 0,
+  }),
+]
+
 const TOOL_COMMANDS: readonly CommandSpec<unknown>[] = [
   command<CheckPageCommandOptions>({
     name: 'check-page',
@@ -210,5 +264,7 @@ export const COMMANDS: readonly CommandSpec<unknown>[] = [
   ...ACCOUNT_COMMANDS,
   ...DEMAND_COMMANDS,
   ...CATALOG_COMMANDS,
+  ...LINK_COMMANDS,
+  ...PROOF_COMMANDS,
   ...TOOL_COMMANDS,
 ]

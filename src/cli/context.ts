@@ -2,8 +2,7 @@
 import { type Config, readConfig } from '../config.ts'
 import { MIGRATIONS_FOLDER, openStorage, type Storage } from '../open-storage.ts'
 import { makeLogger } from '../platform/log.ts'
-import { migrate, migrationNumbers, versionOf } from '../platform/migrate.ts'
-import type { Database } from '../platform/postgres.ts'
+import { migrate, migrationNumbers, readVersion } from '../platform/migrate.ts'
 import type { CommandContext } from './command.ts'
 
 const CONNECTIONS_MAX = 4 // A command is one person's; the server beside it needs the others.
@@ -60,13 +59,4 @@ async function openMigrated(config: Config): Promise<Storage> {
 
 async function newestMigration(): Promise<number> {
   return (await migrationNumbers(MIGRATIONS_FOLDER)).at(-1) ?? 0
-}
-
-async function readVersion(db: Database): Promise<number> {
-  const reserved = await db.reserve()
-  try {
-    return await versionOf(reserved.client)
-  } finally {
-    reserved.release()
-  }
 }

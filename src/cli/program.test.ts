@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { readConfig } from '../config.ts'
 import type { Database } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
 import { COMMANDS } from './commands.ts'
 import { runProgram } from './program.ts'
 
@@ -142,4 +143,56 @@ test('without --json people get a table or a list of fields', async () => {
   assert.match(out, /^campaign_id {2}merch_id {2}state/)
   assert.match((await souk(['campaign', 'resume', '--campaign', '1'])).out, /^state +active$/m)
   assert.equal((await souk(['user', 'list'])).out.split('\n').length, 3)
+})
+
+test('a link is listed, disabled for good, and an unknown one refused', async () => {
+  const [publisher] = await json('publisher', 'list')
+  await db.run(sql`
+    with article as (
+      insert into article (pub_id, uid, url, url_key, name)
+      values (${publisher.pub_id}, ${publisher.uid}, 'https://a.example/1', '\\x01', 'One')
+      returning article_id, pub_id
+    )
+    insert into smart_link (auction_id, pub_id, article_id, url_hash, source)
+    select 312345678901234567, pub_id, article_id, '\\x01', 'api' from article
+  `)
+  const [link] = await json('link', 'list')
+  assert.equal(link.auction_id, '312345678901234567')
+  assert.equal(link.state, 'active')
+  const disabled = { auction_id: '312345678901234567', state: 'disabled' }
+  const id = ['link', 'disable', '--auction-id', '312345678901234567']
+  assert.deepEqual(await json(...id), disabled)
+  assert.deepEqual(await json(...id), disabled)
+  assert.equal((await json('link', 'list'))[0].state, 'disabled')
+  assert.equal((await souk(['link', 'disable', '--auction-id', '5'])).code, 1)
+  assert.equal((await souk(['link', 'disable', '--auction-id', '5x'])).code, 1)
+})
+
+test('statistics come as the rows of 4.4, for one day as well', async () => {
+  const [publisher] = await json('publisher', 'list')
+  await db.run(sql`
+    insert into stats_day (day, pub_id, article_id, merch_id, clicks, earnings_micros)
+    select '2026-03-02', pub_id, article_id, 1, 3, 1350000 from article
+  `)
+  const rows = (from: string, to: string) =>
+    json('stats', '--publisher', publisher.slug.toUpperCase(), '--from', from, '--to', to)
+  const [row, ...rest] = await rows('2026-03-02', '2026-03-02')
+  assert.equal(rest.length, 0)
+  assert.deepEqual(
+    [row.event_date, row.clicks, row.pub_earnings, row.advertiser_name, row.article_name],
+    ['2026-03-02', 3, '1.35', 'Shop', 'One'],
+  )
+  assert.deepEqual(await rows('2026-03-03', '2026-03-09'), [])
+  const stats = ['stats', '--publisher', 'nobody', '--from', '2026-03-02']
+  assert.equal((await souk([...stats, '--to', '2026-03-03'])).code, 1)
+  assert.equal((await souk([...stats, '--to', '2026-03'])).code, 2)
+})
+
+test('explain names what it was asked for when there is nothing; replay finds no difference', async () => {
+  const unknown = '00'.repeat(16)
+  const { code, err } = await souk(['explain', '--auction-result', unknown])
+  assert.deepEqual([code, err], [1, `No receipt and no click of result ${unknown}\n`])
+  assert.match((await souk(['explain', '--auction-result', 'x'])).err, /^auction_result: must be/)
+  const result = await json('replay', '--date', '2026-03-02')
+  assert.deepEqual(result, { auctions: 0, differences: [], other_rules: 0 })
 })

@@ -201,10 +201,16 @@ export async function disableLink(
   return row
 }
 
+export interface ListedLinkRow extends Omit<FoundLinkRow, 'url'> {
+  readonly url: string | null
+  readonly article_url: string
+  readonly source: 'api' | 'linkmate' | 'wrapper'
+}
+
 /** The newest smart links of all publishers, newest first. */
-export function listLinks(db: Db): Promise<(FoundLinkRow & { article_url: string })[]> {
+export function listLinks(db: Db): Promise<ListedLinkRow[]> {
   return db.rows(sql`
-    select smart_link_id, auction_id, l.pub_id, l.url, is_exclusive, is_keyless, state,
+    select smart_link_id, auction_id, l.pub_id, l.url, is_exclusive, is_keyless, state, source,
       l.datetime_created, l.datetime_updated, a.url as article_url
     from smart_link l join article a using (article_id)
     order by auction_id desc limit ${LIST_ROWS_MAX}

@@ -7,7 +7,7 @@
 import { readdir } from 'node:fs/promises'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
-import { type Connection, clientConfig } from './postgres.ts'
+import { type Connection, clientConfig, type Database } from './postgres.ts'
 
 /** Numbers of migrations: 0 before the first. */
 export interface Migrated {
@@ -54,6 +54,16 @@ export async function migrate(connection: Connection, folder: string): Promise<M
 export async function migrationNumbers(folder: string): Promise<number[]> {
   const names = (await readdir(folder)).filter((name) => FILE.test(name))
   return names.map(numberOf).sort((left, right) => left - right)
+}
+
+/** As `versionOf`, over a pool. */
+export async function readVersion(db: Database): Promise<number> {
+  const reserved = await db.reserve()
+  try {
+    return await versionOf(reserved.client)
+  } finally {
+    reserved.release()
+  }
 }
 
 /** The number of the last migration that the database has; 0 when it has none. */

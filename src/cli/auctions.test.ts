@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { AUCTION_URL, startApi } from '../../test/api.ts'
+import { BROWSER } from '../../test/app.ts'
+import { makeCampaign, makeMerchant } from '../../test/catalogue.ts'
+import { resultNumberOf } from '../auction/seal.ts'
+import { sql } from '../platform/sql.ts'
+import { utcDay } from '../platform/timestamp.ts'
+import { explainCommand, replayCommand } from './auctions.ts'
+
+const api = await startApi({ after })
+const context = {
+  config: api.app.config,
+  database: async () => api.db,
+  storage: () => Promise.reject(new Error('not in this test')),
+  now: () => new Date(),
+  progress: () => undefined,
+}
+const { key } = await api.account()
+const shop = await makeMerchant(api.db, {
+  name: 'Shop',
+  domain: 'shop.example',
+  offers: [{ id: '1', link: 'https://shop.example/1' }],
+})
+await makeCampaign(api.db, shop.merchId)
+
+/** A result of an auction that the shop won, by its id, with its redirect address. */
+async function auction() {
+  const created = await api.call('/api/v1/smart_links/', {
+    key,
+    body: {
+      article_name: 'A',
+      article_url: `https://daily.example/${randomUUID()}`,
+      url: 'https://shop.example/1',
+    },
+  })
+  const { auction_id } = created.entry<{ auction_id: string }>()
+  const answer = await api.call(`/api/v1/auction/?a=${auction_id}&uuid=${randomUUID()}`, {
+    headers: { 'user-agent': BROWSER },
+  })
+  return answer.entry<{ auction_result: { id: string; redirect_url: string } }>().auction_result
+}
+
+test('an auction is explained by its id and by its number, the same way', async () => {
+  const { id } = await auction()
+  const explained = await explainCommand(context, { auctionResult: id })
+  const number = resultNumberOf(id)?.toString('hex') ?? ''
+  assert.deepEqual(await explainCommand(context, { auctionResult: number }), explained)
+  assert.ok('candidates' in explained, 'it has its receipt')
+  assert.equal(explained.auction_result_number, number)
+  assert.deepEqual(explained.replay, { kind: 'equal' })
+  assert.equal(explained.outcome.merch_id, shop.merchId)
+  assert.equal(explained.candidates.length, 1)
+  assert.deepEqual(explained.clicks, [])
+})
+
+test('stored auctions run again without a difference', async () => {
+  await auction()
+  const result = await replayCommand(context, { date: utcDay(new Date()) })
+  assert.ok(result.auctions >= 1)
+  assert.deepEqual(result.differences, [])
+  assert.equal(result.other_rules, 0)
+  assert.equal((await replayCommand(context, { date: '2026-01-01' })).auctions, 0)
+})
+
+test('a click without a receipt is still explained, and says so', async () => {
+  const { id, redirect_url } = await auction()
+  const isStored = async () => {
+    const number = resultNumberOf(id)
+    const row = await api.db.row(sql`select from receipt where result_number = ${number}`)
+    return row !== null
+  }
+  while (!(await isStored())) await new Promise((resolve) => setTimeout(resolve, 50))
+  await api.db.run(sql`delete from receipt where result_number = ${resultNumberOf(id)}`)
+  // At once: redirected and recorded, with the reason that no person is that fast.
+  await api.app.get(redirect_url.slice(AUCTION_URL.length))
+  await api.app.settled()
+  const explained = await explainCommand(context, { auctionResult: id })
+  assert.ok('note' in explained)
+  assert.match(explained.note, /receipt was dropped/)
+  assert.equal(explained.clicks.length, 1)
+  assert.equal(explained.clicks[0]?.merch_id, shop.merchId)
+})

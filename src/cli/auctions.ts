@@ -1,0 +1,65 @@
+/** `souk explain` and `souk replay`: why an auction ended as it did, and whether it still would. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { explainAuction } from '../auction/explain.ts'
+import { unpackReceipt } from '../auction/receipt.ts'
+import { findReceipt, receiptsOfDay } from '../auction/receipt-store.ts'
+import { replay } from '../auction/replay.ts'
+import { resultNumberOf } from '../auction/seal.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import { listClicksOfResult } from '../stats/click-store.ts'
+import type { CommandContext } from './command.ts'
+
+/** Receipts are written in the background: one of this very second may still be on its way. */
+const TRIES = 8
+const TRY_MS = 250
+const RESULT_NUMBER = /^[0-9a-f]{32}$/i
+
+export async function explainCommand(context: CommandContext, options: { auctionResult: string }) {
+  const text = options.auctionResult
+  const resultNumber = RESULT_NUMBER.test(text) ? Buffer.from(text, 'hex') : resultNumberOf(text)
+  if (resultNumber === null) {
+    const rule = 'must be an auction_result.id, or a result number of 32 hexadecimal digits'
+    throw badRequest([{ field: 'auction_result', rule }])
+  }
+  const db = await context.database()
+  for (let tried = 1; ; tried += 1) {
+    const packed = await findReceipt(db, resultNumber)
+    const clicks = await listClicksOfResult(db, resultNumber)
+    if (packed !== null) return { ...explainAuction(unpackReceipt(packed)), clicks }
+    if (clicks.length > 0) return { ...withoutReceipt(resultNumber), clicks }
+    if (tried === TRIES) {
+      const message = `No receipt and no click of result ${resultNumber.toString('hex')}`
+      throw new ApiError('notFound', { message })
+    }
+    await sleep(TRY_MS)
+  }
+}
+
+/** What is paid is explained by the seal alone; the candidates are gone with the receipt. */
+function withoutReceipt(resultNumber: Buffer) {
+  return {
+    auction_result_number: resultNumber.toString('hex'),
+    receipt: null,
+    note: 'The receipt was dropped or never written; the clicks hold what was sealed and paid.',
+  }
+}
+
+export async function replayCommand(context: CommandContext, options: { date: string }) {
+  const db = await context.database()
+  const differences: object[] = []
+  let auctions = 0
+  let otherRules = 0
+  for await (const rows of receiptsOfDay(db, options.date)) {
+    for (const { result_number, packed } of rows) {
+      auctions += 1
+      const again = replay(packed)
+      if (again.kind === 'other_rules') otherRules += 1
+      if (again.kind !== 'different') continue
+      const { kind: _, ...difference } = again
+      differences.push({ auction_result_number: result_number.toString('hex'), ...difference })
+    }
+    context.progress(`${auctions} auctions run again, ${differences.length} different`)
+  }
+  // Auctions held under other rules than this program's cannot be judged by it.
+  return { auctions, differences, other_rules: otherRules }
+}

@@ -1,0 +1,37 @@
+/** What `souk doctor` asks the database. */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+export interface ServerFacts {
+  readonly version: string
+  readonly version_number: number
+  readonly fsync: string
+  readonly synchronous_commit: string
+  readonly now: Date
+  readonly bytes: string
+}
+
+export async function readServerFacts(db: Db): Promise<ServerFacts> {
+  const facts = await db.row<ServerFacts>(sql`
+    select current_setting('server_version') as version,
+      current_setting('server_version_num')::int as version_number,
+      current_setting('fsync') as fsync,
+      current_setting('synchronous_commit') as synchronous_commit,
+      clock_timestamp() as now, pg_database_size(current_database()) as bytes
+  `)
+  if (facts === null) throw new Error('the server did not answer')
+  return facts
+}
+
+/** Lanes that have events the fold has not reached, with the age of the first of them. */
+export function listLanesBehind(db: Db): Promise<{ lane: number; waiting_since: Date }[]> {
+  return db.rows(sql`
+    select lane.lane, first.at as waiting_since
+    from lane cross join lateral (
+      select at from event
+      where event.lane = lane.lane and event.seq > lane.position
+      order by seq limit 1
+    ) as first
+    order by lane.lane
+  `)
+}

@@ -1,0 +1,157 @@
+/** `souk doctor`: is everything in place that the service stands on? Each check says what it saw. */
+import { constants } from 'node:fs'
+import { access, readdir, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LEASE_SKEW_MS } from '../demand/lease-terms.ts'
+import { MIGRATIONS_FOLDER } from '../open-storage.ts'
+import { migrationNumbers, readVersion } from '../platform/migrate.ts'
+import type { Database } from '../platform/postgres.ts'
+import type { CommandContext } from './command.ts'
+import { listLanesBehind, readServerFacts } from './doctor-store.ts'
+
+export interface Check {
+  readonly name: string
+  readonly ok: boolean
+  readonly detail: string
+}
+type Finding = Omit<Check, 'name'>
+
+const GIB = 1024 ** 3
+/** The spool may take 2 GiB while the log is away; below this the disk is the first to fail. */
+const DISK_FREE_MIN = GIB
+/** `returning old` and virtual columns came with it. */
+const SERVER_VERSION_MIN = 180_000
+/** Figures are promised within 5 s; twice that is somebody's absence, not a busy second. */
+const LAG_MAX_MS = 10_000
+const ANYBODY_ELSE = 0o077
+
+export async function doctorCommand(context: CommandContext) {
+  const { dataDir } = context.config
+  const checks = [
+    await run('database', () => checkDatabase(context)),
+    await run('migrations', async () => checkMigrations((await context.storage()).db)),
+    await run('clock', async () => checkClock((await context.storage()).db)),
+    await run('lag', async () => checkLag((await context.storage()).db, context.now())),
+    await run('disk', () => checkDisk(dataDir)),
+    await run('spool', () => checkSpool(join(dataDir, 'spool'))),
+    await run('secrets', () => checkSecrets(context)),
+  ]
+  return { ok: checks.every(({ ok }) => ok), checks }
+}
+
+async function run(name: string, check: () => Promise<Finding>): Promise<Check> {
+  try {
+    return { name, ...(await check()) }
+  } catch (error) {
+    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+async function checkDatabase(context: CommandContext): Promise<Finding> {
+  const { db } = await context.storage()
+  const facts = await readServerFacts(db)
+  const where = context.config.databaseUrl === null ? 'embedded' : 'DATABASE_URL'
+  const settings = `fsync ${facts.fsync}, synchronous_commit ${facts.synchronous_commit}`
+  const megabytes = Math.ceil(Number(facts.bytes) / 1024 ** 2)
+  const seen = `PostgreSQL ${facts.version} (${where}), ${settings}, ${megabytes} MB`
+  if (facts.version_number < SERVER_VERSION_MIN) {
+    return { ok: false, detail: `${seen}: needs PostgreSQL 18 or later` }
+  }
+  const isDurable = facts.fsync === 'on' && facts.synchronous_commit !== 'off'
+  return { ok: isDurable, detail: isDurable ? seen : `${seen}: a crash would lose paid clicks` }
+}
+
+async function checkMigrations(db: Database): Promise<Finding> {
+  const newest = (await migrationNumbers(MIGRATIONS_FOLDER)).at(-1) ?? 0
+  const version = await readVersion(db)
+  const detail = `at migration ${version} of ${newest}`
+  if (version === newest) return { ok: true, detail }
+  if (version === 0) return { ok: true, detail: 'empty: the first start or command migrates it' }
+  return { ok: false, detail: `${detail}: run souk migrate, or the newer program` }
+}
+
+/** Leases are safe while clocks differ by less than their skew (economics 2.2). */
+async function checkClock(db: Database): Promise<Finding> {
+  const before = Date.now()
+  const { now } = await readServerFacts(db)
+  const middle = (before + Date.now()) / 2
+  const differenceMs = Math.round(Math.abs(now.getTime() - middle))
+  const detail = `${differenceMs} ms from the database’s`
+  if (differenceMs < LEASE_SKEW_MS) return { ok: true, detail }
+  return { ok: false, detail: `${detail}, must be under ${LEASE_SKEW_MS}: synchronise the clocks` }
+}
+
+async function checkLag(db: Database, now: Date): Promise<Finding> {
+  const behind = (await readVersion(db)) === 0 ? [] : await listLanesBehind(db)
+  if (behind.length === 0) return { ok: true, detail: 'everything is folded' }
+  const oldest = Math.min(...behind.map(({ waiting_since }) => waiting_since.getTime()))
+  const ageMs = Math.max(0, now.getTime() - oldest)
+  const detail = `${behind.length} lanes behind, the oldest event waits for ${ageMs} ms`
+  if (ageMs <= LAG_MAX_MS) return { ok: true, detail }
+  return { ok: false, detail: `${detail}: does a process with the role worker run?` }
+}
+
+async function checkDisk(dataDir: string): Promise<Finding> {
+  await access(dataDir, constants.W_OK)
+  const { bavail, bsize } = await statfs(dataDir)
+  const free = bavail * bsize
+  const detail = `${(free / GIB).toFixed(1)} GiB free at ${dataDir}`
+  if (free >= DISK_FREE_MIN) return { ok: true, detail }
+  return { ok: false, detail: `${detail}: needs at least ${DISK_FREE_MIN / GIB} GiB` }
+}
+
+/** What waits is drained by any running server; what was set aside waits for a person. */
+async function checkSpool(root: string): Promise<Finding> {
+  const files = await filesBelow(root)
+  const aside = files.filter(({ path }) => path.split(/[\\/]/).includes('aside'))
+  if (aside.length > 0) {
+    const detail = `${aside.length} damaged or refused files in ${root}: look into their aside folders`
+    return { ok: false, detail }
+  }
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  return { ok: true, detail: `${Math.ceil(bytes / 1024)} KiB in ${root}` }
+}
+
+async function checkSecrets({ config }: CommandContext): Promise<Finding> {
+  if (config.sealingKeys !== null) {
+    return { ok: true, detail: `${config.sealingKeys.length} sealing keys from SOUK_SECRETS` }
+  }
+  const folder = join(config.dataDir, 'secrets')
+  const files = await filesBelow(folder)
+  if (files.length === 0) return { ok: true, detail: 'made at the first start' }
+  const open = files.filter(({ mode }) => (mode & ANYBODY_ELSE) !== 0).map(({ path }) => path)
+  if (open.length === 0) return { ok: true, detail: `${files.length} kept in ${folder}` }
+  return { ok: false, detail: `others may read ${open.join(', ')}: chmod 600` }
+}
+
+interface FileFacts {
+  readonly path: string
+  readonly bytes: number
+  readonly mode: number
+}
+
+/** Files below a folder; none when it does not exist, or when they vanish meanwhile. */
+async function filesBelow(folder: string): Promise<FileFacts[]> {
+  const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+    const paths = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+    const facts = await Promise.all(
+      paths.map(async (path) => {
+        try {
+          const { size, mode } = await stat(path)
+          return { path, bytes: size, mode }
+        } catch (error) {
+          if (isGone(error)) return null
+          throw error
+        }
+      }),
+    )
+    return facts.filter((file) => file !== null)
+  } catch (error) {
+    if (isGone(error)) return []
+    throw error
+  }
+}

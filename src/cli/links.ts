@@ -1,0 +1,29 @@
+/** Commands on smart links. */
+import { disableLink, listLinks } from '../links/store.ts'
+import { badRequest } from '../platform/errors.ts'
+import { isId } from '../platform/ids.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
+import type { CommandContext } from './command.ts'
+
+export async function disableLinkCommand(context: CommandContext, options: { auctionId: string }) {
+  if (!isId(options.auctionId)) {
+    throw badRequest([{ field: 'auction_id', rule: 'must be a positive 64-bit integer' }])
+  }
+  return disableLink(await context.database(), options.auctionId)
+}
+
+export async function listLinksCommand(context: CommandContext) {
+  const links = await listLinks(await context.database())
+  return links.map((link) => ({
+    auction_id: link.auction_id,
+    smart_link_id: link.smart_link_id,
+    pub_id: link.pub_id,
+    state: link.state,
+    url: link.url,
+    article_url: link.article_url,
+    exclusive_match_requested: link.is_exclusive,
+    source: link.source,
+    keyless: link.is_keyless,
+    datetime_created: formatTimestamp(link.datetime_created),
+  }))
+}

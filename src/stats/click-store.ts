@@ -1,0 +1,45 @@
+/** Clicks as the fold has judged them, read back. */
+import { reasonName } from '../events/reason.ts'
+import { formatExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
+
+/** A result is clicked once or twice; a robot may do it very often. */
+const CLICKS_MAX = 100
+
+interface ClickRow {
+  readonly click_id: Buffer
+  readonly at: Date
+  readonly pub_id: number
+  readonly auction_id: string
+  readonly merch_id: number
+  readonly campaign_id: number | null
+  readonly price_micros: string
+  readonly paid_micros: string
+  readonly publisher_micros: string
+  readonly reason: number
+  readonly reversed_at: Date | null
+}
+
+/** The clicks on one auction result, oldest first: what each was paid, or why nothing. */
+export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
+  const rows = await db.rows<ClickRow>(sql`
+    select click_id, at, pub_id, auction_id, merch_id, campaign_id, price_micros, paid_micros,
+      publisher_micros, reason, reversed_at
+    from click where result_number = ${resultNumber} order by at, event_id limit ${CLICKS_MAX}
+  `)
+  return rows.map((row) => ({
+    click_id: row.click_id.toString('hex'),
+    at: formatTimestamp(row.at),
+    pub_id: row.pub_id,
+    auction_id: row.auction_id,
+    merch_id: row.merch_id,
+    campaign_id: row.campaign_id,
+    price: formatExact(row.price_micros),
+    paid: formatExact(row.paid_micros),
+    publisher_earns: formatExact(row.publisher_micros),
+    reason: reasonName(row.reason),
+    reversed_at: row.reversed_at === null ? null : formatTimestamp(row.reversed_at),
+  }))
+}
