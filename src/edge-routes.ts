@@ -57,6 +57,7 @@ export function edgeRoutes(
     openSeal: auctionDeps.openSeal,
     readUid,
     findLink,
+    isStorageAway: () => node.appender.isLogAway(),
     lastDestination: (auctionId) => node.destinations.get(auctionId),
     holdAtClick: edge.holdAtClick.bind(edge),
     keepOriginal: edge.keepOriginal.bind(edge),

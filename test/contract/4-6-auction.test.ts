@@ -1,0 +1,191 @@
+/** Interface 4.6, 2.5–2.7 and their decisions: the auction that a page runs for a link. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { micros } from '../../src/platform/money.ts'
+import { sql } from '../../src/platform/sql.ts'
+import { AUCTION_URL, startApi } from '../api.ts'
+import { KETTLE, makeMarket, runAuction, statsOf } from '../market.ts'
+
+const api = await startApi({ after })
+const market = await makeMarket(api)
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+/** Receipts are written in the background, every 200 ms. */
+const RECEIPTS_WRITTEN_MS = 600
+const queryOf = (address: string) => Object.fromEntries(new URL(address).searchParams)
+
+test('without a bidder the link keeps its own address and shows the original product', async () => {
+  const { auction_result } = await runAuction(api, await market.link())
+  assert.equal(queryOf(auction_result.redirect_url).url, KETTLE)
+  assert.equal(auction_result.product?.price, '50.00')
+})
+
+test('a link without an address leads to its article, and shows no product', async () => {
+  const { auction_result } = await runAuction(api, await market.link(null))
+  assert.equal(queryOf(auction_result.redirect_url).url, 'https://daily.example/kettles')
+  assert.ok(!('product' in auction_result))
+})
+
+test('the winner’s product and page are shown, and every field has its documented type', async () => {
+  await market.campaign(market.pans, {
+    bid_micros: micros(900_000),
+    tracker_impression: ['https://t.example/i?{RAND}'],
+    tracker_viewable: ['https://t.example/v'],
+  })
+  const auctionId = await market.link()
+  const uuid = crypto.randomUUID()
+  const answer = await api.call(`/api/v1/auction/?a=${auctionId}&t=8&uuid=${uuid}`)
+  assert.deepEqual(answer.json<{ info: unknown }>().info, { error: false, status: 200 })
+  assert.equal(answer.json<{ data: unknown[] }>().data.length, 1)
+  assert.equal(answer.headers.get('cache-control'), 'no-store')
+  assert.equal(answer.headers.get('set-cookie'), null)
+  const { auction_result, impression_pixel_url } = await runAuction(api, auctionId, { uuid })
+  assert.equal(auction_result.auction_id, auctionId)
+  assert.match(auction_result.id, /^[\w-]{100,140}$/)
+  const { merchant, ...product } = auction_result.product ?? { merchant: {} }
+  assert.deepEqual(product, {
+    id: 9521000000018,
+    name: 'The Kettle',
+    price: '49.00',
+    url: 'https://pans.example/p/1',
+    image_url: 'https://pans.example/1.jpg',
+    is_in_stock: true,
+  })
+  assert.deepEqual(merchant, {
+    id: market.pans,
+    canonical_host: 'pans.example',
+    name: 'Pans',
+    url: 'https://pans.example/',
+  })
+  assert.deepEqual(auction_result.tracker_urls, {
+    impression: ['https://t.example/i?{RAND}'],
+    viewable_impression: ['https://t.example/v'],
+  })
+  assert.ok(auction_result.redirect_url.startsWith(`${AUCTION_URL}/api/v1/redirect/?`))
+  const query = queryOf(auction_result.redirect_url)
+  assert.deepEqual(Object.keys(query).sort(), ['a', 'ar', 'uid_service', 'url', 'uuid'])
+  assert.equal(query.a, auctionId)
+  assert.equal(query.ar, auction_result.id)
+  assert.equal(query.url, 'https://pans.example/p/1')
+  assert.equal(query.uuid, uuid)
+  assert.match(query.uid_service ?? '', /^[1-9]\d{0,15}$/)
+  assert.ok(impression_pixel_url.startsWith(`${AUCTION_URL}/api/v1/pixel/`))
+})
+
+test('an exclusive link never leads to another merchant', async () => {
+  const { auction_result } = await runAuction(api, await market.link(KETTLE, { isExclusive: true }))
+  assert.equal(queryOf(auction_result.redirect_url).url, KETTLE)
+})
+
+test('a repeat within five minutes gets the same answer, another session another one', async () => {
+  const auctionId = await market.link()
+  const uuid = crypto.randomUUID()
+  const first = await runAuction(api, auctionId, { uuid })
+  assert.deepEqual(await runAuction(api, auctionId, { uuid: uuid.toUpperCase() }), first)
+  assert.notEqual((await runAuction(api, auctionId)).auction_result.id, first.auction_result.id)
+})
+
+test('a missing or malformed uuid gets one of ours', async () => {
+  const auctionId = await market.link()
+  for (const uuid of ['', '&uuid=', '&uuid=nonsense', `&uuid=${'x'.repeat(10_000)}`]) {
+    const answer = await api.call(`/api/v1/auction/?a=${auctionId}${uuid}`)
+    assert.equal(answer.status, 200)
+    const { auction_result } = answer.entry<{ auction_result: { redirect_url: string } }>()
+    assert.match(queryOf(auction_result.redirect_url).uuid ?? '', UUID)
+  }
+})
+
+test('t is ignored, empty parameters and a missing final slash are tolerated', async () => {
+  const auctionId = await market.link()
+  for (const path of [
+    `/api/v1/auction?a=${auctionId}&t=nonsense`,
+    `/api/v1/auction/?&&a=${auctionId}&`,
+    `/api/v1/auction?t=&a=${auctionId}`,
+  ]) {
+    assert.equal((await api.call(path)).status, 200, path)
+  }
+})
+
+test('an unknown link is 404, a malformed id 400 that names the field', async () => {
+  assert.equal((await api.call('/api/v1/auction/?a=9007199254740993')).failure().code, 4040)
+  for (const a of [
+    '',
+    'abc',
+    '-1',
+    '0',
+    '1.5',
+    '9223372036854775808',
+    '1e9',
+    '%00',
+    'x'.repeat(9999),
+  ]) {
+    const answer = await api.call(`/api/v1/auction/?a=${a}`)
+    assert.equal(answer.status, 400, a)
+    assert.deepEqual(answer.failure().fields, ['a'], a)
+  }
+})
+
+test('HEAD answers like GET without a body and records nothing', async () => {
+  const auctionId = await market.link()
+  await sleep(RECEIPTS_WRITTEN_MS)
+  const before = await receipts()
+  const answer = await api.call(`/api/v1/auction/?a=${auctionId}`, { method: 'HEAD' })
+  assert.deepEqual([answer.status, answer.text], [200, ''])
+  await runAuction(api, auctionId)
+  await sleep(RECEIPTS_WRITTEN_MS)
+  assert.equal(await receipts(), before + 1)
+})
+
+test('any origin may read the answer; other methods are refused with Allow', async () => {
+  const auctionId = await market.link()
+  const path = `/api/v1/auction/?a=${auctionId}`
+  const answer = await api.call(path, { headers: { origin: 'https://daily.example' } })
+  assert.equal(answer.headers.get('access-control-allow-origin'), 'https://daily.example')
+  assert.equal(answer.headers.get('access-control-allow-credentials'), 'true')
+  assert.match(answer.headers.get('vary') ?? '', /Origin/)
+  const preflight = await api.call(path, {
+    method: 'OPTIONS',
+    headers: { origin: 'https://daily.example', 'access-control-request-method': 'GET' },
+  })
+  assert.equal(preflight.status, 204)
+  assert.equal(preflight.headers.get('access-control-max-age'), '86400')
+  assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /content-type/)
+  const refused = await api.call(path, { method: 'DELETE' })
+  assert.equal(refused.failure().code, 4050)
+  assert.match(refused.headers.get('allow') ?? '', /GET/)
+})
+
+test('a reader who objects is told apart by nothing, and nobody else is told of the view', async () => {
+  const auctionId = await market.link()
+  const signals = [
+    { headers: { 'sec-gpc': '1' } },
+    { headers: { dnt: '1' } },
+    { query: '&consent=contextual&consent_source=tcf' },
+  ]
+  for (const signal of signals) {
+    const { auction_result } = await runAuction(api, auctionId, signal)
+    assert.equal(queryOf(auction_result.redirect_url).uid_service, '0')
+    assert.equal(auction_result.tracker_urls, undefined)
+  }
+})
+
+test('the pixel is a picture that records a placement, and never an impression', async () => {
+  const auctionId = await market.link(KETTLE, { article: 'pixels' })
+  const { impression_pixel_url } = await runAuction(api, auctionId)
+  const response = await fetch(impression_pixel_url.replace(AUCTION_URL, api.url), {
+    headers: { 'user-agent': 'Mozilla/5.0 Chrome/149.0 Safari/537.36' },
+  })
+  assert.equal(response.headers.get('content-type'), 'image/gif')
+  assert.equal(response.headers.get('cache-control'), 'no-store')
+  assert.equal(Buffer.from(await response.arrayBuffer()).toString('latin1', 0, 6), 'GIF89a')
+  const rows = (await statsOf(api, market)).filter((row) => row.article_name === 'pixels')
+  assert.deepEqual(
+    rows.map(({ merch_id, impressions, clicks }) => ({ merch_id, impressions, clicks })),
+    [{ merch_id: market.pans, impressions: 0, clicks: 0 }],
+  )
+})
+
+async function receipts(): Promise<number> {
+  const row = await api.db.row<{ n: string }>(sql`select count(*) as n from receipt`)
+  return Number(row?.n)
+}

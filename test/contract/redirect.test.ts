@@ -1,0 +1,264 @@
+/** Redirect, smart link and wrapper addresses (decisions, "Redirect, smart link and wrapper URLs"). */
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { encodeBase62 } from '../../src/platform/ids.ts'
+import { micros } from '../../src/platform/money.ts'
+import { sql } from '../../src/platform/sql.ts'
+import { startApi } from '../api.ts'
+import { follow, KETTLE, makeMarket, runAuction, SLUG, statsOf } from '../market.ts'
+
+let clockAheadMs = 0
+const api = await startApi({ after }, { now: () => Date.now() + clockAheadMs })
+const market = await makeMarket(api)
+await market.campaign(market.kettles, {
+  bid_micros: micros(600_000),
+  exclusive_bid_micros: micros(600_000),
+})
+/** No person clicks sooner after an auction. */
+const think = () => sleep(320)
+const lastClick = async () => {
+  await api.app.settled()
+  return api.db.row<{ reason: number; paid_micros: string; url: string; u1: string | null }>(sql`
+    select click.reason, paid_micros, url, u1, utm_source from click
+    join event on event.id = click.event_id order by event.seq desc limit 1`)
+}
+
+test('a sealed redirect leads to the merchant with a click id, and is paid once', async () => {
+  const auctionId = await market.link(KETTLE, { isExclusive: true, article: 'sealed' })
+  const { auction_result } = await runAuction(api, auctionId)
+  await think()
+  const response = await fetch(auction_result.redirect_url.replace(/^https:\/\/[^/]+/, api.url), {
+    redirect: 'manual',
+    headers: { 'user-agent': 'Mozilla/5.0 Chrome/149.0 Safari/537.36' },
+  })
+  assert.equal(response.status, 302)
+  assert.match(
+    response.headers.get('location') ?? '',
+    /^https:\/\/kettles\.example\/p\/1\?cid=[0-9a-f]{32}$/,
+  )
+  assert.equal(response.headers.get('cache-control'), 'no-store')
+  assert.equal(response.headers.get('referrer-policy'), 'no-referrer-when-downgrade')
+  assert.equal(response.headers.get('x-robots-tag'), 'noindex')
+  await follow(api, auction_result.redirect_url)
+  const rows = (await statsOf(api, market)).filter((row) => row.article_name === 'sealed')
+  assert.deepEqual(
+    rows.map(({ clicks, pub_earnings, advertiser_name }) => [
+      clicks,
+      pub_earnings,
+      advertiser_name,
+    ]),
+    [[1, '0.45', 'Kettles']],
+  )
+})
+
+test('a click under 300 ms after its auction is redirected, recorded and unpaid', async () => {
+  const auctionId = await market.link(KETTLE, { isExclusive: true })
+  const { auction_result } = await runAuction(api, auctionId)
+  assert.equal((await follow(api, auction_result.redirect_url)).status, 302)
+  assert.deepEqual([(await lastClick())?.reason, (await lastClick())?.paid_micros], [5, '0'])
+})
+
+test('10,000 altered addresses: none leads off the stored destination, none is paid', async () => {
+  const auctionId = await market.link(KETTLE)
+  const { auction_result } = await runAuction(api, auctionId)
+  const { search } = new URL(auction_result.redirect_url)
+  await think()
+  await follow(api, auction_result.redirect_url) // Paid, so that no other click of it can be.
+  const before = await earnings()
+  const seen = new Set<string>()
+  for (let batch = 0; batch < 100; batch++) {
+    const answers = Array.from({ length: 100 }, () =>
+      follow(api, `/api/v1/redirect/${altered(search)}`),
+    )
+    for (const { status, location } of await Promise.all(answers)) {
+      seen.add(`${status} ${location.replace(/cid=[0-9a-f]{32}$/, 'cid')}`)
+    }
+  }
+  // An altered auction id is another link's, or nobody's; everything else leads home. What reads
+  // the same after all (another spelling of %XX) is the intact address, with its click id.
+  for (const outcome of seen) {
+    assert.ok(['404 ', `302 ${KETTLE}`, `302 ${KETTLE}?cid`].includes(outcome), outcome)
+  }
+  assert.ok(seen.has(`302 ${KETTLE}`))
+  assert.equal(await earnings(), before)
+})
+
+test('a smart link holds its auction at the click, in every form of its address', async () => {
+  const auctionId = await market.link(KETTLE)
+  const short = encodeBase62(auctionId)
+  for (const path of [
+    `/${auctionId}`,
+    `/${auctionId}/`,
+    `/${short}`,
+    `/${short}/`,
+    `/${auctionId}/?amp=true`,
+    `/${auctionId}?u1=newsletter?amp=true&utm_source=mail`,
+  ]) {
+    const { status, location } = await follow(api, path)
+    assert.equal(status, 302, path)
+    assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=[0-9a-f]{32}$/, path)
+  }
+  assert.equal((await lastClick())?.u1, 'newsletter')
+})
+
+test('an unknown smart link is a plain page with 404', async () => {
+  const { status, text } = await follow(api, '/9007199254740993')
+  assert.equal(status, 404)
+  assert.match(text, /<h1>/)
+})
+
+test('robots, prefetches and clients without a user agent are redirected and never billed', async () => {
+  const auctionId = await market.link(KETTLE)
+  for (const [headers, reason] of [
+    [{ 'user-agent': 'Googlebot/2.1' }, 3],
+    [{ 'user-agent': '' }, 3],
+    [{ 'sec-purpose': 'prefetch' }, 4],
+    [{ purpose: 'prefetch' }, 4],
+  ] as const) {
+    const { status } = await follow(api, `/${auctionId}`, headers)
+    assert.equal(status, 302)
+    assert.deepEqual([(await lastClick())?.reason, (await lastClick())?.paid_micros], [reason, '0'])
+  }
+})
+
+test('one visitor’s second click on a link within 30 minutes is unpaid', async () => {
+  const auctionId = await market.link(KETTLE)
+  const first = await follow(api, `/${auctionId}`)
+  assert.match(
+    first.cookie ?? '',
+    /^__Host-souk_visitor=[0-9a-f]{32}; .*HttpOnly; SameSite=Lax; Secure$/,
+  )
+  assert.equal((await lastClick())?.reason, 0)
+  const cookie = first.cookie?.split(';')[0] ?? ''
+  await follow(api, `/${auctionId}`, { cookie })
+  assert.equal((await lastClick())?.reason, 21)
+  clockAheadMs += 31 * 60_000
+  await follow(api, `/${auctionId}`, { cookie })
+  assert.equal((await lastClick())?.reason, 0)
+})
+
+test('a reader who objects gets no cookie', async () => {
+  const auctionId = await market.link(KETTLE)
+  assert.equal((await follow(api, `/${auctionId}`, { 'sec-gpc': '1' })).cookie, null)
+})
+
+test('HEAD redirects and records nothing', async () => {
+  const auctionId = await market.link(KETTLE)
+  await api.app.settled()
+  const before = await clicks()
+  const response = await fetch(`${api.url}/${auctionId}`, { method: 'HEAD', redirect: 'manual' })
+  assert.equal(response.status, 302)
+  await api.app.settled()
+  assert.equal(await clicks(), before)
+})
+
+const wrapper = (url: string, more = '') =>
+  `/link/?url=${encodeURIComponent(url)}&publisher_slug=${SLUG}${more}`
+
+test('a wrapper finds or creates its link and auctions the very click', async () => {
+  const more = '&article_url=https%3A%2F%2Fdaily.example%2Fmail&article_name=Mail'
+  for (let time = 0; time < 2; time++) {
+    const { location } = await follow(api, wrapper(KETTLE, more))
+    assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=[0-9a-f]{32}$/)
+  }
+  const row = await api.db.row<{ n: string }>(sql`
+    select count(*) as n from smart_link join article using (article_id)
+    where source = 'wrapper' and article.name = 'Mail'`)
+  assert.equal(row?.n, '1')
+})
+
+test('a wrapper without a usable url is an error page', async () => {
+  for (const query of [
+    '',
+    '?url=',
+    '?url=javascript:alert(1)',
+    '?url=/relative',
+    '?url=ftp://x.example',
+  ]) {
+    assert.equal((await follow(api, `/link/${query}`)).status, 400, query)
+  }
+})
+
+test('a wrapper is no open redirector: strangers see where they are going', async () => {
+  const target = 'https://elsewhere.example/page?x=<b>'
+  const stranger = await follow(api, wrapper(target))
+  assert.equal(stranger.status, 200)
+  assert.match(stranger.text, /elsewhere\.example/)
+  assert.ok(!stranger.text.includes('<b>'))
+  const reader = await follow(api, wrapper(target), { referer: 'https://www.daily.example/a' })
+  assert.deepEqual([reader.status, reader.location], [302, target])
+  const amp = await follow(api, wrapper(target), {
+    referer: 'https://daily-example.cdn.ampproject.org/',
+  })
+  assert.equal(amp.status, 302)
+  for (const referer of [
+    'https://evil.example/',
+    'https://daily.example.evil.example/',
+    'https://evil--daily-example.cdn.ampproject.org/',
+  ]) {
+    assert.equal((await follow(api, wrapper(target), { referer })).status, 200, referer)
+  }
+})
+
+test('a keyless link off the network is guarded in every form of its address', async () => {
+  const answer = await api.call(
+    `/api/v1/publishers/${market.account.pubId}/linkmate/smart_links/`,
+    {
+      body: {
+        article: { name: 'a', url: 'https://daily.example/a' },
+        links: [{ raw_url: 'https://elsewhere.example/1' }],
+      },
+    },
+  )
+  const [link] = answer.entry<{ smart_links: { auction_id: string }[] }>().smart_links
+  const auctionId = link?.auction_id ?? ''
+  assert.equal((await follow(api, `/${auctionId}`)).status, 200)
+  const { auction_result } = await runAuction(api, auctionId)
+  assert.equal((await follow(api, auction_result.redirect_url)).status, 200)
+  const referer = 'https://daily.example/a'
+  assert.equal((await follow(api, auction_result.redirect_url, { referer })).status, 302)
+  const broken = auction_result.redirect_url.replace('uuid=', 'uuid=0')
+  assert.equal((await follow(api, broken)).status, 200)
+})
+
+// Last: a day later the feeds are stale, and nobody bids on what they say.
+test('a result older than 24 hours gets a fresh auction on the click', async () => {
+  const auctionId = await market.link(KETTLE, { isExclusive: true })
+  const { auction_result } = await runAuction(api, auctionId)
+  clockAheadMs += 26 * 3_600_000
+  const { location } = await follow(api, auction_result.redirect_url)
+  assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=/)
+  assert.deepEqual([(await lastClick())?.reason, (await lastClick())?.paid_micros], [0, '600000'])
+})
+
+/** One to three changes at random places of a query. */
+function altered(search: string): string {
+  const alphabet = 'ABCXYZabcxyz0189-_%&=./:'
+  let text = search
+  for (let change = randomInt(1, 4); change > 0; change--) {
+    const at = randomInt(1, text.length)
+    const letter = alphabet[randomInt(alphabet.length)] ?? 'x'
+    const kinds = [
+      () => text.slice(0, at) + letter + text.slice(at + 1),
+      () => text.slice(0, at) + text.slice(at + 1),
+      () => text.slice(0, at) + letter + text.slice(at),
+      () => `${text}&url=https%3A%2F%2Fevil.example`,
+      () => text.replace(/url=[^&]*/, 'url=https%3A%2F%2Fevil.example'),
+    ]
+    text = kinds[randomInt(kinds.length)]?.() ?? text
+  }
+  return text === search ? `${text}x` : text
+}
+
+async function earnings(): Promise<string | undefined> {
+  await api.app.settled()
+  return (
+    await api.db.row<{ sum: string }>(sql`select coalesce(sum(paid_micros), 0) as sum from click`)
+  )?.sum
+}
+
+async function clicks(): Promise<string | undefined> {
+  return (await api.db.row<{ n: string }>(sql`select count(*) as n from click`))?.n
+}
