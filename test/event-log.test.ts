@@ -5,21 +5,40 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EVENT_TYPE, type LogEvent, newEvent, type StoredEvent } from '../src/events/event.ts'
 import { type EventLog, EventRefused } from '../src/events/event-log.ts'
+import { openJetStreamEventLog } from '../src/events/event-log-jetstream.ts'
 import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
 import { makeIdSource } from '../src/platform/ids.ts'
 import { type Scope, testDatabase } from './database.ts'
+import { startNats } from './nats.ts'
+import { scopeOf } from './scope.ts'
 
 /** Opens any number of logs over one store, as so many processes would. */
-type OpenLogs = (scope: Scope) => Promise<() => EventLog>
+type OpenLogs = (scope: Scope) => Promise<() => Promise<EventLog>>
 
 const implementations: { name: string; openLogs: OpenLogs }[] = [
   { name: 'PostgreSQL', openLogs: openPostgresLogs },
+  { name: 'JetStream', openLogs: openJetStreamLogs },
 ]
 
-async function openPostgresLogs(scope: Scope): Promise<() => EventLog> {
-  const database = await testDatabase(scope)
-  return () => {
-    const log = openPostgresEventLog(database.connection)
+async function openPostgresLogs(scope: Scope): Promise<() => Promise<EventLog>> {
+  const { connection } = await testDatabase(scope)
+  return async () => {
+    const log = openPostgresEventLog(connection)
+    scope.after(() => log.close())
+    return log
+  }
+}
+
+async function openJetStreamLogs(scope: Scope): Promise<() => Promise<EventLog>> {
+  const { connection } = await testDatabase(scope)
+  const { url } = await startNats(scope)
+  return async () => {
+    const log = await openJetStreamEventLog({
+      natsUrl: url,
+      connection,
+      isCarrier: true,
+      onProblem: (error) => assert.fail(String(error)),
+    })
     scope.after(() => log.close())
     return log
   }
@@ -33,18 +52,19 @@ function makeEvents(count: number, fields: Partial<LogEvent> = {}): LogEvent[] {
   return Array.from({ length: count }, () => newEvent({ id: next(), atMs, lane, type, ...fields }))
 }
 
-async function readAll(log: EventLog, lane: number, limit = 1_000): Promise<StoredEvent[]> {
+/** All events of a lane, once there are `count`: some logs show them a little after the append. */
+async function readAll(log: EventLog, lane: number, count: number): Promise<StoredEvent[]> {
   const all: StoredEvent[] = []
   while (true) {
-    const events = await log.read({ lane, position: all.at(-1)?.seq ?? '0', limit })
-    if (events.length === 0) return all
+    const events = await log.read({ lane, position: all.at(-1)?.seq ?? '0', limit: 1_000 })
     all.push(...events)
+    if (events.length === 0 && all.length >= count) return all
   }
 }
 
 for (const { name, openLogs } of implementations) {
   test(`${name}: every field of an event comes back as it was appended`, async (t) => {
-    const log = (await openLogs(t))()
+    const log = await (await openLogs(scopeOf(t)))()
     const [event] = makeEvents(1, {
       atMs: Date.UTC(2026, 1, 28, 23, 59, 59, 999),
       type: EVENT_TYPE.click,
@@ -79,7 +99,7 @@ for (const { name, openLogs } of implementations) {
     assert(event)
     await log.append([event])
 
-    const [read] = await log.read({ lane: event.lane, position: '0', limit: 10 })
+    const [read] = await readAll(log, event.lane, 1)
     assert(read)
     const { seq, day, ...fields } = read
     assert.deepEqual(fields, event)
@@ -88,22 +108,22 @@ for (const { name, openLogs } of implementations) {
   })
 
   test(`${name}: any millisecond comes back, before 1970 and after 2038 too`, async (t) => {
-    const log = (await openLogs(t))()
+    const log = await (await openLogs(scopeOf(t)))()
     const times = [0, 1, 999, 1_000_001, -1, Date.UTC(2039, 0, 1, 0, 0, 0, 123)]
     for (let n = 0; n < 500; n += 1) times.push(Date.UTC(2026, 0, 1) + n * 86_399_993)
     const events = times.flatMap((atMs) => makeEvents(1, { atMs }))
     await log.append(events)
     assert.deepEqual(
-      (await readAll(log, 0)).map(({ atMs }) => atMs),
+      (await readAll(log, 0, times.length)).map(({ atMs }) => atMs),
       times,
     )
   })
 
   test(`${name}: text that no database takes is stored with a replacement`, async (t) => {
-    const log = (await openLogs(t))()
+    const log = await (await openLogs(scopeOf(t)))()
     const body = JSON.stringify({ 'k\0': ['\ud800', 'ok\\u0000', 'x\0y'] })
     await log.append(makeEvents(1, { u1: 'a\0b', url: 'half \udc00 pair', body }))
-    const [read] = await readAll(log, 0)
+    const [read] = await readAll(log, 0, 1)
     assert.equal(read?.u1, 'a\ufffdb')
     assert.equal(read?.url, 'half \ufffd pair')
     assert.deepEqual(JSON.parse(read?.body ?? ''), {
@@ -112,7 +132,7 @@ for (const { name, openLogs } of implementations) {
   })
 
   test(`${name}: an event that can never be stored is refused, its neighbours are not`, async (t) => {
-    const log = (await openLogs(t))()
+    const log = await (await openLogs(scopeOf(t)))()
     const good = makeEvents(20)
     const bad = makeEvents(1, { pubId: 2 ** 40 })
     const appends = [...good, ...bad].map((event) => log.append([event]))
@@ -121,16 +141,41 @@ for (const { name, openLogs } of implementations) {
     assert.equal(refused.length, 1)
     assert(refused[0]?.reason instanceof EventRefused)
     assert.deepEqual(
-      (await readAll(log, 0)).map(({ id }) => id).sort(),
+      (await readAll(log, 0, good.length)).map(({ id }) => id).sort(),
       good.map(({ id }) => id).sort(),
     )
   })
 
+  test(`${name}: an event appended again, in any company, is stored once`, async (t) => {
+    const open = await openLogs(scopeOf(t))
+    const [log, other] = [await open(), await open()]
+    const events = makeEvents(30)
+    const again = (start: number, end: number) => events.slice(start, end)
+    await Promise.all([
+      log.append(events),
+      log.append(again(0, 10)),
+      other.append(events),
+      other.append(again(5, 25).reverse()),
+    ])
+    await log.append([...again(3, 4), ...makeEvents(1), ...again(3, 4)])
+    await other.append(makeEvents(1, { u1: 'last' }))
+    const seen: StoredEvent[] = []
+    while (seen.at(-1)?.u1 !== 'last') seen.push(...(await readAll(log, 0, 32)).slice(seen.length))
+    assert.deepEqual(
+      seen
+        .map(({ id }) => id)
+        .filter((id) => events.some((event) => event.id === id))
+        .sort(),
+      events.map(({ id }) => id).sort(),
+    )
+    assert.equal(seen.length, events.length + 2)
+  })
+
   test(`${name}: events of one append stay together in the order given`, async (t) => {
-    const log = (await openLogs(t))()
+    const log = await (await openLogs(scopeOf(t)))()
     const groups = Array.from({ length: 50 }, () => makeEvents(7))
     await Promise.all(groups.map((group) => log.append(group)))
-    const ids = (await readAll(log, 0)).map(({ id }) => id)
+    const ids = (await readAll(log, 0, 350)).map(({ id }) => id)
     for (const group of groups) {
       const start = ids.indexOf(group[0]?.id ?? '')
       assert.deepEqual(
@@ -141,18 +186,18 @@ for (const { name, openLogs } of implementations) {
   })
 
   test(`${name}: any number of events may be appended at once`, async (t) => {
-    const log = (await openLogs(t))()
+    const log = await (await openLogs(scopeOf(t)))()
     const events = makeEvents(3_001)
     await log.append(events)
     assert.deepEqual(
-      (await readAll(log, 0, 100)).map(({ id }) => id),
+      (await readAll(log, 0, events.length)).map(({ id }) => id),
       events.map(({ id }) => id),
     )
     await log.append([])
   })
 
   test(`${name}: a reader that keeps its position misses nothing while others append`, async (t) => {
-    const open = await openLogs(t)
+    const open = await openLogs(scopeOf(t))
     const lanes = [0, 3, 15]
     const appended = new Map(lanes.map((lane) => [lane, new Set<string>()]))
     let isAppending = true
@@ -170,29 +215,33 @@ for (const { name, openLogs } of implementations) {
     const reader = async (log: EventLog, lane: number) => {
       const seen: StoredEvent[] = []
       while (true) {
-        const wasAppending = isAppending
+        const isComplete = !isAppending && seen.length >= (appended.get(lane)?.size ?? 0)
         const events = await log.read({ lane, position: seen.at(-1)?.seq ?? '0', limit: 50 })
         seen.push(...events)
-        if (events.length === 0 && !wasAppending) return seen
+        if (events.length === 0 && isComplete) return seen
       }
     }
 
-    const readerLog = open()
+    const readerLog = await open()
     const reading = lanes.map((lane) => reader(readerLog, lane))
-    await Promise.all(Array.from({ length: 4 }, () => writer(open())))
+    await Promise.all(Array.from({ length: 4 }, async () => writer(await open())))
     isAppending = false
     for (const [index, lane] of lanes.entries()) {
       const seen = (await reading[index]) ?? []
       assert.deepEqual(new Set(seen.map(({ id }) => id)), appended.get(lane))
       assert(seen.every((event) => event.lane === lane))
       assert(seen.every(({ seq }, at) => at === 0 || BigInt(seq) > BigInt(seen[at - 1]?.seq ?? 0)))
-      assert.deepEqual(await readAll(readerLog, lane), seen, 'a second reading is the same')
+      assert.deepEqual(
+        await readAll(readerLog, lane, seen.length),
+        seen,
+        'a second reading is the same',
+      )
     }
   })
 
   test(`${name}: readers of this and of other processes are told of an append`, async (t) => {
-    const open = await openLogs(t)
-    const [here, elsewhere] = [open(), open()]
+    const open = await openLogs(scopeOf(t))
+    const [here, elsewhere] = [await open(), await open()]
     const told = (log: EventLog) =>
       new Promise<void>((resolve) => log.onAppended((lane) => lane === 9 && resolve()))
     const hears = [told(here), told(elsewhere)]
@@ -201,13 +250,13 @@ for (const { name, openLogs } of implementations) {
   })
 
   test(`${name}: what was appended before closing is there, later appends are refused`, async (t) => {
-    const open = await openLogs(t)
-    const log = open()
+    const open = await openLogs(scopeOf(t))
+    const log = await open()
     const events = makeEvents(100)
     const appending = Promise.all(events.map((event) => log.append([event])))
     await log.close()
     await appending
     await assert.rejects(log.append(makeEvents(1)))
-    assert.equal((await readAll(open(), 0)).length, events.length)
+    assert.equal((await readAll(await open(), 0, events.length)).length, events.length)
   })
 }

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { type Scope, testDatabase } from '../../test/database.ts'
 import { openProxy, type ProxyMode, type TcpProxy } from '../../test/proxy.ts'
+import { scopeOf } from '../../test/scope.ts'
 import { makeIdSource } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres.ts'
 import { openSpool, type Spool } from '../platform/spool.ts'
@@ -32,13 +33,6 @@ interface World {
   readonly problems: unknown[]
   readonly states: boolean[]
   readonly owners: string[]
-}
-
-/** Undoes in reverse order, so that nothing loses what it still needs. */
-function scopeOf(t: TestContext): Scope {
-  const stack = new AsyncDisposableStack()
-  t.after(() => stack.disposeAsync())
-  return { after: (work) => stack.defer(work) }
 }
 
 /** The real log behind a proxy, with the real spool in a directory of the test. */

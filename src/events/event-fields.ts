@@ -2,7 +2,8 @@
  * The fields of an event and what kind of value each holds: one table for the SQL log, for the
  * spool and for JetStream, so that a new field is added here and nowhere else.
  */
-import type { LogEvent } from './event.ts'
+import { isId } from '../platform/ids.ts'
+import { LANES, type LogEvent } from './event.ts'
 
 /**
  * - `integer`: a safe integer
@@ -95,4 +96,43 @@ function cleaned(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [storableText(key), cleaned(inner)]),
   )
+}
+
+const INTEGER_MAX: Readonly<Record<string, number>> = {
+  smallint: 2 ** 15 - 1,
+  integer: 2 ** 31 - 1,
+  bigint: Number.MAX_SAFE_INTEGER,
+}
+const TIME_MAX_MS = Date.UTC(9999, 11, 31)
+
+/** Why the table would refuse an event, for a log that is not the table; null: it takes it. */
+export function refusalOf(event: LogEvent): string | null {
+  if (!(Math.abs(event.atMs) <= TIME_MAX_MS && Number.isInteger(event.atMs))) {
+    return `atMs: ${event.atMs} is no time in whole milliseconds`
+  }
+  for (const { name, kind, sqlType } of EVENT_FIELDS) {
+    const value = event[name]
+    if (value !== null && !isStorable(value, { kind, sqlType })) {
+      return `${name}: ${String(value).slice(0, 50)} does not fit a ${sqlType}`
+    }
+  }
+  return LANES.includes(event.lane) ? null : `lane: there is no lane ${event.lane}`
+}
+
+function isStorable(value: unknown, { kind, sqlType }: Pick<EventField, 'kind' | 'sqlType'>) {
+  if (kind === 'integer') {
+    return Number.isSafeInteger(value) && Math.abs(Number(value)) <= (INTEGER_MAX[sqlType] ?? 0)
+  }
+  if (kind === 'id') return typeof value === 'string' && (value === '0' || isId(value))
+  if (kind === 'bytes') return value instanceof Uint8Array
+  return typeof value === 'string' && (kind === 'text' || isJson(value))
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -12,7 +12,14 @@ import { type Connection, clientConfig } from '../platform/postgres.ts'
 import { makeAppendHints } from './append-hints.ts'
 import type { LogEvent } from './event.ts'
 import { type EventLog, EventRefused } from './event-log.ts'
-import { INSERT_EVENTS, insertParameters, READ_EVENTS, storedEvent } from './event-log-sql.ts'
+import {
+  APPEND_SESSION,
+  INSERT_EVENTS,
+  insertParameters,
+  isRefusal,
+  READ_EVENTS,
+  storedEvent,
+} from './event-log-sql.ts'
 
 /** One writes while the other's batch is being made; with more, batches only get smaller. */
 const WRITER_COUNT = 2
@@ -20,8 +27,6 @@ const WRITER_COUNT = 2
 const MAX_BATCH_EVENTS = 500
 /** Some 20 MB, and about what one process appends in a second. Above: the spool's work. */
 const MAX_QUEUED_EVENTS = 20_000
-/** An append that waits longer for other nodes' commits goes to the spool instead. */
-const LOCK_TIMEOUT_MS = 1_000
 /** A batch without an answer for this long: the connection is taken for dead and dropped. */
 const ANSWER_TIMEOUT_MS = 5_000
 /** The end of a process must not wait for a server that hangs: the spool has what it holds. */
@@ -31,12 +36,6 @@ const CONNECT_TIMEOUT_MS = 2_000
 /** Lanes read at once. Each read locks every partition, and a server has some 7,000 locks. */
 const READER_COUNT = 2
 
-const WRITER_SESSION = [
-  `set lock_timeout to ${LOCK_TIMEOUT_MS}`,
-  'set synchronous_commit to on', // whatever the server's default: what append resolved is on disk
-  'set plan_cache_mode to force_generic_plan', // one plan fits arrays of any length
-].join('; ')
-
 const READER_SESSION = [
   // In the order of the index, always: a partition that is too new for statistics looks small
   // enough to sort, and then each read of a backlog sorts all of it (measured: 100 times slower).
@@ -45,11 +44,16 @@ const READER_SESSION = [
   'set synchronous_commit to off', // it only reads and sends hints, which need not survive a crash
 ].join('; ')
 
+/** The log as the carrier of a stream sees it: told of appends that went past it. */
+export interface PostgresEventLog extends EventLog {
+  hint(events: readonly LogEvent[]): void
+}
+
 /**
  * Opens the log over a database that has the migrations. It connects on first use, and again
  * after every failure: a database that is away makes `append` reject, never the start.
  */
-export function openPostgresEventLog(connection: Connection): EventLog {
+export function openPostgresEventLog(connection: Connection): PostgresEventLog {
   const writers = Array.from({ length: WRITER_COUNT }, () => makeWriter(connection))
   const commits = new GroupCommit<LogEvent>({
     writers: writers.map(({ write }) => write),
@@ -86,6 +90,7 @@ export function openPostgresEventLog(connection: Connection): EventLog {
       return rows.map(storedEvent)
     },
     onAppended: hints.listen,
+    hint: hints.appended,
     close() {
       closing ??= (async () => {
         const late = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })
@@ -114,7 +119,7 @@ function makeWriter(connection: Connection): { write: Writer<LogEvent>; end(): P
     })
     await fresh.connect()
     client = fresh
-    await fresh.query(WRITER_SESSION)
+    await fresh.query(APPEND_SESSION)
     return fresh
   }
 
@@ -136,10 +141,4 @@ function makeWriter(connection: Connection): { write: Writer<LogEvent>; end(): P
       await client?.end()
     },
   }
-}
-
-/** Whether the database looked at the values and will never take them. */
-function isRefusal(error: unknown): error is pg.DatabaseError {
-  // Class 22: a value outside its type. Class 23: a constraint.
-  return error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? '')
 }

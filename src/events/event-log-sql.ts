@@ -5,10 +5,13 @@
  * the driver: it would walk every value through its general conversion, three times the cost.
  * A column that no event of the batch uses goes as null, which `unnest` fills up for nothing.
  */
+import pg from 'pg'
 import type { LogEvent, StoredEvent } from './event.ts'
 import type { EventField } from './event-fields.ts'
 import { dayOf, EVENT_FIELDS, storableJson, storableText } from './event-fields.ts'
 
+/** An append that waits longer for other nodes' commits goes to the spool instead. */
+const LOCK_TIMEOUT_MS = 1_000
 /** First key of the advisory locks that order appends; the second is the lane. */
 const LANE_LOCKS = 0x534c414e // 'SLAN'
 
@@ -46,6 +49,13 @@ function readAs({ column, sqlType, kind }: EventField): string {
   if (kind === 'id' || kind === 'json') return `${column}::text`
   return sqlType === 'bigint' ? `${column}::float8` : column
 }
+
+/** Settings of a connection that appends. */
+export const APPEND_SESSION = [
+  `set lock_timeout to ${LOCK_TIMEOUT_MS}`,
+  'set synchronous_commit to on', // whatever the server's default: what append resolved is on disk
+  'set plan_cache_mode to force_generic_plan', // one plan fits arrays of any length
+].join('; ')
 
 /** A batch as the parameters of INSERT_EVENTS. */
 export function insertParameters(events: readonly LogEvent[]): (string | null)[] {
@@ -94,4 +104,10 @@ export function storedEvent(row: readonly unknown[]): StoredEvent {
     fields[name] = values[index]
   })
   return fields as unknown as StoredEvent // the statement above lists every field of one
+}
+
+/** Whether the database looked at the values and will never take them. */
+export function isRefusal(error: unknown): error is pg.DatabaseError {
+  // Class 22: a value outside its type. Class 23: a constraint.
+  return error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? '')
 }

@@ -1,0 +1,244 @@
+/**
+ * Carries events from the JetStream stream into the event log, in the stream's order.
+ *
+ * One process at a time does it. A batch of events and the position in the stream are committed
+ * together, and an event that is there already conflicts on `(day, id)`: each is carried once,
+ * whatever crashes, retries or redeliveries happen (I3). So the fold, reconcile and everything
+ * else read one table, whichever way an event came.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { type Connection, clientConfig } from '../platform/postgres.ts'
+import type { LogEvent } from './event.ts'
+import { storableText } from './event-fields.ts'
+import { eventFromJson, eventToJson } from './event-json.ts'
+import { APPEND_SESSION, INSERT_EVENTS, insertParameters, isRefusal } from './event-log-sql.ts'
+import type { EventStream, StreamMessage } from './event-stream.ts'
+
+/** A transaction of this many takes some 20 ms. */
+const BATCH_EVENTS_MAX = 1_000
+/** Between two looks whether the process that carries has gone; and after an error. */
+const RETRY_MS = 1_000
+/** First key of the advisory lock of who carries; the second is the stream's name, hashed. */
+const CARRIER_LOCK = 0x53_43_41_52 // 'SCAR'
+/** What was carried stays in the stream for a week: a database set back to a backup gets it again. */
+const KEEP_DAYS = 7
+const CUT_INTERVAL_MS = 3_600_000
+
+export interface CarrierOptions {
+  readonly stream: EventStream
+  readonly streamName: string
+  readonly connection: Connection
+  readonly onCarried: (events: readonly LogEvent[]) => void
+  readonly onProblem: (error: unknown) => void
+}
+
+export class EventLogCarrier {
+  readonly #options: CarrierOptions
+  readonly #stopping = new AbortController()
+  readonly #running: Promise<void>
+
+  constructor(options: CarrierOptions) {
+    this.#options = options
+    this.#running = this.#runUntilStopped()
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #runUntilStopped(): Promise<void> {
+    const { signal } = this.#stopping
+    let lastProblem = ''
+    while (!signal.aborted) {
+      try {
+        await this.#run()
+        lastProblem = ''
+      } catch (error) {
+        // An outage is one problem, however often it is tried.
+        if (String(error) !== lastProblem && !signal.aborted) this.#options.onProblem(error)
+        lastProblem = String(error)
+      }
+      await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  /** Carries until stopped, on one connection that holds the lock. */
+  async #run(): Promise<void> {
+    const { stream, streamName, connection } = this.#options
+    const created = stream.created()
+    if (created === '') return
+    const client = new pg.Client(clientConfig(connection, 'souk: event carrier'))
+    const lost = new AbortController()
+    client.on('error', () => lost.abort())
+    client.on('end', () => lost.abort())
+    await client.connect()
+    try {
+      await client.query(APPEND_SESSION)
+      if (!(await takeLock(client, streamName))) return
+      const carried = await openPosition(client, { streamName, created })
+      const signal = AbortSignal.any([this.#stopping.signal, lost.signal])
+      await this.#carry(carried, stream.read(carried.position, signal))
+    } finally {
+      await client.end().catch(() => undefined)
+    }
+  }
+
+  async #carry(state: Carried, messages: AsyncIterable<StreamMessage>): Promise<void> {
+    const { stream, onCarried, onProblem } = this.#options
+    let batch = newBatch()
+    let cutAt = 0
+    for await (const { sequence, payload, hasNext } of messages) {
+      addMessage(batch, sequence, payload)
+      if (hasNext && batch.events.length < BATCH_EVENTS_MAX) continue
+      const refused = await storeBatch(state, batch)
+      onCarried(batch.events)
+      for (const { error } of refused) onProblem(error)
+      batch = newBatch()
+      // Made anew under this name, the stream counts from 1 again.
+      if (stream.created() !== state.created && stream.created() !== '') return
+      if (performance.now() < cutAt) continue
+      cutAt = performance.now() + CUT_INTERVAL_MS
+      const upTo = await cutPosition(state)
+      if (upTo !== null) await stream.cut(upTo)
+    }
+  }
+}
+
+/** How far a stream has been carried, and the connection that says so. */
+interface Carried {
+  readonly client: pg.Client
+  readonly streamName: string
+  readonly created: string
+  position: number
+}
+
+interface Refused {
+  readonly text: string
+  readonly error: unknown
+}
+
+interface Batch {
+  readonly events: LogEvent[]
+  readonly refused: Refused[]
+  last: number
+}
+
+const newBatch = (): Batch => ({ events: [], refused: [], last: 0 })
+
+function addMessage(batch: Batch, sequence: number, payload: Uint8Array): void {
+  batch.last = sequence
+  for (const text of Buffer.from(payload).toString().split('\n')) {
+    try {
+      batch.events.push(eventFromJson(text))
+    } catch (error) {
+      batch.refused.push({ text, error })
+    }
+  }
+}
+
+async function takeLock(client: pg.Client, streamName: string): Promise<boolean> {
+  const { rows } = await client.query<{ is_mine: boolean }>(
+    'select pg_try_advisory_lock($1, hashtext($2)) as is_mine',
+    [CARRIER_LOCK, streamName],
+  )
+  return rows[0]?.is_mine === true
+}
+
+async function openPosition(
+  client: pg.Client,
+  { streamName, created }: { streamName: string; created: string },
+): Promise<Carried> {
+  const key = [streamName, created]
+  await client.query(
+    'insert into stream_position (stream, created) values ($1, $2) on conflict do nothing',
+    key,
+  )
+  const { rows } = await client.query<{ position: string }>(
+    'select position from stream_position where stream = $1 and created = $2',
+    key,
+  )
+  return { client, streamName, created, position: Number(rows[0]?.position) }
+}
+
+/** Stores events and position in one transaction; what of it the log refused, and why. */
+async function storeBatch(state: Carried, batch: Batch): Promise<readonly Refused[]> {
+  const insertAll = (client: pg.Client) => insert(client, batch.events)
+  try {
+    await inTransaction(state, batch, insertAll)
+    return batch.refused
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+  }
+  // One of them is at fault; apart, the others pass.
+  const refused = [...batch.refused]
+  await inTransaction(state, { ...batch, refused }, async (client) => {
+    for (const event of batch.events) {
+      await client.query('savepoint one_event')
+      try {
+        await insert(client, [event])
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        await client.query('rollback to savepoint one_event')
+        refused.push({ text: eventToJson(event), error })
+      }
+    }
+  })
+  return refused
+}
+
+async function insert(client: pg.Client, events: readonly LogEvent[]): Promise<void> {
+  if (events.length === 0) return
+  await client.query({
+    name: 'append_events',
+    text: INSERT_EVENTS,
+    values: insertParameters(events),
+  })
+}
+
+async function inTransaction(
+  state: Carried,
+  { last, refused }: Batch,
+  work: (client: pg.Client) => Promise<void>,
+): Promise<void> {
+  const { client, streamName, created, position } = state
+  await client.query('begin')
+  try {
+    const { rowCount } = await client.query(
+      `update stream_position set position = $3
+       where stream = $1 and created = $2 and position = $4`,
+      [streamName, created, last, position],
+    )
+    if (rowCount !== 1) throw new Error(`stream ${streamName} was carried by another process`)
+    await work(client)
+    for (const { text, error } of refused) {
+      await client.query(
+        `insert into refused_event (stream, created, position, event, error)
+         values ($1, $2, $3, $4, $5)`,
+        [streamName, created, last, storableText(text), String(error)],
+      )
+    }
+    await client.query('commit')
+    state.position = last
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}
+
+/** Notes where today began, and answers up to where the stream has been kept long enough. */
+async function cutPosition(state: Carried): Promise<number | null> {
+  const { client, streamName, created, position } = state
+  await client.query(
+    `insert into stream_day (stream, created, position) values ($1, $2, $3)
+     on conflict do nothing`,
+    [streamName, created, position],
+  )
+  const { rows } = await client.query<{ position: string }>(
+    `delete from stream_day
+     where stream = $1 and created = $2 and day <= current_date - $3::int returning position`,
+    [streamName, created, KEEP_DAYS],
+  )
+  return rows.length === 0 ? null : Math.max(...rows.map((row) => Number(row.position)))
+}

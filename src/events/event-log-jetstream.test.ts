@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Scope, testDatabase } from '../../test/database.ts'
+import { type Nats, startNats } from '../../test/nats.ts'
+import { scopeOf } from '../../test/scope.ts'
+import { makeIdSource } from '../platform/ids.ts'
+import type { Database } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { EVENT_TYPE, type LogEvent, newEvent } from './event.ts'
+import type { EventLog } from './event-log.ts'
+import { openJetStreamEventLog } from './event-log-jetstream.ts'
+import { EventStream } from './event-stream.ts'
+
+const { next } = makeIdSource({ nodeId: 1, now: Date.now })
+const makeEvents = (count: number): LogEvent[] =>
+  Array.from({ length: count }, () =>
+    newEvent({ id: next(), atMs: Date.now(), lane: 0, type: EVENT_TYPE.click }),
+  )
+
+interface World {
+  readonly database: Database
+  readonly nats: Nats
+  readonly problems: unknown[]
+  open(): Promise<EventLog>
+}
+
+async function makeWorld(scope: Scope): Promise<World> {
+  const database = await testDatabase(scope)
+  const nats = await startNats(scope)
+  const problems: unknown[] = []
+  return {
+    database,
+    nats,
+    problems,
+    async open() {
+      const log = await openJetStreamEventLog({
+        natsUrl: nats.url,
+        connection: database.connection,
+        isCarrier: true,
+        onProblem: (problem) => problems.push(problem),
+      })
+      scope.after(() => log.close())
+      return log
+    },
+  }
+}
+
+async function storedIds(database: Database): Promise<string[]> {
+  const rows = await database.rows<{ id: string }>(sql`select id from event order by id`)
+  return rows.map(({ id }) => id)
+}
+
+async function untilStored(database: Database, events: readonly LogEvent[]): Promise<void> {
+  while ((await storedIds(database)).length < events.length) await sleep(20)
+  assert.deepEqual(await storedIds(database), events.map(({ id }) => id).sort())
+}
+
+/** As a spool would: the same event again until it is stored. */
+async function insist(log: EventLog, event: LogEvent): Promise<void> {
+  while (true) {
+    const isStored = await log.append([event]).then(
+      () => true,
+      () => false,
+    )
+    if (isStored) return
+    await sleep(20)
+  }
+}
+
+test('a JetStream killed again and again loses and doubles nothing', async (t) => {
+  const { database, nats, open } = await makeWorld(scopeOf(t))
+  const logs = [await open(), await open()]
+  const events: LogEvent[] = []
+  let isKilling = true
+  const appendMany = async (log: EventLog) => {
+    while (isKilling) {
+      const batch = makeEvents(8)
+      events.push(...batch)
+      await Promise.all(batch.map((event) => insist(log, event)))
+    }
+  }
+  const appending = logs.map(appendMany)
+  for (let kill = 0; kill < 3; kill += 1) {
+    const before = events.length
+    while (events.length < before + 400) await sleep(10)
+    await nats.kill()
+    await sleep(50)
+    await nats.restart()
+  }
+  isKilling = false
+  await Promise.all(appending)
+  await untilStored(database, events)
+})
+
+test('a JetStream that is away at the start rejects appends and takes them later', async (t) => {
+  const { database, nats, open } = await makeWorld(scopeOf(t))
+  await nats.kill()
+  const log = await open()
+  const events = makeEvents(3)
+  const start = performance.now()
+  await assert.rejects(log.append(events), /JetStream is away/)
+  assert(performance.now() - start < 1_000)
+  assert.deepEqual(await log.read({ lane: 0, position: '0', limit: 10 }), [])
+  await nats.restart()
+  for (const event of events) await insist(log, event)
+  await untilStored(database, events)
+})
+
+test('when the process that carries ends, another one goes on', async (t) => {
+  const { database, open } = await makeWorld(scopeOf(t))
+  const [first, second] = [await open(), await open()]
+  const events = makeEvents(4)
+  await first.append(events.slice(0, 2))
+  await untilStored(database, events.slice(0, 2))
+  await first.close()
+  await second.append(events.slice(2))
+  await untilStored(database, events)
+})
+
+test('a database set back to a backup gets again what the stream still has, once', async (t) => {
+  const { database, open } = await makeWorld(scopeOf(t))
+  const log = await open()
+  const events = makeEvents(10)
+  for (const event of events) await log.append([event])
+  await untilStored(database, events)
+  await log.close()
+  await database.run(sql`delete from event where id >= ${events[7]?.id}`)
+  await database.run(sql`update stream_position set position = 2`)
+  await open()
+  await untilStored(database, events)
+})
+
+test('a stream made anew is carried from its own beginning', async (t) => {
+  const { database, nats, open } = await makeWorld(scopeOf(t))
+  const events = makeEvents(6)
+  const first = await open()
+  for (const event of events.slice(0, 4)) await first.append([event])
+  await untilStored(database, events.slice(0, 4))
+  await first.close()
+  await nats.forget()
+  const second = await open()
+  await second.append(events.slice(4))
+  await untilStored(database, events)
+})
+
+test('what cannot be stored is put aside, and the stream goes on behind it', async (t) => {
+  const scope = scopeOf(t)
+  const { database, nats, problems, open } = await makeWorld(scope)
+  const stream = await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK' })
+  scope.after(() => stream.close())
+  const [before, after] = makeEvents(2)
+  assert(before && after)
+  const tooLarge = JSON.stringify({ ...makeEvents(1)[0], pubId: 2 ** 40 })
+  const texts = [JSON.stringify(before), 'no event', tooLarge]
+  await stream.publish(0, Buffer.from(texts.join('\n')), 'one')
+  await stream.publish(0, Buffer.from(JSON.stringify(after)), 'two')
+  await open()
+  await untilStored(database, [before, after])
+  const refused = await database.rows<{ event: string }>(sql`select event from refused_event`)
+  assert.deepEqual(
+    refused.map(({ event }) => event.includes(String(2 ** 40)) || event),
+    ['no event', true],
+  )
+  assert.equal(problems.length, 2)
+})
+
+test('the stream is cut a week after it was carried, and not before', async (t) => {
+  const { database, nats, open } = await makeWorld(scopeOf(t))
+  const first = await open()
+  const events = makeEvents(6)
+  for (const event of events.slice(0, 5)) await first.append([event])
+  await untilStored(database, events.slice(0, 5))
+  await first.close()
+  assert.equal(await nats.countMessages(), 5)
+
+  const days = await database.run(sql`
+    update stream_day set day = current_date - 7, position = 3`)
+  assert.equal(days, 1)
+  const second = await open()
+  await second.append(events.slice(5))
+  while ((await nats.countMessages()) !== 3) await sleep(20)
+  assert.deepEqual(await storedIds(database), events.map(({ id }) => id).sort())
+})

@@ -1,0 +1,83 @@
+/**
+ * The event log with JetStream in front of it: an append is durable once the stream has it.
+ *
+ * The stream takes bursts and survives the loss of a machine; the log itself stays the table in
+ * PostgreSQL, into which a worker carries the stream (event-log-carrier.ts). So there is one
+ * order, one place where retries are dropped, and one thing that reconcile reads, with JetStream
+ * or without, and an installation may change from one to the other at any time.
+ */
+import { createHash } from 'node:crypto'
+import { GroupCommit } from '../platform/group-commit.ts'
+import type { Connection } from '../platform/postgres.ts'
+import type { LogEvent } from './event.ts'
+import { refusalOf } from './event-fields.ts'
+import { eventToJson } from './event-json.ts'
+import { type EventLog, EventRefused } from './event-log.ts'
+import { EventLogCarrier } from './event-log-carrier.ts'
+import { openPostgresEventLog } from './event-log-postgres.ts'
+import { EventStream } from './event-stream.ts'
+
+/** A message for each event would cost more than the events do; larger ones gain little. */
+const MESSAGE_EVENTS_MAX = 100
+/** Messages under way at once: an answer takes about as long as the disk of the server. */
+const WRITER_COUNT = 4
+const MAX_QUEUED_EVENTS = 20_000
+const STREAM_NAME = 'SOUK'
+
+export interface JetStreamLogOptions {
+  readonly natsUrl: string
+  readonly connection: Connection
+  /** Whether this process may be the one that carries the stream into the log. */
+  readonly isCarrier: boolean
+  readonly onProblem: (error: unknown) => void
+  /** Tests share a server; an installation has one to itself, or an account of it. */
+  readonly streamName?: string
+}
+
+/** Opens the log; a JetStream or a database that is away makes appends or reads reject. */
+export async function openJetStreamEventLog(options: JetStreamLogOptions): Promise<EventLog> {
+  const { natsUrl, connection, onProblem, streamName = STREAM_NAME } = options
+  const stream = await EventStream.open({ natsUrl, streamName })
+  const table = openPostgresEventLog(connection)
+  const commits = new GroupCommit<LogEvent>({
+    writers: Array.from({ length: WRITER_COUNT }, () => (events) => publish(stream, events)),
+    maxBatchItems: MESSAGE_EVENTS_MAX,
+    maxQueuedItems: MAX_QUEUED_EVENTS,
+    isItemAtFault: () => false,
+  })
+  const carrier = options.isCarrier
+    ? new EventLogCarrier({ stream, streamName, connection, onProblem, onCarried: table.hint })
+    : null
+
+  return {
+    async append(events) {
+      for (const event of events) {
+        const reason = refusalOf(event)
+        if (reason !== null) throw new EventRefused(reason)
+      }
+      for (let start = 0; start < events.length; start += MESSAGE_EVENTS_MAX) {
+        await commits.add(events.slice(start, start + MESSAGE_EVENTS_MAX))
+      }
+    },
+    read: table.read,
+    onAppended: table.onAppended,
+    async close() {
+      await commits.close()
+      await carrier?.close()
+      await stream.close()
+      await table.close()
+    },
+  }
+}
+
+/** One message a lane, each in the order the events were given. */
+async function publish(stream: EventStream, events: readonly LogEvent[]): Promise<void> {
+  const lanes = Map.groupBy(events, ({ lane }) => lane)
+  await Promise.all(
+    [...lanes].map(([lane, ofLane]) => {
+      const ids = createHash('sha256').update(ofLane.map(({ id }) => id).join())
+      const payload = Buffer.from(ofLane.map(eventToJson).join('\n'))
+      return stream.publish(lane, payload, ids.digest('base64url'))
+    }),
+  )
+}

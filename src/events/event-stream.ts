@@ -1,0 +1,207 @@
+/**
+ * The JetStream stream that events pass through: connecting, publishing, reading by sequence.
+ *
+ * Loaded only with NATS_URL. JetStream says when a message is stored; how far that survives a
+ * loss of power is the server's `sync_interval` and number of replicas (README).
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream'
+import { connect, type NatsConnection, wsconnect } from '@nats-io/transport-node'
+
+/** One subject a lane: who wants to follow one lane can. */
+const SUBJECTS = 'souk.event'
+/** A message without an answer for this long: whoever waits takes it to the spool. */
+const ACK_TIMEOUT_MS = 2_000
+const RETRY_MS = 250
+/** Two of these without an answer, and the connection is taken for dead. */
+const PING_MS = 5_000
+/** A reader notices within twice this that the server has forgotten it. */
+const PULL_MS = 2_000
+/** Read ahead of the reader: some 20,000 events. */
+const MESSAGES_AHEAD = 200
+/** At most this long are starts held up by a server that is away. */
+const FIRST_CONNECT_MS = 2_000
+/** Of a message's id: only a filter, sameness is decided by the ids of the events. */
+const DUPLICATE_WINDOW_NS = 120 * 1e9
+/** On a cluster; a single server keeps one. */
+const REPLICAS = 3
+
+export interface StreamOptions {
+  readonly natsUrl: string
+  readonly streamName: string
+}
+
+export interface StreamMessage {
+  readonly sequence: number
+  readonly payload: Uint8Array
+  /** Whether another message has arrived already. */
+  readonly hasNext: boolean
+}
+
+/** Connects in the background and again after every break, until closed. */
+export class EventStream {
+  readonly #options: StreamOptions
+  readonly #stopping = new AbortController()
+  readonly #running: Promise<void>
+  #connection: NatsConnection | null = null
+  /** Ends with the connection: what is read on it then begins anew, where it got to. */
+  #session = new AbortController()
+  #created = ''
+  #lastError: unknown = new Error('not connected yet')
+
+  private constructor(options: StreamOptions) {
+    this.#options = options
+    this.#running = this.#connectUntilStopped()
+  }
+
+  /** Waits a little for the first connection, and no longer. */
+  static async open(options: StreamOptions): Promise<EventStream> {
+    const stream = new EventStream(options)
+    const isConnected = () => stream.#connection !== null
+    for (let waited = 0; waited < FIRST_CONNECT_MS && !isConnected(); waited += 10) await sleep(10)
+    return stream
+  }
+
+  /** Identifies this stream among those that ever had its name; '' until it is connected. */
+  created(): string {
+    return this.#connection === null ? '' : this.#created
+  }
+
+  /** Resolves when the server has stored the message; a repeated id within minutes is dropped. */
+  async publish(lane: number, payload: Uint8Array, messageId: string): Promise<void> {
+    const subject = `${SUBJECTS}.${this.#options.streamName}.${lane}`
+    const options = { msgID: messageId, timeout: ACK_TIMEOUT_MS, retries: 0 }
+    await jetstream(this.#connected()).publish(subject, payload, options)
+  }
+
+  /**
+   * Messages after a sequence, in order, waiting for more at the end. Ends with the signal, and
+   * when the connection breaks.
+   */
+  async *read(after: number, until: AbortSignal): AsyncGenerator<StreamMessage> {
+    const signal = AbortSignal.any([until, this.#session.signal])
+    const consumer = await jetstream(this.#connected()).consumers.get(this.#options.streamName, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: after + 1,
+    })
+    const messages = await consumer.consume({
+      max_messages: MESSAGES_AHEAD,
+      expires: PULL_MS,
+      idle_heartbeat: PULL_MS / 2,
+    })
+    const stop = () => void messages.close()
+    signal.addEventListener('abort', stop)
+    try {
+      for await (const { seq, data } of messages) {
+        if (signal.aborted) return
+        yield { sequence: seq, payload: data, hasNext: messages.getPending() > 1 }
+      }
+    } finally {
+      signal.removeEventListener('abort', stop)
+      await messages.close()
+    }
+  }
+
+  /** Deletes the messages up to a sequence. */
+  async cut(upTo: number): Promise<void> {
+    const manager = await jetstreamManager(this.#connected(), { checkAPI: false })
+    await manager.streams.purge(this.#options.streamName, { seq: upTo + 1 })
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    await this.#connection?.close()
+    await this.#running
+  }
+
+  #connected(): NatsConnection {
+    if (this.#connection !== null) return this.#connection
+    throw new Error('JetStream is away', { cause: this.#lastError })
+  }
+
+  async #connectUntilStopped(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        const connection = await dial(this.#options.natsUrl)
+        signal.addEventListener('abort', () => void connection.close())
+        await this.#follow(connection).finally(() => connection.close())
+      } catch (error) {
+        this.#lastError = error
+      }
+      await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  /** Until the client gives the connection up; while it stands, it moves among the servers. */
+  async #follow(connection: NatsConnection): Promise<void> {
+    try {
+      await this.#begin(connection)
+      for await (const { type } of connection.status()) {
+        if (type === 'disconnect') this.#end()
+        if (type === 'reconnect') await this.#begin(connection)
+      }
+    } finally {
+      this.#end()
+    }
+  }
+
+  async #begin(connection: NatsConnection): Promise<void> {
+    this.#created = await ensureStream(connection, this.#options.streamName)
+    this.#session = new AbortController()
+    this.#connection = connection
+  }
+
+  #end(): void {
+    this.#connection = null
+    this.#session.abort()
+  }
+}
+
+async function dial(natsUrl: string): Promise<NatsConnection> {
+  const { protocol, username, password, host } = new URL(natsUrl)
+  const isWebSocket = protocol === 'ws:' || protocol === 'wss:'
+  const [user, pass] = [username, password].map(decodeURIComponent)
+  return (isWebSocket ? wsconnect : connect)({
+    servers: isWebSocket ? `${protocol}//${host}` : host,
+    name: 'souk',
+    ...(user ? (pass ? { user, pass } : { token: user }) : {}),
+    ...(protocol === 'tls:' ? { tls: {} } : {}),
+    timeout: FIRST_CONNECT_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RETRY_MS,
+    pingInterval: PING_MS,
+  })
+}
+
+/** Makes the stream unless it is there; its time of creation. */
+async function ensureStream(connection: NatsConnection, name: string): Promise<string> {
+  const { streams } = await jetstreamManager(connection)
+  const known = await streams.info(name).catch((error: unknown) => {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) {
+      return null
+    }
+    throw error
+  })
+  if (known !== null) return known.created
+  const made = await streams.add({
+    name,
+    subjects: [`${SUBJECTS}.${name}.*`],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    discard: DiscardPolicy.New, // a full stream refuses; nothing that was accepted is dropped
+    duplicate_window: DUPLICATE_WINDOW_NS,
+    num_replicas: connection.info?.cluster === undefined ? 1 : REPLICAS,
+  })
+  return made.created
+}

@@ -1,0 +1,83 @@
+/**
+ * A real JetStream server for tests, on a port of the system's choosing, in a folder of its own.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import type { Scope } from './database.ts'
+import { NATS_SERVER, needProgram } from './machine.ts'
+
+const POLL_MS = 10
+
+export interface Nats {
+  readonly url: string
+  /** kill -9. */
+  kill(): Promise<void>
+  /** Starts it again, on the same port and with what it had stored. */
+  restart(): Promise<void>
+  /** Loses its streams, as a server with a new disk has. */
+  forget(): Promise<void>
+  /** How many messages all its streams hold. */
+  countMessages(): Promise<number>
+}
+
+export async function startNats(scope: Scope): Promise<Nats> {
+  const folder = await mkdtemp(join(tmpdir(), 'souk-nats-'))
+  let { child, port } = await start(folder, -1)
+  scope.after(async () => {
+    await kill(child)
+    await rm(folder, { recursive: true, force: true })
+  })
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    kill: () => kill(child),
+    async restart() {
+      await kill(child)
+      child = (await start(folder, port)).child
+    },
+    async forget() {
+      await kill(child)
+      await rm(join(folder, 'store'), { recursive: true })
+      child = (await start(folder, port)).child
+    },
+    async countMessages() {
+      const connection = await connect({ servers: `127.0.0.1:${port}` })
+      const { streams } = await jetstreamManager(connection)
+      let messages = 0
+      for await (const { state } of streams.list()) messages += state.messages
+      await connection.close()
+      return messages
+    },
+  }
+}
+
+async function start(folder: string, wantedPort: number) {
+  const portsFolder = await mkdtemp(join(folder, 'ports-'))
+  const child = spawn(
+    needProgram(NATS_SERVER),
+    [
+      ...['--jetstream', '--store_dir', join(folder, 'store'), '--addr', '127.0.0.1'],
+      ...['--port', String(wantedPort), '--ports_file_dir', portsFolder],
+    ],
+    { stdio: 'ignore' },
+  )
+  while (true) {
+    if (child.exitCode !== null) throw new Error(`nats-server ended with ${child.exitCode}`)
+    const [name] = await readdir(portsFolder)
+    const text = name === undefined ? '' : await readFile(join(portsFolder, name), 'utf8')
+    const address = /"nats:\/\/[^"]*:(\d+)"/.exec(text)?.[1]
+    if (address !== undefined) return { child, port: Number(address) }
+    await sleep(POLL_MS)
+  }
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}

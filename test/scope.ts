@@ -1,0 +1,9 @@
+/** Ends what a test opened in reverse order, so that nothing loses what it still needs. */
+import type { TestContext } from 'node:test'
+import type { Scope } from './database.ts'
+
+export function scopeOf(t: TestContext): Scope {
+  const stack = new AsyncDisposableStack()
+  t.after(() => stack.disposeAsync())
+  return { after: (work) => stack.defer(work) }
+}
