@@ -507,9 +507,9 @@ create table offer (
 );
 CREATE INDEX offer_gtin_text ON offer USING btree (gtin_text) WHERE ((gtin14 IS NULL) AND (gtin_text IS NOT NULL));
 CREATE INDEX offer_merchant ON offer USING btree (merch_id);
-CREATE INDEX offer_product ON offer USING btree (product_id);
+CREATE INDEX offer_product ON offer USING hash (product_id);
 CREATE UNIQUE INDEX offer_sku ON offer USING btree (sku, merch_id, from_generation);
-CREATE INDEX offer_url ON offer USING btree (url_key);
+CREATE INDEX offer_url ON offer USING hash (url_key);
 
 create table order_line (
   merch_id integer not null,
@@ -633,6 +633,15 @@ create table receipt (
 CREATE INDEX receipt_at ON receipt USING btree (at);
 CREATE INDEX receipt_publisher ON receipt USING btree (pub_id, at);
 
+create table refused_event (
+  stream text not null,
+  created text not null,
+  "position" bigint not null,
+  event text not null,
+  error text not null,
+  at timestamp with time zone not null default now()
+);
+
 create table refused_intake (
   refused_id bigint generated always as identity,
   at timestamp with time zone not null,
@@ -721,6 +730,22 @@ create table stats_day (
   revenue_micros bigint not null default 0,
   earnings_micros bigint not null default 0,
   constraint stats_day_pkey PRIMARY KEY (pub_id, day, article_id, merch_id)
+);
+
+create table stream_day (
+  stream text not null,
+  created text not null,
+  day date not null default CURRENT_DATE,
+  "position" bigint not null,
+  constraint stream_day_pkey PRIMARY KEY (stream, created, day),
+  constraint stream_day_stream_created_fkey FOREIGN KEY (stream, created) REFERENCES stream_position(stream, created) ON DELETE CASCADE
+);
+
+create table stream_position (
+  stream text not null,
+  created text not null,
+  "position" bigint not null default 0,
+  constraint stream_position_pkey PRIMARY KEY (stream, created)
 );
 
 create view current_offer as

@@ -72,6 +72,17 @@ export async function openNode(config: Config, options: NodeOptions): Promise<No
   }
 }
 
+/** The log this installation uses; the NATS client is loaded only where it is. */
+async function openEventLog(
+  { natsUrl, roles }: Config,
+  { connection }: Database,
+  onProblem: (error: unknown) => void,
+): Promise<EventLog> {
+  if (natsUrl === null) return openPostgresEventLog(connection)
+  const { openJetStreamEventLog } = await import('./events/event-log-jetstream.ts')
+  return openJetStreamEventLog({ natsUrl, connection, isCarrier: roles.has('worker'), onProblem })
+}
+
 interface Opening {
   readonly log: Logger
   readonly now: () => number
@@ -96,7 +107,7 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
   closers.add('hash keys', async () => clearInterval(refresh))
   await ensureEventPartitions(database, now())
 
-  const eventLog = openPostgresEventLog(database.connection)
+  const eventLog = await openEventLog(config, database, onError('event log'))
   closers.add('event log', () => eventLog.close())
   const spool = await openSpool({
     root: join(config.dataDir, 'spool'),

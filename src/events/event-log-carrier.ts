@@ -21,7 +21,7 @@ const BATCH_EVENTS_MAX = 1_000
 const RETRY_MS = 1_000
 /** First key of the advisory lock of who carries; the second is the stream's name, hashed. */
 const CARRIER_LOCK = 0x53_43_41_52 // 'SCAR'
-/** What was carried stays in the stream for a week: a database set back to a backup gets it again. */
+/** What was carried stays a week more: a database set back to a backup gets it again. */
 const KEEP_DAYS = 7
 const CUT_INTERVAL_MS = 3_600_000
 
