@@ -13,7 +13,7 @@ import { checkoutRoutes } from './attribution/checkout-routes.ts'
 import { intakeRoutes } from './attribution/routes.ts'
 import { UsualValues } from './attribution/usual-value.ts'
 import { type RateLimit, readBlocklist } from './config.ts'
-import { edgeRoutes } from './edge-routes.ts'
+import { edgeRoutes, noteDestination } from './edge-routes.ts'
 import { LogUnavailable } from './events/event-log.ts'
 import { healthRoutes } from './health-routes.ts'
 import { linkRoutes } from './links/routes.ts'
@@ -100,7 +100,7 @@ export async function buildHttp(node: Node): Promise<Http> {
       limits: buckets(config.rateLimits.linkmate),
       onLeftOut: (links) => node.metrics.linksLeftOut.inc(links),
       onLinks: (links) => {
-        for (const { auction_id, url } of links) node.destinations.note(auction_id, url)
+        for (const link of links) noteDestination(node, link)
       },
     }),
   )

@@ -3,6 +3,7 @@
  * wrappers, events.
  */
 import { comesFromPublisher, isAllowedTarget } from './auction/allowed-target.ts'
+import { ownDestination } from './auction/hold-auction.ts'
 import { merchantOfHost } from './auction/market.ts'
 import { auctionRoute, pixelRoute } from './auction/routes.ts'
 import type { RateLimitGroup } from './config.ts'
@@ -31,7 +32,7 @@ export function edgeRoutes(
   const readUid = (query: URLSearchParams) => uidOf(query, config.brandWords)
   const findLink = async (auctionId: string, patienceMs: number) => {
     const link = await edge.findLink(auctionId, patienceMs)
-    if (link !== null) node.destinations.note(auctionId, link.link.url ?? link.link.article_url)
+    if (link !== null) noteDestination(node, { ...link.link, url: ownDestination(link) })
     return link
   }
 
@@ -114,6 +115,16 @@ export function edgeRoutes(
   ])
   const smartLink = smartLinkRoute(redirectDeps)
   return (path) => fixed.get(path) ?? events(path) ?? smartLink(path)
+}
+
+/** Remembers where a link leads, unless only the reader's own page could vouch for it. */
+export function noteDestination(
+  { destinations, edge }: Node,
+  link: { auction_id: string; url: string; pub_id: number; is_keyless: boolean },
+): void {
+  const target = { url: link.url, pubId: link.pub_id }
+  if (link.is_keyless && !isAllowedTarget(edge.market, target)) return
+  destinations.note(link.auction_id, link.url)
 }
 
 /** `uid_<word>` for any word this deployment answers to. */
