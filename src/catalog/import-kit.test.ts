@@ -115,7 +115,8 @@ function asStored(row: TruthRow): Omit<StoredOffer, 'product_id'> {
 
 function storedOffers(db: Database, merchId: number): Promise<StoredOffer[]> {
   return db.rows<StoredOffer>(sql`
-    select sku, title, (price_micros / 10000)::text as minor, is_in_stock, gtin14, product_id, url_key
+    select sku, title, (price_micros / 10000)::text as minor, is_in_stock, gtin14, product_id,
+      url_key
     from current_offer where merch_id = ${merchId}
   `)
 }

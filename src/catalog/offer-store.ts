@@ -209,11 +209,20 @@ export async function analyzeOffers(db: Db): Promise<void> {
  * made of.
  */
 export function contentText(offer: OfferContent): string {
-  return `${field(offer.sku)}\t${offer.gtin14 ?? NULL}\t${field(offer.gtinText)}\t${field(
-    offer.title,
-  )}\t${field(offer.brand)}\t${field(offer.mpn)}\t${field(offer.url)}\t\\\\x${offer.urlKeyHex}\t${field(offer.imageUrl)}\t${offer.priceMicros}\t${offer.isInStock ? 't' : 'f'}\t${
-    offer.categoryId ?? NULL
-  }`
+  return [
+    field(offer.sku),
+    offer.gtin14 ?? NULL,
+    field(offer.gtinText),
+    field(offer.title),
+    field(offer.brand),
+    field(offer.mpn),
+    field(offer.url),
+    `\\\\x${offer.urlKeyHex}`,
+    field(offer.imageUrl),
+    offer.priceMicros,
+    offer.isInStock ? 't' : 'f',
+    offer.categoryId ?? NULL,
+  ].join('\t')
 }
 
 const NULL = '\\N'
