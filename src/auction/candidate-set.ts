@@ -71,7 +71,7 @@ export interface CampaignTerms {
   readonly merchId: number
   readonly model: Model
   readonly bidMicros: number // CPC, else 0
-  readonly exclusiveBidMicros: number // CPC: posted price of exclusive links; the bid if none is set
+  readonly exclusiveBidMicros: number // CPC: posted price of exclusive links; else the bid
   readonly deviceMask: number
   readonly countries: Uint32Array | null
   readonly publishers: IdList | null

@@ -38,6 +38,7 @@ test('the publisher reads every candidate, its numbers, why it lost, the price a
   assert.equal(told.outcome.platform_keeps, '0.135559')
   assert.equal(told.outcome.merch_id, 1)
   assert.equal(told.outcome.runner_up_campaign_id, 2)
+  assert.equal(told.outcome.propensity, 1)
   assert.match(told.outcome.price_why ?? '', /least bid that still beats the runner-up/)
   assert.match(told.outcome.price_why ?? '', /\$0\.515123 over the winner's weight 0\.95/)
   assert.deepEqual(
@@ -127,7 +128,7 @@ test('every auction can be explained, to its publisher and to each merchant', ()
       }
       JSON.parse(JSON.stringify(told))
     }),
-    { numRuns: 500 },
+    { numRuns: 100 },
   )
 })
 

@@ -20,6 +20,7 @@ import {
 } from './explain-words.ts'
 import { LOSS } from './loss-code.ts'
 import { lossReason } from './loss-reason.ts'
+import { winnerPropensity } from './propensity.ts'
 import type { StoredAuction } from './receipt.ts'
 import { type Replay, replayStored, rerun } from './replay.ts'
 import { referencePrice, reservePrice } from './run-auction.ts'
@@ -73,6 +74,8 @@ interface ExplainedOutcome {
   readonly platform_keeps: string | null
   readonly reserve: string | null
   readonly explored: boolean
+  /** How likely the winner was to win, over all draws: what judges other policies on our log. */
+  readonly propensity: number | null
   readonly eligible: number | null
   readonly runner_up_campaign_id: number | null
   readonly runner_up_score_micros: number | null
@@ -125,6 +128,7 @@ export function explainAuction(
   const { values, weights, scores } = again
   const held: Rerun = { set, request, outcome: { ...auction.outcome, values, weights, scores } }
   const audience: Audience = merchId === null ? 'publisher' : 'merchant'
+  const propensity = merchId === null ? winnerPropensity(auction) : null
   const all = Array.from({ length: set.n }, (_, i) => i)
   const shown = all.filter((i) => merchId === null || set.merchId[i] === merchId)
   return {
@@ -137,7 +141,7 @@ export function explainAuction(
     pub_id: request.publisher.pubId,
     request: explainRequest(held),
     publisher: merchId === null ? explainPublisher(held) : null,
-    outcome: explainOutcome(held, { audience, merchId }),
+    outcome: explainOutcome(held, { audience, merchId, propensity }),
     candidates: shown
       .map((i) => explainCandidate(held, i, audience))
       .sort((a, b) => rank(b) - rank(a) || a.campaign_id - b.campaign_id),
@@ -177,6 +181,7 @@ const NOT_SHOWN = {
   publisher_earns: null,
   platform_keeps: null,
   reserve: null,
+  propensity: null,
   eligible: null,
   runner_up_campaign_id: null,
   runner_up_score_micros: null,
@@ -185,7 +190,11 @@ const NOT_SHOWN = {
 
 function explainOutcome(
   held: Rerun,
-  { audience, merchId }: { audience: Audience; merchId: number | null },
+  {
+    audience,
+    merchId,
+    propensity,
+  }: { audience: Audience; merchId: number | null; propensity: number | null },
 ): ExplainedOutcome {
   const { set, request, outcome } = held
   const { winner, explored } = outcome
@@ -208,6 +217,7 @@ function explainOutcome(
     platform_keeps: isAll ? formatExact(price - part) : null,
     reserve: formatExact(outcome.reserveMicros),
     explored,
+    propensity,
     eligible: isAll ? outcome.eligible : null,
     runner_up_campaign_id: isAll ? (set.campaignId[outcome.runnerUp] ?? null) : null,
     runner_up_score_micros: isAll && outcome.runnerUp >= 0 ? outcome.runnerUpScore : null,

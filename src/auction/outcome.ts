@@ -1,4 +1,4 @@
-/** What an auction decided, in one record that is used again and again: no allocation per auction. */
+/** What an auction decided, in one record that is used again: nothing is allocated per auction. */
 import { CANDIDATES_MAX } from './candidate-set.ts'
 
 export interface Outcome {
@@ -18,7 +18,7 @@ export interface Outcome {
   reason: number
   /** The least price that held for the winner; 0 for nobody. */
   reserveMicros: number
-  /** Share of a CPA or EPP winner's contract rate that is paid; a million unless `cpaSecondRate`. */
+  /** Part of a CPA or EPP winner's contract rate that is paid; a million unless `cpaSecondRate`. */
   ratePpm: number
   /** What exploring gave up against the best mean, in micros a click; 0 unless explored. */
   regretMicros: number

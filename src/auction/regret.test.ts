@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { hold, resultNumber } from '../../test/auction-world.ts'
 import { winnerPropensity } from './propensity.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'
-import { nextEpsilonPpm } from './regret.ts'
+import { exploringDay, nextEpsilonPpm } from './regret.ts'
 
 const amount = fc.double({ min: 0, max: 1e12, noNaN: true })
 
@@ -33,6 +33,26 @@ test('exploring is scaled to cost 2 % of revenue, within 0.5 % and 10 %', () => 
 test('a publisher that switched exploring off stays off, an empty day changes nothing', () => {
   assert.equal(nextEpsilonPpm(0, { regretMicros: 0, revenueMicros: 1e9 }), 0)
   assert.equal(nextEpsilonPpm(30_000, { regretMicros: 0, revenueMicros: 0 }), 30_000)
+})
+
+test("a day's regret and revenue are the publisher's part of each auction, clicked once", () => {
+  const known = { name: 'known', model: 'cpa', orders: 200, clicks: 10_000 } as const
+  const fresh = { name: 'fresh', model: 'cpa', orders: 1, clicks: 60 } as const
+  const worth = { valuePerOrderMicros: 6_000_000 }
+  const specs = [
+    { ...known, ...worth },
+    { ...fresh, ...worth },
+  ]
+  const numbers = Array.from({ length: 200 }, (_, n) => resultNumber(n))
+  const held = numbers.map((number) => hold(specs, { epsilonPpm: 1_000_000 }, number))
+  const auctions = held.map((one, n) =>
+    unpackReceipt(packReceipt({ ...one, resultNumber: resultNumber(n) })),
+  )
+  const lost = held.filter(({ winner }) => winner === 'fresh').length
+  assert.ok(lost > 20 && lost < 120)
+  const { regretMicros, revenueMicros } = exploringDay(auctions)
+  assert.ok(Math.abs(regretMicros - lost * 20_000 * 0.75) < 1e-3)
+  assert.ok(Math.abs(revenueMicros - (lost * 100_000 + (200 - lost) * 120_000) * 0.75) < 1e-3)
 })
 
 function propensityOf(epsilonPpm: number, number: Buffer): [string | null, number | null] {

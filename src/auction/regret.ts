@@ -2,6 +2,9 @@
  * How much a publisher explores: enough to find better merchants, never at more than 2 % of what
  * it earns (economics 1.4).
  */
+import { PPM } from './candidate-set.ts'
+import { earningsPerClick } from './expected-earnings.ts'
+import type { StoredAuction } from './receipt.ts'
 
 /** What exploring may cost, as a part of revenue. */
 const REGRET_SHARE = 0.02
@@ -26,4 +29,17 @@ export function nextEpsilonPpm(
 
 function clip(epsilonPpm: number): number {
   return Math.round(Math.min(Math.max(epsilonPpm, EPSILON_MIN_PPM), EPSILON_MAX_PPM))
+}
+
+/** What exploring cost a publisher and what it earned, as if each auction were clicked once. */
+export function exploringDay(auctions: Iterable<StoredAuction>): {
+  regretMicros: number
+  revenueMicros: number
+} {
+  const day = { regretMicros: 0, revenueMicros: 0 }
+  for (const { set, request, outcome } of auctions) {
+    day.regretMicros += (outcome.regretMicros * request.publisher.sharePpm) / PPM
+    day.revenueMicros += earningsPerClick(set, request, outcome)
+  }
+  return day
 }
