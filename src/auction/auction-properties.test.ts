@@ -348,3 +348,20 @@ test('exploring finds the better of two unknown merchants now and then, and says
   assert.ok(Math.abs(explored - AUCTIONS * 0.05) < bound, `${explored} explored`)
   assert.ok(fresher > explored * 0.2 && fresher < explored * 0.6, `${fresher} of ${explored}`)
 })
+
+test('regret is what the best mean would have brought per click, its weight and floor observed', () => {
+  const worth = { model: 'cpa', valuePerOrderMicros: 6_000_000 } as const
+  const known = { ...worth, name: 'known', orders: 200, clicks: 10_000, quality: 0.5 } // mean $0.12
+  const fresh = { ...worth, name: 'fresh', orders: 1, clicks: 60, quality: 0.25 } // mean $0.10
+  const seen = new Set<string>()
+  for (let n = 0; n < 300; n++) {
+    // The floor is the known one's exact mean value: it still counts as eligible by mean.
+    const asked = { epsilonPpm: 1_000_000, floorMicros: 120_000 }
+    const { winner, outcome } = hold([known, fresh], asked, numberOf(n))
+    // By mean the fresh one does not meet the floor: whatever its draw won is all regretted.
+    const expected = winner === 'known' ? 0 : 120_000
+    assert.ok(Math.abs(outcome.regretMicros - expected) < 1e-6, `${winner}`)
+    seen.add(String(winner))
+  }
+  assert.deepEqual([...seen].sort(), ['fresh', 'known', 'null'])
+})

@@ -57,6 +57,15 @@ test('P16: draws are uniform over campaigns of one result', () => {
   assert.ok(found < 43.8, `chi-square ${found}`)
 })
 
+test('no two campaigns of a result draw the same', () => {
+  readSeed(resultNumber(1), seed)
+  const seen = new Set<number>()
+  for (let campaign = 1; campaign <= DRAWS; campaign++) {
+    seen.add(drawBits(seed, campaign, PURPOSE.tie))
+  }
+  assert.equal(seen.size, DRAWS)
+})
+
 test('P16: draws of two purposes, and of two campaigns, are uncorrelated', () => {
   const one = draws(17, PURPOSE.pace)
   const bound = 4 / Math.sqrt(DRAWS)

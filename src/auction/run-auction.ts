@@ -267,7 +267,7 @@ function place(set: CandidateSet, i: number, outcome: Outcome): void {
   }
 }
 
-/** The total order of economics 1.6: score, reader's price, a fair draw, then ids. */
+/** The total order of economics 1.6: score, reader's price, a fair draw by campaign, offer id. */
 function outranks(set: CandidateSet, { scores }: Outcome, i: number, j: number): boolean {
   const lead = (scores[i] as number) - (scores[j] as number)
   return lead !== 0 ? lead > 0 : winsTie(set, i, j)
@@ -280,7 +280,8 @@ function winsTie(set: CandidateSet, i: number, j: number): boolean {
   const b = set.campaignId[j] as number
   const turn = (drawBits(seed, a, PURPOSE.tie) >>> 0) - (drawBits(seed, b, PURPOSE.tie) >>> 0)
   if (turn !== 0) return turn > 0
-  return a !== b ? a < b : offerOrder(set, i, j) < 0
+  // Distinct campaigns never draw the same (drawBits), so these are two offers of one campaign.
+  return offerOrder(set, i, j) < 0
 }
 
 function offerOrder({ offerId }: CandidateSet, i: number, j: number): number {
