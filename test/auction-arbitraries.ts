@@ -31,6 +31,7 @@ const flight = fc.constantFrom(
 const candidate = fc.record({
   model: fc.constantFrom('cpc' as const, 'cpc' as const, 'cpa' as const, 'epp' as const),
   merchant: fc.integer({ min: 1, max: 6 }),
+  offerId: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map(String),
   bidMicros,
   exclusiveBidMicros: bidMicros,
   orders: fc.double({ min: 0, max: 80, noNaN: true }),

@@ -28,6 +28,34 @@ test('the cut looks at quality, match and price, not at the bid alone', () => {
   assert.ok(!names([weak, dear, ...priced]).includes('cheap'))
 })
 
+test('at equal bounds the cut does not depend on the order of the candidates', () => {
+  const twins = Array.from({ length: 70 }, (_, i) => ({ name: `T${i}`, campaign: i + 1 }))
+  const ids = (specs: readonly CandidateSpec[]) => [...makeSet(specs).campaignId].sort()
+  assert.deepEqual(ids(twins.toReversed()), ids(twins))
+  assert.ok(!ids(twins).includes(65))
+})
+
+test('the cut counts a campaign by the higher of its two bids', () => {
+  const own = { name: 'own', bidMicros: 10_000, exclusiveBidMicros: 900_000 }
+  const specs = [own, ...crowd(100)]
+  assert.ok([...makeSet(specs).offer].includes(0))
+})
+
+test('the median is the middle known price, the lower of two', () => {
+  const median = (...prices: number[]) =>
+    makeSet(prices.map((priceMicros) => ({ name: 'x', priceMicros }))).medianPriceMicros
+  assert.equal(median(300, 100, 200), 200)
+  assert.equal(median(9, 100, 80, 1000), 80)
+  assert.equal(median(0, 0, 0, 700), 700)
+  assert.equal(median(200, 0, 100), 100)
+  assert.equal(median(0), 0)
+  assert.equal(median(), 0)
+})
+
+test('quality and confidence make one factor', () => {
+  assert.equal(makeSet([{ name: 'A', quality: 0.5, confidencePpm: 980_000 }]).fit[0], 0.49)
+})
+
 test('the merchant of an exclusive link is never cut', () => {
   const own = { name: 'own', merchant: 500, bidMicros: 10_000 }
   const specs = [...crowd(100), own]

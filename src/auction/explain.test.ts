@@ -60,6 +60,95 @@ test('the publisher reads every candidate, its numbers, why it lost, the price a
   assert.match(abroad?.loss?.why ?? '', /country: US/)
 })
 
+test('a candidate is told with every number that counted', () => {
+  const specs: CandidateSpec[] = [
+    {
+      name: 'A',
+      merchant: 8,
+      campaign: 12,
+      offerId: '9007199254740993',
+      bidMicros: 600_000,
+      exclusiveBidMicros: 450_000,
+      ceilingMicros: 500_000.75,
+      roasFactor: 0.5,
+      quality: 0.8,
+      confidencePpm: 980_000,
+      ptr: 0.75,
+      budgetOk: false,
+    },
+    { name: 'B', model: 'epp', orders: 20, clicks: 800, valuePerOrderMicros: 1_500_000.4 },
+    { name: 'C', offerId: '0', isInStock: false, flight: { isActive: false } },
+  ]
+  const told = explainAuction(store(specs, { device: 'tablet', country: null }, numberOf(1)))
+  const [b, c, a] = told.candidates
+  assert.deepEqual(a, {
+    campaign_id: 12,
+    merch_id: 8,
+    offer_id: '9007199254740993',
+    model: 'cpc',
+    won: false,
+    loss: a?.loss,
+    bid: '0.60',
+    exclusive_bid: '0.45',
+    roas_ceiling: '0.25',
+    orders_per_click: null,
+    evidence_clicks: null,
+    value_per_order: null,
+    price: null,
+    quality: 0.8,
+    confidence: 0.98,
+    pass_through: 0.75,
+    is_funded: false,
+    is_in_stock: true,
+    is_live: true,
+    reserve: '0.01',
+    value_micros: null,
+    reader_benefit: null,
+    weight: null,
+    score_micros: null,
+  })
+  assert.equal(b?.model, 'epp')
+  assert.equal(b?.orders_per_click, 0.025)
+  assert.equal(b?.evidence_clicks, 800)
+  assert.equal(b?.value_per_order, '1.50')
+  assert.equal(b?.bid, null)
+  assert.equal(b?.roas_ceiling, null)
+  assert.equal(c?.offer_id, null)
+  assert.equal(c?.is_in_stock, false)
+  assert.equal(c?.is_live, false)
+  assert.deepEqual(told.request, {
+    country: null,
+    device: 'tablet',
+    original_merch_id: 0,
+    original_price: null,
+    original_is_in_stock: true,
+    reference_price: null,
+    exclusive_match_requested: false,
+    pricing: 'second_price',
+  })
+  assert.equal(told.outcome.runner_up_score_micros, null)
+})
+
+test('an offer under the median is told whose price it was compared with', () => {
+  const specs = [90, 100, 120].map((price) => ({ name: 'x', priceMicros: price * DOLLAR }))
+  const told = explainAuction(stored(specs, { tolerancePpm: 25_000 }))
+  const dear = told.candidates.find(({ price }) => price === '120.00')
+  assert.match(dear?.loss?.why ?? '', /most is \$102\.50, the offers' median \$100\.00 and 2\.5 %/)
+})
+
+test('a campaign outbid by its own merchant is told so', () => {
+  const told = explainAuction(
+    stored([
+      { name: 'A', merchant: 4, bidMicros: 600_000 },
+      { name: 'B', merchant: 4, bidMicros: 500_000 },
+      { name: 'C', bidMicros: 400_000 },
+    ]),
+  )
+  const whys = told.candidates.map(({ loss }) => loss?.why ?? '')
+  assert.match(whys[1] ?? '', /another campaign of the same merchant/)
+  assert.match(whys[2] ?? '', /of the winner/)
+})
+
 test('a merchant reads its own candidates and no number of a rival', () => {
   const auction = stored(market, asked)
   const rival = explainAuction(auction, { merchId: 2 })

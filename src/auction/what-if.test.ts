@@ -94,6 +94,41 @@ test('tolerance, beta and the price rule change what they say', () => {
   assert.equal(whatIf([logged(close, asked)], { beta: 3 }).winner_changed, 1)
 })
 
+test('a commission counts with its mean, its rate and the share, also where no price is known', () => {
+  const cpa = {
+    name: 'S',
+    model: 'cpa',
+    orders: 20,
+    clicks: 1000,
+    valuePerOrderMicros: 10 * DOLLAR,
+  }
+  const rival = { name: 'R', bidMicros: 100_000 }
+  const log = [
+    logged([cpa as CandidateSpec, rival], { hasCpaSecondRate: true, sharePpm: 500_000 }),
+    logged([], {}, { clicks: 7 }),
+  ]
+  const found = whatIf(log, { blockMerchants: [1] })
+  assert.equal(found.before.earnings_micros, 50_000) // $0.20 a click, half its rate still wins, halved
+  assert.equal(found.before.earnings_per_click_micros, 25_000)
+  assert.equal(found.difference.earnings_per_click_micros, 2_500 - 25_000)
+  assert.equal(found.before.reader_price_micros, null)
+  assert.equal(found.difference.reader_price_micros, null)
+  assert.equal(found.clicks, 8)
+  const empty = whatIf([], {})
+  assert.equal(empty.before.earnings_per_click_micros, 0)
+})
+
+test('a reader price that is known on one side only makes no difference', () => {
+  const specs = [
+    { name: 'A', bidMicros: 600_000 },
+    { name: 'B', priceMicros: 100 * DOLLAR },
+  ]
+  const found = whatIf([logged(specs, asked)], { blockMerchants: [1] })
+  assert.equal(found.before.reader_price_micros, null)
+  assert.equal(found.after.reader_price_micros, 100 * DOLLAR)
+  assert.equal(found.difference.reader_price_micros, null)
+})
+
 test('settings that no publisher could have are refused', () => {
   assert.throws(
     () => whatIf([], { tolerancePpm: 200_001 }),
@@ -138,6 +173,24 @@ test('reasons for no winner are ranked by the money that each alone kept away', 
   )
   assert.equal(ranked[1]?.missed_if_clicked_micros, 7_500)
   for (const { sentence } of ranked) assert.match(sentence, /\.$/)
+})
+
+test('reasons that cost the same are ranked by what they could cost, their number and code', () => {
+  const unclicked = { clicks: 0 }
+  const away = { name: 'D', devices: ['mobile'] }
+  const hidden = { name: 'H', flight: { isActive: false }, bidMicros: 9_000 }
+  const log = [
+    logged([{ ...away, bidMicros: 900_000 }], { isFirstPrice: true }, unclicked),
+    logged([{ name: 'U', budgetOk: false }], { isFirstPrice: true }, unclicked),
+    logged([hidden], {}, unclicked),
+    logged([{ ...hidden, isInStock: false, flight: {} }], {}, unclicked),
+    logged([{ ...hidden, ptr: 0, flight: {} }], {}, unclicked),
+    logged([{ ...hidden, ptr: 0, flight: {} }], {}, unclicked),
+  ]
+  const words = ['device', 'unfunded', 'paced', 'inactive', 'out_of_stock']
+  const order = (some: readonly LoggedAuction[]) => rankNoFill(some).map(({ word }) => word)
+  assert.deepEqual(order(log), words)
+  assert.deepEqual(order(log.toReversed()), words)
 })
 
 test('waiving the one reason of a lone candidate always lets it win', () => {
