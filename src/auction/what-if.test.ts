@@ -108,7 +108,8 @@ test('a commission counts with its mean, its rate and the share, also where no p
     logged([], {}, { clicks: 7 }),
   ]
   const found = whatIf(log, { blockMerchants: [1] })
-  assert.equal(found.before.earnings_micros, 50_000) // $0.20 a click, half its rate still wins, halved
+  // $0.20 a click; half of its rate still wins; half of that is the publisher's.
+  assert.equal(found.before.earnings_micros, 50_000)
   assert.equal(found.before.earnings_per_click_micros, 25_000)
   assert.equal(found.difference.earnings_per_click_micros, 2_500 - 25_000)
   assert.equal(found.before.reader_price_micros, null)
