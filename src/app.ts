@@ -13,6 +13,7 @@ import { checkoutRoutes } from './attribution/checkout-routes.ts'
 import { intakeRoutes } from './attribution/routes.ts'
 import { UsualValues } from './attribution/usual-value.ts'
 import { type RateLimit, readBlocklist } from './config.ts'
+import { edgeDocs } from './edge-docs.ts'
 import { edgeRoutes, noteDestination } from './edge-routes.ts'
 import { LogUnavailable } from './events/event-log.ts'
 import { healthRoutes } from './health-routes.ts'
@@ -85,6 +86,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     await http.register(intakeRoutes(intake)) // orders and returns, server to server
   }
   if (isEdge) {
+    await http.register(edgeDocs(config)) // 4.6, 4.7, redirect, /link/: served by edgeRoutes
     const limits = buckets(config.rateLimits.events)
     await http.register(checkoutRoutes({ ...intake, usualValues: new UsualValues(db), limits }))
   }

@@ -6,6 +6,7 @@ import { after } from 'node:test'
 import { startApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { type Node, openNode } from '../src/node.ts'
+import type { Http } from '../src/platform/http.ts'
 import { makeLogger } from '../src/platform/log.ts'
 import { sql } from '../src/platform/sql.ts'
 import { databaseUrl, type Scope, testDatabase } from './database.ts'
@@ -18,6 +19,7 @@ export interface TestApp {
   readonly url: string
   readonly config: Config
   readonly node: Node
+  readonly http: Http
   /** fetch() of a path, as a browser, without following redirects. */
   readonly get: (path: string, init?: RequestInit) => Promise<Response>
   readonly post: (path: string, body: unknown, init?: RequestInit) => Promise<Response>
@@ -67,6 +69,7 @@ export async function startTestApp(
     url,
     config,
     node,
+    http: app.http,
     get,
     post: (path, body, init = {}) =>
       get(path, {

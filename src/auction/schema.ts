@@ -1,0 +1,46 @@
+/** Interface 2.5–2.7 as schemas: the auction's query and answer, for the API's description. */
+import Type from 'typebox'
+
+export const AuctionQuery = Type.Object({
+  a: Type.String({ description: 'Auction id: the number at the end of the smart link.' }),
+  t: Type.Optional(Type.String({ description: 'Cache-busting; ignored.' })),
+  uuid: Type.Optional(Type.String({ description: 'Page session UUID (version 4).' })),
+  consent: Type.Optional(
+    Type.Union([Type.Literal('full'), Type.Literal('contextual'), Type.Literal('unknown')]),
+  ),
+  consent_source: Type.Optional(
+    Type.Union(['tcf', 'gpp', 'gpc', 'page'].map((word) => Type.Literal(word))),
+  ),
+})
+
+const Product = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  price: Type.String({ description: 'US dollars, two decimals.' }),
+  url: Type.String({ description: 'For display only: never link to it.' }),
+  image_url: Type.Optional(Type.String()),
+  is_in_stock: Type.Boolean(),
+  service_product_category_id: Type.Optional(Type.Integer()),
+  merchant: Type.Object({
+    id: Type.Integer(),
+    canonical_host: Type.String(),
+    name: Type.String(),
+    url: Type.String(),
+  }),
+})
+
+export const AuctionEntry = Type.Object({
+  auction_result: Type.Object({
+    id: Type.String(),
+    auction_id: Type.String(),
+    redirect_url: Type.String(),
+    product: Type.Optional(Product),
+    tracker_urls: Type.Optional(
+      Type.Object({
+        impression: Type.Array(Type.String()),
+        viewable_impression: Type.Array(Type.String()),
+      }),
+    ),
+  }),
+  impression_pixel_url: Type.String(),
+})
