@@ -2,10 +2,25 @@
  * A real browser for the specs: Chromium from the machine, one per file, closed at its end.
  */
 import { after } from 'node:test'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core'
 import { CHROMIUM, needProgram } from '../../test/machine.ts'
 
+/**
+ * A reader's: what a headless browser calls itself, the service records as a robot's. For the whole
+ * browser, because a page's own override is lost by what it sends on its way out.
+ */
+const READER =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0 Safari/537.36'
+
 const FLAGS = [
+  `--user-agent=${READER}`,
   '--no-sandbox', // Tests may run as root.
   '--disable-gpu',
   '--disable-quic',
@@ -24,14 +39,21 @@ function openBrowser(): Promise<Browser> {
   return browser
 }
 
-/** What went wrong inside a page, as it happened. */
 export interface WatchedPage {
   readonly page: Page
   /** Uncaught exceptions and unhandled rejections: the tag must never cause one. */
   readonly errors: string[]
+  /** Addresses of everything the page asked for, in the order it did. */
+  readonly requests: string[]
+  /** Resolves once nothing is asked for any more. */
+  quiet(): Promise<void>
 }
 
-/** A page in a fresh profile; closed by the caller's test. */
+/** The tag gathers changes of the page for 200 ms and views for a second. */
+const QUIET_MS = 700
+const PATIENCE_MS = 20_000
+
+/** A page in a fresh profile; closed at the end of the test. */
 export async function openPage(
   t: { after(fn: () => Promise<void>): void },
   options: BrowserContextOptions = {},
@@ -40,6 +62,32 @@ export async function openPage(
   t.after(() => context.close())
   const page = await context.newPage()
   const errors: string[] = []
+  const requests: string[] = []
+  const open = new Set<Request>()
+  let lastMs = Date.now()
   page.on('pageerror', (error) => errors.push(String(error)))
-  return { page, errors }
+  page.on('request', (request) => {
+    requests.push(request.url())
+    open.add(request)
+    lastMs = Date.now()
+  })
+  const end = (request: Request): void => {
+    open.delete(request)
+    lastMs = Date.now()
+  }
+  page.on('requestfinished', end)
+  page.on('requestfailed', end)
+  return {
+    page,
+    errors,
+    requests,
+    async quiet() {
+      const deadline = Date.now() + PATIENCE_MS
+      lastMs = Date.now()
+      while (open.size > 0 || Date.now() - lastMs < QUIET_MS) {
+        if (Date.now() > deadline) throw new Error(`still open: ${[...open].map((r) => r.url())}`)
+        await sleep(50)
+      }
+    },
+  }
 }

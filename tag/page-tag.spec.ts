@@ -1,0 +1,388 @@
+/**
+ * The page tag on pages a person can open, against the real service (interface section 6): what
+ * the service has recorded is what counts, not what the page thinks it sent.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { encodeBase62 } from '../src/platform/ids.ts'
+import { openPage, type WatchedPage } from './testing/browser.ts'
+import { startNetwork } from './testing/network.ts'
+
+const network = await startNetwork({ after })
+const { web, service } = network
+const kettles = (at: number): string => `${web.host('kettles')}/p/${at}`
+const [first = '', second = '', third = ''] = await network.smartLinks(
+  `${web.host('daily')}/smart-links.html`,
+  [kettles(1), kettles(2), kettles(3)],
+)
+for (const [at, id] of [first, second, third].entries()) {
+  web.words.set(`smart ${at + 1}`, id)
+  web.words.set(`short ${at + 1}`, encodeBase62(id))
+}
+
+type Test = Parameters<typeof openPage>[0] & { name: string }
+
+interface Visit extends WatchedPage {
+  readonly url: string
+  readonly auctions: URLSearchParams[]
+}
+
+let visits = 0
+/** Opens a fixture as a page of its own host, so that its events can be told from others'. */
+async function visit(t: Test, fixture: string, prepare?: (page: Page) => Promise<void>) {
+  const url = `${web.host(`visit${++visits}.daily`)}/${fixture}`
+  const watched = await openPage(t)
+  await prepare?.(watched.page)
+  await watched.page.goto(url)
+  await watched.quiet()
+  return withAuctions(watched, url)
+}
+
+function withAuctions(watched: WatchedPage, url: string): Visit {
+  return {
+    ...watched,
+    url,
+    get auctions() {
+      const calls = watched.requests.filter((request) => request.includes('/api/v1/auction/'))
+      return calls.map((call) => new URL(call).searchParams)
+    },
+  }
+}
+
+const attribute = (page: Page, id: string, name: string): Promise<string | null> =>
+  page.locator(`#${id}`).getAttribute(name)
+
+/** The redirect address of an anchor, its five parameters as interface 2.5 names them. */
+async function redirectOf(page: Page, id: string): Promise<URL> {
+  const url = new URL((await attribute(page, id, 'href')) ?? '')
+  assert.equal(url.origin + url.pathname, `${service}/api/v1/redirect/`, id)
+  return url
+}
+
+test('one auction per smart link, one impression per occurrence, the same new address for all', async (t) => {
+  const { page, errors, auctions, url } = await visit(t, 'smart-links.html')
+  assert.deepEqual(auctions.map((query) => query.get('a')).sort(), [first, second].sort())
+  const uuids = new Set(auctions.map((query) => query.get('uuid')))
+  assert.equal(uuids.size, 1)
+  assert.match(
+    [...uuids][0] ?? '',
+    /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  )
+  assert.match(auctions[0]?.get('t') ?? '', /^\d+$/)
+
+  const plain = await redirectOf(page, 'plain')
+  assert.equal(plain.searchParams.get('a'), first)
+  assert.equal(plain.searchParams.get('uuid'), [...uuids][0])
+  assert.equal(plain.searchParams.get('url'), kettles(1))
+  for (const id of ['slash', 'short']) {
+    assert.equal((await redirectOf(page, id)).href, plain.href, id)
+  }
+  const labelled = await redirectOf(page, 'query')
+  assert.equal(labelled.href, `${plain.href}&u1=table&utm_source=letter`)
+  assert.equal((await redirectOf(page, 'amp')).href, `${plain.href}&u1=x`)
+  assert.equal((await redirectOf(page, 'area')).href, (await redirectOf(page, 'other')).href)
+  assert.equal(await attribute(page, 'short', 'rel'), 'nofollow noopener sponsored')
+  assert.equal(await attribute(page, 'plain', 'rel'), 'sponsored nofollow')
+  assert.equal(await page.locator('#other').innerHTML(), '<b>another</b> smart link')
+
+  const ours = new URL(service).host
+  for (const [id, href] of [
+    ['noauction', `${service}/${third}`],
+    ['donotlink', `${service}/${third}#donotlink`],
+    ['ignored', `${service}/${third}`],
+    ['toolong', `http://${ours}/9223372036854775808`],
+    ['local', '/elsewhere'],
+  ] as const) {
+    assert.equal(await attribute(page, id, 'href'), href, id)
+    assert.equal(await attribute(page, id, 'data-souk-auction'), null, id)
+  }
+  assert.match((await attribute(page, 'wrapper', 'href')) ?? '', /\/link\/\?url=/)
+
+  const recorded = await network.recorded(url)
+  assert.equal(recorded.pages, 1)
+  assert.equal(recorded.sessions, 1)
+  const occurrences = [...Array(5).fill(first), second, second, third].sort()
+  assert.deepEqual(recorded.links, occurrences)
+  assert.deepEqual(errors, [])
+})
+
+test('each tracker is fired once per page and event, hidden, with {RAND} filled in', async (t) => {
+  const before = web.trackers.length
+  const { page, requests } = await visit(t, 'smart-links.html')
+  const fired = web.trackers.slice(before).map(({ path }) => path)
+  assert.deepEqual(fired.map((path) => path.split('?')[0]).sort(), ['/second', '/seen', '/viewed'])
+  for (const path of fired) assert.match(path, /\?r=\d+$/)
+  const images = page.locator(`img[src^="${web.host('trackers')}"]`)
+  assert.equal(await images.count(), 3)
+  for (const image of await images.all()) assert.equal(await image.isVisible(), false)
+  const pixels = requests.filter((url) => url.includes('/api/v1/pixel/'))
+  assert.equal(pixels.length, 2, 'one pixel per auction')
+})
+
+test('raw links of a member become smart links, in the order of the page, each asked for once', async (t) => {
+  const bodies: string[] = []
+  const { page, errors, url } = await visit(t, 'raw-links.html', async (page) => {
+    page.on('request', (request) => {
+      if (request.url().includes('/linkmate/')) bodies.push(request.postData() ?? '')
+    })
+  })
+  assert.equal(bodies.length, 1)
+  const { article, links, unwrap_links } = JSON.parse(bodies[0] ?? '')
+  assert.deepEqual(article, { name: 'Raw links of a program member', url })
+  assert.equal(unwrap_links, true)
+  const wrapped = `https://go.redirectingat.com/?id=1&url=${kettles(3)}`
+  const quiet = (at: number): string => `${web.host('quiet')}/p/${at}`
+  assert.deepEqual(links, [
+    { raw_url: kettles(1), exclusive_match_requested: false },
+    { raw_url: `${kettles(2)}#locklink`, exclusive_match_requested: true },
+    { raw_url: wrapped, exclusive_match_requested: false },
+    { raw_url: quiet(1), exclusive_match_requested: false },
+    { raw_url: quiet(2), exclusive_match_requested: false },
+    { raw_url: 'https://nobody.example/p/1', exclusive_match_requested: false },
+  ])
+  const one = await redirectOf(page, 'one')
+  assert.equal((await redirectOf(page, 'again')).href, one.href)
+  assert.equal((await redirectOf(page, 'quiet')).searchParams.get('url'), quiet(1))
+  assert.equal((await redirectOf(page, 'wrapped')).searchParams.get('url'), kettles(3))
+  for (const id of ['two', 'foreign']) await redirectOf(page, id)
+  assert.equal(await attribute(page, 'hidden', 'href'), quiet(2), 'earns nothing, hides its page')
+  for (const id of ['donotlink', 'noauction', 'ignored', 'local', 'mail']) {
+    assert.equal(await attribute(page, id, 'rel'), id === 'noauction' ? 'noauction' : null, id)
+  }
+  const { links: counted } = await network.recorded(url)
+  assert.equal(counted.length, 7)
+  assert.equal(new Set(counted).size, 6)
+  assert.deepEqual(errors, [])
+})
+
+test('a click on a rewritten link lands at the shop with a click id and is recorded', async (t) => {
+  const { page } = await visit(t, 'smart-links.html')
+  await page.locator('#plain').click()
+  await page.waitForURL(/\/p\/1\?cid=[0-9a-f]{32}$/)
+  assert.equal(new URL(page.url()).origin, web.host('kettles'))
+})
+
+test('an outcome is carried by the anchor and can be shown as text, never as HTML', async (t) => {
+  const { page, errors } = await visit(t, 'text.html')
+  const outcome = JSON.parse((await attribute(page, 'won', 'data-souk-auction')) ?? '')
+  assert.equal(outcome.product.price, '49.99')
+  assert.equal(outcome.product.merchant.name, 'The kettles shop')
+  assert.equal(outcome.has_winner, true)
+  const text = (id: string) => page.locator(`#${id}`).innerHTML()
+  assert.equal(await text('won'), '$49.99 at The kettles shop, in stock')
+  assert.match(await text('inside'), /^<img .*> <span .*>Thing 2 &lt;of&gt; kettles<\/span>$/)
+  assert.equal(await text('kept'), 'the <em>original</em> words')
+  assert.equal(await text('told'), 'The kettles shop')
+  assert.deepEqual(errors, [])
+})
+
+test('another article in a single-page application is another page session', async (t) => {
+  const { page, quiet, auctions: seen, url, errors } = await visit(t, 'single-page.html')
+  assert.equal(seen.length, 2)
+  const before = await redirectOf(page, 'footer')
+  await page.locator('#next').click()
+  await quiet()
+  const after_ = await redirectOf(page, 'footer')
+  assert.notEqual(after_.searchParams.get('uuid'), before.searchParams.get('uuid'))
+  const host = new URL(url).origin
+  const [one, two] = [await network.recorded(url), await network.recorded(`${host}/article-2`)]
+  assert.deepEqual([one.pages, two.pages], [1, 1])
+  assert.deepEqual(one.links, [first, second].sort())
+  assert.deepEqual(two.links, [second, third].sort())
+  assert.deepEqual(two.referrers, [url])
+  // Where the page scrolls to is no other article.
+  await page.evaluate(() => history.pushState({}, '', '#part'))
+  await page.evaluate(() => history.replaceState({}, '', `${location.pathname}?utm_source=x`))
+  await quiet()
+  assert.equal((await network.recorded(`${host}/article-2`)).pages, 1)
+  assert.deepEqual(errors, [])
+})
+
+test('without the Navigation API the change of the article tells of the change of its address', async (t) => {
+  const { page, quiet, url } = await visit(t, 'single-page.html', async (page) => {
+    await page.addInitScript(() => Reflect.deleteProperty(window, 'navigation'))
+  })
+  await page.locator('#next').click()
+  await quiet()
+  const { pages, links } = await network.recorded(`${new URL(url).origin}/article-2`)
+  assert.equal(pages, 1)
+  assert.deepEqual(links, [second, third].sort())
+})
+
+test('a page that comes back from the cache is a new page session', async (t) => {
+  const { page, quiet, url } = await visit(t, 'smart-links.html')
+  const before = await redirectOf(page, 'plain')
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+  await quiet()
+  const now = await redirectOf(page, 'plain')
+  assert.notEqual(now.searchParams.get('uuid'), before.searchParams.get('uuid'))
+  const recorded = await network.recorded(url)
+  assert.equal(recorded.pages, 2)
+  assert.equal(recorded.sessions, 2)
+  assert.equal(recorded.links.length, 16)
+})
+
+test('a prerendered page does nothing until a reader sees it', async (t) => {
+  const { page, quiet, requests, url } = await visit(t, 'smart-links.html', async (page) => {
+    await page.addInitScript(() =>
+      Object.defineProperty(document, 'prerendering', { value: true, configurable: true }),
+    )
+  })
+  assert.deepEqual(
+    requests.filter((request) => request.includes('/api/')),
+    [],
+  )
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'prerendering', { value: false })
+    document.dispatchEvent(new Event('prerenderingchange'))
+  })
+  await quiet()
+  assert.equal((await network.recorded(url)).pages, 1)
+  await redirectOf(page, 'plain')
+})
+
+test('links added later are found; a known one runs no second auction', async (t) => {
+  const { page, quiet, auctions: before, url } = await visit(t, 'late-links.html')
+  assert.equal(before.length, 1)
+  await page.locator('#more').click()
+  await quiet()
+  const hrefs = await page
+    .locator('a')
+    .evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).href))
+  assert.equal(new Set(hrefs).size, 2)
+  assert.ok(hrefs.every((href) => href.startsWith(`${service}/api/v1/redirect/`)))
+  const { links } = await network.recorded(url)
+  assert.deepEqual(links, [first, first, second].sort())
+})
+
+test('audit mode counts and changes nothing', async (t) => {
+  const { page, auctions, requests, url } = await visit(t, 'audit.html')
+  assert.deepEqual(auctions, [])
+  assert.ok(!requests.some((request) => request.includes('/linkmate/')))
+  const hrefs = await page
+    .locator('a')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('href')))
+  assert.deepEqual(hrefs, [`${service}/${first}`, kettles(1)])
+  const { pages, links } = await network.recorded(url)
+  assert.equal(pages, 1)
+  assert.deepEqual(links, [first])
+})
+
+test('the settings of the page are obeyed', async (t) => {
+  const bodies: string[] = []
+  const { page } = await visit(t, 'settings.html', async (page) => {
+    page.on('request', (request) => {
+      if (request.url().includes('/linkmate/')) bodies.push(request.postData() ?? '')
+    })
+  })
+  const { links, unwrap_links } = JSON.parse(bodies[0] ?? '')
+  assert.deepEqual(links, [{ raw_url: kettles(1), exclusive_match_requested: true }])
+  assert.equal(unwrap_links, false)
+  assert.equal((await redirectOf(page, 'in')).searchParams.get('u1'), 'front page')
+  assert.equal((await redirectOf(page, 'own')).searchParams.get('u1'), 'own')
+  assert.equal(await attribute(page, 'in', 'rel'), null)
+  assert.equal(await attribute(page, 'out', 'href'), kettles(2))
+})
+
+test('a link is viewable once half of it was in view for a second', async (t) => {
+  const before = web.trackers.length
+  const { page, quiet, url } = await visit(t, 'scrolling.html')
+  await page.waitForTimeout(1_500)
+  await quiet()
+  assert.deepEqual((await network.recorded(url)).viewable, [first])
+  await page.locator('#low').scrollIntoViewIfNeeded()
+  await page.waitForTimeout(300)
+  await page.evaluate(() => scrollTo(0, 0))
+  await quiet()
+  assert.deepEqual((await network.recorded(url)).viewable, [first], 'seen too shortly')
+  await page.locator('#low').scrollIntoViewIfNeeded()
+  await page.waitForTimeout(1_600)
+  // The reader leaves before the views are sent: they are sent on the way out.
+  await page.goto('about:blank')
+  await page.waitForTimeout(300)
+  assert.deepEqual((await network.recorded(url)).viewable, [first, second].sort())
+  const viewed = web.trackers.slice(before).filter(({ path }) => path.startsWith('/viewed'))
+  assert.equal(viewed.length, 1, 'once per page, though two links name it')
+})
+
+const FULL = 1
+const CONTEXTUAL = 2
+for (const [title, fixture, hash, expected] of [
+  ['refused in TCF', 'consent-tcf.html', '', { consent: CONTEXTUAL, source: 'tcf' }],
+  ['agreed in TCF', 'consent-tcf.html', '#agreed', { consent: FULL, source: 'tcf' }],
+  ['opted out in GPP', 'consent-gpp.html', '', { consent: CONTEXTUAL, source: 'gpp' }],
+  ['did not opt out in GPP', 'consent-gpp.html', '#agreed', { consent: FULL, source: 'gpp' }],
+] as const) {
+  test(`a reader who ${title} is treated so`, async (t) => {
+    const before = web.trackers.length
+    const { auctions, page, url } = await visit(t, fixture + hash)
+    const word = expected.consent === FULL ? 'full' : 'contextual'
+    assert.equal(auctions[0]?.get('consent'), word)
+    assert.equal(auctions[0]?.get('consent_source'), expected.source)
+    assert.deepEqual((await network.recorded(url)).consents, [expected.consent])
+    assert.equal(web.trackers.length - before, expected.consent === FULL ? 3 : 0)
+    const href = (await page.locator('a').getAttribute('href')) ?? ''
+    const uid = new URL(href).searchParams.get('uid_service')
+    assert.equal(uid === '0', expected.consent === CONTEXTUAL)
+  })
+}
+
+test('Global Privacy Control wins over everything a page says', async (t) => {
+  const before = web.trackers.length
+  const { auctions, url } = await visit(t, 'consent-tcf.html#agreed', async (page) => {
+    await page.addInitScript(() =>
+      Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }),
+    )
+  })
+  assert.equal(auctions[0]?.get('consent'), 'contextual')
+  assert.equal(auctions[0]?.get('consent_source'), 'gpc')
+  assert.deepEqual((await network.recorded(url)).consents, [CONTEXTUAL])
+  assert.equal(web.trackers.length, before)
+})
+
+test('a second copy of the tag on a page does nothing', async (t) => {
+  const { page, quiet, url } = await visit(t, 'smart-links.html')
+  await page.addScriptTag({ url: `${service}/tag/souk.js` })
+  await page.evaluate(() => {
+    const again = document.createElement('script')
+    again.src = (document.querySelector('script[data-publisher]') as HTMLScriptElement).src
+    again.dataset.publisher = 'daily'
+    document.head.append(again)
+  })
+  await quiet()
+  assert.equal((await network.recorded(url)).pages, 1)
+})
+
+test('the tag leaves one global and no layout shift', async (t) => {
+  const { page } = await visit(t, 'smart-links.html', async (page) => {
+    await page.addInitScript(() => {
+      Object.assign(window, { before: new Set(Object.getOwnPropertyNames(window)), shifts: [] })
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) Reflect.get(window, 'shifts').push(entry.toJSON())
+      }).observe({ type: 'layout-shift', buffered: true })
+    })
+  })
+  const added = await page.evaluate(() => {
+    const before = Reflect.get(window, 'before') as Set<string>
+    return Object.getOwnPropertyNames(window).filter((name) => !before.has(name))
+  })
+  // Elements with an id are globals of the browser's own making, but no own properties.
+  assert.deepEqual(
+    added.filter((name) => !['before', 'shifts'].includes(name)),
+    ['souk'],
+  )
+  assert.deepEqual(await page.evaluate(() => Reflect.get(window, 'shifts')), [])
+})
+
+test('#souk-debug opens an overlay that says what the tag does with each link', async (t) => {
+  const { page, errors } = await visit(t, 'smart-links.html#souk-debug')
+  const overlay = page.locator('section')
+  await overlay.getByText('13 links: 7 auctioned, 0 waiting, 6 left alone').waitFor()
+  const text = await overlay.innerText()
+  assert.match(text, /The author wrote #donotlink\./)
+  assert.match(text, /Thing 1 <of> kettles, \$49\.99, The kettles shop/)
+  await page.locator('section button').click()
+  assert.equal(await overlay.count(), 0)
+  assert.deepEqual(errors, [])
+})
