@@ -139,6 +139,7 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
     log: eventLog,
     spool,
     counters: metrics.append,
+    isAccepting: () => claim.isHeld(),
     onLogState: ({ isAway, error }) =>
       isAway
         ? log.warn({ err: error }, 'the event log is away')

@@ -3,7 +3,8 @@
  *
  * Only a hint: it is throttled, may be lost with its connection, and readers poll besides. It
  * travels apart from the appends, because NOTIFY takes a lock of the whole server and keeps it
- * until its commit is on disk: inside the append it would queue the commits of all nodes.
+ * until its commit is on disk: inside the append it would queue the commits of all nodes
+ * (measured with eight connections: half the rate).
  */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'

@@ -30,6 +30,7 @@ interface World {
   readonly spool: Spool
   readonly durable: DurableAppend
   readonly counts: { spooled: number; drained: number; refused: number; unavailable: number }
+  readonly accepting: { is: boolean }
   readonly problems: unknown[]
   readonly states: boolean[]
   readonly owners: string[]
@@ -59,6 +60,7 @@ async function makeWorld(
   const count = (name: keyof typeof counts) => (events: number) => {
     counts[name] += events
   }
+  const accepting = { is: true }
   const states: boolean[] = []
   const owners: string[] = []
   const durable = new DurableAppend({
@@ -70,6 +72,7 @@ async function makeWorld(
       refused: count('refused'),
       unavailable: count('unavailable'),
     },
+    isAccepting: () => accepting.is,
     onLogState: ({ isAway }) => states.push(isAway),
     onProblem: (problem) => problems.push(problem),
     onAdoptedDrained: async (owner) => {
@@ -81,7 +84,7 @@ async function makeWorld(
     await log.close()
     await proxy.close()
   })
-  return { database, proxy, spool, durable, counts, problems, states, owners }
+  return { database, proxy, spool, durable, counts, accepting, problems, states, owners }
 }
 
 async function makeRoot(scope: Scope): Promise<string> {
@@ -224,6 +227,20 @@ test('an event the log will never take is refused, or set aside when it was spoo
   assert.deepEqual(await storedIds(world.database), idsOf(good))
   assert.equal(world.counts.refused, 1)
   assert(world.problems.some((problem) => problem instanceof EventRefused))
+})
+
+test('a process whose number was taken over accepts nothing more and drains what it has', async (t) => {
+  const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
+  const events = makeEvents(5)
+  await world.durable.append(events, { patienceMs: PATIENCE_MS })
+  world.accepting.is = false
+  await assert.rejects(
+    world.durable.append(makeEvents(1), { patienceMs: PATIENCE_MS }),
+    LogUnavailable,
+  )
+  world.proxy.setMode('pass')
+  await untilDrained(world)
+  assert.deepEqual(await storedIds(world.database), idsOf(events))
 })
 
 test('what a dead process had spooled reaches the log, and its owner is named', async (t) => {

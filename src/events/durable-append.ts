@@ -39,6 +39,8 @@ export interface DurableAppendOptions {
   readonly log: EventLog
   readonly spool: Spool
   readonly counters: AppendCounters
+  /** False when this process may accept nothing more: its node number is somebody else's now. */
+  readonly isAccepting: () => boolean
   /** The log went away, with the error that showed it, or takes events again. */
   readonly onLogState: (state: { isAway: boolean; error?: unknown }) => void
   /** Problems that no caller waits for. */
@@ -72,6 +74,7 @@ export class DurableAppend {
     { patienceMs }: { patienceMs: number },
   ): Promise<void> => {
     if (this.#closing !== null) throw new LogUnavailable('the process is stopping')
+    if (!this.#options.isAccepting()) throw new LogUnavailable('another process has this number')
     if (events.length === 0) return
     // Known to be away: why wait for it? The drainer finds out when it is back.
     const isPointless = this.#isLogAway && !this.#options.spool.isEmpty()

@@ -23,6 +23,7 @@ const durable = new DurableAppend({
   log: openPostgresEventLog(JSON.parse(connection) as Connection),
   spool,
   counters: { spooled: none, drained: none, refused: fail, unavailable: none },
+  isAccepting: () => true,
   onLogState: none,
   onProblem: fail,
   onAdoptedDrained: async (owner) => {

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { scopeOf } from '../../test/scope.ts'
+import { makeIdSource } from '../platform/ids.ts'
+import type { Database } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { EVENT_TYPE, newEvent } from './event.ts'
+import { openPostgresEventLog } from './event-log-postgres.ts'
+import { ensureEventPartitions } from './partitions.ts'
+
+const NOON = Date.UTC(2026, 6, 31, 12)
+const DAY_MS = 86_400_000
+
+const { next } = makeIdSource({ nodeId: 1, now: Date.now })
+const eventAt = (atMs: number) => newEvent({ id: next(), atMs, lane: 0, type: EVENT_TYPE.click })
+
+async function rowsByPartition(database: Database): Promise<Record<string, number>> {
+  const rows = await database.rows<{ name: string; n: number }>(sql`
+    select tableoid::regclass::text as name, count(*)::int as n from event group by 1`)
+  return Object.fromEntries(rows.map(({ name, n }) => [name, n]))
+}
+
+test('today and the next seven days get a partition, once', async (t) => {
+  const database = await testDatabase(t)
+  assert.equal(await ensureEventPartitions(database, NOON), 8)
+  assert.equal(await ensureEventPartitions(database, NOON), 0)
+  assert.equal(await ensureEventPartitions(database, NOON + DAY_MS), 1)
+  const rows = await database.rows<{ name: string }>(sql`
+    select inhrelid::regclass::text as name from pg_inherits
+    where inhparent = 'event'::regclass order by name`)
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    [
+      ...['event_20260731', 'event_20260801', 'event_20260802', 'event_20260803'],
+      ...['event_20260804', 'event_20260805', 'event_20260806', 'event_20260807'],
+      ...['event_20260808', 'event_default'],
+    ],
+  )
+})
+
+test('processes that start together do not get in each other’s way', async (t) => {
+  const database = await testDatabase(t)
+  const made = await Promise.all(
+    Array.from({ length: 4 }, () => ensureEventPartitions(database, NOON)),
+  )
+  assert.equal(
+    made.reduce((sum, count) => sum + count),
+    8,
+  )
+})
+
+test('events accepted before their partition existed move into it and stay in order', async (t) => {
+  const scope = scopeOf(t)
+  const database = await testDatabase(scope)
+  const log = openPostgresEventLog(database.connection)
+  scope.after(() => log.close())
+  const events = [0, 1, 30].map((days) => eventAt(NOON + days * DAY_MS))
+  await log.append(events)
+  assert.deepEqual(await rowsByPartition(database), { event_default: 3 })
+  const before = await log.read({ lane: 0, position: '0', limit: 10 })
+
+  await ensureEventPartitions(database, NOON)
+  assert.deepEqual(await rowsByPartition(database), {
+    event_20260731: 1,
+    event_20260801: 1,
+    event_default: 1,
+  })
+  assert.deepEqual(await log.read({ lane: 0, position: '0', limit: 10 }), before)
+  await log.append(events)
+  assert.deepEqual(await log.read({ lane: 0, position: '0', limit: 10 }), before)
+})
+
+test('appends go on while partitions are made', async (t) => {
+  const scope = scopeOf(t)
+  const database = await testDatabase(scope)
+  const log = openPostgresEventLog(database.connection)
+  scope.after(() => log.close())
+  await ensureEventPartitions(database, NOON)
+  // As the upkeep does it, but left open: its locks stay.
+  const upkeep = await database.reserve()
+  scope.after(async () => upkeep.release())
+  await upkeep.run(sql`begin`)
+  await upkeep.run(sql`select create_event_partition('2026-09-01')`)
+  await log.append([eventAt(NOON), eventAt(NOON + DAY_MS)])
+  await upkeep.run(sql`commit`)
+  assert.equal((await log.read({ lane: 0, position: '0', limit: 10 })).length, 2)
+})
