@@ -22,6 +22,7 @@ import { matchRoutes } from './matching/routes.ts'
 import type { Node } from './node.ts'
 import { createHttp, type Http } from './platform/http.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
+import { startSchedules } from './schedules.ts'
 import { staticRoutes } from './static-routes.ts'
 import { FoldLoop, MONEY_LANES, VIEW_LANES } from './stats/fold-loop.ts'
 import { foldMoney } from './stats/fold-money.ts'
@@ -39,7 +40,7 @@ export async function startApp(node: Node): Promise<App> {
   const http = await buildHttp(node)
   await http.listen({ port: node.config.port, host: node.config.host })
   // After the port: a start that fails there leaves nothing running.
-  const workers = node.config.roles.has('worker') ? startWorkers(node) : []
+  const workers = node.config.roles.has('worker') ? await startWorkers(node) : []
   const { port } = http.server.address() as AddressInfo
   return {
     url: `http://localhost:${port}`,
@@ -117,7 +118,8 @@ interface Worker {
   close(): Promise<void>
 }
 
-function startWorkers({ database, eventLog, log, metrics, now }: Node): Worker[] {
+async function startWorkers(node: Node): Promise<Worker[]> {
+  const { database, eventLog, log, metrics, now } = node
   const onError = (error: unknown) => log.error({ err: error }, 'the fold failed; trying again')
   const onFolded = (lane: number, events: readonly { readonly atMs: number }[]) => {
     metrics.folded.inc({ lane }, events.length)
@@ -129,7 +131,7 @@ function startWorkers({ database, eventLog, log, metrics, now }: Node): Worker[]
     new FoldLoop({ ...shared, lanes: VIEW_LANES, fold: foldViews }),
   ]
   for (const loop of loops) loop.start()
-  return loops
+  return [...loops, await startSchedules(node)]
 }
 
 async function openBlocklist(path: string | null) {

@@ -1,0 +1,101 @@
+/**
+ * What is done by the clock: upkeep and forgetting, each named once with its time and its reason.
+ *
+ * Run by graphile-worker, so that of many workers one does each job, and a job that failed is
+ * tried again.
+ */
+import {
+  type CronItem,
+  Logger,
+  parseCronItems,
+  type Runner,
+  run,
+  type TaskList,
+} from 'graphile-worker'
+import { ensureEventPartitions } from './events/partitions.ts'
+import type { Node } from './node.ts'
+import { sql } from './platform/sql.ts'
+
+const DAY_MS = 86_400_000
+/** Idempotency keys are kept 24 hours (decisions 4.1). */
+const IDEMPOTENCY_HOURS = 24
+/** The key that made a session's hash is thrown away after 30 days: nothing can match it then. */
+const SESSION_DAYS = 60
+/** Deleted at once: short transactions, however much there is to forget. */
+const DELETE_ROWS = 10_000
+
+interface Schedule {
+  readonly task: string
+  /** Minute, hour, day, month, weekday; UTC. */
+  readonly cron: string
+  readonly work: (node: Node) => Promise<unknown>
+}
+
+export const SCHEDULES: readonly Schedule[] = [
+  {
+    task: 'event_partitions',
+    cron: '10 * * * *',
+    work: ({ database, now }) => ensureEventPartitions(database, now()),
+  },
+  {
+    task: 'forget_hash_keys',
+    cron: '20 * * * *',
+    work: ({ hashKeys, now }) => hashKeys.forget(now()),
+  },
+  { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
+  { task: 'forget_responses', cron: '40 * * * *', work: forgetResponses },
+  { task: 'forget_page_sessions', cron: '50 3 * * *', work: forgetPageSessions },
+]
+
+/** Starts the schedules on this node's pool. */
+export async function startSchedules(node: Node): Promise<{ close(): Promise<void> }> {
+  const taskList: TaskList = Object.fromEntries(
+    SCHEDULES.map(({ task, work }) => [task, async () => void (await work(node))]),
+  )
+  const items: CronItem[] = SCHEDULES.map(({ task, cron }) => ({ task, match: cron }))
+  const runner: Runner = await run({
+    pgPool: node.database.pool,
+    taskList,
+    parsedCronItems: parseCronItems(items),
+    concurrency: 1,
+    noHandleSignals: true,
+    logger: new Logger(() => (level, message) => {
+      // Its daily business is nobody's news; what failed is.
+      if (level === 'error' || level === 'warning') node.log.warn({ schedule: message }, 'schedule')
+      else node.log.debug({ schedule: message }, 'schedule')
+    }),
+  })
+  return { close: () => runner.stop() }
+}
+
+/** Receipts of clicked results are kept for ever, all others for RECEIPT_HOURS. */
+async function forgetReceipts({ database, config, now }: Node): Promise<void> {
+  const before = new Date(now() - config.receiptHours * 3_600_000)
+  await inBatches(() =>
+    database.run(sql`
+      delete from receipt where ctid = any(array(
+        select receipt.ctid from receipt
+        where at < ${before}
+          and not exists (select from click where click.result_number = receipt.result_number)
+        limit ${DELETE_ROWS}))`),
+  )
+}
+
+async function forgetResponses({ database, now }: Node): Promise<void> {
+  const before = new Date(now() - IDEMPOTENCY_HOURS * 3_600_000)
+  await database.run(sql`delete from idempotent_response where created_at < ${before}`)
+  await database.run(sql`delete from dashboard_session where expires_at < ${new Date(now())}`)
+}
+
+async function forgetPageSessions({ database, now }: Node): Promise<void> {
+  const before = new Date(now() - SESSION_DAYS * DAY_MS)
+  await inBatches(() =>
+    database.run(sql`
+      delete from page_session where ctid = any(array(
+        select ctid from page_session where day < ${before} limit ${DELETE_ROWS}))`),
+  )
+}
+
+async function inBatches(remove: () => Promise<number>): Promise<void> {
+  while ((await remove()) === DELETE_ROWS);
+}
