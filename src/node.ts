@@ -21,7 +21,7 @@ import { EVENT_TYPE, MONEY_LANE, newEvent } from './events/event.ts'
 import type { EventLog } from './events/event-log.ts'
 import { openPostgresEventLog } from './events/event-log-postgres.ts'
 import { HASH_KEYS_REFRESH_MS, HashKeys } from './events/hash-keys.ts'
-import { ensureEventPartitions } from './events/partitions.ts'
+import { startPartitionUpkeep } from './events/partitions.ts'
 import { type Metrics, makeMetrics } from './metrics.ts'
 import { MIGRATIONS_FOLDER, openStorage } from './open-storage.ts'
 import { type Geo, openGeo } from './platform/geo.ts'
@@ -105,7 +105,12 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
     HASH_KEYS_REFRESH_MS,
   )
   closers.add('hash keys', async () => clearInterval(refresh))
-  await ensureEventPartitions(database, now())
+  const partitions = await startPartitionUpkeep({
+    db: database,
+    now,
+    onError: onError('partitions'),
+  })
+  closers.add('partitions', () => partitions.close())
 
   const eventLog = await openEventLog(config, database, onError('event log'))
   closers.add('event log', () => eventLog.close())

@@ -7,7 +7,7 @@ import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { EVENT_TYPE, newEvent } from './event.ts'
 import { openPostgresEventLog } from './event-log-postgres.ts'
-import { ensureEventPartitions } from './partitions.ts'
+import { ensureEventPartitions, startPartitionUpkeep } from './partitions.ts'
 
 const NOON = Date.UTC(2026, 6, 31, 12)
 const DAY_MS = 86_400_000
@@ -85,4 +85,19 @@ test('appends go on while partitions are made', async (t) => {
   await log.append([eventAt(NOON), eventAt(NOON + DAY_MS)])
   await upkeep.run(sql`commit`)
   assert.equal((await log.read({ lane: 0, position: '0', limit: 10 })).length, 2)
+})
+
+test('a process that runs for weeks keeps partitions ahead of its clock', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const database = await testDatabase(t)
+  let clock = NOON
+  const onError = (error: unknown) => assert.fail(String(error))
+  const upkeep = await startPartitionUpkeep({ db: database, now: () => clock, onError })
+  clock += 20 * DAY_MS
+  t.mock.timers.tick(3_600_000)
+  await upkeep.close()
+  const row = await database.row(sql`
+    select to_regclass('event_20260820') is not null and to_regclass('event_20260827') is not null
+      as is_ahead`)
+  assert.deepEqual(row, { is_ahead: true })
 })

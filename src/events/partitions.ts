@@ -11,6 +11,8 @@ import { dayOf } from './event-fields.ts'
 /** Today and a week more: upkeep may fail for days before the default partition is touched. */
 const DAYS_AHEAD = 7
 const DAY_MS = 86_400_000
+/** Often enough that a failure or two do not matter either. */
+const UPKEEP_MS = 3_600_000
 /** While a partition waits for its lock, readers of the log wait behind it. */
 const LOCK_TIMEOUT = '2s'
 
@@ -27,4 +29,28 @@ export async function ensureEventPartitions(db: Db, nowMs: number): Promise<numb
     })
   }
   return made
+}
+
+/** Makes partitions now and then every hour, until closed. */
+export async function startPartitionUpkeep(options: {
+  db: Db
+  now: () => number
+  onError: (error: unknown) => void // also at the start: nothing depends on it at once
+}): Promise<{ close(): Promise<void> }> {
+  const { db, now, onError } = options
+  const run = async () => {
+    await ensureEventPartitions(db, now()).catch(onError)
+  }
+  let running = run()
+  await running
+  const timer = setInterval(() => {
+    running = run()
+  }, UPKEEP_MS)
+  timer.unref()
+  return {
+    close: async () => {
+      clearInterval(timer)
+      await running
+    },
+  }
 }

@@ -46,6 +46,7 @@ const DRAFT_AGE_MAX_MS = 600_000 // Making a cluster takes a second; an older dr
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   max_connections: '100',
+  max_locks_per_transaction: '256', // A query over years of day partitions locks each of them.
   shared_buffers: '256MB',
   effective_cache_size: '1GB',
   work_mem: '8MB',
