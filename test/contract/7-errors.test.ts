@@ -1,0 +1,247 @@
+/** Interface section 7 and decisions, Errors and Paths: one envelope and one table for every error. */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, test } from 'node:test'
+import { ERRORS } from '../../src/platform/errors.ts'
+import { type CallOptions, startApi } from '../api.ts'
+import { testDatabase } from '../database.ts'
+import { openProxy } from '../proxy.ts'
+
+const api = await startApi({ after })
+const ann = await api.account({ is_partner: true })
+const LINKS = '/api/v1/smart_links/'
+const LINKMATE = `/api/v1/publishers/${ann.pubId}/linkmate/smart_links/`
+const STATS = `/api/v1/publishers/${ann.pubId}/stats_by_article_merchant_daily/`
+const MATCH = '/api/v1/product_match/clickmate/exclusive_links/'
+const CONFIG = `/api/v0/publishers/${ann.publishers[0]?.slug}/amp_config/`
+const TOKENINFO = '/api/v1/tokeninfo/'
+
+const GOOD_LINK = { article_name: 'A', article_url: 'https://daily.example/a' }
+const GOOD_CALL = { article: { name: 'A', url: 'https://daily.example/a' }, links: [] }
+
+/** Each endpoint with a request that it answers with success. */
+const ENDPOINTS: readonly { path: string; query?: string; options: CallOptions; allow: string }[] =
+  [
+    { path: LINKS, options: { key: ann.key, body: GOOD_LINK }, allow: 'POST, OPTIONS' },
+    { path: LINKMATE, options: { body: GOOD_CALL }, allow: 'POST, OPTIONS' },
+    { path: TOKENINFO, options: { key: ann.key }, allow: 'GET, HEAD, OPTIONS' },
+    {
+      path: STATS,
+      query: 'date_from=2026-03-01&date_to=2026-03-02',
+      options: { key: ann.key },
+      allow: 'GET, HEAD, OPTIONS',
+    },
+    {
+      path: MATCH,
+      query: `publisher_slug=${ann.publishers[0]?.slug}&gtin=1`,
+      options: {},
+      allow: 'GET, HEAD, OPTIONS',
+    },
+    { path: CONFIG, options: {}, allow: 'GET, HEAD, OPTIONS' },
+  ]
+
+test('every documented error has the status and code of the table', () => {
+  const documented: [keyof typeof ERRORS, number, number][] = [
+    ['badRequest', 400, 4000],
+    ['invalidApiKey', 401, 4302],
+    ['notYours', 403, 4303],
+    ['notPartner', 403, 4304],
+    ['notFound', 404, 4040],
+    ['methodNotAllowed', 405, 4050],
+    ['idempotencyConflict', 409, 4090],
+    ['tooLarge', 413, 4130],
+    ['unsupportedMediaType', 415, 4150],
+    ['rateLimited', 429, 4290],
+    ['internal', 500, 5000],
+    ['unavailable', 503, 5030],
+  ]
+  for (const [name, status, code] of documented) {
+    assert.deepEqual([ERRORS[name].status, ERRORS[name].code], [status, code], name)
+  }
+  assert.equal(ERRORS.invalidApiKey.message, 'Invalid API token')
+  const codes = Object.values(ERRORS).map(({ code }) => code)
+  assert.equal(new Set(codes).size, codes.length, 'a code means one thing')
+})
+
+test('a path works without its slash and with an empty query, without a redirect', async () => {
+  for (const { path, query = '', options } of ENDPOINTS) {
+    for (const form of [`${path}?${query}`, `${path.slice(0, -1)}?&&${query}&`]) {
+      const answer = await api.call(form, options)
+      assert.ok(answer.status === 200 || answer.status === 201, `${form} ${answer.text}`)
+    }
+  }
+})
+
+test('HEAD works wherever GET does, with the same status and no body', async () => {
+  for (const { path, query = '', options, allow } of ENDPOINTS) {
+    if (!allow.startsWith('GET')) continue
+    const get = await api.call(`${path}?${query}`, options)
+    const head = await api.call(`${path}?${query}`, { ...options, method: 'HEAD' })
+    assert.deepEqual([head.status, head.text], [get.status, ''], path)
+    assert.equal(head.headers.get('content-type'), get.headers.get('content-type'))
+  }
+})
+
+test('a wrong method is 405 with what is allowed; an unknown path is 404', async () => {
+  for (const { path, allow } of ENDPOINTS) {
+    for (const method of ['PUT', 'DELETE', 'PATCH', allow.startsWith('GET') ? 'POST' : 'GET']) {
+      const answer = await api.call(path, { method })
+      assert.deepEqual([answer.status, answer.failure().code], [405, 4050], `${method} ${path}`)
+      assert.equal(answer.headers.get('allow'), allow)
+    }
+    for (const wrong of [`${path}more/`, path.replace('/v1/', '/v2/').replace('/v0/', '/v9/')]) {
+      const answer = await api.call(wrong)
+      assert.deepEqual([answer.status, answer.failure().code], [404, 4040], wrong)
+    }
+  }
+})
+
+test('OPTIONS answers preflights: open endpoints to all, account endpoints to known origins', async () => {
+  const open = new Set([LINKMATE, CONFIG])
+  const preflight = async (path: string, origin: string) => {
+    const headers = { origin, 'access-control-request-method': 'GET' }
+    const answer = await api.call(path, { method: 'OPTIONS', headers })
+    assert.equal(answer.status, 204, path)
+    assert.equal(answer.text, '')
+    return answer.headers
+  }
+  for (const { path } of ENDPOINTS) {
+    const known = await preflight(path, 'https://tools.example')
+    assert.equal(known.get('access-control-allow-origin'), 'https://tools.example', path)
+    assert.match(known.get('access-control-allow-headers') ?? '', /content-type/)
+    assert.match(known.get('vary') ?? '', /origin/i)
+    const stranger = await preflight(path, 'https://anybody.example')
+    const allowed = open.has(path) ? 'https://anybody.example' : null
+    assert.equal(stranger.get('access-control-allow-origin'), allowed, path)
+  }
+})
+
+test('a browser of a known origin may read the errors as well', async () => {
+  const answer = await api.call(TOKENINFO, { headers: { origin: 'https://tools.example' } })
+  assert.equal(answer.status, 401)
+  assert.equal(answer.headers.get('access-control-allow-origin'), 'https://tools.example')
+})
+
+test('each response carries X-Request-Id, the caller’s own if it is a sane one', async () => {
+  for (const { path, query = '', options } of ENDPOINTS) {
+    const sent = { ...options, headers: { 'x-request-id': 'trace-1.2:3' } }
+    const echoed = await api.call(`${path}?${query}`, sent)
+    assert.equal(echoed.headers.get('x-request-id'), 'trace-1.2:3', path)
+    const wrong = await api.call(path, { headers: { 'x-request-id': '<script>' } })
+    assert.match(wrong.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
+  }
+  assert.match(
+    (await api.call('/api/nowhere')).headers.get('x-request-id') ?? '',
+    /^[0-9a-f-]{36}$/,
+  )
+})
+
+test('malformed JSON, bad UTF-8 and U+0000 are 400 and name the body', async () => {
+  const bodies: (string | Uint8Array)[] = [
+    '{',
+    '{"a":1}}',
+    '',
+    'NaN',
+    Buffer.from([0x22, 0xff, 0x22]),
+    Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
+    '{"article_name":"a\\u0000b"}',
+  ]
+  for (const body of bodies) {
+    const response = await fetch(api.url + LINKMATE, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
+    const answer = JSON.parse(await response.text())
+    assert.equal(response.status, 400, String(body))
+    assert.equal(answer.error.code, 4000)
+    assert.equal(answer.error.data[0].field, 'body', String(body))
+  }
+})
+
+test('a body over 1 MiB is 413, one of another type 415', async () => {
+  for (const [path, key] of [
+    [LINKS, ann.key],
+    [LINKMATE, undefined],
+  ] as const) {
+    const keyed = key === undefined ? {} : { key }
+    const large = await api.call(path, { ...keyed, body: JSON.stringify('x'.repeat(1_048_577)) })
+    assert.deepEqual([large.status, large.failure().code], [413, 4130], path)
+    const most = await api.call(path, { ...keyed, body: JSON.stringify('x'.repeat(1_048_000)) })
+    assert.equal(most.status, 400, 'up to the limit it is read')
+    for (const type of ['application/xml', 'application/x-www-form-urlencoded', 'image/png', 'x']) {
+      const headers = { 'content-type': type }
+      const answer = await api.call(path, { ...keyed, body: '{}', headers })
+      assert.deepEqual([answer.status, answer.failure().code], [415, 4150], type)
+    }
+    for (const type of ['application/json', 'text/plain', 'Text/Plain; charset=UTF-8']) {
+      const body = path === LINKS ? GOOD_LINK : GOOD_CALL
+      const answer = await api.call(path, { ...keyed, body, headers: { 'content-type': type } })
+      assert.ok(answer.status < 300, `${type} ${answer.text}`)
+    }
+  }
+})
+
+test('__proto__ and constructor are ignored like any unknown field', async () => {
+  const body = `{"article_name":"A","article_url":"https://daily.example/proto",
+    "__proto__":{"url":"https://evil.example/","pub_id":9999},"constructor":{"prototype":{"x":1}}}`
+  const answer = await api.call(LINKS, { key: ann.key, body })
+  assert.equal(answer.status, 201, answer.text)
+  assert.equal(answer.entry().url, null)
+  assert.equal(answer.entry().pub_id, ann.pubId)
+})
+
+test('deep JSON is answered, not followed into the ground', async () => {
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
+  for (const body of [
+    deep,
+    `{"links":${deep}}`,
+    `{"article":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`,
+  ]) {
+    const answer = await api.call(LINKMATE, { body })
+    assert.equal(answer.status, 400)
+    assert.equal(answer.failure().code, 4000)
+  }
+})
+
+test('what is no readable request still gets the envelope', async () => {
+  const long = `GET ${TOKENINFO}?x=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`
+  for (const text of [long, 'GET /api/v1/tokeninfo/ HTTP/1.1\r\nBad Header\r\n\r\n']) {
+    const answer = await sendRaw(text)
+    assert.match(answer, /^HTTP\/1\.1 400 /)
+    const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))
+    assert.equal(body.error.code, 4000)
+    assert.equal(body.error.data[0].field, 'request')
+  }
+  const undecodable = await api.call('/api/v1/publishers/%zz/linkmate/smart_links/', { body: {} })
+  assert.deepEqual([undecodable.status, undecodable.failure().code], [400, 4000])
+})
+
+test('with the storage out of reach the answer is 503 with Retry-After, and tells nothing else', async (t) => {
+  const { user, host, port, database } = (await testDatabase(t)).connection
+  const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
+  t.after(() => proxy.close())
+  const DATABASE_URL = `postgres://${user}@127.0.0.1:${proxy.port}/${database}`
+  const lost = await startApi(t, { env: { DATABASE_URL, LOG_LEVEL: 'silent' } })
+  const { key } = await lost.account()
+  proxy.setMode('refuse')
+  const answer = await lost.call(TOKENINFO, { key })
+  assert.deepEqual([answer.status, answer.failure().code], [503, 5030])
+  assert.ok(Number(answer.headers.get('retry-after')) > 0)
+  assert.equal(answer.failure().message, ERRORS.unavailable.message)
+  assert.equal(answer.failure().data, null)
+  proxy.setMode('pass')
+  assert.equal((await lost.call(TOKENINFO, { key })).status, 200)
+})
+
+function sendRaw(text: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1', () => socket.write(text))
+  let answer = ''
+  socket.on('data', (chunk) => {
+    answer += chunk
+  })
+  socket.on('close', () => resolve(answer))
+  socket.on('error', reject)
+  return promise
+}
