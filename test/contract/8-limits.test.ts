@@ -1,0 +1,147 @@
+/** Interface section 8 and decisions, Rate limits: each limit, at its value and one above. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { startApi } from '../api.ts'
+
+const api = await startApi({ after })
+const ann = await api.account({ is_partner: true })
+const slug = ann.publishers[0]?.slug ?? ''
+const MATCH = '/api/v1/product_match/clickmate/exclusive_links/'
+const BASE = 'https://x.example/'
+const letters = (count: number) => 'x'.repeat(count)
+const url = (length: number) => BASE + letters(length - BASE.length)
+const article = { article_url: url(50), article_name: 'A' }
+
+async function match(query: Record<string, string>) {
+  const answer = await api.call(
+    `${MATCH}?${new URLSearchParams({ publisher_slug: slug, ...query })}`,
+  )
+  return answer.status === 200 ? 'answered' : answer.failure().fields.join()
+}
+
+test('product matching: each length is taken at its limit and refused one above', async () => {
+  const unknown = await api.call(`${MATCH}?publisher_slug=${letters(64)}&gtin=1`)
+  assert.equal(unknown.status, 404, '64 characters are a slug, if nobody’s')
+  assert.equal(await match({ publisher_slug: letters(65), gtin: '1' }), 'publisher_slug')
+  assert.equal(await match({ gtin: letters(50) }), 'answered')
+  assert.equal(await match({ gtin: letters(51) }), 'gtin')
+  assert.equal(await match({ sku: letters(50) }), 'answered')
+  assert.equal(await match({ sku: letters(51) }), 'sku')
+  assert.equal(await match({ ...article, sku: letters(255) }), 'answered')
+  assert.equal(await match({ ...article, sku: letters(256) }), 'sku')
+  assert.equal(await match({ product_url: url(2048) }), 'answered')
+  assert.equal(await match({ product_url: url(2049) }), 'product_url')
+  assert.equal(await match({ gtin: '1', article_url: url(2048) }), 'answered')
+  assert.equal(await match({ gtin: '1', article_url: url(2049) }), 'article_url')
+  assert.equal(await match({ gtin: '1', article_name: letters(100) }), 'answered')
+  assert.equal(await match({ gtin: '1', article_name: letters(101) }), 'article_name')
+})
+
+test('a gtin has at most 14 characters in variant B, at most 50 in variant A', async () => {
+  const bob = await api.account({})
+  const publisher_slug = bob.publishers[0]?.slug ?? ''
+  const status = async (gtin: string) => {
+    const query = new URLSearchParams({ publisher_slug, gtin, ...article })
+    return (await api.call(`${MATCH}?${query}`)).status
+  }
+  assert.equal(await status(letters(14)), 200)
+  assert.equal(await status(letters(15)), 403, 'variant A, which is for members')
+  assert.equal(await status(letters(51)), 400)
+})
+
+test('lengths are counted in characters, not in bytes', async () => {
+  assert.equal(await match({ gtin: '1', article_name: 'ü'.repeat(100) }), 'answered')
+  assert.equal(await match({ gtin: '1', article_name: '日'.repeat(101) }), 'article_name')
+})
+
+test('an events call has 1 to 100 events', async () => {
+  const send = (events: number) =>
+    api.call('/api/v1/events/impressions/page_impression/', {
+      body: {
+        organization_type: 'publisher',
+        organization_id: ann.pubId,
+        user: { page_session_uuid: randomUUID(), source_url: BASE },
+        events: Array.from({ length: events }, () => ({})),
+      },
+    })
+  assert.equal((await send(1)).status, 201)
+  assert.equal((await send(100)).status, 201)
+  assert.deepEqual((await send(0)).failure().fields, ['events'])
+  assert.deepEqual((await send(101)).failure().fields, ['events'])
+})
+
+test('limits are on by default, with the documented rates', () => {
+  assert.deepEqual(readConfig({}).rateLimits, {
+    auction: { rate: 2000, burst: 10_000 },
+    events: { rate: 1000, burst: 5000 },
+    linkmate: { rate: 20, burst: 100 },
+    key: { rate: 50, burst: 200 },
+    redirect: { rate: 50, burst: 200 },
+  })
+  assert.equal(readConfig({ RATE_LIMITS: 'key=0' }).rateLimits.key, null)
+  assert.ok(Object.values(readConfig({ RATE_LIMITS: '0' }).rateLimits).every((x) => x === null))
+})
+
+test('a key that calls too often gets 429 with the headers that say when to come back', async (t) => {
+  const clock = { nowMs: Date.parse('2026-03-02T10:00:00Z') }
+  const limited = await startApi(t, { env: { RATE_LIMITS: 'key=2:3' }, now: () => clock.nowMs })
+  const [one, two] = [await limited.account(), await limited.account()]
+  const ask = (key: string) => limited.call('/api/v1/tokeninfo/', { key })
+  for (let call = 0; call < 3; call += 1) assert.equal((await ask(one.key)).status, 200)
+  const refused = await ask(one.key)
+  assert.deepEqual([refused.status, refused.failure().code], [429, 4290])
+  const header = (name: string) => refused.headers.get(name)
+  assert.deepEqual(
+    [header('retry-after'), header('ratelimit-limit'), header('ratelimit-remaining')],
+    ['1', '3', '0'],
+  )
+  assert.equal(header('ratelimit-reset'), '1')
+  assert.equal((await ask(two.key)).status, 200, 'each key has its own')
+  clock.nowMs += 500
+  assert.equal((await ask(one.key)).status, 200, 'two a second come back')
+  assert.equal((await ask(one.key)).status, 429)
+})
+
+test('a limited call is not recorded', async (t) => {
+  const limited = await startApi(t, { env: { RATE_LIMITS: 'events=1:1,auction=1:1' } })
+  const { pubId } = await limited.account()
+  const send = () =>
+    limited.call('/api/v1/events/impressions/page_impression/', {
+      body: {
+        organization_type: 'publisher',
+        organization_id: pubId,
+        user: { page_session_uuid: randomUUID(), source_url: BASE },
+        events: [{}],
+      },
+    })
+  assert.equal((await send()).status, 201)
+  const refused = await send()
+  assert.deepEqual([refused.status, refused.failure().code], [429, 4290])
+  assert.ok(Number(refused.headers.get('retry-after')) >= 1)
+  const auctions = await Promise.all(
+    [1, 2].map(() => limited.call('/api/v1/auction/?a=9007199254740993')),
+  )
+  assert.deepEqual(auctions.map(({ status }) => status).toSorted(), [404, 429])
+  await limited.app.settled()
+  const { rows } = await limited.db.pool.query('select count(*) as n from event')
+  assert.equal(rows[0].n, '1')
+})
+
+test('only a trusted proxy says whose call it is', async (t) => {
+  const body = { article: { name: 'A', url: BASE }, links: [] }
+  const statuses = async (trusted: string) => {
+    const env = { RATE_LIMITS: 'linkmate=1:1', TRUSTED_PROXIES: trusted }
+    const limited = await startApi(t, { env })
+    const { pubId } = await limited.account({ is_partner: true })
+    const path = `/api/v1/publishers/${pubId}/linkmate/smart_links/`
+    const ask = async (address: string) => {
+      const headers = { 'x-forwarded-for': address }
+      return (await limited.call(path, { body, headers })).status
+    }
+    return [await ask('203.0.113.1'), await ask('203.0.113.2'), await ask('203.0.113.2')]
+  }
+  assert.deepEqual(await statuses(''), [200, 429, 429])
+  assert.deepEqual(await statuses('127.0.0.0/8'), [200, 200, 429])
+})

@@ -1,0 +1,373 @@
+/**
+ * Bad input for every schema of the account endpoints, against the running service over a socket:
+ * never a 5xx, never half applied, and the error names the field. fast-check prints the seed and
+ * the smallest failing input.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import type { TSchema } from 'typebox'
+import { CreateKeyBody, LoginBody } from '../../src/accounts/schema.ts'
+import { CreateSmartLinkBody, LinkMateBody } from '../../src/links/schema.ts'
+import { MatchQuery } from '../../src/matching/schema.ts'
+import { sql } from '../../src/platform/sql.ts'
+import { StatsQuery } from '../../src/stats/schema.ts'
+import { type Answer, startApi } from '../api.ts'
+
+const RUNS = 200
+const MILLION = 1_000_000
+
+interface BodyEndpoint {
+  readonly path: string
+  readonly schema: TSchema
+  readonly good: object
+  readonly key?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface QueryEndpoint {
+  readonly path: string
+  readonly schema: TSchema
+  readonly good: Readonly<Record<string, string>>
+  readonly key?: string
+}
+
+const api = await startApi({ after })
+const ann = await api.account({ is_partner: true })
+const { email, password } = ann
+const login = await api.call('/dashboard/api/login/', { body: { email, password } })
+const cookie = login.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+const { key } = ann
+const article_url = 'https://daily.example/fuzz'
+const bodies: readonly BodyEndpoint[] = [
+  {
+    path: '/api/v1/smart_links/',
+    schema: CreateSmartLinkBody,
+    key,
+    good: {
+      url: 'https://shop.example/p',
+      article_name: 'Fuzz',
+      article_url,
+      article_publication_date: '2026-03-01',
+      exclusive_match_requested: true,
+      pub_id: ann.pubId,
+    },
+  },
+  {
+    path: `/api/v1/publishers/${ann.pubId}/linkmate/smart_links/`,
+    schema: LinkMateBody,
+    good: {
+      article: { name: 'Fuzz', url: article_url },
+      links: [{ raw_url: 'https://shop.example/p', exclusive_match_requested: false }],
+      unwrap_links: true,
+    },
+  },
+  {
+    path: '/dashboard/api/keys/',
+    schema: CreateKeyBody,
+    headers: { cookie },
+    good: { description: 'fuzz', expires: '2999-01-01' },
+  },
+  { path: '/dashboard/api/login/', schema: LoginBody, good: { email: 'x@y.example', password } },
+]
+const queries: readonly QueryEndpoint[] = [
+  {
+    path: `/api/v1/publishers/${ann.pubId}/stats_by_article_merchant_daily/`,
+    schema: StatsQuery,
+    key,
+    good: {
+      date_from: '2026-03-01',
+      date_to: '2026-03-02',
+      limit: '5',
+      order_by: 'clicks',
+      out_of_network: 'true',
+    },
+  },
+  {
+    path: '/api/v1/product_match/clickmate/exclusive_links/',
+    schema: MatchQuery,
+    good: {
+      publisher_slug: ann.publishers[0]?.slug ?? '',
+      gtin: '9521000000018',
+      sku: 'A-1',
+      product_url: 'https://shop.example/p',
+      article_url,
+      article_name: 'Fuzz',
+    },
+  },
+]
+
+/** Every place of a schema: its path in a body and what stands there. */
+interface Place {
+  readonly path: readonly (string | number)[]
+  readonly type: string
+}
+
+function placesOf(schema: TSchema, path: readonly (string | number)[] = []): Place[] {
+  const { type, properties, items, anyOf } = schema as {
+    type?: string
+    properties?: Record<string, TSchema>
+    items?: TSchema
+    anyOf?: TSchema[]
+  }
+  // A union here is a type or null.
+  const [first] = anyOf ?? []
+  if (first !== undefined) return placesOf(first, path)
+  const inside = Object.entries(properties ?? {}).flatMap(([name, inner]) =>
+    placesOf(inner, [...path, name]),
+  )
+  const element = items === undefined ? [] : placesOf(items, [...path, 0])
+  return [{ path, type: type ?? 'unknown' }, ...inside, ...element]
+}
+
+/** Values that are not of a type; null stands apart, because some fields may be null. */
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  string: ['text', ''],
+  integer: [5, -1, 2 ** 53],
+  number: [1.5, 1e300],
+  boolean: [true, false],
+  array: [[], [[]], ['x']],
+  object: [{}, { toString: 1, hasOwnProperty: 'x' }],
+}
+const wrongFor = (type: string) =>
+  fc.constantFrom(
+    ...Object.entries(VALUES)
+      .filter(([name]) => name !== type)
+      .flatMap(([, values]) => values),
+  )
+
+/** The same value with one place replaced. */
+function replaced(
+  value: unknown,
+  [step, ...rest]: readonly (string | number)[],
+  by: unknown,
+): unknown {
+  if (step === undefined) return by
+  if (Array.isArray(value)) {
+    return value.map((item, at) => (at === step ? replaced(item, rest, by) : item))
+  }
+  const record = value as Record<string, unknown>
+  return { ...record, [step]: replaced(record[step], rest, by) }
+}
+
+/** `['links', 0, 'raw_url']` → `links[0].raw_url`; the whole body is `body`. */
+function fieldOf(path: readonly (string | number)[]): string {
+  const text = path.reduce<string>(
+    (before, step) =>
+      typeof step === 'number' ? `${before}[${step}]` : before === '' ? step : `${before}.${step}`,
+    '',
+  )
+  return text === '' ? 'body' : text
+}
+
+const send = ({ path, key, headers }: BodyEndpoint, body: unknown): Promise<Answer> =>
+  api.call(path, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(key === undefined ? {} : { key }),
+    ...(headers === undefined ? {} : { headers }),
+  })
+
+/** What a refused call must leave untouched. */
+async function state(): Promise<unknown> {
+  return api.db.row(sql`
+    select (select count(*) from article) as articles, (select count(*) from smart_link) as links,
+      (select count(*) from api_key) as keys, (select count(*) from dashboard_session) as sessions,
+      (select count(*) from idempotent_response) as responses
+  `)
+}
+
+/** A refusal in the envelope; a 400 lists its faults, each a field and a rule. */
+function checkRefusal(answer: Answer): string[] {
+  assert.ok(answer.status >= 400 && answer.status < 500, `${answer.status} ${answer.text}`)
+  const { code, data, fields } = answer.failure()
+  if (answer.status !== 400) return fields
+  assert.equal(code, 4000)
+  assert.ok(Array.isArray(data) && data.length > 0, answer.text)
+  for (const { field, rule } of data) {
+    assert.equal(typeof field, 'string')
+    assert.ok(field !== '' && typeof rule === 'string' && rule !== '', answer.text)
+  }
+  return fields
+}
+
+test('a value of a wrong type at any place of any body is 400, named, and changes nothing', async () => {
+  const cases = bodies.flatMap((endpoint) =>
+    placesOf(endpoint.schema).map((place) => ({ endpoint, place })),
+  )
+  const given = fc
+    .constantFrom(...cases)
+    .chain(({ endpoint, place }) => wrongFor(place.type).map((by) => ({ endpoint, place, by })))
+  await fc.assert(
+    fc.asyncProperty(given, async ({ endpoint, place, by }) => {
+      // An integer is a number, and the integers among numbers are integers.
+      if (place.type === 'integer' && Number.isInteger(by)) return
+      const before = await state()
+      const answer = await send(endpoint, replaced(endpoint.good, place.path, by))
+      const fields = checkRefusal(answer)
+      if (answer.status === 429) return // Log-ins are few by design.
+      assert.equal(answer.status, 400, answer.text)
+      const field = fieldOf(place.path)
+      assert.ok(
+        fields.some((name) => name === field || name.startsWith(`${field}.`)) || field === 'body',
+        `${field} is not among ${fields}`,
+      )
+      assert.deepEqual(await state(), before)
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('any JSON at any place is answered without a 5xx, and refused calls change nothing', async () => {
+  const cases = bodies.flatMap((endpoint) =>
+    placesOf(endpoint.schema).map((place) => ({ endpoint, place })),
+  )
+  const strange = fc.oneof(
+    fc.jsonValue({ maxDepth: 4 }),
+    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc.string({ unit: 'grapheme', maxLength: 300 }),
+    fc.webUrl({ withQueryParameters: true, withFragments: true }),
+    fc.constantFrom(
+      '__proto__',
+      'constructor',
+      'https://',
+      'http://[::1',
+      'https://\ud800.example',
+    ),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...cases), strange, async ({ endpoint, place }, by) => {
+      const before = await state()
+      const answer = await send(endpoint, replaced(endpoint.good, place.path, by))
+      assert.ok(answer.status < 500, answer.text)
+      if (answer.status < 400) return
+      checkRefusal(answer)
+      assert.deepEqual(await state(), before)
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('a string of a million characters at any place is refused and named', async () => {
+  for (const endpoint of bodies) {
+    for (const { path, type } of placesOf(endpoint.schema)) {
+      if (path.length === 0) continue
+      const answer = await send(endpoint, replaced(endpoint.good, path, 'x'.repeat(MILLION)))
+      if (answer.status === 429) continue
+      assert.equal(
+        answer.status,
+        400,
+        `${endpoint.path} ${fieldOf(path)} ${answer.text.slice(0, 300)}`,
+      )
+      assert.ok(answer.failure().fields.includes(fieldOf(path)), `${type} ${fieldOf(path)}`)
+      assert.ok(answer.text.length < 10_000, 'the error does not repeat the input')
+    }
+  }
+})
+
+test('bytes that are no JSON, or no UTF-8, are 400 and change nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(),
+      fc.oneof(
+        fc.uint8Array({ maxLength: 200 }),
+        fc.string().map((text) => Buffer.from(text)),
+      ),
+      async (at, bytes) => {
+        const endpoint = bodies[at % bodies.length]
+        assert.ok(endpoint !== undefined)
+        const before = await state()
+        const response = await fetch(api.url + endpoint.path, {
+          method: 'POST',
+          body: bytes,
+          headers: {
+            'content-type': 'application/json',
+            authorization: `SERVICE-API-KEY ${endpoint.key ?? ann.key}`,
+            ...endpoint.headers,
+          },
+        })
+        const text = await response.text()
+        assert.ok(response.status >= 400 && response.status < 500, `${response.status} ${text}`)
+        assert.equal(JSON.parse(text).info.error, true)
+        assert.deepEqual(await state(), before)
+      },
+    ),
+    { numRuns: RUNS },
+  )
+})
+
+test('any text as any query parameter, once or twice, is answered without a 5xx', async () => {
+  const cases = queries.flatMap((endpoint) =>
+    Object.keys(endpoint.good).map((name) => ({ endpoint, name })),
+  )
+  const text = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 300 }),
+    fc.string({ unit: 'binary', maxLength: 100 }),
+    fc.constantFrom('0', '-1', '1e3', '9'.repeat(30), 'NaN', '%', "' or 1=1 --", 'x'.repeat(5000)),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...cases),
+      text,
+      fc.boolean(),
+      async ({ endpoint, name }, value, isTwice) => {
+        const query = new URLSearchParams(endpoint.good)
+        query.set(name, value.toWellFormed())
+        if (isTwice) query.append(name, 'again')
+        const { path, key } = endpoint
+        const answer = await api.call(`${path}?${query}`, key === undefined ? {} : { key })
+        assert.ok(answer.status < 500, answer.text)
+        if (answer.status < 400) return
+        const fields = checkRefusal(answer)
+        const isNul = value.includes('\0')
+        // Without a usable gtin or sku another parameter may be what is then wrong.
+        if (answer.status === 400 && isTwice && !isNul)
+          assert.ok(fields.includes(name), answer.text)
+      },
+    ),
+    { numRuns: RUNS },
+  )
+})
+
+test('raw bytes in an address are answered in the envelope, whatever they are', async () => {
+  const characters = [...'%?&=/+#;:@!~az09\\"<>{}|^`[]'].concat('%00', '%ff', '%F0%9F', '__proto__')
+  const raw = fc.array(fc.constantFrom(...characters), { maxLength: 60 }).map((all) => all.join(''))
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), raw, async (at, text) => {
+      const endpoint = queries[at % queries.length]
+      assert.ok(endpoint !== undefined)
+      const { path, key } = endpoint
+      const answer = await api.call(`${path}?${text}`, key === undefined ? {} : { key })
+      checkRefusal(answer)
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('ids of any size and form in a path are 400, 403 or 404', async () => {
+  const ids = fc.oneof(
+    fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
+    fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+      .map((text) => encodeURIComponent(text.toWellFormed())),
+    fc.constantFrom('0', '1.0', '1e3', '0x10', ' 1', '+1', 'null', '__proto__', '%00'),
+  )
+  await fc.assert(
+    fc.asyncProperty(ids, async (id) => {
+      const own = String(ann.pubId)
+      if (decodeURIComponent(id) === own || id === '.' || id === '..') return
+      const days = 'date_from=2026-03-01&date_to=2026-03-02'
+      const stats = await api.call(
+        `/api/v1/publishers/${id}/stats_by_article_merchant_daily/?${days}`,
+        { key: ann.key },
+      )
+      const body = { article: { name: 'A', url: 'https://a.example/' }, links: [] }
+      const linkmate = await api.call(`/api/v1/publishers/${id}/linkmate/smart_links/`, { body })
+      for (const answer of [stats, linkmate]) {
+        assert.ok([400, 403, 404].includes(answer.status), `${id} ${answer.status} ${answer.text}`)
+        checkRefusal(answer)
+      }
+    }),
+    { numRuns: RUNS },
+  )
+})
