@@ -1,4 +1,4 @@
-/** `souk doctor`: is everything in place that the service stands on? Each check says what it saw. */
+/** `souk doctor`: is all in place that the service stands on? Each check says what it saw. */
 import { constants } from 'node:fs'
 import { access, readdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'

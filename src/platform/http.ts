@@ -2,7 +2,7 @@
  * The HTTP server: Fastify for everything that is not hot, with the limits, the error envelope,
  * request ids, CORS and OpenAPI that all endpoints share.
  */
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import swagger from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -12,6 +12,7 @@ import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type FastifyServerFactoryHandler,
   LogController,
 } from 'fastify'
 import type { Cidr } from './client-address.ts'
@@ -69,30 +70,62 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
       reply.status(known.status).header('x-request-id', request.id).send(failure(known))
     },
     clientErrorHandler: refuseUnreadable,
-    serverFactory: (handler) => {
-      const isHot = hotServer({
-        match: options.matchHot,
-        trustedProxies: options.trustedProxies,
-        toApiError: (error, id) => {
-          const known = toApiError(error as FastifyError, options)
-          if (known.status >= 500)
-            options.log.error({ err: error, request_id: id }, 'request failed')
-          return known
-        },
-      })
-      const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (req, res) => {
-        if (!isHot(req, res)) handler(req, res)
-      })
-      server.requestTimeout = REQUEST_TIMEOUT_MS
-      server.headersTimeout = HEADERS_TIMEOUT_MS
-      server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS
-      return server
-    },
+    serverFactory: (handler) => makeServer(options, handler),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   http.setValidatorCompiler(validatorCompiler)
   parseBodies(http)
   const methodsOf = rememberRoutes(http)
+  addHooks(http, options, methodsOf)
+  addErrorHandlers(http, options, methodsOf)
+  await http.register(swagger, { openapi: OPENAPI })
+  return http as unknown as Http
+}
+
+const OPENAPI = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Souk',
+    version: '1',
+    description: 'Smart links, product matching, auctions, events and statistics.',
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  components: {
+    securitySchemes: {
+      apiKey: {
+        type: 'apiKey' as const,
+        in: 'header',
+        name: 'Authorization',
+        description: '`SERVICE-API-KEY <key>`',
+      },
+    },
+  },
+}
+
+/** Hot requests are answered straight on node:http, the others by Fastify's handler. */
+function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler): Server {
+  const isHot = hotServer({
+    match: options.matchHot,
+    trustedProxies: options.trustedProxies,
+    toApiError: (error, id) => {
+      const known = toApiError(error as FastifyError, options)
+      if (known.status >= 500) options.log.error({ err: error, request_id: id }, 'request failed')
+      return known
+    },
+  })
+  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (req, res) => {
+    if (!isHot(req, res)) handler(req, res)
+  })
+  server.requestTimeout = REQUEST_TIMEOUT_MS
+  server.headersTimeout = HEADERS_TIMEOUT_MS
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS
+  return server
+}
+
+type MethodsOf = ReturnType<typeof rememberRoutes>
+
+/** The caller's address, request id and CORS of each request; one log line of each answer. */
+function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: MethodsOf): void {
   http.decorateRequest('clientAddress', '')
   http.addHook('onRequest', async (request, reply) => {
     const { headers, socket, routeOptions } = request
@@ -116,6 +149,10 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     // The pattern rather than the address: addresses of readers' pages can carry personal data.
     request.log.info({ method, route: routeOptions.url, status: reply.statusCode, ms }, 'request')
   })
+}
+
+/** One envelope for every error; 405 with Allow, and preflights, where only the method differs. */
+function addErrorHandlers(http: FastifyInstance, options: HttpOptions, methodsOf: MethodsOf): void {
   http.setErrorHandler((error, request, reply) => {
     const known = toApiError(error as FastifyError, options)
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
@@ -132,28 +169,6 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     }
     throw new ApiError('methodNotAllowed', { headers: { allow: methods.join(', ') } })
   })
-  await http.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Souk',
-        version: '1',
-        description: 'Smart links, product matching, auctions, events and statistics.',
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      components: {
-        securitySchemes: {
-          apiKey: {
-            type: 'apiKey',
-            in: 'header',
-            name: 'Authorization',
-            description: '`SERVICE-API-KEY <key>`',
-          },
-        },
-      },
-    },
-  })
-  return http as unknown as Http
 }
 
 /** What is no HTTP, or too long to be read as such, gets the envelope all the same. */

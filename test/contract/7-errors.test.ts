@@ -1,4 +1,4 @@
-/** Interface section 7 and decisions, Errors and Paths: one envelope and one table for every error. */
+/** Interface section 7 and decisions, Errors and Paths: one envelope, one table of errors. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
