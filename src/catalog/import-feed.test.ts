@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
 import { testDatabase } from '../../test/database.ts'
 import { sql } from '../platform/sql.ts'
 import { urlKey } from '../platform/url.ts'
@@ -275,4 +276,40 @@ test('an unknown merchant is refused, and progress ends at the whole feed', asyn
     onProgress: ({ rows, bytes, totalBytes }) => void shown.push([rows, bytes - totalBytes]),
   })
   assert.deepEqual(shown.at(-1), [2, 0])
+})
+
+test('any sequence of feeds, cut and failing ones among them, leaves what a plain map would', async () => {
+  const id = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+  const feed = fc.record({
+    rows: fc.array(fc.tuple(id, fc.integer({ min: 0, max: 3 })), { minLength: 1, maxLength: 8 }),
+    end: fc.constantFrom('whole', 'whole', 'whole', 'cut', 'fails'),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(feed, { maxLength: 6 }), async (feeds) => {
+      const { merchId, row, load } = await shop()
+      let model = new Map<string, number>()
+      for (const { rows, end } of feeds) {
+        // The first good row of an id counts; a price of 0 is no good row.
+        const good = new Map(rows.filter(([, price]) => price > 0).toReversed())
+        const text = HEADER + rows.map(([sku, price]) => row(sku, `${price} USD`)).join('')
+        if (end === 'fails') {
+          // The rejected last row is where it fails.
+          const onRejects = () => Promise.reject(new Error('stop'))
+          await assert.rejects(load(text + row(''), { onRejects, chunkRows: 1 }), /stop/)
+        } else {
+          const isKept = end === 'cut' || good.size === 0
+          const expected = new Map(isKept ? [...model, ...good] : good)
+          const feed = end === 'cut' ? `${text}x,"y` : text
+          const result = await load(feed, { chunkRows: 2 })
+          const upserted = [...good].filter(([sku, price]) => model.get(sku) !== price).length
+          const removed = [...model.keys()].filter((sku) => !expected.has(sku)).length
+          assert.deepEqual(counts(result), [upserted, removed, good.size - upserted])
+          model = expected
+        }
+        assert.deepEqual(await prices(merchId), Object.fromEntries([...model].sort()))
+        if (end !== 'fails') assert.equal(await versions(merchId), model.size)
+      }
+    }),
+    { numRuns: 30 },
+  )
 })

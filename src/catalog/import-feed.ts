@@ -65,6 +65,8 @@ export interface ImportOptions {
   readonly seed: number
   /** Told of rejected rows, some at a time; a promise holds the import up until it settles. */
   readonly onRejects?: (rows: readonly RejectedRow[]) => void | Promise<void>
+  /** Rows written in one transaction; only tests need another number. */
+  readonly chunkRows?: number
   /** Called once per piece of the feed that was read. */
   readonly onProgress?: (progress: ImportProgress) => void
 }
@@ -124,6 +126,7 @@ class FeedImport {
   readonly #owner: FeedOwner
   readonly #options: ImportOptions
   readonly #skus: SkuIndex
+  readonly #chunkRows: number
   readonly #result: ImportResult = {
     rows: 0,
     offers_upserted: 0,
@@ -147,6 +150,7 @@ class FeedImport {
     this.#owner = owner
     this.#options = options
     this.#skus = skuIndex(options.seed)
+    this.#chunkRows = options.chunkRows ?? CHUNK_ROWS
   }
 
   async run(): Promise<ImportResult> {
@@ -216,7 +220,7 @@ class FeedImport {
       const judgement = checkOffer(row, context)
       if (judgement.kind === 'offer') this.#add(judgement, line, row)
       else this.#reject({ line, reason: judgement.reason, detail: judgement.detail, row })
-      if (this.#chunk.rows >= CHUNK_ROWS) await this.#flush()
+      if (this.#chunk.rows >= this.#chunkRows) await this.#flush()
     }
     if (this.#rejects.length > 0) await this.#options.onRejects?.(this.#rejects)
     this.#rejects = []
@@ -265,7 +269,7 @@ class FeedImport {
     for (const offerId of this.#skus.unseen()) {
       this.#end(offerId)
       this.#result.offers_removed++
-      if (this.#chunk.rows >= CHUNK_ROWS) await this.#flush()
+      if (this.#chunk.rows >= this.#chunkRows) await this.#flush()
     }
   }
 

@@ -209,20 +209,13 @@ export async function analyzeOffers(db: Db): Promise<void> {
  * made of.
  */
 export function contentText(offer: OfferContent): string {
-  return [
-    field(offer.sku),
-    offer.gtin14 ?? NULL,
-    field(offer.gtinText),
-    field(offer.title),
-    field(offer.brand),
-    field(offer.mpn),
-    field(offer.url),
-    `\\\\x${offer.urlKeyHex}`,
-    field(offer.imageUrl),
-    offer.priceMicros,
-    offer.isInStock ? 't' : 'f',
-    offer.categoryId ?? NULL,
-  ].join('\t')
+  const { sku, gtin14, gtinText, title, brand, mpn, url, urlKeyHex, imageUrl } = offer
+  const { priceMicros, isInStock, categoryId } = offer
+  const names = `${field(sku)}\t${gtin14 ?? NULL}\t${field(gtinText)}\t${field(title)}`
+  const maker = `${field(brand)}\t${field(mpn)}`
+  const addresses = `${field(url)}\t\\\\x${urlKeyHex}\t${field(imageUrl)}`
+  const terms = `${priceMicros}\t${isInStock ? 't' : 'f'}\t${categoryId ?? NULL}`
+  return `${names}\t${maker}\t${addresses}\t${terms}`
 }
 
 const NULL = '\\N'
