@@ -19,10 +19,10 @@ import { leaseCloseBody } from './demand/settle.ts'
 import { DurableAppend, PATIENCE_MS } from './events/durable-append.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from './events/event.ts'
 import type { EventLog } from './events/event-log.ts'
-import { openPostgresEventLog } from './events/event-log-postgres.ts'
 import { HASH_KEYS_REFRESH_MS, HashKeys } from './events/hash-keys.ts'
 import { startPartitionUpkeep } from './events/partitions.ts'
 import { type Metrics, makeMetrics } from './metrics.ts'
+import { openEventLog } from './open-event-log.ts'
 import { MIGRATIONS_FOLDER, openStorage } from './open-storage.ts'
 import { type Geo, openGeo } from './platform/geo.ts'
 import { type IdSource, makeIdSource } from './platform/ids.ts'
@@ -70,17 +70,6 @@ export async function openNode(config: Config, options: NodeOptions): Promise<No
     await closers.close()
     throw error
   }
-}
-
-/** The log this installation uses; the NATS client is loaded only where it is. */
-async function openEventLog(
-  { natsUrl, roles }: Config,
-  { connection }: Database,
-  onProblem: (error: unknown) => void,
-): Promise<EventLog> {
-  if (natsUrl === null) return openPostgresEventLog(connection)
-  const { openJetStreamEventLog } = await import('./events/event-log-jetstream.ts')
-  return openJetStreamEventLog({ natsUrl, connection, isCarrier: roles.has('worker'), onProblem })
 }
 
 interface Opening {

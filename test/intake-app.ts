@@ -8,15 +8,12 @@ import { signBody } from '../src/attribution/signed-request.ts'
 import { UsualValues } from '../src/attribution/usual-value.ts'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant, type Merchant } from '../src/catalog/merchant-store.ts'
-import { MONEY_LANE } from '../src/events/event.ts'
-import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
 import { createHttp, type Http } from '../src/platform/http.ts'
 import { makeIdSource } from '../src/platform/ids.ts'
 import { makeLogger } from '../src/platform/log.ts'
 import type { Database } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
-import { foldMoney } from '../src/stats/fold-money.ts'
 import { type Scope, testDatabase } from './database.ts'
+import { openFoldedLog } from './fold-log.ts'
 
 export interface IntakeApp {
   readonly http: Http
@@ -46,8 +43,7 @@ export interface Answer {
 
 export async function startIntakeApp(scope: Scope, nowMs = Date.UTC(2026, 3, 13, 12)) {
   const db = await testDatabase(scope)
-  const log = openPostgresEventLog(db.connection)
-  scope.after(() => log.close())
+  const { append, fold } = openFoldedLog(scope, db)
   const clock = { nowMs }
   const merchant = await insertMerchant(db, {
     ...MERCHANT_DEFAULTS,
@@ -57,7 +53,7 @@ export async function startIntakeApp(scope: Scope, nowMs = Date.UTC(2026, 3, 13,
   const ids = makeIdSource({ nodeId: 1, now: () => clock.nowMs })
   const deps = {
     db,
-    append: (events: Parameters<typeof log.append>[0]) => log.append(events),
+    append,
     nextId: () => ids.next(),
     now: () => clock.nowMs,
   }
@@ -73,21 +69,6 @@ export async function startIntakeApp(scope: Scope, nowMs = Date.UTC(2026, 3, 13,
     await http.close()
   })
 
-  const fold = async () => {
-    for (;;) {
-      const at = await db.row<{ position: string }>(
-        sql`select position from lane where lane = ${MONEY_LANE}`,
-      )
-      const position = at?.position ?? '0'
-      const events = await log.read({ lane: MONEY_LANE, position, limit: 1000 })
-      const last = events.at(-1)
-      if (last === undefined) return
-      await db.transaction(async (tx) => {
-        await foldMoney(tx, events)
-        await tx.run(sql`update lane set position = ${last.seq} where lane = ${MONEY_LANE}`)
-      })
-    }
-  }
   const post = async (path: string, body: object, changes: SignedCall = {}) => {
     const payload = Buffer.from(JSON.stringify(body))
     const timestamp = changes.timestamp ?? String(Math.floor(clock.nowMs / 1000))

@@ -8,7 +8,7 @@ import type { Db } from '../platform/postgres.ts'
 import { findKnownOrders } from './known-orders.ts'
 import { addReturn, figuresOf } from './order-account.ts'
 import type { HoldReason } from './order-merge.ts'
-import { emptyOrder, keyText, type OrderRecord } from './order-store.ts'
+import { emptyOrder, keyText } from './order-store.ts'
 import { findRates } from './rate-store.ts'
 import { type OrderBody, orderBody, type ReadOrder, type ReturnBody } from './read-order.ts'
 
@@ -33,6 +33,9 @@ export interface AcceptedOrder {
   readonly held: HoldReason | null
 }
 
+/** What became of each entry of a batch, in its order. */
+export type Outcome<T> = { readonly accepted: T } | { readonly fault: Fault }
+
 /**
  * Accepts orders that were read without a fault; resolves when they are durable.
  *
@@ -43,17 +46,22 @@ export async function acceptOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
   orders: readonly ReadOrder[],
-  holdOf: (valueMicros: number) => HoldReason | null = () => null,
+  holdOf?: (valueMicros: number) => HoldReason | null,
 ): Promise<AcceptedOrder[]> {
-  const rateOf = await findRates(deps.db, orders)
-  const bodies = orders.map((order) =>
-    orderBody(order, { rate: rateOf(order), windowDays: merchant.window_days, holdOf }),
+  return allOrNothing(await judgeOrders(deps, merchant, orders, holdOf), (bodies) =>
+    appendOrders(deps, merchant, bodies),
   )
-  const faults = bodies.filter((body): body is Fault => 'rule' in body)
-  if (faults.length > 0) throw badRequest(faults)
-  const good = bodies as OrderBody[]
-  await append(deps, { merchId: merchant.merch_id, type: EVENT_TYPE.order, bodies: good })
-  return good.map(({ order_id, report }) => ({ order_id, held: report.hold }))
+}
+
+/** The same, but a wrong order does not keep the others from being accepted. */
+export async function acceptGoodOrders(
+  deps: IntakeDeps,
+  merchant: IntakeMerchant,
+  orders: readonly ReadOrder[],
+): Promise<Outcome<OrderBody>[]> {
+  const judged = await judgeOrders(deps, merchant, orders)
+  await appendOrders(deps, merchant, acceptedOf(judged))
+  return judged
 }
 
 /**
@@ -65,14 +73,64 @@ export async function acceptReturns(
   merchant: IntakeMerchant,
   returns: readonly ReturnBody[],
 ): Promise<void> {
-  const merchId = merchant.merch_id
-  const known = await findKnownOrders(deps.db, {
-    merchId,
-    orderIds: [...new Set(returns.map(({ order_id }) => order_id))],
-  })
-  const faults = refusedReturns(merchId, known, returns)
+  await allOrNothing(await judgeReturns(deps, merchant, returns), (bodies) =>
+    appendReturns(deps, merchant, bodies),
+  )
+}
+
+/** The same, but a wrong return does not keep the others from being accepted. */
+export async function acceptGoodReturns(
+  deps: IntakeDeps,
+  merchant: IntakeMerchant,
+  returns: readonly ReturnBody[],
+): Promise<Outcome<ReturnBody>[]> {
+  const judged = await judgeReturns(deps, merchant, returns)
+  await appendReturns(deps, merchant, acceptedOf(judged))
+  return judged
+}
+
+function acceptedOf<T>(outcomes: readonly Outcome<T>[]): T[] {
+  return outcomes.flatMap((outcome) => ('accepted' in outcome ? [outcome.accepted] : []))
+}
+
+function allOrNothing<T, R>(
+  outcomes: readonly Outcome<T>[],
+  append: (bodies: readonly T[]) => Promise<R>,
+): Promise<R> {
+  const faults = outcomes.flatMap((outcome) => ('fault' in outcome ? [outcome.fault] : []))
   if (faults.length > 0) throw badRequest(faults)
-  await append(deps, { merchId, type: EVENT_TYPE.orderReturn, bodies: returns })
+  return append(acceptedOf(outcomes))
+}
+
+async function judgeOrders(
+  deps: IntakeDeps,
+  merchant: IntakeMerchant,
+  orders: readonly ReadOrder[],
+  holdOf: (valueMicros: number) => HoldReason | null = () => null,
+): Promise<Outcome<OrderBody>[]> {
+  const rateOf = await findRates(deps.db, orders)
+  return orders.map((order) => {
+    const found = { rate: rateOf(order), windowDays: merchant.window_days, holdOf }
+    const body = orderBody(order, found)
+    return 'rule' in body ? { fault: body } : { accepted: body }
+  })
+}
+
+async function appendOrders(
+  deps: IntakeDeps,
+  { merch_id: merchId }: IntakeMerchant,
+  bodies: readonly OrderBody[],
+): Promise<AcceptedOrder[]> {
+  await append(deps, { merchId, type: EVENT_TYPE.order, bodies })
+  return bodies.map(({ order_id, report }) => ({ order_id, held: report.hold }))
+}
+
+async function appendReturns(
+  deps: IntakeDeps,
+  { merch_id: merchId }: IntakeMerchant,
+  bodies: readonly ReturnBody[],
+): Promise<void> {
+  await append(deps, { merchId, type: EVENT_TYPE.orderReturn, bodies })
 }
 
 const REFUSALS = {
@@ -80,29 +138,33 @@ const REFUSALS = {
   over_quantity: 'is more than was bought and has not come back yet',
 } as const
 
-function refusedReturns(
-  merchId: number,
-  known: ReadonlyMap<string, OrderRecord>,
+/** Judges returns against what is known of their orders, those before them in the batch too. */
+async function judgeReturns(
+  deps: IntakeDeps,
+  { merch_id: merchId }: IntakeMerchant,
   returns: readonly ReturnBody[],
-): Fault[] {
-  const accounts = new Map<string, OrderRecord>()
-  const faults: Fault[] = []
-  returns.forEach(({ order_id: orderId, ...goods }, index) => {
+): Promise<Outcome<ReturnBody>[]> {
+  const orderIds = [...new Set(returns.map(({ order_id }) => order_id))]
+  const known = await findKnownOrders(deps.db, { merchId, orderIds })
+  return returns.map((body, index) => {
+    const { order_id: orderId, ...goods } = body
     const key = { merchId, orderId }
-    const record = accounts.get(orderId) ?? known.get(keyText(key)) ?? emptyOrder(key)
+    const record = known.get(keyText(key)) ?? emptyOrder(key)
     // Later than everything that is known: the highest event id there can be.
     const told = { ...goods, event_id: LAST_EVENT_ID, accepted_at_ms: goods.returned_at_ms }
     const account = addReturn(record.account, told)
-    accounts.set(orderId, { ...record, account })
-    if (account === record.account) return // The same return again: accepted, and changes nothing.
-    const refused = figuresOf(account).refused.find(
-      ({ return_id }) => return_id === goods.return_id,
-    )
-    if (refused === undefined) return
-    const field = refused.reason === 'unknown_line' ? 'product_id' : 'quantity'
-    faults.push({ field: `returns[${index}].${field}`, rule: REFUSALS[refused.reason] })
+    // The same return again is accepted, and changes nothing.
+    const refused =
+      account === record.account
+        ? undefined
+        : figuresOf(account).refused.find(({ return_id }) => return_id === goods.return_id)
+    if (refused !== undefined) {
+      const field = refused.reason === 'unknown_line' ? 'product_id' : 'quantity'
+      return { fault: { field: `returns[${index}].${field}`, rule: REFUSALS[refused.reason] } }
+    }
+    known.set(keyText(key), { ...record, account })
+    return { accepted: body }
   })
-  return faults
 }
 
 const LAST_EVENT_ID = '9223372036854775807'

@@ -93,7 +93,8 @@ export function addReport(
   const reports = withReport(account.reports, report)
   const attribution = keepOrReplace({ ...account, acceptedAtMs }, told.attribution, atMs)
   const isFrozen = attribution !== null && attribution === account.attribution
-  const evidence = isFrozen ? account.evidence : (told.evidence ?? [])
+  const isSilent = (told.evidence ?? []).length === 0 // This report names no click at all.
+  const evidence = isFrozen || isSilent ? account.evidence : (told.evidence ?? [])
   const next = { ...account, acceptedAtMs, reports, attribution, evidence }
   const isCancelled = mergeReports(reports).isCancelled
   if (!isCancelled || !isOpen(datesOf(next), atMs)) return { account: next, ignored: null }
@@ -118,7 +119,7 @@ function keepOrReplace(
 export function addReturn(account: OrderAccount, told: ReportedReturn): OrderAccount {
   if (account.returns.some((known) => known.return_id === told.return_id)) return account
   const returns = [...account.returns, told].sort((a, b) =>
-    BigInt(a.event_id) < BigInt(b.event_id) ? -1 : 1,
+    Number(BigInt(a.event_id) - BigInt(b.event_id)),
   )
   return { ...account, returns }
 }

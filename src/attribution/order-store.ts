@@ -57,7 +57,24 @@ export function findOrdersOfClicks(
   )
 }
 
-async function readOrders(db: Db, condition: Sql): Promise<Map<string, OrderRecord>> {
+/** Orders that wait for an exchange rate, a page at a time in the order of their keys. */
+export async function listOrdersWithoutRate(
+  db: Db,
+  { after, limit }: { readonly after: OrderKey; readonly limit: number },
+): Promise<OrderRecord[]> {
+  const orders = await readOrders(
+    db,
+    sql`hold = 'no_rate' and (merch_id, order_id) > (${after.merchId}, ${after.orderId})`,
+    limit,
+  )
+  return [...orders.values()]
+}
+
+async function readOrders(
+  db: Db,
+  condition: Sql,
+  limit: number | null = null,
+): Promise<Map<string, OrderRecord>> {
   const rows = await db.rows<{
     merch_id: number
     order_id: string
@@ -67,7 +84,7 @@ async function readOrders(db: Db, condition: Sql): Promise<Map<string, OrderReco
     told: OrderAccount
   }>(sql`
     select merch_id, order_id, event_id, day, is_posted, told from merchant_order
-    where ${condition} order by merch_id, order_id`)
+    where ${condition} order by merch_id, order_id limit ${limit}`)
   return new Map(
     rows.map(({ merch_id: merchId, order_id: orderId, event_id: eventId, ...row }) => {
       const { day, is_posted: isPosted, told: account } = row

@@ -148,6 +148,16 @@ export function orderBody(
   }
 }
 
+/** A report that waited for a rate, with one; null when it is more than money can be. */
+export function withRate(report: OrderBody['report'], rate: Rate): OrderBody['report'] | null {
+  const exponent = ISO_4217.get(report.currency) ?? 0
+  const minor = parseMinor(report.value, exponent)
+  const valueMicros = minor === null ? null : toMicros(minor, exponent, rate)
+  if (valueMicros === null) return null
+  const hold = report.hold === 'no_rate' ? null : report.hold
+  return { ...report, value_micros: valueMicros, rate_id: rate.rateId, hold }
+}
+
 /** Checks one return: it must say which goods came back, and not from the future. */
 export function readReturn(
   entry: ReturnEntry,

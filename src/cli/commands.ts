@@ -9,6 +9,7 @@ import { renderCheckPage } from '../check-page/render.ts'
 import type { CheckPageCommandOptions } from './check-page.ts'
 import { type CommandSpec, command } from './command.ts'
 import type { FeedImportOptions } from './feed.ts'
+import { MONEY_COMMANDS } from './money-commands.ts'
 import { type OptionSpec, readDay, readFeedFormat, readInstant, readInteger } from './option.ts'
 import {
   CAMPAIGN_SETTINGS,
@@ -265,6 +266,7 @@ export const COMMANDS: readonly CommandSpec<unknown>[] = [
   ...DEMAND_COMMANDS,
   ...CATALOG_COMMANDS,
   ...LINK_COMMANDS,
+  ...MONEY_COMMANDS,
   ...PROOF_COMMANDS,
   ...TOOL_COMMANDS,
 ]

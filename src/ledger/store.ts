@@ -44,3 +44,26 @@ export async function insertLedgerEntries(tx: Db, entries: readonly LedgerEntry[
     ) as line (key, line, account, day, merch_id, pub_id, article_id, amount_micros)
     join entry on entry.idempotency_key = line.key`)
 }
+
+export interface StoredLine {
+  readonly idempotency_key: string
+  readonly kind: string
+  readonly day: string
+  readonly event_id: string
+  readonly corrects: string | null
+  readonly account: string
+  readonly merch_id: number
+  readonly pub_id: number
+  readonly article_id: number
+  readonly amount_micros: string
+}
+
+/** The entries that events caused, line by line. */
+export function listEntriesOfEvents(db: Db, eventIds: readonly string[]): Promise<StoredLine[]> {
+  return db.rows(sql`
+    select idempotency_key, kind, entry.day, event_id, corrects, account, merch_id, pub_id,
+      article_id, amount_micros
+    from ledger_transaction entry join ledger_line using (transaction_id)
+    where event_id = any(${eventIds}::bigint[])
+    order by transaction_id, line`)
+}

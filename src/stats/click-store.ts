@@ -43,3 +43,35 @@ export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
     reversed_at: row.reversed_at === null ? null : formatTimestamp(row.reversed_at),
   }))
 }
+
+export interface ReversibleClick {
+  readonly clickId: string // hex
+  readonly pubId: number
+  readonly merchId: number
+  readonly isReversed: boolean
+}
+
+/** The click of an id, or the clicks of an auction result, both in hex. */
+export async function findClicksToReverse(
+  db: Db,
+  { clickId, resultNumber }: { clickId: string | null; resultNumber: string | null },
+): Promise<ReversibleClick[]> {
+  const isWanted =
+    clickId === null
+      ? sql`result_number = ${Buffer.from(resultNumber ?? '', 'hex')}`
+      : sql`click_id = ${Buffer.from(clickId, 'hex')}`
+  const rows = await db.rows<{
+    click_id: Buffer
+    pub_id: number
+    merch_id: number
+    reversed_at: Date | null
+  }>(sql`
+    select click_id, pub_id, merch_id, reversed_at from click where ${isWanted}
+    order by event_id limit ${CLICKS_MAX}`)
+  return rows.map((row) => ({
+    clickId: row.click_id.toString('hex'),
+    pubId: row.pub_id,
+    merchId: row.merch_id,
+    isReversed: row.reversed_at !== null,
+  }))
+}

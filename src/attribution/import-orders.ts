@@ -1,0 +1,167 @@
+/**
+ * Orders and returns from a file: CSV with one row per product, under the names of the API.
+ *
+ * Columns of an order: order_id, value, currency, and as far as known ordered_at, updated_at,
+ * click_id, click_ids (comma-separated), is_new_customer, status; of its products: product_id,
+ * product_name, product_brand, quantity, price. Rows of one order_id are one order; the first of
+ * them says what is true of the whole. Columns of a return: return_id, order_id, product_id or
+ * line, quantity, returned_at. What cannot be taken is left out and said, with line and reason.
+ */
+import { type CsvRow, readCsv } from '../platform/csv.ts'
+import type { Fault } from '../platform/errors.ts'
+import { compileCheck } from '../platform/validation.ts'
+import {
+  acceptGoodOrders,
+  acceptGoodReturns,
+  type IntakeDeps,
+  type IntakeMerchant,
+  type Outcome,
+} from './intake.ts'
+import { type ReadOrder, type ReturnBody, readOrder, readReturn } from './read-order.ts'
+import { BATCH_MAX, ReturnEntry, ServerOrder } from './schema.ts'
+
+export interface RejectedEntry {
+  readonly line: number
+  readonly id: string
+  readonly faults: readonly Fault[]
+}
+
+export interface ImportedFile {
+  readonly rows: number
+  readonly imported: number // orders or returns, not rows
+  readonly rejected: readonly RejectedEntry[]
+}
+
+/** Imports orders of one merchant. The same file again changes nothing (P47). */
+export async function importOrders(
+  deps: IntakeDeps,
+  merchant: IntakeMerchant,
+  text: string,
+): Promise<ImportedFile> {
+  const { rows } = readCsv(text)
+  const nowMs = deps.now()
+  const entries = [...Map.groupBy(rows, ({ cells }) => cells.order_id ?? '')].map(
+    ([id, lines]): Entry<ReadOrder> => {
+      const entry = orderOf(lines)
+      const read = () => readOrder(entry as ServerOrder, { path: id, source: 'import', nowMs })
+      return { line: lines[0]?.line ?? 0, id, read: checked(checkOrder, entry, read) }
+    },
+  )
+  return importEntries(rows.length, entries, (orders) => acceptGoodOrders(deps, merchant, orders))
+}
+
+/** Imports returns of one merchant. */
+export async function importReturns(
+  deps: IntakeDeps,
+  merchant: IntakeMerchant,
+  text: string,
+): Promise<ImportedFile> {
+  const { rows } = readCsv(text)
+  const nowMs = deps.now()
+  const entries = rows.map(({ line, cells }): Entry<ReturnBody> => {
+    const id = cells.return_id ?? ''
+    const entry = {
+      id,
+      order_id: cells.order_id ?? '',
+      product_id: optional(cells.product_id),
+      line: wholeNumber(cells.line) ?? null,
+      quantity: wholeNumber(cells.quantity) ?? 1,
+      returned_at: optional(cells.returned_at),
+    }
+    const read = () => readReturn(entry as ReturnEntry, { path: id, nowMs })
+    return { line, id, read: checked(checkReturn, entry, read) }
+  })
+  return importEntries(rows.length, entries, (returns) =>
+    acceptGoodReturns(deps, merchant, returns),
+  )
+}
+
+interface Entry<T> {
+  readonly line: number
+  readonly id: string
+  readonly read: T | readonly Fault[]
+}
+
+const checkOrder = compileCheck(ServerOrder)
+const checkReturn = compileCheck(ReturnEntry)
+
+function checked<T>(
+  faultsOf: (entry: unknown) => Fault[],
+  entry: object,
+  read: () => T | readonly Fault[],
+): T | readonly Fault[] {
+  const faults = faultsOf(entry)
+  return faults.length > 0 ? faults : read()
+}
+
+/** Accepts what is good in batches of the event log. */
+async function importEntries<T>(
+  rows: number,
+  entries: readonly Entry<T>[],
+  accept: (batch: readonly T[]) => Promise<readonly Outcome<unknown>[]>,
+): Promise<ImportedFile> {
+  const rejected: RejectedEntry[] = []
+  const good: (Entry<T> & { readonly read: T })[] = []
+  for (const { line, id, read } of entries) {
+    if (Array.isArray(read)) rejected.push({ line, id, faults: read })
+    else good.push({ line, id, read: read as T })
+  }
+  let imported = 0
+  for (let start = 0; start < good.length; start += BATCH_MAX) {
+    const batch = good.slice(start, start + BATCH_MAX)
+    const outcomes = await accept(batch.map(({ read }) => read))
+    outcomes.forEach((outcome, index) => {
+      const { line = 0, id = '' } = batch[index] ?? {}
+      if ('fault' in outcome) rejected.push({ line, id, faults: [outcome.fault] })
+      else imported += 1
+    })
+  }
+  return { rows, imported, rejected: rejected.sort((a, b) => a.line - b.line) }
+}
+
+function orderOf(rows: readonly CsvRow[]): object {
+  const first = rows[0]?.cells ?? {}
+  const products = rows.flatMap(({ cells }) =>
+    cells.product_id === undefined || cells.product_id === ''
+      ? []
+      : [
+          {
+            id: cells.product_id,
+            name: optional(cells.product_name),
+            brand: optional(cells.product_brand),
+            quantity: wholeNumber(cells.quantity) ?? 1,
+            price: cells.price ?? '',
+          },
+        ],
+  )
+  return {
+    order: {
+      id: first.order_id ?? '',
+      value: first.value ?? '',
+      currency: (first.currency ?? '').toUpperCase(),
+      click_id: optional(first.click_id),
+      cids: optional(first.click_ids),
+      ordered_at: optional(first.ordered_at),
+      updated_at: optional(first.updated_at),
+      is_new_customer: truth(first.is_new_customer),
+      ...(first.status === undefined || first.status === '' ? {} : { status: first.status }),
+    },
+    products,
+  }
+}
+
+function optional(cell: string | undefined): string | null {
+  return cell === undefined || cell === '' ? null : cell
+}
+
+/** A number where the cell holds one; otherwise the text, which the schema then refuses. */
+function wholeNumber(cell: string | undefined): number | string | null {
+  if (cell === undefined || cell === '') return null
+  return /^-?\d{1,15}$/.test(cell) ? Number(cell) : cell
+}
+
+function truth(cell: string | undefined): boolean | string | null {
+  if (cell === undefined || cell === '') return null
+  if (/^(true|1|yes)$/i.test(cell)) return true
+  return /^(false|0|no)$/i.test(cell) ? false : cell
+}

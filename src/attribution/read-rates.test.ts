@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { kitPath } from '../../test/kit.ts'
+import type { ApiError, Fault } from '../platform/errors.ts'
+import { readRates } from './read-rates.ts'
+
+function faultsOf(text: string): readonly Fault[] {
+  try {
+    readRates(text)
+    return []
+  } catch (error) {
+    return (error as ApiError).data as Fault[]
+  }
+}
+
+test('a central bank’s file is read: base euro, one rate per day and currency (data kit)', (t) => {
+  const path = kitPath(t, 'oracles/fx-ecb-sample.csv')
+  if (path === null) return
+  const text = readFileSync(path, 'utf8')
+  const rates = readRates(text)
+  const days = text.trim().split('\n').length - 1
+  assert.equal(rates.length, days * 13) // 13 columns: 12 of them foreign, and the euro itself
+  const yen = {
+    day: '2026-04-13',
+    currency: 'JPY',
+    usdPerBase: '1.1684',
+    currencyPerBase: '186.75',
+  }
+  assert.ok(rates.some((rate) => JSON.stringify(rate) === JSON.stringify(yen)))
+})
+
+test('the base is named, or is the one of euro and dollar that the file does not quote', () => {
+  assert.deepEqual(readRates('Date,EUR,GBP,\n2026-01-02,0.9,0.8,\n'), [
+    { day: '2026-01-02', currency: 'EUR', usdPerBase: '1', currencyPerBase: '0.9' },
+    { day: '2026-01-02', currency: 'GBP', usdPerBase: '1', currencyPerBase: '0.8' },
+  ])
+  const long = 'date,base,currency,rate\n2026-01-02,GBP,USD,1.25\n2026-01-02,GBP,JPY,190\n'
+  assert.deepEqual(readRates(long), [
+    { day: '2026-01-02', currency: 'GBP', usdPerBase: '1.25', currencyPerBase: '1' },
+    { day: '2026-01-02', currency: 'JPY', usdPerBase: '1.25', currencyPerBase: '190' },
+  ])
+})
+
+test('a file with anything wrong gives no rates but every fault with its line', () => {
+  const file = 'date,USD,XYZ\n2026-01-02,1.1,2\n2026-02-30,1.1,\n2026-01-03,0,\n'
+  assert.deepEqual(faultsOf(file), [
+    { field: 'line 2', rule: 'ISO 4217 has no XYZ' },
+    { field: 'line 3', rule: '"2026-02-30" is no date such as 2026-03-02' },
+    { field: 'line 4', rule: '"0" is no rate: a decimal above 0' },
+  ])
+  assert.match(faultsOf('date,GBP\n2026-01-02,0.8\n')[0]?.rule ?? '', /USD \(base EUR\) or/)
+  assert.match(faultsOf('day,USD\n2026-01-02,1.1\n')[0]?.rule ?? '', /column "date"/)
+})
+
+test('a currency that was not published on a day has no rate then', () => {
+  assert.equal(readRates('date,USD,ISK\n2026-01-02,1.1,N/A\n2026-01-03,1.1,\n').length, 2)
+})

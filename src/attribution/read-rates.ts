@@ -1,0 +1,95 @@
+/**
+ * Published exchange rates as files: from text to rows, or to everything wrong with it.
+ *
+ * Two shapes are known. Wide, as central banks publish: `date,USD,JPY,…`, units of each currency
+ * for one unit of the source's base. Long: `date,currency,rate`, the same numbers below each
+ * other, with `base` as an optional column. A wide file, or a long one without that column, does
+ * not name its base; it is the one of euro and dollar that the file has no rates of.
+ */
+import { readCsv } from '../platform/csv.ts'
+import { badRequest, type Fault } from '../platform/errors.ts'
+import { ISO_4217 } from '../platform/iso4217.ts'
+import { parseTimestamp } from '../platform/timestamp.ts'
+import { isRate } from './currency.ts'
+import type { NewRate } from './rate-store.ts'
+
+interface Quote {
+  readonly line: number
+  readonly day: string
+  readonly base: string | null // null: the file's
+  readonly currency: string
+  readonly rate: string
+}
+
+/** The rates of a file. Throws a 400 whose faults name the lines; then none is to be used. */
+export function readRates(text: string): NewRate[] {
+  const { headers, rows } = readCsv(text)
+  const isLong = headers.includes('currency') && headers.includes('rate')
+  if (!headers.includes('date')) {
+    throw badRequest([{ field: 'line 1', rule: 'needs a column "date"' }])
+  }
+  const quotes = rows.flatMap(({ line, cells }): Quote[] => {
+    const day = cells.date ?? ''
+    if (isLong) {
+      const currency = (cells.currency ?? '').toUpperCase()
+      const base = cells.base === undefined ? null : cells.base.toUpperCase()
+      return [{ line, day, base, currency, rate: cells.rate ?? '' }]
+    }
+    return headers
+      .filter((name) => name !== 'date')
+      .map((name) => ({ name, rate: cells[name] ?? '' }))
+      .filter(({ rate }) => rate !== '' && rate !== 'N/A') // Not published on that day.
+      .map(({ name, rate }) => ({ line, day, base: null, currency: name.toUpperCase(), rate }))
+  })
+  const faults = quotes.flatMap(faultsOf)
+  const base = baseOf(quotes)
+  if (base === null && quotes.some((quote) => quote.base === null)) {
+    faults.push({
+      field: 'line 1',
+      rule: 'rates of USD (base EUR) or of EUR (base USD) are needed',
+    })
+  }
+  if (faults.length > 0) throw badRequest(faults)
+  return toDollars(quotes, base ?? 'USD')
+}
+
+function faultsOf({ line, day, base, currency, rate }: Quote): Fault[] {
+  const field = `line ${line}`
+  return [
+    ...(/^\d{4}-\d{2}-\d{2}$/.test(day) && parseTimestamp(day) !== null
+      ? []
+      : [{ field, rule: `"${day}" is no date such as 2026-03-02` }]),
+    ...[currency, base ?? currency]
+      .filter((code, index, all) => all.indexOf(code) === index && !ISO_4217.has(code))
+      .map((code) => ({ field, rule: `ISO 4217 has no ${code}` })),
+    ...(isRate(rate) ? [] : [{ field, rule: `"${rate}" is no rate: a decimal above 0` }]),
+  ]
+}
+
+function baseOf(quotes: readonly Quote[]): string | null {
+  const quoted = new Set(quotes.map(({ currency }) => currency))
+  if (quoted.has('USD') === quoted.has('EUR')) return null
+  return quoted.has('USD') ? 'EUR' : 'USD'
+}
+
+/** Dollars and currency for one unit of the same base; the base itself gets a rate of its own. */
+function toDollars(quotes: readonly Quote[], fileBase: string): NewRate[] {
+  const rates: NewRate[] = []
+  const faults: Fault[] = []
+  const byDay = Map.groupBy(quotes, ({ day, base }) => `${day} ${base ?? fileBase}`)
+  for (const [key, ofDay] of byDay) {
+    const [day = '', base = ''] = key.split(' ')
+    const usdPerBase = base === 'USD' ? '1' : ofDay.find(({ currency }) => currency === 'USD')?.rate
+    if (usdPerBase === undefined) {
+      faults.push({ field: `line ${ofDay[0]?.line}`, rule: `no rate of USD for ${base} on ${day}` })
+      continue
+    }
+    const foreign = ofDay.filter(({ currency }) => currency !== 'USD' && currency !== base)
+    if (base !== 'USD') rates.push({ day, currency: base, usdPerBase, currencyPerBase: '1' })
+    for (const { currency, rate } of foreign) {
+      rates.push({ day, currency, usdPerBase, currencyPerBase: rate })
+    }
+  }
+  if (faults.length > 0) throw badRequest(faults)
+  return rates
+}

@@ -1,0 +1,73 @@
+/**
+ * Commands that change money append events, like everybody else, and wait until they are folded.
+ *
+ * Beside a running server its worker folds them; without one the command does so itself, under
+ * the same lock, so that its result is complete when it is printed.
+ */
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { IntakeDeps } from '../attribution/intake.ts'
+import { MONEY_LANE } from '../events/event.ts'
+import { ensureEventPartitions } from '../events/partitions.ts'
+import { openEventLog } from '../open-event-log.ts'
+import { makeIdSource } from '../platform/ids.ts'
+import { claimNode } from '../platform/node-registry.ts'
+import { FoldLoop, MONEY_LANES } from '../stats/fold-loop.ts'
+import { foldMoney } from '../stats/fold-money.ts'
+import { findLanePosition } from '../stats/lane-store.ts'
+import type { CommandContext } from './command.ts'
+
+const POLL_MS = 50
+/** A worker that has not folded a command's few events by then is not at work. */
+const FOLD_MS_MAX = 60_000
+
+export interface EventWriter extends IntakeDeps {
+  /** Resolves when all that was appended so far has been folded. */
+  folded(): Promise<void>
+}
+
+/** Lends a writer to `work`, and gives its node number back afterwards. */
+export async function withEventWriter<T>(
+  context: CommandContext,
+  work: (writer: EventWriter) => Promise<T>,
+): Promise<T> {
+  const db = await context.database()
+  const problems: unknown[] = []
+  const onError = (error: unknown) => void problems.push(error)
+  const log = await openEventLog(context.config, db, onError)
+  const claim = await claimNode({
+    db,
+    host: hostname(),
+    pid: process.pid,
+    roles: 'command',
+    onLost: () => undefined,
+    onError,
+  })
+  const now = () => context.now().getTime()
+  const ids = makeIdSource({ nodeId: claim.nodeId, now })
+  const folded = async () => {
+    const loop = new FoldLoop({ database: db, log, lanes: MONEY_LANES, fold: foldMoney, onError })
+    loop.start()
+    try {
+      for (let waited = 0; waited < FOLD_MS_MAX; waited += POLL_MS) {
+        const position = await findLanePosition(db, MONEY_LANE)
+        const left = await log.read({ lane: MONEY_LANE, position, limit: 1 })
+        if (left.length === 0) return
+        await sleep(POLL_MS)
+      }
+    } finally {
+      await loop.close()
+    }
+    throw new Error('what was recorded is not folded yet: see the log of the worker', {
+      cause: problems.at(-1),
+    })
+  }
+  try {
+    await ensureEventPartitions(db, now())
+    const append: IntakeDeps['append'] = (events) => log.append(events)
+    return await work({ db, append, nextId: () => ids.next(), now, folded })
+  } finally {
+    await claim.release({ isSpoolEmpty: true })
+    await log.close()
+  }
+}

@@ -1,0 +1,143 @@
+/** The operator's commands on money: what comes in, what is owed, what is reported. */
+import { type CommandSpec, command } from './command.ts'
+import { type OptionSpec, readDay, readDollars, readInteger } from './option.ts'
+
+type Money = typeof import('./money.ts')
+type Reports = typeof import('./reports.ts')
+const money = (): Promise<Money> => import('./money.ts')
+const reports = (): Promise<Reports> => import('./reports.ts')
+
+type OptionsOf<F> = F extends (context: never, options: infer O) => unknown ? O : never
+
+const MERCHANT: OptionSpec = {
+  flags: '--merchant <ID>',
+  help: 'merchant',
+  read: readInteger,
+  isRequired: true,
+}
+const FILE: OptionSpec = { flags: '--file <F>', help: 'CSV', isRequired: true }
+const REJECTS: OptionSpec = {
+  flags: '--rejects <FILE>',
+  help: 'write what is left out, with line and reason',
+}
+const ORDER: OptionSpec = {
+  flags: '--order <ID>',
+  help: 'the merchant’s id of it',
+  isRequired: true,
+}
+const REASON: OptionSpec = { flags: '--reason <R>', help: 'why', isRequired: true }
+
+const INTAKE_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command<OptionsOf<Money['importRatesCommand']>>({
+    name: 'rates import',
+    help: 'Stores published exchange rates and releases orders that waited for them.',
+    options: [FILE, { flags: '--source <S>', help: 'who published them', isRequired: true }],
+    run: async (context, options) => (await money()).importRatesCommand(context, options),
+  }),
+  command<OptionsOf<Money['importOrdersCommand']>>({
+    name: 'orders import',
+    help: 'Takes orders from a file; the same file again changes nothing.',
+    options: [MERCHANT, FILE, REJECTS],
+    run: async (context, options) => (await money()).importOrdersCommand(context, options),
+  }),
+  command<OptionsOf<Money['importReturnsCommand']>>({
+    name: 'returns import',
+    help: 'Takes returns from a file; the same file again changes nothing.',
+    options: [MERCHANT, FILE, REJECTS],
+    run: async (context, options) => (await money()).importReturnsCommand(context, options),
+  }),
+  command({
+    name: 'orders held',
+    help: 'Lists orders that wait for an exchange rate or for a person.',
+    options: [],
+    run: async (context) => (await money()).listHeldCommand(context),
+  }),
+  command<{ merchant: number; order: string }>({
+    name: 'orders show',
+    help: 'Explains an order: its clicks, lines, returns and ledger entries.',
+    options: [MERCHANT, ORDER],
+    run: async (context, options) => (await money()).showOrderCommand(context, options),
+  }),
+  command<{ merchant: number; order: string }>({
+    name: 'orders approve',
+    help: 'Lets an order count that was held for review.',
+    options: [MERCHANT, ORDER],
+    run: async (context, options) =>
+      (await money()).decideOrderCommand(context, { ...options, decision: { kind: 'approve' } }),
+  }),
+  command<{ merchant: number; order: string; reason: string }>({
+    name: 'orders reject',
+    help: 'Rejects an order that is not locked yet.',
+    options: [MERCHANT, ORDER, REASON],
+    run: async (context, { reason, ...options }) =>
+      (await money()).decideOrderCommand(context, {
+        ...options,
+        decision: { kind: 'reject', reason },
+      }),
+  }),
+  command<OptionsOf<Money['importNetworkCommand']>>({
+    name: 'import-network',
+    help: 'Imports another network’s report, to be shown beside the own figures.',
+    options: [
+      {
+        flags: '--network <N>',
+        help: 'its name; cj, rakuten and awin have maps',
+        isRequired: true,
+      },
+      FILE,
+      { flags: '--map <M>', help: 'JSON file of columns, or the name of a ready map' },
+      REJECTS,
+    ],
+    run: async (context, options) => (await money()).importNetworkCommand(context, options),
+  }),
+]
+
+const PAYMENT_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command<OptionsOf<Money['recordPaymentCommand']>>({
+    name: 'payment record',
+    help: 'Records a merchant’s payment; shows what it releases, per publisher.',
+    options: [
+      MERCHANT,
+      { flags: '--amount <USD>', help: 'US dollars', read: readDollars, isRequired: true },
+      { flags: '--on <D>', help: 'day of the payment', read: readDay, isRequired: true },
+      {
+        flags: '--reference <R>',
+        help: 'its name at the bank, once per payment',
+        isRequired: true,
+      },
+    ],
+    run: async (context, options) => (await money()).recordPaymentCommand(context, options),
+  }),
+  command<OptionsOf<Money['reverseCommand']>>({
+    name: 'reverse',
+    help: 'Takes back what was paid for invalid clicks; shows the ledger entries made.',
+    options: [
+      { flags: '--click <ID>', help: 'one click' },
+      { flags: '--result <NUMBER>', help: 'all clicks of an auction result' },
+      REASON,
+    ],
+    run: async (context, options) => (await money()).reverseCommand(context, options),
+  }),
+]
+
+const REPORT_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command<OptionsOf<Reports['exportCommand']>>({
+    name: 'export',
+    help: 'Writes a publisher’s report, one CSV file a day.',
+    options: [
+      { flags: '--publisher <SLUG>', help: 'whose', isRequired: true },
+      { flags: '--report <R>', help: 'clicks, orders, returns or payments', isRequired: true },
+      { flags: '--from <D>', help: 'first day', read: readDay, isRequired: true },
+      { flags: '--to <D>', help: 'last day', read: readDay, isRequired: true },
+      { flags: '--out <DIR>', help: 'folder', isRequired: true },
+      { flags: '--gzip', help: 'write .csv.gz' },
+    ],
+    run: async (context, options) => (await reports()).exportCommand(context, options),
+  }),
+]
+
+export const MONEY_COMMANDS: readonly CommandSpec<unknown>[] = [
+  ...INTAKE_COMMANDS,
+  ...PAYMENT_COMMANDS,
+  ...REPORT_COMMANDS,
+]

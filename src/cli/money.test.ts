@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { kitPath } from '../../test/kit.ts'
+import { clickId, MoneyEvents } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { readConfig } from '../config.ts'
+import { MODEL, type StoredEvent } from '../events/event.ts'
+import { sql } from '../platform/sql.ts'
+import { COMMANDS } from './commands.ts'
+import { runProgram } from './program.ts'
+
+const CLICKED_MS = Date.UTC(2026, 3, 10, 12)
+const NOW = new Date('2026-04-13T12:00:00Z')
+const db = await testDatabase()
+const log = openFoldedLog({ after }, db)
+const world = await makePublisherWorld(db)
+const merchId = world.merchant.merch_id
+const pubId = world.publisher.pub_id
+const article = await world.addArticle('Ten mugs')
+const folder = await mkdtemp(join(tmpdir(), 'souk-money-'))
+after(() => rm(folder, { recursive: true }))
+
+async function souk(...args: string[]) {
+  const printed = { out: '', err: '' }
+  const context = {
+    config: readConfig({}),
+    database: async () => db,
+    storage: () => Promise.reject(new Error('not in this test')),
+    now: () => NOW,
+    progress: () => undefined,
+  }
+  const io = {
+    stdout: (text: string) => {
+      printed.out += text
+    },
+    stderr: (text: string) => {
+      printed.err += text
+    },
+    openContext: () => ({ context, close: async () => undefined }),
+  }
+  const code = await runProgram(COMMANDS, { args: [...args, '--json'], io })
+  return { code, err: printed.err, json: printed.out === '' ? null : JSON.parse(printed.out) }
+}
+
+async function done(...args: string[]) {
+  const { code, err, json } = await souk(...args)
+  assert.equal(err, '')
+  assert.equal(code, 0)
+  return json
+}
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, text)
+  return path
+}
+
+const events = new MoneyEvents()
+async function tellClicks(...names: [string, Partial<StoredEvent>][]): Promise<void> {
+  const clicks = names.map(([name, fields]) =>
+    events.click(name, CLICKED_MS, { pubId, merchId, auctionId: article.auctionId, ...fields }),
+  )
+  await log.append(clicks.map(({ seq: _, day: __, ...event }) => event))
+  await log.fold()
+}
+
+test('rates are imported, and orders that waited for them count (needs the data kit)', async (t) => {
+  const path = kitPath(t, 'oracles/fx-ecb-sample.csv')
+  if (path === null) return
+  await tellClicks(['yen', {}])
+  const orders = await file(
+    'yen.csv',
+    `order_id,value,currency,click_id,ordered_at\ny1,12800,JPY,${clickId('yen')},2026-04-13T08:00:00Z\n`,
+  )
+  const imported = await done('orders', 'import', '--merchant', String(merchId), '--file', orders)
+  assert.deepEqual(imported, { rows: 1, imported: 1, rejected: 0, rejects: [] })
+  assert.deepEqual(
+    (await done('orders', 'held')).map((row: { hold: string }) => row.hold),
+    ['no_rate'],
+  )
+  const { rates, orders_released } = await done(
+    'rates',
+    'import',
+    '--file',
+    path,
+    '--source',
+    'ecb',
+  )
+  assert.ok(rates > 100)
+  assert.equal(orders_released, 1)
+  const shown = await done('orders', 'show', '--merchant', String(merchId), '--order', 'y1')
+  assert.equal(shown.revenue_usd, '80.083106')
+  assert.equal(shown.rate.currency_per_base, '186.75')
+  assert.equal(shown.evidence[0].verdict, 'won')
+  assert.equal(shown.state, 'PENDING')
+  assert.deepEqual(await done('orders', 'held'), [])
+})
+
+test('orders and returns come from files; the same file again changes nothing (P47)', async () => {
+  await tellClicks(['csv', {}])
+  const merchant = ['--merchant', String(merchId)]
+  const orders = await file(
+    'orders.csv',
+    [
+      'Order_ID,Value,Currency,Click_ids,Product_id,Product_name,Quantity,Price,is_new_customer',
+      `c1,550.00,usd,"${clickId('csv')},x",A1,"Mug, blue",4,100.00,yes`,
+      'c1,,,,B1,Plate,1,150.00,',
+      'c2,9.00,XYZ,,,,,,',
+      'c3,10.00,USD,,A1,Mug,half,5.00,',
+    ].join('\n'),
+  )
+  const result = await done('orders', 'import', ...merchant, '--file', orders)
+  assert.deepEqual([result.rows, result.imported, result.rejected], [4, 1, 2])
+  assert.deepEqual(
+    result.rejects.map((row: { line: number; id: string }) => [row.line, row.id]),
+    [
+      [4, 'c2'],
+      [5, 'c3'],
+    ],
+  )
+  const returns = await file(
+    'returns.csv',
+    'return_id,order_id,product_id,quantity\nr1,c1,A1,2\nr2,c1,A1,9\nr3,c1,,1\n',
+  )
+  const back = await done('returns', 'import', ...merchant, '--file', returns)
+  assert.deepEqual([back.imported, back.rejected], [1, 2])
+
+  const books = () => db.rows(sql`select * from ledger_line order by transaction_id, line`)
+  const before = await books()
+  await done('orders', 'import', ...merchant, '--file', orders)
+  await done('returns', 'import', ...merchant, '--file', returns)
+  assert.deepEqual(await books(), before)
+  const shown = await done('orders', 'show', ...merchant, '--order', 'c1')
+  assert.deepEqual(
+    shown.lines.map((line: Record<string, unknown>) => [
+      line.order_product_id,
+      line.name,
+      line.line_earnings_usd,
+      line.returned,
+    ]),
+    [
+      [`c1:${merchId}:A1`, 'Mug, blue', '40.00', 2],
+      [`c1:${merchId}:B1`, 'Plate', '15.00', 0],
+    ],
+  )
+})
+
+test('an order can be rejected while it is pending, by who says why', async () => {
+  await tellClicks(['bad', {}])
+  const orders = await file(
+    'bad.csv',
+    `order_id,value,currency,click_id\nb1,50.00,USD,${clickId('bad')}\n`,
+  )
+  const merchant = ['--merchant', String(merchId)]
+  await done('orders', 'import', ...merchant, '--file', orders)
+  const shown = await done('orders', 'reject', ...merchant, '--order', 'b1', '--reason', 'fraud')
+  assert.deepEqual([shown.state, shown.reject_reason], ['REJECTED', 'fraud'])
+  const none = await souk('orders', 'approve', ...merchant, '--order', 'none')
+  assert.equal(none.code, 1)
+  assert.match(none.err, /no order none/)
+})
+
+test('a payment is recorded once and shows what it releases, per publisher', async () => {
+  await tellClicks(['paid', { model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 }])
+  const record = (amount: string, on: string, reference: string) =>
+    souk(
+      ...['payment', 'record', '--merchant', String(merchId), '--amount', amount],
+      ...['--on', on, '--reference', reference],
+    )
+  const { code, json } = await record('120.50', '2026-04-12', 'march')
+  assert.equal(code, 0)
+  assert.deepEqual(json.releases, [{ pub_id: pubId, earnings_usd: '0.40', items: 1 }])
+  assert.deepEqual([json.amount_usd, json.owed_usd, json.credit_usd], ['120.50', '0.00', '120.10'])
+  for (const [amount, on, reference] of [
+    ['1', '2026-04-12', 'march'],
+    ['0', '2026-04-12', 'april'],
+    ['1', '2026-05-01', 'april'],
+    ['1', '2026-04-12', ' '],
+  ] as const) {
+    const refused = await record(amount, on, reference)
+    assert.equal(refused.code, 1, `${amount} ${on} ${reference}`)
+  }
+})
+
+test('a click is reversed once, and the entries made are shown', async () => {
+  await tellClicks(['ivt', { model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 }])
+  const reverse = () => souk('reverse', '--click', clickId('ivt'), '--reason', 'bought traffic')
+  const { code, json } = await reverse()
+  assert.equal(code, 0)
+  assert.deepEqual(json.clicks, [clickId('ivt')])
+  assert.equal(json.entries[0].corrects, `click:${clickId('ivt')}`)
+  assert.deepEqual(
+    json.entries[0].lines.map((line: { account: string; amount_usd: string }) => [
+      line.account,
+      line.amount_usd,
+    ]),
+    [
+      ['merchant', '0.40'],
+      ['publisher', '-0.40'],
+      ['platform', '0.00'],
+    ],
+  )
+  const again = await reverse()
+  assert.equal(again.code, 1)
+  assert.match(again.err, /at most once/)
+  const unknown = await souk('reverse', '--result', '00'.repeat(16), '--reason', 'x')
+  assert.match(unknown.err, /No such click/)
+  assert.equal((await souk('reverse', '--reason', 'x')).code, 1)
+})
+
+test('another network’s report is imported by its ready map, row by row or not at all', async () => {
+  await tellClicks(['net', {}])
+  const report = await file(
+    'rakuten.csv',
+    [
+      'Member ID (U1),MID,Advertiser Name,Order ID,Transaction Date,Transaction Time,SKU,Sales,# of Items,Total Commission,Process Date,Process Time',
+      `${clickId('net')},1,Elsewhere,o1,4/10/26,10:00,S1,"$1,100.00",1,55.00,4/11/26,10:00`,
+      `${clickId('net')},1,Elsewhere,o1,4/10/26,10:00,S2,100.00,1,5.00,4/11/26,10:00`,
+      `${clickId('net')},1,Elsewhere,o2,4/10/26,10:00,S2,-100.00,1,-5.00,4/11/26,10:00`,
+      'somebody,1,Elsewhere,o3,4/10/26,10:00,S2,100.00,1,5.00,4/11/26,10:00',
+      `${clickId('net')},1,Elsewhere,o4,soon,10:00,S2,100.00,1,5.00,4/11/26,10:00`,
+    ].join('\n'),
+  )
+  const command = ['import-network', '--network', 'rakuten', '--file', report]
+  assert.deepEqual(await done(...command), {
+    rows: 5,
+    imported: 3,
+    unchanged: 0,
+    rejected: 2,
+    reasons: { publisher_unknown: 1, date_unreadable: 1 },
+  })
+  assert.equal((await done(...command)).unchanged, 3)
+  const { listStats } = await import('../stats/store.ts')
+  const rows = await listStats(db, {
+    pubId,
+    dayFrom: '2026-04-10',
+    dayTo: '2026-04-11',
+    orderBy: 'pub_earnings',
+    isAscending: false,
+    limitRows: 10,
+    isOutOfNetwork: true,
+    asOf: null,
+  })
+  const own = rows.find((row) => row.merch_id === 0)
+  assert.deepEqual(
+    [own?.advertiser_name, own?.advertiser_attributed_sales, own?.pub_earnings],
+    [null, 0, '55.00'],
+  )
+  assert.equal(own?.advertiser_attributed_revenue, '1100.00')
+  const nomap = await souk('import-network', '--network', 'other', '--file', report)
+  assert.match(nomap.err, /cj, rakuten, awin/)
+})
+
+test('a report of any other network is read by the operator’s own map', async () => {
+  const map = await file(
+    'map.json',
+    JSON.stringify({ date: 'day', earnings: 'won', publisher: 'who', article_url: 'page' }),
+  )
+  const report = await file(
+    'own.csv',
+    `day,won,who,page\n2026-04-09,1.50,Gazette,${article.url}?utm_source=x\n2026-04-09,x,gazette,\n`,
+  )
+  const command = ['import-network', '--network', 'own', '--file', report, '--map', map]
+  const { imported, reasons } = await done(...command)
+  assert.equal(imported, 1)
+  assert.deepEqual(reasons, { amount_unreadable: 1 })
+  const rows = await db.rows(sql`
+    select article_id, earnings_micros from network_row where report_date = '2026-04-09'`)
+  assert.deepEqual(rows, [{ article_id: article.articleId, earnings_micros: '1500000' }])
+})
+
+test('reports are exported to files', async () => {
+  const range = ['--from', '2026-04-10', '--to', '2026-04-11', '--out', folder]
+  const { files } = await done('export', '--publisher', 'gazette', '--report', 'clicks', ...range)
+  assert.equal(files.length, 2)
+  assert.ok(files[0].rows > 0)
+  const text = await readFile(files[0].path, 'utf8')
+  assert.equal(text.trim().split('\n').length, files[0].rows + 1)
+  for (const wrong of [
+    ['--publisher', 'nobody', '--report', 'clicks', ...range],
+    ['--publisher', 'gazette', '--report', 'secrets', ...range],
+  ]) {
+    assert.equal((await souk('export', ...wrong)).code, 1)
+  }
+})

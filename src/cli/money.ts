@@ -1,0 +1,197 @@
+/** Commands on rates, orders, other networks, payments and reversals. */
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { importOrders, importReturns, type RejectedEntry } from '../attribution/import-orders.ts'
+import { upsertRates } from '../attribution/rate-store.ts'
+import { readRates } from '../attribution/read-rates.ts'
+import { releaseHeldOrders } from '../attribution/release-held.ts'
+import { requireMerchant } from '../catalog/merchant-store.ts'
+import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { CSV_BYTES_MAX } from '../platform/csv.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import type { Micros } from '../platform/money.ts'
+import { explainOrder, listHeldOrders } from '../reports/order-record-store.ts'
+import { importNetwork } from '../stats/import-network.ts'
+import { type NetworkMap, READY_MAPS, readNetworkMap } from '../stats/network-map.ts'
+import { recordPayment } from '../stats/record-payment.ts'
+import { reverseClicks } from '../stats/reverse-clicks.ts'
+import type { CommandContext } from './command.ts'
+import { withEventWriter } from './event-writer.ts'
+
+const NAME_LENGTH_MAX = 64
+
+export async function importRatesCommand(
+  context: CommandContext,
+  options: { readonly file: string; readonly source: string },
+) {
+  const source = requireName('source', options.source)
+  const rates = readRates(await readText(options.file))
+  const db = await context.database()
+  await upsertRates(db, source, rates)
+  const released = await withEventWriter(context, async (writer) => {
+    const count = await releaseHeldOrders(writer)
+    if (count > 0) await writer.folded()
+    return count
+  })
+  return { rates: rates.length, orders_released: released }
+}
+
+interface ImportOptions {
+  readonly merchant: number
+  readonly file: string
+  readonly rejects?: string
+}
+
+export const importOrdersCommand = (context: CommandContext, options: ImportOptions) =>
+  importFile(context, options, importOrders)
+
+export const importReturnsCommand = (context: CommandContext, options: ImportOptions) =>
+  importFile(context, options, importReturns)
+
+async function importFile(
+  context: CommandContext,
+  options: ImportOptions,
+  run: typeof importOrders | typeof importReturns,
+) {
+  const text = await readText(options.file)
+  const merchant = await requireMerchant(await context.database(), options.merchant)
+  return withEventWriter(context, async (writer) => {
+    const { rejected, ...imported } = await run(writer, merchant, text)
+    await writer.folded()
+    await writeRejects(options.rejects, rejected)
+    return { ...imported, rejected: rejected.length, rejects: rejected.slice(0, REJECTS_SHOWN) }
+  })
+}
+
+const REJECTS_SHOWN = 100 // The file that --rejects names has all of them.
+
+async function writeRejects(
+  path: string | undefined,
+  rejected: readonly (RejectedEntry | object)[],
+): Promise<void> {
+  if (path === undefined) return
+  await writeFile(path, rejected.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
+}
+
+export async function importNetworkCommand(
+  context: CommandContext,
+  options: {
+    readonly network: string
+    readonly file: string
+    readonly map?: string
+    readonly rejects?: string
+  },
+) {
+  const network = requireName('network', options.network)
+  const map = await findMap(options.map ?? network)
+  const text = await readText(options.file)
+  return withEventWriter(context, async (writer) => {
+    const { rejects, ...imported } = await importNetwork(writer, { network, map, text })
+    await writer.folded()
+    await writeRejects(options.rejects, rejects)
+    return imported
+  })
+}
+
+/** A ready map by its name, or the operator's own file. */
+async function findMap(name: string): Promise<NetworkMap> {
+  const ready = READY_MAPS[name.toLowerCase()]
+  if (ready !== undefined) return ready
+  if (/[./\\]/.test(name)) return readNetworkMap(await readText(name))
+  const rule = `give a JSON file, or one of ${Object.keys(READY_MAPS).join(', ')}`
+  throw badRequest([{ field: 'map', rule }])
+}
+
+export async function recordPaymentCommand(
+  context: CommandContext,
+  options: {
+    readonly merchant: number
+    readonly amount: Micros | null
+    readonly on: string
+    readonly reference: string
+  },
+) {
+  const { merch_id: merchId } = await requireMerchant(await context.database(), options.merchant)
+  return withEventWriter(context, (writer) =>
+    recordPayment(writer, {
+      merchId,
+      amountMicros: options.amount,
+      paidOn: options.on,
+      reference: options.reference.trim(),
+    }),
+  )
+}
+
+export async function reverseCommand(
+  context: CommandContext,
+  options: { readonly click?: string; readonly result?: string; readonly reason: string },
+) {
+  return withEventWriter(context, (writer) =>
+    reverseClicks(writer, {
+      clickId: options.click ?? null,
+      resultNumber: options.result ?? null,
+      reason: options.reason,
+    }),
+  )
+}
+
+/** A person's word on an order that is held, or on one that is not locked yet. */
+export async function decideOrderCommand(
+  context: CommandContext,
+  options: {
+    readonly merchant: number
+    readonly order: string
+    readonly decision: { readonly kind: 'approve' } | { readonly kind: 'reject'; reason: string }
+  },
+) {
+  const db = await context.database()
+  const { merch_id: merchId } = await requireMerchant(db, options.merchant)
+  return withEventWriter(context, async (writer) => {
+    await requireOrder(context, { merchId, orderId: options.order })
+    const body = JSON.stringify({ order_id: options.order, ...options.decision })
+    const event = newEvent({
+      id: writer.nextId(),
+      atMs: writer.now(),
+      lane: MONEY_LANE,
+      type: EVENT_TYPE.orderDecision,
+      merchId,
+      body,
+    })
+    await writer.append([event], { patienceMs: 0 })
+    await writer.folded()
+    return requireOrder(context, { merchId, orderId: options.order })
+  })
+}
+
+export async function listHeldCommand(context: CommandContext) {
+  return listHeldOrders(await context.database())
+}
+
+export function showOrderCommand(
+  context: CommandContext,
+  options: { readonly merchant: number; readonly order: string },
+) {
+  return requireOrder(context, { merchId: options.merchant, orderId: options.order })
+}
+
+async function requireOrder(
+  context: CommandContext,
+  key: { readonly merchId: number; readonly orderId: string },
+) {
+  const order = await explainOrder(await context.database(), { ...key, now: context.now() })
+  if (order !== null) return order
+  throw new ApiError('notFound', { message: `Merchant ${key.merchId} has no order ${key.orderId}` })
+}
+
+function requireName(field: string, value: string): string {
+  const name = value.trim()
+  if (name !== '' && name.length <= NAME_LENGTH_MAX) return name
+  throw badRequest([{ field, rule: `1 to ${NAME_LENGTH_MAX} characters` }])
+}
+
+async function readText(path: string): Promise<string> {
+  const { size } = await stat(path)
+  if (size > CSV_BYTES_MAX) {
+    throw badRequest([{ field: 'file', rule: `at most ${CSV_BYTES_MAX} bytes; split it` }])
+  }
+  return readFile(path, 'utf8')
+}

@@ -1,0 +1,54 @@
+/** Commands that write reports, statements and what is to be paid. */
+import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
+import { badRequest } from '../platform/errors.ts'
+import { exportReport } from '../reports/export.ts'
+import { openReports } from '../reports/read-report.ts'
+import { daysBetween, REPORT_NAMES, type ReportName } from '../reports/report.ts'
+import type { CommandContext } from './command.ts'
+
+/** A year and a day: longer exports are several commands. */
+const DAYS_MAX = 366
+
+export async function exportCommand(
+  context: CommandContext,
+  options: {
+    readonly publisher: string
+    readonly report: string
+    readonly from: string
+    readonly to: string
+    readonly out: string
+    readonly gzip?: boolean
+  },
+) {
+  const report = requireReport(options.report)
+  const { from: dayFrom, to: dayTo } = options
+  if (dayTo < dayFrom) throw badRequest([{ field: 'to', rule: 'must not be before from' }])
+  if (daysBetween(dayFrom, dayTo).length > DAYS_MAX) {
+    throw badRequest([{ field: 'to', rule: `at most ${DAYS_MAX} days at a time` }])
+  }
+  const db = await context.database()
+  const { pub_id: pubId, slug } = await requirePublisher(context, options.publisher)
+  const now = context.now()
+  const files = await exportReport(openReports(db, { pubId, now }), options.out, {
+    pubId,
+    slug,
+    report,
+    dayFrom,
+    dayTo,
+    now,
+    isGzip: options.gzip === true,
+  })
+  return { files }
+}
+
+function requireReport(name: string): ReportName {
+  const report = REPORT_NAMES.find((known) => known === name)
+  if (report !== undefined) return report
+  throw badRequest([{ field: 'report', rule: `must be one of ${REPORT_NAMES.join(', ')}` }])
+}
+
+export async function requirePublisher(context: CommandContext, slug: string): Promise<Publisher> {
+  const publisher = await findPublisherBySlug(await context.database(), slug)
+  if (publisher !== null) return publisher
+  throw badRequest([{ field: 'publisher', rule: `no publisher ${slug}` }])
+}

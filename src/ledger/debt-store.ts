@@ -1,0 +1,121 @@
+/**
+ * What merchants owe and paid, in SQL, and what that releases.
+ *
+ * Clicks are owed per publisher and day, due when the day is over; sales per line of an order, due
+ * when the order locks. What comes back before the lock lowers the debt; what comes back later is
+ * a debt below zero, due when it came.
+ */
+import { micros } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { type Sql, sql } from '../platform/sql.ts'
+import { type Debt, type Payment, type Settlement, settle } from './release.ts'
+
+interface DebtRow {
+  readonly key: string
+  readonly pub_id: number
+  readonly due_at: Date
+  readonly cost_micros: string
+  readonly earnings_micros: string
+}
+
+/** Settles one merchant's debts that were due, and payments that had come, by a time. */
+export async function settleMerchant(
+  db: Db,
+  { merchId, until }: { readonly merchId: number; readonly until: Date },
+): Promise<Settlement> {
+  const [debts, payments] = [
+    await listDebts(db, { merchId, until }),
+    await listPayments(db, { merchId, until }),
+  ]
+  return settle(debts, payments)
+}
+
+/** The merchants that owe, or owed, a publisher something. */
+export async function listMerchantsOf(db: Db, pubId: number | null): Promise<number[]> {
+  const own = pubId === null ? sql`true` : sql`pub_id = ${pubId}`
+  const rows = await db.rows<{ merch_id: number }>(sql`
+    select merch_id from (
+      select merch_id from ledger_line where account = 'publisher' and ${own}
+      union
+      select merch_id from merchant_payment where ${pubId === null ? sql`true` : sql`false`}
+    ) as owing
+    order by merch_id`)
+  return rows.map(({ merch_id }) => merch_id)
+}
+
+async function listDebts(
+  db: Db,
+  { merchId, until }: { readonly merchId: number; readonly until: Date },
+): Promise<Debt[]> {
+  const rows = await db.rows<DebtRow>(sql`
+    select * from (${clickDebts(merchId)} union all (${saleDebts(merchId)})) as debt
+    where due_at <= ${until} and (cost_micros, earnings_micros) <> (0, 0)`)
+  return rows.map((row) => ({
+    key: row.key,
+    pubId: row.pub_id,
+    dueAtMs: row.due_at.getTime(),
+    costMicros: micros(Number(row.cost_micros)),
+    earningsMicros: micros(Number(row.earnings_micros)),
+  }))
+}
+
+/** The key of a day of clicks; `clickDayOf` reads it back. */
+function clickDebts(merchId: number): Sql {
+  return sql`
+    select 'clicks:' || pub_id || ':' || line.day as key, pub_id,
+      (line.day + 1)::timestamp at time zone 'UTC' as due_at,
+      -coalesce(sum(amount_micros) filter (where account = 'merchant'), 0)::bigint as cost_micros,
+      coalesce(sum(amount_micros) filter (where account = 'publisher'), 0)::bigint
+        as earnings_micros
+    from ledger_line line join ledger_transaction using (transaction_id)
+    where merch_id = ${merchId} and kind in ('click', 'reversal')
+    group by pub_id, line.day`
+}
+
+/** The day of a key of `clickDebts`, null for the key of an order's line. */
+export function clickDayOf(key: string): string | null {
+  return /^clicks:\d+:(\d{4}-\d{2}-\d{2})$/.exec(key)?.[1] ?? null
+}
+
+function saleDebts(merchId: number): Sql {
+  return sql`
+    with sale as (
+      select line.merch_id, line.order_id, line.line, order_product_id, pub_id, locks_at,
+        line.commission_micros, line.earnings_micros
+      from merchant_order bought join order_line line using (merch_id, order_id)
+      where merch_id = ${merchId} and pub_id is not null and hold is null and rejected_at is null
+    ), back as (
+      select sale.*, return_id, accepted_at, part.commission_micros as back_commission,
+        part.earnings_micros as back_earnings
+      from sale
+      join order_return_line part using (merch_id, order_id, line)
+      join order_return using (merch_id, order_id, return_id)
+      where state = 'applied'
+    )
+    select order_product_id, pub_id, locks_at,
+      commission_micros - coalesce(early.commission, 0)::bigint,
+      earnings_micros - coalesce(early.earnings, 0)::bigint
+    from sale
+    left join (
+      select order_id, line, sum(back_commission) as commission, sum(back_earnings) as earnings
+      from back where accepted_at < locks_at group by order_id, line
+    ) as early using (order_id, line)
+    union all
+    select order_product_id || ' ' || return_id, pub_id, accepted_at,
+      -back_commission, -back_earnings
+    from back where accepted_at >= locks_at`
+}
+
+async function listPayments(
+  db: Db,
+  { merchId, until }: { readonly merchId: number; readonly until: Date },
+): Promise<Payment[]> {
+  const rows = await db.rows<{ event_id: string; at: Date; amount_micros: string }>(sql`
+    select event_id, at, amount_micros from merchant_payment
+    where merch_id = ${merchId} and at <= ${until} order by at, event_id`)
+  return rows.map(({ event_id: paymentId, at, amount_micros }) => ({
+    paymentId,
+    atMs: at.getTime(),
+    amountMicros: micros(Number(amount_micros)),
+  }))
+}

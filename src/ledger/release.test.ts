@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { micros } from '../platform/money.ts'
+import { type Debt, type Payment, settle } from './release.ts'
+
+function debt(key: string, dueAtMs: number, cost: number, earnings: number, pubId = 1): Debt {
+  return { key, pubId, dueAtMs, costMicros: micros(cost), earningsMicros: micros(earnings) }
+}
+
+const payment = (paymentId: string, atMs: number, amount: number): Payment => ({
+  paymentId,
+  atMs,
+  amountMicros: micros(amount),
+})
+
+test('a payment releases the oldest earnings first, and the last one in part', () => {
+  const debts = [debt('c', 30, 100, 75), debt('a', 10, 100, 75, 2), debt('b', 20, 100, 75)]
+  const { releases, open, creditMicros } = settle(debts, [payment('p1', 40, 150)])
+  assert.deepEqual(
+    releases.map(({ key, pubId, earningsMicros, isWhole }) => [
+      key,
+      pubId,
+      earningsMicros,
+      isWhole,
+    ]),
+    [
+      ['a', 2, 75, true],
+      ['b', 1, 37, false],
+    ],
+  )
+  assert.deepEqual(
+    open.map(({ debt: { key }, owedMicros }) => [key, owedMicros]),
+    [
+      ['b', 50],
+      ['c', 100],
+    ],
+  )
+  assert.equal(creditMicros, 0)
+})
+
+test('money that comes early waits for debts and releases them when they fall due', () => {
+  const { releases, creditMicros } = settle([debt('a', 50, 100, 75)], [payment('p1', 10, 160)])
+  assert.equal(releases[0]?.atMs, 50)
+  assert.equal(creditMicros, 60)
+})
+
+test('what is taken back lowers the publisher’s earnings and pays for another debt', () => {
+  const debts = [debt('a', 10, 100, 75), debt('a back', 30, -40, -30), debt('b', 20, 40, 30, 2)]
+  const { releases, open, creditMicros } = settle(debts, [payment('p1', 15, 100)])
+  assert.deepEqual(
+    releases.map(({ key, paymentId, earningsMicros }) => [key, paymentId, earningsMicros]),
+    [
+      ['a', 'p1', 75],
+      ['a back', null, -30],
+      ['b', null, 30],
+    ],
+  )
+  assert.deepEqual(open, [])
+  assert.equal(creditMicros, 0)
+})
+
+const debtsArbitrary = fc.array(
+  fc
+    .tuple(
+      fc.integer({ min: 0, max: 50 }),
+      fc.integer({ min: -1000, max: 3000 }),
+      fc.integer({ min: 0, max: 100 }),
+      fc.integer({ min: 1, max: 3 }),
+    )
+    .map(([dueAtMs, cost, share, pubId]) => ({ dueAtMs, cost, share, pubId })),
+  { maxLength: 12 },
+)
+const paymentsArbitrary = fc.array(
+  fc.tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 1, max: 4000 })),
+  { maxLength: 6 },
+)
+
+function world(
+  debts: readonly { dueAtMs: number; cost: number; share: number; pubId: number }[],
+  payments: readonly (readonly [number, number])[],
+) {
+  return {
+    debts: debts.map(({ dueAtMs, cost, share, pubId }, index) =>
+      debt(`d${index}`, dueAtMs, cost, Math.trunc((cost * share) / 100) || 0, pubId),
+    ),
+    payments: payments.map(([atMs, amount], index) => payment(`p${index}`, atMs, amount)),
+  }
+}
+
+test('no dollar is released twice, and every covered debt releases exactly its earnings', () => {
+  fc.assert(
+    fc.property(debtsArbitrary, paymentsArbitrary, (someDebts, somePayments) => {
+      const { debts, payments } = world(someDebts, somePayments)
+      const { releases, open, creditMicros } = settle(debts, payments)
+      const sum = (amounts: readonly number[]) => amounts.reduce((all, amount) => all + amount, 0)
+
+      const costs = sum(debts.map((item) => item.costMicros))
+      const paid = sum(payments.map((item) => item.amountMicros))
+      assert.equal(sum(open.map((item) => item.owedMicros)) - creditMicros, costs - paid)
+
+      const isOpen = new Set(open.map((item) => item.debt.key))
+      for (const { key, earningsMicros, costMicros } of debts) {
+        const released = sum(
+          releases.filter((item) => item.key === key).map((item) => item.earningsMicros),
+        )
+        if (!isOpen.has(key) && costMicros !== 0) assert.equal(released, earningsMicros)
+        else assert.ok(released <= earningsMicros)
+      }
+    }),
+  )
+})
+
+test('what was released by a time does not change with what happens after it', () => {
+  fc.assert(
+    fc.property(
+      debtsArbitrary,
+      paymentsArbitrary,
+      fc.integer({ min: 0, max: 60 }),
+      (someDebts, somePayments, untilMs) => {
+        const { debts, payments } = world(someDebts, somePayments)
+        const then = settle(
+          debts.filter((item) => item.dueAtMs <= untilMs),
+          payments.filter((item) => item.atMs <= untilMs),
+        )
+        const all = settle(debts, payments)
+        const isBefore = ({ atMs }: { readonly atMs: number }) => atMs <= untilMs
+        assert.deepEqual(all.releases.filter(isBefore), then.releases.filter(isBefore))
+      },
+    ),
+  )
+})

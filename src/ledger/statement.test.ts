@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { micros } from '../platform/money.ts'
+import {
+  MINIMUM_PAYOUT_MICROS,
+  makeStatements,
+  nextMonth,
+  previousMonth,
+  statementId,
+} from './statement.ts'
+
+const on = (day: string, dollars: number) => ({
+  atMs: Date.parse(`${day}T12:00:00Z`),
+  earningsMicros: micros(Math.round(dollars * 1_000_000)),
+})
+
+test('a balance under the minimum is carried over until it is worth a payout', () => {
+  const statements = makeStatements(
+    [on('2026-01-10', 30), on('2026-03-02', 25), on('2026-03-30', -1), on('2026-04-01', -10)],
+    '2026-04',
+  )
+  assert.deepEqual(
+    statements.map((row) => [
+      row.month,
+      row.openingMicros / 1e6,
+      row.releasedMicros / 1e6,
+      row.takenBackMicros / 1e6,
+      row.payoutMicros / 1e6,
+      row.closingMicros / 1e6,
+    ]),
+    [
+      ['2026-01', 0, 30, 0, 0, 30],
+      ['2026-02', 30, 0, 0, 0, 30],
+      ['2026-03', 30, 25, 1, 54, 0],
+      ['2026-04', 0, 0, 10, 0, -10],
+    ],
+  )
+})
+
+test('nobody who earned nothing gets a statement', () => {
+  assert.deepEqual(makeStatements([], '2026-04'), [])
+  assert.deepEqual(makeStatements([on('2026-05-01', 100)], '2026-04'), [])
+})
+
+test('every movement is on exactly one statement, and each closes where the next one opens', () => {
+  const movement = fc
+    .tuple(fc.integer({ min: 0, max: 364 }), fc.integer({ min: -(10 ** 9), max: 10 ** 9 }))
+    .map(([day, amount]) => ({
+      atMs: Date.UTC(2026, 0, 1) + day * 86_400_000,
+      earningsMicros: micros(amount),
+    }))
+  fc.assert(
+    fc.property(fc.array(movement, { minLength: 1 }), (movements) => {
+      const statements = makeStatements(movements, '2026-12')
+      let opening = 0
+      let paid = 0
+      for (const row of statements) {
+        assert.equal(row.openingMicros, opening)
+        assert.ok(row.payoutMicros === 0 || row.payoutMicros >= MINIMUM_PAYOUT_MICROS)
+        opening = row.closingMicros
+        paid += row.payoutMicros
+      }
+      const moved = movements.reduce((sum, { earningsMicros }) => sum + earningsMicros, 0)
+      assert.equal(paid + opening, moved)
+    }),
+  )
+})
+
+test('months follow each other over the year', () => {
+  assert.equal(nextMonth('2026-12'), '2027-01')
+  assert.equal(previousMonth('2026-01'), '2025-12')
+  assert.equal(statementId(7, '2026-03'), 'S7-202603')
+})

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { csvLine, readCsv } from './csv.ts'
+
+test('what is written is read back by another reader, quotes and line breaks included', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'grapheme' }), { minLength: 2 }), (cells) => {
+      const line = csvLine(cells.map((text) => ({ text })))
+      const [read] = parse(line) as string[][]
+      assert.deepEqual(
+        read?.map((cell, index) => (cell === `'${cells[index]}` ? cells[index] : cell)),
+        cells,
+      )
+    }),
+  )
+})
+
+test('text that a spreadsheet would run is marked as text; numbers are not touched', () => {
+  const dangerous = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1']
+  for (const text of dangerous) {
+    const [[cell = ''] = []] = parse(csvLine([{ text }, 'x'])) as string[][]
+    assert.equal(cell, `'${text}`)
+  }
+  assert.equal(csvLine(['-20.00', -1, null, { text: null }, { text: 'a=b' }]), '-20.00,-1,,,a=b\n')
+})
+
+test('a table is read by header, whatever its case, with the line of each row', () => {
+  const { headers, rows } = readCsv('\uFEFFDate, USD ,\r\n2026-01-01,1.1,\r\n\r\n"a\nb",2\r\n')
+  assert.deepEqual(headers, ['date', 'usd'])
+  assert.deepEqual(
+    rows.map(({ line, cells }) => [line, cells.date, cells.usd]),
+    [
+      [2, '2026-01-01', '1.1'],
+      [5, 'a\nb', '2'],
+    ],
+  )
+})
+
+test('a file that is no CSV says where', () => {
+  assert.throws(() => readCsv('a,b\n"x'), /file: .*line 2/)
+})

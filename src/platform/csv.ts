@@ -1,0 +1,70 @@
+/**
+ * CSV as other programs read and write it: a header row, commas, double quotes where needed,
+ * UTF-8, LF on output and whatever on input.
+ *
+ * Cells of text are made harmless on output: a spreadsheet would run one that begins like a
+ * formula, and product names and addresses come from strangers.
+ */
+import { CsvError, parse } from 'csv-parse/sync'
+import { badRequest } from './errors.ts'
+
+/** Files that are read whole; larger ones are split by whoever exports them. */
+export const CSV_BYTES_MAX = 64 * 1024 * 1024
+
+export interface CsvRow {
+  readonly line: number // in the file, from 1
+  readonly cells: Readonly<Record<string, string>> // by header, trimmed, lower case
+}
+
+export interface CsvTable {
+  readonly headers: readonly string[] // trimmed, lower case
+  readonly rows: readonly CsvRow[]
+}
+
+/**
+ * Reads a whole file. Headers match whatever their case; empty lines are skipped. Throws a 400
+ * that says where a file stops being CSV.
+ */
+export function readCsv(text: string): CsvTable {
+  try {
+    let headers: string[] = []
+    const records = parse(text, {
+      bom: true,
+      columns: (names: string[]) => {
+        headers = names.map((name) => name.trim().toLowerCase())
+        return headers.map((name, index) => (name === '' ? `column ${index + 1}` : name))
+      },
+      info: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      trim: true,
+    }) as unknown as { record: Record<string, string>; info: { lines: number } }[]
+    return {
+      headers: headers.filter((name) => name !== ''),
+      rows: records.map(({ record, info }) => ({ line: info.lines, cells: record })),
+    }
+  } catch (cause) {
+    if (!(cause instanceof CsvError)) throw cause
+    throw badRequest([{ field: 'file', rule: cause.message }])
+  }
+}
+
+/** A cell that is written as it is (numbers, dates, our own words), or text of other people. */
+export type CsvCell = string | number | null | { readonly text: string | null }
+
+// What spreadsheets take for the start of a formula, also behind a tab or a line break.
+const FORMULA = /^[=+\-@\t\r\n]/
+
+/** One line with its line break; null is an empty cell. */
+export function csvLine(cells: readonly CsvCell[]): string {
+  return `${cells.map(csvCell).join(',')}\n`
+}
+
+function csvCell(cell: CsvCell): string {
+  if (cell === null) return ''
+  const isText = typeof cell === 'object'
+  const value = isText ? (cell.text ?? '') : String(cell)
+  // A leading apostrophe is how spreadsheets themselves mark text.
+  const safe = isText && FORMULA.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

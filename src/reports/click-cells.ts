@@ -1,0 +1,69 @@
+/** What clicks and orders both tell of a click, as cells of a report. */
+import { MODEL } from '../events/event.ts'
+import type { CsvCell } from '../platform/csv.ts'
+import { formatExact } from '../platform/money.ts'
+
+/** The columns of the click, its link, article, product and parties. */
+export interface ClickFacts {
+  readonly click_id: Buffer | null // null: an impression
+  readonly at: Date
+  readonly visitor_key: Buffer | null
+  readonly session_key: Buffer | null
+  readonly auction_id: string | null
+  readonly url: string | null
+  readonly referrer: string | null
+  readonly device: number | null
+  readonly ua_family: string | null
+  readonly country: string | null
+  readonly u1: string | null
+  readonly utm_source: string | null
+  readonly model: number | null
+  readonly article_url: string | null
+  readonly article_name: string | null
+  readonly is_exclusive: boolean | null
+  readonly is_keyless: boolean | null
+  readonly link_source: string | null
+  readonly product_id: string | null
+  readonly category_id: number | null
+  readonly brand: string | null
+  readonly title: string | null
+  readonly offer_price_micros: string | null
+  readonly merchant_name: string | null
+  readonly publisher_name: string
+}
+
+const DEVICES = ['unknown', 'desktop', 'mobile', 'tablet'] as const
+const NETWORKS: Readonly<Record<number, string>> = {
+  [MODEL.none]: '',
+  [MODEL.cpc]: 'CPC',
+  [MODEL.cpa]: 'CPA',
+  [MODEL.epp]: 'EPP',
+}
+
+export const deviceName = ({ device }: ClickFacts): string => DEVICES[device ?? 0] ?? 'unknown'
+export const networkName = ({ model }: ClickFacts): string => NETWORKS[model ?? 0] ?? ''
+
+/** A keyed hash that stands for the reader, or for the page session where there is no reader. */
+export function cookieId({ visitor_key, session_key }: ClickFacts): string | null {
+  return (visitor_key ?? session_key)?.toString('hex') ?? null
+}
+
+/** Class and family: all that is kept of a user agent. */
+export function userAgent(facts: ClickFacts): CsvCell {
+  const family = facts.ua_family ?? ''
+  return { text: family === '' ? deviceName(facts) : `${deviceName(facts)} ${family}` }
+}
+
+/** A destination that is none of the merchant's offers: its home or a brand's page. */
+export function isBrandPage({ product_id }: ClickFacts): string {
+  return String(product_id === null)
+}
+
+export function productPrice({ offer_price_micros: micros }: ClickFacts): string | null {
+  return micros === null ? null : formatExact(micros)
+}
+
+/** Whether the publisher itself named the article: with its key, not by a page that was read. */
+export function isCleanArticleUrl({ link_source, is_keyless }: ClickFacts): string {
+  return String(link_source === 'api' || is_keyless === false)
+}

@@ -1,0 +1,164 @@
+/**
+ * The clicks report in SQL: one row per click, then one per link impression, of each day.
+ *
+ * Clicks come with the fold's verdict, unpaid ones with their reason; impressions straight from
+ * the log. Both are paged by their ids, which grow with time.
+ */
+import { EVENT_TYPE, viewLane } from '../events/event.ts'
+import { REASON, reasonName } from '../events/reason.ts'
+import type { CsvCell } from '../platform/csv.ts'
+import { formatExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { type Sql, sql } from '../platform/sql.ts'
+import {
+  type ClickFacts,
+  cookieId,
+  deviceName,
+  isBrandPage,
+  isCleanArticleUrl,
+  networkName,
+  productPrice,
+  userAgent,
+} from './click-cells.ts'
+import { type ReportPage, type ReportRequest, reportTime } from './report.ts'
+
+interface ClickRow extends ClickFacts {
+  readonly event_id: string
+  readonly day: string
+  readonly publisher_micros: string
+  readonly paid_micros: string
+  readonly reason: number
+  readonly reversed_at: Date | null
+  readonly result_number: Buffer | null
+}
+
+/** A page of the report. */
+export async function listClickRows(db: Db, request: ReportRequest): Promise<ReportPage> {
+  const at = readCursor(request.cursor)
+  const clicks =
+    at.part === 'click' ? await listPart(db, request, { ...at, from: clickRows(request) }) : []
+  const isFull = clicks.length === request.limitRows
+  if (isFull) return pageOf(clicks, 'click')
+  const limitRows = request.limitRows - clicks.length
+  const after = at.part === 'click' ? START : at
+  const from = impressionRows(request)
+  const seen = await listPart(db, { ...request, limitRows }, { ...after, from })
+  const page = pageOf([...clicks, ...seen], 'seen')
+  return seen.length === limitRows ? page : { ...page, next: null }
+}
+
+interface Cursor {
+  readonly part: 'click' | 'seen'
+  readonly day: string
+  readonly eventId: string
+}
+
+const START: Cursor = { part: 'click', day: '0001-01-01', eventId: '0' }
+
+/** A cursor is `click 2026-03-02 123`; anything else starts over, as an unknown one must not fail. */
+function readCursor(cursor: string | null): Cursor {
+  const match = /^(click|seen) (\d{4}-\d{2}-\d{2}) (\d{1,19})$/.exec(cursor ?? '')
+  if (match === null) return START
+  const [, part, day = '', eventId = ''] = match
+  return { part: part === 'seen' ? 'seen' : 'click', day, eventId }
+}
+
+function pageOf(rows: readonly ClickRow[], part: Cursor['part']): ReportPage {
+  const last = rows.at(-1)
+  return {
+    rows: rows.map(cellsOf),
+    next: last === undefined ? null : `${part} ${last.day} ${last.event_id}`,
+  }
+}
+
+function listPart(
+  db: Db,
+  { limitRows }: ReportRequest,
+  { day, eventId, from }: Cursor & { readonly from: Sql },
+): Promise<ClickRow[]> {
+  return db.rows<ClickRow>(sql`
+    with chosen as (
+      select * from (${from}) as own
+      where (day, event_id) > (${day}::date, ${eventId}::bigint)
+      order by day, event_id limit ${limitRows}
+    )
+    select chosen.*, article.url as article_url, article.name as article_name,
+      link.is_exclusive, link.is_keyless, link.source as link_source, offer.product_id,
+      offer.category_id, offer.brand, offer.title, offer.price_micros as offer_price_micros,
+      merchant.name as merchant_name, publisher.name as publisher_name
+    from chosen
+    join publisher using (pub_id)
+    left join smart_link link using (auction_id)
+    left join article on article.article_id = link.article_id
+    left join merchant using (merch_id)
+    left join lateral (
+      select * from offer where offer.offer_id = chosen.offer_id
+      order by from_generation desc limit 1
+    ) as offer on true
+    order by day, event_id`)
+}
+
+/** The event has what the click's own table leaves out: where it led to and came from. */
+function clickRows({ pubId, dayFrom, dayTo }: ReportRequest): Sql {
+  return sql`
+    select click.event_id, click.day, click.at, click.pub_id, click.merch_id, click.auction_id,
+      click.offer_id, click.click_id, click.visitor_key, click.session_key, click.model,
+      click.publisher_micros, click.paid_micros, click.reason, click.reversed_at,
+      click.result_number, event.url, event.referrer, event.device, event.ua_family,
+      event.country, event.u1, event.utm_source
+    from click left join event on event.day = click.day and event.id = click.event_id
+    where click.pub_id = ${pubId} and click.day between ${dayFrom} and ${dayTo}`
+}
+
+function impressionRows({ pubId, dayFrom, dayTo }: ReportRequest): Sql {
+  return sql`
+    select id as event_id, day, at, pub_id, 0 as merch_id, auction_id, offer_id,
+      null::bytea as click_id, visitor_key, session_key, null::smallint as model,
+      0::bigint as publisher_micros, 0::bigint as paid_micros, reason,
+      null::timestamptz as reversed_at, result_number, url, referrer, device, ua_family, country,
+      u1, utm_source
+    from event
+    where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.linkImpression} and pub_id = ${pubId}
+      and day between ${dayFrom} and ${dayTo} and reason = ${REASON.ok}`
+}
+
+function cellsOf(row: ClickRow): CsvCell[] {
+  const isClick = row.click_id !== null
+  const isReversed = row.reversed_at !== null
+  const earned = isReversed ? 0n : BigInt(row.publisher_micros)
+  const reason = isReversed ? REASON.reversed : row.reason
+  return [
+    row.click_id?.toString('hex') ?? null,
+    reportTime(row.at),
+    cookieId(row),
+    { text: row.article_url },
+    isCleanArticleUrl(row),
+    { text: row.referrer },
+    userAgent(row),
+    isClick ? 1 : 0,
+    { text: isClick ? row.url : null },
+    formatExact(earned * CENTS_PER_DOLLAR), // Documented in cents; earnings_usd is not.
+    row.category_id,
+    isClick ? isBrandPage(row) : null,
+    { text: row.u1 },
+    { text: row.brand },
+    productPrice(row),
+    { text: row.title },
+    { text: row.article_name },
+    row.auction_id,
+    isClick ? networkName(row) : 'CPM',
+    { text: row.merchant_name },
+    { text: row.publisher_name },
+    row.is_exclusive ? 'exclusive' : 'open',
+    { text: row.utm_source },
+    deviceName(row),
+    row.country,
+    row.link_source,
+    formatExact(earned),
+    String(isClick && BigInt(row.paid_micros) > 0n && !isReversed),
+    isClick && reason !== REASON.ok ? reasonName(reason) : null,
+    row.result_number?.toString('hex') ?? null,
+  ]
+}
+
+const CENTS_PER_DOLLAR = 100n

@@ -1,0 +1,97 @@
+/**
+ * Reports as files: one a day, written beside the old one and put in its place, so that nobody
+ * ever reads half a file. The same figures give the same bytes.
+ */
+import { createWriteStream } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { csvLine } from '../platform/csv.ts'
+import type { ReportSource } from './read-report.ts'
+import {
+  daysBetween,
+  REPORT_COLUMNS,
+  type ReportName,
+  type ReportRequest,
+  reportPath,
+} from './report.ts'
+
+/** Rows held in memory at a time. */
+const PAGE_ROWS = 5_000
+
+export interface ExportRequest {
+  readonly pubId: number
+  readonly slug: string
+  readonly report: ReportName
+  readonly dayFrom: string
+  readonly dayTo: string
+  readonly now: Date
+  readonly isGzip: boolean
+}
+
+export interface ExportedFile {
+  readonly path: string
+  readonly rows: number
+}
+
+/** Writes the files of some days under a folder; days without rows have a header only. */
+export async function exportReport(
+  source: ReportSource,
+  folder: string,
+  request: ExportRequest,
+): Promise<ExportedFile[]> {
+  const files: ExportedFile[] = []
+  for (const day of daysBetween(request.dayFrom, request.dayTo)) {
+    const name = reportPath(request.slug, request.report, day)
+    const path = join(folder, request.isGzip ? `${name}.gz` : name)
+    await mkdir(dirname(path), { recursive: true })
+    files.push({ path, rows: await writeFile(source, path, { ...request, day }) })
+  }
+  return files
+}
+
+async function writeFile(
+  source: ReportSource,
+  path: string,
+  request: ExportRequest & { readonly day: string },
+): Promise<number> {
+  const counted = { rows: 0 }
+  const draft = `${path}.${process.pid}.part`
+  try {
+    const lines = Readable.from(reportLines(source, request, counted))
+    // Node's gzip writes no time and no name: equal rows are equal bytes.
+    if (request.isGzip) await pipeline(lines, createGzip(), createWriteStream(draft))
+    else await pipeline(lines, createWriteStream(draft))
+    await rename(draft, path)
+  } finally {
+    await rm(draft, { force: true })
+  }
+  return counted.rows
+}
+
+/** The text of one day's file, a page at a time. */
+export async function* reportLines(
+  source: ReportSource,
+  request: Pick<ExportRequest, 'pubId' | 'report' | 'now'> & { readonly day: string },
+  counted: { rows: number } = { rows: 0 },
+): AsyncGenerator<string> {
+  const { pubId, report, day, now } = request
+  yield csvLine(REPORT_COLUMNS[report])
+  let cursor: string | null = null
+  do {
+    const page: ReportRequest = {
+      pubId,
+      dayFrom: day,
+      dayTo: day,
+      cursor,
+      limitRows: PAGE_ROWS,
+      now,
+    }
+    const { rows, next } = await source.page(report, page)
+    counted.rows += rows.length
+    if (rows.length > 0) yield rows.map(csvLine).join('')
+    cursor = next
+  } while (cursor !== null)
+}

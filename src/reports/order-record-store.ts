@@ -1,0 +1,213 @@
+/**
+ * One order, explained: what was reported by whom, which clicks competed for it and why one won,
+ * what it earned line by line, what came back, and every ledger entry that it caused.
+ */
+import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
+import { orderState } from '../attribution/order-states.ts'
+import { findPublisherReleases } from '../ledger/publisher-releases.ts'
+import { listEntriesOfEvents } from '../ledger/store.ts'
+import { formatExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { type Sql, sql } from '../platform/sql.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+
+interface OrderRow {
+  readonly merch_id: number
+  readonly order_id: string
+  readonly event_id: string | null
+  readonly told: OrderAccount
+  readonly source: string | null
+  readonly ordered_at: Date | null
+  readonly accepted_at: Date | null
+  readonly currency: string | null
+  readonly value: string | null
+  readonly rate_id: string | null
+  readonly hold: string | null
+  readonly click_id: Buffer | null
+  readonly attribution: string | null
+  readonly pub_id: number | null
+  readonly locks_at: Date | null
+  readonly rejected_at: Date | null
+  readonly reject_reason: string | null
+  readonly revenue_micros: string
+  readonly earnings_micros: string
+  readonly net_revenue_micros: string
+  readonly net_earnings_micros: string
+}
+
+/** The order of a merchant by the merchant's own id; null when nobody has told of it. */
+export async function explainOrder(
+  db: Db,
+  { merchId, orderId, now }: { readonly merchId: number; readonly orderId: string; now: Date },
+) {
+  const rows = await readOrders(db, sql`merch_id = ${merchId} and order_id = ${orderId}`, 1)
+  const row = rows[0]
+  return row === undefined ? null : explained(db, row, now)
+}
+
+/** The order of a publisher by our id of it; null when it is not the publisher's. */
+export async function explainPublisherOrder(
+  db: Db,
+  { pubId, eventId, now }: { readonly pubId: number; readonly eventId: string; now: Date },
+) {
+  const rows = await readOrders(db, sql`pub_id = ${pubId} and event_id = ${eventId}`, 1)
+  const row = rows[0]
+  return row === undefined ? null : explained(db, row, now)
+}
+
+const HELD_ORDERS_MAX = 1_000
+
+/** Orders that wait for a rate or a person, oldest first. */
+export async function listHeldOrders(db: Db) {
+  const rows = await readOrders(db, sql`hold is not null and rejected_at is null`, HELD_ORDERS_MAX)
+  return rows.map((row) => ({
+    merch_id: row.merch_id,
+    checkout_id: row.order_id,
+    hold: row.hold,
+    currency: row.currency,
+    value: row.value,
+    ordered_at: formatTimestampOrNull(row.ordered_at),
+    accepted_at: formatTimestampOrNull(row.accepted_at),
+  }))
+}
+
+function readOrders(db: Db, condition: Sql, limit: number): Promise<OrderRow[]> {
+  return db.rows(sql`
+    select merch_id, order_id, event_id, told, source, ordered_at, accepted_at, currency, value,
+      rate_id, hold, click_id, attribution, pub_id, locks_at, rejected_at, reject_reason,
+      revenue_micros, earnings_micros, net_revenue_micros, net_earnings_micros
+    from merchant_order where ${condition} order by accepted_at, merch_id, order_id limit ${limit}`)
+}
+
+async function explained(db: Db, row: OrderRow, now: Date) {
+  const { told } = row
+  const key = { merchId: row.merch_id, orderId: row.order_id }
+  const lines = await findLines(db, key)
+  const returns = await findReturns(db, key)
+  const reports = Object.values(told.reports)
+  const entries = await listEntriesOfEvents(db, [
+    ...reports.map(({ event_id }) => event_id),
+    ...(row.event_id === null ? [] : [row.event_id]),
+    ...told.returns.map(({ event_id }) => event_id),
+  ])
+  return {
+    order_id: row.event_id,
+    checkout_id: row.order_id,
+    merch_id: row.merch_id,
+    pub_id: row.pub_id,
+    state: await stateOf(db, row, { now, keys: lines.map((line) => line.order_product_id) }),
+    hold: row.hold,
+    locks_at: formatTimestampOrNull(row.locks_at),
+    rejected_at: formatTimestampOrNull(row.rejected_at),
+    reject_reason: row.reject_reason,
+    ordered_at: formatTimestampOrNull(row.ordered_at),
+    accepted_at: formatTimestampOrNull(row.accepted_at),
+    source: row.source,
+    currency: row.currency,
+    value: row.value,
+    rate: await findRate(db, row.rate_id),
+    revenue_usd: formatExact(row.revenue_micros),
+    earnings_usd: formatExact(row.earnings_micros),
+    net_revenue_usd: formatExact(row.net_revenue_micros),
+    net_earnings_usd: formatExact(row.net_earnings_micros),
+    attribution: row.attribution,
+    click_id: row.click_id?.toString('hex') ?? null,
+    evidence: told.evidence.map(({ id, at_ms, verdict }) => ({
+      click_id: id,
+      clicked_at: at_ms === null ? null : formatTimestamp(new Date(at_ms)),
+      verdict,
+    })),
+    reports: reports.map((report) => ({
+      source: report.source,
+      event_id: report.event_id,
+      updated_at: formatTimestamp(new Date(report.updated_at_ms)),
+      currency: report.currency,
+      value: report.value,
+      hold: report.hold,
+    })),
+    lines,
+    returns,
+    entries: entries.map(({ amount_micros, ...line }) => ({
+      ...line,
+      amount_usd: formatExact(amount_micros),
+    })),
+  }
+}
+
+async function stateOf(
+  db: Db,
+  row: OrderRow,
+  { now, keys }: { readonly now: Date; readonly keys: readonly string[] },
+) {
+  if (row.pub_id === null) return row.rejected_at === null ? 'PENDING' : 'REJECTED'
+  const { paidAt } = await findPublisherReleases(db, { pubId: row.pub_id, until: now })
+  const paid = keys.map(paidAt)
+  const isPaid = paid.length > 0 && paid.every((at) => at !== null)
+  return orderState(
+    { ...datesOf(row.told), paidAtMs: isPaid ? Math.max(...paid.map(Number)) : null },
+    now.getTime(),
+  )
+}
+
+interface Key {
+  readonly merchId: number
+  readonly orderId: string
+}
+
+async function findLines(db: Db, { merchId, orderId }: Key) {
+  const rows = await db.rows<{
+    order_product_id: string
+    product_id: string | null
+    name: string | null
+    quantity: number
+    returned: number
+    revenue_micros: string
+    earnings_micros: string
+  }>(sql`
+    select order_product_id, product_id, name, quantity, returned, revenue_micros, earnings_micros
+    from order_line where merch_id = ${merchId} and order_id = ${orderId} order by line`)
+  return rows.map(({ revenue_micros, earnings_micros, ...line }) => ({
+    ...line,
+    line_revenue_usd: formatExact(revenue_micros),
+    line_earnings_usd: formatExact(earnings_micros),
+  }))
+}
+
+async function findReturns(db: Db, { merchId, orderId }: Key) {
+  const rows = await db.rows<{
+    return_id: string
+    state: string
+    reason: string | null
+    quantity: number
+    accepted_at: Date
+    revenue_micros: string | null
+    earnings_micros: string | null
+  }>(sql`
+    select return_id, state, reason, back.quantity, accepted_at,
+      sum(part.revenue_micros) as revenue_micros, sum(part.earnings_micros) as earnings_micros
+    from order_return back
+    left join order_return_line part using (merch_id, order_id, return_id)
+    where merch_id = ${merchId} and order_id = ${orderId}
+    group by merch_id, order_id, return_id, back.event_id, state, reason, back.quantity, accepted_at
+    order by back.event_id`)
+  return rows.map(({ revenue_micros, earnings_micros, accepted_at, ...row }) => ({
+    ...row,
+    accepted_at: formatTimestamp(accepted_at),
+    return_revenue_usd: formatExact(-BigInt(revenue_micros ?? 0)),
+    return_earnings_usd: formatExact(-BigInt(earnings_micros ?? 0)),
+  }))
+}
+
+/** A dollar needs no rate: its id is no number. */
+async function findRate(db: Db, rateId: string | null) {
+  if (rateId === null || !/^\d+$/.test(rateId)) return null
+  return db.row<{
+    source: string
+    day: string
+    currency: string
+    usd_per_base: string
+    currency_per_base: string
+  }>(sql`
+    select source, day, currency, usd_per_base, currency_per_base from exchange_rate
+    where rate_id = ${rateId}`)
+}

@@ -1,0 +1,148 @@
+/** The orders report in SQL: one row per product of an order, on the day the order was accepted. */
+
+import { orderState } from '../attribution/order-states.ts'
+import { MODEL } from '../events/event.ts'
+import type { CsvCell } from '../platform/csv.ts'
+import { formatExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import {
+  type ClickFacts,
+  cookieId,
+  deviceName,
+  isBrandPage,
+  networkName,
+  productPrice,
+  userAgent,
+} from './click-cells.ts'
+import { type ReportPage, type ReportRequest, reportTime } from './report.ts'
+
+interface OrderRow extends ClickFacts {
+  readonly order_product_id: string
+  readonly order_event_id: string
+  readonly order_day: string
+  readonly line: number
+  readonly order_id: string
+  readonly ordered_at: Date
+  readonly locks_at: Date
+  readonly rejected_at: Date | null
+  readonly earnings_micros: string
+  readonly revenue_micros: string
+  readonly line_earnings_micros: string
+  readonly line_revenue_micros: string
+  readonly quantity: number
+  readonly purchased_product_id: string | null
+  readonly purchased_name: string | null
+  readonly purchased_brand: string | null
+  readonly purchased_price: string | null
+}
+
+/** When a line of an order was paid for, by its key; see release.ts. */
+export type PaidAt = (orderProductId: string) => number | null
+
+/** A page of the report. Orders that nobody led to, or that are held, are not in it yet. */
+export async function listOrderRows(
+  db: Db,
+  request: ReportRequest,
+  paidAt: PaidAt,
+): Promise<ReportPage> {
+  const { pubId, dayFrom, dayTo, limitRows } = request
+  const [, day = '0001-01-01', eventId = '0', line = '-1'] =
+    /^(\d{4}-\d{2}-\d{2}) (\d{1,19}) (\d{1,5})$/.exec(request.cursor ?? '') ?? []
+  const rows = await db.rows<OrderRow>(sql`
+    with chosen as (
+      select bought.event_id as order_event_id, bought.day as order_day, line.line, order_id,
+        bought.click_id, ordered_at, locks_at, rejected_at, bought.merch_id,
+        bought.earnings_micros, bought.revenue_micros, order_product_id,
+        line.earnings_micros as line_earnings_micros, line.revenue_micros as line_revenue_micros,
+        quantity, product_id as purchased_product_id, line.name as purchased_name,
+        line.brand as purchased_brand, line.price as purchased_price
+      from merchant_order bought join order_line line using (merch_id, order_id)
+      where pub_id = ${pubId} and hold is null and bought.day between ${dayFrom} and ${dayTo}
+        and (bought.day, bought.event_id, line.line)
+          > (${day}::date, ${eventId}::bigint, ${line}::smallint)
+      order by bought.day, bought.event_id, line.line limit ${limitRows}
+    )
+    select chosen.*, click.at, click.visitor_key, click.session_key, click.auction_id, click.model,
+      event.url, event.referrer, event.device, event.ua_family, event.country, event.u1,
+      event.utm_source, article.url as article_url, article.name as article_name,
+      link.is_exclusive, link.is_keyless, link.source as link_source, offer.product_id,
+      offer.category_id, offer.brand, offer.title, offer.price_micros as offer_price_micros,
+      merchant.name as merchant_name, publisher.name as publisher_name
+    from chosen
+    join click using (click_id)
+    join publisher on publisher.pub_id = ${pubId}
+    left join event on event.day = click.day and event.id = click.event_id
+    left join smart_link link on link.auction_id = click.auction_id
+    left join article on article.article_id = click.article_id
+    left join merchant on merchant.merch_id = chosen.merch_id
+    left join lateral (
+      select * from offer where offer.offer_id = click.offer_id
+      order by from_generation desc limit 1
+    ) as offer on true
+    order by order_day, order_event_id, line`)
+  const last = rows.at(-1)
+  const isLast = last === undefined || rows.length < limitRows
+  return {
+    rows: rows.map((row) => cellsOf(row, { now: request.now, paidAt })),
+    next: isLast ? null : `${last.order_day} ${last.order_event_id} ${last.line}`,
+  }
+}
+
+const DAY_MS = 86_400_000
+
+function cellsOf(
+  row: OrderRow,
+  { now, paidAt }: { readonly now: Date; readonly paidAt: PaidAt },
+): CsvCell[] {
+  const ageMs = row.ordered_at.getTime() - row.at.getTime()
+  const state = orderState(
+    {
+      locksAtMs: row.locks_at.getTime(),
+      rejectedAtMs: row.rejected_at?.getTime() ?? null,
+      paidAtMs: paidAt(row.order_product_id),
+    },
+    now.getTime(),
+  )
+  return [
+    { text: row.order_product_id },
+    row.product_id,
+    row.order_event_id,
+    reportTime(row.ordered_at),
+    cookieId(row),
+    { text: row.article_url },
+    row.auction_id,
+    { text: row.referrer },
+    userAgent(row),
+    row.model === MODEL.cpa ? 'Souk - Returns apply' : 'Souk - No returns',
+    { text: row.url },
+    row.category_id,
+    isBrandPage(row),
+    Math.max(0, Math.floor(ageMs / DAY_MS)),
+    { text: row.purchased_product_id },
+    { text: row.purchased_name },
+    { text: row.purchased_brand },
+    row.purchased_price,
+    { text: row.u1 },
+    { text: row.order_id },
+    formatExact(row.earnings_micros), // The whole order's, on each of its rows, as documented.
+    formatExact(row.revenue_micros),
+    row.quantity,
+    { text: row.brand },
+    productPrice(row),
+    { text: row.title },
+    { text: row.article_name },
+    networkName(row),
+    { text: row.merchant_name },
+    { text: row.publisher_name },
+    { text: row.utm_source },
+    deviceName(row),
+    row.country,
+    row.click_id?.toString('hex') ?? null,
+    reportTime(row.at),
+    formatExact(row.line_earnings_micros),
+    formatExact(row.line_revenue_micros),
+    state,
+    reportTime(row.locks_at),
+  ]
+}

@@ -1,0 +1,74 @@
+/**
+ * The report files: their names, columns and days (report columns document).
+ *
+ * Columns are as publicly documented for services with this interface, so that a publisher's
+ * readers keep working; ours are added at the end of a row, never in between.
+ */
+import type { CsvCell } from '../platform/csv.ts'
+
+export const REPORT_NAMES = ['clicks', 'orders', 'returns', 'payments'] as const
+export type ReportName = (typeof REPORT_NAMES)[number]
+
+export const REPORT_COLUMNS: Readonly<Record<ReportName, readonly string[]>> = {
+  clicks: words(`
+    click_id click_timestamp cookie_id article_url is_clean_article_url referrer user_agent
+    is_click click_product_url earnings click_product_category click_is_brand_page
+    click_u1_param click_product_brand click_product_price click_product_name article_name
+    link_id network merchant publication link_type channel device_type country_code link_source
+    earnings_usd is_billable unbillable_reason auction_result_number`),
+  orders: words(`
+    order_product_id product_id order_id checkout_timestamp cookie_id article_url link_id
+    referrer user_agent network_type click_product_url click_product_category
+    click_is_brand_page days_since_attributed_click purchased_product_id
+    purchased_product_name purchased_product_brand purchased_product_price click_u1_param
+    checkout_id earnings revenue number_products_purchased click_product_brand
+    click_product_price click_product_name article_name network merchant publication channel
+    device_type country_code click_id click_timestamp line_earnings line_revenue state
+    locks_at`),
+  returns: words(`
+    order_product_id checkout_timestamp purchased_product_id checkout_id merchant publication
+    return_revenue return_earnings return_quantity return_datetime return_id`),
+  // For a day of clicks, order_product_id is that day.
+  payments: words(`payment_id paid_at merchant order_product_id amount_usd statement_id state`),
+}
+
+function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/)
+}
+
+export interface ReportRequest {
+  readonly pubId: number
+  readonly dayFrom: string // YYYY-MM-DD, both inclusive
+  readonly dayTo: string
+  /** Where the page before ended; null at the start. Only that report's own pages know it. */
+  readonly cursor: string | null
+  readonly limitRows: number
+  readonly now: Date // states are as of this time
+}
+
+export interface ReportPage {
+  /** Cells in the order of the report's columns. */
+  readonly rows: readonly (readonly CsvCell[])[]
+  readonly next: string | null // null: there is nothing more
+}
+
+/** `2026-03-02 10:00:00`, the documented form of times in report files. */
+export function reportTime(at: Date | null): string | null {
+  return at === null ? null : at.toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** `<slug>/2026/03/souk_log_files_clicks_20260302.csv` */
+export function reportPath(slug: string, report: ReportName, day: string): string {
+  const [year = '', month = ''] = day.split('-')
+  const file = `souk_log_files_${report}_${day.replaceAll('-', '')}.csv`
+  return `${slug}/${year}/${month}/${file}`
+}
+
+/** Every day from one to the other, both inclusive. */
+export function daysBetween(dayFrom: string, dayTo: string): string[] {
+  const days: string[] = []
+  for (let at = Date.parse(dayFrom); at <= Date.parse(dayTo); at += 86_400_000) {
+    days.push(new Date(at).toISOString().slice(0, 10))
+  }
+  return days
+}

@@ -1,0 +1,72 @@
+/** The returns report in SQL: one row per product returned, on the day the return took effect. */
+import type { CsvCell } from '../platform/csv.ts'
+import { formatExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { type ReportPage, type ReportRequest, reportTime } from './report.ts'
+
+interface ReturnRow {
+  readonly effective_day: string
+  readonly event_id: string
+  readonly line: number
+  readonly order_product_id: string
+  readonly ordered_at: Date
+  readonly product_id: string | null
+  readonly order_id: string
+  readonly merchant_name: string | null
+  readonly publisher_name: string
+  readonly revenue_micros: string
+  readonly earnings_micros: string
+  readonly quantity: number
+  readonly returned_at: Date
+  readonly return_id: string
+}
+
+/** A page of the report. A return that came before its order took effect with it. */
+export async function listReturnRows(db: Db, request: ReportRequest): Promise<ReportPage> {
+  const { pubId, dayFrom, dayTo, limitRows } = request
+  const [, day = '0001-01-01', eventId = '0', line = '-1'] =
+    /^(\d{4}-\d{2}-\d{2}) (\d{1,19}) (\d{1,5})$/.exec(request.cursor ?? '') ?? []
+  const rows = await db.rows<ReturnRow>(sql`
+    select * from (
+      select greatest(back.day, bought.day) as effective_day, back.event_id, part.line,
+        order_product_id, ordered_at, bought_line.product_id, bought.order_id,
+        merchant.name as merchant_name,
+        publisher.name as publisher_name, part.revenue_micros, part.earnings_micros,
+        part.quantity, returned_at, return_id
+      from merchant_order bought
+      join order_return back using (merch_id, order_id)
+      join order_return_line part using (merch_id, order_id, return_id)
+      join order_line bought_line on bought_line.merch_id = part.merch_id
+        and bought_line.order_id = part.order_id and bought_line.line = part.line
+      join publisher using (pub_id)
+      left join merchant on merchant.merch_id = bought.merch_id
+      where pub_id = ${pubId} and hold is null and rejected_at is null and state = 'applied'
+        and bought.day <= ${dayTo} and back.day <= ${dayTo}
+        and (bought.day >= ${dayFrom} or back.day >= ${dayFrom})
+    ) as returned
+    where (effective_day, event_id, line) > (${day}::date, ${eventId}::bigint, ${line}::smallint)
+    order by effective_day, event_id, line limit ${limitRows}`)
+  const last = rows.at(-1)
+  const isLast = last === undefined || rows.length < limitRows
+  return {
+    rows: rows.map(cellsOf),
+    next: isLast ? null : `${last.effective_day} ${last.event_id} ${last.line}`,
+  }
+}
+
+function cellsOf(row: ReturnRow): CsvCell[] {
+  return [
+    { text: row.order_product_id },
+    reportTime(row.ordered_at),
+    { text: row.product_id },
+    { text: row.order_id },
+    { text: row.merchant_name },
+    { text: row.publisher_name },
+    formatExact(-BigInt(row.revenue_micros)),
+    formatExact(-BigInt(row.earnings_micros)),
+    -row.quantity,
+    reportTime(row.returned_at),
+    { text: row.return_id },
+  ]
+}

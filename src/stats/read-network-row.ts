@@ -1,0 +1,75 @@
+/** One row of another network's report, as far as the row itself tells. */
+import type { CsvRow } from '../platform/csv.ts'
+import { ISO_4217 } from '../platform/iso4217.ts'
+import { keyOfUrl, parseWebUrl } from '../platform/url.ts'
+import {
+  type FoundColumns,
+  type NetworkField,
+  readReportAmount,
+  readReportDay,
+} from './network-map.ts'
+
+export interface ReadRow {
+  readonly day: string
+  readonly account: string
+  readonly advertiser: string | null
+  readonly clickId: string | null // hex; a sub id that is none of ours names nobody
+  readonly slug: string | null
+  readonly urlKey: Buffer | null
+  readonly orderId: string | null
+  readonly clicks: number
+  readonly sales: number | null // null: the file does not count them
+  readonly currency: string
+  readonly revenueMillionths: bigint
+  readonly earningsMillionths: bigint
+}
+
+/** Why a row is left out. */
+export type RowRejection =
+  | 'date_unreadable'
+  | 'amount_unreadable'
+  | 'count_unreadable'
+  | 'currency_unknown'
+  | 'publisher_unknown'
+  | 'rate_missing'
+
+const CLICK_ID = /^[0-9a-f]{32}$/
+const TEXT_LENGTH_MAX = 2048 // As long as an address may be.
+
+export function readNetworkRow({ cells }: CsvRow, columns: FoundColumns): ReadRow | RowRejection {
+  const cell = (field: NetworkField): string | null => {
+    const column = columns[field]
+    const text = column === undefined ? '' : (cells[column] ?? '')
+    return text === '' ? null : text.slice(0, TEXT_LENGTH_MAX)
+  }
+  const day = readReportDay(cell('date') ?? '')
+  if (day === null) return 'date_unreadable'
+  const revenueMillionths = readReportAmount(cell('revenue') ?? '0')
+  const earningsMillionths = readReportAmount(cell('earnings') ?? '0')
+  if (revenueMillionths === null || earningsMillionths === null) return 'amount_unreadable'
+  const [clicks, sales] = [readCount(cell('clicks')), readCount(cell('sales'))]
+  if (clicks === 'unreadable' || sales === 'unreadable') return 'count_unreadable'
+  const currency = (cell('currency') ?? 'USD').toUpperCase()
+  if (!ISO_4217.has(currency)) return 'currency_unknown'
+  const subId = (cell('sub_id') ?? '').toLowerCase()
+  const page = parseWebUrl(cell('article_url') ?? '')
+  return {
+    day,
+    account: cell('account') ?? '',
+    advertiser: cell('advertiser'),
+    clickId: CLICK_ID.test(subId) ? subId : null,
+    slug: cell('publisher')?.toLowerCase() ?? null,
+    urlKey: page === null ? null : keyOfUrl(page),
+    orderId: cell('order_id'),
+    clicks: clicks ?? 0,
+    sales,
+    currency,
+    revenueMillionths,
+    earningsMillionths,
+  }
+}
+
+function readCount(text: string | null): number | null | 'unreadable' {
+  if (text === null) return null
+  return /^-?\d{1,9}$/.test(text) ? Number(text) : 'unreadable'
+}

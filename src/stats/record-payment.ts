@@ -1,0 +1,88 @@
+/** A merchant's payment: recorded once, and what it releases, per publisher. */
+import type { IntakeDeps } from '../attribution/intake.ts'
+import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { settleMerchant } from '../ledger/debt-store.ts'
+import { hasPayment } from '../ledger/payment-store.ts'
+import { badRequest, type Fault } from '../platform/errors.ts'
+import { formatExact, type Micros } from '../platform/money.ts'
+import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
+import type { PaymentBody } from './fold-payments.ts'
+
+const REFERENCE_LENGTH_MAX = 100
+const PATIENCE_MS = 5_000
+
+export interface NewPayment {
+  readonly merchId: number
+  readonly amountMicros: Micros | null
+  readonly paidOn: string // YYYY-MM-DD
+  readonly reference: string
+}
+
+/** Records a payment and waits until it is folded. Throws a 400 that names every fault. */
+export async function recordPayment(
+  deps: IntakeDeps & { folded(): Promise<void> },
+  payment: NewPayment,
+) {
+  const { merchId, amountMicros, paidOn, reference } = payment
+  const faults = await faultsOf(deps, payment)
+  if (faults.length > 0) throw badRequest(faults)
+  const body: PaymentBody = {
+    reference,
+    paid_on: paidOn,
+    amount_micros: amountMicros ?? 0,
+  }
+  const event = newEvent({
+    id: deps.nextId(),
+    atMs: deps.now(),
+    lane: MONEY_LANE,
+    type: EVENT_TYPE.payment,
+    merchId,
+    body: JSON.stringify(body),
+  })
+  await deps.append([event], { patienceMs: PATIENCE_MS })
+  await deps.folded()
+  const until = new Date(deps.now())
+  const { releases, open, creditMicros } = await settleMerchant(deps.db, { merchId, until })
+  const own = releases.filter(({ paymentId }) => paymentId === event.id)
+  return {
+    payment_id: event.id,
+    merch_id: merchId,
+    reference,
+    paid_on: paidOn,
+    amount_usd: formatExact(body.amount_micros),
+    releases: [...Map.groupBy(own, ({ pubId }) => pubId)].map(([pubId, ofPublisher]) => ({
+      pub_id: pubId,
+      earnings_usd: formatExact(sum(ofPublisher.map(({ earningsMicros }) => earningsMicros))),
+      items: ofPublisher.length,
+    })),
+    // What the merchant still owes that has fallen due, and money that has met no debt yet.
+    owed_usd: formatExact(sum(open.map(({ owedMicros }) => owedMicros))),
+    credit_usd: formatExact(creditMicros),
+  }
+}
+
+async function faultsOf(
+  { db, now }: IntakeDeps,
+  { merchId, amountMicros, paidOn, reference }: NewPayment,
+): Promise<Fault[]> {
+  const isPaidOn = /^\d{4}-\d{2}-\d{2}$/.test(paidOn) && parseTimestamp(paidOn) !== null
+  return [
+    ...(amountMicros !== null && amountMicros > 0
+      ? []
+      : [{ field: 'amount', rule: 'must be US dollars above 0, such as 120.50' }]),
+    ...(isPaidOn ? [] : [{ field: 'on', rule: 'must be a date, such as 2026-03-02' }]),
+    ...(isPaidOn && paidOn > utcDay(new Date(now()))
+      ? [{ field: 'on', rule: 'must not lie in the future' }]
+      : []),
+    ...(reference !== '' && reference.length <= REFERENCE_LENGTH_MAX
+      ? []
+      : [{ field: 'reference', rule: `1 to ${REFERENCE_LENGTH_MAX} characters` }]),
+    ...((await hasPayment(db, { merchId, reference }))
+      ? [{ field: 'reference', rule: 'this payment of the merchant is recorded already' }]
+      : []),
+  ]
+}
+
+function sum(amounts: readonly number[]): bigint {
+  return amounts.reduce((total, amount) => total + BigInt(amount), 0n)
+}

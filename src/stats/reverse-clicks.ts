@@ -1,0 +1,95 @@
+/** Clicks found invalid later: reversed by their id, or all of an auction result. */
+import type { IntakeDeps } from '../attribution/intake.ts'
+import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { listEntriesOfEvents } from '../ledger/store.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import { formatExact } from '../platform/money.ts'
+import { findClicksToReverse } from './click-store.ts'
+import type { ReversalBody } from './fold-reversals.ts'
+
+const REASON_LENGTH_MAX = 255
+const HEX_32 = /^[0-9a-f]{32}$/
+const PATIENCE_MS = 5_000
+
+export interface WantedReversal {
+  readonly clickId: string | null // one of the two
+  readonly resultNumber: string | null
+  readonly reason: string
+}
+
+/**
+ * Reverses clicks and waits until that is folded; the ledger entries made.
+ *
+ * Throws a 400 for a malformed wish, a 404 when there is no such click, and a 400 when all were
+ * reversed before: at most once per click.
+ */
+export async function reverseClicks(
+  deps: IntakeDeps & { folded(): Promise<void> },
+  wanted: WantedReversal,
+) {
+  const key = checked(wanted)
+  const clicks = await findClicksToReverse(deps.db, key)
+  if (clicks.length === 0) throw new ApiError('notFound', { message: 'No such click' })
+  const open = clicks.filter(({ isReversed }) => !isReversed)
+  if (open.length === 0) {
+    throw badRequest([{ field: key.field, rule: 'was reversed before; at most once per click' }])
+  }
+  const events = open.map(({ clickId, pubId, merchId }) => {
+    const body: ReversalBody = { click_id: clickId, reason: wanted.reason.trim() }
+    return newEvent({
+      id: deps.nextId(),
+      atMs: deps.now(),
+      lane: MONEY_LANE,
+      type: EVENT_TYPE.reversal,
+      pubId,
+      merchId,
+      body: JSON.stringify(body),
+    })
+  })
+  await deps.append(events, { patienceMs: PATIENCE_MS })
+  await deps.folded()
+  const lines = await listEntriesOfEvents(
+    deps.db,
+    events.map(({ id }) => id),
+  )
+  return {
+    clicks: open.map(({ clickId }) => clickId),
+    entries: [...Map.groupBy(lines, ({ idempotency_key: entry }) => entry)].map(([entry, of]) => ({
+      entry,
+      kind: of[0]?.kind,
+      day: of[0]?.day,
+      corrects: of[0]?.corrects ?? null,
+      lines: of.map((line) => ({
+        account: line.account,
+        merch_id: line.merch_id,
+        pub_id: line.pub_id,
+        article_id: line.article_id,
+        amount_usd: formatExact(line.amount_micros),
+      })),
+    })),
+  }
+}
+
+interface ReversalKey {
+  readonly field: 'click' | 'result'
+  readonly clickId: string | null
+  readonly resultNumber: string | null
+}
+
+function checked({ clickId, resultNumber, reason }: WantedReversal): ReversalKey {
+  const field = clickId === null ? 'result' : 'click'
+  if ((clickId === null) === (resultNumber === null)) {
+    throw badRequest([{ field: 'click', rule: 'either a click or a result must be given' }])
+  }
+  const id = (clickId ?? resultNumber ?? '').toLowerCase()
+  if (!HEX_32.test(id)) {
+    throw badRequest([{ field, rule: 'must be 32 hexadecimal characters' }])
+  }
+  const length = reason.trim().length
+  if (length === 0 || length > REASON_LENGTH_MAX) {
+    throw badRequest([{ field: 'reason', rule: `1 to ${REASON_LENGTH_MAX} characters` }])
+  }
+  return field === 'click'
+    ? { field, clickId: id, resultNumber: null }
+    : { field, clickId: null, resultNumber: id }
+}
