@@ -110,22 +110,27 @@ export class DurableAppend {
 
   #appendOrSpool(events: readonly LogEvent[], patienceMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      let isSpooling = false
+      let isDecided = false
       const spool = () => {
-        if (isSpooling) return
-        isSpooling = true
+        if (isDecided) return
+        isDecided = true
         this.#spool(events).then(resolve, reject)
       }
-      const patience = setTimeout(spool, patienceMs)
+      // An answer that came while this thread was busy is read before the spool is asked.
+      const patience = setTimeout(() => setImmediate(spool), patienceMs)
       this.#options.log.append(events).then(
         () => {
           clearTimeout(patience)
+          isDecided = true
           this.#logAnswered()
           resolve()
         },
         (error: unknown) => {
           clearTimeout(patience)
-          if (error instanceof EventRefused) return reject(error)
+          if (error instanceof EventRefused) {
+            isDecided = true
+            return reject(error)
+          }
           this.#logFailed(error)
           spool()
         },

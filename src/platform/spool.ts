@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type FileLock, takeFileLock } from './file-lock.ts'
 import { GroupCommit, QueueFull } from './group-commit.ts'
 import { frameBytes } from './spool-frames.ts'
@@ -59,6 +59,8 @@ interface Directory {
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   await mkdir(options.root, { recursive: true, mode: 0o700 })
   const spool = new Spool(options, createDirectory(options.root))
+  // New names are only safe once the directories that hold them are on disk.
+  for (const directory of [options.root, dirname(options.root)]) await syncDirectory(directory)
   await spool.adoptAbandoned()
   return spool
 }
