@@ -5,8 +5,8 @@
  * Plain JavaScript without dependencies: on a fresh machine there is only git, npm and some Node.
  */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isInstalled } from './installed.mjs'
 import { becomeNode, fail, findNode, ROOT } from './runtime.mjs'
 
 // What each verb runs, and whether it needs the browser parts built.
@@ -22,7 +22,7 @@ const [name, ...rest] = process.argv.slice(2)
 const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
 if (verb === undefined) fail(`usage: node scripts/launch.mjs ${Object.keys(VERBS).join('|')}`)
 
-if (!isInstalled()) {
+if (!isInstalled(ROOT)) {
   process.stderr.write('Installing what package-lock.json pins (about a minute, once) …\n')
   // No package's script runs: nothing here needs one, and whoever installs need not trust them.
   const status = runNpm(['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
@@ -32,38 +32,7 @@ if (verb.isBuilding && run(findNode(), [join(ROOT, 'scripts/build.ts'), '--if-st
   fail('The browser parts could not be built; see above.')
 }
 const [script, ...args] = verb.program
-becomeNode([join(ROOT, script), ...args, ...rest])
-
-/**
- * Whether node_modules holds what the lockfile pins, by npm's own record of what it installed:
- * true after any `npm ci`, whoever ran it.
- */
-function isInstalled() {
-  const wanted = packagesOf(join(ROOT, 'package-lock.json'))
-  const installed = packagesOf(join(ROOT, 'node_modules/.package-lock.json'))
-  if (installed === null) return false
-  const chosen = wanted['']?.optionalDependencies ?? {}
-  return Object.entries(wanted).every(([path, { version, optional, os, cpu }]) => {
-    if (path === '') return true
-    const found = installed[path]
-    if (found !== undefined) return found.version === version
-    // Of optional packages only our own count (PostgreSQL, Node), and only those for this machine.
-    const isOurs = Object.hasOwn(chosen, path.replace('node_modules/', ''))
-    return optional && !(isOurs && fits(os, process.platform) && fits(cpu, process.arch))
-  })
-}
-
-function packagesOf(path) {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')).packages
-  } catch {
-    return null // Not there, or cut off while it was written: as good as not installed.
-  }
-}
-
-function fits(list, value) {
-  return list === undefined || [list].flat().includes(value)
-}
+becomeNode([join(ROOT, script), ...args, ...rest], { isTied: true })
 
 /** Runs npm: the one that runs this script, or the one on the path. */
 function runNpm(args) {

@@ -15,7 +15,8 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const NODE_MAJOR_MIN = 24
 const NODE_MAJOR = Number.parseInt(process.versions.node, 10)
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
-const LAUNCHED = 'SOUK_LAUNCHED'
+const TIE = 'SOUK_TIE'
+const ORPHAN_POLL_MS = 250
 
 // npm's packages of Node itself, by platform and processor.
 const PACKAGES = {
@@ -47,19 +48,21 @@ export function findNode() {
 
 /**
  * Goes on as the pinned Node with these arguments and never returns. Signals reach the program,
- * its exit code is this process's, and a program whose launcher is killed ends as well.
+ * its exit code is this process's, and a program whose launcher is killed ends as well. With
+ * `isTied` it also ends when the launcher's own parent does.
  */
-export function becomeNode(args) {
+export function becomeNode(args, { isTied }) {
   const node = findNode()
   // Replaces this process where the system and this Node can do that: nothing to pass on then.
   if (typeof process.execve === 'function' && process.platform !== 'win32') {
-    process.execve(node, [node, ...args], process.env)
+    process.execve(node, [node, ...tied(args)], { ...process.env, [TIE]: isTied ? 'parent' : '' })
   }
-  const child = spawn(node, args, {
+  const child = spawn(node, tied(args), {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, [LAUNCHED]: '1' },
+    env: { ...process.env, [TIE]: 'launcher' },
   })
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
+  if (isTied) whenOrphaned(() => child.kill('SIGTERM'))
   child.on('error', (error) => fail(`${node} does not run here: ${error.message}`))
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code ?? 1)
@@ -68,12 +71,44 @@ export function becomeNode(args) {
   })
 }
 
-/** In the launched program: ends with its launcher, so that killing one means killing both. */
-export function endWithLauncher() {
-  if (process.env[LAUNCHED] === undefined || process.channel === undefined) return
-  delete process.env[LAUNCHED]
-  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
-  process.channel.unref()
+function tied(args) {
+  return ['--import', new URL('./tie.mjs', import.meta.url).href, ...args]
+}
+
+/** Ties the program to whoever started it, as `becomeNode` has asked for. */
+export function tie() {
+  const mode = process.env[TIE]
+  delete process.env[TIE] // Not for the programs that this one starts.
+  if (mode === 'parent') endWithParent()
+  if (mode === 'launcher' && process.channel !== undefined) {
+    process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+    process.channel.unref()
+  }
+}
+
+/**
+ * Stops in good order when the parent process is gone. npm passes a signal on to the shell that it
+ * runs a command with, and the shell dies of it without telling the command.
+ */
+export function endWithParent() {
+  whenOrphaned(() => process.kill(process.pid, 'SIGTERM'))
+}
+
+/** Whether `npx` started this process. */
+export function isRunByNpx() {
+  const isNpx = process.env.npm_lifecycle_event === 'npx'
+  if (isNpx) delete process.env.npm_lifecycle_event // Not true of what this process starts.
+  return isNpx
+}
+
+function whenOrphaned(act) {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    act()
+  }, ORPHAN_POLL_MS)
+  timer.unref()
 }
 
 export function fail(message) {

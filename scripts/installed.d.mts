@@ -1,0 +1,16 @@
+/** Types for the tests; the module itself must run on a Node that knows no TypeScript. */
+interface LockedPackage {
+  readonly version?: string
+  readonly optional?: boolean
+  readonly os?: string | readonly string[]
+  readonly cpu?: string | readonly string[]
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+type LockedPackages = Readonly<Record<string, LockedPackage>>
+
+export function isInstalled(root: string): boolean
+export function missing(
+  wanted: LockedPackages,
+  installed: LockedPackages,
+  machine: { platform: string; arch: string },
+): string[]

@@ -1,0 +1,107 @@
+/**
+ * Who starts Souk also stops it: signals, exit codes and deaths pass through the launcher, both
+ * where Node can replace its process by the program and where it must stay and watch.
+ */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { missing } from '../scripts/installed.mjs'
+
+const RUNTIME = new URL('../scripts/runtime.mjs', import.meta.url).href
+const POLL_MS = 20
+
+const PROGRAM = `
+  console.log(process.pid)
+  setInterval(() => undefined, 1000)
+  process.on('SIGTERM', () => process.exit(7))
+`
+const WAYS = [
+  { name: 'a launcher that becomes the program', before: '' },
+  { name: 'a launcher that stays', before: 'process.execve = undefined;' },
+]
+
+for (const { name, before } of WAYS) {
+  test(`${name} passes signals on and ends as the program does`, async (t) => {
+    const { launcher, exited } = await launch(t, before)
+    launcher.kill('SIGTERM')
+    assert.deepEqual(await exited, [7, null])
+  })
+
+  test(`${name} takes the program with it when it is killed`, async (t) => {
+    const { launcher, pid } = await launch(t, before)
+    launcher.kill('SIGKILL')
+    await untilGone(pid)
+  })
+
+  test(`${name} ends in good order with the shell that npm started it by`, async (t) => {
+    const { launcher: shell, pid } = await launch(t, before, { isInShell: true })
+    shell.kill('SIGKILL')
+    await untilGone(pid)
+  })
+}
+
+test('a package that is absent or of another version is noticed, and none too many', () => {
+  const wanted = {
+    '': { optionalDependencies: { 'our-linux': '1.0.0', 'our-mac': '1.0.0' } },
+    'node_modules/plain': { version: '1.0.0' },
+    'node_modules/our-linux': { version: '1.0.0', optional: true, os: ['linux'], cpu: 'x64' },
+    'node_modules/our-mac': { version: '1.0.0', optional: true, os: ['darwin'] },
+    'node_modules/their-wasm': { version: '1.0.0', optional: true },
+  }
+  const linux = { platform: 'linux', arch: 'x64' }
+  const one = { version: '1.0.0' }
+  const whole = { 'node_modules/plain': one, 'node_modules/our-linux': one }
+  assert.deepEqual(missing(wanted, whole, linux), [])
+  assert.deepEqual(missing(wanted, { 'node_modules/our-linux': one }, linux), [
+    'node_modules/plain',
+  ])
+  assert.deepEqual(missing(wanted, { 'node_modules/plain': one }, linux), [
+    'node_modules/our-linux',
+  ])
+  const older = { ...whole, 'node_modules/plain': { version: '0.9.0' } }
+  assert.deepEqual(missing(wanted, older, linux), ['node_modules/plain'])
+})
+
+interface Launched {
+  readonly launcher: ChildProcess // or the shell around it
+  readonly exited: Promise<unknown[]>
+  readonly pid: number // of the program
+}
+
+async function launch(
+  t: TestContext,
+  before: string,
+  { isInShell = false } = {},
+): Promise<Launched> {
+  const args = JSON.stringify(['--input-type=module', '--eval', PROGRAM])
+  const code = `${before}
+    const { becomeNode } = await import('${RUNTIME}')
+    becomeNode(${args}, { isTied: true })`
+  const command = [process.execPath, '--input-type=module', '--eval', code] as const
+  // The shell has something left to do, so it cannot put the command in its own place.
+  const shell = ['sh', '-c', '"$@"; exit $?', 'sh', ...command] as const
+  const [program, ...rest] = isInShell ? shell : command
+  const launcher = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(launcher, 'exit')
+  const [line] = await once(createInterface(launcher.stdout), 'line')
+  const pid = Number(line)
+  t.after(() => {
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  })
+  return { launcher, exited, pid }
+}
+
+async function untilGone(pid: number): Promise<void> {
+  while (isAlive(pid)) await sleep(POLL_MS)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
