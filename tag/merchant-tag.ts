@@ -63,9 +63,7 @@ const main = (script: HTMLScriptElement): void => {
   }
   const earlier = shop.souk?.q || []
   shop.souk = Object.assign(souk, shop.souk)
-  for (const [command, input] of Array.from(earlier, Array.from)) {
-    souk(command as string, input as OrderInput)
-  }
+  for (const { 0: command, 1: input } of earlier) souk(command as string, input as OrderInput)
 
   const click_ids = clickIds(+windowDays)
   if (click_ids[0]) {

@@ -1,0 +1,192 @@
+/**
+ * The merchant tag on a shop's pages against the real service: landing, page view, checkout.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { EVENT_TYPE } from '../src/events/event.ts'
+import { sql } from '../src/platform/sql.ts'
+import { openPage } from './testing/browser.ts'
+import { startNetwork } from './testing/network.ts'
+
+const network = await startNetwork({ after })
+const { web, app } = network
+web.words.set('merchant', String(network.merchId))
+
+type Test = Parameters<typeof openPage>[0]
+
+const CLICK = 'a'.repeat(32)
+const LATER_CLICK = 'b'.repeat(32)
+const DAY_MS = 86_400_000
+
+/** A shop of its own below the merchant's domain: its orders can be told from other tests'. */
+async function openShop(t: Test, prepare?: (page: Page) => Promise<void>) {
+  const watched = await openPage(t)
+  const calls: { url: string; body: string }[] = []
+  watched.page.on('request', (request) => {
+    if (request.url().includes('/conversions/')) {
+      calls.push({ url: new URL(request.url()).pathname, body: request.postData() ?? '' })
+    }
+  })
+  await prepare?.(watched.page)
+  const go = async (path: string) => {
+    await watched.page.goto(`${web.host('kettles')}${path}`)
+    await watched.quiet()
+  }
+  const checkouts = () => calls.filter(({ url }) => url.includes('/checkout/'))
+  return { ...watched, calls, checkouts, go }
+}
+
+interface OrderBody {
+  readonly order: { readonly id: string; readonly value: string; readonly click_ids: string[] }
+  readonly products: readonly unknown[]
+}
+
+/** The orders of this id that the service has in its log. */
+async function orders(id: string): Promise<OrderBody[]> {
+  await app.settled()
+  const rows = await app.node.database.rows<{ body: string }>(sql`
+    select body::text as body from event
+    where type = ${EVENT_TYPE.order} and merch_id = ${network.merchId} order by seq`)
+  return rows
+    .map(({ body }) => JSON.parse(body))
+    .filter((body) => JSON.stringify(body).includes(id))
+}
+
+const cookies = async (page: Page): Promise<string> => page.evaluate(() => document.cookie)
+
+test('a landing’s click ids are kept newest first and sent with the order', async (t) => {
+  const { page, go, checkouts, errors } = await openShop(t)
+  await go(`/merchant-landing.html?cid=${CLICK}`)
+  await go(`/merchant-landing.html?cid=${LATER_CLICK}`)
+  await go('/merchant-landing.html')
+  await go('/merchant-thanks.html')
+  const body = JSON.parse(checkouts()[0]?.body ?? '')
+  assert.equal(body.organization_type, 'merchant')
+  assert.equal(body.organization_id, network.merchId)
+  assert.equal(body.user.source_url, `${web.host('kettles')}/merchant-thanks.html`)
+  assert.deepEqual(body.events, [
+    {
+      order: {
+        id: 'R-1001',
+        value: '99.98',
+        currency: 'USD',
+        click_ids: [LATER_CLICK, CLICK],
+        is_new_customer: true,
+      },
+      products: [{ id: 'kettles-1', name: 'Thing 1', quantity: 2, price: '49.99' }],
+    },
+  ])
+  assert.equal((await orders('R-1001')).length, 1)
+  assert.match(await cookies(page), /souk_clicks=b{32}\.\w+~a{32}\.\w+/)
+  assert.deepEqual(errors, [])
+})
+
+test('an order is sent once, however often its page is looked at', async (t) => {
+  const { go, checkouts } = await openShop(t)
+  for (let visit = 0; visit < 3; visit++) await go('/merchant-thanks.html')
+  assert.equal(checkouts().length, 1)
+})
+
+test('a reload of the landing page does not make an old click young again', async (t) => {
+  const { page, go } = await openShop(t)
+  await go(`/merchant-landing.html?cid=${CLICK}`)
+  const before = await cookies(page)
+  await go(`/merchant-landing.html?cid=${LATER_CLICK}`)
+  await page.waitForTimeout(1_100)
+  await go(`/merchant-landing.html?cid=${CLICK}`)
+  const now = await cookies(page)
+  assert.ok(now.endsWith(before.replace('souk_clicks=', '')), `${before} is not the end of ${now}`)
+})
+
+test('click ids are forgotten after the merchant’s window', async (t) => {
+  const { page, go, checkouts } = await openShop(t, async (page) => {
+    await page.clock.install({ time: Date.now() - 40 * DAY_MS })
+  })
+  await go(`/merchant-landing.html?cid=${CLICK}`)
+  await page.clock.setSystemTime(Date.now() - 2 * DAY_MS)
+  await go(`/merchant-landing.html?cid=${LATER_CLICK}`)
+  await go('/merchant-thanks.html')
+  const { events } = JSON.parse(checkouts()[0]?.body ?? '')
+  assert.deepEqual(events[0].order.click_ids, [LATER_CLICK])
+})
+
+test('whatever else a landing address carries is not kept', async (t) => {
+  const { page, go, calls } = await openShop(t)
+  for (const value of ['', 'x', 'A'.repeat(32), `${CLICK}0`, '<script>', `${CLICK};a=b`]) {
+    await go(`/merchant-landing.html?cid=${encodeURIComponent(value)}`)
+  }
+  assert.equal(await cookies(page), '')
+  assert.deepEqual(calls, [], 'nothing is told of visitors who did not come through us')
+})
+
+test('calls made before and after the tag has loaded are both taken', async (t) => {
+  const { page, go, quiet, checkouts } = await openShop(t)
+  await go('/merchant-call.html')
+  await page.locator('#buy').click()
+  await page.locator('#buy').click()
+  await quiet()
+  const sent = checkouts().map(({ body }) => JSON.parse(body).events[0])
+  assert.deepEqual(
+    sent.map(({ order }) => [order.id, order.value, order.currency]),
+    [
+      ['early', '10.00', 'USD'],
+      ['late', '20', 'USD'],
+    ],
+  )
+  assert.deepEqual(sent[1].products, [{ id: 'a', price: '20', quantity: 1 }])
+  assert.equal((await orders('late')).length, 1)
+})
+
+test('an order that could not be delivered is delivered from the next page', async (t) => {
+  const { page, go, quiet, checkouts, errors } = await openShop(t)
+  await page.route('**/conversions/checkout/', (route) => route.abort())
+  await page.goto(`${web.host('kettles')}/merchant-thanks.html`)
+  await page.waitForTimeout(500)
+  await page.unroute('**/conversions/checkout/')
+  const tried = checkouts().length
+  assert.ok(tried >= 1)
+  await go('/merchant-landing.html')
+  await quiet()
+  assert.equal(checkouts().length, tried + 1)
+  await go('/merchant-thanks.html')
+  assert.equal(checkouts().length, tried + 1, 'delivered and known')
+  assert.deepEqual(errors, [])
+})
+
+test('test mode shows what would be sent and sends nothing', async (t) => {
+  const { page, go, calls } = await openShop(t)
+  await go(`/merchant-landing.html?cid=${CLICK}&souk-test`)
+  assert.match(await page.locator('#souk-test').innerText(), /page view\s[\s\S]*"is_landing": true/)
+  await go('/merchant-thanks.html#souk-test')
+  const shown = await page.locator('#souk-test').innerText()
+  assert.match(shown, /Souk test mode: nothing is sent/)
+  assert.match(shown, /"id": "R-1001"/)
+  assert.match(shown, new RegExp(`"click_ids": \\[\\s*"${CLICK}"`))
+  await page.evaluate(() => Reflect.get(window, 'souk')('checkout', { id: 'x', value: 1 }))
+  assert.match(await page.locator('#souk-test').innerText(), /order\.currency is missing/)
+  assert.deepEqual(calls, [])
+})
+
+test('a shop whose page is broken or whose storage is forbidden is left in peace', async (t) => {
+  const { page, go, checkouts, errors } = await openShop(t, async (page) => {
+    await page.addInitScript(() => {
+      for (const name of ['localStorage', 'sessionStorage']) {
+        Object.defineProperty(window, name, {
+          get: () => {
+            throw new DOMException('no', 'SecurityError')
+          },
+        })
+      }
+    })
+  })
+  await go('/merchant-thanks.html')
+  assert.equal(checkouts().length, 1)
+  const before = checkouts().length
+  for (const order of [null, 7, {}, { order: null }, { order: { id: 1 } }, { products: 3 }]) {
+    await page.evaluate((input) => Reflect.get(window, 'souk')('checkout', input), order)
+  }
+  await page.evaluate(() => Reflect.get(window, 'souk')('no such command'))
+  assert.equal(checkouts().length, before)
+  assert.deepEqual(errors, [])
+})
