@@ -11,6 +11,7 @@ import { makeKeyGuard } from './accounts/require-key.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { checkoutRoutes } from './attribution/checkout-routes.ts'
 import { intakeRoutes } from './attribution/routes.ts'
+import { shopViewRoutes } from './attribution/shop-view-routes.ts'
 import { UsualValues } from './attribution/usual-value.ts'
 import { type RateLimit, readBlocklist } from './config.ts'
 import { edgeDocs } from './edge-docs.ts'
@@ -90,6 +91,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     await http.register(edgeDocs(config)) // 4.6, 4.7, redirect, /link/: served by edgeRoutes
     const limits = buckets(config.rateLimits.events)
     await http.register(checkoutRoutes({ ...intake, usualValues: new UsualValues(db), limits }))
+    await http.register(shopViewRoutes({ ...intake, limits }))
   }
   await http.register(
     linkRoutes({

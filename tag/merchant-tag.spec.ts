@@ -82,6 +82,25 @@ test('a landing’s click ids are kept newest first and sent with the order', as
   assert.deepEqual(errors, [])
 })
 
+test('pages seen after a click are told, the landing as such', async (t) => {
+  const { go } = await openShop(t)
+  const click = 'c'.repeat(32)
+  await go(`/merchant-landing.html?cid=${click}`)
+  await go('/merchant-landing.html')
+  await app.settled()
+  const rows = await app.node.database.rows<{ body: string; url: string }>(sql`
+    select body::text as body, url from event
+    where type = ${EVENT_TYPE.shopView} and body::text like ${`%${click}%`} order by seq`)
+  assert.deepEqual(
+    rows.map(({ body }) => JSON.parse(body)),
+    [
+      { click_ids: [click], is_landing: true },
+      { click_ids: [click], is_landing: false },
+    ],
+  )
+  assert.equal(rows[0]?.url, `${web.host('kettles')}/merchant-landing.html`)
+})
+
 test('an order is sent once, however often its page is looked at', async (t) => {
   const { go, checkouts } = await openShop(t)
   for (let visit = 0; visit < 3; visit++) await go('/merchant-thanks.html')

@@ -68,8 +68,9 @@ export const checkoutRoutes =
     )
   }
 
-function takeToken(
-  { limits, now }: CheckoutDeps,
+/** Throws 429 when this address calls too often for the merchant. */
+export function takeToken(
+  { limits, now }: Pick<CheckoutDeps, 'limits' | 'now'>,
   { clientAddress }: FastifyRequest,
   merchId: number,
 ): void {
@@ -85,9 +86,10 @@ function readCheckout(raw: Buffer): CheckoutBody {
   return body as CheckoutBody
 }
 
-async function merchantOf(
-  { db }: CheckoutDeps,
-  { organization_id: merchId }: CheckoutBody,
+/** Throws 404 when there is no such merchant. */
+export async function merchantOf(
+  { db }: Pick<CheckoutDeps, 'db'>,
+  { organization_id: merchId }: Pick<CheckoutBody, 'organization_id'>,
 ): Promise<Merchant> {
   const merchant = await findMerchant(db, merchId)
   if (merchant !== null) return merchant
@@ -98,7 +100,11 @@ async function merchantOf(
  * The calling page, by its Origin header; sandboxed pages (custom pixels of shop systems) have
  * none to show and are taken by the page they name.
  */
-function requireOwnPage(request: FastifyRequest, merchant: Merchant, body: CheckoutBody): void {
+export function requireOwnPage(
+  request: FastifyRequest,
+  merchant: Merchant,
+  body: Pick<CheckoutBody, 'user'>,
+): void {
   const { origin } = request.headers
   const isOpaque = origin === undefined || origin === 'null'
   const page = URL.parse(isOpaque ? (body.user?.source_url ?? '') : origin)

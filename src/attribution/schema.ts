@@ -90,6 +90,27 @@ export const CheckoutBody = Type.Object({
   events: Type.Array(CheckoutEvent, { minItems: 1, maxItems: EVENTS_PER_CALL_MAX }),
 })
 
+/** The merchant tag's other call: a page of the shop, seen by somebody who came through us. */
+export const ShopViewBody = Type.Object({
+  organization_type: Type.Literal('merchant'),
+  organization_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
+  user: Type.Object({
+    source_url: Type.String({ minLength: 1, maxLength: PAGE_URL_LENGTH_MAX }),
+    previous_url: optionalText(PAGE_URL_LENGTH_MAX),
+  }),
+  events: Type.Array(
+    Type.Object({
+      click_ids: Type.Array(Type.String({ maxLength: CLICK_ID_LENGTH_MAX }), {
+        minItems: 1,
+        maxItems: CLICK_IDS_MAX,
+      }),
+      is_landing: Type.Optional(Type.Boolean({ default: false })),
+    }),
+    { minItems: 1, maxItems: EVENTS_PER_CALL_MAX },
+  ),
+})
+export type ShopViewBody = Static<typeof ShopViewBody>
+
 /** An order as the merchant's own server reports it. */
 export const ServerOrder = Type.Object({
   order: Type.Object({

@@ -13,6 +13,7 @@ export const EVENT_TYPE = {
   linkImpression: 2,
   linkViewable: 3,
   placement: 4, // the impression pixel of an auction result
+  shopView: 5, // a page of a shop, seen by somebody who came through us
   click: 10,
   leaseClose: 11, // a node's word that it spends these leases no more
   order: 12,

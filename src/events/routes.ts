@@ -9,7 +9,7 @@ import { ApiError, badRequest } from '../platform/errors.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { readJson } from '../platform/hot-http.ts'
 import { isId } from '../platform/ids.ts'
-import { parseWebUrl, urlKey } from '../platform/url.ts'
+import { originAndPath, parseWebUrl, urlKey } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { CONSENT, consentOf } from './consent.ts'
 import { EVENT_TYPE, type EventType, type LogEvent, newEvent, viewLane } from './event.ts'
@@ -133,10 +133,4 @@ async function linkOwners(
 function linkReason(owner: number | null | undefined, pubId: number): number {
   if (owner === null) return REASON.unknownLink
   return owner !== undefined && owner !== pubId ? REASON.foreignLink : REASON.ok
-}
-
-/** Addresses of readers' pages are cut to origin and path: queries can carry personal data. */
-export function originAndPath(address: string): string | null {
-  const url = parseWebUrl(address)
-  return url === null ? null : url.origin + url.pathname
 }

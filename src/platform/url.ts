@@ -53,6 +53,12 @@ export function canonicalUrl(url: URL): string {
   return `${siteHost(url)}${port}${path}${canonicalQuery(url.search)}${canonicalFragment(url.hash)}`
 }
 
+/** Addresses of readers' pages are cut to origin and path: queries can carry personal data. */
+export function originAndPath(address: string): string | null {
+  const url = parseWebUrl(address)
+  return url === null ? null : url.origin + url.pathname
+}
+
 /**
  * The 16 bytes under which a page's canonical address is stored and looked up; null for what is
  * not an absolute web address.

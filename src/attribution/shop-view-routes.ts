@@ -1,0 +1,85 @@
+/**
+ * Where the merchant tag tells of pages of the shop, seen by readers who came through us.
+ *
+ * Nobody is paid for them: they show a merchant that its tag works, and whether clicks land. They
+ * lie on a view lane, are dropped with the other views, and name click ids, never a person.
+ */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import { readUserAgent } from '../events/user-agent.ts'
+import { ErrorEnvelope } from '../platform/envelope.ts'
+import { badRequest } from '../platform/errors.ts'
+import { parseJson } from '../platform/hot-http.ts'
+import { originAndPath } from '../platform/url.ts'
+import { compileCheck } from '../platform/validation.ts'
+import { type CheckoutDeps, merchantOf, requireOwnPage, takeToken } from './checkout-routes.ts'
+import { keepRawBodies, rawBody } from './raw-body.ts'
+import { ShopViewBody } from './schema.ts'
+
+const PATIENCE_MS = 250
+const checkView = compileCheck(ShopViewBody)
+
+export type ShopViewDeps = Omit<CheckoutDeps, 'usualValues'>
+
+export const shopViewRoutes =
+  (deps: ShopViewDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    keepRawBodies(app)
+    app.post(
+      '/api/v1/events/conversions/page_view/',
+      {
+        config: { cors: 'open' },
+        schema: {
+          operationId: 'reportShopView',
+          summary: 'Report pages of a shop seen after a click',
+          body: ShopViewBody,
+          response: {
+            201: Type.String({ maxLength: 0, description: 'Durable; the body is empty' }),
+            '4xx': ErrorEnvelope,
+            '5xx': ErrorEnvelope,
+          },
+        },
+      },
+      async (request, reply) => {
+        const body = readViews(rawBody(request))
+        const merchant = await merchantOf(deps, body)
+        takeToken(deps, request, merchant.merch_id)
+        requireOwnPage(request, merchant, body)
+        const events = toEvents(deps, { body, userAgent: request.headers['user-agent'] })
+        await deps.append(events, { patienceMs: PATIENCE_MS })
+        return reply.status(201).send('')
+      },
+    )
+  }
+
+function readViews(raw: Buffer): ShopViewBody {
+  const body = parseJson(raw)
+  const faults = checkView(body)
+  if (faults.length > 0) throw badRequest(faults)
+  return body as ShopViewBody
+}
+
+function toEvents(
+  deps: ShopViewDeps,
+  { body, userAgent }: { body: ShopViewBody; userAgent: string | undefined },
+): LogEvent[] {
+  const agent = readUserAgent(userAgent)
+  const merchId = body.organization_id
+  return body.events.map(({ click_ids, is_landing = false }) =>
+    newEvent({
+      id: deps.nextId(),
+      atMs: deps.now(),
+      lane: viewLane(merchId),
+      type: EVENT_TYPE.shopView,
+      reason: agent.isRobot ? REASON.robot : REASON.ok,
+      merchId,
+      device: agent.device,
+      uaFamily: agent.family,
+      url: originAndPath(body.user.source_url),
+      referrer: originAndPath(body.user.previous_url ?? ''),
+      body: JSON.stringify({ click_ids, is_landing }),
+    }),
+  )
+}
