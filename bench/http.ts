@@ -1,0 +1,183 @@
+/**
+ * The hot endpoints over HTTP, as a ratio to a bare node:http server that answers the same bytes
+ * on the same Node: interleaved rounds in one run, medians, 64 connections, 20,000 distinct links,
+ * receipts, logging and fsync on, rate limits off.
+ *
+ *   node bench/http.ts [--seconds 4] [--only redirect]
+ *
+ * Goals: auction 0.5, redirect with its durable click 0.35, one-event POST made durable 0.3.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { openSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { type LoadRequest, type LoadResult, runLoad } from './load.ts'
+import { makeBenchNetwork } from './network.ts'
+
+const CONNECTIONS = 64
+const LINKS = 20_000
+const ROUNDS = 5
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/149.0 Safari/537.36'
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '4' }, only: { type: 'string', default: '' } },
+})
+const SECONDS = Number(values.seconds)
+
+interface Scenario {
+  readonly name: string
+  readonly goal: number
+  readonly requests: () => Promise<LoadRequest[]>
+}
+
+const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
+const service = await startProcess(
+  ['bin/souk.mjs', 'serve'],
+  { SOUK_DATA: dataDir, PORT: '18400', RATE_LIMITS: '0', LOG_LEVEL: 'info' },
+  join(dataDir, 'log'),
+)
+const base = service.ready.replace('localhost', '127.0.0.1')
+try {
+  process.stderr.write(`Making ${LINKS.toLocaleString('en')} links …\n`)
+  const { links, pubId } = await makeBenchNetwork(dataDir, LINKS)
+  await sleep(2_000) // Campaigns reach the edge within 2 s, leases a second later.
+  const headers = { 'user-agent': BROWSER }
+  const auctionOf = (link: string): LoadRequest => ({
+    method: 'GET',
+    path: `/api/v1/auction/?a=${link}&t=1&uuid=${randomUUID()}`,
+    headers,
+  })
+  const scenarios: Scenario[] = [
+    { name: 'auction', goal: 0.5, requests: async () => links.map(auctionOf) },
+    {
+      name: 'redirect',
+      goal: 0.35,
+      requests: async () => {
+        const redirects = await redirectsOf(links.map(auctionOf))
+        await sleep(400) // No person clicks sooner.
+        return redirects.map((path) => ({ method: 'GET' as const, path, headers }))
+      },
+    },
+    {
+      name: 'event',
+      goal: 0.3,
+      requests: async () =>
+        links.map(() => ({
+          method: 'POST' as const,
+          path: '/api/v1/events/impressions/page_impression/',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({
+            organization_type: 'publisher',
+            organization_id: pubId,
+            user: { page_session_uuid: randomUUID(), source_url: 'https://bench.example/a' },
+            events: [{}],
+          }),
+        })),
+    },
+  ]
+  console.log(`64 connections, ${LINKS} links, ${ROUNDS} rounds of ${SECONDS} s, medians`)
+  for (const scenario of scenarios) {
+    if (scenario.name.includes(values.only)) await compare(scenario)
+  }
+} finally {
+  service.child.kill('SIGTERM')
+  await sleep(3_000)
+  await rm(dataDir, { recursive: true, force: true })
+}
+
+async function compare({ name, goal, requests }: Scenario): Promise<void> {
+  const [first] = await requests()
+  if (first === undefined) throw new Error('nothing to ask')
+  const sample = await fetch(base + first.path, {
+    method: first.method,
+    headers: first.headers,
+    redirect: 'manual',
+    ...(first.body === undefined ? {} : { body: first.body }),
+  })
+  const answer = {
+    status: sample.status,
+    headers: Object.fromEntries(
+      [...sample.headers].filter(([key]) => !/^(date|connection|keep-alive)$/.test(key)),
+    ),
+    body: await sample.text(),
+  }
+  const baseline = await startProcess(['bench/http-baseline.ts'], {
+    BASELINE: JSON.stringify(answer),
+  })
+  const ours: LoadResult[] = []
+  const bare: LoadResult[] = []
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      const asked = await requests()
+      bare.push(await load(baseline.ready, asked, answer.status))
+      ours.push(await load(new URL(base).port, asked, answer.status))
+    }
+  } finally {
+    baseline.child.kill('SIGTERM')
+  }
+  const [mine, theirs] = [median(ours), median(bare)]
+  const ratio = mine.rate / theirs.rate
+  console.log(
+    `${name.padEnd(9)} ratio ${ratio.toFixed(2)} (goal ${goal})${ratio < goal ? '  BELOW GOAL' : ''}\n` +
+      `          ours ${show(mine)}\n          bare ${show(theirs)}`,
+  )
+  if (ratio < goal) process.exitCode = 1
+}
+
+function load(port: string, requests: readonly LoadRequest[], status: number): Promise<LoadResult> {
+  return runLoad({
+    port: Number(port),
+    connections: CONNECTIONS,
+    seconds: SECONDS,
+    status,
+    requests,
+  })
+}
+
+/** The paths of the redirects that these auctions give. */
+async function redirectsOf(auctions: readonly LoadRequest[]): Promise<string[]> {
+  const paths: string[] = []
+  for (let at = 0; at < auctions.length; at += CONNECTIONS) {
+    const batch = auctions.slice(at, at + CONNECTIONS).map(async ({ path, headers }) => {
+      const response = await fetch(base + path, { headers })
+      const { data } = (await response.json()) as {
+        data: [{ auction_result: { redirect_url: string } }]
+      }
+      const { pathname, search } = new URL(data[0].auction_result.redirect_url)
+      return pathname + search
+    })
+    paths.push(...(await Promise.all(batch)))
+  }
+  return paths
+}
+
+function median(results: readonly LoadResult[]): LoadResult {
+  const sorted = [...results].sort((a, b) => a.rate - b.rate)
+  return sorted[sorted.length >> 1] as LoadResult
+}
+
+function show({ rate, p50, p99, p999 }: LoadResult): string {
+  return `${Math.round(rate).toLocaleString('en').padStart(7)}/s  p50 ${p50} ms  p99 ${p99} ms  p99.9 ${p999} ms`
+}
+
+async function startProcess(
+  args: readonly string[],
+  env: Record<string, string>,
+  logFile?: string,
+): Promise<{ child: ChildProcess; ready: string }> {
+  const stderr = logFile === undefined ? 'inherit' : openSync(logFile, 'a')
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', stderr],
+  })
+  if (child.stdout === null) throw new Error('no stdout')
+  for await (const line of createInterface({ input: child.stdout })) {
+    const match = /^ready (\S+)/.exec(line)
+    if (match?.[1] !== undefined) return { child, ready: match[1] }
+  }
+  throw new Error(`${args.join(' ')} ended before it was ready`)
+}

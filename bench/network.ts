@@ -1,0 +1,89 @@
+/** A network for benchmarks: one publisher, many links, products that five merchants sell. */
+import { createHash } from 'node:crypto'
+import { createUser } from '../src/accounts/create-account.ts'
+import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
+import { insertPublisher } from '../src/accounts/publisher-store.ts'
+import { readConfig } from '../src/config.ts'
+import { openStorage } from '../src/open-storage.ts'
+import { makeIdSource } from '../src/platform/ids.ts'
+import { makeLogger } from '../src/platform/log.ts'
+import { micros } from '../src/platform/money.ts'
+import { sql } from '../src/platform/sql.ts'
+import { keyOfUrl } from '../src/platform/url.ts'
+import { makeCampaign, makeMerchant } from '../test/catalogue.ts'
+
+const MERCHANTS = 5
+const PRODUCTS = 2_000
+/** Not a node's number: ids of benchmarks never meet a node's. */
+const BENCH_NODE = 1023
+
+export interface BenchNetwork {
+  readonly pubId: number
+  readonly links: readonly string[] // auction ids
+}
+
+/** Makes the network in the database of a running service's SOUK_DATA. */
+export async function makeBenchNetwork(dataDir: string, count: number): Promise<BenchNetwork> {
+  const config = readConfig({ SOUK_DATA: dataDir })
+  const log = makeLogger({ level: 'error' })
+  const storage = await openStorage(config, { applicationName: 'souk bench', log })
+  const { db } = storage
+  try {
+    const { uid } = await createUser(db, {
+      email: 'bench@souk.example',
+      password: 'bench bench',
+      isAdmin: false,
+    })
+    const settings = { ...PUBLISHER_DEFAULTS, uid, name: 'Bench', slug: 'bench' }
+    const { pub_id: pubId } = await insertPublisher(db, settings)
+    for (let m = 0; m < MERCHANTS; m++) {
+      const offers = Array.from({ length: PRODUCTS }, (_, product) => ({
+        id: `p${product}`,
+        link: `https://shop${m}.example/p/${product}`,
+        price: `${(50 + (product % 40) + m * 0.5).toFixed(2)} USD`,
+        gtin: gtin(product),
+      }))
+      const domain = `shop${m}.example`
+      const { merchId } = await makeMerchant(db, { name: `Shop ${m}`, domain, offers })
+      await makeCampaign(db, merchId, {
+        bid_micros: micros(400_000 + 50_000 * m),
+        // Capped, so that each paid click goes through a lease.
+        daily_budget_micros: micros(500_000_000_000),
+      })
+    }
+    return { pubId, links: await insertLinks(db, { pubId, uid, count }) }
+  } finally {
+    await storage.close()
+  }
+}
+
+async function insertLinks(
+  db: Awaited<ReturnType<typeof openStorage>>['db'],
+  { pubId, uid, count }: { pubId: number; uid: number; count: number },
+): Promise<string[]> {
+  const articleUrl = new URL('https://bench.example/a')
+  const article = await db.row<{ article_id: number }>(sql`
+    insert into article (pub_id, uid, url, url_key, name)
+    values (${pubId}, ${uid}, ${articleUrl.href}, ${keyOfUrl(articleUrl)}, 'Bench')
+    returning article_id`)
+  const ids = makeIdSource({ nodeId: BENCH_NODE, now: Date.now })
+  const links = Array.from({ length: count }, (_, at) => ({
+    id: ids.next(),
+    url: `https://shop${at % MERCHANTS}.example/p/${at % PRODUCTS}`,
+  }))
+  await db.run(sql`
+    insert into smart_link (auction_id, pub_id, article_id, url, url_hash, source)
+    select id, ${pubId}, ${article?.article_id ?? 0}, url, hash, 'api' from unnest(
+      ${links.map(({ id }) => id)}::bigint[],
+      ${links.map(({ url }) => url)}::text[],
+      ${links.map(({ url }) => createHash('sha256').update(url).digest())}::bytea[]
+    ) as link (id, url, hash)`)
+  return links.map(({ id }) => id)
+}
+
+/** An example number (prefix 952) with its check digit. */
+function gtin(number: number): string {
+  const twelve = `9529${String(number).padStart(8, '0')}`
+  const sum = [...twelve].reduce((total, digit, at) => total + Number(digit) * (at % 2 ? 3 : 1), 0)
+  return `${twelve}${(10 - (sum % 10)) % 10}`
+}

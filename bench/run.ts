@@ -1,0 +1,13 @@
+/** `npm run bench`: every benchmark, one after the other; exits 1 when one is below its goal. */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+const BENCHMARKS = ['auction-core', 'http', 'event-log', 'feed-import', 'pacing']
+
+for (const name of BENCHMARKS) {
+  console.log(`\n== ${name}`)
+  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, `${name}.ts`)], {
+    stdio: 'inherit',
+  })
+  if (status !== 0) process.exitCode = 1
+}
