@@ -1,0 +1,55 @@
+/**
+ * How far must a CPC bid go down so that the merchant's return on ad spend meets its goal?
+ *
+ * `bid_eff = min(bid, θ·A/τ · m)`: what a click returns over the goal τ, corrected by a multiplier
+ * `m` that follows the return really observed (economics 2.4).
+ */
+
+/** How fast the multiplier follows: a return of half the goal takes 5 % off it at each update. */
+const LEARNING_RATE = 0.1
+const MULTIPLIER_MIN = 0.2
+const MULTIPLIER_MAX = 1
+/** Spend below this many clicks' worth says nothing about the return yet. */
+const CLICKS_MIN = 50
+
+/** Order value and spend of a campaign over its ripe clicks, both decayed alike. */
+export interface RoasMeasure {
+  readonly goal: number // τ: order value per spend
+  readonly valueMicros: number
+  readonly spendMicros: number
+  readonly bidMicros: number
+}
+
+/** The next multiplier: `m·exp(η(ROAS/τ − 1))`, within [.2, 1]; unchanged while little is known. */
+export function stepRoasMultiplier(multiplier: number, measure: RoasMeasure): number {
+  const { goal, valueMicros, spendMicros, bidMicros } = measure
+  if (spendMicros < CLICKS_MIN * bidMicros || spendMicros === 0) return multiplier
+  const ratio = valueMicros / spendMicros / goal
+  // A single large order must not overflow the exponential; the clip holds anyway.
+  const next = multiplier * Math.exp(LEARNING_RATE * Math.min(10, ratio - 1))
+  return Math.min(MULTIPLIER_MAX, Math.max(MULTIPLIER_MIN, next))
+}
+
+/** Whole micros to bid under a goal; `valuePerClickMicros` is θ·A. Never above the typed bid. */
+export function roasBid(
+  bidMicros: number,
+  {
+    goal,
+    multiplier,
+    valuePerClickMicros,
+  }: { goal: number; multiplier: number; valuePerClickMicros: number },
+): number {
+  return Math.max(0, Math.min(bidMicros, Math.floor((valuePerClickMicros / goal) * multiplier)))
+}
+
+/**
+ * Joins the two brakes by the stronger one instead of one after the other: two brakes at once would
+ * slow a campaign twice for one cause, and may break its goal (Balseiro et al., ICML 2024).
+ */
+export function strongerBrake(brakes: { ptr: number; multiplier: number }): {
+  ptr: number
+  multiplier: number
+} {
+  const { ptr, multiplier } = brakes
+  return ptr <= multiplier ? { ptr, multiplier: 1 } : { ptr: 1, multiplier }
+}
