@@ -16,7 +16,7 @@ import { startLeaseLoop } from './demand/lease-loop.ts'
 import type { NodeIdentity } from './demand/lease-store.ts'
 import { OutlookBook } from './demand/outlook.ts'
 import { leaseCloseBody } from './demand/settle.ts'
-import { DurableAppend, PATIENCE_MS } from './events/durable-append.ts'
+import { DurableAppend } from './events/durable-append.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from './events/event.ts'
 import type { EventLog } from './events/event-log.ts'
 import { HASH_KEYS_REFRESH_MS, HashKeys } from './events/hash-keys.ts'
@@ -118,7 +118,6 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
     onError: onError('heartbeat failed'),
   })
   closers.add('node number', () => claim.release({ isSpoolEmpty: spool.isEmpty() }))
-  const identity = { nodeId: claim.nodeId, incarnation: Number(claim.incarnation) }
   const ids = makeIdSource({ nodeId: claim.nodeId, now })
   const lastWord = (of: NodeIdentity) =>
     newEvent({
@@ -129,6 +128,11 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
       body: leaseCloseBody(of),
     })
   await spool.recordOwner(spoolOwner(claim))
+  // After the appender, which brings the last clicks to the log. What cannot be brought stays in
+  // the spool, and whoever carries it there says the last word.
+  closers.add('last word', async () => {
+    if (spool.isEmpty()) await eventLog.append([lastWord(claim)])
+  })
   const appender = new DurableAppend({
     log: eventLog,
     spool,
@@ -141,8 +145,7 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
     onProblem: onError('event log'),
     onAdoptedDrained: async (owner) => {
       if (owner === '') return
-      const dead = JSON.parse(owner) as { nodeId: number; incarnation: string }
-      await eventLog.append([lastWord({ ...dead, incarnation: Number(dead.incarnation) })])
+      await eventLog.append([lastWord(JSON.parse(owner) as NodeIdentity)])
       await recordSpoolDrained(database, owner)
     },
   })
@@ -171,9 +174,8 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
     const leases = startLeaseLoop({
       book,
       db: database,
-      identity,
+      identity: claim,
       now,
-      announceClose: () => appender.append([lastWord(identity)], { patienceMs: PATIENCE_MS }),
       onError: onError('leases'),
     })
     closers.add('leases', () => leases.close())

@@ -55,7 +55,7 @@ export async function openAccounts(
 export async function applyBudgets(tx: Db, campaignId: number, today: string): Promise<void> {
   await tx.run(sql`
     with locked as (
-      select account_id, settled_micros + escrow_micros as used, case
+      select account_id, cap_micros, settled_micros, escrow_micros, version, case
         when model <> 'cpc' then null
         when day is null then budget_micros
         else daily_budget_micros
@@ -66,10 +66,15 @@ export async function applyBudgets(tx: Db, campaignId: number, today: string): P
       for update of budget_account
     )
     update budget_account set
-      cap_micros = case when wanted < used then cap_micros else wanted end,
-      pending_cap_micros = case when wanted < used then wanted end,
-      version = version + 1
-    from locked where budget_account.account_id = locked.account_id`)
+      cap_micros = case when must_wait then locked.cap_micros else wanted end,
+      pending_cap_micros = case when must_wait then wanted end,
+      settled_micros = locked.settled_micros,
+      escrow_micros = locked.escrow_micros,
+      version = locked.version + 1
+    from locked, lateral (
+      select coalesce(wanted < locked.settled_micros + locked.escrow_micros, false) as must_wait
+    ) as lowered
+    where budget_account.account_id = locked.account_id`)
 }
 
 /**
@@ -83,14 +88,18 @@ export async function returnToBudget(
 ): Promise<void> {
   await tx.run(sql`
     with locked as (
-      select account_id from budget_account
+      select * from budget_account
       where campaign_id = ${click.campaignId}
         and (day is null or (day = ${click.day}::date and day = ${today}::date))
       order by day nulls first
       for update
     )
-    update budget_account
-    set settled_micros = settled_micros - ${click.micros}::bigint, version = version + 1
+    update budget_account set
+      cap_micros = locked.cap_micros,
+      pending_cap_micros = locked.pending_cap_micros,
+      settled_micros = locked.settled_micros - ${click.micros}::bigint,
+      escrow_micros = locked.escrow_micros,
+      version = locked.version + 1
     from locked where budget_account.account_id = locked.account_id`)
 }
 

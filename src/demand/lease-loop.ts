@@ -1,76 +1,174 @@
 /**
- * Keeps a node's lease book and PostgreSQL in step: one statement a second, sooner when a lease
- * runs low. At the end the node says its last word, so that its leases are closed at once.
+ * Keeps a node's leases fresh: once a second it tells the database what was spent and asks for what
+ * will be needed, one statement for all campaigns; once a minute it sets the pacing of each.
+ *
+ * The loop only carries messages. What may be asked, held and spent is decided in lease-terms.ts
+ * and lease.ts, what is granted in lease-store.ts, what passes in pacing.ts.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../platform/postgres.ts'
 import { openAccounts } from './budget-account.ts'
 import type { LeaseBook } from './lease.ts'
 import { type GrantedLease, type NodeIdentity, requestLeases } from './lease-store.ts'
+import { dayNumberOf, LEASE_SKEW_MS, type LeaseRequest } from './lease-terms.ts'
 
 const TICK_MS = 1_000
-/** How soon a lease that ran low is looked for: a statement more, ten times a second at most. */
-const THIRST_MS = 100
+/** A lease that runs dry asks before its turn, but not more often than this. */
+const EARLY_TICK_MS = 250
+/** Without anything to ask a node still says this often that it lives, see lease-store.ts. */
+const QUIET_TICKS = 2
+/** An answer later than this is given up; the statement's number keeps it from doing harm. */
+const ANSWER_MS = 5_000
+/** Statements given up but perhaps still running: no more, or they would fill the pool. */
+const STUCK_MAX = 2
 
 export interface LeaseLoopOptions {
   readonly book: LeaseBook
   readonly db: Db
   readonly identity: NodeIdentity
+  /** Wall clock, milliseconds: its UTC day is the day whose budget is spent. */
   readonly now: () => number
-  /** Appends the node's last word to the money lane. */
-  readonly announceClose: () => Promise<void>
+  /** A clock that never jumps, milliseconds; shows a jump of the other one. */
+  readonly monotonic?: () => number
   /** Told of each answer; for pacing. */
   readonly onGrants?: (grants: readonly GrantedLease[]) => void
   readonly onError: (error: unknown) => void
 }
 
-export interface LeaseLoop {
-  /** Spends nothing more and announces it. */
-  close(): Promise<void>
-}
-
+/** Starts asking; goes on until closed. */
 export function startLeaseLoop(options: LeaseLoopOptions): LeaseLoop {
-  const { book, now, announceClose, onError } = options
-  const stopping = new AbortController()
-  const running = (async () => {
-    for (let requestNo = 1; !stopping.signal.aborted; requestNo += 1) {
-      try {
-        if (!(await exchange(options, requestNo))) break
-      } catch (error) {
-        onError(error) // Leases in hand run on until they expire; the next tick asks again.
-      }
-      await untilDue(book, stopping.signal)
+  return new LeaseLoop(options)
+}
+
+export class LeaseLoop {
+  readonly #options: LeaseLoopOptions
+  readonly #monotonic: () => number
+  readonly #openedAccounts = new Set<string>()
+  #openedDay = 0
+  #timer: NodeJS.Timeout | null = null
+  #ticking: Promise<void>
+  #requestNo = 0
+  #stuck = 0
+  #isAsking = false
+  #isClosed = false
+  #quietTicks = 0
+  #clockOffsetMs: number
+  #askedAtMs = 0
+
+  constructor(options: LeaseLoopOptions) {
+    this.#options = options
+    this.#monotonic = options.monotonic ?? (() => performance.now())
+    this.#clockOffsetMs = options.now() - this.#monotonic()
+    options.book.onThirsty(() => this.wake())
+    this.#ticking = this.#tick()
+  }
+
+  /** Asks soon instead of at the next turn: new campaigns, changed budgets, a dry lease. */
+  wake(): void {
+    if (this.#isClosed) return
+    const sinceMs = this.#monotonic() - this.#askedAtMs
+    this.#schedule(Math.max(0, EARLY_TICK_MS - sinceMs))
+  }
+
+  /**
+   * Stops asking and spending. The node's last word (`leaseCloseBody`) is to be appended to the
+   * money lane after this, once every click reserved before it is in the log.
+   */
+  async close(): Promise<void> {
+    this.#stop()
+    await this.#ticking
+  }
+
+  #stop(): void {
+    this.#isClosed = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#options.book.stopSpending(this.#options.now())
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#isClosed) return
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#ticking = this.#tick()
+    }, delayMs)
+    this.#timer.unref()
+  }
+
+  async #tick(): Promise<void> {
+    this.#schedule(TICK_MS)
+    this.#checkClock()
+    if (this.#isAsking || this.#stuck >= STUCK_MAX) return
+    this.#isAsking = true
+    try {
+      await this.#ask()
+    } catch (error) {
+      this.#options.onError(error)
+    } finally {
+      this.#isAsking = false
     }
-  })()
-  return {
-    close: async () => {
-      stopping.abort()
-      await running
-      book.stopSpending(now())
-      await announceClose()
-    },
   }
-}
 
-/** One request and its answer; false when this node was declared dead and must stop spending. */
-async function exchange(options: LeaseLoopOptions, requestNo: number): Promise<boolean> {
-  const { book, db, identity, now } = options
-  const requests = book.prepare(requestNo, now())
-  if (requests.length > 0) await openAccounts(db, requests)
-  const grants = await requestLeases(db, identity, { requestNo, requests })
-  if (grants === null) {
-    book.stopSpending(now())
-    options.onError(new Error('this node was declared dead: it wins no capped campaign any more'))
-    return false
+  async #ask(): Promise<void> {
+    const { db, identity, book, now, onGrants, onError } = this.#options
+    this.#requestNo += 1
+    this.#askedAtMs = this.#monotonic()
+    const requestNo = this.#requestNo
+    const requests = book.prepare(requestNo, now())
+    this.#quietTicks = requests.length === 0 ? this.#quietTicks + 1 : 0
+    if (requests.length === 0 && this.#quietTicks < QUIET_TICKS) return
+    this.#quietTicks = 0
+    const grants = await this.#inTime(
+      this.#openMissing(requests).then(() => requestLeases(db, identity, { requestNo, requests })),
+    )
+    if (this.#isClosed) return
+    if (grants === null) {
+      this.#stop()
+      onError(new Error('this node was declared dead: it funds no capped campaign any more'))
+      return
+    }
+    book.apply(requestNo, { requests, grants }, now())
+    onGrants?.(grants)
   }
-  book.apply(requestNo, { requests, grants }, now())
-  options.onGrants?.(grants)
-  return true
-}
 
-async function untilDue(book: LeaseBook, signal: AbortSignal): Promise<void> {
-  for (let waitedMs = 0; waitedMs < TICK_MS && !signal.aborted; waitedMs += THIRST_MS) {
-    await sleep(THIRST_MS, undefined, { signal }).catch(() => undefined)
-    if (book.takeThirst()) return
+  /** Accounts are opened once per campaign and day; they are never removed. */
+  async #openMissing(requests: readonly LeaseRequest[]): Promise<void> {
+    const today = dayNumberOf(this.#options.now())
+    if (today !== this.#openedDay) this.#openedAccounts.clear()
+    this.#openedDay = today
+    const key = ({ campaignId, day }: LeaseRequest) => `${campaignId} ${day}`
+    const missing = requests.filter(
+      (request) => !request.isFinal && !this.#openedAccounts.has(key(request)),
+    )
+    if (missing.length === 0) return
+    await openAccounts(this.#options.db, missing)
+    for (const request of missing) this.#openedAccounts.add(key(request))
+  }
+
+  async #inTime<T>(answer: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined
+    let isLate = false
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        isLate = true
+        this.#stuck += 1
+        reject(new Error(`no answer about budget leases within ${ANSWER_MS} ms`))
+      }, ANSWER_MS)
+    })
+    answer
+      .catch(() => undefined) // Reported by the race while somebody waits; after that it is late.
+      .finally(() => {
+        clearTimeout(timer)
+        if (isLate) this.#stuck -= 1
+      })
+    return Promise.race([answer, late])
+  }
+
+  /** A wall clock set back would make leases last longer than they were granted for. */
+  #checkClock(): void {
+    const { now, book } = this.#options
+    const offsetMs = now() - this.#monotonic()
+    const jumpMs = offsetMs - this.#clockOffsetMs
+    this.#clockOffsetMs = offsetMs
+    if (Math.abs(jumpMs) > LEASE_SKEW_MS) book.stopSpending(now())
   }
 }

@@ -7,6 +7,7 @@
  * aside than the node may spend.
  */
 import assert from 'node:assert/strict'
+import { utcDay } from '../platform/timestamp.ts'
 
 /** How long a lease may be spent without a word from the database (economics 2.2). */
 export const LEASE_TTL_MS = 30_000
@@ -78,7 +79,7 @@ export function dayNumberOf(nowMs: number): number {
 
 /** `20000` → `"2024-10-04"`. */
 export function dayText(dayNumber: number): string {
-  return new Date(dayNumber * DAY_MS).toISOString().slice(0, 10)
+  return utcDay(new Date(dayNumber * DAY_MS))
 }
 
 /**

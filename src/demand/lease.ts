@@ -54,6 +54,7 @@ export class LeaseBook {
   #lastSent = 0
   #sentAtMs = 0
   #isThirsty = false
+  #onThirsty: () => void = () => undefined
 
   /**
    * Takes over a snapshot: every campaign whose clicks may still be paid. `budgetOk[index]` is 1
@@ -132,11 +133,9 @@ export class LeaseBook {
     this.#publish(slot, nowMs)
   }
 
-  /** True once after a lease ran low that the database could refill. */
-  takeThirst(): boolean {
-    const isThirsty = this.#isThirsty
-    this.#isThirsty = false
-    return isThirsty
+  /** Calls back, once between two requests, when a lease runs low that the database could refill. */
+  onThirsty(callback: () => void): void {
+    this.#onThirsty = callback
   }
 
   /** Moves rates, guards and the day on, and lists what to ask the database, as `requestNo`. */
@@ -144,6 +143,7 @@ export class LeaseBook {
     assert(requestNo > this.#lastSent, 'lease requests must be numbered upwards')
     this.#lastSent = requestNo
     this.#sentAtMs = nowMs
+    this.#isThirsty = false
     const elapsedMs = Math.max(0, nowMs - this.#tickedAtMs)
     this.#tickedAtMs = nowMs
     const requests: LeaseRequest[] = []
@@ -191,7 +191,10 @@ export class LeaseBook {
   /** Ends every lease at once: this node was declared dead, its clock jumped, or it shuts down. */
   stopSpending(nowMs: number): void {
     for (const slot of this.#slots.values()) {
-      for (const lease of slot.leases) lease.usableUntilMs = 0
+      for (const lease of slot.leases) {
+        lease.usableUntilMs = 0
+        lease.retryAtMs = 0
+      }
       this.#publish(slot, nowMs)
     }
   }
@@ -204,9 +207,10 @@ export class LeaseBook {
   }
 
   #noteThirst(lease: HeldLease, leftMicros: number): void {
-    if (lease.fairMicros <= leftMicros) return
-    lease.retryAtMs = 0
+    if (lease.fairMicros <= leftMicros || this.#isThirsty) return
     this.#isThirsty = true
+    lease.retryAtMs = 0
+    this.#onThirsty()
   }
 
   /** Says whether another win could be paid: `leaseRemaining + refillable >= U + p_max` (2.3). */

@@ -26,11 +26,15 @@ export interface SettledClick {
 
 /**
  * Books clicks: what was paid is settled, what was reserved leaves escrow. A click without a lease
- * counts as well, so that a cap set later knows of it. Locks accounts before leases (lease-store).
+ * counts as well, so that a cap set later knows of it; one whose lease is closed must be unpaid and
+ * changes nothing. Locks accounts before leases (lease-store).
  */
 export async function settleClicks(tx: Db, judged: readonly SettledClick[]): Promise<void> {
   // A CPA or EPP click costs nothing yet, and its campaign's rows are as busy as any.
-  const clicks = judged.filter((click) => click.reservedMicros > 0 || click.paidMicros > 0)
+  const clicks = judged.filter(
+    ({ leaseId, reservedMicros, paidMicros }) =>
+      paidMicros > 0 || (leaseId !== '0' && reservedMicros > 0),
+  )
   if (clicks.length === 0) return
   const column = <T>(read: (click: SettledClick) => T): T[] => clicks.map(read)
   await openAccounts(
@@ -39,7 +43,9 @@ export async function settleClicks(tx: Db, judged: readonly SettledClick[]): Pro
   )
   await tx.run(sql`
 with click as materialized (
-  select campaign_id, coalesce(lease.day, given.day) as day, given.lease_id, reserved, paid
+  -- What a closed lease had left is out of escrow already: a late click takes nothing more.
+  select campaign_id, coalesce(lease.day, given.day) as day, given.lease_id, paid,
+    case when closed_at is null then reserved else 0 end as reserved
   from unnest(
     ${column((click) => click.campaignId)}::int[],
     ${column((click) => click.day)}::date[],
@@ -53,19 +59,21 @@ with click as materialized (
     coalesce(sum(reserved) filter (where lease_id <> 0), 0)::bigint as released
   from click group by grouping sets ((campaign_id, day), (campaign_id))
 ), lifetime as materialized (
-  select account_id, campaign_id, day from budget_account
+  select * from budget_account
   where day is null and campaign_id in (select campaign_id from total)
   order by campaign_id
   for update
 ), daily as materialized (
-  select account_id, campaign_id, day from budget_account
+  select * from budget_account
   where (campaign_id, day) in (select campaign_id, day from total)
     and campaign_id in (select campaign_id from lifetime)
   order by campaign_id, day
   for update
 ), account as materialized (
-  select account_id, paid, released from (select * from lifetime union all select * from daily) a
-  join total on total.campaign_id = a.campaign_id and total.day is not distinct from a.day
+  select account_id, cap_micros, pending_cap_micros, version,
+    settled_micros + paid as settled, escrow_micros - released as escrow
+  from (select * from lifetime union all select * from daily) as locked
+  join total on total.campaign_id = locked.campaign_id and total.day is not distinct from locked.day
 ), booked as (
   update lease set
     reserved_folded_micros = reserved_folded_micros + reserved,
@@ -77,15 +85,15 @@ with click as materialized (
   where lease.lease_id = spent.lease_id and exists (select from account)
 )
 update budget_account set
-  settled_micros = settled_micros + paid,
-  escrow_micros = escrow_micros - released,
+  settled_micros = settled,
+  escrow_micros = escrow,
   -- Clicks without a lease were accepted before the campaign had a cap. They are paid, and where
   -- they exceed the new cap it waits like any cap lowered too far (see budget-account.ts).
-  cap_micros = case when cap_micros < settled_micros + paid + escrow_micros - released
-    then null else cap_micros end,
-  pending_cap_micros = case when cap_micros < settled_micros + paid + escrow_micros - released
-    then coalesce(pending_cap_micros, cap_micros) else pending_cap_micros end,
-  version = version + 1
+  cap_micros = case when account.cap_micros >= settled + escrow then account.cap_micros end,
+  pending_cap_micros = case when account.cap_micros < settled + escrow
+    then coalesce(account.pending_cap_micros, account.cap_micros)
+    else account.pending_cap_micros end,
+  version = account.version + 1
 from account where budget_account.account_id = account.account_id`)
 }
 
@@ -123,12 +131,12 @@ with ended as materialized (
     using (node_id, incarnation)
   where closed_at is null
 ), lifetime as materialized (
-  select account_id, campaign_id, day from budget_account
+  select * from budget_account
   where day is null and campaign_id in (select campaign_id from ended)
   order by campaign_id
   for update
 ), daily as materialized (
-  select account_id, campaign_id, day from budget_account
+  select * from budget_account
   where (campaign_id, day) in (select campaign_id, day from ended)
     and campaign_id in (select campaign_id from lifetime)
   order by campaign_id, day
@@ -141,15 +149,22 @@ with ended as materialized (
 ), total as (
   select campaign_id, day, sum(rest)::bigint as rest
   from closed group by grouping sets ((campaign_id, day), (campaign_id))
+), account as materialized (
+  select account_id, cap_micros, pending_cap_micros, settled_micros, version,
+    escrow_micros - rest as escrow
+  from (select * from lifetime union all select * from daily) as locked
+  join total on total.campaign_id = locked.campaign_id and total.day is not distinct from locked.day
 )
-update budget_account set escrow_micros = escrow_micros - rest, version = version + 1
-from total
-join (select * from lifetime union all select * from daily) as account
-  on account.campaign_id = total.campaign_id and account.day is not distinct from total.day
-where budget_account.account_id = account.account_id`)
+update budget_account set
+  cap_micros = account.cap_micros,
+  pending_cap_micros = account.pending_cap_micros,
+  settled_micros = account.settled_micros,
+  escrow_micros = escrow,
+  version = account.version + 1
+from account where budget_account.account_id = account.account_id`)
 }
 
 interface ClosedNode {
   readonly node_id: number
-  readonly incarnation: number
+  readonly incarnation: string
 }

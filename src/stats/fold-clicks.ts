@@ -51,7 +51,7 @@ export async function foldClicks(tx: Db, events: readonly StoredEvent[]): Promis
   await settleClicks(
     tx,
     clicks
-      .filter(({ event, reason }) => event.leaseId !== null && reason !== REASON.spooledLate)
+      .filter(({ event }) => event.campaignId !== null)
       .map(({ event, paidMicros }) => ({
         campaignId: event.campaignId ?? 0,
         day: event.day,

@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { seededRandom } from '../../test/seeded-random.ts'
+import type { Database } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import {
+  applyBudgets,
+  type BudgetAccount,
+  listAccounts,
+  openAccounts,
+  returnToBudget,
+} from './budget-account.ts'
+import { LeaseBook } from './lease.ts'
+import { type NodeIdentity, requestLeases } from './lease-store.ts'
+import type { LeaseRequest } from './lease-terms.ts'
+import { closeLeases, leaseCloseBody, type SettledClick, settleClicks } from './settle.ts'
+
+const DAY = '2026-04-13'
+const NOON = Date.parse(`${DAY}T12:00:00Z`)
+const PRICE = 100_000
+
+interface Budgets {
+  readonly daily: number | null
+  readonly total: number | null
+}
+
+async function makeWorld(t: TestContext, budgets: readonly Budgets[], nodes = 2) {
+  const db = await testDatabase(t)
+  await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
+  await db.run(sql`
+    insert into campaign (merch_id, model, bid_micros, daily_budget_micros, budget_micros)
+    select 1, 'cpc', ${PRICE}, daily, total from unnest(
+      ${budgets.map(({ daily }) => daily)}::bigint[],
+      ${budgets.map(({ total }) => total)}::bigint[]) as budget (daily, total)`)
+  await db.run(sql`
+    insert into node (node_id, host, pid, roles, heartbeat_at)
+    select id, 'here', 1, 'edge', '-infinity' from generate_series(1, ${nodes}::int) as id`)
+  const campaignIds = budgets.map((_, index) => index + 1)
+  await openAccounts(
+    db,
+    campaignIds.map((campaignId) => ({ campaignId, day: DAY })),
+  )
+  return db
+}
+
+const node = (nodeId: number): NodeIdentity => ({ nodeId, incarnation: '1' })
+
+function wish(changes: Partial<LeaseRequest> = {}): LeaseRequest {
+  return {
+    campaignId: 1,
+    day: DAY,
+    leaseId: 0,
+    spentMicros: 0,
+    holdMicros: 0,
+    wantMicros: 50 * PRICE,
+    priceMaxMicros: PRICE,
+    isFinal: false,
+    ...changes,
+  }
+}
+
+async function ask(
+  db: Database,
+  nodeId: number,
+  requestNo: number,
+  requests: readonly LeaseRequest[] = [wish()],
+) {
+  const grants = await requestLeases(db, node(nodeId), { requestNo, requests, nowMs: NOON })
+  return grants?.[0] ?? null
+}
+
+async function accounts(db: Database, campaignId = 1): Promise<Record<string, BudgetAccount>> {
+  const rows = await listAccounts(db, { campaignId, limitRows: 10 })
+  return Object.fromEntries(rows.map((row) => [row.day ?? 'life', row]))
+}
+
+function click(leaseId: number, changes: Partial<SettledClick> = {}): SettledClick {
+  const amounts = { reservedMicros: PRICE, paidMicros: PRICE }
+  return { campaignId: 1, day: DAY, leaseId: String(leaseId), ...amounts, ...changes }
+}
+
+test('a lease is taken from both accounts of its campaign at once', async (t) => {
+  const db = await makeWorld(t, [{ daily: 100 * PRICE, total: 30 * PRICE }], 1)
+  const grant = await ask(db, 1, 1)
+  assert.equal(grant?.grantedMicros, 30 * PRICE) // The only node may have all there is.
+  const { life, [DAY]: day } = await accounts(db)
+  assert.equal(life?.escrow_micros, String(30 * PRICE))
+  assert.equal(day?.escrow_micros, String(30 * PRICE))
+})
+
+test('with several nodes each gets a part, and the tail goes to one of them', async (t) => {
+  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
+  assert.equal((await ask(db, 2, 1))?.grantedMicros, 40 * PRICE)
+  // Node 2 hears of node 1 and gives back what exceeds its part.
+  const first = await ask(db, 1, 1)
+  assert.equal(first, null)
+  const kept = wish({ leaseId: 1, holdMicros: 10 * PRICE })
+  assert.equal((await ask(db, 2, 2, [kept]))?.grantedMicros, 10 * PRICE)
+  assert.equal((await ask(db, 1, 2))?.grantedMicros, Math.floor((30 * PRICE) / 4))
+
+  // A click and a half left for two living nodes: both go on asking, one and the same gets it.
+  const tail = await makeWorld(t, [{ daily: 1.5 * PRICE, total: null }], 2)
+  for (const nodeId of [1, 2]) await ask(tail, nodeId, 1, [wish({ wantMicros: 0 })])
+  const granted = new Map([
+    [1, 0],
+    [2, 0],
+  ])
+  for (const requestNo of [2, 3, 4]) {
+    for (const nodeId of [1, 2]) {
+      const grant = await ask(tail, nodeId, requestNo)
+      granted.set(nodeId, grant?.grantedMicros ?? 0)
+    }
+  }
+  assert.deepEqual(
+    [...granted.values()].sort((left, right) => left - right),
+    [0, 1.5 * PRICE],
+  )
+})
+
+test('what is given back can be leased by another node at once', async (t) => {
+  const db = await makeWorld(t, [{ daily: 8 * PRICE, total: null }], 2)
+  const grant = await ask(db, 1, 1)
+  assert.equal(grant?.grantedMicros, 8 * PRICE)
+  const leaseId = grant?.leaseId ?? 0
+  const back = wish({ leaseId, spentMicros: PRICE, holdMicros: PRICE, wantMicros: PRICE })
+  assert.equal((await ask(db, 1, 2, [back]))?.grantedMicros, PRICE)
+  assert.equal((await accounts(db))[DAY]?.escrow_micros, String(PRICE))
+  assert.equal((await ask(db, 2, 1))?.grantedMicros, Math.floor((7 * PRICE) / 4))
+})
+
+test('a statement that runs twice, or after a newer one, changes nothing (P21)', async (t) => {
+  const db = await makeWorld(t, [{ daily: 80 * PRICE, total: null }], 1)
+  const first = await ask(db, 1, 5)
+  const leaseId = first?.leaseId ?? 0
+  const before = await accounts(db)
+  assert.equal(await ask(db, 1, 5), null)
+  assert.equal(await ask(db, 1, 4, [wish({ leaseId, holdMicros: 0, wantMicros: 0 })]), null)
+  assert.deepEqual(await accounts(db), before)
+})
+
+test('a lease whose grant was lost on the way is found again, not made twice', async (t) => {
+  const db = await makeWorld(t, [{ daily: 80 * PRICE, total: null }], 1)
+  const lost = await ask(db, 1, 1)
+  const again = await ask(db, 1, 2, [wish({ wantMicros: 20 * PRICE })])
+  assert.equal(again?.leaseId, lost?.leaseId)
+  assert.equal((await accounts(db))[DAY]?.escrow_micros, String(20 * PRICE))
+})
+
+test('clicks move from escrow to settled; unpaid ones only leave escrow (P22)', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }], 1)
+  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+  await settleClicks(db, [click(leaseId), click(leaseId), click(leaseId, { paidMicros: 0 })])
+  for (const account of Object.values(await accounts(db))) {
+    assert.equal(account.settled_micros, String(2 * PRICE))
+    assert.equal(account.escrow_micros, String(7 * PRICE))
+  }
+})
+
+test('a click without a lease counts, so that a cap set later knows of it', async (t) => {
+  const db = await makeWorld(t, [{ daily: null, total: null }], 1)
+  const day = '2026-04-14' // Nobody opened its account yet.
+  await settleClicks(db, [click(0, { day }), click(0, { day })])
+  assert.equal((await accounts(db)).life?.settled_micros, String(2 * PRICE))
+  assert.equal((await accounts(db))[day]?.settled_micros, String(2 * PRICE))
+
+  await db.run(sql`update campaign set budget_micros = ${3 * PRICE}`)
+  await applyBudgets(db, 1, day)
+  assert.equal((await ask(db, 1, 1, [wish({ day })]))?.grantedMicros, PRICE)
+  // A click accepted before the cap was known comes in late: paid, and nothing more is granted.
+  await settleClicks(db, [click(0, { day }), click(0, { day })])
+  const { life } = await accounts(db)
+  assert.equal(life?.settled_micros, String(4 * PRICE))
+  assert.equal(life?.pending_cap_micros, String(3 * PRICE))
+})
+
+test('a node that spoke its last word gets nothing more, and the rest is free', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 2)
+  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+  await settleClicks(db, [click(leaseId)])
+  for (let again = 0; again < 2; again++) {
+    await db.transaction((tx) => closeLeases(tx, [{ body: leaseCloseBody(node(1)) }]))
+    const { [DAY]: day } = await accounts(db)
+    assert.deepEqual([day?.settled_micros, day?.escrow_micros], [String(PRICE), '0'])
+  }
+  const refused = await requestLeases(db, node(1), { requestNo: 9, requests: [wish()] })
+  assert.equal(refused, null)
+  // A late click of that lease was judged unpaid; booking it takes nothing twice.
+  await settleClicks(db, [click(leaseId, { paidMicros: 0 })])
+  assert.equal((await accounts(db))[DAY]?.escrow_micros, '0')
+  assert.equal((await ask(db, 2, 1))?.grantedMicros, 9 * PRICE)
+})
+
+test('a number taken over is not served under its old incarnation', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 1)
+  await db.run(sql`update node set incarnation = 2 where node_id = 1`)
+  assert.equal(await requestLeases(db, node(1), { requestNo: 1, requests: [wish()] }), null)
+})
+
+test('a cap lowered under what is leased waits for the leases, a raised one does not', async (t) => {
+  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 1)
+  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+  const setDaily = async (micros: number | null) => {
+    await db.run(sql`update campaign set daily_budget_micros = ${micros}`)
+    await applyBudgets(db, 1, DAY)
+    const { cap_micros, pending_cap_micros } = (await accounts(db))[DAY] ?? {}
+    return [cap_micros, pending_cap_micros]
+  }
+  assert.deepEqual(await setDaily(10 * PRICE), [String(40 * PRICE), String(10 * PRICE)])
+  const holding = wish({ leaseId, spentMicros: PRICE, holdMicros: 40 * PRICE })
+  const held = await ask(db, 1, 2, [holding])
+  assert.deepEqual([held?.grantedMicros, held?.fairMicros], [40 * PRICE, 9 * PRICE])
+  await ask(db, 1, 3, [wish({ leaseId, spentMicros: PRICE, holdMicros: 9 * PRICE })])
+  const { cap_micros, pending_cap_micros } = (await accounts(db))[DAY] ?? {}
+  assert.deepEqual([cap_micros, pending_cap_micros], [String(10 * PRICE), null])
+  assert.deepEqual(await setDaily(60 * PRICE), [String(60 * PRICE), null])
+  assert.deepEqual(await setDaily(null), [null, null])
+})
+
+test('the day that is over hands its lease in; the total is shared by the days (P26)', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 12 * PRICE }], 1)
+  const next = '2026-04-14'
+  await openAccounts(db, [{ campaignId: 1, day: next }])
+  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+  assert.equal((await ask(db, 1, 2, [wish({ day: next })]))?.grantedMicros, 2 * PRICE)
+  const spent = { spentMicros: 3 * PRICE, holdMicros: 3 * PRICE, wantMicros: 3 * PRICE }
+  await ask(db, 1, 3, [wish({ leaseId, ...spent, isFinal: true })])
+  const { life, [DAY]: day } = await accounts(db)
+  assert.equal(day?.escrow_micros, String(3 * PRICE))
+  assert.equal(life?.escrow_micros, String(5 * PRICE))
+  assert.equal(await ask(db, 1, 4, [wish({ leaseId, ...spent, isFinal: true })]), null)
+})
+
+test('money of a reversed click returns to its budgets while their period lasts', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }], 1)
+  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+  await settleClicks(db, [click(leaseId), click(leaseId)])
+  const reversed = { campaignId: 1, day: DAY, micros: PRICE }
+  await returnToBudget(db, reversed, DAY)
+  await returnToBudget(db, reversed, '2026-04-14')
+  const { life, [DAY]: day } = await accounts(db)
+  assert.deepEqual([life?.settled_micros, day?.settled_micros], ['0', String(PRICE)])
+})
+
+test('a CPA campaign has accounts that count and do not refuse', async (t) => {
+  const db = await makeWorld(t, [{ daily: PRICE, total: PRICE }], 1)
+  await db.run(sql`update campaign set model = 'cpa', rate_ppm = 1`)
+  await applyBudgets(db, 1, DAY)
+  await settleClicks(db, [click(0, { paidMicros: 5 * PRICE })])
+  const { life } = await accounts(db)
+  assert.deepEqual([life?.cap_micros, life?.settled_micros], [null, String(5 * PRICE)])
+})
+
+test('nodes and the fold at the same time: no deadlock, no cent over, every one booked', async (t) => {
+  const nodes = 6
+  const campaigns = 20
+  const cap = 60 * PRICE
+  const db = await makeWorld(t, Array(campaigns).fill({ daily: cap, total: 2 * cap }), nodes)
+  const spentOf = new Map<number, number>()
+  const unfolded: SettledClick[] = []
+  const budgets = Array.from({ length: campaigns }, (_, index) => ({
+    campaignId: index + 1,
+    index,
+    isCapped: true,
+    priceMaxMicros: PRICE,
+    budgetVersion: '',
+  }))
+  const fleet = Array.from({ length: nodes }, (_, index) => {
+    const book = new LeaseBook()
+    book.setCampaigns(budgets, { budgetOk: new Uint8Array(campaigns), nowMs: NOON })
+    return { nodeId: index + 1, book, random: seededRandom(index) }
+  })
+  const serve = async ({ nodeId, book, random }: (typeof fleet)[number], requestNo: number) => {
+    const nowMs = NOON + requestNo * 1_000
+    const requests = book.prepare(requestNo, nowMs)
+    const grants = await requestLeases(db, node(nodeId), { requestNo, requests, nowMs })
+    book.apply(requestNo, { requests, grants: grants ?? [] }, nowMs)
+    for (let clicks = 0; clicks < 30; clicks++) {
+      const campaignId = 1 + Math.floor(random() * campaigns)
+      const micros = Math.ceil(random() * PRICE)
+      const leaseId = book.reserve(campaignId, micros, nowMs)
+      if (leaseId === null) continue
+      spentOf.set(campaignId, (spentOf.get(campaignId) ?? 0) + micros)
+      unfolded.push(click(leaseId, { campaignId, reservedMicros: micros, paidMicros: micros }))
+    }
+  }
+  const fold = async () => {
+    for (let clicks = unfolded.splice(0, 50); clicks.length > 0; clicks = unfolded.splice(0, 50)) {
+      const batch = clicks
+      await db.transaction((tx) => settleClicks(tx, batch))
+    }
+  }
+  for (let requestNo = 1; requestNo <= 60; requestNo++) {
+    await Promise.all([...fleet.map((member) => serve(member, requestNo)), fold()])
+  }
+  await fold()
+
+  for (let campaignId = 1; campaignId <= campaigns; campaignId++) {
+    const spent = spentOf.get(campaignId) ?? 0
+    for (const account of Object.values(await accounts(db, campaignId))) {
+      assert.equal(Number(account.settled_micros), spent)
+      assert.equal(account.escrow_micros, await openLeases(db, campaignId))
+    }
+    // Enough readers came: what is left is a click or two that the last node could not place.
+    assert(spent <= cap && spent > cap - 3 * PRICE, `campaign ${campaignId}: ${spent} of ${cap}`)
+  }
+})
+
+/** What is granted and not yet claimed by a folded click; escrow must be exactly that. */
+async function openLeases(db: Database, campaignId: number): Promise<string | undefined> {
+  const row = await db.row<{ micros: string }>(sql`
+    select coalesce(sum(granted_micros - reserved_folded_micros), 0) as micros
+    from lease where campaign_id = ${campaignId} and closed_at is null`)
+  return row?.micros
+}

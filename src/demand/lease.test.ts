@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { LeaseBook, UNCAPPED_LEASE } from './lease.ts'
+import {
+  dayNumberOf,
+  dayText,
+  LEASE_SKEW_MS,
+  LEASE_TTL_MS,
+  type LeaseGrant,
+  type LeaseRequest,
+} from './lease-terms.ts'
+
+const NOON = Date.parse('2026-04-13T12:00:00Z')
+const MIDNIGHT = Date.parse('2026-04-14T00:00:00Z')
+const PRICE = 500_000
+const CAMPAIGN = {
+  campaignId: 7,
+  index: 0,
+  isCapped: true,
+  priceMaxMicros: PRICE,
+  budgetVersion: '1',
+}
+
+function makeBook(nowMs = NOON, campaign = CAMPAIGN) {
+  const budgetOk = new Uint8Array(1)
+  const book = new LeaseBook()
+  book.setCampaigns([campaign], { budgetOk, nowMs })
+  return { book, budgetOk }
+}
+
+/** Answers like a database with plenty: every wish is granted, and more could be had. */
+function grantOf(request: LeaseRequest, grantedMicros = request.wantMicros): LeaseGrant {
+  const { campaignId, day } = request
+  return { campaignId, day, leaseId: 11, grantedMicros, fairMicros: grantedMicros }
+}
+
+function makeFundedBook(grantedMicros: number, nowMs = NOON) {
+  const made = makeBook(nowMs)
+  const requests = made.book.prepare(1, nowMs)
+  const grants = requests.map((request) => grantOf(request, grantedMicros))
+  made.book.apply(1, { requests, grants }, nowMs)
+  return made
+}
+
+test('a campaign without a cap is funded always and names no lease', () => {
+  const { book, budgetOk } = makeBook(NOON, { ...CAMPAIGN, isCapped: false })
+  assert.equal(budgetOk[0], 1)
+  assert.equal(book.reserve(7, 1e12, NOON), UNCAPPED_LEASE)
+  assert.deepEqual(book.prepare(1, NOON), [])
+})
+
+test('a capped campaign is not funded before its first lease, and an unknown one never', () => {
+  const { book, budgetOk } = makeBook()
+  assert.equal(budgetOk[0], 0)
+  assert.equal(book.reserve(7, 1, NOON), null)
+  assert.equal(book.reserve(8, 1, NOON), null)
+})
+
+test('a click is reserved whole or not at all, and never beyond the grant (B2, P22, P25)', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 20 * PRICE }),
+      fc.array(fc.integer({ min: 1, max: 2 * PRICE }), { maxLength: 60 }),
+      (granted, prices) => {
+        const { book } = makeFundedBook(granted)
+        let spent = 0
+        for (const price of prices) {
+          const isFunded = spent + price <= granted
+          assert.equal(book.reserve(7, price, NOON), isFunded ? 11 : null)
+          if (isFunded) spent += price
+          assert.equal(book.unspentMicros(7, NOON), granted - spent)
+        }
+      },
+    ),
+  )
+})
+
+test('a lease ends before its time is over, counted from before it was asked for (B3)', () => {
+  const { book, budgetOk } = makeBook()
+  const requests = book.prepare(1, NOON)
+  const answeredAt = NOON + 4_000 // The answer took four seconds; they are not won.
+  book.apply(1, { requests, grants: requests.map((request) => grantOf(request)) }, answeredAt)
+  const last = NOON + LEASE_TTL_MS - LEASE_SKEW_MS - 1
+  assert.equal(book.reserve(7, 1, last), 11)
+  assert.equal(book.reserve(7, 1, last + 1), null)
+  assert.equal(budgetOk[0], 1)
+  book.prepare(2, last + 1)
+  assert.equal(budgetOk[0], 0)
+})
+
+test('what is released can be spent again, on its own lease only', () => {
+  const { book } = makeFundedBook(PRICE)
+  assert.equal(book.reserve(7, PRICE, NOON), 11)
+  assert.equal(book.reserve(7, PRICE, NOON), null)
+  book.release(7, 12, PRICE)
+  assert.equal(book.reserve(7, PRICE, NOON), null)
+  book.release(7, 11, PRICE)
+  assert.equal(book.reserve(7, PRICE, NOON), 11)
+  assert.throws(() => book.release(7, 11, 2 * PRICE), /exceeds what was reserved/)
+})
+
+test('an answer to a superseded request changes nothing', () => {
+  const { book } = makeBook()
+  const first = book.prepare(1, NOON)
+  book.prepare(2, NOON + 1_000)
+  book.apply(1, { requests: first, grants: first.map((r) => grantOf(r)) }, NOON + 1_500)
+  assert.equal(book.reserve(7, 1, NOON + 1_500), null)
+})
+
+test('a lease that the database no longer knows is spent no further', () => {
+  const { book, budgetOk } = makeFundedBook(10 * PRICE)
+  book.reserve(7, PRICE, NOON)
+  const later = NOON + 20_000
+  const requests = book.prepare(2, later)
+  assert.equal(requests.length, 1)
+  book.apply(2, { requests, grants: [] }, later)
+  assert.equal(book.reserve(7, 1, later), null)
+  assert.equal(budgetOk[0], 0)
+})
+
+test('each UTC day has its own lease, fetched before midnight; the old one is handed in (P26)', () => {
+  const before = MIDNIGHT - 10_000
+  const { book } = makeFundedBook(10 * PRICE, before)
+  assert.equal(book.reserve(7, PRICE, before), 11)
+  const ahead = book.prepare(2, before + 1_000)
+  assert.deepEqual(
+    ahead.map(({ day }) => day),
+    ['2026-04-14'],
+  )
+  const tomorrow = ahead.map((r) => ({ ...grantOf(r), leaseId: 12 }))
+  book.apply(2, { requests: ahead, grants: tomorrow }, before + 1_000)
+  assert.equal(book.reserve(7, PRICE, MIDNIGHT - 1), 11)
+  assert.equal(book.reserve(7, PRICE, MIDNIGHT), 12)
+  const [final] = book.prepare(3, MIDNIGHT + 1_000)
+  assert.deepEqual(
+    { ...final, priceMaxMicros: 0 },
+    {
+      campaignId: 7,
+      day: '2026-04-13',
+      leaseId: 11,
+      spentMicros: 2 * PRICE,
+      holdMicros: 2 * PRICE,
+      wantMicros: 2 * PRICE,
+      priceMaxMicros: 0,
+      isFinal: true,
+    },
+  )
+  // A clock that steps back into the day just ended finds nothing left to spend there.
+  assert.equal(book.reserve(7, 1, MIDNIGHT - 1), null)
+})
+
+test('a clock that jumped, and a shutdown, end every lease until it is renewed', () => {
+  const { book, budgetOk } = makeFundedBook(10 * PRICE)
+  book.stopSpending(NOON)
+  assert.equal(book.reserve(7, 1, NOON), null)
+  assert.equal(budgetOk[0], 0)
+  const requests = book.prepare(2, NOON + 1_000)
+  book.apply(2, { requests, grants: requests.map((r) => grantOf(r)) }, NOON + 1_000)
+  assert.equal(book.reserve(7, 1, NOON + 1_000), 11)
+})
+
+test('a paused campaign still pays clicks for the rest of its lease, then hands it in', () => {
+  const { book } = makeFundedBook(10 * PRICE)
+  book.setCampaigns([], { budgetOk: new Uint8Array(1), nowMs: NOON })
+  assert.equal(book.reserve(7, PRICE, NOON + 1_000), 11)
+  assert.deepEqual(book.prepare(2, NOON + 2_000), [])
+  const end = NOON + LEASE_TTL_MS
+  const [request] = book.prepare(3, end)
+  assert.equal(request?.holdMicros, PRICE)
+  assert.equal(request?.wantMicros, PRICE)
+  assert.equal(book.reserve(7, 1, end), null)
+})
+
+test('a budget is not promised twice: wins in flight are kept back (2.3)', () => {
+  const { book, budgetOk } = makeFundedBook(4 * PRICE)
+  assert.equal(budgetOk[0], 1)
+  book.recordWin(7, NOON)
+  book.recordWin(7, NOON)
+  assert.equal(budgetOk[0], 1) // Two wins may cost two clicks, a third still fits.
+  for (let win = 0; win < 20; win++) book.recordWin(7, NOON)
+  assert.equal(budgetOk[0], 0)
+  // Half an hour later nobody will click them any more; the lease was renewed meanwhile.
+  const later = NOON + 31 * 60_000
+  const requests = book.prepare(2, later)
+  book.apply(2, { requests, grants: requests.map((r) => grantOf(r, 4 * PRICE)) }, later)
+  assert.equal(budgetOk[0], 1)
+})
+
+test('a lease that runs low calls for a refill once, if one can be had', () => {
+  const { book } = makeBook()
+  let calls = 0
+  book.onThirsty(() => calls++)
+  const requests = book.prepare(1, NOON)
+  const [grant] = requests.map((r) => ({ ...grantOf(r, 3 * PRICE), fairMicros: 100 * PRICE }))
+  book.apply(1, { requests, grants: grant === undefined ? [] : [grant] }, NOON)
+  book.reserve(7, PRICE, NOON)
+  book.reserve(7, PRICE, NOON)
+  assert.equal(calls, 1)
+  book.prepare(2, NOON + 300)
+  book.reserve(7, PRICE, NOON + 300)
+  assert.equal(calls, 2)
+})
+
+test('whatever is granted, held and asked for, requests never promise more than is held', () => {
+  const step = fc.record({
+    waitMs: fc.integer({ min: 1, max: 40_000 }),
+    clicks: fc.array(fc.integer({ min: 1, max: PRICE }), { maxLength: 8 }),
+    wins: fc.nat(5),
+    generosity: fc.double({ min: 0, max: 1, noNaN: true }),
+    isHeard: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const { book } = makeBook(MIDNIGHT - 300_000)
+      let nowMs = MIDNIGHT - 300_000
+      let nextLease = 1
+      // What the database has set aside, by day, and what was really reserved of each lease.
+      const booked = new Map<string, LeaseGrant>()
+      const spent = new Map<number, number>()
+      steps.forEach(({ waitMs, clicks, wins, generosity, isHeard }, index) => {
+        nowMs += waitMs
+        const requests = book.prepare(index + 1, nowMs)
+        const grants = requests.map((request): LeaseGrant => {
+          const known = booked.get(request.day)
+          const isKnown = known !== undefined && known.leaseId === request.leaseId
+          const leaseId = known?.leaseId ?? nextLease++
+          assert(!isKnown || request.holdMicros <= known.grantedMicros, 'holds more than granted')
+          assert(request.spentMicros <= request.holdMicros)
+          assert(request.holdMicros <= request.wantMicros)
+          const extra = Math.floor((request.wantMicros - request.holdMicros) * generosity)
+          const grantedMicros = (isKnown ? request.holdMicros : 0) + extra
+          const { campaignId, day } = request
+          const grant = { campaignId, day, leaseId, grantedMicros, fairMicros: extra }
+          booked.set(day, grant)
+          return grant
+        })
+        if (isHeard) book.apply(index + 1, { requests, grants }, nowMs)
+        for (let win = 0; win < wins; win++) book.recordWin(7, nowMs)
+        for (const price of clicks) {
+          const leaseId = book.reserve(7, price, nowMs)
+          if (leaseId === null) continue
+          const total = (spent.get(leaseId) ?? 0) + price
+          spent.set(leaseId, total)
+          const grant = booked.get(dayText(dayNumberOf(nowMs)))
+          assert.equal(grant?.leaseId, leaseId)
+          assert(total <= (grant?.grantedMicros ?? 0), 'spent more than is set aside')
+        }
+      })
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { newPacer, PTR_MIN, passThrough, stepPacer } from './pacing.ts'
+import { PacingBook } from './pacing-book.ts'
+import { roasBid, stepRoasMultiplier, strongerBrake } from './roas.ts'
+import {
+  campaignShape,
+  HOURS_PER_WEEK,
+  hourOfWeek,
+  shareOfDay,
+  shrinkShape,
+} from './traffic-curve.ts'
+
+const unit = fc.double({ min: 0, max: 1, noNaN: true })
+const money = fc.integer({ min: 0, max: 1e10 })
+const measure = fc.record({
+  budgetMicros: fc.integer({ min: 1, max: 1e10 }),
+  spentMicros: money,
+  share: unit,
+  priceMaxMicros: fc.integer({ min: 1, max: 1e6 }),
+})
+
+test('the pass-through rate lies in [.01, 1] whatever is measured (P24)', () => {
+  fc.assert(
+    fc.property(fc.array(measure, { minLength: 1, maxLength: 50 }), (measures) => {
+      let pacer = measures[0] === undefined ? null : newPacer(measures[0])
+      for (const next of measures) {
+        if (pacer === null) return
+        pacer = stepPacer(pacer, next)
+        assert(pacer.ptr >= PTR_MIN && pacer.ptr <= 1, String(pacer.ptr))
+      }
+    }),
+  )
+})
+
+test('the more is still to be spent, the more passes (P24)', () => {
+  fc.assert(
+    fc.property(measure, money, money, (at, less, demand) => {
+      const spentLess = { ...at, spentMicros: Math.min(at.spentMicros, less) }
+      assert(passThrough(spentLess, demand) >= passThrough(at, demand))
+    }),
+  )
+})
+
+test('the first clicks of a day and a campaign without demand always pass', () => {
+  const at = { budgetMicros: 1e6, spentMicros: 0, share: 0.001, priceMaxMicros: 100_000 }
+  assert.equal(passThrough(at, 1e12), 1)
+  assert.equal(passThrough({ ...at, spentMicros: 1e7 }, 0), 1)
+})
+
+test('a campaign ahead of its curve is held at the minimum', () => {
+  const at = { budgetMicros: 100e6, spentMicros: 60e6, share: 0.5, priceMaxMicros: 100_000 }
+  assert.equal(passThrough(at, 300e6), PTR_MIN)
+})
+
+test('a new campaign starts unthrottled', () => {
+  const at = { budgetMicros: 100e6, spentMicros: 0, share: 0.4, priceMaxMicros: 100_000 }
+  assert.equal(newPacer(at).ptr, 1)
+})
+
+test('midnight resets what was spent and keeps what was learned', () => {
+  const at = { budgetMicros: 100e6, spentMicros: 99e6, share: 0.999, priceMaxMicros: 10_000 }
+  const before = { ...newPacer(at), spendPerMinute: 500_000 }
+  const after = stepPacer(before, { ...at, spentMicros: 300_000, share: 0.001 })
+  assert(after.spendPerMinute > 450_000 && after.spendPerMinute < 500_000)
+  assert.equal(after.spentMicros, 300_000)
+})
+
+test('hours of the week count from Monday midnight UTC', () => {
+  assert.equal(hourOfWeek(Date.parse('2026-04-13T00:00:00Z')), 0) // a Monday
+  assert.equal(hourOfWeek(Date.parse('2026-04-19T23:59:59Z')), 167)
+})
+
+test('the curve runs from 0 to 1 over each UTC day and never back', () => {
+  const hours = fc.array(fc.nat(1_000), { minLength: HOURS_PER_WEEK, maxLength: HOURS_PER_WEEK })
+  const day = fc.integer({ min: 20_000, max: 30_000 })
+  const withinDay = fc.integer({ min: 0, max: 86_399_999 })
+  fc.assert(
+    fc.property(hours, day, withinDay, withinDay, (counts, dayNumber, left, right) => {
+      const shape = shrinkShape(Float64Array.from(counts), null)
+      const at = (ms: number) => shareOfDay(shape, dayNumber * 86_400_000 + ms)
+      assert.equal(at(0), 0)
+      assert(at(86_399_999) > 0.999)
+      assert(at(Math.min(left, right)) <= at(Math.max(left, right)))
+    }),
+  )
+})
+
+test('a flat day has a straight curve, and a publisher of few clicks follows the network', () => {
+  const noon = Date.parse('2026-04-13T12:00:00Z')
+  const nothing = new Float64Array(HOURS_PER_WEEK)
+  assert(
+    Math.abs(
+      shareOfDay(
+        campaignShape(new Map(), () => true),
+        noon,
+      ) - 0.5,
+    ) < 1e-12,
+  )
+
+  const mornings = nothing.map((_, hour) => (hour % 24 < 12 ? 10_000 : 0))
+  const evenings = nothing.map((_, hour) => (hour % 24 < 12 ? 0 : 1))
+  const publishers = new Map([
+    [1, mornings],
+    [2, evenings],
+  ])
+  const shape = campaignShape(publishers, (pubId) => pubId === 2)
+  assert(shareOfDay(shape, noon) > 0.7, String(shareOfDay(shape, noon)))
+})
+
+test('the book paces daily budgets only, and once a minute', () => {
+  const ptr = new Float32Array(2)
+  const book = new PacingBook()
+  const shape = new Float64Array(HOURS_PER_WEEK).fill(1)
+  const base = { priceMaxMicros: 10_000, shape }
+  book.setCampaigns(
+    [
+      { ...base, campaignId: 1, index: 0, dailyBudgetMicros: 10e6 },
+      { ...base, campaignId: 2, index: 1, dailyBudgetMicros: null },
+    ],
+    ptr,
+  )
+  assert.deepEqual([...ptr], [1, 1])
+  const start = Date.parse('2026-04-13T01:00:00Z')
+  book.step(start)
+  const spend = (settled: number, nowMs: number) => {
+    const lease = { leaseId: 1, grantedMicros: 0, fairMicros: 0, daySettledMicros: settled }
+    book.noteSpent(
+      [1, 2].map((campaignId) => ({ ...lease, campaignId, day: '2026-04-13' })),
+      nowMs,
+    )
+    book.step(nowMs)
+  }
+  spend(9e6, start + 30_000)
+  assert.equal(ptr[0], 1)
+  spend(9e6, start + 60_000) // Nine tenths of the day's budget by one in the morning.
+  assert(Math.abs((ptr[0] ?? 0) - PTR_MIN) < 1e-6)
+  assert.equal(ptr[1], 1)
+})
+
+test('a return under the goal lowers the bid, one above raises it to what was typed', () => {
+  const measured = { goal: 4, bidMicros: 100_000, spendMicros: 1e9 }
+  assert(stepRoasMultiplier(1, { ...measured, valueMicros: 2e9 }) < 1)
+  assert.equal(stepRoasMultiplier(1, { ...measured, valueMicros: 8e9 }), 1)
+  assert(stepRoasMultiplier(0.5, { ...measured, valueMicros: 8e9 }) > 0.5)
+  assert.equal(stepRoasMultiplier(0.7, { ...measured, spendMicros: 1e5, valueMicros: 0 }), 0.7)
+  fc.assert(
+    fc.property(unit, money, (multiplier, valueMicros) => {
+      const next = stepRoasMultiplier(multiplier, { ...measured, valueMicros })
+      assert(next >= 0.2 && next <= 1)
+    }),
+  )
+})
+
+test('the bid under a goal is a whole number of micros and never above the typed one', () => {
+  fc.assert(
+    fc.property(money, unit, money, (bid, multiplier, valuePerClickMicros) => {
+      const effective = roasBid(bid, { goal: 3.7, multiplier, valuePerClickMicros })
+      assert(Number.isSafeInteger(effective) && effective >= 0 && effective <= bid)
+    }),
+  )
+  const typed = { goal: 4, multiplier: 0.5, valuePerClickMicros: 1_200_000 }
+  assert.equal(roasBid(600_000, typed), 150_000)
+})
+
+test('of two brakes only the stronger one is applied', () => {
+  assert.deepEqual(strongerBrake({ ptr: 0.3, multiplier: 0.5 }), { ptr: 0.3, multiplier: 1 })
+  assert.deepEqual(strongerBrake({ ptr: 0.8, multiplier: 0.5 }), { ptr: 1, multiplier: 0.5 })
+})
