@@ -12,7 +12,8 @@ import { poisson, type Random, seededRandom } from '../test/seeded-random.ts'
 const DAYS = 200
 const MINUTES = 1440
 const SEED = 20_260_413
-const BUDGET_MICROS = 10_000e6 // Of some 28,000 clicks; with a tenth of that their own noise is .0023.
+/** Some 28,000 clicks; with a tenth of that their own noise alone is .0023. */
+const BUDGET_MICROS = 10_000e6
 const PRICE_MICROS = 350_000
 const FORECAST_ERROR = 0.35
 const BURST_FACTOR = 3

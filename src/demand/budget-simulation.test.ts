@@ -15,7 +15,7 @@ import { seededRandom } from '../../test/seeded-random.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
-const SEED = Number(process.env.SIMULATION_SEED ?? 20_260_413)
+const SEED = 20_260_413
 const WORLDS = 20_000
 const WORLDS_PER_FLEET = 100
 /** Two databases side by side: while one works, the other's worlds are computed. */
@@ -33,7 +33,7 @@ test('no world of 20,000 charges over a cap, and what is settled is what was cha
       const world = new Fleet(db, seededRandom(SEED + fleet), {
         startMs: START_MS + fleet * FLEET_SPACING_MS,
         firstCampaign: 1 + fleet * WORLDS_PER_FLEET,
-        worlds: WORLDS_PER_FLEET,
+        count: WORLDS_PER_FLEET,
       })
       try {
         totals.push(await world.live())

@@ -69,7 +69,7 @@ export class WinWindow {
     this.#clicksSeen += 1
   }
 
-  /** Lets minutes that have passed fall out of the window; a clock that goes back changes nothing. */
+  /** Lets minutes that have passed fall out of the window; a clock set back changes nothing. */
   advance(nowMs: number): void {
     const minute = Math.floor(nowMs / MINUTE_MS)
     const passed = minute - this.#minute

@@ -9,7 +9,7 @@
  * - never more than granted (B2): `spent <= granted` at every instant;
  * - never after the time granted (B3), counted from *before* the request was sent, so that a lease
  *   ends here before it ends in the database and no two clocks are ever compared;
- * - what is given back is first taken off the local grant, then told: see `LeaseRequest.holdMicros`.
+ * - what is given back is first taken off the local grant, then told: `LeaseRequest.holdMicros`.
  */
 import assert from 'node:assert/strict'
 import { guardMicros, WinWindow } from './guard.ts'
@@ -133,7 +133,7 @@ export class LeaseBook {
     this.#publish(slot, nowMs)
   }
 
-  /** Calls back, once between two requests, when a lease runs low that the database could refill. */
+  /** Calls back, once between two requests, when a lease runs low that could be refilled. */
   onThirsty(callback: () => void): void {
     this.#onThirsty = callback
   }

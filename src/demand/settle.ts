@@ -11,7 +11,7 @@
  * clock says; expiry is the second line, for a node that could no longer be heard.
  */
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { identifier, type Sql, sql } from '../platform/sql.ts'
 import { openAccounts } from './budget-account.ts'
 import type { NodeIdentity } from './lease-store.ts'
 
@@ -54,25 +54,14 @@ with click as materialized (
     ${column((click) => click.paidMicros)}::bigint[]
   ) as given (campaign_id, day, lease_id, reserved, paid)
   left join lease using (lease_id, campaign_id)
-), total as materialized (
+), ${lockedAccounts('click')}, total as (
   select campaign_id, day, sum(paid)::bigint as paid,
     coalesce(sum(reserved) filter (where lease_id <> 0), 0)::bigint as released
   from click group by grouping sets ((campaign_id, day), (campaign_id))
-), lifetime as materialized (
-  select * from budget_account
-  where day is null and campaign_id in (select campaign_id from total)
-  order by campaign_id
-  for update
-), daily as materialized (
-  select * from budget_account
-  where (campaign_id, day) in (select campaign_id, day from total)
-    and campaign_id in (select campaign_id from lifetime)
-  order by campaign_id, day
-  for update
 ), account as materialized (
   select account_id, cap_micros, pending_cap_micros, version,
     settled_micros + paid as settled, escrow_micros - released as escrow
-  from (select * from lifetime union all select * from daily) as locked
+  from locked
   join total on total.campaign_id = locked.campaign_id and total.day is not distinct from locked.day
 ), booked as (
   update lease set
@@ -95,6 +84,24 @@ update budget_account set
     else account.pending_cap_micros end,
   version = account.version + 1
 from account where budget_account.account_id = account.account_id`)
+}
+
+/** Locks the accounts of the campaigns and days of a table expression, in everybody's order. */
+function lockedAccounts(source: string): Sql {
+  return sql`lifetime as materialized (
+  select * from budget_account
+  where day is null and campaign_id in (select campaign_id from ${identifier(source)})
+  order by campaign_id
+  for update
+), daily as materialized (
+  select * from budget_account
+  where (campaign_id, day) in (select campaign_id, day from ${identifier(source)})
+    and campaign_id in (select campaign_id from lifetime)
+  order by campaign_id, day
+  for update
+), locked as (
+  select * from lifetime union all select * from daily
+)`
 }
 
 /** A `leaseClose` event, as far as it matters here. */
@@ -130,18 +137,7 @@ with ended as materialized (
   join unnest(${nodeIds}::int[], ${incarnations}::bigint[]) as given (node_id, incarnation)
     using (node_id, incarnation)
   where closed_at is null
-), lifetime as materialized (
-  select * from budget_account
-  where day is null and campaign_id in (select campaign_id from ended)
-  order by campaign_id
-  for update
-), daily as materialized (
-  select * from budget_account
-  where (campaign_id, day) in (select campaign_id, day from ended)
-    and campaign_id in (select campaign_id from lifetime)
-  order by campaign_id, day
-  for update
-), closed as (
+), ${lockedAccounts('ended')}, closed as (
   update lease set closed_at = now()
   from ended join daily using (campaign_id, day)
   where lease.lease_id = ended.lease_id and closed_at is null
@@ -152,7 +148,7 @@ with ended as materialized (
 ), account as materialized (
   select account_id, cap_micros, pending_cap_micros, settled_micros, version,
     escrow_micros - rest as escrow
-  from (select * from lifetime union all select * from daily) as locked
+  from locked
   join total on total.campaign_id = locked.campaign_id and total.day is not distinct from locked.day
 )
 update budget_account set
