@@ -13,6 +13,7 @@ import { checkoutRoutes } from './attribution/checkout-routes.ts'
 import { intakeRoutes } from './attribution/routes.ts'
 import { shopViewRoutes } from './attribution/shop-view-routes.ts'
 import { UsualValues } from './attribution/usual-value.ts'
+import { resultRoutes } from './auction/result-routes.ts'
 import { type RateLimit, readBlocklist } from './config.ts'
 import { edgeDocs } from './edge-docs.ts'
 import { edgeRoutes, noteDestination } from './edge-routes.ts'
@@ -85,6 +86,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     const outlookOf = node.outlooks.of.bind(node.outlooks)
     await http.register(matchRoutes({ db, keys, linkUrl, outlookOf, now })) // 4.3
     await http.register(statsRoutes({ db, keys })) //                 4.4
+    await http.register(resultRoutes({ db, keys })) // receipts, what if, no fill
     await http.register(intakeRoutes(intake)) // orders and returns, server to server
   }
   if (isEdge) {

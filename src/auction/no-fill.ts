@@ -33,40 +33,61 @@ export interface NoFillReason {
 
 /** Reasons by money missed, greatest first; filled auctions are passed over. */
 export function rankNoFill(log: Iterable<LoggedAuction>): NoFillReason[] {
-  const found = new Map<number, { auctions: number; clicks: number; missed: number; all: number }>()
-  for (const { auction, clicks } of log) {
-    if (auction.outcome.winner >= 0) continue
+  const run = new NoFillRun()
+  for (const logged of log) run.add(logged)
+  return run.report()
+}
+
+/** The same, some auctions at a time. */
+export class NoFillRun {
+  readonly #found = new Map<number, Missed>()
+
+  add({ auction, clicks }: LoggedAuction): void {
+    if (auction.outcome.winner >= 0) return
     for (const code of reasonsOf(auction)) {
-      const sums = found.get(code) ?? { auctions: 0, clicks: 0, missed: 0, all: 0 }
+      const sums = this.#found.get(code) ?? { auctions: 0, clicks: 0, missed: 0, all: 0 }
       const perClick = earningsWithout(auction, code)
       sums.auctions += 1
       sums.clicks += clicks
       sums.missed += perClick * clicks
       sums.all += perClick
-      found.set(code, sums)
+      this.#found.set(code, sums)
     }
   }
-  return [...found]
-    .map(([code, sums]) => {
-      const { word, name, publisher } = lossReason(code)
-      return {
-        code,
-        word,
-        name,
-        sentence: publisher,
-        auctions: sums.auctions,
-        clicks: sums.clicks,
-        missed_micros: Math.round(sums.missed),
-        missed_if_clicked_micros: Math.round(sums.all),
-      }
-    })
-    .sort(
-      (a, b) =>
-        b.missed_micros - a.missed_micros ||
-        b.missed_if_clicked_micros - a.missed_if_clicked_micros ||
-        b.auctions - a.auctions ||
-        a.code - b.code,
-    )
+
+  report(): NoFillReason[] {
+    return [...this.#found].map(toReason).sort(byMoneyMissed)
+  }
+}
+
+interface Missed {
+  auctions: number
+  clicks: number
+  missed: number
+  all: number
+}
+
+function toReason([code, sums]: [number, Missed]): NoFillReason {
+  const { word, name, publisher } = lossReason(code)
+  return {
+    code,
+    word,
+    name,
+    sentence: publisher,
+    auctions: sums.auctions,
+    clicks: sums.clicks,
+    missed_micros: Math.round(sums.missed),
+    missed_if_clicked_micros: Math.round(sums.all),
+  }
+}
+
+function byMoneyMissed(a: NoFillReason, b: NoFillReason): number {
+  return (
+    b.missed_micros - a.missed_micros ||
+    b.missed_if_clicked_micros - a.missed_if_clicked_micros ||
+    b.auctions - a.auctions ||
+    a.code - b.code
+  )
 }
 
 function reasonsOf({ set, outcome }: StoredAuction): Set<number> {

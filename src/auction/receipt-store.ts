@@ -38,3 +38,38 @@ export async function* receiptsOfDay(db: Db, day: string): AsyncGenerator<readon
     after = { at: last.at_text, result_number: last.result_number }
   }
 }
+
+/** A receipt with the valid clicks that its result had. */
+export interface ClickedReceipt {
+  readonly packed: Buffer
+  readonly clicks: number
+}
+
+/** A publisher's receipts of a UTC day, oldest first, in batches. */
+export async function* receiptsOfPublisher(
+  db: Db,
+  { pubId, day }: { pubId: number; day: string },
+): AsyncGenerator<readonly ClickedReceipt[]> {
+  let after: { at: string; result_number: Buffer } = {
+    at: `${day}T00:00:00Z`,
+    result_number: Buffer.alloc(0),
+  }
+  for (;;) {
+    const rows = await db.rows<
+      ClickedReceipt & { readonly at_text: string; readonly result_number: Buffer }
+    >(sql`
+      select packed, result_number, at::text as at_text,
+        (select count(*)::int from click
+          where click.result_number = receipt.result_number and reason = 0) as clicks
+      from receipt
+      where pub_id = ${pubId}
+        and (at, result_number) > (${after.at}::timestamptz, ${after.result_number}::bytea)
+        and at < ${day}::date + interval '1 day'
+      order by at, result_number limit ${BATCH_ROWS}
+    `)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield rows
+    after = { at: last.at_text, result_number: last.result_number }
+  }
+}

@@ -62,35 +62,58 @@ export interface WhatIf {
   readonly winners: readonly { merch_id: number; before: number; after: number }[]
 }
 
-/**
- * Runs every auction again, as it was and changed. Throws RangeError for a tolerance or beta that
- * no publisher could set.
- */
+/** Runs every auction again, as it was and changed; see WhatIfRun. */
 export function whatIf(log: Iterable<LoggedAuction>, change: WhatIfChange): WhatIf {
-  checkRange('tolerancePpm', change.tolerancePpm, TOLERANCE_MAX_PPM)
-  checkRange('beta', change.beta, BETA_MAX)
-  checkRange('floorMicros', change.floorMicros, Number.MAX_SAFE_INTEGER)
-  const before = new Tally()
-  const after = new Tally()
-  const winners = new Map<number, { before: number; after: number }>()
-  let skipped = 0
-  let changed = 0
-  for (const { auction, clicks } of log) {
+  const run = new WhatIfRun(change)
+  for (const logged of log) run.add(logged)
+  return run.report()
+}
+
+/**
+ * The same, some auctions at a time: a day's are too many for one turn of the event loop.
+ *
+ * Throws RangeError for a tolerance or beta that no publisher could set.
+ */
+export class WhatIfRun {
+  readonly #change: WhatIfChange
+  readonly #before = new Tally()
+  readonly #after = new Tally()
+  readonly #winners = new Map<number, { before: number; after: number }>()
+  #skipped = 0
+  #changed = 0
+
+  constructor(change: WhatIfChange) {
+    checkRange('tolerancePpm', change.tolerancePpm, TOLERANCE_MAX_PPM)
+    checkRange('beta', change.beta, BETA_MAX)
+    checkRange('floorMicros', change.floorMicros, Number.MAX_SAFE_INTEGER)
+    this.#change = change
+  }
+
+  add({ auction, clicks }: LoggedAuction): void {
     if (auction.ruleVersion !== RULE_VERSION) {
-      skipped += 1
-      continue
+      this.#skipped += 1
+      return
     }
     const { set } = auction
-    const request = changedRequest(auction.request, change)
+    const request = changedRequest(auction.request, this.#change)
     const was = rerun(auction)
     const would = rerun({ ...auction, request })
-    before.add({ set, request: auction.request, outcome: was }, clicks)
-    after.add({ set, request, outcome: would }, clicks)
-    if (was.winner !== would.winner) changed += 1
-    count(winners, merchantOf(set, was), 'before')
-    count(winners, merchantOf(set, would), 'after')
+    this.#before.add({ set, request: auction.request, outcome: was }, clicks)
+    this.#after.add({ set, request, outcome: would }, clicks)
+    if (was.winner !== would.winner) this.#changed += 1
+    count(this.#winners, merchantOf(set, was), 'before')
+    count(this.#winners, merchantOf(set, would), 'after')
   }
-  return report({ before, after, winners, skipped, changed })
+
+  report(): WhatIf {
+    return report({
+      before: this.#before,
+      after: this.#after,
+      winners: this.#winners,
+      skipped: this.#skipped,
+      changed: this.#changed,
+    })
+  }
 }
 
 function changedRequest(request: AuctionRequest, change: WhatIfChange): AuctionRequest {

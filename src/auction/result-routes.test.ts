@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startApi } from '../../test/api.ts'
+import { follow, KETTLE, makeMarket, runAuction, until } from '../../test/market.ts'
+import { createApiKey, createUser } from '../accounts/create-account.ts'
+import { updateMerchant } from '../catalog/merchant-store.ts'
+import { micros } from '../platform/money.ts'
+import { sql } from '../platform/sql.ts'
+
+const api = await startApi({ after })
+const market = await makeMarket(api)
+await market.campaign(market.kettles, { bid_micros: micros(600_000) })
+await market.campaign(market.pans, { bid_micros: micros(400_000) })
+const today = () => new Date().toISOString().slice(0, 10)
+const { key, pubId } = market.account
+
+/** An auction whose receipt is written. */
+async function held(url = KETTLE, isExclusive = false) {
+  const { auction_result } = await runAuction(api, await market.link(url, { isExclusive }))
+  const number = Buffer.from(auction_result.id, 'base64url').subarray(2, 18)
+  await until(async () => {
+    const row = await api.db.row(sql`select from receipt where result_number = ${number}`)
+    return row !== null
+  })
+  return { id: auction_result.id, redirect: auction_result.redirect_url }
+}
+
+async function merchantKey(merchId: number): Promise<string> {
+  const email = `m${merchId}@shop.example`
+  const { uid } = await createUser(api.db, { email, password: 'a long password', isAdmin: false })
+  await updateMerchant(api.db, { merchId, changes: { uid } })
+  const wanted = { uid, description: 'm', expiresAt: null, now: new Date() }
+  return (await createApiKey(api.db, wanted)).key
+}
+
+test('the publisher sees every candidate of its auction, a merchant its own, nobody else any', async () => {
+  const { id } = await held()
+  const path = `/api/v1/auction_results/${id}/`
+  const seen = await api.call(path, { key })
+  assert.equal(seen.status, 200, seen.text)
+  assert.equal(seen.entry<{ candidates: unknown[] }>().candidates.length, 2)
+  const own = await api.call(path, { key: await merchantKey(market.pans) })
+  assert.deepEqual(
+    own.entry<{ candidates: { merch_id: number }[] }>().candidates.map(({ merch_id }) => merch_id),
+    [market.pans],
+  )
+  const stranger = await api.account({})
+  assert.equal((await api.call(path, { key: stranger.key })).failure().code, 4040)
+  assert.equal((await api.call(path)).failure().code, 4302)
+  assert.equal((await api.call('/api/v1/auction_results/nonsense/', { key })).failure().code, 4040)
+})
+
+test('what if answers what a day would have earned under other settings', async () => {
+  const { redirect } = await held()
+  await sleep(320)
+  await follow(api, redirect)
+  await api.app.settled()
+  const ask = (change: object) =>
+    api.call('/api/v1/what_if/', { key, body: { pub_id: pubId, date: today(), ...change } })
+  const same = (await ask({})).entry<{ clicks: number; difference: Record<string, number> }>()
+  assert.equal(same.clicks, 1)
+  assert.deepEqual(Object.values(same.difference).filter(Boolean), [])
+  const blocked = await ask({ block_merchants: [market.kettles, market.pans] })
+  assert.equal(blocked.entry<{ after: { won: number } }>().after.won, 0)
+  const first = (await ask({ pricing: 'first_price' })).entry<{
+    difference: { earnings_micros: number }
+  }>()
+  assert.ok(first.difference.earnings_micros > 0)
+  assert.deepEqual((await ask({ floor: 'free' })).failure().fields, ['floor'])
+  assert.deepEqual((await ask({ tolerance: 0.5 })).failure().fields, ['tolerance'])
+  assert.deepEqual((await ask({ date: 'today' })).failure().fields, ['date'])
+  const other = await api.account({})
+  const theirs = { pub_id: other.pubId, date: today() }
+  assert.equal((await api.call('/api/v1/what_if/', { key, body: theirs })).failure().code, 4303)
+})
+
+test('the no-fill report says why links went unfilled, most money first', async () => {
+  await held('https://nobody.example/x')
+  const path = `/api/v1/publishers/${pubId}/no_fill/?date=${today()}`
+  const answer = await api.call(path, { key })
+  const reasons = answer.json<{ data: { word: string; auctions: number }[] }>().data
+  assert.ok(
+    reasons.some(({ auctions }) => auctions > 0),
+    answer.text,
+  )
+  assert.equal((await api.call(path)).failure().code, 4302)
+})

@@ -1,0 +1,158 @@
+/**
+ * Why an auction ended as it did, what other settings would have earned, and why links went
+ * unfilled: from the stored receipts, run again to the bit.
+ */
+import { setImmediate as turn } from 'node:timers/promises'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import {
+  holderOf,
+  type KeyGuard,
+  type KeyHolder,
+  requireOwnPublisher,
+} from '../accounts/require-key.ts'
+import { findMerchant } from '../catalog/merchant-store.ts'
+import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import { parseDollars } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { parseTimestamp } from '../platform/timestamp.ts'
+import { explainAuction } from './explain.ts'
+import { NoFillRun } from './no-fill.ts'
+import { type StoredAuction, unpackReceipt } from './receipt.ts'
+import { findReceipt, receiptsOfPublisher } from './receipt-store.ts'
+import { NoFillQuery, PublisherParams, ResultParams, WhatIfBody } from './result-schema.ts'
+import { resultNumberOf } from './seal.ts'
+import { type LoggedAuction, type WhatIfChange, WhatIfRun } from './what-if.ts'
+
+const RESULT_NUMBER = /^[0-9a-f]{32}$/i
+const security = [{ apiKey: [] }]
+const error = { '4xx': ErrorEnvelope }
+/** These say what a receipt says; its own types describe it (explain.ts, what-if.ts). */
+const Report = Type.Record(Type.String(), Type.Unknown())
+
+export const resultRoutes =
+  ({ db, keys }: { db: Db; keys: KeyGuard }): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.addHook('onRequest', keys.require)
+
+    app.get(
+      '/api/v1/auction_results/:id/',
+      {
+        schema: {
+          operationId: 'explainAuctionResult',
+          summary: 'Why an auction ended as it did',
+          security,
+          params: ResultParams,
+          response: { 200: envelope(Report), ...error },
+        },
+      },
+      async (request) => {
+        const auction = await readReceipt(db, request.params.id)
+        const merchId = await audienceOf(db, holderOf(request), auction)
+        return ok(200, { ...explainAuction(auction, { merchId }) })
+      },
+    )
+
+    app.post(
+      '/api/v1/what_if/',
+      {
+        schema: {
+          operationId: 'askWhatIf',
+          summary: 'A day’s auctions under other settings',
+          security,
+          body: WhatIfBody,
+          response: { 200: envelope(Report), ...error },
+        },
+      },
+      async (request) => {
+        const { pub_id: pubId, date } = request.body
+        requireOwnPublisher(holderOf(request), pubId)
+        const run = new WhatIfRun(readChange(request.body))
+        await eachAuction(db, { pubId, day: readDay(date) }, (logged) => run.add(logged))
+        return ok(200, { ...run.report() })
+      },
+    )
+
+    app.get(
+      '/api/v1/publishers/:pub_id/no_fill/',
+      {
+        schema: {
+          operationId: 'rankNoFill',
+          summary: 'Why links went unfilled, by money missed',
+          security,
+          params: PublisherParams,
+          querystring: NoFillQuery,
+          response: { 200: envelope(Report), ...error },
+        },
+      },
+      async (request) => {
+        const pubId = request.params.pub_id
+        requireOwnPublisher(holderOf(request), pubId)
+        const run = new NoFillRun()
+        const day = readDay(request.query.date)
+        await eachAuction(db, { pubId, day }, (logged) => run.add(logged))
+        return ok(200, ...run.report().map((reason) => ({ ...reason })))
+      },
+    )
+  }
+
+async function readReceipt(db: Db, id: string): Promise<StoredAuction> {
+  const resultNumber = RESULT_NUMBER.test(id) ? Buffer.from(id, 'hex') : resultNumberOf(id)
+  const packed = resultNumber === null ? null : await findReceipt(db, resultNumber)
+  if (packed === null) throw new ApiError('notFound', { message: 'No receipt of this result' })
+  return unpackReceipt(packed)
+}
+
+/**
+ * Null for the publisher, who sees every candidate; a merchant's id for the merchant, who sees its
+ * own. Everybody else is told that there is nothing: that a result exists is nobody else's business.
+ */
+async function audienceOf(
+  db: Db,
+  holder: KeyHolder,
+  { set, request }: StoredAuction,
+): Promise<number | null> {
+  if (holder.pubIds.includes(request.publisher.pubId)) return null
+  for (const merchId of new Set(set.merchId)) {
+    const merchant = await findMerchant(db, merchId)
+    if (merchant?.uid === holder.uid) return merchId
+  }
+  throw new ApiError('notFound', { message: 'No receipt of this result' })
+}
+
+/** Hands a day's auctions on, letting other requests run between batches. */
+async function eachAuction(
+  db: Db,
+  wanted: { pubId: number; day: string },
+  add: (logged: LoggedAuction) => void,
+): Promise<void> {
+  for await (const receipts of receiptsOfPublisher(db, wanted)) {
+    for (const { packed, clicks } of receipts) add({ auction: unpackReceipt(packed), clicks })
+    await turn()
+  }
+}
+
+function readDay(text: string): string {
+  if (parseTimestamp(text) === null) {
+    throw badRequest([{ field: 'date', rule: 'must be a day, YYYY-MM-DD' }])
+  }
+  return text
+}
+
+function readChange(body: WhatIfBody): WhatIfChange {
+  const floorMicros = body.floor === undefined ? undefined : parseDollars(body.floor)
+  if (floorMicros === null) {
+    throw badRequest([{ field: 'floor', rule: 'must be US dollars, such as "0.05"' }])
+  }
+  const { tolerance, beta, require_price, pricing, allow_merchants, block_merchants } = body
+  return {
+    ...(floorMicros === undefined ? {} : { floorMicros }),
+    ...(tolerance === undefined ? {} : { tolerancePpm: Math.round(tolerance * 1_000_000) }),
+    ...(beta === undefined ? {} : { beta }),
+    ...(require_price === undefined ? {} : { isPriceRequired: require_price }),
+    ...(pricing === undefined ? {} : { isFirstPrice: pricing === 'first_price' }),
+    ...(allow_merchants === undefined ? {} : { allowMerchants: allow_merchants }),
+    ...(block_merchants === undefined ? {} : { blockMerchants: block_merchants }),
+  }
+}

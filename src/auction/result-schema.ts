@@ -1,0 +1,24 @@
+/** Bodies of the receipt endpoints. */
+import Type, { type Static } from 'typebox'
+import { BETA_MAX } from './candidate-set.ts'
+
+const DAY = '^\\d{4}-\\d{2}-\\d{2}$'
+const MERCHANTS_MAX = 1_000
+
+export const ResultParams = Type.Object({ id: Type.String({ maxLength: 200 }) })
+
+export const WhatIfBody = Type.Object({
+  pub_id: Type.Integer({ minimum: 1 }),
+  date: Type.String({ pattern: DAY, description: 'UTC day; unclicked receipts are kept 48 hours' }),
+  floor: Type.Optional(Type.String({ description: 'US dollars a click, such as "0.05"' })),
+  tolerance: Type.Optional(Type.Number({ minimum: 0, maximum: 0.2 })),
+  beta: Type.Optional(Type.Number({ minimum: 0, maximum: BETA_MAX })),
+  require_price: Type.Optional(Type.Boolean()),
+  pricing: Type.Optional(Type.Union([Type.Literal('second_price'), Type.Literal('first_price')])),
+  allow_merchants: Type.Optional(Type.Array(Type.Integer(), { maxItems: MERCHANTS_MAX })),
+  block_merchants: Type.Optional(Type.Array(Type.Integer(), { maxItems: MERCHANTS_MAX })),
+})
+export type WhatIfBody = Static<typeof WhatIfBody>
+
+export const NoFillQuery = Type.Object({ date: Type.String({ pattern: DAY }) })
+export const PublisherParams = Type.Object({ pub_id: Type.Integer({ minimum: 1 }) })
