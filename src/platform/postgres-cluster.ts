@@ -4,7 +4,7 @@
  * Nothing here waits for others or decides who may stop it: `embedded-postgres.ts` does.
  */
 import { type ChildProcess, execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import * as files from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -109,8 +109,7 @@ export async function startCluster(cluster: Cluster): Promise<ChildProcess> {
   await removeStaleLock(folder)
   await writeSettings(cluster)
 
-  const { size } = await files.stat(logFile).catch(() => ({ size: 0 }))
-  if (size > LOG_BYTES_MAX) await files.rename(logFile, `${logFile}.1`)
+  await putLongLogAside(logFile)
   const log = await files.open(logFile, 'a', 0o600)
   try {
     const child = spawnAs(startCommand(cluster, binaries, runAs), runAs, {
@@ -232,8 +231,9 @@ async function writeSettings({ folder, transport, settings, dataDir }: Cluster):
   )
   const path = join(folder, 'postgresql.conf')
   const head = '# Written by Souk at each start. For settings of your own use ALTER SYSTEM.\n'
-  await files.writeFile(`${path}.new`, `${head}${lines.join('\n')}\n`)
-  await files.rename(`${path}.new`, path)
+  const draft = `${path}.${randomUUID()}` // Several processes may be starting it at once.
+  await files.writeFile(draft, `${head}${lines.join('\n')}\n`)
+  await files.rename(draft, path)
 }
 
 /**
@@ -244,6 +244,14 @@ async function removeStaleLock(folder: string): Promise<void> {
   if ((await runningPid(folder)) !== null) return
   await files.rm(join(folder, 'postmaster.pid'), { force: true })
   await files.rm(join(folder, `.s.PGSQL.${PORT_OF_SOCKET}.lock`), { force: true })
+}
+
+async function putLongLogAside(logFile: string): Promise<void> {
+  const { size } = await files.stat(logFile).catch(() => ({ size: 0 }))
+  if (size <= LOG_BYTES_MAX) return
+  await files.rename(logFile, `${logFile}.1`).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error // else another process was faster
+  })
 }
 
 async function isServerOf(folder: string, pid: number): Promise<boolean> {
