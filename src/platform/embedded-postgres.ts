@@ -1,18 +1,18 @@
 /**
  * The embedded PostgreSQL of a SOUK_DATA, shared by every process that uses it.
  *
- * Whoever comes first starts it, whoever finds it running adopts it, the last to leave stops it,
- * and whoever sees it die starts it again. The lock behind this is held in the server itself: each
- * user keeps one connection that holds a shared advisory lock. A process that is killed loses its
- * connection and so its lock, without a file that could be left behind, and without process ids,
- * which are reused and mean nothing across containers. The last to leave takes the lock alone;
- * who arrives meanwhile cannot share it, waits until the server is gone, and starts it again.
+ * Every user holds a shared lock on `postgres.users`. Whoever comes first starts the server,
+ * whoever finds it running adopts it, whoever sees it die starts it again, and whoever can have
+ * the lock alone when leaving was the last user, and stops it. The locks are the operating
+ * system's: one that is killed leaves nothing behind, and no process id is taken for another's.
+ * Each user also keeps one connection: its end is the news that the server is gone.
  */
 import type { ChildProcess } from 'node:child_process'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { type FileLock, shareFileLock, takeFileLock } from './file-lock.ts'
 import type { Logger } from './log.ts'
 import { type Connection, clientConfig, hasSqlState } from './postgres.ts'
 import type { RunAs } from './postgres-binaries.ts'
@@ -53,14 +53,12 @@ export interface EmbeddedPostgresOptions {
 /** Role and database of the program; the superuser's are only for making them. */
 const OWN_NAME = 'souk'
 
-// Names the lock within the database `postgres` of the cluster, where nothing else takes locks.
-const USERS_LOCK = 18_071_955
-
 const POLL_MS = 25
 const START_PAUSE_MS = 100 // Between starts, while the last server's processes are still ending.
 const ANSWER_TIMEOUT_MS = 30_000 // A server that has not opened its socket by then never will.
 const RETRY_MS = 1_000 // When it cannot even be started: the disk may be full just now.
 const STOP_TIMEOUT_MS = 6_000 // Leaves time within the 10 s in which the program must end.
+const LEAVE_AGAIN_MS = 50
 const LOG_TAIL_LINES = 8
 
 /** Starts or adopts the server; throws with the end of its log when it does not start. */
@@ -75,8 +73,10 @@ export async function openEmbeddedPostgres(
 
   const stop = new AbortController()
   const user = { cluster, connect: () => connection(ADMIN), signal: stop.signal, log }
+  const lock = await becomeUser(cluster)
   let entered = enter(user)
   const first = await entered.catch(async (error) => {
+    lock.release()
     await socket?.close()
     throw error
   })
@@ -100,7 +100,8 @@ export async function openEmbeddedPostgres(
     close: async () => {
       stop.abort()
       const holder = await entered.catch(() => null)
-      if (holder !== null) await leave(holder.client, cluster)
+      await holder?.client.end().catch(() => undefined)
+      await leave(cluster, lock)
       await socket?.close()
     },
   }
@@ -113,7 +114,7 @@ interface User {
   readonly log: Logger
 }
 
-/** The connection whose lock says that this process uses the server. */
+/** The connection by which this process knows that the server is there. */
 interface Holder {
   readonly client: pg.Client
   readonly lost: Promise<void> // resolves when the connection ends, for whatever reason
@@ -143,34 +144,58 @@ async function connectionOf(
   return { ...who, host: '127.0.0.1', port: port ?? 0, password }
 }
 
-/** Connects and shares the lock, starting the server whenever none answers. */
-async function enter(user: User): Promise<Holder> {
-  const { cluster, signal, log } = user
-  let server: ChildProcess | null = null
-  let isNew = false
-  let silentSince = Date.now()
+/** Takes the shared lock; waits while the last user before us stops the server. */
+async function becomeUser(cluster: Cluster): Promise<FileLock> {
   for (;;) {
-    signal.throwIfAborted()
-    // Whoever answers on our port while our server is away is somebody else; a socket is ours.
-    const mayAnswer = cluster.transport === 'socket' || (await runningPid(cluster.folder)) !== null
-    const answer = mayAnswer ? await tryToShare(await user.connect()) : NOT_RUNNING
-    if (answer.kind === 'shared') {
-      log.info({ log_file: cluster.logFile }, `PostgreSQL ${isNew ? 'started' : 'adopted'}`)
-      return answer.holder
-    }
-    // It is starting, recovering or stopping, however long that takes.
-    if (answer.kind === 'busy') silentSince = Date.now()
-    else if (!isRunning(server) && (await runningPid(cluster.folder)) === null) {
-      if (server !== null) await sleep(START_PAUSE_MS)
-      await createCluster(cluster)
-      server = await startCluster(cluster)
-      isNew = true
-    }
-    if (Date.now() - silentSince > ANSWER_TIMEOUT_MS) {
-      throw new Error(`PostgreSQL does not start: ${answer.reason}\n${await endOfLog(cluster)}`)
-    }
+    const lock = shareFileLock(usersFile(cluster))
+    if (lock !== null) return lock
     await sleep(POLL_MS)
   }
+}
+
+/** Connects, starting the server when nobody answers. */
+async function enter(user: User): Promise<Holder> {
+  const { cluster, signal, log } = user
+  // One at a time makes and starts the server; the others wait until it answers.
+  let starting: FileLock | null = null
+  let server: ChildProcess | null = null
+  let silentSince = Date.now()
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      // Who answers on our port while our server is away is somebody else; a socket is ours.
+      const mayAnswer =
+        cluster.transport === 'socket' || (await runningPid(cluster.folder)) !== null
+      const answer = mayAnswer ? await tryToConnect(await user.connect()) : NOT_RUNNING
+      if (answer.kind === 'connected') {
+        const how = server === null ? 'adopted' : 'started'
+        log.info({ log_file: cluster.logFile }, `PostgreSQL ${how}`)
+        return answer.holder
+      }
+      // It is starting, recovering or stopping, however long that takes.
+      if (answer.kind === 'busy') silentSince = Date.now()
+      else {
+        starting ??= takeFileLock(join(cluster.dataDir, 'postgres.start'))
+        if (starting !== null) server = await startUnlessRunning(cluster, server)
+      }
+      if (Date.now() - silentSince > ANSWER_TIMEOUT_MS) {
+        throw new Error(`PostgreSQL does not start: ${answer.reason}\n${await endOfLog(cluster)}`)
+      }
+      await sleep(POLL_MS)
+    }
+  } finally {
+    starting?.release()
+  }
+}
+
+async function startUnlessRunning(
+  cluster: Cluster,
+  server: ChildProcess | null,
+): Promise<ChildProcess | null> {
+  if (isRunning(server) || (await runningPid(cluster.folder)) !== null) return server
+  if (server !== null) await sleep(START_PAUSE_MS)
+  await createCluster(cluster)
+  return startCluster(cluster)
 }
 
 /** As `enter`, for as long as it takes: the rest of the program goes on meanwhile. */
@@ -187,26 +212,21 @@ async function enterAgain(user: User): Promise<Holder> {
 }
 
 type Answer =
-  | { readonly kind: 'shared'; readonly holder: Holder }
+  | { readonly kind: 'connected'; readonly holder: Holder }
   | { readonly kind: 'busy' | 'silent'; readonly reason: string }
 
 const NOT_RUNNING: Answer = { kind: 'silent', reason: 'it is not running' }
 
-async function tryToShare(connection: Connection): Promise<Answer> {
+async function tryToConnect(connection: Connection): Promise<Answer> {
   const client = new pg.Client({
-    ...clientConfig(connection, 'souk: uses the server'),
+    ...clientConfig(connection, 'souk: sees that the server is there'),
     connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
   })
   client.on('error', () => undefined) // `lost` tells.
   const lost = new Promise<void>((resolve) => client.once('end', resolve))
   try {
     await client.connect()
-    const { rows } = await client.query('select pg_try_advisory_lock_shared($1) as is_shared', [
-      USERS_LOCK,
-    ])
-    if (rows[0].is_shared) return { kind: 'shared', holder: { client, lost } }
-    await client.end()
-    return { kind: 'busy', reason: 'its last user is stopping it' }
+    return { kind: 'connected', holder: { client, lost } }
   } catch (error) {
     await client.end().catch(() => undefined)
     const reason = error instanceof Error ? error.message : String(error)
@@ -215,19 +235,26 @@ async function tryToShare(connection: Connection): Promise<Answer> {
   }
 }
 
-/** Gives the lock up; whoever can then have it alone was the last, and stops the server. */
-async function leave(client: pg.Client, cluster: Cluster): Promise<void> {
-  try {
-    await client.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK])
-    const { rows } = await client.query('select pg_try_advisory_lock($1) as is_last', [USERS_LOCK])
-    if (rows[0].is_last) {
-      await stopCluster(cluster)
-      await untilStopped(cluster)
-    }
-  } catch {
-    // The server is gone already: there is nothing to leave.
-  }
-  await client.end().catch(() => undefined)
+/** Gives the lock up; whoever can then have it alone was the last user, and stops the server. */
+async function leave(cluster: Cluster, lock: FileLock): Promise<void> {
+  lock.release()
+  const alone = await takeAlone(cluster)
+  if (alone === null) return
+  await stopCluster(cluster)
+  await untilStopped(cluster)
+  alone.release()
+}
+
+/** Two that leave at the same moment are in each other's way for an instant, so it asks twice. */
+async function takeAlone(cluster: Cluster): Promise<FileLock | null> {
+  const lock = takeFileLock(usersFile(cluster))
+  if (lock !== null) return lock
+  await sleep(Math.random() * LEAVE_AGAIN_MS)
+  return takeFileLock(usersFile(cluster))
+}
+
+function usersFile({ dataDir }: Cluster): string {
+  return join(dataDir, 'postgres.users')
 }
 
 async function untilStopped({ folder }: Cluster): Promise<void> {

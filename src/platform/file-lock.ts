@@ -19,10 +19,20 @@ const BUSY = 5
  * another lock of this one, has it. Blocks the thread for up to `waitMs` while it is taken.
  */
 export function takeFileLock(path: string, { waitMs = 0 } = {}): FileLock | null {
+  return lock(path, 'begin exclusive', waitMs)
+}
+
+/** Takes a lock that any number may share; null while somebody has it alone. */
+export function shareFileLock(path: string): FileLock | null {
+  // A reading transaction: its lock is shared, and kept until the transaction ends.
+  return lock(path, 'begin; select count(*) from sqlite_schema', 0)
+}
+
+function lock(path: string, statements: string, waitMs: number): FileLock | null {
   const database = new DatabaseSync(path, { timeout: waitMs })
   try {
     // In memory: there is nothing to journal, and no second file is left behind.
-    database.exec('pragma journal_mode = memory; begin exclusive')
+    database.exec(`pragma journal_mode = memory; ${statements}`)
   } catch (error) {
     database.close()
     if (error instanceof Error && 'errcode' in error && error.errcode === BUSY) return null
