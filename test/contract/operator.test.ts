@@ -1,0 +1,170 @@
+/**
+ * The operator's interface: commands beside a running service reach it within 2 seconds.
+ *
+ * Commands run here over a connection of their own, as another process would; what the service
+ * learns of them it learns from the database.
+ */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { runProgram } from '../../src/cli/program.ts'
+import { openDatabase } from '../../src/platform/postgres.ts'
+import { AUCTION_URL, startApi } from '../api.ts'
+import { BROWSER } from '../app.ts'
+import { makeCampaign, makeMerchant } from '../catalogue.ts'
+
+const EFFECT_MS = 2_000
+const api = await startApi({ after })
+const ann = await api.account({ is_partner: true })
+const shop = await makeMerchant(api.db, {
+  name: 'Shop',
+  domain: 'shop.example',
+  offers: [{ id: '1', link: 'https://shop.example/1', gtin: '9521000000018' }],
+})
+const rival = await makeMerchant(api.db, {
+  name: 'Rival',
+  domain: 'rival.example',
+  offers: [{ id: '1', link: 'https://rival.example/1', gtin: '9521000000018' }],
+})
+const campaign = await makeCampaign(api.db, shop.merchId)
+const auctionId = await createLink()
+
+async function createLink(): Promise<string> {
+  const article = { article_name: 'A', article_url: 'https://daily.example/a' }
+  const answer = await api.call('/api/v1/smart_links/', {
+    key: ann.key,
+    body: { ...article, url: 'https://shop.example/1' },
+  })
+  return answer.entry<{ auction_id: string }>().auction_id
+}
+
+/** Runs a command as another process does; its JSON. */
+async function souk(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const { connection } = api.db
+  const db = openDatabase({ connection, applicationName: 'a command' })
+  const printed = { out: '', err: '' }
+  const context = {
+    config: api.app.config,
+    database: async () => db,
+    storage: () => Promise.reject(new Error('not in this test')),
+    now: () => new Date(),
+    progress: () => undefined,
+  }
+  const io = {
+    stdout: (text: string) => {
+      printed.out += text
+    },
+    stderr: (text: string) => {
+      printed.err += text
+    },
+    openContext: () => ({ context, close: () => db.close() }),
+  }
+  const code = await runProgram(COMMANDS, { args: [...args, '--json'], io })
+  assert.equal(code, 0, printed.err)
+  return JSON.parse(printed.out)
+}
+
+interface AuctionEntry {
+  readonly auction_result: {
+    readonly redirect_url: string
+    readonly product?: { readonly merchant: { readonly id: number } }
+  }
+}
+
+/** Where a new page's auction leads a reader: the merchant's page with its click id. */
+async function landing(): Promise<URL> {
+  const answer = await api.call(`/api/v1/auction/?a=${auctionId}&uuid=${randomUUID()}`, {
+    headers: { 'user-agent': BROWSER },
+  })
+  const { auction_result: result } = answer.entry<AuctionEntry>()
+  await sleep(310) // No person clicks within 300 ms.
+  const redirect = await api.app.get(result.redirect_url.slice(AUCTION_URL.length))
+  return new URL(redirect.headers.get('location') ?? '')
+}
+
+/** Runs a command and waits until what it should change has changed, within 2 seconds. */
+async function effectOf<T>(args: readonly string[], see: () => Promise<T>, wanted: T) {
+  await souk(...args)
+  const started = performance.now()
+  let seen = await see()
+  while (JSON.stringify(seen) !== JSON.stringify(wanted)) {
+    const elapsed = performance.now() - started
+    assert.ok(elapsed < EFFECT_MS, `${args.join(' ')}: ${JSON.stringify(seen)} after ${elapsed} ms`)
+    await sleep(20)
+    seen = await see()
+  }
+}
+
+/** Whether a campaign pays for the link's clicks, and whose page they land on. */
+async function paidLanding() {
+  const url = await landing()
+  return { host: url.hostname, isPaid: url.searchParams.has('cid') }
+}
+const PAID = { host: 'shop.example', isPaid: true }
+const UNPAID = { host: 'shop.example', isPaid: false }
+
+test('a campaign paused and resumed', async () => {
+  const id = ['--campaign', String(campaign.campaign_id)]
+  assert.deepEqual(await paidLanding(), PAID)
+  await effectOf(['campaign', 'pause', ...id], paidLanding, UNPAID)
+  await effectOf(['campaign', 'resume', ...id], paidLanding, PAID)
+})
+
+test('a campaign changed, and one made', async () => {
+  const id = ['--id', String(campaign.campaign_id)]
+  const block = ['--block-publisher', String(ann.pubId)]
+  await effectOf(['campaign', 'update', ...id, ...block], paidLanding, UNPAID)
+  await effectOf(['campaign', 'update', ...id, '--block-publisher='], paidLanding, PAID)
+  const richer = ['--merchant', String(rival.merchId), '--model', 'cpc', '--bid', '2']
+  const atRival = { host: 'rival.example', isPaid: true }
+  await effectOf(['campaign', 'create', ...richer], paidLanding, atRival)
+})
+
+test('a publisher changed', async () => {
+  const id = ['publisher', 'update', '--id', String(ann.pubId)]
+  await effectOf([...id, '--block-merchant', String(rival.merchId)], paidLanding, PAID)
+  const linkmate = async () =>
+    (
+      await api.call(`/api/v1/publishers/${ann.pubId}/linkmate/smart_links/`, {
+        body: { article: { name: 'A', url: 'https://daily.example/a' }, links: [] },
+      })
+    ).status
+  await effectOf([...id, '--no-partner'], linkmate, 403)
+  await effectOf([...id, '--partner'], linkmate, 200)
+})
+
+test('a merchant changed', async () => {
+  const parameters = async () => [...(await landing()).searchParams.keys()]
+  const id = ['merchant', 'update', '--id', String(shop.merchId)]
+  await effectOf([...id, '--click-param', 'ref_id'], parameters, ['ref_id'])
+  await effectOf([...id, '--click-param', 'cid'], parameters, ['cid'])
+})
+
+test('a link disabled', async () => {
+  await effectOf(['link', 'disable', '--auction-id', auctionId], paidLanding, UNPAID)
+})
+
+test('a publisher and a key made, and the key disabled', async () => {
+  const email = `${randomUUID()}@pub.example`
+  await souk('user', 'create', '--email', email, '--password', 'a long password')
+  const names = ['--name', 'New', '--slug', 'new', '--user', email]
+  const { pub_id } = await souk('publisher', 'create', ...names)
+  const { key, token_id } = await souk('key', 'create', '--user', email, '--description', 'k')
+  const status = async () => (await api.call('/api/v1/tokeninfo/', { key: String(key) })).status
+  assert.equal(await status(), 200)
+  const impression = async () =>
+    (
+      await api.call('/api/v1/events/impressions/page_impression/', {
+        body: {
+          organization_type: 'publisher',
+          organization_id: pub_id,
+          user: { page_session_uuid: randomUUID(), source_url: 'https://new.example/' },
+          events: [{}],
+        },
+      })
+    ).status
+  await effectOf(['publisher', 'list'], impression, 201)
+  await effectOf(['key', 'disable', '--token', String(token_id)], status, 401)
+})
