@@ -1,5 +1,6 @@
 /** Wire shapes of accounts: API key records (interface 2.3) and the dashboard's own calls. */
 import Type, { type Static } from 'typebox'
+import { timestamp } from '../platform/field-types.ts'
 import { formatExact } from '../platform/money.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import { PASSWORD_LENGTH_MAX } from './password.ts'
@@ -31,7 +32,7 @@ export const LoginBody = Type.Object({
 export const CreateKeyBody = Type.Object({
   description: Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX }),
   expires: Type.Optional(
-    Type.Union([Type.String({ maxLength: 64 }), Type.Null()], {
+    Type.Union([timestamp(), Type.Null()], {
       description: 'ISO 8601; null or absent: never',
     }),
   ),

@@ -3,9 +3,9 @@
 import { findPublisher, type Publisher } from '../accounts/publisher-store.ts'
 import { type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
+import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseWebUrl, siteHost, urlKey } from '../platform/url.ts'
-import { urlFault } from './create-link.ts'
 import { parentDomains, type WantedLink, wantedLinks } from './linkmate.ts'
 import type { LinkMateBody } from './schema.ts'
 import {
@@ -40,7 +40,8 @@ export async function retrieveLinks(
   deps: LinkMateDeps,
   { pubId, holder, body }: LinkMateCall,
 ): Promise<FoundLinkRow[]> {
-  const articleUrl = readUrls(body)
+  const articleUrl = parseWebUrl(body.article.url)
+  if (articleUrl === null) throw badRequest([{ field: 'article.url', rule: WEB_URL_RULE }])
   const publisher = await findPublisher(deps.db, pubId)
   if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${pubId}` })
   if (holder !== null) requireOwnPublisher(holder, pubId)
@@ -59,19 +60,6 @@ export async function retrieveLinks(
   deps.onLinks(links)
   // Our choice: what the operator has disabled is handed out no more.
   return links.filter(({ state }) => state === 'active')
-}
-
-function readUrls(body: LinkMateBody): URL {
-  const faults = [
-    urlFault('article.url', body.article.url),
-    ...body.links.map(({ raw_url }, at) =>
-      // What is no web address is left out without an error; one too long to carry is an error.
-      urlKey(raw_url) === null ? null : urlFault(`links[${at}].raw_url`, raw_url),
-    ),
-  ].filter((fault) => fault !== null)
-  const articleUrl = parseWebUrl(body.article.url)
-  if (faults.length > 0 || articleUrl === null) throw badRequest(faults)
-  return articleUrl
 }
 
 function toArticle(

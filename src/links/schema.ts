@@ -1,23 +1,21 @@
 /** Wire shapes of smart links: interface 2.1, 2.2, 4.1, 4.5 and the page tag's configuration. */
 import Type, { type Static } from 'typebox'
+import { rawUrl, timestamp, webUrl } from '../platform/field-types.ts'
 import { encodeBase62 } from '../platform/ids.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
-import { MAX_URL_CHARACTERS } from '../platform/url.ts'
 import { shortLinkUrl, smartLinkUrl } from './link-url.ts'
 import type { CreatedLinkRow, FoundLinkRow } from './store.ts'
 
 export const ARTICLE_NAME_LENGTH_MAX = 255 // Decisions 4.1 and 4.5.
 export const LINKS_MAX = 500 // Decisions 4.5; the longest articles of shops have some 300 links.
-const TIMESTAMP_LENGTH_MAX = 64
 
-const WebUrl = Type.String({ minLength: 1, maxLength: MAX_URL_CHARACTERS })
 const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
 
 export const CreateSmartLinkBody = Type.Object({
-  url: Type.Optional(WebUrl),
+  url: Type.Optional(webUrl('Product page')),
   article_name: Type.String({ minLength: 1, maxLength: ARTICLE_NAME_LENGTH_MAX }),
-  article_url: WebUrl,
-  article_publication_date: Type.Optional(Type.String({ maxLength: TIMESTAMP_LENGTH_MAX })),
+  article_url: webUrl(),
+  article_publication_date: Type.Optional(timestamp('ISO 8601')),
   exclusive_match_requested: Type.Optional(Type.Boolean({ default: false })),
   pub_id: Type.Optional(
     Type.Integer({ description: 'Required when the user has several publishers' }),
@@ -55,11 +53,11 @@ export const SmartLinkRecord = Type.Object({
 export const LinkMateBody = Type.Object({
   article: Type.Object({
     name: Type.String({ maxLength: ARTICLE_NAME_LENGTH_MAX }),
-    url: WebUrl,
+    url: webUrl(),
   }),
   links: Type.Array(
     Type.Object({
-      raw_url: Type.String({ maxLength: MAX_URL_CHARACTERS }),
+      raw_url: rawUrl(),
       exclusive_match_requested: Type.Optional(Type.Boolean({ default: false })),
     }),
     { maxItems: LINKS_MAX },

@@ -5,7 +5,6 @@
  * else is variant A, for members of the partner program (decisions 4.3).
  */
 import type { Fault } from '../platform/errors.ts'
-import { parseWebUrl } from '../platform/url.ts'
 import type { MatchQuery } from './schema.ts'
 
 const GTIN_MAX_A = 50
@@ -18,10 +17,6 @@ export type MatchVariant =
   | { readonly kind: 'neither'; readonly faults: readonly Fault[] }
 
 export function variantOf(query: MatchQuery): MatchVariant {
-  const faults = [urlFault('product_url', query), urlFault('article_url', query)].filter(
-    (fault) => fault !== null,
-  )
-  if (faults.length > 0) return { kind: 'neither', faults }
   const { gtin, sku, product_url, article_url, article_name } = query
   const hasArticle = article_url !== undefined && article_name !== undefined
   const isShortB = lengthOf(gtin) <= GTIN_MAX_B && lengthOf(sku) <= SKU_MAX_B
@@ -45,12 +40,6 @@ function longSkuFault({ article_url, article_name }: MatchQuery): Fault {
       ? `without ${missing.join(' and ')}`
       : `beside a gtin of more than ${GTIN_MAX_B}`
   return { field: 'sku', rule: `must have at most ${SKU_MAX_A} characters ${why}` }
-}
-
-function urlFault(field: 'product_url' | 'article_url', query: MatchQuery): Fault | null {
-  const url = query[field]
-  if (url === undefined || parseWebUrl(url) !== null) return null
-  return { field, rule: 'must be an absolute http(s) URL' }
 }
 
 function lengthOf(text: string | undefined): number {

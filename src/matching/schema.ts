@@ -1,5 +1,6 @@
 /** Wire shapes of product matching: interface 2.8 and 4.3. */
 import Type, { type Static } from 'typebox'
+import { webUrl } from '../platform/field-types.ts'
 
 /**
  * The widest bounds of both variants: which of them a request keeps is decided in match-query.ts,
@@ -9,8 +10,8 @@ export const MatchQuery = Type.Object({
   publisher_slug: Type.String({ maxLength: 64, description: 'Account identifier' }),
   gtin: Type.Optional(Type.String({ maxLength: 50, description: 'Variant B: at most 14' })),
   sku: Type.Optional(Type.String({ maxLength: 255, description: 'Variant A: at most 50' })),
-  product_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Variant A only' })),
-  article_url: Type.Optional(Type.String({ maxLength: 2048 })),
+  product_url: Type.Optional(webUrl('Variant A only')),
+  article_url: Type.Optional(webUrl()),
   article_name: Type.Optional(Type.String({ maxLength: 100 })),
 })
 export type MatchQuery = Static<typeof MatchQuery>

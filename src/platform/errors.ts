@@ -76,8 +76,9 @@ export class ApiError extends Error {
 /** A 400 that names every fault; the message repeats the first ones for people. */
 export function badRequest(faults: readonly Fault[]): ApiError {
   const shown = faults.slice(0, FAULTS_SHOWN).map(({ field, rule }) => `${field}: ${rule}`)
+  const more = faults.length - shown.length
   return new ApiError('badRequest', {
-    message: shown.join('; '),
+    message: [...shown, ...(more > 0 ? [`and ${more} more, see error.data`] : [])].join('; '),
     data: faults.slice(0, FAULTS_MAX),
   })
 }

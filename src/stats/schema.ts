@@ -1,5 +1,6 @@
 /** Interface 4.4 and 2.4: what may be asked of the statistics, and a row of the answer. */
 import Type, { type Static } from 'typebox'
+import { timestamp } from '../platform/field-types.ts'
 
 /** Default and maximum (decisions 4.4). */
 export const LIMIT_MAX = 10_000
@@ -23,26 +24,30 @@ export const PublisherParams = Type.Object({
 })
 
 const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_MAX }))
-const Time = (description: string) => Type.String({ maxLength: TEXT_LENGTH_MAX, description })
 
 export const StatsQuery = Type.Object({
-  date_from: Time('First day, ISO 8601'),
-  date_to: Time('Last day, ISO 8601; must be greater than date_from'),
+  date_from: timestamp('First day, ISO 8601'),
+  date_to: timestamp('Last day, ISO 8601; must be greater than date_from'),
   limit: Limit,
   order_by: Type.Optional(
-    Type.String({
-      maxLength: TEXT_LENGTH_MAX,
-      description: `${ORDER_COLUMNS.join(', ')}; descending, or as a leading - or + says`,
-    }),
+    Type.Refine(
+      Type.String({
+        maxLength: TEXT_LENGTH_MAX,
+        description: `${ORDER_COLUMNS.join(', ')}; descending, or as a leading - or + says`,
+      }),
+      // A plus sign that was not percent-encoded arrives as a space.
+      (text) => ORDER_COLUMNS.some((name) => name === text.replace(/^[-+ ]/, '')),
+      () => `must be one of ${ORDER_COLUMNS.join(', ')}`,
+    ),
   ),
   out_of_network: Type.Optional(
     Type.Boolean({ description: 'Also rows imported from other networks' }),
   ),
-  as_of: Type.Optional(Time('Answer what the report said at this time')),
+  as_of: Type.Optional(timestamp('Answer what the report said at this time')),
 })
 
 export const ChangesQuery = Type.Object({
-  since: Time('Only what changed at or after this time, ISO 8601'),
+  since: timestamp('Only what changed at or after this time, ISO 8601'),
   limit: Limit,
   cursor: Type.Optional(
     Type.String({ pattern: '^[0-9]{1,19}$', description: '`next` of the page before' }),

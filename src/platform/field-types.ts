@@ -1,0 +1,50 @@
+/**
+ * Schemas of text fields whose rule is more than a length: web addresses and timestamps.
+ *
+ * The rule stands in the schema, so that one answer names the faults of all fields at once.
+ */
+import Type from 'typebox'
+import { parseTimestamp, TIMESTAMP_RULE } from './timestamp.ts'
+import { fitsUrlLimits, MAX_URL_CHARACTERS, MAX_URL_ENCODED_BYTES, urlKey } from './url.ts'
+
+/** The longest form that people use has some 40 characters. */
+const TIMESTAMP_LENGTH_MAX = 64
+
+export const WEB_URL_RULE = 'must be an absolute http(s) URL'
+export const URL_SIZE_RULE = `must have at most ${MAX_URL_ENCODED_BYTES} bytes percent-encoded`
+
+/** An absolute http(s) address that a link, and the redirect which carries it, can hold. */
+export function webUrl(description?: string) {
+  return Type.Refine(
+    urlText(description),
+    // Also asked about values of other types; those have a fault of their own.
+    (value) => typeof value !== 'string' || (urlKey(value) !== null && fitsUrlLimits(value)),
+    (value) => (urlKey(value) === null ? WEB_URL_RULE : URL_SIZE_RULE),
+  )
+}
+
+/** Any text where an address may stand; if it is one, it fits what links can hold. */
+export function rawUrl(description?: string) {
+  return Type.Refine(
+    Type.String(describe({ maxLength: MAX_URL_CHARACTERS }, description)),
+    (value) => typeof value !== 'string' || urlKey(value) === null || fitsUrlLimits(value),
+    () => URL_SIZE_RULE,
+  )
+}
+
+/** ISO 8601 with an offset or Z, or a plain date. */
+export function timestamp(description?: string) {
+  return Type.Refine(
+    Type.String(describe({ maxLength: TIMESTAMP_LENGTH_MAX }, description)),
+    (value) => typeof value !== 'string' || parseTimestamp(value) !== null,
+    () => TIMESTAMP_RULE,
+  )
+}
+
+function urlText(description?: string) {
+  return Type.String(describe({ minLength: 1, maxLength: MAX_URL_CHARACTERS }, description))
+}
+
+function describe<T extends object>(options: T, description: string | undefined) {
+  return description === undefined ? options : { ...options, description }
+}
