@@ -25,6 +25,8 @@ export interface Api {
   call(path: string, options?: CallOptions): Promise<Answer>
   /** A user with a key, and publishers with these settings, the defaults where nothing is said. */
   account(...publishers: Partial<PublisherSettings>[]): Promise<Account>
+  /** Waits until the edge has heard of a campaign: by notification, within 2 s. */
+  untilKnown(campaign: { campaign_id: number }): Promise<void>
 }
 
 export interface CallOptions {
@@ -62,7 +64,16 @@ export async function startApi(scope: Scope, options: TestAppOptions = {}): Prom
   const app = await startTestApp(scope, { ...options, env: { ...env, ...options.env } })
   const db = app.node.database
   const now = () => new Date(app.node.now())
-  return { app, db, url: app.url, call: caller(app.url), account: accountMaker(app, now) }
+  return {
+    app,
+    db,
+    url: app.url,
+    call: caller(app.url),
+    account: accountMaker(app, now),
+    untilKnown: async ({ campaign_id }) => {
+      while (!app.node.edge.market.campaigns.has(campaign_id)) await sleep(10)
+    },
+  }
 }
 
 function caller(url: string): Api['call'] {

@@ -23,7 +23,7 @@ const shop = await makeMerchant(api.db, {
   domain: 'shop.example',
   offers: [{ id: '1', link: 'https://shop.example/1' }],
 })
-await makeCampaign(api.db, shop.merchId)
+await api.untilKnown(await makeCampaign(api.db, shop.merchId))
 
 /** A result of an auction that the shop won, by its id, with its redirect address. */
 async function auction() {

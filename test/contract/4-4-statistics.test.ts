@@ -37,7 +37,7 @@ const acme = await makeMerchant(api.db, {
   domain: 'acme.example',
   offers: [{ id: 'A-1', link: 'https://acme.example/kettle' }],
 })
-await makeCampaign(api.db, acme.merchId)
+await api.untilKnown(await makeCampaign(api.db, acme.merchId))
 
 /** An article of the publisher with one exclusive link to the merchant's product. */
 async function makeArticle(

@@ -29,6 +29,7 @@ const rival = await makeMerchant(api.db, {
   offers: [{ id: '1', link: 'https://rival.example/1', gtin: '9521000000018' }],
 })
 const campaign = await makeCampaign(api.db, shop.merchId)
+await api.untilKnown(campaign)
 const auctionId = await createLink()
 
 async function createLink(): Promise<string> {
