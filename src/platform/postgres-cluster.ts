@@ -106,7 +106,7 @@ export async function startCluster(cluster: Cluster): Promise<ChildProcess> {
   const binaries = await findBinaries(dataDir, runAs)
   // Root's cluster on a system without user namespaces, as when a volume moved: nobody takes it.
   if (runAs.kind === 'user' && owner !== runAs.uid) await giveTo(folder, runAs)
-  await removeStaleLock(folder)
+  await clearAfterCrash(folder)
   await writeSettings(cluster)
 
   await putLongLogAside(logFile)
@@ -237,13 +237,26 @@ async function writeSettings({ folder, transport, settings, dataDir }: Cluster):
 }
 
 /**
- * Removes the lock of a server that was killed. PostgreSQL would do so itself, unless another
- * program has got the dead server's process id since (in a container: nearly always).
+ * Clears away what a killed server left. PostgreSQL would remove its lock itself, unless another
+ * program has got the dead server's process id since (in a container: nearly always). And it does
+ * not start while a process of the dead server lives, which a long query does until its end.
  */
-async function removeStaleLock(folder: string): Promise<void> {
+async function clearAfterCrash(folder: string): Promise<void> {
   if ((await runningPid(folder)) !== null) return
+  if (process.platform === 'linux') {
+    const pids = (await files.readdir('/proc')).map(Number).filter(Number.isInteger)
+    for (const pid of pids) if (await isServerOf(folder, pid)) kill(pid)
+  }
   await files.rm(join(folder, 'postmaster.pid'), { force: true })
   await files.rm(join(folder, `.s.PGSQL.${PORT_OF_SOCKET}.lock`), { force: true })
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 async function putLongLogAside(logFile: string): Promise<void> {
@@ -257,7 +270,9 @@ async function putLongLogAside(logFile: string): Promise<void> {
 async function isServerOf(folder: string, pid: number): Promise<boolean> {
   if (process.platform === 'linux') {
     const cwd = await files.readlink(`/proc/${pid}/cwd`).catch(() => null)
-    return cwd !== null && cwd === (await files.realpath(folder))
+    if (cwd === null || cwd !== (await files.realpath(folder))) return false
+    // Not somebody's shell in this folder.
+    return (await files.readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')) === 'postgres\n'
   }
   if (process.platform === 'win32') return isAlive(pid)
   const ps = await promisify(execFile)('ps', ['-p', String(pid), '-o', 'comm=']).catch(() => null)

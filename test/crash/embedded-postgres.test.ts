@@ -13,7 +13,12 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EmbeddedPostgresOptions } from '../../src/platform/embedded-postgres.ts'
-import { type Connection, type Database, openDatabase } from '../../src/platform/postgres.ts'
+import {
+  type Connection,
+  type Database,
+  isUnreachable,
+  openDatabase,
+} from '../../src/platform/postgres.ts'
 import { NOBODY } from '../../src/platform/postgres-binaries.ts'
 import { runningPid } from '../../src/platform/postgres-cluster.ts'
 import { sql } from '../../src/platform/sql.ts'
@@ -46,13 +51,24 @@ test('a server killed with kill -9 serves again within 3 s, with all that was co
     await db.run(sql`insert into kept values (${n})`)
     const before = await startedAt(db)
     process.kill(await serverPid(dataDir), 'SIGKILL')
-    const killedAt = Date.now()
-    for (let now = before; now === null || now === before; now = await startedAt(db)) {
-      assert.ok(Date.now() - killedAt < BACK_WITHIN_MS, 'it is still away')
-      await sleep(POLL_MS)
-    }
+    await untilBack(db, before)
     assert.deepEqual(await db.row(sql`select count(*)::int as n from kept`), { n })
   }
+  await user.leave()
+})
+
+test('it is back within 3 s also while a query of the killed server is still computing', async (t) => {
+  const dataDir = await folder(t)
+  const user = await startUser({ dataDir })
+  const db = open(t, user)
+  const before = await startedAt(db)
+  const computing = db.run(sql`select count(*) from generate_series(1, 1e9::bigint)`)
+  const lost = assert.rejects(computing, (error) => isUnreachable(error))
+  const isComputing = sql`select from pg_stat_activity where query ~ '1e9' and state = 'active'`
+  while ((await db.rows(isComputing)).length < 2) await sleep(POLL_MS)
+  process.kill(await serverPid(dataDir), 'SIGKILL')
+  await untilBack(db, before)
+  await lost
   await user.leave()
 })
 
@@ -272,6 +288,15 @@ function open(t: TestContext, { connection }: User): Database {
 
 async function isServing(db: Database): Promise<boolean> {
   return (await startedAt(db)) !== null
+}
+
+/** Until a server that started later than `before` answers; fails when that takes too long. */
+async function untilBack(db: Database, before: number | null): Promise<void> {
+  const killedAt = Date.now()
+  for (let now = before; now === null || now === before; now = await startedAt(db)) {
+    assert.ok(Date.now() - killedAt < BACK_WITHIN_MS, 'it is still away')
+    await sleep(POLL_MS)
+  }
 }
 
 /** When the server started; null when it cannot be asked. */
