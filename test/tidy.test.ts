@@ -15,8 +15,7 @@ const product = source.filter((file) => !file.isTest)
 /** Data flows down: a folder imports only from itself and from folders to its left. */
 const LAYERS = [
   ...['platform', 'accounts', 'catalog', 'demand', 'links', 'matching', 'events', 'auction'],
-  ...['redirect', 'attribution', 'ledger', 'stats', 'reports', 'demo', 'check-page', 'app'],
-  'cli',
+  ...['redirect', 'attribution', 'ledger', 'stats', 'reports', 'app', 'demo', 'check-page', 'cli'],
 ]
 // Files of `src` itself belong to `app`, but for those that everything or nothing may import.
 const FILES_OF_CLI = new Set(['main.ts', 'cli.ts'])
@@ -103,9 +102,11 @@ const MORE_SQL_FILES = [
   'src/demand/budget-account.ts',
   'src/demand/outlook.ts',
   'src/demand/settle.ts',
+  'src/demo/load.ts',
   'src/events/hash-keys.ts',
   'src/events/partitions.ts',
   'src/health-routes.ts',
+  'src/schedules.ts',
   'src/stats/figures.ts',
 ]
 
@@ -122,7 +123,7 @@ test('SQL stands in stores, folds and the event log', () => {
 })
 
 test('fastify is known to routes and the server alone', () => {
-  const isRoute = /(routes|require-key|raw-body)\.ts$|^src\/platform\/(http|validation)\.ts$/
+  const isRoute = /(routes|docs|require-key|raw-body)\.ts$|^src\/platform\/(http|validation)\.ts$/
   report(product, ({ path, packages }) =>
     packages.some((name) => /^(fastify|@fastify\/)/.test(name)) && !isRoute.test(path)
       ? ['imports fastify: take plain data and return plain data']
@@ -197,9 +198,11 @@ test('the lockfile has no holes: npm ci refuses one that has, on whatever machin
   assert.deepEqual(faults, [])
 })
 
+const PROGRAMS = ['typescript', '@biomejs/biome', 'vite', 'tailwindcss']
+
 /** Programs and types: used without an import. */
 function isUsedByName(name: string): boolean {
-  return name.startsWith('@types/') || ['typescript', '@biomejs/biome'].includes(name)
+  return name.startsWith('@types/') || PROGRAMS.includes(name)
 }
 
 function packageName(path: string): string {
