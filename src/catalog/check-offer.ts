@@ -207,11 +207,29 @@ function withoutEntities(text: string): string {
 // Anything but single spaces between words; PostgreSQL takes no NUL at all.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed.
 const UNCLEAN = /[\s\u0000-\u001f\u007f]+/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
-const NEEDS_CLEANING = /^\s|\s$|\s\s|[^\S ]|[\u0000-\u001f\u007f\ud800-\udfff]/
 
 function cleanText(text: string): string {
-  return NEEDS_CLEANING.test(text) ? text.toWellFormed().replace(UNCLEAN, ' ').trim() : text
+  return isClean(text) ? text : text.toWellFormed().replace(UNCLEAN, ' ').trim()
+}
+
+/** A quick look that lets nearly every text of a feed through; false only means to look closer. */
+function isClean(text: string): boolean {
+  let wasSpace = true
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    const isSpace = code === SPACE
+    if ((isSpace && wasSpace) || code < SPACE || (code > TILDE && isOdd(code))) return false
+    wasSpace = isSpace
+  }
+  return !wasSpace || text === ''
+}
+
+const SPACE = 0x20
+const TILDE = 0x7e
+
+/** Controls, spaces other than the plain one, and halves of surrogate pairs. */
+function isOdd(code: number): boolean {
+  return code <= 0xa0 || (code >= 0x1680 && code <= 0x3000) || (code >= 0xd800 && code !== 0xfffd)
 }
 
 function cut(text: string, charactersMax: number): string {

@@ -6,7 +6,7 @@
  */
 
 // Whole families of names share a beginning that no shop uses for its products.
-const PREFIXES: readonly string[] = [
+const FAMILIES = [
   'utm_', // Urchin, Google Analytics and everybody since
   'mtm_', // Matomo
   'matomo_',
@@ -28,6 +28,8 @@ const PREFIXES: readonly string[] = [
   'ir_', // Impact
   'stm_', // Sailthru
 ]
+
+const OF_A_FAMILY = new RegExp(`^(?:${FAMILIES.join('|')})`, 'i')
 
 const NAMES: ReadonlySet<string> = new Set([
   // Click identifiers of advertising networks.
@@ -93,9 +95,7 @@ const CID_THAT_TRACKS = /:|%3A|^[0-9a-f]{32}$/
 
 /** True when a parameter never decides which product a page shows. The name's case is ignored. */
 export function isTrackingParameter(name: string, value: string): boolean {
+  if (OF_A_FAMILY.test(name)) return true
   const lower = name.toLowerCase()
-  if (NAMES.has(lower)) return true
-  if (lower === 'cid') return CID_THAT_TRACKS.test(value)
-  for (const prefix of PREFIXES) if (lower.startsWith(prefix)) return true
-  return false
+  return lower === 'cid' ? CID_THAT_TRACKS.test(value) : NAMES.has(lower)
 }

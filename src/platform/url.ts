@@ -95,10 +95,8 @@ function canonicalPath(pathname: string): string {
 /** Known tracking parameters go; the rest is sorted by name, repeated names keep their order. */
 function canonicalQuery(search: string): string {
   if (search.length < 2) return ''
-  const pairs = readPairs(search.slice(1).replaceAll('+', '%20')).filter(
-    ({ name, text }) => !isTrackingParameter(name, text.slice(name.length + 1)),
-  )
-  return pairs.length === 0 ? '' : `?${writeSorted(pairs)}`
+  const query = search.includes('+') ? search.replaceAll('+', '%20') : search
+  return writePairs('?', query, (name, value) => !isTrackingParameter(name, value))
 }
 
 // What names another variant of the product: `#variationId=…`, `#sku=…`, `#color=red`.
@@ -112,33 +110,27 @@ const NAMES_A_VARIANT =
 function canonicalFragment(fragment: string): string {
   if (fragment.length < 2) return ''
   if (fragment.startsWith('#!') || fragment.startsWith('#/')) return canonicalEscapes(fragment)
-  const pairs = readPairs(fragment.slice(1)).filter(
-    ({ name, text }) => text.length > name.length && NAMES_A_VARIANT.test(name),
-  )
-  return pairs.length === 0 ? '' : `#${writeSorted(pairs)}`
+  return writePairs('#', fragment, (name, value) => value !== '' && NAMES_A_VARIANT.test(name))
 }
 
-interface Pair {
-  readonly name: string
-  /** The whole pair, `name` included. */
-  readonly text: string
-}
-
-function readPairs(query: string): Pair[] {
-  const pairs: Pair[] = []
-  for (const piece of query.split('&')) {
+/** The pairs of a query or fragment that count, sorted by name behind its sign; or nothing. */
+function writePairs(
+  sign: '?' | '#',
+  query: string,
+  counts: (name: string, value: string) => boolean,
+): string {
+  const pairs: { readonly name: string; readonly text: string }[] = []
+  for (const piece of query.slice(1).split('&')) {
     if (piece === '') continue
     const text = canonicalEscapes(piece)
     const equals = text.indexOf('=')
-    pairs.push({ name: equals === -1 ? text : text.slice(0, equals), text })
+    const name = equals === -1 ? text : text.slice(0, equals)
+    if (counts(name, text.slice(name.length + 1))) pairs.push({ name, text })
   }
-  return pairs
-}
-
-function writeSorted(pairs: Pair[]): string {
+  if (pairs.length === 0) return ''
   // Array sort is stable: `id=1&id=2` and `id=2&id=1` stay two addresses.
   if (pairs.length > 1) pairs.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-  return pairs.map((pair) => pair.text).join('&')
+  return sign + pairs.map((pair) => pair.text).join('&')
 }
 
 const ESCAPE = /%[0-9A-Fa-f]{2}/g
@@ -146,15 +138,15 @@ const UNRESERVED = /[A-Za-z0-9\-._~]/
 // Characters that no address may hold raw but that the URL parser lets through.
 const RAW_BUT_NOT_ALLOWED = /["<>[\\\]^`{|}]/g
 
+const NOT_CANONICAL = /["%<>[\\\]^`{|}]/
+
 /** One spelling for each octet: unreserved characters plain, all other escapes in upper case. */
 function canonicalEscapes(text: string): string {
-  const escaped = RAW_BUT_NOT_ALLOWED.test(text)
-    ? text.replace(RAW_BUT_NOT_ALLOWED, (character) => encodeURIComponent(character))
-    : text
-  RAW_BUT_NOT_ALLOWED.lastIndex = 0
-  if (!escaped.includes('%')) return escaped
-  return escaped.replace(ESCAPE, (octet) => {
-    const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16))
-    return UNRESERVED.test(character) ? character : octet.toUpperCase()
-  })
+  if (!NOT_CANONICAL.test(text)) return text
+  return text
+    .replace(RAW_BUT_NOT_ALLOWED, (character) => encodeURIComponent(character))
+    .replace(ESCAPE, (octet) => {
+      const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16))
+      return UNRESERVED.test(character) ? character : octet.toUpperCase()
+    })
 }
