@@ -1,4 +1,4 @@
-/** A feed import that is killed on its way: nothing has changed, and the next one says the truth. */
+/** A feed import killed on its way: nothing has changed, and the next one says the truth. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
