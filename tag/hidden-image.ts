@@ -5,10 +5,10 @@ export const insertImage = (url: string): HTMLImageElement => {
   const image = new Image()
   // Not `hidden`: a page's own `img { display: block }` would bring it into the layout.
   image.style.cssText = 'display:none!important'
-  image.src = url.replace(/{RAND}/g, () => `${randomNumber()}`)
+  image.src = url.replace(/{RAND}/g, randomNumber)
   document.body.append(image)
   return image
 }
 
 /** Whole and below 2^31, so that every reader of it holds it exactly. */
-export const randomNumber = (): number => Math.floor(Math.random() * 2 ** 31)
+export const randomNumber = (): string => `${Math.floor(Math.random() * 2 ** 31)}`

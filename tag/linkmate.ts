@@ -15,12 +15,13 @@ interface RawPage {
 export interface Linkmate {
   /** A raw link of the page, if the publisher and the page want it to become a smart link. */
   _take(link: Link): void
-  /** Asks for what was taken, in the order it was taken, each address once a session. */
+  /**
+   * Asks for what was taken, in the order it was taken, each address once a session. The service
+   * takes 500 at a time; a look at the page finds fewer.
+   */
   _ask(): void
 }
 
-/** Fewer than the service takes: the top of the page gets its links while the rest is asked for. */
-const LINKS_PER_CALL = 100
 /** The service's limit of an article's name. */
 const NAME_MAX = 255
 /**
@@ -61,30 +62,29 @@ export const makeLinkmate = (
       }
     },
     _ask() {
-      for (let urls = fresh; urls[0]; urls = urls.slice(LINKS_PER_CALL)) {
-        _queue._add({
-          _url: `${_service._base}/api/v1/publishers/${_service._publisherId}/linkmate/smart_links/`,
-          _body: JSON.stringify({
-            article: {
-              name: (document.title || location.host).slice(0, NAME_MAX),
-              url: session._sourceUrl,
-            },
-            links: urls.slice(0, LINKS_PER_CALL).map((raw_url) => ({
-              raw_url,
-              exclusive_match_requested: !!_settings.exclusiveLinks || /#locklink$/i.test(raw_url),
-            })),
-            unwrap_links: _settings.unwrap !== false,
-          }),
-          _done(answer) {
-            for (const { smart_links } of (answer as LinkmateAnswer).data) {
-              for (const { auction_id, url } of smart_links) adoptAll(url, auction_id)
-            }
-            done()
+      if (!fresh[0]) return
+      _queue._add({
+        _url: `${_service._base}/api/v1/publishers/${_service._publisherId}/linkmate/smart_links/`,
+        _body: JSON.stringify({
+          article: {
+            name: (document.title || location.host).slice(0, NAME_MAX),
+            url: session._sourceUrl,
           },
-          // The same links again give the same smart links.
-          _again: REPEATS,
-        })
-      }
+          links: fresh.map((raw_url) => ({
+            raw_url,
+            exclusive_match_requested: !!_settings.exclusiveLinks || /#locklink$/i.test(raw_url),
+          })),
+          unwrap_links: _settings.unwrap !== false,
+        }),
+        _done(answer) {
+          for (const { smart_links } of (answer as LinkmateAnswer).data) {
+            for (const { auction_id, url } of smart_links) adoptAll(url, auction_id)
+          }
+          done()
+        },
+        // The same links again give the same smart links.
+        _again: REPEATS,
+      })
       fresh = []
     },
   }

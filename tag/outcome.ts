@@ -12,6 +12,9 @@ export const applyOutcome = (link: Link, result: AuctionResult, settings: PageSe
   _anchor.href = result.redirect_url + labels(link, settings)
   link._now = _anchor.href
   if (settings.rel !== false) _anchor.relList.add('sponsored', 'nofollow')
+  // Off the network our redirect forwards at once only readers whose browser says which site they
+  // come from (decisions, wrapper URLs); by default browsers say the site and no more.
+  if (link._raw && result.has_winner === false) _anchor.relList.replace('noreferrer', 'noopener')
   _anchor.dataset.soukAuction = JSON.stringify(result)
   link._texts = fillTexts(_anchor, result)
   _anchor.dispatchEvent(new CustomEvent('souk:auction', { bubbles: true, detail: result }))

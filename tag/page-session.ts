@@ -2,6 +2,7 @@
  * One reader on one article: its UUID and the events that carry it (interface 4.7 and 6).
  */
 import type { Consent } from './consent.ts'
+import type { Link } from './link.ts'
 import { REPEATS, type RequestQueue } from './request-queue.ts'
 import type { PageSettings, Service } from './settings.ts'
 
@@ -24,6 +25,8 @@ export interface Parts {
   _queue: RequestQueue
   /** The reader's choice as it is now. */
   _consent: () => Consent
+  /** The links of the present page session. */
+  _links: Map<Element, Link>
 }
 
 /** Begins a page session: a new UUID, then its one page impression (rules 1 and 2). */

@@ -6,6 +6,7 @@
  * throws into the page, and whatever fails, every link still works.
  */
 import { watchConsent } from './consent.ts'
+import type { Link } from './link.ts'
 import { pageReady, watchPage } from './navigation.ts'
 import { type PageLinks, watchLinks } from './page-links.ts'
 import { beginSession } from './page-session.ts'
@@ -17,7 +18,8 @@ const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<vo
   const slug = script.dataset.publisher || settings.publisher
   // A second copy of the tag on a page does nothing.
   if (!slug || settings.links) return
-  settings.links = new Map()
+  const found = new Map<Element, Link>()
+  settings.links = found
   const base = script.src.replace(/\/tag\/[^/]*$/, '')
   const queue = makeQueue()
   await pageReady()
@@ -31,7 +33,13 @@ const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<vo
     }),
     watchConsent(settings),
   ])
-  const parts = { _settings: settings, _service: service, _queue: queue, _consent: consent }
+  const parts = {
+    _settings: settings,
+    _service: service,
+    _queue: queue,
+    _consent: consent,
+    _links: found,
+  }
   settings.parts = parts
 
   let links: PageLinks | undefined
@@ -42,18 +50,18 @@ const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<vo
     const session = beginSession(parts, previousUrl)
     previousUrl = session._sourceUrl
     links = watchLinks(parts, session)
-    settings.links = links._links
-    links._scan()
+    scan()
   }
   const leave = (): void => {
     links?._flush()
     queue._flush()
   }
 
-  watchPage(
-    guarded(land),
-    guarded(() => links?._scan()),
-  )
+  const scan = guarded(() => {
+    if (links?._scan()) setTimeout(scan)
+  })
+
+  watchPage(guarded(land), scan)
   addEventListener('pagehide', guarded(leave))
   land()
 

@@ -36,7 +36,7 @@ export function tryPage(trial: TrialPage, answerAuction?: unknown): TrialResult 
   const before = root.innerHTML
   const service = new TrialService(answerAuction)
   const { links, impressions } = watch(trial, service)
-  links._scan()
+  while (links._scan());
   service.answerAll()
   const anchors = [...root.querySelectorAll<HTMLElement>('a,area')]
   const rewritten = anchors.filter((anchor) => anchor.getAttribute('href')?.startsWith(REDIRECT))
@@ -67,6 +67,7 @@ function watch(
       _service: readService({ data: [configuration] }, BASE),
       _consent: () => ({ _value: 'full', _source: undefined }),
       _queue: service.queue,
+      _links: new Map(),
     },
     {
       _uuid: 'u',

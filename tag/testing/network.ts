@@ -30,10 +30,14 @@ export interface Network {
   readonly web: Web
   /** The service's address as a page writes it. */
   readonly service: string
+  /** The user who has both publishers. */
+  readonly uid: number
   readonly pubId: number
   readonly merchId: number
   /** Makes the smart links of these pages for an article of `daily`; ids in the same order. */
   smartLinks(article: string, urls: readonly string[]): Promise<string[]>
+  /** Resolves once the node has heard of a publisher: within two seconds of its making. */
+  untilKnown(slug: string): Promise<void>
   /** Everything the service has recorded of a page, once it is folded. */
   recorded(articleUrl: string): Promise<Recorded>
 }
@@ -64,7 +68,7 @@ export async function startNetwork(scope: Scope, options: NetworkOptions = {}): 
   scope.after(() => web.close())
   const db = app.node.database
   const service = app.config.baseUrl
-  const pubId = await makePublishers(db)
+  const { uid, pubId } = await makePublishers(db)
   const goods = options.goods ?? 20
   const merchId = await makeShop(db, { web, name: 'kettles', goods, isBidding: true })
   await makeShop(db, { web, name: 'quiet', goods, isBidding: false })
@@ -74,9 +78,13 @@ export async function startNetwork(scope: Scope, options: NetworkOptions = {}): 
     app,
     web,
     service,
+    uid,
     pubId,
     merchId,
     smartLinks: (article, urls) => smartLinks(app, { pubId, article, urls }),
+    untilKnown: async (slug) => {
+      while (!app.node.edge.market.publishersBySlug.has(slug)) await sleep(20)
+    },
     recorded: async (articleUrl) => {
       await app.settled()
       return readRecorded(db, articleUrl)
@@ -86,7 +94,7 @@ export async function startNetwork(scope: Scope, options: NetworkOptions = {}): 
   return network
 }
 
-async function makePublishers(db: Database): Promise<number> {
+async function makePublishers(db: Database): Promise<{ uid: number; pubId: number }> {
   const account = { email: 'editor@daily.example', password: 'long enough', isAdmin: false }
   const { uid } = await createUser(db, account)
   const shared = { ...PUBLISHER_DEFAULTS, uid, epsilon_ppm: 0 }
@@ -98,7 +106,7 @@ async function makePublishers(db: Database): Promise<number> {
     ...shared,
     ...{ name: 'Weekly', slug: 'weekly', domains: ['weekly.localhost'] },
   })
-  return daily.pub_id
+  return { uid, pubId: daily.pub_id }
 }
 
 interface Shop {
@@ -178,7 +186,8 @@ async function smartLinks(
 }
 
 /** Nodes hear of a new campaign within two seconds. */
-async function untilBidding({ app, web, smartLinks: make }: Network): Promise<void> {
+async function untilBidding({ app, web, smartLinks: make, untilKnown }: Network): Promise<void> {
+  await untilKnown('daily')
   const [id = ''] = await make(`${web.host('daily')}/warm-up`, [`${web.host('kettles')}/p/1`])
   for (let tries = 0; tries < 100; tries++) {
     const response = await app.get(`/api/v1/auction/?a=${id}`)

@@ -1,0 +1,106 @@
+/**
+ * What the tags may cost a reader: bytes over the network, and time on a slow phone. The figures
+ * are printed with the run.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { Page } from 'playwright-core'
+import { buildTags, reportSizes } from '../scripts/build-tag.ts'
+import { openPage } from './testing/browser.ts'
+import { startNetwork } from './testing/network.ts'
+
+const LINKS = 500
+const LONG_TASK_MS = 50
+/**
+ * A phone of the slow half, as browsers' own tools emulate it. Here by arithmetic: their slowed
+ * clockwork is of no use on a machine that runs other tests, but processor time is its own.
+ */
+const CPU_SLOWDOWN = 6
+/** Chance (a collection of garbage, a cold cache) only lengthens a task: the best run counts. */
+const RUNS = 3
+
+const network = await startNetwork({ after }, { goods: LINKS })
+
+test('the tags keep their size budgets', async (t) => {
+  const manifest = await buildTags()
+  const { lines, isWithinBudget } = reportSizes(manifest)
+  for (const line of lines) t.diagnostic(line)
+  assert.ok(isWithinBudget, lines.join('\n'))
+})
+
+test('a versioned file is what its name, its hash and the manifest say', async () => {
+  const manifest = await buildTags()
+  const folder = join(import.meta.dirname, '../dist/tag')
+  for (const { file, immutable_file, integrity, gzip_bytes } of Object.values(manifest)) {
+    const bytes = readFileSync(join(folder, file))
+    assert.ok(bytes.equals(readFileSync(join(folder, immutable_file))), file)
+    assert.equal(gzip_bytes, gzipSync(bytes, { level: 9 }).length)
+    const digest = await crypto.subtle.digest('SHA-384', bytes)
+    assert.equal(integrity, `sha384-${Buffer.from(digest).toString('base64')}`)
+    assert.ok(immutable_file.includes(Buffer.from(digest).toString('hex').slice(0, 16)))
+  }
+})
+
+interface TraceEvent {
+  readonly name: string
+  readonly ph: string
+  readonly pid: number
+  readonly tid: number
+  /** Processor time of the thread, in microseconds. */
+  readonly tdur?: number
+  readonly args: { readonly name?: string }
+}
+
+/** Processor time of the page's longest task while `work` goes on, in milliseconds. */
+async function longestTaskMs(page: Page, work: () => Promise<unknown>): Promise<number> {
+  const browser = page.context().browser()
+  assert.ok(browser)
+  await browser.startTracing(page, { categories: ['toplevel'] })
+  await work()
+  const trace = JSON.parse(String(await browser.stopTracing())) as { traceEvents: TraceEvent[] }
+  const events = trace.traceEvents
+  const threadOf = ({ pid, tid }: TraceEvent) => `${pid}:${tid}`
+  const isMain = (event: TraceEvent) => event.args.name === 'CrRendererMain'
+  const main = new Set(events.filter(isMain).map(threadOf))
+  const tasks = events.filter(
+    (event) => event.ph === 'X' && /RunTask$/.test(event.name) && main.has(threadOf(event)),
+  )
+  assert.ok(tasks.length > LINKS, 'the trace has the page’s tasks')
+  return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000
+}
+
+test(`${LINKS} links make no task over ${LONG_TASK_MS} ms on a phone ${CPU_SLOWDOWN} times slower`, async (t) => {
+  const { web, service } = network
+  const links = Array.from(
+    { length: LINKS },
+    (_, at) => `<li><a href="${web.host('kettles')}/p/${at + 1}">Thing ${at + 1}</a></li>`,
+  )
+  web.publish('/many-links', `<!doctype html><title>Links</title><ol>${links.join('\n')}</ol>`)
+  const longest: number[] = []
+  for (let run = 0; run < RUNS; run++) {
+    const { page, quiet, errors } = await openPage(t)
+    await page.goto(`${web.host('daily')}/many-links`)
+    await quiet()
+    const ms = await longestTaskMs(page, async () => {
+      await page.evaluate((src) => {
+        const script = document.createElement('script')
+        script.src = src
+        script.dataset.publisher = 'daily'
+        document.head.append(script)
+      }, `${service}/tag/souk.js`)
+      await page.waitForFunction(
+        (count) => document.querySelectorAll('a[data-souk-auction]').length === count,
+        LINKS,
+        { timeout: 120_000 },
+      )
+    })
+    assert.deepEqual(errors, [])
+    longest.push(ms * CPU_SLOWDOWN)
+  }
+  const figures = longest.map((ms) => `${ms.toFixed(1)} ms`).join(', ')
+  t.diagnostic(`longest task of each run, ${CPU_SLOWDOWN} times slower: ${figures}`)
+  assert.ok(Math.min(...longest) < LONG_TASK_MS, figures)
+})

@@ -1,0 +1,154 @@
+/**
+ * The page tag on real articles (needs ../shared/data/article-pages): 95 to 259 anchors each,
+ * written by nobody who knew of us. Which links it must take is worked out apart, from the text.
+ */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { Parser } from 'htmlparser2'
+import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
+import { insertPublisher } from '../src/accounts/publisher-store.ts'
+import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
+import { insertMerchant } from '../src/catalog/merchant-store.ts'
+import { kitPath } from '../test/kit.ts'
+import { openPage } from './testing/browser.ts'
+import { startNetwork } from './testing/network.ts'
+
+const network = await startNetwork({ after })
+const { web, service, app } = network
+const db = app.node.database
+
+interface Article {
+  readonly name: string
+  readonly html: string
+  readonly anchors: readonly string[] // addresses as written
+  readonly ownDomain: string
+}
+
+/** Links that a browser shows: not those in templates, or in what it shows without scripts. */
+function readArticle(path: string, name: string): Article {
+  const html = gunzipSync(readFileSync(path)).toString('utf8')
+  const anchors: string[] = []
+  let canonical = ''
+  let hidden = 0
+  const parser = new Parser({
+    onopentag(tag, attributes) {
+      if (tag === 'noscript' || tag === 'template') hidden++
+      if (tag === 'link' && attributes.rel === 'canonical') canonical = attributes.href ?? ''
+      if ((tag !== 'a' && tag !== 'area') || hidden > 0 || attributes.href === undefined) return
+      anchors.push(attributes.href)
+    },
+    onclosetag(tag) {
+      if (tag === 'noscript' || tag === 'template') hidden--
+    },
+  })
+  parser.end(html)
+  const ownDomain = new URL(canonical).hostname.replace(/^www\./, '')
+  return { name, html, anchors, ownDomain }
+}
+
+/** The outside links of an article, one entry per anchor, absolute. */
+function outside({ anchors, ownDomain }: Article, articleUrl: string): string[] {
+  return anchors.flatMap((href) => {
+    const url = URL.parse(href, articleUrl)
+    if (url === null || !['http:', 'https:'].includes(url.protocol)) return []
+    const isOwn =
+      url.host === new URL(articleUrl).host || `.${url.hostname}`.endsWith(`.${ownDomain}`)
+    return isOwn || url.href.length > 2000 ? [] : [url.href]
+  })
+}
+
+interface Seen {
+  readonly asked: string[]
+  /** The addresses, as they were, of the anchors that lead elsewhere now. */
+  readonly rewritten: string[]
+  readonly anchors: number
+  readonly errors: string[]
+  readonly impressions: number
+  readonly pages: number
+}
+
+/** Loads an article with the tag of a publisher whose own pages it is. */
+async function see(t: TestContext, article: Article, scope: 'all' | 'network'): Promise<Seen> {
+  const slug = `${scope}-${article.name}`
+  await insertPublisher(db, {
+    ...PUBLISHER_DEFAULTS,
+    ...{ uid: network.uid, name: slug, slug, is_partner: true, linkmate_scope: scope },
+    domains: [article.ownDomain],
+  })
+  await network.untilKnown(slug)
+  const url = `${web.host(slug)}/article`
+  const tag = `<script async src="${service}/tag/souk.js" data-publisher="${slug}"></script>`
+  // The articles' own scripts and pictures are no part of this: only the tag's script may run.
+  const policy = `default-src 'none'; script-src ${service}; connect-src ${service}; img-src ${service}`
+  web.publish('/article', article.html + tag, { 'content-security-policy': policy })
+  const { page, errors, quiet } = await openPage(t)
+  const asked: string[] = []
+  page.on('request', (request) => {
+    if (!request.url().includes('/linkmate/')) return
+    const { links } = JSON.parse(request.postData() ?? '') as { links: { raw_url: string }[] }
+    asked.push(...links.map(({ raw_url }) => raw_url))
+  })
+  await page.goto(url)
+  const before = await page.evaluate(() => Array.from(document.links, ({ href }) => href))
+  await quiet()
+  const now = await page.evaluate(() => Array.from(document.links, ({ href }) => href))
+  const rewritten = before.filter((_, at) => now[at]?.startsWith(`${service}/api/v1/redirect/`))
+  const { links, pages } = await network.recorded(url)
+  return { asked, rewritten, anchors: before.length, errors, impressions: links.length, pages }
+}
+
+const FOLDER = 'article-pages'
+
+function articles(t: TestContext): Article[] {
+  const folder = kitPath(t, FOLDER)
+  if (folder === null) return []
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.html.gz'))
+    .map((file) => readArticle(join(folder, file), file.replace(/\.html\.gz$/, '').slice(0, 20)))
+}
+
+test('on real articles every outside link is taken, each once, and nothing else (needs ../shared/data/article-pages)', async (t) => {
+  for (const article of articles(t)) {
+    const seen = await see(t, article, 'all')
+    const wanted = outside(article, `${web.host(`all-${article.name}`)}/article`)
+    assert.equal(seen.anchors, article.anchors.length, article.name)
+    assert.deepEqual(seen.asked, [...new Set(wanted)], article.name)
+    assert.equal(seen.rewritten.length, wanted.length, article.name)
+    assert.equal(seen.impressions, wanted.length, article.name)
+    assert.equal(seen.pages, 1, article.name)
+    assert.deepEqual(seen.errors, [], article.name)
+    t.diagnostic(
+      `${article.name}: ${seen.anchors} anchors, ${wanted.length} outside, ` +
+        `${seen.asked.length} distinct, ${seen.rewritten.length} rewritten`,
+    )
+  }
+})
+
+test('a publisher who wants only the network’s shops gets only those, and a page without any stays as it is (needs ../shared/data/article-pages)', async (t) => {
+  const found = articles(t)
+  if (found.length === 0) return
+  await insertMerchant(db, {
+    ...MERCHANT_DEFAULTS,
+    name: 'A large shop',
+    domains: ['amazon.com', 'amzn.to'],
+  })
+  let changed = 0
+  for (const article of found) {
+    const seen = await see(t, article, 'network')
+    const wanted = outside(article, `${web.host(`network-${article.name}`)}/article`)
+    const isShop = (href: string) => /^https?:\/\/([\w-]+\.)*(amazon\.com|amzn\.to)\//.test(href)
+    assert.deepEqual(
+      seen.rewritten.filter((href) => !/amazon\.com|amzn\.to/.test(decodeURIComponent(href))),
+      [],
+      article.name,
+    )
+    assert.deepEqual(seen.rewritten.filter(isShop), wanted.filter(isShop), article.name)
+    if (article.name.includes('engadget')) assert.deepEqual(seen.rewritten, [])
+    assert.deepEqual(seen.errors, [], article.name)
+    changed += seen.rewritten.length
+  }
+  assert.ok(changed > 0)
+})
