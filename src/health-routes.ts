@@ -21,12 +21,12 @@ export const healthRoutes =
     })
   }
 
-async function isStorageReady({ database, appender, log }: Node): Promise<boolean> {
+async function isStorageReady({ database, appender, isHeld, log }: Node): Promise<boolean> {
   const late = Promise.withResolvers<false>()
   const timer = setTimeout(() => late.resolve(false), READY_TIMEOUT_MS)
   try {
     const answered = database.row(sql`select 1`).then(() => true)
-    return (await Promise.race([answered, late.promise])) && !appender.isLogAway()
+    return (await Promise.race([answered, late.promise])) && !appender.isLogAway() && isHeld()
   } catch (error) {
     log.warn({ err: error }, 'not ready')
     return false

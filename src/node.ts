@@ -28,7 +28,12 @@ import { type Geo, openGeo } from './platform/geo.ts'
 import { type IdSource, makeIdSource } from './platform/ids.ts'
 import type { Logger } from './platform/log.ts'
 import { migrate } from './platform/migrate.ts'
-import { claimNode, recordSpoolDrained, spoolOwner } from './platform/node-registry.ts'
+import {
+  claimNode,
+  type NodeClaim,
+  recordSpoolDrained,
+  spoolOwner,
+} from './platform/node-registry.ts'
 import type { Database } from './platform/postgres.ts'
 import { keptSecret } from './platform/secrets.ts'
 import { openSpool } from './platform/spool.ts'
@@ -48,6 +53,8 @@ export interface Node {
   readonly sealer: Sealer
   readonly eventLog: EventLog
   readonly appender: DurableAppend
+  /** False once another process has this one's number: it must be replaced. */
+  readonly isHeld: () => boolean
   readonly book: LeaseBook
   readonly outlooks: OutlookBook
   readonly edge: Edge
@@ -78,15 +85,56 @@ interface Opening {
   readonly closers: Closers
 }
 
-async function openParts(config: Config, { log, now, closers }: Opening): Promise<Node> {
+async function openParts(config: Config, opening: Opening): Promise<Node> {
+  const { log, now } = opening
+  const metrics = makeMetrics()
+  const database = await openMigrated(config, opening)
+  const hashKeys = await openUpkeep(database, opening)
+  const book = new LeaseBook()
+  const recording = await openLog(config, opening, { database, metrics, book })
+  const geo = await openGeo({ header: config.geoHeader, database: config.geoipDb })
+  const outlooks = new OutlookBook()
+  const parts = { database, metrics, book, outlooks, geo, claim: recording.claim }
+  const edge = await openEdge(config, opening, parts)
+  return {
+    config,
+    log,
+    now,
+    database,
+    metrics,
+    ids: recording.ids,
+    geo,
+    hashKeys,
+    sealer: new Sealer(config.sealingKeys ?? (await ownSealingKeys(config.dataDir))),
+    eventLog: recording.eventLog,
+    appender: recording.appender,
+    isHeld: () => recording.claim.isHeld(),
+    book,
+    outlooks,
+    edge,
+    destinations: await openDestinations(config, opening),
+    close: () => opening.closers.close(),
+  }
+}
+
+const reporter =
+  ({ log }: Opening) =>
+  (what: string) =>
+  (error: unknown): void =>
+    log.error({ err: error }, what)
+
+async function openMigrated(config: Config, { log, closers }: Opening): Promise<Database> {
   const storage = await openStorage(config, { applicationName: 'souk', log })
   closers.add('storage', () => storage.close())
-  const database = storage.db
   const { from, to } = await migrate(storage.connection, MIGRATIONS_FOLDER)
   if (from < to) log.info({ from, to }, 'migrated')
-  const metrics = makeMetrics()
-  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what)
+  return storage.db
+}
 
+/** What must always be some way ahead: keys of hashes and partitions of the log. */
+async function openUpkeep(database: Database, opening: Opening): Promise<HashKeys> {
+  const { now, closers } = opening
+  const onError = reporter(opening)
   const hashKeys = new HashKeys(database)
   await hashKeys.refresh(now())
   const refresh = setInterval(
@@ -94,13 +142,20 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
     HASH_KEYS_REFRESH_MS,
   )
   closers.add('hash keys', async () => clearInterval(refresh))
-  const partitions = await startPartitionUpkeep({
-    db: database,
-    now,
-    onError: onError('partitions'),
-  })
+  const upkeep = { db: database, now, onError: onError('partitions') }
+  const partitions = await startPartitionUpkeep(upkeep)
   closers.add('partitions', () => partitions.close())
+  return hashKeys
+}
 
+/** The log, the spool beside it, and the number under which this process writes to both. */
+async function openLog(
+  config: Config,
+  opening: Opening,
+  { database, metrics, book }: { database: Database; metrics: Metrics; book: LeaseBook },
+) {
+  const { log, now, closers } = opening
+  const onError = reporter(opening)
   const eventLog = await openEventLog(config, database, onError('event log'))
   closers.add('event log', () => eventLog.close())
   const spool = await openSpool({
@@ -108,7 +163,6 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
     bytesMax: SPOOL_BYTES_MAX,
     onDamage: (problem) => log.error({ problem }, 'the spool is damaged'),
   })
-  const book = new LeaseBook()
   const claim = await claimNode({
     db: database,
     host: hostname(),
@@ -119,14 +173,11 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
   })
   closers.add('node number', () => claim.release({ isSpoolEmpty: spool.isEmpty() }))
   const ids = makeIdSource({ nodeId: claim.nodeId, now })
-  const lastWord = (of: NodeIdentity) =>
-    newEvent({
-      id: ids.next(),
-      atMs: now(),
-      lane: MONEY_LANE,
-      type: EVENT_TYPE.leaseClose,
-      body: leaseCloseBody(of),
-    })
+  const lastWord = (of: NodeIdentity) => {
+    const { leaseClose: type } = EVENT_TYPE
+    const body = leaseCloseBody(of)
+    return newEvent({ id: ids.next(), atMs: now(), lane: MONEY_LANE, type, body })
+  }
   await spool.recordOwner(spoolOwner(claim))
   // After the appender, which brings the last clicks to the log. What cannot be brought stays in
   // the spool, and whoever carries it there says the last word.
@@ -138,10 +189,10 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
     spool,
     counters: metrics.append,
     isAccepting: () => claim.isHeld(),
-    onLogState: ({ isAway, error }) =>
-      isAway
-        ? log.warn({ err: error }, 'the event log is away')
-        : log.info('the event log is back'),
+    onLogState: ({ isAway, error }) => {
+      if (isAway) log.warn({ err: error }, 'the event log is away')
+      else log.info('the event log is back')
+    },
     onProblem: onError('event log'),
     onAdoptedDrained: async (owner) => {
       if (owner === '') return
@@ -150,15 +201,23 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
     },
   })
   closers.add('appender', () => appender.close())
+  return { eventLog, claim, ids, appender }
+}
 
-  const outlooks = new OutlookBook()
+async function openEdge(
+  config: Config,
+  opening: Opening,
+  parts: Pick<Node, 'database' | 'metrics' | 'book' | 'outlooks' | 'geo'> & { claim: NodeClaim },
+): Promise<Edge> {
+  const { now, closers } = opening
+  const { database, metrics, book, outlooks, geo } = parts
+  const onError = reporter(opening)
   const receipts = new ReceiptQueue({
     db: database,
     onDropped: (count) => metrics.receiptsDropped.inc(count),
     onError: onError('receipts not written'),
   })
   closers.add('receipts', () => receipts.close())
-  const geo = await openGeo({ header: config.geoHeader, database: config.geoipDb })
   const edge = await Edge.open({
     database,
     book,
@@ -171,40 +230,19 @@ async function openParts(config: Config, { log, now, closers }: Opening): Promis
   })
   closers.add('edge', () => edge.close())
   if (config.roles.has('edge')) {
-    const leases = startLeaseLoop({
-      book,
-      db: database,
-      identity: claim,
-      now,
-      onError: onError('leases'),
-    })
+    const identity = parts.claim
+    const leases = startLeaseLoop({ book, db: database, identity, now, onError: onError('leases') })
     closers.add('leases', () => leases.close())
   }
-  const destinations = new Destinations(
-    join(config.dataDir, 'destinations.tsv'),
-    onError('destinations'),
-  )
-  await destinations.open()
-  closers.add('destinations', () => destinations.close())
+  return edge
+}
 
-  return {
-    config,
-    log,
-    now,
-    database,
-    metrics,
-    ids,
-    geo,
-    hashKeys,
-    sealer: new Sealer(config.sealingKeys ?? (await ownSealingKeys(config.dataDir))),
-    eventLog,
-    appender,
-    book,
-    outlooks,
-    edge,
-    destinations,
-    close: () => closers.close(),
-  }
+async function openDestinations(config: Config, opening: Opening): Promise<Destinations> {
+  const path = join(config.dataDir, 'destinations.tsv')
+  const destinations = new Destinations(path, reporter(opening)('destinations'))
+  await destinations.open()
+  opening.closers.add('destinations', () => destinations.close())
+  return destinations
 }
 
 /** Made once and kept; several nodes need the same ones in SOUK_SECRETS. */

@@ -4,6 +4,7 @@
  * Run by graphile-worker, so that of many workers one does each job, and a job that failed is
  * tried again.
  */
+import { setImmediate as turn } from 'node:timers/promises'
 import {
   type CronItem,
   Logger,
@@ -12,7 +13,10 @@ import {
   run,
   type TaskList,
 } from 'graphile-worker'
-import { ensureEventPartitions } from './events/partitions.ts'
+import { listPublishers, setExploration } from './accounts/publisher-store.ts'
+import { unpackReceipt } from './auction/receipt.ts'
+import { receiptsOfPublisher } from './auction/receipt-store.ts'
+import { ExploringDay, nextEpsilonPpm } from './auction/regret.ts'
 import type { Node } from './node.ts'
 import { sql } from './platform/sql.ts'
 
@@ -33,15 +37,11 @@ interface Schedule {
 
 export const SCHEDULES: readonly Schedule[] = [
   {
-    task: 'event_partitions',
-    cron: '10 * * * *',
-    work: ({ database, now }) => ensureEventPartitions(database, now()),
-  },
-  {
     task: 'forget_hash_keys',
     cron: '20 * * * *',
     work: ({ hashKeys, now }) => hashKeys.forget(now()),
   },
+  { task: 'guard_exploration', cron: '30 0 * * *', work: guardExploration },
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetResponses },
   { task: 'forget_page_sessions', cron: '50 3 * * *', work: forgetPageSessions },
@@ -66,6 +66,20 @@ export async function startSchedules(node: Node): Promise<{ close(): Promise<voi
     }),
   })
   return { close: () => runner.stop() }
+}
+
+/** What exploring cost each publisher yesterday sets how much it explores today (economics 1.4). */
+async function guardExploration({ database, now }: Node): Promise<void> {
+  const day = new Date(now() - DAY_MS).toISOString().slice(0, 10)
+  for (const { pub_id: pubId, epsilon_ppm } of await listPublishers(database, { uid: null })) {
+    const cost = new ExploringDay()
+    for await (const receipts of receiptsOfPublisher(database, { pubId, day })) {
+      for (const { packed } of receipts) cost.add(unpackReceipt(packed))
+      await turn()
+    }
+    const next = nextEpsilonPpm(epsilon_ppm, cost)
+    if (next !== epsilon_ppm) await setExploration(database, { pubId, epsilonPpm: next })
+  }
 }
 
 /** Receipts of clicked results are kept for ever, all others for RECEIPT_HOURS. */

@@ -127,3 +127,13 @@ async function namingSlug<T>(slug: string, write: () => Promise<T>): Promise<T> 
 function toPublisher(row: PublisherRow): Publisher {
   return { ...row, floor_micros: micros(Number(row.floor_micros)) }
 }
+
+/** The exploration guard's own change: what the publisher was set to is where it begins. */
+export async function setExploration(
+  db: Db,
+  { pubId, epsilonPpm }: { pubId: number; epsilonPpm: number },
+): Promise<void> {
+  await db.run(sql`
+    update publisher set epsilon_ppm = ${epsilonPpm}, datetime_updated = now()
+    where pub_id = ${pubId}`)
+}

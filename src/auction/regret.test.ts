@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { hold, resultNumber } from '../../test/auction-world.ts'
 import { winnerPropensity } from './propensity.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'
-import { exploringDay, nextEpsilonPpm } from './regret.ts'
+import { ExploringDay, nextEpsilonPpm } from './regret.ts'
 
 const amount = fc.double({ min: 0, max: 1e12, noNaN: true })
 
@@ -50,7 +50,9 @@ test("a day's regret and revenue are the publisher's part of each auction, click
   )
   const lost = held.filter(({ winner }) => winner === 'fresh').length
   assert.ok(lost > 20 && lost < 120)
-  const { regretMicros, revenueMicros } = exploringDay(auctions)
+  const day = new ExploringDay()
+  for (const auction of auctions) day.add(auction)
+  const { regretMicros, revenueMicros } = day
   assert.ok(Math.abs(regretMicros - lost * 20_000 * 0.75) < 1e-3)
   assert.ok(Math.abs(revenueMicros - (lost * 100_000 + (200 - lost) * 120_000) * 0.75) < 1e-3)
 })

@@ -31,15 +31,13 @@ function clip(epsilonPpm: number): number {
   return Math.round(Math.min(Math.max(epsilonPpm, EPSILON_MIN_PPM), EPSILON_MAX_PPM))
 }
 
-/** What exploring cost a publisher and what it earned, as if each auction were clicked once. */
-export function exploringDay(auctions: Iterable<StoredAuction>): {
-  regretMicros: number
-  revenueMicros: number
-} {
-  const day = { regretMicros: 0, revenueMicros: 0 }
-  for (const { set, request, outcome } of auctions) {
-    day.regretMicros += (outcome.regretMicros * request.publisher.sharePpm) / PPM
-    day.revenueMicros += earningsPerClick(set, request, outcome)
+/** What exploring cost a publisher in a day and what it earned, as if each auction were clicked once. */
+export class ExploringDay {
+  regretMicros = 0
+  revenueMicros = 0
+
+  add({ set, request, outcome }: StoredAuction): void {
+    this.regretMicros += (outcome.regretMicros * request.publisher.sharePpm) / PPM
+    this.revenueMicros += earningsPerClick(set, request, outcome)
   }
-  return day
 }

@@ -161,8 +161,12 @@ function addErrorHandlers(http: FastifyInstance, options: HttpOptions, methodsOf
   http.setNotFoundHandler((request, reply) => {
     const { methods, cors } = methodsOf(request.url)
     const [mode, origin] = [cors, request.headers.origin]
-    if (methods.length === 0) throw new ApiError('notFound', { message: 'No such path' })
-    if (request.method === 'OPTIONS') {
+    const isPreflight = request.method === 'OPTIONS' && methods.length > 0
+    // A route of this very method that found nothing itself, such as a file, says the same.
+    if (!isPreflight && (methods.length === 0 || methods.includes(request.method))) {
+      throw new ApiError('notFound', { message: 'No such path' })
+    }
+    if (isPreflight) {
       const allowedOrigins = options.corsOrigins
       reply.headers(preflightHeaders({ mode, origin, allowedOrigins, methods }))
       return reply.status(204).header('allow', methods.join(', ')).send()

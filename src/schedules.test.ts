@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startApi } from '../test/api.ts'
+import { KETTLE, makeMarket, runAuction, until } from '../test/market.ts'
+import { micros } from './platform/money.ts'
+import { sql } from './platform/sql.ts'
+import { SCHEDULES } from './schedules.ts'
+
+const HOUR_MS = 3_600_000
+let aheadMs = 0
+const api = await startApi({ after }, { now: () => Date.now() + aheadMs })
+const market = await makeMarket(api, { epsilon_ppm: 100_000 })
+await market.campaign(market.kettles, { bid_micros: micros(600_000) })
+
+const work = async (task: string): Promise<void> => {
+  const schedule = SCHEDULES.find((item) => item.task === task)
+  assert.ok(schedule, task)
+  await schedule.work(api.app.node)
+}
+const receipts = async () => {
+  const row = await api.db.row<{ n: string }>(sql`select count(*) as n from receipt`)
+  return Number(row?.n)
+}
+
+test('receipts are kept for RECEIPT_HOURS, those of clicked results for ever', async () => {
+  const link = await market.link(KETTLE)
+  await runAuction(api, link)
+  await fetch(`${api.url}/${link}`, {
+    redirect: 'manual',
+    headers: { 'user-agent': 'Mozilla/5.0 Chrome/149.0 Safari/537.36' },
+  })
+  await api.app.settled()
+  await until(async () => (await receipts()) === 2)
+  await work('forget_receipts')
+  assert.equal(await receipts(), 2)
+  aheadMs += 49 * HOUR_MS
+  await work('forget_receipts')
+  assert.equal(await receipts(), 1)
+})
+
+test('a day that exploring cost nothing lets it grow to its ceiling, never from off', async () => {
+  aheadMs = 24 * HOUR_MS
+  await api.db.run(sql`update publisher set epsilon_ppm = 5000`)
+  const off = await api.account({ epsilon_ppm: 0 })
+  await work('guard_exploration')
+  const rows = await api.db.rows<{ pub_id: number; epsilon_ppm: number }>(sql`
+    select pub_id, epsilon_ppm from publisher`)
+  const epsilon = new Map(rows.map((row) => [row.pub_id, row.epsilon_ppm]))
+  assert.equal(epsilon.get(market.account.pubId), 100_000)
+  assert.equal(epsilon.get(off.pubId), 0)
+})
+
+test('every other schedule runs on a fresh network', async () => {
+  for (const { task } of SCHEDULES) await work(task)
+})
