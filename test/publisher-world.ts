@@ -13,6 +13,8 @@ export interface PublisherWorld {
   readonly publisher: Publisher
   readonly merchant: Merchant
   readonly headers: { readonly authorization: string }
+  /** Makes a campaign of the merchant that has no cap; its id. */
+  addCampaign(): Promise<number>
   /** Makes an article with one link; the ids of both. */
   addArticle(name: string): Promise<{ articleId: number; auctionId: string; url: string }>
 }
@@ -36,12 +38,20 @@ export async function makePublisherWorld(db: Db, slug = 'gazette'): Promise<Publ
     publisher,
     merchant,
     headers: { authorization: `SERVICE-API-KEY ${key}` },
+    addCampaign: () => addCampaign(db, merchant),
     addArticle: (name) => addArticle(db, publisher, name),
   }
 }
 
 /** Before anything that a test makes happen: impressions count from an article's first day on. */
 const LONG_AGO = new Date('2020-01-01T00:00:00Z')
+
+async function addCampaign(db: Db, { merch_id }: Merchant): Promise<number> {
+  const row = await db.row<{ campaign_id: number }>(sql`
+    insert into campaign (merch_id, model, rate_ppm) values (${merch_id}, 'cpa', 100000)
+    returning campaign_id`)
+  return row?.campaign_id ?? 0
+}
 
 async function addArticle(db: Db, { pub_id, uid }: Publisher, name: string) {
   const url = `https://gazette.example/${encodeURIComponent(name)}`

@@ -128,8 +128,9 @@ export type Decision =
   | { readonly kind: 'approve' }
   | { readonly kind: 'reject'; readonly reason: string }
 
-/** A person's decision. Rejecting what is locked changes nothing. */
+/** A person's decision. Rejecting what is locked, or nobody has told of, changes nothing. */
 export function addDecision(account: OrderAccount, decision: Decision, atMs: number): OrderAccount {
+  if (account.acceptedAtMs === null) return account
   if (decision.kind === 'approve') return { ...account, isApproved: true }
   if (!isOpen(datesOf(account), atMs)) return account
   return { ...account, rejection: { reason: decision.reason, atMs } }

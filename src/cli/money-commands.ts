@@ -136,8 +136,22 @@ const REPORT_COMMANDS: readonly CommandSpec<unknown>[] = [
   }),
 ]
 
+const PROOF_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command<OptionsOf<Reports['reconcileCommand']>>({
+    name: 'reconcile',
+    help: 'Recomputes every figure from the event log; ends with 1 on any difference.',
+    options: [
+      { flags: '--from <D>', help: 'first day (the first there is)', read: readDay },
+      { flags: '--to <D>', help: 'last day (the last there is)', read: readDay },
+    ],
+    run: async (context, options) => (await reports()).reconcileCommand(context, options),
+    isRefusal: (result) => (result as { differences: unknown[] }).differences.length > 0,
+  }),
+]
+
 export const MONEY_COMMANDS: readonly CommandSpec<unknown>[] = [
   ...INTAKE_COMMANDS,
   ...PAYMENT_COMMANDS,
   ...REPORT_COMMANDS,
+  ...PROOF_COMMANDS,
 ]

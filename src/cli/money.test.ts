@@ -22,6 +22,7 @@ const world = await makePublisherWorld(db)
 const merchId = world.merchant.merch_id
 const pubId = world.publisher.pub_id
 const article = await world.addArticle('Ten mugs')
+const campaignId = await world.addCampaign()
 const folder = await mkdtemp(join(tmpdir(), 'souk-money-'))
 after(() => rm(folder, { recursive: true }))
 
@@ -61,9 +62,10 @@ async function file(name: string, text: string): Promise<string> {
 }
 
 const events = new MoneyEvents()
+const own = { pubId, merchId, campaignId, auctionId: article.auctionId }
 async function tellClicks(...names: [string, Partial<StoredEvent>][]): Promise<void> {
   const clicks = names.map(([name, fields]) =>
-    events.click(name, CLICKED_MS, { pubId, merchId, auctionId: article.auctionId, ...fields }),
+    events.click(name, CLICKED_MS, { ...own, ...fields }),
   )
   await log.append(clicks.map(({ seq: _, day: __, ...event }) => event))
   await log.fold()
@@ -287,4 +289,16 @@ test('reports are exported to files', async () => {
   ]) {
     assert.equal((await souk('export', ...wrong)).code, 1)
   }
+})
+
+test('all of this reconciles with the event log', async () => {
+  const result = await done('reconcile')
+  assert.deepEqual(result.differences, [])
+  assert.ok(result.orders > 2 && result.clicks > 5)
+  await db.run(sql`update stats_day set earnings_micros = earnings_micros + 1
+    where ctid = (select min(ctid) from stats_day)`)
+  const { code, json } = await souk('reconcile', '--from', '2026-04-01', '--to', '2026-04-30')
+  assert.equal(code, 1)
+  assert.equal(json.differences.length, 1)
+  assert.equal(json.differences[0].column, 'earnings_micros')
 })

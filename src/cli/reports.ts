@@ -1,5 +1,6 @@
 /** Commands that write reports, statements and what is to be paid. */
 import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
+import { reconcile } from '../ledger/reconcile.ts'
 import { badRequest } from '../platform/errors.ts'
 import { exportReport } from '../reports/export.ts'
 import { openReports } from '../reports/read-report.ts'
@@ -39,6 +40,17 @@ export async function exportCommand(
     isGzip: options.gzip === true,
   })
   return { files }
+}
+
+export async function reconcileCommand(
+  context: CommandContext,
+  { from = null, to = null }: { readonly from?: string | null; readonly to?: string | null },
+) {
+  if (from !== null && to !== null && to < from) {
+    throw badRequest([{ field: 'to', rule: 'must not be before from' }])
+  }
+  const onProgress = (line: string) => context.progress(line)
+  return reconcile(await context.database(), { from, to, onProgress })
 }
 
 function requireReport(name: string): ReportName {

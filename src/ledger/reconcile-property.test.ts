@@ -1,0 +1,190 @@
+/**
+ * Two programs that share nothing, the fold and reconcile's SQL, on histories that nobody thought
+ * of: whatever is told in whatever order, they come to the same figures.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import { sql } from '../platform/sql.ts'
+import { reconcile } from './reconcile.ts'
+import { issueStatements } from './statement-store.ts'
+
+const HOUR_MS = 3_600_000
+const db = await testDatabase()
+const log = openFoldedLog({ after }, db)
+const worlds = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')] as const
+const merchId = worlds[0].merchant.merch_id
+const campaigns = [await worlds[0].addCampaign(), await worlds[0].addCampaign()]
+const articles = [await worlds[0].addArticle('One'), await worlds[1].addArticle('Two')] as const
+const CLICKS = ['a', 'b', 'c', 'd'] as const
+
+const clickArbitrary = fc.record({
+  kind: fc.constant('click'),
+  name: fc.constantFrom(...CLICKS),
+  world: fc.constantFrom(0, 1),
+  campaign: fc.constantFrom(...campaigns),
+  terms: fc.constantFrom(
+    { model: MODEL.cpc, priceMicros: 399_999, reservedMicros: 399_999 },
+    { model: MODEL.cpa, priceMicros: 81_234 },
+    { model: MODEL.epp, priceMicros: 1_500_001 },
+  ),
+  sharePpm: fc.constantFrom(750_000, 333_333),
+  reason: fc.constantFrom(REASON.ok, REASON.ok, REASON.ok, REASON.unfunded, REASON.robot),
+  visitor: fc.constantFrom(null, 'v1', 'v2'),
+  result: fc.constantFrom('r1', 'r2', 'r3', 'r4'),
+})
+const linesArbitrary = fc.array(
+  fc.tuple(
+    fc.constantFrom('A1', 'B 1', 'ö/%'),
+    fc.integer({ min: 0, max: 5000 }),
+    fc.integer({ min: 1, max: 4 }),
+  ),
+  { maxLength: 4 },
+)
+const orderArbitrary = fc.record({
+  kind: fc.constant('order'),
+  id: fc.constantFrom('o1', 'o 2'),
+  source: fc.constantFrom('pixel', 'import', 's2s'),
+  exact: fc.option(fc.constantFrom(...CLICKS)),
+  remembered: fc.option(fc.constantFrom(...CLICKS)),
+  valueMicros: fc.option(fc.constantFrom(0, 10_000, 550_000_000, 123_456_789)),
+  updatedHours: fc.integer({ min: -2, max: 2 }),
+  lines: linesArbitrary,
+  isCancelled: fc.constantFrom(false, false, false, true),
+  isHeld: fc.constantFrom(false, false, true),
+})
+const returnArbitrary = fc.record({
+  kind: fc.constant('return'),
+  id: fc.constantFrom('o1', 'o 2'),
+  returnId: fc.constantFrom('r1', 'r2', 'r3'),
+  product: fc.constantFrom('A1', 'B 1', 'ö/%', null),
+  line: fc.constantFrom(null, null, 0, 1),
+  quantity: fc.integer({ min: 1, max: 3 }),
+})
+const decisionArbitrary = fc.record({
+  kind: fc.constant('decision'),
+  id: fc.constantFrom('o1', 'o 2'),
+  decision: fc.constantFrom({ kind: 'approve' }, { kind: 'reject', reason: 'fraud' }),
+})
+const reversalArbitrary = fc.record({
+  kind: fc.constant('reversal'),
+  name: fc.constantFrom(...CLICKS),
+})
+const paymentArbitrary = fc.record({
+  kind: fc.constant('payment'),
+  reference: fc.constantFrom('p1', 'p2'),
+  micros: fc.integer({ min: 1, max: 60_000_000 }),
+})
+type Told =
+  | Item<typeof clickArbitrary>
+  | Item<typeof orderArbitrary>
+  | Item<typeof returnArbitrary>
+  | Item<typeof decisionArbitrary>
+  | Item<typeof reversalArbitrary>
+  | Item<typeof paymentArbitrary>
+type Item<A> = A extends fc.Arbitrary<infer T> ? T : never
+
+const historyArbitrary = fc.array(
+  fc.record({
+    afterHours: fc.constantFrom(0, 0, 0.2, 1, 30, 2000),
+    told: fc.oneof(
+      { arbitrary: clickArbitrary, weight: 5 },
+      { arbitrary: orderArbitrary, weight: 5 },
+      { arbitrary: returnArbitrary, weight: 3 },
+      { arbitrary: decisionArbitrary, weight: 1 },
+      { arbitrary: reversalArbitrary, weight: 1 },
+      { arbitrary: paymentArbitrary, weight: 1 },
+    ) as fc.Arbitrary<Told>,
+  }),
+  { minLength: 4, maxLength: 30 },
+)
+
+function eventOf(events: MoneyEvents, told: Told, atMs: number): StoredEvent {
+  switch (told.kind) {
+    case 'click': {
+      const article = articles[told.world as 0 | 1]
+      return events.click(told.name, atMs, {
+        merchId,
+        pubId: worlds[told.world as 0 | 1].publisher.pub_id,
+        auctionId: article.auctionId,
+        campaignId: told.campaign,
+        ...told.terms,
+        sharePpm: told.sharePpm,
+        reason: told.reason,
+        resultNumber: Buffer.from(clickId(told.result), 'hex'),
+        visitorKey: told.visitor === null ? null : Buffer.from(told.visitor.padEnd(16)),
+      })
+    }
+    case 'order': {
+      const report = {
+        source: told.source as 'pixel' | 'import' | 's2s',
+        updated_at_ms: atMs + told.updatedHours * HOUR_MS,
+        value_micros: told.valueMicros,
+        lines: told.lines.map(([id, cents, quantity]) => orderLine(id, cents, quantity)),
+        is_cancelled: told.isCancelled,
+        hold: told.isHeld ? ('review' as const) : null,
+      }
+      return events.order(told.id, atMs, {
+        merchId,
+        report,
+        ...(told.exact === null ? {} : { exact: told.exact }),
+        ...(told.remembered === null ? {} : { click: told.remembered }),
+      })
+    }
+    case 'return': {
+      const { returnId: return_id, product: product_id, line, quantity } = told
+      return {
+        ...events.goodsBack(told.id, atMs, { return_id, product_id, line, quantity }),
+        merchId,
+      }
+    }
+    case 'decision':
+      return { ...events.decision(told.id, atMs, told.decision), merchId }
+    case 'reversal': {
+      const body = JSON.stringify({ click_id: clickId(told.name), reason: 'bought' })
+      return events.at(atMs, { type: EVENT_TYPE.reversal, body })
+    }
+    case 'payment': {
+      const { reference, micros: amount_micros } = told
+      const body = JSON.stringify({ reference, paid_on: '2026-03-01', amount_micros })
+      return events.at(atMs, { type: EVENT_TYPE.payment, merchId, body })
+    }
+    default:
+      throw new Error('unknown kind')
+  }
+}
+
+test('whatever is told, the fold and the SQL of reconcile come to the same figures', async () => {
+  await fc.assert(
+    fc.asyncProperty(historyArbitrary, async (history) => {
+      await db.run(sql`alter table ledger_transaction disable trigger user`)
+      await db.run(sql`
+        truncate event, click, merchant_order, order_line, order_return, order_return_line,
+          stats_day, stats_change, ledger_line, ledger_transaction, merchant_payment, statement,
+          budget_account`)
+      const events = new MoneyEvents()
+      let atMs = START_MS
+      const seen = new Set<string>()
+      const told = history.flatMap(({ afterHours, told }) => {
+        atMs += afterHours * HOUR_MS
+        // The edge mints a click id once.
+        if (told.kind === 'click' && seen.has(told.name)) return []
+        if (told.kind === 'click') seen.add(told.name)
+        const { seq: _, day: __, ...event } = eventOf(events, told, atMs)
+        return [event]
+      })
+      await log.append(told)
+      await log.fold()
+      await issueStatements(db, { now: new Date(atMs + 3000 * HOUR_MS) })
+      const { differences } = await reconcile(db, { from: null, to: null })
+      assert.deepEqual(differences, [])
+    }),
+    { numRuns: 40 },
+  )
+})

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { makeBusyLog } from '../../test/busy-log.ts'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { EVENT_TYPE } from '../events/event.ts'
+import { identifier, type Sql, sql } from '../platform/sql.ts'
+import { reconcile } from './reconcile.ts'
+import { issueStatements } from './statement-store.ts'
+
+const db = await testDatabase()
+const log = openFoldedLog({ after }, db)
+const events = await makeBusyLog(
+  await makePublisherWorld(db),
+  await makePublisherWorld(db, 'other'),
+)
+await log.append(events)
+await log.fold()
+await issueStatements(db, { now: new Date('2026-08-02T00:00:00Z') })
+
+const everything = { from: null, to: null }
+
+test('a log with everything in it reconciles without a difference', async () => {
+  const lines: string[] = []
+  const onProgress = (line: string) => lines.push(line)
+  const { differences, ...counted } = await reconcile(db, { ...everything, onProgress })
+  assert.deepEqual(differences, [])
+  assert.deepEqual(counted, {
+    from: '2026-03-02',
+    to: '2026-07-10',
+    events: events.length,
+    clicks: events.filter(({ type }) => type === EVENT_TYPE.click).length,
+    orders: events.filter(({ type }) => type === EVENT_TYPE.order).length,
+  })
+  assert.match(lines.join('\n'), /comparing ledger: \d+ ms/)
+})
+
+test('any range of days reconciles too', async () => {
+  for (const [from, to] of [
+    ['2026-03-02', '2026-03-02'],
+    ['2026-03-03', '2026-03-05'],
+    ['2026-06-01', '2026-12-31'],
+    ['2027-01-01', '2027-01-01'],
+  ] as const) {
+    const { differences } = await reconcile(db, { from, to })
+    assert.deepEqual(differences, [], `${from} to ${to}`)
+  }
+})
+
+/** Tables of the fold and the columns that a figure or a cent stands in. */
+const OUTPUT: Readonly<Record<string, string>> = {
+  click: `day at pub_id article_id merch_id campaign_id model price_micros share_ppm paid_micros
+    publisher_micros reason`,
+  stats_day: `day pub_id article_id merch_id clicks invalid_clicks unfunded_clicks placements
+    sales revenue_micros earnings_micros`,
+  stats_change: 'day pub_id article_id merch_id clicks sales revenue_micros earnings_micros',
+  ledger_line: 'day merch_id pub_id article_id amount_micros',
+  ledger_transaction: 'day event_id',
+  merchant_order: `event_id day accepted_at pub_id article_id campaign_id locks_at revenue_micros
+    commission_micros earnings_micros net_sales net_revenue_micros net_commission_micros
+    net_earnings_micros`,
+  order_line: 'quantity returned revenue_micros commission_micros earnings_micros',
+  order_return: 'event_id day accepted_at quantity',
+  order_return_line: 'quantity revenue_micros commission_micros earnings_micros',
+  merchant_payment: 'event_id paid_on amount_micros day at',
+  network_row: 'pub_id article_id clicks sales revenue_micros earnings_micros',
+  page_day: 'day impressions robot_impressions',
+  page_session: 'day',
+  link_day: 'day auction_id impressions viewable_impressions',
+  budget_account: 'settled_micros',
+  statement: 'opening_micros released_micros taken_back_micros payout_micros closing_micros',
+}
+
+/** One unit more of a column: a microdollar, a click, a day, a second. */
+function more(column: string): Sql {
+  const name = identifier(column)
+  const isTime = column === 'at' || column.endsWith('_at')
+  return isTime ? sql`${name} + interval '1 second'` : sql`${name} + 1`
+}
+
+/** Takes off what guards the tables: whoever alters a figure by hand would do so too. */
+async function dropGuards(): Promise<void> {
+  for (const table of Object.keys(OUTPUT)) {
+    await db.run(sql`alter table ${identifier(table)} disable trigger user`)
+    const guards = await db.rows<{ conname: string }>(sql`
+      select conname from pg_constraint
+      where conrelid = ${table}::regclass and contype in ('c', 'f')`)
+    for (const { conname } of guards) {
+      await db.run(sql`alter table ${identifier(table)} drop constraint ${identifier(conname)}`)
+    }
+  }
+}
+
+/** Alters tables, looks in which checks reconcile says so, and puts everything back. */
+async function checksAfter(changes: ReadonlyMap<string, Sql>): Promise<Set<string>> {
+  const kept = (table: string) => identifier(`kept_${table}`)
+  for (const table of changes.keys()) {
+    await db.run(sql`create table ${kept(table)} as select * from ${identifier(table)}`)
+  }
+  try {
+    for (const [table, change] of changes) assert.equal(await db.run(change), 1, table)
+    const { differences } = await reconcile(db, everything)
+    for (const { key, cause } of differences) assert.ok(key !== '' && cause !== '')
+    return new Set(differences.map(({ table }) => table))
+  } finally {
+    for (const table of changes.keys()) {
+      const from = identifier(table)
+      await db.run(sql`delete from ${from}`)
+      await db.run(sql`insert into ${from} overriding system value select * from ${kept(table)}`)
+      await db.run(sql`drop table ${kept(table)}`)
+    }
+  }
+}
+
+/** The check that looks at a table; each looks at its own, so tables are altered side by side. */
+const CHECK_OF: Readonly<Record<string, string>> = {
+  ledger_line: 'ledger',
+  ledger_transaction: 'ledger',
+  merchant_payment: 'payment',
+  network_row: 'network',
+  order_return_line: 'order_line',
+  page_session: 'page_day',
+}
+const checkOf = (table: string) => CHECK_OF[table] ?? table
+const SECOND = ['ledger_transaction', 'order_return_line', 'page_session']
+const FIRST = Object.keys(OUTPUT).filter((table) => !SECOND.includes(table))
+
+test('one unit more in any column of any output table is found', async () => {
+  await dropGuards()
+  for (const tables of [FIRST, SECOND]) {
+    for (let round = 0; ; round += 1) {
+      const columns = tables.flatMap((table) => {
+        const column = OUTPUT[table]?.split(/\s+/)[round]
+        return column === undefined ? [] : [{ table, column }]
+      })
+      if (columns.length === 0) break
+      const changes = columns.map(({ table, column }): [string, Sql] => {
+        const [from, name] = [identifier(table), identifier(column)]
+        const last = sql`
+          select ctid from ${from} where ${name} is not null order by ctid desc limit 1`
+        return [table, sql`update ${from} set ${name} = ${more(column)} where ctid = (${last})`]
+      })
+      const found = await checksAfter(new Map(changes))
+      for (const { table, column } of columns) {
+        assert.ok(found.has(checkOf(table)), `${table}.${column} was changed unnoticed`)
+      }
+    }
+  }
+  assert.deepEqual((await reconcile(db, everything)).differences, [])
+})
+
+test('a row too few is found in every table', async () => {
+  for (const tables of [FIRST, SECOND]) {
+    const changes = tables
+      // Nobody who got no statement was told a wrong one.
+      .filter((table) => table !== 'statement')
+      .map((table): [string, Sql] => {
+        const from = identifier(table)
+        return [table, sql`delete from ${from} where ctid = (select max(ctid) from ${from})`]
+      })
+    const found = await checksAfter(new Map(changes))
+    for (const [table] of changes) assert.ok(found.has(checkOf(table)), table)
+  }
+})

@@ -1,0 +1,162 @@
+/**
+ * Recomputes every figure and every cent from the event log and compares (architecture I1, I8).
+ *
+ * What is recomputed, and how, stands in the SQL files of `reconcile/`: plain SQL straight over
+ * the log, written apart from the fold and sharing nothing with it, so that a mistake in one is
+ * found by the other. All of it reads one snapshot, in which each lane of the log is taken as far
+ * as it had been folded; so it may run beside a busy worker.
+ */
+import { readFileSync } from 'node:fs'
+import type { Database, ReservedDb } from '../platform/postgres.ts'
+import { constantSql, sql } from '../platform/sql.ts'
+
+/** In order: each builds on the tables of those before it. */
+const STEPS = ['arithmetic', 'clicks', 'orders', 'figures', 'views', 'books', 'releases'] as const
+
+/** Which output table each check compares. */
+const CHECKS = [
+  'click',
+  'ledger',
+  'stats-day',
+  'stats-change',
+  'merchant-order',
+  'order-line',
+  'order-return',
+  'payment',
+  'statement',
+  'page-day',
+  'link-day',
+  'network',
+  'budget-account',
+] as const
+
+/** A difference more would not help anybody who has seen these. */
+const DIFFERENCES_MAX = 1_000
+
+export interface Difference {
+  readonly table: string
+  readonly key: string
+  readonly column: string
+  readonly expected: string | null // by the log
+  readonly found: string | null // in the table
+  readonly cause: string // the events that say so
+}
+
+export interface Reconciliation {
+  readonly from: string
+  readonly to: string
+  readonly events: number
+  readonly clicks: number
+  readonly orders: number
+  readonly differences: readonly Difference[]
+}
+
+export interface ReconcileOptions {
+  /** UTC days, both inclusive; null: from the first, to the last. */
+  readonly from: string | null
+  readonly to: string | null
+  readonly onProgress?: (line: string) => void
+}
+
+/** Compares everything that belongs to the days; writes nothing. */
+export async function reconcile(
+  database: Database,
+  options: ReconcileOptions,
+): Promise<Reconciliation> {
+  const db = await database.reserve()
+  try {
+    await begin(db)
+    const result = await compare(db, options)
+    await db.run(sql`rollback`)
+    db.release()
+    return result
+  } catch (error) {
+    // Temporary tables and the snapshot go with the connection.
+    db.release(error as Error)
+    throw error
+  }
+}
+
+/** One snapshot for all statements; sorts and hashes of a whole day stay in memory. */
+async function begin(db: ReservedDb): Promise<void> {
+  await db.run(sql`begin isolation level repeatable read`)
+  await db.run(sql`set local statement_timeout to 0`)
+  await db.run(sql`set local work_mem to '256MB'`)
+  await db.run(sql`set local jit to off`)
+  // A night's reconciliation is nobody's hurry: dirty temporary pages need no sync.
+  await db.run(sql`set local timezone to 'UTC'`)
+}
+
+async function compare(
+  db: ReservedDb,
+  { from, to, onProgress = () => undefined }: ReconcileOptions,
+): Promise<Reconciliation> {
+  await db.run(sql`create temp table r_range (day_from date, day_to date) on commit drop`)
+  await db.run(sql`
+    insert into r_range
+    select coalesce(${from}::date, min(day), current_date),
+      coalesce(${to}::date, max(day), current_date)
+    from event`)
+  const counted = await count(db)
+  onProgress(`${counted.events} events from ${counted.from} to ${counted.to}`)
+  for (const [index, step] of STEPS.entries()) {
+    await timed(`recomputing ${step}`, onProgress, () =>
+      db.run(constantSql(readSql(`${(index + 1) * 10}-${step}`))),
+    )
+  }
+  const differences: Difference[] = []
+  for (const check of CHECKS) {
+    const table = check.replaceAll('-', '_')
+    const found = await timed(`comparing ${table}`, onProgress, () => differencesOf(db, check))
+    differences.push(...found.map((difference) => ({ table, ...difference })))
+  }
+  return { ...counted, differences: differences.slice(0, DIFFERENCES_MAX) }
+}
+
+interface DifferenceRow {
+  readonly key: string
+  readonly column_name: string
+  readonly expected: string | null
+  readonly found: string | null
+  readonly cause: string
+}
+
+async function differencesOf(db: ReservedDb, check: string): Promise<Omit<Difference, 'table'>[]> {
+  const rows = await db.rows<DifferenceRow>(sql`
+    select * from (${constantSql(readSql(`checks/${check}`))}) as difference
+    order by key, column_name limit ${DIFFERENCES_MAX}`)
+  return rows.map(({ column_name: column, ...row }) => ({ ...row, column }))
+}
+
+async function count(db: ReservedDb) {
+  const row = await db.row<{
+    from: string
+    to: string
+    events: string
+    clicks: string
+    orders: string
+  }>(sql`
+    select day_from as from, day_to as to, count(*) as events,
+      count(*) filter (where type = 10) as clicks, count(*) filter (where type = 12) as orders
+    from r_range left join event on day between day_from and day_to
+    group by day_from, day_to`)
+  if (row === null) throw new Error('the range of days is lost')
+  const { from, to } = row
+  const [events, clicks, orders] = [row.events, row.clicks, row.orders].map(Number)
+  return { from, to, events: events ?? 0, clicks: clicks ?? 0, orders: orders ?? 0 }
+}
+
+async function timed<T>(
+  what: string,
+  onProgress: (line: string) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  const started = performance.now()
+  const result = await work()
+  onProgress(`${what}: ${Math.round(performance.now() - started)} ms`)
+  return result
+}
+
+function readSql(name: string): string {
+  return readFileSync(new URL(`./reconcile/${name}.sql`, import.meta.url), 'utf8')
+}

@@ -1,0 +1,132 @@
+-- Every order told again, event by event: which reports are in force, whose click it is owed to,
+-- whether it was approved or rejected (economics 4).
+
+create temp table r_told on commit drop as
+select seq, id, day, at, type, merch_id, body->>'order_id' as order_id, body
+from event
+where lane = 0 and type in (12, 13, 17) -- orders, returns, decisions
+  and seq <= (select position from lane where lane = 0);
+
+-- Clicks that an order names, its own first and then those its tag remembers; the honest ones of
+-- the merchant, folded before the order and not reversed by then, within the window.
+create temp table r_named on commit drop as
+select told.seq, named.is_exact, click.click_id, click.at,
+  named.is_exact or click.at <= ordered.at as is_before
+from r_told told
+cross join lateral (
+  select decode(body->>'exact_click_id', 'hex') as click_id, true as is_exact
+  where body->>'exact_click_id' is not null
+  union all
+  select decode(remembered.hex, 'hex'), false
+  from jsonb_array_elements_text(body->'remembered_click_ids') as remembered (hex)
+) as named
+cross join lateral (
+  select timestamptz 'epoch'
+    + (body->'report'->>'ordered_at_ms')::bigint * interval '1 millisecond' as at
+) as ordered
+join r_click click on click.click_id = named.click_id and click.seq < told.seq
+  and click.merch_id = told.merch_id and click.reason in (0, 6, 12, 20, 21, 22)
+  and (click.reversal_seq is null or click.reversal_seq > told.seq)
+where told.type = 12
+  and click.at >= ordered.at - (body->>'window_days')::int * interval '1 day'
+  and click.at <= ordered.at + case when named.is_exact then interval '5 minutes' else '0' end;
+
+create temp table r_found on commit drop as
+select distinct on (seq) seq, click_id, is_exact
+from r_named
+order by seq, is_exact desc, at desc, click_id desc;
+create unique index on r_found (seq);
+
+-- A reversal speaks to every order that the click was ever found for.
+create temp table r_step_event on commit drop as
+select *, row_number() over (partition by merch_id, order_id order by seq) as n
+from (
+  select told.seq, id, day, at, merch_id, order_id,
+    case type when 12 then 'order' when 13 then 'return' else 'decision' end as kind,
+    case when type = 12 then body->'report' || jsonb_build_object('event_id', id::text) end
+      as report,
+    case when type = 17 then body end as decision,
+    found.click_id, found.is_exact
+  from r_told told left join r_found found using (seq)
+  union all
+  select distinct click.reversal_seq, click.reversal_id, click.reversal_day, click.reversed_at,
+    told.merch_id, told.order_id, 'reversal', null::jsonb, null::jsonb, click.click_id, null::bool
+  from r_found found join r_told told using (seq) join r_click click using (click_id)
+  where click.reversal_seq is not null
+) as every_event;
+create unique index on r_step_event (merch_id, order_id, n);
+analyze r_step_event;
+
+create or replace function pg_temp.newer(report jsonb, known jsonb)
+returns boolean language sql immutable as $$
+  select known is null
+    or ((report->>'updated_at_ms')::bigint, (report->>'event_id')::bigint)
+      > ((known->>'updated_at_ms')::bigint, (known->>'event_id')::bigint)
+$$;
+
+create temp table r_state on commit drop as
+with recursive state as (
+  select merch_id, order_id, 0::bigint as n, 0::bigint as seq, 0::bigint as id,
+    null::date as day, null::text as kind, null::timestamptz as accepted_at,
+    null::jsonb as pixel, null::jsonb as import, null::jsonb as s2s, null::bytea as click_id,
+    null::boolean as is_exact, null::timestamptz as locks_at, null::timestamptz as rejected_at,
+    null::text as reject_reason, false as is_approved
+  from r_step_event where n = 1
+  union all
+  select state.merch_id, state.order_id, step.n, step.seq, step.id, step.day, step.kind,
+    told.accepted_at, told.pixel, told.import, told.s2s, owed.click_id, owed.is_exact,
+    locked.locks_at, coalesce(state.rejected_at, ended.rejected_at),
+    coalesce(state.reject_reason, ended.reject_reason),
+    state.is_approved or (told.accepted_at is not null
+      and coalesce(step.decision->>'kind' = 'approve', false))
+  from state
+  join r_step_event step on step.merch_id = state.merch_id and step.order_id = state.order_id
+    and step.n = state.n + 1
+  cross join lateral (
+    select step.kind = 'order' and state.rejected_at is null
+      and coalesce(step.at < state.accepted_at + interval '90 days', true) as counts
+  ) as taken
+  cross join lateral (
+    select case when counts then coalesce(state.accepted_at, step.at) else state.accepted_at end
+        as accepted_at,
+      case when counts and report->>'source' = 'pixel' and pg_temp.newer(report, state.pixel)
+        then report else state.pixel end as pixel,
+      case when counts and report->>'source' = 'import' and pg_temp.newer(report, state.import)
+        then report else state.import end as import,
+      case when counts and report->>'source' = 's2s' and pg_temp.newer(report, state.s2s)
+        then report else state.s2s end as s2s
+  ) as told
+  cross join lateral (
+    select counts and step.click_id is not null and (
+      state.click_id is null
+      or (step.is_exact and not state.is_exact and state.rejected_at is null
+        and step.at < state.locks_at)
+    ) as moves
+  ) as move
+  cross join lateral (
+    select case when moves then step.click_id else state.click_id end as click_id,
+      case when moves then step.is_exact else state.is_exact end as is_exact
+  ) as owed
+  left join r_click click on click.click_id = owed.click_id
+  cross join lateral (
+    select case when owed.click_id is not null then told.accepted_at
+      + case when click.model = 2 then interval '90 days' else interval '0' end end as locks_at
+  ) as locked
+  cross join lateral (
+    select case
+      when state.rejected_at is not null or told.accepted_at is null then null
+      when step.at >= locked.locks_at then null
+      when counts and (coalesce(told.s2s, told.import, told.pixel)->>'is_cancelled')::boolean
+        then 'cancelled'
+      when step.decision->>'kind' = 'reject' then step.decision->>'reason'
+      when step.kind = 'reversal' and step.click_id = owed.click_id then 'click_reversed'
+    end as reject_reason
+  ) as verdict
+  cross join lateral (
+    select verdict.reject_reason, case when verdict.reject_reason is not null then step.at end
+      as rejected_at
+  ) as ended
+)
+select * from state where n > 0;
+create unique index on r_state (merch_id, order_id, n);
+analyze r_state;

@@ -1,0 +1,62 @@
+-- What ledger and statistics must hold, line by line, with the events that caused it.
+
+create temp table r_payment on commit drop as
+select distinct on (merch_id, body->>'reference') seq, id, day, at, merch_id,
+  body->>'reference' as reference, (body->>'paid_on')::date as paid_on,
+  (body->>'amount_micros')::bigint as amount_micros
+from event
+where lane = 0 and type = 16 and seq <= (select position from lane where lane = 0)
+order by merch_id, body->>'reference', seq;
+
+create temp table r_ledger on commit drop as
+with earned as (
+  select id as event_id, day, merch_id, pub_id, article_id, paid_micros as total,
+    publisher_micros as part
+  from r_click where paid_micros > 0
+  union all
+  select reversal_id, reversal_day, merch_id, pub_id, article_id, -paid_micros, -publisher_micros
+  from r_click where paid_micros > 0 and reversal_id is not null
+  union all
+  select id, day, merch_id, pub_id, article_id, commission_micros, earnings_micros
+  from r_change
+)
+select event_id, day, account, merch_id, pub_id, article_id, amount
+from earned
+cross join lateral (
+  values ('merchant', -total), ('publisher', part), ('platform', total - part)
+) as line (account, amount)
+where amount <> 0
+union all
+select id, day, account, merch_id, 0, 0, amount
+from r_payment
+cross join lateral (
+  values ('merchant', amount_micros), ('bank', -amount_micros)
+) as line (account, amount);
+
+create temp table r_figure on commit drop as
+select id as event_id, day, pub_id, article_id, merch_id, (reason = 0)::int as clicks,
+  (reason <> 0)::int as invalid_clicks, (reason = 6)::int as unfunded_clicks,
+  0::bigint as placements, 0::bigint as sales, 0::bigint as revenue_micros,
+  publisher_micros as earnings_micros
+from r_click
+union all
+select reversal_id, reversal_day, pub_id, article_id, merch_id, -(reason = 0)::int,
+  (reason = 0)::int, 0, 0, 0, 0, -publisher_micros
+from r_click where reversal_id is not null
+union all
+select id, day, pub_id, article_id, merch_id, 0, 0, 0, 0, sales, revenue_micros, earnings_micros
+from r_change
+union all
+select null, day, pub_id, article_id, merch_id, 0, 0, 0, placements, 0, 0, 0
+from r_placement;
+
+create temp table r_stats on commit drop as
+select day, pub_id, article_id, merch_id, sum(clicks) as clicks,
+  sum(invalid_clicks) as invalid_clicks, sum(unfunded_clicks) as unfunded_clicks,
+  sum(placements) as placements, sum(sales) as sales, sum(revenue_micros) as revenue_micros,
+  sum(earnings_micros) as earnings_micros,
+  (array_agg(event_id order by event_id) filter (where event_id is not null))[1:5] as event_ids,
+  count(event_id) as events
+from r_figure
+where day between (select day_from from r_range) and (select day_to from r_range)
+group by day, pub_id, article_id, merch_id;

@@ -1,0 +1,33 @@
+-- Every click's verdict and price.
+select encode(coalesce(expected.click_id, found.click_id), 'hex') as key, compared.name as column_name,
+  wanted as expected, had as found,
+  'click event ' || coalesce(expected.id, found.event_id) as cause
+from (
+  select * from r_click
+  where day between (select day_from from r_range) and (select day_to from r_range)
+) as expected
+full join (
+  select * from click
+  where day between (select day_from from r_range) and (select day_to from r_range)
+) as found on found.event_id = expected.id
+cross join lateral (
+  values ('event_id', expected.id::text, found.event_id::text),
+    ('click_id', encode(expected.click_id, 'hex'), encode(found.click_id, 'hex')),
+    ('result_number', encode(expected.result_number, 'hex'), encode(found.result_number, 'hex')),
+    ('day', expected.day::text, found.day::text),
+    ('at', expected.at::text, found.at::text),
+    ('pub_id', expected.pub_id::text, found.pub_id::text),
+    ('article_id', expected.article_id::text, found.article_id::text),
+    ('auction_id', expected.auction_id::text, found.auction_id::text),
+    ('merch_id', expected.merch_id::text, found.merch_id::text),
+    ('campaign_id', expected.campaign_id::text, found.campaign_id::text),
+    ('model', expected.model::text, found.model::text),
+    ('price_micros', expected.price_micros::text, found.price_micros::text),
+    ('share_ppm', expected.share_ppm::text, found.share_ppm::text),
+    ('reason', expected.reason::text, found.reason::text),
+    ('is_reserved', expected.is_first::text, found.is_reserved::text),
+    ('paid_micros', expected.paid_micros::text, found.paid_micros::text),
+    ('publisher_micros', expected.publisher_micros::text, found.publisher_micros::text),
+    ('reversed_at', expected.reversed_at::text, found.reversed_at::text)
+) as compared (name, wanted, had)
+where wanted is distinct from had

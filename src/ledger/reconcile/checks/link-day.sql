@@ -1,0 +1,14 @@
+-- Link impressions by link and day.
+select day || ' publisher ' || pub_id || ' link ' || auction_id as key, compared.name as column_name,
+  coalesce(wanted, 0)::text as expected, coalesce(had, 0)::text as found,
+  'link impressions of ' || day as cause
+from r_link_day told
+full join (
+  select * from link_day
+  where day between (select day_from from r_range) and (select day_to from r_range)
+) as found using (pub_id, auction_id, day)
+cross join lateral (
+  values ('impressions', told.impressions, found.impressions),
+    ('viewable_impressions', told.viewable_impressions, found.viewable_impressions)
+) as compared (name, wanted, had)
+where coalesce(wanted, 0) <> coalesce(had, 0)

@@ -1,0 +1,28 @@
+-- Page impressions by address and day, and the sessions they were counted in.
+select day || ' publisher ' || pub_id || ' page ' || encode(url_key, 'hex') as key,
+  compared.name as column_name, coalesce(wanted, 0)::text as expected, coalesce(had, 0)::text as found,
+  'page impressions of ' || day as cause
+from r_page_day told
+full join (
+  select * from page_day
+  where day between (select day_from from r_range) and (select day_to from r_range)
+) as found using (pub_id, url_key, day)
+cross join lateral (
+  values ('impressions', told.impressions, found.impressions),
+    ('robot_impressions', told.robot_impressions, found.robot_impressions)
+) as compared (name, wanted, had)
+where coalesce(wanted, 0) <> coalesce(had, 0)
+union all
+select day || ' publisher ' || pub_id, 'page_session', told.sessions::text, found.sessions::text,
+  'page impressions of ' || day
+from (
+  select pub_id, day, count(*) as sessions from r_session
+  where day between (select day_from from r_range) and (select day_to from r_range)
+  group by pub_id, day
+) as told
+full join (
+  select pub_id, day, count(*) as sessions from page_session
+  where day between (select day_from from r_range) and (select day_to from r_range)
+  group by pub_id, day
+) as found using (pub_id, day)
+where told.sessions is distinct from found.sessions

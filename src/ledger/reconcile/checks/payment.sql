@@ -1,0 +1,14 @@
+-- Every payment as it was recorded.
+select merch_id || ' ' || reference as key, compared.name as column_name, wanted as expected, had as found,
+  'payment event ' || coalesce(told.id, found.event_id) as cause
+from r_payment told
+full join merchant_payment found using (merch_id, reference)
+cross join lateral (
+  values ('event_id', told.id::text, found.event_id::text),
+    ('amount_micros', told.amount_micros::text, found.amount_micros::text),
+    ('paid_on', told.paid_on::text, found.paid_on::text),
+    ('day', told.day::text, found.day::text), ('at', told.at::text, found.at::text)
+) as compared (name, wanted, had)
+where wanted is distinct from had
+  and coalesce(told.day, found.day)
+    between (select day_from from r_range) and (select day_to from r_range)

@@ -1,0 +1,20 @@
+-- The changes that as_of adds up must come to the same figures.
+select day || ' publisher ' || pub_id || ' article ' || article_id || ' merchant ' || merch_id
+    as key,
+  compared.name as column_name, wanted::text as expected, had::text as found,
+  coalesce('sum over ' || events || ' events: ' || array_to_string(event_ids, ', ')
+    || case when events > 5 then ', …' else '' end, 'no event') as cause
+from r_stats expected
+full join (
+  select day, pub_id, article_id, merch_id, sum(clicks) as clicks, sum(sales) as sales,
+    sum(revenue_micros) as revenue_micros, sum(earnings_micros) as earnings_micros
+  from stats_change
+  where day between (select day_from from r_range) and (select day_to from r_range)
+  group by day, pub_id, article_id, merch_id
+) as found using (day, pub_id, article_id, merch_id)
+cross join lateral (
+  values ('clicks', expected.clicks, found.clicks), ('sales', expected.sales, found.sales),
+    ('revenue_micros', expected.revenue_micros, found.revenue_micros),
+    ('earnings_micros', expected.earnings_micros, found.earnings_micros)
+) as compared (name, wanted, had)
+where coalesce(wanted, 0) <> coalesce(had, 0)

@@ -1,0 +1,92 @@
+/**
+ * Statements in SQL: issued once a month is over, listed, and what a month was made of.
+ */
+import { micros } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { findPublisherReleases } from './publisher-releases.ts'
+import { makeStatements, monthOf, previousMonth, type Statement } from './statement.ts'
+
+/** A day after the month's end, so that events which waited in a spool are in the log by then. */
+const GRACE_MS = 86_400_000
+
+export interface IssuedStatement extends Statement {
+  readonly pubId: number
+  readonly issuedAt: Date
+}
+
+/** Issues what is missing up to the last month that is over; the statements it made. */
+export async function issueStatements(
+  db: Db,
+  { now }: { readonly now: Date },
+): Promise<IssuedStatement[]> {
+  const lastMonth = previousMonth(monthOf(now.getTime() - GRACE_MS))
+  const publishers = await db.rows<{ pub_id: number }>(sql`
+    select distinct pub_id from ledger_line where account = 'publisher' order by pub_id`)
+  const issued: IssuedStatement[] = []
+  for (const { pub_id: pubId } of publishers) {
+    const known = await listStatements(db, pubId)
+    if ((known.at(-1)?.month ?? '') >= lastMonth) continue
+    const { releases } = await findPublisherReleases(db, { pubId, until: now })
+    const fresh = makeStatements(releases, lastMonth).filter(
+      ({ month }) => month > (known.at(-1)?.month ?? ''),
+    )
+    for (const statement of fresh) {
+      const issuedStatement = { ...statement, pubId, issuedAt: now }
+      if (await insertStatement(db, issuedStatement)) issued.push(issuedStatement)
+    }
+  }
+  return issued
+}
+
+/** False when another process issued it just now. */
+async function insertStatement(db: Db, statement: IssuedStatement): Promise<boolean> {
+  const inserted = await db.run(sql`
+    insert into statement (pub_id, month, opening_micros, released_micros, taken_back_micros,
+      payout_micros, closing_micros, issued_at)
+    values (${statement.pubId}, ${`${statement.month}-01`}, ${statement.openingMicros},
+      ${statement.releasedMicros}, ${statement.takenBackMicros}, ${statement.payoutMicros},
+      ${statement.closingMicros}, ${statement.issuedAt})
+    on conflict do nothing`)
+  return inserted === 1
+}
+
+interface StatementRow {
+  readonly pub_id: number
+  readonly month: string
+  readonly opening_micros: string
+  readonly released_micros: string
+  readonly taken_back_micros: string
+  readonly payout_micros: string
+  readonly closing_micros: string
+  readonly issued_at: Date
+}
+
+/** A publisher's statements, oldest first. */
+export async function listStatements(db: Db, pubId: number): Promise<IssuedStatement[]> {
+  return (
+    await db.rows<StatementRow>(sql`select * from statement where pub_id = ${pubId} order by month`)
+  ).map(toStatement)
+}
+
+/** All publishers' statements of a month, `2026-03`. */
+export async function listStatementsOfMonth(db: Db, month: string): Promise<IssuedStatement[]> {
+  return (
+    await db.rows<StatementRow>(sql`
+      select * from statement where month = ${`${month}-01`} order by pub_id`)
+  ).map(toStatement)
+}
+
+function toStatement(row: StatementRow): IssuedStatement {
+  const amount = (text: string) => micros(Number(text))
+  return {
+    pubId: row.pub_id,
+    month: row.month.slice(0, 7),
+    openingMicros: amount(row.opening_micros),
+    releasedMicros: amount(row.released_micros),
+    takenBackMicros: amount(row.taken_back_micros),
+    payoutMicros: amount(row.payout_micros),
+    closingMicros: amount(row.closing_micros),
+    issuedAt: row.issued_at,
+  }
+}
