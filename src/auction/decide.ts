@@ -157,7 +157,8 @@ export class Decider {
       isOriginalInStock: original?.is_in_stock ?? true,
       isExclusive: link.is_exclusive,
       isFirstPrice: this.#options.pricing === 'first_price',
-      hasCpaSecondRate: false, // Off: every network contract would have to allow it (economics 1.5).
+      // Off: every network contract would have to allow it (economics 1.5).
+      hasCpaSecondRate: false,
       nowMs: context.nowMs,
     }
   }
@@ -210,7 +211,7 @@ interface Listing {
   readonly offer: OfferRow | null
 }
 
-/** The product's listings; and the link's own page, where its merchant's feed does not tell of it. */
+/** The product's listings; and the link's own page, where its merchant's feed is silent. */
 function offersOf({ offers }: LinkData, originalMerchId: number): Listing[] {
   const listings = offers.map((offer) => ({ merchId: offer.merch_id, offer }))
   const isListed = offers.some((offer) => offer.merch_id === originalMerchId)

@@ -74,7 +74,7 @@ export class LinkCache<T> {
     }
   }
 
-  /** What is derived from a held link for a version of the market, made anew when either changed. */
+  /** What is derived from a held link and a market, made anew when either changed. */
   derive(auctionId: string, marketVersion: number, make: (data: LinkData) => T): T | null {
     const held = this.#held.get(auctionId)
     if (held === undefined) return null

@@ -31,7 +31,7 @@ function clip(epsilonPpm: number): number {
   return Math.round(Math.min(Math.max(epsilonPpm, EPSILON_MIN_PPM), EPSILON_MAX_PPM))
 }
 
-/** What exploring cost a publisher in a day and what it earned, as if each auction were clicked once. */
+/** What exploring cost a publisher and what it earned, as if each auction were clicked once. */
 export class ExploringDay {
   regretMicros = 0
   revenueMicros = 0

@@ -73,7 +73,12 @@ export const resultRoutes =
         return ok(200, { ...run.report() })
       },
     )
+    await app.register(noFillRoute({ db }))
+  }
 
+const noFillRoute =
+  ({ db }: { db: Db }): FastifyPluginAsyncTypebox =>
+  async (app) => {
     app.get(
       '/api/v1/publishers/:pub_id/no_fill/',
       {
@@ -106,7 +111,7 @@ async function readReceipt(db: Db, id: string): Promise<StoredAuction> {
 
 /**
  * Null for the publisher, who sees every candidate; a merchant's id for the merchant, who sees its
- * own. Everybody else is told that there is nothing: that a result exists is nobody else's business.
+ * own. Everybody else is told that there is nothing: even that a result exists is not theirs.
  */
 async function audienceOf(
   db: Db,

@@ -19,7 +19,8 @@ export function productPicture({ category, hue, name }: DemoProduct): string {
   const [soft, strong, deep] = [`hsl(${hue} 38% 92%)`, `hsl(${hue} 42% 46%)`, `hsl(${hue} 46% 28%)`]
   const label = name.replace(/[&<>"]/g, '')
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 370 320" role="img" aria-label="${label}">
-<style>path,rect,circle{fill:${strong}}.line{fill:none;stroke:${deep};stroke-width:9;stroke-linecap:round}
-.wide{stroke-width:16}.cut{fill:none;stroke:${soft};stroke-width:6}.fill{fill:${deep}}.dot{fill:${soft}}</style>
+<style>path,rect,circle{fill:${strong}}.fill{fill:${deep}}.dot{fill:${soft}}
+.line{fill:none;stroke:${deep};stroke-width:9;stroke-linecap:round}.wide{stroke-width:16}
+.cut{fill:none;stroke:${soft};stroke-width:6}</style>
 <rect width="370" height="320" style="fill:${soft}"/>${SHAPES[category]}</svg>`
 }

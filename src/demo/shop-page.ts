@@ -1,4 +1,4 @@
-/** The pages of a demo merchant's shop: a front page, a product page, a checkout that says thanks. */
+/** The pages of a demo merchant's shop: front page, product page, and thanks after an order. */
 import { formatCents, MICROS_PER_DOLLAR } from '../platform/money.ts'
 import { type Html, html } from './html.ts'
 import type { DemoMerchant, DemoOffer } from './network.ts'

@@ -19,7 +19,7 @@ const PATIENCE_MS = 25
 /** No person is that fast (decisions, Redirect). */
 export const CLICK_AGE_MIN_MS = 300
 
-/** How a merchant wants its clicks: the parameter of the click id, or its own network's template. */
+/** How a merchant wants its clicks: the click id's parameter, or its own network's template. */
 export interface Landing {
   readonly click_param: string
   readonly deep_link: string | null

@@ -122,7 +122,8 @@ export class FoldLoop {
     if (last === undefined) return false
     await db.transaction(async (tx) => {
       const moved = await tx.run(sql`
-        update lane set position = ${last.seq}, watermark = greatest(watermark, ${watermark(events)})
+        update lane set position = ${last.seq},
+          watermark = greatest(watermark, ${watermark(events)})
         where lane = ${lane} and position = ${at.position}`)
       if (moved !== 1) throw new Error(`lane ${lane} was folded by another worker`)
       await fold(tx, events)

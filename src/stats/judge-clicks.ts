@@ -16,7 +16,7 @@ export const VISITOR_REPEAT_MS = 30 * 60_000
 export const VISITOR_WINDOW_MS = 60 * 60_000
 export const VISITOR_CLICKS_MAX = 5
 
-/** An earlier valid click of a visitor, not older than VISITOR_WINDOW_MS before the first judged. */
+/** An earlier valid click of a visitor, at most VISITOR_WINDOW_MS before the first judged. */
 export interface EarlierClick {
   readonly visitorKey: string // hex
   readonly campaignId: number

@@ -1,4 +1,4 @@
-/** Redirect, smart link and wrapper addresses (decisions, "Redirect, smart link and wrapper URLs"). */
+/** Redirect, smart link and wrapper addresses, as the decisions say. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after, test } from 'node:test'
