@@ -4,7 +4,6 @@
  * `api`: accounts, creation, matching, statistics, dashboard. `edge`: what readers' browsers call.
  * `worker`: the fold and the schedules. One process has all three unless ROLES says otherwise.
  */
-import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { dashboardRoutes } from './accounts/dashboard-routes.ts'
 import { makeKeyGuard } from './accounts/require-key.ts'
@@ -14,7 +13,7 @@ import { intakeRoutes } from './attribution/routes.ts'
 import { shopViewRoutes } from './attribution/shop-view-routes.ts'
 import { UsualValues } from './attribution/usual-value.ts'
 import { resultRoutes } from './auction/result-routes.ts'
-import { type RateLimit, readBlocklist } from './config.ts'
+import type { RateLimit } from './config.ts'
 import { edgeDocs } from './edge-docs.ts'
 import { edgeRoutes, noteDestination } from './edge-routes.ts'
 import { LogUnavailable } from './events/event-log.ts'
@@ -59,12 +58,11 @@ export async function buildHttp(node: Node): Promise<Http> {
   const { config, log, database: db } = node
   const isApi = config.roles.has('api')
   const isEdge = config.roles.has('edge')
-  const blocklist = await openBlocklist(config.ipBlocklist)
   const http = await createHttp({
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
-    matchHot: isEdge ? edgeRoutes(node, { blocklist }) : () => null,
+    matchHot: isEdge ? edgeRoutes(node, { blocklist: config.ipBlocklist }) : () => null,
     isUnavailable: (error) => error instanceof LogUnavailable,
   })
   const now = () => new Date(node.now())
@@ -136,8 +134,4 @@ async function startWorkers(node: Node): Promise<Worker[]> {
   ]
   for (const loop of loops) loop.start()
   return [...loops, await startSchedules(node)]
-}
-
-async function openBlocklist(path: string | null) {
-  return path === null ? [] : readBlocklist(await readFile(path, 'utf8'))
 }

@@ -4,9 +4,11 @@
  * Read once, checked, frozen and passed on. A wrong value stops the start, and every wrong value
  * is named at once: nobody should have to start five times to find five mistakes.
  */
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import type { Cidr } from './platform/client-address.ts'
 
 export type Role = 'api' | 'edge' | 'worker'
 export type Pricing = 'second_price' | 'first_price'
@@ -37,13 +39,13 @@ export interface Config {
   readonly brandWords: readonly string[] // accepted on input: the brand and its aliases
   readonly sealingKeys: readonly SealingKey[] | null // null: kept in dataDir
   readonly rateLimits: Readonly<Record<RateLimitGroup, RateLimit | null>>
-  readonly trustedProxies: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]
+  readonly trustedProxies: readonly Cidr[]
   readonly geoHeader: string | null
   readonly geoipDb: string | null
   readonly corsOrigins: readonly string[]
   readonly pricing: Pricing
   readonly linkmateNewPerHour: number
-  readonly ipBlocklist: string | null
+  readonly ipBlocklist: readonly Cidr[]
   readonly receiptHours: number
   readonly retentionDays: number
   readonly allowPrivateFetch: boolean
@@ -60,9 +62,13 @@ export class ConfigError extends Error {
   }
 }
 
+const PORT_DEFAULT = 8080
+/** What the addresses are while PORT=0 has not become a port. */
+const UNTOLD_ADDRESS = 'http://localhost:0'
+
 /** Name, default and help of every variable: the README's table is written from it. */
 export const VARIABLES = [
-  ['PORT', '8080', 'Port to listen on; 0 lets the system pick one.'],
+  ['PORT', String(PORT_DEFAULT), 'Port to listen on; 0 lets the system pick one.'],
   ['HOST', '127.0.0.1', 'Address to listen on.'],
   ['SOUK_DATA', './data', 'Embedded database, spool and secrets; created 0700.'],
   ['DATABASE_URL', '', 'PostgreSQL to use instead of the embedded one.'],
@@ -112,15 +118,16 @@ export function readConfig(
       return undefined as T
     }
   }
-  const optional = (name: Name) => text(name) || null
   const port = check('PORT', integerBetween(0, 65_535))
-  const url = (value: string) => publicUrl(value.replace('$PORT', String(port)))
+  // A wrong PORT is one mistake, not also one of every address that would have named it.
+  const url = (value: string) => publicUrl(value.replace('$PORT', String(port ?? PORT_DEFAULT)))
 
   const brand = check('BRAND', brandWord)
+  const aliases = check('BRAND_ALIASES', (value) => list(value).map(brandWord))
   const config: Config = {
     port,
-    host: text('HOST'),
-    dataDir: resolve(text('SOUK_DATA')),
+    host: check('HOST', readHost),
+    dataDir: check('SOUK_DATA', readFolder),
     databaseUrl: check('DATABASE_URL', (value) => serverUrl(value, ['postgres:', 'postgresql:'])),
     natsUrl: check('NATS_URL', (value) => serverUrl(value, ['nats:', 'tls:', 'ws:', 'wss:'])),
     baseUrl: check('BASE_URL', url),
@@ -128,18 +135,16 @@ export function readConfig(
     linkUrl: check('LINK_URL', url),
     roles: check('ROLES', readRoles),
     brand,
-    brandWords: [
-      ...new Set([brand, ...check('BRAND_ALIASES', (value) => list(value).map(brandWord))]),
-    ],
+    brandWords: [...new Set([brand, ...(aliases ?? [])])],
     sealingKeys: check('SOUK_SECRETS', (value) => (value === '' ? null : readSealingKeys(value))),
     rateLimits: check('RATE_LIMITS', readRateLimits),
     trustedProxies: check('TRUSTED_PROXIES', (value) => list(value).map(readCidr)),
-    geoHeader: optional('GEO_HEADER')?.toLowerCase() ?? null,
-    geoipDb: optional('GEOIP_DB'),
+    geoHeader: check('GEO_HEADER', readHeaderName),
+    geoipDb: check('GEOIP_DB', (value) => (value === '' ? null : readableFile(value))),
     corsOrigins: check('CORS_ORIGINS', (value) => list(value).map(readOrigin)),
     pricing: check('PRICING', oneOf('second_price', 'first_price')),
     linkmateNewPerHour: check('LINKMATE_NEW_PER_HOUR', integerBetween(0, 1_000_000)),
-    ipBlocklist: optional('IP_BLOCKLIST'),
+    ipBlocklist: check('IP_BLOCKLIST', readBlocklist),
     receiptHours: check('RECEIPT_HOURS', integerBetween(1, 24 * 400)),
     retentionDays: check('RETENTION_DAYS', integerBetween(31, 36_500)),
     allowPrivateFetch: check('ALLOW_PRIVATE_FETCH', readSwitch),
@@ -150,6 +155,17 @@ export function readConfig(
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
+}
+
+/**
+ * The configuration of a process that listens on this port: `PORT=0` leaves the choice to the
+ * system, and the addresses told from PORT must name what it chose, or no link would lead here.
+ */
+export function onPort(config: Config, port: number): Config {
+  const here = (url: string) => (url === UNTOLD_ADDRESS ? `http://localhost:${port}` : url)
+  const { baseUrl, auctionUrl, linkUrl } = config
+  const urls = { baseUrl: here(baseUrl), auctionUrl: here(auctionUrl), linkUrl: here(linkUrl) }
+  return Object.freeze({ ...config, ...urls, port })
 }
 
 /** The environment for a child process, for the few places that start one. */
@@ -173,13 +189,48 @@ export function readSealingKeys(value: string): SealingKey[] {
   return keys
 }
 
-/** The CIDR lines of IP_BLOCKLIST; `#` begins a comment. Throws naming the first bad line. */
-export function readBlocklist(text: string): Config['trustedProxies'] {
-  return text
+/** The CIDR lines of the file IP_BLOCKLIST names; `#` begins a comment. */
+function readBlocklist(path: string): Cidr[] {
+  if (path === '') return []
+  return readFileSync(readableFile(path), 'utf8')
     .split('\n')
     .map((line) => line.replace(/#.*/, '').trim())
     .filter((line) => line !== '')
     .map(readCidr)
+}
+
+/** The path itself when this process may read that file. */
+function readableFile(path: string): string {
+  try {
+    accessSync(path, constants.R_OK)
+  } catch (error) {
+    throw new Error(`"${path}" cannot be read: ${(error as Error).message}`)
+  }
+  if (!statSync(path).isFile()) throw new Error(`"${path}" is not a file`)
+  return path
+}
+
+/** The absolute path of a folder that is there, or can still be made. */
+function readFolder(value: string): string {
+  const path = resolve(value)
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found !== undefined && !found.isDirectory()) throw new Error(`"${path}" is not a folder`)
+  return path
+}
+
+/** An address or a name of this machine; whether it is one shows when the server listens. */
+function readHost(value: string): string {
+  if (isIP(value) === 0 && !/^[a-z\d]([a-z\d.-]{0,252})$/i.test(value)) {
+    throw new Error(`must be an IP address or a host name, is "${value}"`)
+  }
+  return value
+}
+
+function readHeaderName(value: string): string | null {
+  if (value !== '' && !/^[a-z\d-]+$/i.test(value)) {
+    throw new Error(`must be the name of a request header, is "${value}"`)
+  }
+  return value.toLowerCase() || null
 }
 
 function list(value: string): string[] {
@@ -251,7 +302,7 @@ function readOrigin(value: string): string {
   return url.origin
 }
 
-function readCidr(value: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+function readCidr(value: string): Cidr {
   const cidr = isIP(value) === 4 ? `${value}/32` : isIP(value) === 6 ? `${value}/128` : value
   if (!ipaddr.isValidCIDR(cidr)) throw new Error(`"${value}" is not an address or CIDR block`)
   return ipaddr.parseCIDR(cidr)

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ConfigError, onPort, readConfig } from './config.ts'
+
+/** The variables named by the refusal of this environment; none when it is taken. */
+function refused(env: Record<string, string>): string[] {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof ConfigError)
+    return error.problems.map((problem) => problem.slice(0, problem.indexOf(':')))
+  }
+}
+
+test('every wrong value is named at once, and no right one', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'souk-config-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'list')
+  writeFileSync(file, '10.0.0.0/8\nnot an address\n')
+  const wrong = {
+    PORT: 'abc',
+    HOST: '!!',
+    SOUK_DATA: file,
+    DATABASE_URL: 'mysql://x',
+    NATS_URL: 'http://x',
+    BASE_URL: 'nope',
+    AUCTION_URL: 'ftp://x',
+    LINK_URL: 'https://x/?y',
+    ROLES: 'api,foo',
+    BRAND: 'a b',
+    BRAND_ALIASES: 'a,!',
+    SOUK_SECRETS: '1:zz',
+    RATE_LIMITS: 'zzz=1',
+    TRUSTED_PROXIES: 'x',
+    GEO_HEADER: 'x country',
+    GEOIP_DB: join(folder, 'missing'),
+    CORS_ORIGINS: 'foo',
+    PRICING: 'third',
+    LINKMATE_NEW_PER_HOUR: 'x',
+    IP_BLOCKLIST: file,
+    RECEIPT_HOURS: '-1',
+    RETENTION_DAYS: '0',
+    ALLOW_PRIVATE_FETCH: 'maybe',
+    LOG_LEVEL: 'loud',
+  }
+  assert.deepEqual(refused(wrong).sort(), Object.keys(wrong).sort())
+  assert.deepEqual(refused({ PORT: 'abc' }), ['PORT'])
+  assert.deepEqual(refused({ IP_BLOCKLIST: folder }), ['IP_BLOCKLIST'])
+  assert.deepEqual(refused({ HOST: '::1', SOUK_DATA: folder, GEO_HEADER: 'X-Country' }), [])
+})
+
+test('the blocklist is read with the rest: lines of addresses and blocks, comments left out', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'souk-config-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'list')
+  writeFileSync(file, '# robots\n10.0.0.0/8 # all of them\n\n2001:db8::1\n')
+  const blocks = readConfig({ IP_BLOCKLIST: file }).ipBlocklist
+  assert.deepEqual(
+    blocks.map(([address, bits]) => `${address}/${bits}`),
+    ['10.0.0.0/8', '2001:db8::1/128'],
+  )
+})
+
+test('with PORT=0 the addresses name the port that was picked, set ones stay', () => {
+  const { baseUrl, auctionUrl, linkUrl, port } = onPort(
+    readConfig({ PORT: '0', LINK_URL: 'https://go.example' }),
+    4711,
+  )
+  assert.deepEqual(
+    { baseUrl, auctionUrl, linkUrl, port },
+    {
+      baseUrl: 'http://localhost:4711',
+      auctionUrl: 'http://localhost:4711',
+      linkUrl: 'https://go.example',
+      port: 4711,
+    },
+  )
+})
