@@ -2,8 +2,9 @@
  * Start here: opens the node, serves its roles, stops cleanly.
  */
 import { startApp } from './app.ts'
-import type { Config } from './config.ts'
+import { type Config, onPort } from './config.ts'
 import { openNode } from './node.ts'
+import { freePort } from './platform/free-port.ts'
 import type { Logger } from './platform/log.ts'
 
 export interface Server {
@@ -21,7 +22,8 @@ export interface ServerOptions {
 }
 
 /** Opens everything and listens; resolves when requests are answered. */
-export async function startServer(config: Config, options: ServerOptions): Promise<Server> {
+export async function startServer(given: Config, options: ServerOptions): Promise<Server> {
+  const config = given.port === 0 ? onPort(given, await freePort(given.host)) : given
   const node = await openNode(config, options)
   const opened: { close(): Promise<void> }[] = [node]
   const close = async (): Promise<void> => {

@@ -233,6 +233,8 @@ async function openEdge(
     const identity = parts.claim
     const leases = startLeaseLoop({ book, db: database, identity, now, onError: onError('leases') })
     closers.add('leases', () => leases.close())
+    // Or the clicks of the first moment would find every budget exhausted.
+    await leases.firstTurn
   }
   return edge
 }

@@ -42,6 +42,8 @@ export function startLeaseLoop(options: LeaseLoopOptions): LeaseLoop {
 export class LeaseLoop {
   readonly #options: LeaseLoopOptions
   readonly #monotonic: () => number
+  /** Settles with the first answer, or its error: from then on capped campaigns can be funded. */
+  readonly firstTurn: Promise<void>
   readonly #openedAccounts = new Set<string>()
   #openedDay = 0
   #timer: NodeJS.Timeout | null = null
@@ -59,7 +61,8 @@ export class LeaseLoop {
     this.#monotonic = options.monotonic ?? (() => performance.now())
     this.#clockOffsetMs = options.now() - this.#monotonic()
     options.book.onThirsty(() => this.wake())
-    this.#ticking = this.#tick()
+    this.firstTurn = this.#tick()
+    this.#ticking = this.firstTurn
   }
 
   /** Asks soon instead of at the next turn: new campaigns, changed budgets, a dry lease. */
