@@ -17,6 +17,7 @@ export interface OfferSpec {
   readonly brand?: string
   readonly image?: string
   readonly availability?: string
+  readonly category?: string // a number of Google's taxonomy
 }
 
 /** Makes a merchant and imports its offers. */
@@ -44,6 +45,7 @@ export function importOffers(
       gtin: offer.gtin,
       brand: offer.brand,
       image_link: offer.image,
+      google_product_category: offer.category,
     }),
   )
   const file = memoryFile(Buffer.from(lines.join('\n')))

@@ -1,0 +1,50 @@
+/** The brand word: the configured one on output, that and every alias on input (decisions). */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startApi } from '../api.ts'
+import { makeMerchant } from '../catalogue.ts'
+import { makeMarket, runAuction, until } from '../market.ts'
+
+const TEA = 'https://teas.example/p/1'
+const api = await startApi({ after }, { env: { BRAND: 'acme' } })
+const market = await makeMarket(api)
+
+test('an auction answers under the configured word, the category as a number', async () => {
+  const offer = { id: '1', link: TEA, category: '730' }
+  const { merchId } = await makeMerchant(api.db, {
+    name: 'Teas',
+    domain: 'teas.example',
+    offers: [offer],
+  })
+  await until(() => api.app.node.edge.market.merchants.get(merchId)?.feed_imported_at != null)
+  const { auction_result, impression_pixel_url } = await runAuction(api, await market.link(TEA))
+  assert.equal(auction_result.product?.acme_product_category_id, 730)
+  assert.equal(auction_result.product?.service_product_category_id, undefined)
+  const query = new URL(auction_result.redirect_url).searchParams
+  assert.match(query.get('uid_acme') ?? '', /^\d+$/)
+  assert.equal(query.has('uid_service'), false)
+  assert.ok(new URL(impression_pixel_url).searchParams.has('uid_acme'))
+})
+
+test('keys and events are taken under the word and every alias, and no other', async () => {
+  const auctionId = await market.link()
+  const known = ['acme', 'ACME', 'service', 'souk', 'nrtv', 'bamx', 'bam', 'howl']
+  for (const word of [...known, 'other']) {
+    const isKnown = word !== 'other'
+    const authorization = `${word}-API-KEY ${market.account.key}`
+    const answer = await api.call('/api/v1/tokeninfo/', { headers: { authorization } })
+    assert.equal(answer.status, isKnown ? 200 : 401, word)
+    const event = await api.call(
+      `/api/v1/events/impressions/${word.toLowerCase()}_link_impression/`,
+      {
+        body: {
+          organization_type: 'publisher',
+          organization_id: market.account.pubId,
+          user: { page_session_uuid: crypto.randomUUID(), source_url: 'https://daily.example/' },
+          events: [{ auction_id: auctionId }],
+        },
+      },
+    )
+    assert.equal(event.status, isKnown ? 201 : 404, word)
+  }
+})
