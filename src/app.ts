@@ -18,6 +18,7 @@ import { edgeDocs } from './edge-docs.ts'
 import { edgeRoutes, noteDestination } from './edge-routes.ts'
 import { LogUnavailable } from './events/event-log.ts'
 import { healthRoutes } from './health-routes.ts'
+import { dashboardLinkRoutes } from './links/dashboard-routes.ts'
 import { linkRoutes } from './links/routes.ts'
 import { matchRoutes } from './matching/routes.ts'
 import type { Node } from './node.ts'
@@ -25,6 +26,7 @@ import { createHttp, type Http } from './platform/http.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
 import { startSchedules } from './schedules.ts'
 import { staticRoutes } from './static-routes.ts'
+import { dashboardStatsRoutes } from './stats/dashboard-routes.ts'
 import { FoldLoop, MONEY_LANES, VIEW_LANES } from './stats/fold-loop.ts'
 import { foldMoney } from './stats/fold-money.ts'
 import { foldViews } from './stats/fold-views.ts'
@@ -79,8 +81,9 @@ export async function buildHttp(node: Node): Promise<Http> {
   await http.register(staticRoutes())
   if (isApi) {
     await http.register(accountRoutes({ keys })) //                  4.2, section 5
-    await http.register(dashboardRoutes({ db, baseUrl: config.baseUrl, now }))
-    const { linkUrl } = config
+    const { baseUrl, linkUrl } = config
+    const inside = [dashboardLinkRoutes({ db, linkUrl, nextId, now }), dashboardStatsRoutes({ db })]
+    await http.register(dashboardRoutes({ db, baseUrl, now, inside }))
     const outlookOf = node.outlooks.of.bind(node.outlooks)
     await http.register(matchRoutes({ db, keys, linkUrl, outlookOf, now })) // 4.3
     await http.register(statsRoutes({ db, keys })) //                 4.4

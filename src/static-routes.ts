@@ -1,6 +1,7 @@
 /** Files: the tags, the dashboard, and the API's description for people and programs. */
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import helmet from '@fastify/helmet'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 
@@ -30,22 +31,48 @@ export const staticRoutes = (): FastifyPluginAsync => async (app) => {
   app.get('/openapi.json', hidden, async (_request, reply) =>
     reply.header('content-type', 'application/json; charset=utf-8').send(openapi),
   )
+  await app.register(pageRoutes)
+}
+
+/**
+ * Our own pages load nothing that is not ours, and nobody frames them. Built pages hold no inline
+ * script and no inline style, so the policy needs no exception.
+ */
+const PAGE_POLICY = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+      objectSrc: ["'none'"],
+    },
+  },
+  frameguard: { action: 'deny' },
+  referrerPolicy: { policy: 'same-origin' },
+  // Whether the host is https for good is for its operator's proxy to say.
+  strictTransportSecurity: false,
+} as const
+
+const pageRoutes: FastifyPluginAsync = async (app) => {
+  const hidden = { schema: { hide: true } } as const
+  await app.register(helmet, PAGE_POLICY)
   await app.register(fastifyStatic, { root: ROOT, serve: false })
-  const dashboard = `${ROOT}dist/dashboard`
-  const page = async (reply: FastifyReply, path: string) => {
-    const isAsset = path.startsWith('assets/')
-    reply.header(
-      'cache-control',
-      isAsset ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache',
-    )
-    reply.header('x-frame-options', 'DENY').header('referrer-policy', 'same-origin')
-    return reply.sendFile(isAsset ? path : 'index.html', dashboard)
-  }
+  const built = `${ROOT}dist/dashboard`
+  const page = (reply: FastifyReply, file: string) =>
+    reply.header('cache-control', 'no-cache').sendFile(file, built, { cacheControl: false })
   app.get('/', hidden, async (_request, reply) => reply.redirect('/dashboard/'))
-  app.get('/dashboard', hidden, async (_request, reply) => page(reply, ''))
-  app.get<{ Params: { '*': string } }>('/dashboard/*', hidden, async (request, reply) =>
-    page(reply, request.params['*']),
-  )
+  app.get('/docs', hidden, async (_request, reply) => page(reply, 'docs.html'))
+  app.get('/dashboard', hidden, async (_request, reply) => page(reply, 'index.html'))
+  app.get<{ Params: { '*': string } }>('/dashboard/*', hidden, async (request, reply) => {
+    const path = request.params['*']
+    // An unknown call is answered as one, not with a page.
+    if (path.startsWith('api/')) return reply.callNotFound()
+    if (!path.startsWith('assets/')) return page(reply, 'index.html')
+    // Named after their content. Set with the file only: a missing one is not missing for a year.
+    return reply.sendFile(path, built, { maxAge: YEAR_SECONDS * 1_000, immutable: true })
+  })
 }
 
 interface Tag {

@@ -2,6 +2,9 @@
  * The dashboard's own calls under /dashboard/api/: log in, see one's publishers, make and disable
  * API keys (interface 5.1, the developer options page). They read the session's cookie, so no
  * other origin may call them, and nothing here is part of the public interface.
+ *
+ * Links, statistics, clicks and receipts have theirs in their own folders (`dashboard-routes.ts`);
+ * they are registered inside the login here.
  */
 import cookie from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -32,6 +35,7 @@ import {
   requireSession,
   SESSION_SECONDS,
   sessionCookieName,
+  sessionUserOf,
 } from './session.ts'
 import { disableApiKey, listApiKeys, type UserRow } from './store.ts'
 
@@ -52,10 +56,12 @@ export interface DashboardDeps {
   readonly db: Db
   readonly baseUrl: string
   readonly now: () => Date
+  /** Routes of higher folders that need the login too: links, statistics, clicks, receipts. */
+  readonly inside: readonly FastifyPluginAsyncTypebox[]
 }
 
 export const dashboardRoutes =
-  ({ db, baseUrl, now }: DashboardDeps): FastifyPluginAsyncTypebox =>
+  ({ db, baseUrl, now, inside }: DashboardDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const isSecure = baseUrl.startsWith('https:')
     const cookieName = sessionCookieName(isSecure)
@@ -101,19 +107,19 @@ export const dashboardRoutes =
       },
     )
 
-    await app.register(async (inside) => {
-      inside.addHook('onRequest', async (request) => {
+    await app.register(async (session) => {
+      session.addHook('onRequest', async (request) => {
         const token = request.cookies[cookieName]
         request.sessionUser = await requireSession(db, { token, now: now() })
       })
-      await inside.register(loggedInRoutes({ db, now }))
+      for (const routes of [loggedInRoutes({ db, now }), ...inside]) await session.register(routes)
     })
   }
 
 const error = { '4xx': ErrorEnvelope }
 
 const loggedInRoutes =
-  ({ db, now }: Omit<DashboardDeps, 'baseUrl'>): FastifyPluginAsyncTypebox =>
+  ({ db, now }: Pick<DashboardDeps, 'db' | 'now'>): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/dashboard/api/me/',
@@ -121,7 +127,7 @@ const loggedInRoutes =
         config,
         schema: { operationId: 'readMe', response: { 200: envelope(UserRecord), ...error } },
       },
-      async (request) => ok(200, toUserRecord(userOf(request))),
+      async (request) => ok(200, toUserRecord(sessionUserOf(request))),
     )
 
     app.get(
@@ -134,7 +140,7 @@ const loggedInRoutes =
         },
       },
       async (request) => {
-        const publishers = await listPublishers(db, { uid: userOf(request).uid })
+        const publishers = await listPublishers(db, { uid: sessionUserOf(request).uid })
         return ok(200, ...publishers.map(toPublisherRecord))
       },
     )
@@ -143,7 +149,7 @@ const loggedInRoutes =
 
 /** The developer options page: a user's keys are listed, made and disabled (interface 5.1). */
 const keyRoutes =
-  ({ db, now }: Omit<DashboardDeps, 'baseUrl'>): FastifyPluginAsyncTypebox =>
+  ({ db, now }: Pick<DashboardDeps, 'db' | 'now'>): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/dashboard/api/keys/',
@@ -152,7 +158,7 @@ const keyRoutes =
         schema: { operationId: 'listMyKeys', response: { 200: envelope(ApiKeyRecord), ...error } },
       },
       async (request) => {
-        const rows = await listApiKeys(db, { uid: userOf(request).uid })
+        const rows = await listApiKeys(db, { uid: sessionUserOf(request).uid })
         return ok(200, ...rows.map(toApiKeyRecord))
       },
     )
@@ -170,7 +176,7 @@ const keyRoutes =
       async (request, reply) => {
         const { description } = request.body
         const expiresAt = readExpiry(request.body.expires ?? null)
-        const { uid } = userOf(request)
+        const { uid } = sessionUserOf(request)
         const { key, row } = await createApiKey(db, { uid, description, expiresAt, now: now() })
         reply.status(201)
         return ok(201, { ...toApiKeyRecord(row), key })
@@ -188,18 +194,13 @@ const keyRoutes =
         },
       },
       async (request) => {
-        const { uid } = userOf(request)
+        const { uid } = sessionUserOf(request)
         const row = await disableApiKey(db, { tokenId: request.params.token_id, uid })
         if (row === null) throw new ApiError('notFound', { message: 'No such key of yours' })
         return ok(200, toApiKeyRecord(row))
       },
     )
   }
-
-function userOf(request: { sessionUser?: UserRow }): UserRow {
-  if (request.sessionUser === undefined) throw new Error('the route lacks the session hook')
-  return request.sessionUser
-}
 
 function readExpiry(text: string | null): Date | null {
   if (text === null || text === '') return null

@@ -9,6 +9,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { isPassword, UNKNOWN_USER_HASH } from './password.ts'
+import { findPublisher, type Publisher } from './publisher-store.ts'
 import {
   deleteSession,
   findSessionUser,
@@ -51,6 +52,24 @@ export async function requireSession(
     token === undefined ? null : await findSessionUser(db, { tokenHash: hashToken(token), now })
   if (user === null) throw new ApiError('notLoggedIn')
   return user
+}
+
+/** The user that the session hook of the dashboard's routes has found. */
+export function sessionUserOf(request: { sessionUser?: UserRow }): UserRow {
+  if (request.sessionUser === undefined) throw new Error('the route lacks the session hook')
+  return request.sessionUser
+}
+
+/** One of the user's publishers; another one's and none at all are the same 404. */
+export async function requireOwnedPublisher(
+  db: Db,
+  { uid, pubId }: { uid: number; pubId: number },
+): Promise<Publisher> {
+  const publisher = await findPublisher(db, pubId)
+  if (publisher?.uid !== uid) {
+    throw new ApiError('notFound', { message: 'No such publisher of yours' })
+  }
+  return publisher
 }
 
 export async function logOut(db: Db, token: string | undefined): Promise<void> {

@@ -217,6 +217,21 @@ export function listLinks(db: Db): Promise<ListedLinkRow[]> {
   `)
 }
 
+/** The smart links of one publisher, newest first, those before a given auction id. */
+export function listLinksOfPublisher(
+  db: Db,
+  options: { pubId: number; before: string | null; limitRows: number },
+): Promise<(ListedLinkRow & { article_name: string })[]> {
+  const { pubId, before, limitRows } = options
+  return db.rows(sql`
+    select smart_link_id, auction_id, l.pub_id, l.url, is_exclusive, is_keyless, state, source,
+      l.datetime_created, l.datetime_updated, a.url as article_url, a.name as article_name
+    from smart_link l join article a using (article_id)
+    where l.pub_id = ${pubId} and (${before}::bigint is null or auction_id < ${before}::bigint)
+    order by auction_id desc limit ${limitRows}
+  `)
+}
+
 /**
  * The steps of a `with` that end in `found`: the article, made if it was missing, renamed if its
  * name is new. The no-op update gives back the row of another request that was faster.

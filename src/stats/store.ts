@@ -86,8 +86,11 @@ function toStatsRow(pubId: number, row: FigureRow): StatsRow {
   }
 }
 
+/** Days of a publisher, both inclusive. */
+export type DayRange = Pick<StatsRequest, 'pubId' | 'dayFrom' | 'dayTo'>
+
 /** A row that robots alone made is none (decisions 4.4 say what makes one). */
-function figuresNow({ pubId, dayFrom, dayTo }: StatsRequest): Sql {
+export function figuresNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
   return sql`
     select day, article_id, merch_id, clicks, sales, revenue_micros, earnings_micros
     from stats_day
@@ -96,7 +99,8 @@ function figuresNow({ pubId, dayFrom, dayTo }: StatsRequest): Sql {
         earnings_micros, unfunded_clicks) <> (0, 0, 0, 0, 0, 0))`
 }
 
-function seenNow({ pubId, dayFrom, dayTo }: StatsRequest): Sql {
+/** Page impressions of the publisher's articles, by article and day. */
+export function seenNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
   return sql`
     select day, article_id, impressions
     from page_day join article using (pub_id, url_key)

@@ -1,0 +1,94 @@
+/** The dashboard's calls. Shapes come from the service's own schemas: one change, both sides. */
+import type { Static } from 'typebox'
+import type {
+  ApiKeyRecord,
+  CreatedKey,
+  PublisherRecord,
+  UserRecord,
+} from '../src/accounts/schema.ts'
+import type { LinkPage } from '../src/links/dashboard-schema.ts'
+import type { CreateSmartLinkBody, PageTagConfig, SmartLinkRecord } from '../src/links/schema.ts'
+import type { ClickPage, Overview, Receipt } from '../src/stats/dashboard-schema.ts'
+
+export type User = Static<typeof UserRecord>
+export type Publisher = Static<typeof PublisherRecord>
+export type ApiKey = Static<typeof ApiKeyRecord>
+export type NewKey = Static<typeof CreatedKey>
+export type SmartLink = Static<typeof SmartLinkRecord>
+export type PageTag = Static<typeof PageTagConfig>
+export type { ClickPage, CreateSmartLinkBody, LinkPage, Overview, Receipt }
+
+/** UTC days, both inclusive. */
+export interface Range {
+  readonly from: string
+  readonly to: string
+}
+
+/** A refused call: `message` is the service's own sentence. */
+export class CallError extends Error {
+  override name = 'CallError'
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+export const isNotLoggedIn = (error: unknown): boolean =>
+  error instanceof CallError && error.status === 401
+
+export const api = {
+  me: () => first<User>('/dashboard/api/me/'),
+  logIn: (body: { email: string; password: string }) => post<User>('/dashboard/api/login/', body),
+  logOut: () => post<object>('/dashboard/api/logout/', {}),
+  publishers: () => all<Publisher>('/dashboard/api/publishers/'),
+  keys: () => all<ApiKey>('/dashboard/api/keys/'),
+  createKey: (body: { description: string; expires: string | null }) =>
+    post<NewKey>('/dashboard/api/keys/', body),
+  disableKey: (tokenId: number) => post<ApiKey>(`/dashboard/api/keys/${tokenId}/disable/`, {}),
+  overview: (pubId: number, range: Range) =>
+    first<Overview>(`${ofPublisher(pubId)}/overview/?${days(range)}`),
+  clicks: (pubId: number, range: Range, more: { outcome?: string; cursor?: string }) =>
+    first<ClickPage>(`${ofPublisher(pubId)}/clicks/?${days(range, more)}`),
+  links: (pubId: number, cursor: string | null) =>
+    first<LinkPage>(`${ofPublisher(pubId)}/links/${cursor === null ? '' : `?cursor=${cursor}`}`),
+  createLink: (pubId: number, body: CreateSmartLinkBody) =>
+    post<SmartLink>(`${ofPublisher(pubId)}/links/`, body),
+  receipt: (result: string) =>
+    first<Receipt>(`/dashboard/api/receipts/${encodeURIComponent(result)}/`),
+  pageTag: (slug: string) =>
+    first<PageTag>(`/api/v0/publishers/${encodeURIComponent(slug)}/amp_config/?page_tag=1`),
+}
+
+const ofPublisher = (pubId: number): string => `/dashboard/api/publishers/${pubId}`
+
+function days({ from, to }: Range, more: Record<string, string> = {}): URLSearchParams {
+  return new URLSearchParams({ date_from: from, date_to: to, ...more })
+}
+
+async function first<T>(path: string): Promise<T> {
+  const [entry] = await call<T>(path)
+  return entry as T
+}
+
+const all = <T>(path: string): Promise<T[]> => call<T>(path)
+
+async function post<T>(path: string, body: object): Promise<T> {
+  const headers = { 'content-type': 'application/json' }
+  const [entry] = await call<T>(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return entry as T
+}
+
+interface Envelope<T> {
+  readonly data: T[]
+  readonly error?: { readonly message: string }
+}
+
+async function call<T>(path: string, init?: RequestInit): Promise<T[]> {
+  const response = await fetch(path, init).catch(() => {
+    throw new CallError(0, 'The service does not answer. It may be restarting; try again.')
+  })
+  const body: Envelope<T> = await response.json().catch(() => ({ data: [] }))
+  if (response.ok) return body.data
+  throw new CallError(response.status, body.error?.message ?? `The service said ${response.status}`)
+}

@@ -1,0 +1,28 @@
+/** HTML as text, built at build time: whatever is put in is escaped, unless it is HTML already. */
+export interface Html {
+  readonly html: string
+}
+
+type Value = Html | string | number | null | readonly Value[]
+
+/** html`<p>${text}</p>`; lists are put one after the other, null is nothing. */
+export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
+  return { html: parts.reduce((text, part, at) => text + write(values[at - 1] ?? null) + part) }
+}
+
+function write(value: Value): string {
+  if (value === null) return ''
+  if (typeof value === 'string' || typeof value === 'number') return escapeText(String(value))
+  return 'html' in value ? value.html : value.map(write).join('')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+}
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character)
+}

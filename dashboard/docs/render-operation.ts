@@ -1,0 +1,110 @@
+/** One endpoint of the reference: what is sent, what comes back, and a call to try. */
+import { type Html, html } from './markup.ts'
+import { exampleOf, type Field, fieldsOf, type Schema, toField } from './schema-fields.ts'
+
+export interface Operation {
+  readonly place: { readonly method: string; readonly path: string }
+  readonly operationId: string
+  readonly summary?: string
+  readonly description?: string
+  readonly security?: readonly Readonly<Record<string, unknown>>[]
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly description?: string
+  readonly schema: Schema
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>
+
+export function renderOperation(operation: Operation): Html {
+  const { place, operationId, summary, description = null, requestBody, responses } = operation
+  const parameters = (operation.parameters ?? []).map(({ name, schema, description, required }) => {
+    const words = description ?? schema.description ?? ''
+    return toField(name, { ...schema, description: words }, required === true)
+  })
+  const body = requestBody && schemaOf(requestBody.content)
+  const [status, success] = Object.entries(responses).find(([code]) => /^[23]/.test(code)) ?? []
+  const answer = success?.content && schemaOf(success.content)
+  return html`<article id="${operationId}" class="panel scroll-mt-6 p-4 sm:p-5">
+    <h3 class="font-semibold">${summary ?? operationId}</h3>
+    <p class="mt-1 font-mono text-[0.8125rem] break-all"><span class="font-semibold text-accent">${place.method}</span> ${place.path}</p>
+    <p class="mt-1 text-sm text-soft">${keyWords(operation)}</p>
+    ${description === null ? null : html`<p class="mt-2 max-w-prose">${description}</p>`}
+    ${fieldTable('Parameters', parameters)}
+    ${fieldTable('Body', body === undefined ? [] : fieldsOf(body))}
+    ${example('Example', [curlOf(operation, body)])}
+    ${fieldTable(`Answer ${status ?? ''}`, answer === undefined ? [] : fieldsOf(answer))}
+    ${answer === undefined || fieldsOf(answer).length === 0 ? plainAnswer(status, answer) : folded(answer)}
+  </article>`
+}
+
+function keyWords({ security = [], place }: Operation): string {
+  if (security.length === 0) {
+    return place.path.includes('/merchants/') ? 'Signed by the merchant' : 'No key'
+  }
+  return security.some((one) => Object.keys(one).length === 0)
+    ? 'A key is optional; one that is sent must be valid'
+    : 'Needs an API key'
+}
+
+function fieldTable(title: string, fields: readonly Field[]): Html | null {
+  if (fields.length === 0) return null
+  return html`<h4 class="mt-5 mb-1 text-sm font-semibold">${title}</h4>
+    <dl class="divide-y divide-line border-y border-line text-sm">${fields.map(
+      ({ path, type, isRequired, rules, description }) => html`
+      <div class="gap-x-6 py-1.5 sm:grid sm:grid-cols-[minmax(12rem,2fr)_3fr]">
+        <dt class="font-mono text-[0.8125rem] break-all">${path}</dt>
+        <dd><span class="text-soft">${[type, isRequired ? '' : 'optional', rules].filter((word) => word !== '').join(', ')}</span>${description === '' ? null : html`<span class="block">${description}</span>`}</dd>
+      </div>`,
+    )}</dl>`
+}
+
+function example(title: string, lines: readonly string[]): Html {
+  return html`<h4 class="mt-5 mb-1 text-sm font-semibold">${title}</h4>
+    <pre class="code" tabindex="0">${lines.join('\n')}</pre>`
+}
+
+function plainAnswer(status: string | undefined, answer: Schema | undefined): Html | null {
+  const words = answer?.description ?? (status === '201' ? 'An empty body' : null)
+  return words === null
+    ? null
+    : html`<h4 class="mt-5 mb-1 text-sm font-semibold">Answer ${status ?? ''}</h4><p class="text-sm">${words}</p>`
+}
+
+function folded(answer: Schema): Html {
+  return html`<details class="mt-3 text-sm"><summary class="py-1 text-soft hover:text-ink">Example of the answer</summary>
+    <pre class="code mt-1" tabindex="0">${JSON.stringify(exampleOf(answer), null, 2)}</pre></details>`
+}
+
+/** A call as one pastes it; the address is of a service on its own machine. */
+function curlOf({ place, parameters = [], security = [] }: Operation, body?: Schema): string {
+  const { method } = place
+  const sampleOf = ({ name, schema }: Parameter) =>
+    encodeURIComponent(String(exampleOf(schema, name)))
+  const path = parameters
+    .filter((one) => one.in === 'path')
+    .reduce((text, one) => text.replace(`{${one.name}}`, sampleOf(one)), place.path)
+  const query = parameters
+    .filter((one) => one.in === 'query' && one.required)
+    .map((one) => `${one.name}=${sampleOf(one)}`)
+    .join('&')
+  const isKeyed = security.length > 0 && security.every((one) => Object.keys(one).length > 0)
+  const json = body === undefined ? null : JSON.stringify(exampleOf(body), null, 2)
+  return [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}'http://localhost:8080${path}${query === '' ? '' : `?${query}`}'`,
+    ...(isKeyed ? ["-H 'Authorization: SERVICE-API-KEY <your key>'"] : []),
+    ...(json === null ? [] : ["-H 'Content-Type: application/json'", `-d '${json}'`]),
+  ].join(' \\\n  ')
+}
+
+/** The schema of whatever type the content has; there is one. */
+function schemaOf(content: Content): Schema | undefined {
+  return Object.values(content)[0]?.schema
+}

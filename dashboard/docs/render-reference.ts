@@ -1,0 +1,126 @@
+/** The API reference as one plain page: endpoints, fields, errors, examples (from openapi.json). */
+import { type Html, html } from './markup.ts'
+import { type Operation, renderOperation } from './render-operation.ts'
+
+export interface OpenApi {
+  readonly info: { readonly description: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'place'>>>>>
+}
+
+export interface ErrorTable {
+  readonly [name: string]: {
+    readonly status: number
+    readonly code: number
+    readonly message: string
+  }
+}
+
+interface Group {
+  readonly title: string
+  readonly words: string
+  readonly operations: readonly Operation[]
+}
+
+/** The body of the page. */
+export function renderReference(api: OpenApi, errors: ErrorTable): string {
+  const groups = groupsOf(api)
+  return html`
+<header class="border-b border-line bg-panel">
+  <div class="mx-auto flex max-w-6xl items-center gap-6 px-4 py-4 sm:px-6">
+    <a href="/dashboard/" class="font-semibold tracking-tight text-accent">Souk</a>
+    <span class="text-sm font-medium">API reference</span>
+    <a href="/openapi.json" class="link ml-auto text-sm">openapi.json</a>
+  </div>
+</header>
+<div class="mx-auto max-w-6xl gap-12 px-4 py-6 sm:px-6 sm:py-8 lg:grid lg:grid-cols-[15rem_1fr]">
+  ${contents(groups)}
+  <main class="min-w-0 space-y-12">
+    ${introduction(api)}
+    ${groups.map(renderGroup)}
+    ${renderErrors(errors)}
+  </main>
+</div>`.html
+}
+
+/** What an endpoint is for is read off its path and its security: there is no list to keep. */
+function groupsOf({ paths }: OpenApi): Group[] {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      place: { method: method.toUpperCase(), path },
+    })),
+  )
+  // The dashboard's own calls need its login, and may change with it.
+  const published = operations.filter(({ place }) => !place.path.startsWith('/dashboard/'))
+  const isMerchants = ({ place }: Operation) => /\/(merchants|conversions)\//.test(place.path)
+  const isKeyed = ({ security }: Operation) => security !== undefined
+  return [
+    {
+      title: 'Publishers',
+      words: 'What a publisher’s own programs call, with an API key.',
+      operations: published.filter((one) => isKeyed(one) && !isMerchants(one)),
+    },
+    {
+      title: 'Readers’ pages',
+      words: 'What the page tag and links call, from any page, without a key.',
+      operations: published.filter((one) => !isKeyed(one) && !isMerchants(one)),
+    },
+    {
+      title: 'Merchants',
+      words: 'Orders and returns, by which commissions are earned.',
+      operations: published.filter(isMerchants),
+    },
+  ]
+}
+
+function contents(groups: readonly Group[]): Html {
+  return html`<nav aria-label="Endpoints" class="mb-8 text-sm lg:sticky lg:top-6 lg:max-h-[calc(100vh-3rem)] lg:self-start lg:overflow-y-auto">
+    ${groups.map(
+      ({ title, operations }) => html`<p class="mt-4 mb-1 font-semibold first:mt-0">${title}</p>
+    <ul>${operations.map(
+      ({ operationId, summary }) =>
+        html`<li><a href="#${operationId}" class="block py-1 text-soft hover:text-ink">${summary ?? operationId}</a></li>`,
+    )}</ul>`,
+    )}
+    <p class="mt-4"><a href="#errors" class="font-semibold">Errors</a></p>
+  </nav>`
+}
+
+function introduction({ info }: OpenApi): Html {
+  return html`<section class="max-w-prose space-y-3">
+    <h1>API reference</h1>
+    <p>${info.description}</p>
+    <p>Endpoints that need a key read it from <code class="font-mono text-sm">Authorization: SERVICE-API-KEY &lt;key&gt;</code>;
+    keys are made on the <a class="link" href="/dashboard/developer">developer options page</a>.
+    Ids of 64 bits are strings, amounts are decimal strings of US dollars, times are ISO 8601 in UTC.
+    A path answers the same without its last slash. Unknown JSON fields are ignored.</p>
+  </section>`
+}
+
+function renderGroup({ title, words, operations }: Group): Html {
+  return html`<section class="space-y-6">
+    <div><h2 class="text-xl tracking-tight">${title}</h2><p class="text-soft">${words}</p></div>
+    ${operations.map(renderOperation)}
+  </section>`
+}
+
+function renderErrors(errors: ErrorTable): Html {
+  const rows = Object.values(errors).toSorted((one, other) => one.code - other.code)
+  return html`<section id="errors" class="scroll-mt-6 space-y-3">
+    <h2 class="text-xl tracking-tight">Errors</h2>
+    <p class="max-w-prose">Every error has one envelope: <code class="font-mono text-sm">info</code>, an empty
+    <code class="font-mono text-sm">data</code>, and <code class="font-mono text-sm">error</code> with a code, a message
+    that says what to change, and in <code class="font-mono text-sm">error.data</code> of a 400 every fault as
+    <code class="font-mono text-sm">{field, rule}</code>. A 429 and a 503 say in <code class="font-mono text-sm">Retry-After</code> when to come back.</p>
+    <div class="panel overflow-x-auto" tabindex="0">
+    <table class="w-full text-left text-sm">
+      <thead><tr class="border-b border-line text-soft">
+        <th scope="col" class="px-4 py-2 font-medium">HTTP</th><th scope="col" class="px-4 py-2 font-medium">Code</th><th scope="col" class="px-4 py-2 font-medium">Message</th>
+      </tr></thead>
+      <tbody>${rows.map(
+        ({ status, code, message }) =>
+          html`<tr class="border-b border-line last:border-0"><td class="number px-4 py-2">${status}</td><td class="number px-4 py-2">${code}</td><td class="px-4 py-2">${message}</td></tr>`,
+      )}</tbody>
+    </table></div>
+  </section>`
+}

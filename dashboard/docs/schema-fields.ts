@@ -1,0 +1,126 @@
+/** A JSON schema as people read it: one line a field, and a value that it would accept. */
+export interface Schema {
+  readonly type?: string
+  readonly format?: string
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly default?: unknown
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+export interface Field {
+  readonly path: string // `links[].raw_url`
+  readonly type: string
+  readonly isRequired: boolean
+  readonly rules: string
+  readonly description: string
+}
+
+/** Every field below a schema, outer ones first. */
+export function fieldsOf(schema: Schema, path = ''): Field[] {
+  if (schema.items !== undefined) return fieldsOf(schema.items, `${path}[]`)
+  const inner = schema.anyOf?.find((one) => one.properties !== undefined || one.items)
+  if (inner !== undefined) return fieldsOf(inner, path)
+  return Object.entries(schema.properties ?? {}).flatMap(([name, child]) => {
+    const childPath = path === '' ? name : `${path}.${name}`
+    return [
+      toField(childPath, child, schema.required?.includes(name) ?? false),
+      ...fieldsOf(child, childPath),
+    ]
+  })
+}
+
+/** One field by itself: a parameter, or an entry of an object. */
+export function toField(path: string, schema: Schema, isRequired: boolean): Field {
+  const { description = '' } = schema
+  return { path, type: typeWord(schema), isRequired, rules: rulesOf(schema), description }
+}
+
+function typeWord(schema: Schema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(' or ')
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeWord).join(' or ')
+  if (schema.items !== undefined) return `list of ${typeWord(schema.items)}`
+  return schema.format === 'date-time' ? 'timestamp' : (schema.type ?? 'any')
+}
+
+function rulesOf(schema: Schema): string {
+  const { minLength, maxLength, minItems, maxItems, minimum, maximum } = schema
+  // The bounds of a column's type are no rule that anybody would meet.
+  const isFar = maximum !== undefined && maximum >= 2 ** 31 - 1
+  const rules = [
+    minLength !== undefined && minLength > 0 ? 'not empty' : '',
+    maxLength === undefined ? '' : `at most ${maxLength} characters`,
+    minItems === undefined ? '' : `at least ${minItems}`,
+    maxItems === undefined ? '' : `at most ${maxItems} entries`,
+    minimum === undefined || isFar ? '' : `from ${minimum}`,
+    maximum === undefined || isFar ? '' : `to ${maximum}`,
+    schema.default === undefined ? '' : `default ${JSON.stringify(schema.default)}`,
+  ]
+  return rules.filter((rule) => rule !== '').join(', ')
+}
+
+/** What fields of these names usually hold; other ones are made from their type. */
+const EXAMPLES: Readonly<Record<string, unknown>> = {
+  a: '7468501219893436416',
+  advertiser_name: 'Kettlework',
+  article_name: 'Ten kettles, tested',
+  article_url: 'https://magazine.example/kettles',
+  auction_id: '7468501219893436416',
+  brand: 'Ostrava',
+  currency: 'USD',
+  date_from: '2026-03-01',
+  date_to: '2026-03-31',
+  event_date: '2026-03-02',
+  gtin: '9521000000018',
+  page_session_uuid: '2f1c8b52-8f3e-4f0e-9c55-3a1d9d0c7a41',
+  price: '49.99',
+  product_name: 'Stagwell Kettle, 0.9 L',
+  product_url: 'https://shop.example/p/1',
+  publisher_slug: 'magazine',
+  raw_url: 'https://shop.example/p/1',
+  since: '2026-03-01T00:00:00Z',
+  slug: 'magazine',
+  source_url: 'https://magazine.example/kettles',
+  status: 200,
+  url: 'https://shop.example/p/1',
+  uuid: '2f1c8b52-8f3e-4f0e-9c55-3a1d9d0c7a41',
+}
+
+/** A value that the schema would accept; optional parts that have no usual value are left out. */
+export function exampleOf(schema: Schema, name = ''): unknown {
+  if (schema.const !== undefined) return schema.const
+  if (schema.enum !== undefined) return schema.enum[0]
+  if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0] ?? {}, name)
+  if (schema.items !== undefined) return [exampleOf(schema.items, name)]
+  if (schema.properties !== undefined) {
+    return Object.fromEntries(
+      Object.entries(schema.properties).map(([key, child]) => [key, exampleOf(child, key)]),
+    )
+  }
+  if (EXAMPLES[name] !== undefined) return EXAMPLES[name]
+  if (schema.default !== undefined) return schema.default
+  switch (schema.type) {
+    case 'integer':
+    case 'number':
+      return schema.minimum ?? 1
+    case 'boolean':
+      return false
+    case 'null':
+      return null
+    case 'string':
+      return schema.format === 'date-time' ? '2026-03-02T10:00:00Z' : '…'
+    default:
+      return {}
+  }
+}

@@ -1,0 +1,40 @@
+/** Numbers, amounts and times as people read them. Amounts come as exact decimal strings. */
+const WHOLE = new Intl.NumberFormat('en-US')
+const MICROS_DIGITS = 6
+
+/** `1234` → `1,234`. */
+export const count = (value: number): string => WHOLE.format(value)
+
+/** `"-1234.5"` → `−$1,234.50`; the digits that are there stay, at least two. */
+export function dollars(amount: string): string {
+  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.')
+  const sign = amount.startsWith('-') ? '−' : ''
+  return `${sign}$${WHOLE.format(BigInt(whole))}.${fraction.padEnd(2, '0')}`
+}
+
+/** Micro-dollars of a computation, fractions included: `542235.4` → `$0.542235`. */
+export function microDollars(micros: number): string {
+  return `$${(micros / 1_000_000).toFixed(MICROS_DIGITS).replace(/0{1,4}$/, '')}`
+}
+
+export function percent(fraction: number, digits = 1): string {
+  return `${Number((fraction * 100).toFixed(digits))} %`
+}
+
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' })
+
+/** `"2026-03-02"` → `2 Mar`. */
+export const shortDay = (day: string): string => DAY.format(new Date(day))
+/** `2 Mar 2026`. */
+export const date = (instant: string): string => DATE.format(new Date(instant))
+/** `10:24:05`, UTC like everything here. */
+export const time = (instant: string): string => TIME.format(new Date(instant))
+
+/** `https://www.shop.example/p/1?x` → `shop.example/p/1`, for a line of small print. */
+export function shortUrl(address: string): string {
+  const url = URL.parse(address)
+  if (url === null) return address
+  return (url.host.replace(/^www\./, '') + url.pathname).replace(/\/$/, '')
+}

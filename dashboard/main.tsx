@@ -1,0 +1,68 @@
+/** The dashboard's table of contents: its pages, and what they share. */
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  RouterProvider,
+  retainSearchParams,
+} from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { isNotLoggedIn } from './api.ts'
+import { ClicksPage } from './pages/clicks-page.tsx'
+import { DeveloperPage } from './pages/developer-page.tsx'
+import { LinksPage } from './pages/links-page.tsx'
+import { OverviewPage } from './pages/overview-page.tsx'
+import { ReceiptPage } from './pages/receipt-page.tsx'
+import { PATHS, readSearch } from './paths.ts'
+import { Frame } from './ui/frame.tsx'
+import { NothingHere } from './ui/notice.tsx'
+
+const root = createRootRoute({
+  component: Frame,
+  notFoundComponent: NothingHere,
+  validateSearch: readSearch,
+  search: { middlewares: [retainSearchParams(['pub', 'from', 'to'])] },
+})
+const page = <P extends string>(path: P, component: () => React.ReactNode) =>
+  createRoute({ getParentRoute: () => root, path, component })
+
+const routeTree = root.addChildren([
+  page(PATHS.overview, OverviewPage),
+  page(PATHS.links, LinksPage),
+  page(PATHS.clicks, ClicksPage),
+  page(PATHS.receipt, ReceiptPage),
+  page(PATHS.developer, DeveloperPage),
+])
+const router = createRouter({ routeTree, basepath: '/dashboard', scrollRestoration: true })
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000, // Figures are at most 5 s old on the server's side.
+      retry: (failures, error) => failures < 2 && !isNotLoggedIn(error),
+    },
+  },
+})
+// A session that has ended meanwhile: whatever call notices brings the login back.
+client.getQueryCache().subscribe(({ query }) => {
+  if (query.queryKey[0] === 'me' || !isNotLoggedIn(query.state.error)) return
+  void client.resetQueries({ queryKey: ['me'] })
+})
+
+const element = document.getElementById('app')
+if (element === null) throw new Error('the page lacks #app')
+createRoot(element).render(
+  <StrictMode>
+    <QueryClientProvider client={client}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+)

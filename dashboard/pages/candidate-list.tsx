@@ -1,0 +1,111 @@
+/** The candidates of an auction, best first: their numbers, and why each lost. */
+import type { ReactNode } from 'react'
+import type { Receipt } from '../api.ts'
+import { dollars, microDollars, percent } from '../format.ts'
+
+type Explanation = NonNullable<Receipt['explanation']>
+type Candidate = Explanation['candidates'][number]
+
+const MODELS: Readonly<Record<string, string>> = {
+  cpc: 'pays per click',
+  cpa: 'pays a commission',
+  epp: 'pays per purchase',
+}
+
+export function CandidateList(props: { receipt: Receipt; explanation: Explanation }) {
+  const { receipt, explanation } = props
+  const { candidates } = explanation
+  const best = Math.max(...candidates.map(({ score_micros }) => score_micros ?? 0), 0)
+  return (
+    <section aria-labelledby="candidates">
+      <h2 id="candidates" className="mb-2">
+        {candidates.length === 1 ? 'One candidate' : `${candidates.length} candidates`}
+      </h2>
+      {candidates.length === 0 && (
+        <p className="text-soft">No merchant of the network sells this product.</p>
+      )}
+      {candidates.length > 0 && (
+        <ol className="panel divide-y divide-line">
+          {candidates.map((candidate) => (
+            <CandidateLine
+              key={`${candidate.campaign_id} ${candidate.offer_id}`}
+              candidate={candidate}
+              receipt={receipt}
+              best={best}
+            />
+          ))}
+        </ol>
+      )}
+    </section>
+  )
+}
+
+function CandidateLine(props: { candidate: Candidate; receipt: Receipt; best: number }) {
+  const { candidate, receipt, best } = props
+  const { merch_id, offer_id, campaign_id, model, won, loss } = candidate
+  const merchant = receipt.merchants.find((one) => one.merch_id === merch_id)?.name
+  const offer = receipt.offers.find((one) => one.offer_id === offer_id)
+  return (
+    <li className={`px-4 py-4 ${won ? 'rounded-[inherit] bg-tint' : ''}`}>
+      <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
+        <h3 className="font-semibold">{merchant ?? `Merchant ${merch_id}`}</h3>
+        <span className="text-sm text-soft">
+          campaign {campaign_id}, {MODELS[model] ?? model}
+        </span>
+        <span className={`ml-auto chip ${won ? 'bg-accent text-on-accent' : ''}`}>
+          {won ? 'Won' : (loss?.name ?? 'Lost')}
+        </span>
+      </div>
+      {offer !== undefined && <p className="truncate text-sm text-soft">{offer.title}</p>}
+      {candidate.score_micros !== null && <Score candidate={candidate} best={best} />}
+      {loss !== null && <p className="mt-2 max-w-prose text-sm">{loss.why}</p>}
+      <Numbers candidate={candidate} />
+    </li>
+  )
+}
+
+/** What the auction compares, against the best of them. */
+function Score({ candidate, best }: { candidate: Candidate; best: number }) {
+  const score = candidate.score_micros ?? 0
+  return (
+    <div className="mt-2 flex items-center gap-3 text-sm">
+      <meter
+        className="score h-2 w-40 max-w-[40vw]"
+        min={0}
+        max={best || 1}
+        value={score}
+        aria-label="Score against the best"
+      />
+      <span className="number">score {microDollars(score)}</span>
+    </div>
+  )
+}
+
+function Numbers({ candidate }: { candidate: Candidate }) {
+  const { bid, orders_per_click, value_per_order, value_micros, weight } = candidate
+  const numbers: [string, ReactNode][] = [
+    ...pair('Bid', bid === null ? null : dollars(bid)),
+    ...pair('Value of a click', value_micros === null ? null : microDollars(value_micros)),
+    ...pair('Orders per click', orders_per_click === null ? null : percent(orders_per_click, 2)),
+    ...pair('Value per order', value_per_order === null ? null : dollars(value_per_order)),
+    ...pair('Weight', weight === null ? null : weight.toFixed(4)),
+    ...pair('Reader pays', candidate.price === null ? 'unknown' : dollars(candidate.price)),
+    ...pair('Match', percent(candidate.confidence)),
+    ...pair('Floor', dollars(candidate.reserve)),
+  ]
+  return (
+    <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1.5 text-sm">
+      {numbers.map(([name, value]) => (
+        <div key={name}>
+          <dt className="inline text-soft">{name} </dt>
+          <dd className="number inline">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** Nothing where there is no number: an empty name tells nobody anything. */
+function pair(name: string, value: string | null): [string, string][] {
+  return value === null ? [] : [[name, value]]
+}

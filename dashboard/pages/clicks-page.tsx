@@ -1,0 +1,82 @@
+/** Every click of a range, valid beside invalid: what it earned, or the reason why nothing. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, type ClickPage } from '../api.ts'
+import { count } from '../format.ts'
+import { useRange } from '../range.ts'
+import { usePublisher } from '../session.ts'
+import { Choice } from '../ui/choice.tsx'
+import { ClickList } from '../ui/click-list.tsx'
+import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { RangePicker } from '../ui/range-picker.tsx'
+
+const OUTCOMES = [
+  { value: 'all', label: 'All' },
+  { value: 'counted', label: 'Valid' },
+  { value: 'unpaid', label: 'Not paid' },
+] as const
+type Outcome = (typeof OUTCOMES)[number]['value']
+
+export function ClicksPage() {
+  const { pub_id: pubId } = usePublisher()
+  const [range] = useRange()
+  const [outcome, setOutcome] = useState<Outcome>('all')
+  const pages = useInfiniteQuery({
+    queryKey: ['clicks', pubId, range, outcome],
+    queryFn: ({ pageParam }) =>
+      api.clicks(pubId, range, {
+        ...(outcome === 'all' ? {} : { outcome }),
+        ...(pageParam === null ? {} : { cursor: pageParam }),
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+  })
+  const clicks = pages.data?.pages.flatMap((page) => page.clicks) ?? []
+  const reasons = pages.data?.pages[0]?.reasons ?? []
+  return (
+    <div className="space-y-5">
+      <div className="flex flex-wrap items-end justify-between gap-4">
+        <h1>Clicks</h1>
+        <RangePicker />
+      </div>
+      {reasons.length > 0 && <Reasons reasons={reasons} />}
+      <Choice label="Which clicks" options={OUTCOMES} value={outcome} onChange={setOutcome} />
+      {pages.isPending && <Waiting />}
+      {pages.error !== null && <Failure error={pages.error} />}
+      {pages.isSuccess && clicks.length === 0 && <NoClicks isAnyThere={reasons.length > 0} />}
+      {clicks.length > 0 && <ClickList clicks={clicks} hasReceiptLinks />}
+      {pages.hasNextPage && (
+        <button type="button" className="button" onClick={() => void pages.fetchNextPage()}>
+          Earlier clicks
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** How many clicks of the range have each verdict. */
+function Reasons({ reasons }: { reasons: ClickPage['reasons'] }) {
+  return (
+    <dl className="panel grid gap-x-8 gap-y-2 px-4 py-3 text-sm sm:grid-cols-2">
+      {reasons.map(({ reason, why, clicks }) => (
+        <div key={reason} className="flex items-baseline gap-3">
+          <dd className="number min-w-10 text-right font-semibold">{count(clicks)}</dd>
+          <dt className={reason === 'ok' ? '' : 'text-soft'}>{why}</dt>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function NoClicks({ isAnyThere }: { isAnyThere: boolean }) {
+  return isAnyThere ? (
+    <EmptyState title="None of this kind">
+      The other clicks of these days are under “All”.
+    </EmptyState>
+  ) : (
+    <EmptyState title="No click on these days">
+      Robots, repeated clicks and everything else that is not paid is listed here too, with its
+      reason. Choose more days, or open one of your articles and click a link.
+    </EmptyState>
+  )
+}

@@ -1,0 +1,114 @@
+/** Developer options (interface 5.1): API keys, a call to try, and the page tag to paste. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { usePublisher } from '../session.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Failure } from '../ui/notice.tsx'
+import { KeyList } from './key-list.tsx'
+import { NewKeyForm } from './new-key-form.tsx'
+
+export function DeveloperPage() {
+  const [fresh, setFresh] = useState<string | null>(null)
+  return (
+    <div className="space-y-8">
+      <h1>Developer options</h1>
+      <Keys fresh={fresh} onFresh={setFresh} />
+      <Trial apiKey={fresh} />
+      <Tag />
+    </div>
+  )
+}
+
+function Keys(props: { fresh: string | null; onFresh: (key: string | null) => void }) {
+  const { fresh, onFresh } = props
+  const client = useQueryClient()
+  const keys = useQuery({ queryKey: ['keys'], queryFn: api.keys })
+  const again = () => client.invalidateQueries({ queryKey: ['keys'] })
+  const make = useMutation({
+    mutationFn: api.createKey,
+    onSuccess: ({ key }) => {
+      onFresh(key)
+      return again()
+    },
+  })
+  const disable = useMutation({ mutationFn: api.disableKey, onSuccess: again })
+  return (
+    <section aria-labelledby="keys" className="space-y-3">
+      <div>
+        <h2 id="keys">API keys</h2>
+        <p className="text-sm text-soft">
+          A key acts for your account in everything that the API can do. Keep it secret.
+        </p>
+      </div>
+      {fresh !== null && <FreshKey apiKey={fresh} onSeen={() => onFresh(null)} />}
+      <NewKeyForm error={make.error} isPending={make.isPending} onMake={make.mutate} />
+      {keys.error !== null && <Failure error={keys.error} />}
+      {disable.error !== null && <Failure error={disable.error} />}
+      {keys.data !== undefined && <KeyList keys={keys.data} onDisable={disable.mutate} />}
+    </section>
+  )
+}
+
+/** The one time that a key is shown: only its hash is kept. */
+function FreshKey({ apiKey, onSeen }: { apiKey: string; onSeen: () => void }) {
+  return (
+    <div role="status" className="rounded-xl border border-accent bg-tint p-4">
+      <p className="text-sm font-medium">Your new key. Copy it now: it is never shown again.</p>
+      <div className="mt-2 flex flex-wrap items-center gap-2">
+        <code id="new-key" className="min-w-0 grow font-mono text-[0.8125rem] break-all">
+          {apiKey}
+        </code>
+        <CopyButton text={apiKey} label="Copy key" />
+        <button type="button" className="button button-small" onClick={onSeen}>
+          Done
+        </button>
+      </div>
+    </div>
+  )
+}
+
+function useBrand(): string {
+  const { slug } = usePublisher()
+  const tag = useQuery({ queryKey: ['tag', slug], queryFn: () => api.pageTag(slug) })
+  return (tag.data?.page_tag?.brand ?? 'service').toUpperCase()
+}
+
+function Trial({ apiKey }: { apiKey: string | null }) {
+  const line = `curl -H 'Authorization: ${useBrand()}-API-KEY ${apiKey ?? '<your key>'}' \\
+  ${location.origin}/api/v1/tokeninfo/`
+  return (
+    <Snippet title="Try it" text={line}>
+      Answers with the key’s own record. All endpoints are in the{' '}
+      <a href="/docs/" className="link">
+        API reference
+      </a>
+      .
+    </Snippet>
+  )
+}
+
+function Tag() {
+  const { slug, pub_id, name } = usePublisher()
+  const text = `<script async src="${location.origin}/tag/souk.js" data-publisher="${slug}"></script>`
+  return (
+    <Snippet title="Page tag" text={text}>
+      One line in the head of every page of {name}. It runs the auctions, counts views, and leaves
+      the page as it was if anything fails. Your publisher id is {pub_id}, your slug {slug}.
+    </Snippet>
+  )
+}
+
+function Snippet(props: { title: string; text: string; children: React.ReactNode }) {
+  return (
+    <section aria-label={props.title} className="space-y-2">
+      <h2>{props.title}</h2>
+      <p className="max-w-prose text-sm text-soft">{props.children}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it. */}
+      <code tabIndex={0} className="code">
+        {props.text}
+      </code>
+      <CopyButton text={props.text} />
+    </section>
+  )
+}

@@ -1,0 +1,134 @@
+/** The figures by article and merchant, in the order that the reader of the table chooses. */
+import { useState } from 'react'
+import type { Overview } from '../api.ts'
+import { count, dollars } from '../format.ts'
+
+type Row = Overview['rows'][number]
+
+interface Column {
+  readonly name: string
+  readonly of: (row: Row) => string
+  readonly compare: (one: Row, other: Row) => number
+}
+
+const byNumber = (value: (row: Row) => number | string) => (one: Row, other: Row) =>
+  Number(value(one)) - Number(value(other))
+
+const COLUMNS: readonly Column[] = [
+  { name: 'Earnings', of: (row) => dollars(row.earnings), compare: byNumber((r) => r.earnings) },
+  { name: 'Clicks', of: (row) => count(row.clicks), compare: byNumber((r) => r.clicks) },
+  { name: 'Sales', of: (row) => count(row.sales), compare: byNumber((r) => r.sales) },
+  { name: 'Revenue', of: (row) => dollars(row.revenue), compare: byNumber((r) => r.revenue) },
+  {
+    name: 'Page views',
+    of: (row) => count(row.impressions),
+    compare: byNumber((r) => r.impressions),
+  },
+]
+const BY_NAME = (one: Row, other: Row): number =>
+  one.article_name.localeCompare(other.article_name) ||
+  (one.merchant_name ?? '').localeCompare(other.merchant_name ?? '')
+
+const SHOWN_MAX = 200
+
+export function FiguresTable({
+  rows,
+  areRowsCut,
+}: {
+  rows: Overview['rows']
+  areRowsCut: boolean
+}) {
+  const [order, setOrder] = useState({ name: 'Earnings', isAscending: false })
+  const compare = COLUMNS.find(({ name }) => name === order.name)?.compare ?? BY_NAME
+  const sorted = rows.toSorted((a, b) => (order.isAscending ? compare(a, b) : compare(b, a)))
+  const sortBy = (name: string) =>
+    setOrder((before) => ({
+      name,
+      // Names begin at A, numbers at the largest; a second press turns round.
+      isAscending: before.name === name ? !before.isAscending : name === NAMES,
+    }))
+  return (
+    <section aria-labelledby="by-article" className="panel">
+      <h2 id="by-article" className="px-4 pt-4 pb-2">
+        By article and merchant
+      </h2>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it. */}
+      <section aria-label="Figures" tabIndex={0} className="overflow-x-auto">
+        <table className="w-full text-sm">
+          <thead>
+            <tr className="border-b border-line text-soft">
+              {[NAMES, ...COLUMNS.map(({ name }) => name)].map((name) => (
+                <Head key={name} name={name} order={order} onSort={sortBy} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.slice(0, SHOWN_MAX).map((row) => (
+              <Line key={`${row.article_id} ${row.merch_id}`} row={row} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {(areRowsCut || rows.length > SHOWN_MAX) && (
+        <p className="border-t border-line px-4 py-3 text-sm text-soft">
+          The first {SHOWN_MAX} rows. The statistics endpoint of the API returns all of them.
+        </p>
+      )}
+    </section>
+  )
+}
+
+const NAMES = 'Article and merchant'
+
+function Head(props: {
+  name: string
+  order: { name: string; isAscending: boolean }
+  onSort: (name: string) => void
+}) {
+  const { name, order, onSort } = props
+  const isSorted = order.name === name
+  const direction = order.isAscending ? 'ascending' : 'descending'
+  return (
+    <th
+      scope="col"
+      aria-sort={isSorted ? direction : 'none'}
+      className={`px-4 py-1 font-medium ${name === NAMES ? 'text-left' : 'text-right'}`}
+    >
+      <button
+        type="button"
+        className={`rounded py-1 whitespace-nowrap hover:text-ink ${isSorted ? 'text-ink' : ''}`}
+        onClick={() => onSort(name)}
+      >
+        {name}
+        <span aria-hidden="true" className={isSorted ? '' : 'invisible'}>
+          {order.isAscending ? ' ↑' : ' ↓'}
+        </span>
+      </button>
+    </th>
+  )
+}
+
+function Line({ row }: { row: Row }) {
+  return (
+    <tr className="border-b border-line last:border-0">
+      <th scope="row" className="min-w-48 px-4 py-2.5 text-left font-normal">
+        <a
+          href={row.article_url}
+          target="_blank"
+          rel="noreferrer"
+          className="line-clamp-2 font-medium hover:underline"
+        >
+          {row.article_name || row.article_url || 'No article'}
+        </a>
+        <span className="text-soft">
+          {row.merchant_name ?? (row.merch_id === 0 ? 'No merchant: views only' : 'Unnamed')}
+        </span>
+      </th>
+      {COLUMNS.map(({ name, of }) => (
+        <td key={name} className="number px-4 py-2.5 text-right whitespace-nowrap">
+          {of(row)}
+        </td>
+      ))}
+    </tr>
+  )
+}

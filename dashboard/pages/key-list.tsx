@@ -1,0 +1,78 @@
+/** The account's API keys, those that work first; disabling one asks once. */
+import { useState } from 'react'
+import type { ApiKey } from '../api.ts'
+import { date, time } from '../format.ts'
+
+export function KeyList(props: { keys: readonly ApiKey[]; onDisable: (tokenId: number) => void }) {
+  const { keys, onDisable } = props
+  if (keys.length === 0) return <p className="text-soft">No key yet. Make the first one above.</p>
+  const sorted = keys.toSorted(
+    (one, other) =>
+      Number(isWorking(other)) - Number(isWorking(one)) || other.token_id - one.token_id,
+  )
+  return (
+    <ul className="panel divide-y divide-line">
+      {sorted.map((key) => (
+        <KeyLine key={key.token_id} record={key} onDisable={onDisable} />
+      ))}
+    </ul>
+  )
+}
+
+function KeyLine(props: { record: ApiKey; onDisable: (tokenId: number) => void }) {
+  const { record, onDisable } = props
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
+      <div className={`min-w-0 grow ${isWorking(record) ? '' : 'text-soft'}`}>
+        <p className="font-medium break-words">{record.description}</p>
+        <p className="number text-sm text-soft">{story(record)}</p>
+      </div>
+      {!isWorking(record) && <span className="chip">{stateOf(record)}</span>}
+      {isWorking(record) && !isAsking && (
+        <button
+          type="button"
+          className="button button-small"
+          aria-label={`Disable ${record.description}`}
+          onClick={() => setAsking(true)}
+        >
+          Disable
+        </button>
+      )}
+      {isWorking(record) && isAsking && (
+        <div className="flex flex-wrap items-center gap-2 text-sm">
+          It stops at once, for good.
+          <button
+            type="button"
+            className="button button-small border-bad text-bad"
+            onClick={() => onDisable(record.token_id)}
+          >
+            Disable it
+          </button>
+          <button type="button" className="button button-small" onClick={() => setAsking(false)}>
+            Keep it
+          </button>
+        </div>
+      )}
+    </li>
+  )
+}
+
+function isWorking({ is_enabled_by_user, datetime_expires }: ApiKey): boolean {
+  return is_enabled_by_user && !isPast(datetime_expires)
+}
+
+function isPast(instant: string | null): boolean {
+  return instant !== null && Date.parse(instant) <= Date.now()
+}
+
+const stateOf = (key: ApiKey): string => (key.is_enabled_by_user ? 'Expired' : 'Disabled')
+
+function story(key: ApiKey): string {
+  const { datetime_created, datetime_last_used: used, datetime_expires: expires } = key
+  return [
+    `Created ${date(datetime_created)}`,
+    used === null ? 'never used' : `last used ${date(used)}, ${time(used)} UTC`,
+    ...(expires === null ? [] : [`${isPast(expires) ? 'worked' : 'works'} until ${date(expires)}`]),
+  ].join(' · ')
+}

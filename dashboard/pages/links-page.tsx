@@ -1,0 +1,120 @@
+/** A publisher's smart links, newest first, and a form that makes one. */
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
+import { date, shortUrl } from '../format.ts'
+import { usePublisher } from '../session.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { NewLinkForm } from './new-link-form.tsx'
+
+type ListedLink = LinkPage['links'][number]
+
+export function LinksPage() {
+  const { pub_id: pubId } = usePublisher()
+  const [isMaking, setMaking] = useState(false)
+  const pages = useInfiniteQuery({
+    queryKey: ['links', pubId],
+    queryFn: ({ pageParam }) => api.links(pubId, pageParam),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+  })
+  const client = useQueryClient()
+  const make = useMutation({
+    mutationFn: (body: CreateSmartLinkBody) => api.createLink(pubId, body),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['links', pubId] }),
+  })
+  const links = pages.data?.pages.flatMap((page) => page.links) ?? []
+  return (
+    <div className="space-y-5">
+      <div className="flex items-center justify-between gap-4">
+        <h1>Smart links</h1>
+        {!isMaking && (
+          <button type="button" className="button button-main" onClick={() => setMaking(true)}>
+            New link
+          </button>
+        )}
+      </div>
+      {isMaking && (
+        <NewLinkForm
+          made={make.data ?? null}
+          error={make.error}
+          isPending={make.isPending}
+          onMake={make.mutate}
+          onClose={() => {
+            make.reset()
+            setMaking(false)
+          }}
+        />
+      )}
+      {pages.isPending && <Waiting />}
+      {pages.error !== null && <Failure error={pages.error} />}
+      {pages.isSuccess && links.length === 0 && !isMaking && <NoLinks />}
+      {links.length > 0 && <LinkList links={links} />}
+      {pages.hasNextPage && (
+        <button type="button" className="button" onClick={() => void pages.fetchNextPage()}>
+          Older links
+        </button>
+      )}
+    </div>
+  )
+}
+
+function NoLinks() {
+  return (
+    <EmptyState title="No smart link yet">
+      <p>
+        A smart link stands in an article in place of a link to a shop. At each page view merchants
+        that sell the product compete for it. Make one with “New link”, or let the page tag make
+        them from the links that your articles already have.
+      </p>
+    </EmptyState>
+  )
+}
+
+function LinkList({ links }: { links: readonly ListedLink[] }) {
+  return (
+    <ul className="panel divide-y divide-line">
+      {links.map((link) => (
+        <LinkLine key={link.auction_id} link={link} />
+      ))}
+    </ul>
+  )
+}
+
+const SOURCES: Readonly<Record<string, string>> = {
+  api: 'made by hand or API',
+  linkmate: 'made by the page tag',
+  wrapper: 'made at a click',
+}
+
+function LinkLine({ link }: { link: ListedLink }) {
+  const { url, article_name, article_url, auction_id, smart_link_url, state } = link
+  return (
+    <li className="grid gap-x-6 gap-y-2 px-4 py-3 md:grid-cols-[1fr_auto]">
+      <div className="min-w-0">
+        <p className="truncate font-medium" title={url ?? article_url}>
+          {url === null ? 'No product: leads to its article' : shortUrl(url)}
+        </p>
+        <p className="truncate text-sm text-soft">
+          <a href={article_url} target="_blank" rel="noreferrer" className="hover:underline">
+            {article_name || shortUrl(article_url)}
+          </a>
+        </p>
+        <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-soft">
+          {state === 'disabled' && <span className="chip bg-bad-tint text-bad">Disabled</span>}
+          {link.exclusive_match_requested && <span className="chip">Locked to its merchant</span>}
+          <span>
+            {date(link.datetime_created)}, {SOURCES[link.source] ?? link.source}
+          </span>
+        </p>
+      </div>
+      <div className="flex items-center gap-3">
+        <code className="number min-w-0 grow truncate font-mono text-[0.8125rem] text-soft">
+          {auction_id}
+        </code>
+        <CopyButton text={smart_link_url} label="Copy address" />
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,145 @@
+/** What a publisher's links did in a range of days: in total, by day, by article and merchant. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { api, type Overview } from '../api.ts'
+import { count, dollars } from '../format.ts'
+import { PATHS } from '../paths.ts'
+import { useRange } from '../range.ts'
+import { usePublisher } from '../session.ts'
+import { DayChart } from '../ui/day-chart.tsx'
+import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { RangePicker } from '../ui/range-picker.tsx'
+import { FiguresTable } from './figures-table.tsx'
+
+/** The service shows a click within 5 s; a page that stands open follows. */
+const REFRESH_MS = 5_000
+
+const FIGURES = {
+  earnings: 'Earnings',
+  clicks: 'Clicks',
+  impressions: 'Page views',
+  sales: 'Sales',
+} as const
+type Figure = keyof typeof FIGURES
+
+export function OverviewPage() {
+  const { pub_id: pubId, name } = usePublisher()
+  const [range] = useRange()
+  const overview = useQuery({
+    queryKey: ['overview', pubId, range],
+    queryFn: () => api.overview(pubId, range),
+    refetchInterval: REFRESH_MS,
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <div className="space-y-5">
+      <div className="flex flex-wrap items-end justify-between gap-4">
+        <h1>{name}</h1>
+        <RangePicker />
+      </div>
+      {overview.isPending && <Waiting />}
+      {overview.error !== null && <Failure error={overview.error} />}
+      {overview.data !== undefined && <Figures overview={overview.data} />}
+    </div>
+  )
+}
+
+function Figures({ overview }: { overview: Overview }) {
+  const [figure, setFigure] = useState<Figure>('earnings')
+  const { totals, days } = overview
+  const isMoney = figure === 'earnings'
+  const chart = useMemo(
+    () => ({
+      label: FIGURES[figure],
+      days: days.map((day) => day.event_date),
+      values: days.map((day) => Number(day[figure])),
+      format: isMoney ? (value: number) => dollars(value.toFixed(2)) : count,
+    }),
+    [figure, days, isMoney],
+  )
+  return (
+    <>
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        {(Object.keys(FIGURES) as Figure[]).map((one) => (
+          <Total
+            key={one}
+            overview={overview}
+            figure={one}
+            isChosen={one === figure}
+            onChoose={setFigure}
+          />
+        ))}
+      </div>
+      <DayChart {...chart} />
+      {totals.impressions + totals.clicks + totals.unpaid_clicks + totals.sales === 0 &&
+      overview.rows.length === 0 ? (
+        <NothingYet />
+      ) : (
+        <FiguresTable rows={overview.rows} areRowsCut={overview.are_rows_cut} />
+      )}
+    </>
+  )
+}
+
+function Total(props: {
+  overview: Overview
+  figure: Figure
+  isChosen: boolean
+  onChoose: (figure: Figure) => void
+}) {
+  const { figure, isChosen, onChoose } = props
+  const { totals } = props.overview
+  const value = totals[figure]
+  return (
+    <button
+      type="button"
+      aria-pressed={isChosen}
+      onClick={() => onChoose(figure)}
+      className="panel px-4 py-3 text-left hover:border-soft aria-pressed:border-accent aria-pressed:shadow-[inset_0_-3px_0] aria-pressed:shadow-accent"
+    >
+      <span className="block text-sm text-soft">{FIGURES[figure]}</span>
+      <span className="number block text-2xl font-semibold tracking-tight">
+        {typeof value === 'string' ? dollars(value) : count(value)}
+      </span>
+      <span className="number block truncate text-xs text-soft">{smallPrint(figure, totals)}</span>
+    </button>
+  )
+}
+
+function smallPrint(figure: Figure, totals: Overview['totals']): string {
+  switch (figure) {
+    case 'earnings':
+      return totals.clicks === 0 ? 'your part of each price' : `${perClick(totals)} a click`
+    case 'clicks':
+      return totals.unpaid_clicks === 0
+        ? 'all of them valid'
+        : `and ${count(totals.unpaid_clicks)} not paid, with reasons`
+    case 'impressions':
+      return 'by people, not robots'
+    case 'sales':
+      return `${dollars(totals.revenue)} at the merchants`
+  }
+}
+
+function perClick({ earnings, clicks }: Overview['totals']): string {
+  return dollars((Number(earnings) / clicks).toFixed(3))
+}
+
+function NothingYet() {
+  return (
+    <EmptyState title="Nothing has happened on these days">
+      <p>
+        Make your first{' '}
+        <Link to={PATHS.links} className="link">
+          smart link
+        </Link>{' '}
+        and put it into an article, or paste the page tag from{' '}
+        <Link to={PATHS.developer} className="link">
+          developer options
+        </Link>{' '}
+        into your pages. Views and clicks appear here within seconds.
+      </p>
+    </EmptyState>
+  )
+}

@@ -1,0 +1,149 @@
+/** Why an auction ended as it did: the winner, the price, and every candidate that lost. */
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { api, type Receipt } from '../api.ts'
+import { date, dollars, percent, shortUrl, time } from '../format.ts'
+import { ClickList } from '../ui/click-list.tsx'
+import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { CandidateList } from './candidate-list.tsx'
+
+type Explanation = NonNullable<Receipt['explanation']>
+
+export function ReceiptPage() {
+  const { result } = useParams({ from: '/receipts/$result' })
+  const receipt = useQuery({
+    queryKey: ['receipt', result],
+    queryFn: () => api.receipt(result),
+    staleTime: 60_000,
+  })
+  if (receipt.isPending) return <Waiting />
+  if (receipt.error !== null) return <Failure error={receipt.error} />
+  const { explanation, clicks } = receipt.data
+  return (
+    <div className="space-y-6">
+      <div>
+        <p className="text-sm text-soft">Receipt of an auction</p>
+        <h1 className="mt-0.5">{headline(receipt.data)}</h1>
+        <p className="mt-1 text-soft">
+          {receipt.data.article_name ?? 'An article that is gone'}
+          {receipt.data.link_url !== null && ` · ${shortUrl(receipt.data.link_url)}`}
+        </p>
+      </div>
+      {explanation === null ? (
+        <EmptyState title="The candidates are not kept any more">
+          What was paid is explained by the seal alone: the clicks below hold it.
+        </EmptyState>
+      ) : (
+        <>
+          <Outcome explanation={explanation} />
+          <CandidateList receipt={receipt.data} explanation={explanation} />
+          <Facts receipt={receipt.data} explanation={explanation} />
+        </>
+      )}
+      <section aria-labelledby="clicks">
+        <h2 id="clicks" className="mb-2">
+          Clicks on this result
+        </h2>
+        {clicks.length === 0 ? (
+          <p className="text-soft">Nobody has clicked it.</p>
+        ) : (
+          <ClickList clicks={clicks} hasReceiptLinks={false} />
+        )}
+      </section>
+    </div>
+  )
+}
+
+function headline({ explanation, merchants }: Receipt): string {
+  if (explanation === null) return 'A result without its candidates'
+  const { won, merch_id, price } = explanation.outcome
+  if (!won) return 'Nobody won'
+  const name = merchants.find((merchant) => merchant.merch_id === merch_id)?.name ?? 'A merchant'
+  return Number(price) > 0 ? `${name} won, at ${dollars(price ?? '0')} a click` : `${name} won`
+}
+
+/** The price, whose it is, and by which rule. */
+function Outcome({ explanation }: { explanation: Explanation }) {
+  const { outcome, publisher } = explanation
+  const parts = [
+    { name: 'The merchant pays', value: outcome.price },
+    {
+      name: `You earn${publisher ? ` (${percent(publisher.share)})` : ''}`,
+      value: outcome.publisher_earns,
+    },
+    { name: 'The platform keeps', value: outcome.platform_keeps },
+  ]
+  return (
+    <section aria-label="Price" className="panel p-4">
+      {Number(outcome.price) > 0 && (
+        <dl className="mb-3 flex flex-wrap gap-x-10 gap-y-3">
+          {parts.map(({ name, value }) => (
+            <div key={name}>
+              <dt className="text-sm text-soft">{name}</dt>
+              <dd className="number text-xl font-semibold tracking-tight">
+                {dollars(value ?? '0')}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <p className="max-w-prose">{outcome.price_why ?? outcome.reason?.why}</p>
+      {outcome.explored && (
+        <p className="mt-1 max-w-prose text-sm text-soft">
+          This auction explored: one in so many draws its bids from what is not known for sure, so
+          that newcomers get their chance.
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** The request and the settings that decided, and the proof that they still do. */
+function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explanation }) {
+  const { request, publisher, outcome, replay } = explanation
+  const facts: [string, ReactNode][] = [
+    ['When', `${date(explanation.at)}, ${time(explanation.at)} UTC`],
+    ['Reader', `${request.device}, ${request.country ?? 'country unknown'}`],
+    ['Pricing', request.pricing === 'first_price' ? 'first price' : 'second price'],
+    ['Prices compared with', amount(request.reference_price)],
+    ['Original’s price', amount(request.original_price)],
+    ['Exclusive link', request.exclusive_match_requested ? 'yes' : 'no'],
+    ['Your floor', amount(publisher?.floor ?? null)],
+    ['Dearer than the original by at most', percent(publisher?.tolerance ?? 0)],
+    [
+      'Winner’s chance over all draws',
+      outcome.propensity === null ? '–' : percent(outcome.propensity),
+    ],
+    ['Run again', replayWords(replay)],
+    ['Link', receipt.auction_id],
+    ['Result number', receipt.auction_result_number],
+    ['Rules and program', `${explanation.rule_version}, ${explanation.engine}`],
+  ]
+  return (
+    <section aria-labelledby="facts" className="panel p-4">
+      <h2 id="facts">What the auction knew</h2>
+      <dl className="mt-3 grid gap-x-8 gap-y-2 text-sm sm:grid-cols-2">
+        {facts.map(([name, value]) => (
+          <div key={name} className="flex justify-between gap-4 border-b border-line pb-2">
+            <dt className="text-soft">{name}</dt>
+            <dd className="number min-w-0 text-right break-all">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+const amount = (value: string | null): string => (value === null ? '–' : dollars(value))
+
+function replayWords({ kind }: Explanation['replay']): string {
+  switch (kind) {
+    case 'equal':
+      return 'the stored inputs still give this result, to the bit'
+    case 'different':
+      return 'the stored inputs give another result: tell the operator'
+    case 'other_rules':
+      return 'held under other rules than this program has'
+  }
+}

@@ -1,0 +1,32 @@
+/** The UTC days that a page is about: chosen by name, or by two dates in the address. */
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { Range } from './api.ts'
+
+const DAY_MS = 86_400_000
+const DEFAULT_DAYS = 30
+
+export const RANGES = [
+  { label: 'Today', days: 1 },
+  { label: '7 days', days: 7 },
+  { label: '30 days', days: 30 },
+  { label: '90 days', days: 90 },
+] as const
+
+/** The last `days` days, today included. */
+export function lastDays(days: number, nowMs: number): Range {
+  return { from: utcDay(nowMs - (days - 1) * DAY_MS), to: utcDay(nowMs) }
+}
+
+export function utcDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
+}
+
+/** The range of the address, the last 30 days unless it names one; and how to change it. */
+export function useRange(): [Range, (range: Range) => void] {
+  const { from, to } = useSearch({ from: '__root__' })
+  const navigate = useNavigate()
+  const range = from && to ? { from, to } : lastDays(DEFAULT_DAYS, Date.now())
+  const change = (next: Range) =>
+    void navigate({ to: '.', search: (search) => ({ ...search, ...next }) })
+  return [range, change]
+}

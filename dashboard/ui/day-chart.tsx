@@ -1,0 +1,132 @@
+/** Bars, one a day. The value under the pointer is told above; uPlot draws, React does the rest. */
+import { useEffect, useRef, useState } from 'react'
+import UPlot from 'uplot'
+import { shortDay } from '../format.ts'
+
+export interface DayChartProps {
+  readonly label: string
+  readonly days: readonly string[]
+  readonly values: readonly number[]
+  readonly format: (value: number) => string
+}
+
+const HEIGHT_PX = 220
+const AXIS_PX = 64
+
+export function DayChart(props: DayChartProps) {
+  const { label, days, values, format } = props
+  const holder = useRef<HTMLDivElement>(null)
+  const [at, setAt] = useState<number | null>(null)
+  const scheme = useScheme()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another scheme has other colours.
+  useEffect(() => {
+    const element = holder.current
+    if (element === null) return
+    const chart = drawChart(element, props, setAt)
+    const observer = new ResizeObserver(() =>
+      chart.setSize({ width: element.clientWidth, height: HEIGHT_PX }),
+    )
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      chart.destroy()
+    }
+  }, [props, scheme])
+  const shown = at !== null && at < days.length ? at : null
+  return (
+    <figure className="panel p-4 pb-2">
+      <figcaption className="flex items-baseline justify-between gap-4 text-sm">
+        <span className="font-medium">{label} per day</span>
+        <span className="number text-soft">
+          {shown === null
+            ? 'UTC'
+            : `${shortDay(days[shown] ?? '')} · ${format(values[shown] ?? 0)}`}
+        </span>
+      </figcaption>
+      <div ref={holder} role="img" aria-label={describe(props)} className="mt-2 min-h-[220px]" />
+    </figure>
+  )
+}
+
+/** What the picture says, for those who cannot see it. */
+function describe({ label, days, values, format }: DayChartProps): string {
+  const most = Math.max(...values)
+  if (days.length === 0 || most <= 0) return `${label} per day: nothing yet`
+  const best = days[values.indexOf(most)] ?? ''
+  const from = shortDay(days[0] ?? '')
+  const to = shortDay(days.at(-1) ?? '')
+  return `${label} per day, ${from} to ${to}: most on ${shortDay(best)}, ${format(most)}`
+}
+
+function drawChart(
+  element: HTMLDivElement,
+  { days, values, format }: DayChartProps,
+  onPoint: (index: number | null) => void,
+): UPlot {
+  const [accent, soft, line] = ['text-accent', 'text-soft', 'text-line'].map((name) =>
+    colourOf(element, name),
+  )
+  const { bars } = UPlot.paths
+  const axis = { stroke: soft ?? '', font: '12px system-ui, sans-serif', ticks: { show: false } }
+  const options: UPlot.Options = {
+    width: element.clientWidth,
+    height: HEIGHT_PX,
+    legend: { show: false },
+    cursor: { y: false, points: { show: false }, drag: { setScale: false, x: false, y: false } },
+    scales: {
+      x: { time: false, range: [-0.5, days.length - 0.5] },
+      y: { range: (_chart, low, high) => [Math.min(0, low), high > 0 ? high * 1.08 : 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        incrs: [1, 2, 3, 5, 7, 14, 30, 60, 90, 180],
+        space: AXIS_PX,
+        values: (_chart, ticks) =>
+          ticks.map((tick) => (days[tick] === undefined ? '' : shortDay(days[tick]))),
+      },
+      {
+        ...axis,
+        size: AXIS_PX,
+        grid: { stroke: line ?? '', width: 1 },
+        values: (_chart, ticks) => ticks.map(format),
+      },
+    ],
+    series: [
+      {},
+      {
+        fill: accent ?? '',
+        stroke: accent ?? '',
+        width: 0,
+        points: { show: false },
+        ...(bars === undefined ? {} : { paths: bars({ size: [0.72, 40], radius: 0.12 }) }),
+      },
+    ],
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+  }
+  return new UPlot(options, [days.map((_, index) => index), [...values]], element)
+}
+
+/** A canvas knows no classes: the colour that one gives in the scheme of now. */
+function colourOf(parent: HTMLElement, className: string): string {
+  const probe = document.createElement('span')
+  probe.className = className
+  parent.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+function useScheme(): boolean {
+  const [isDark, setDark] = useState(() => matchMedia(DARK).matches)
+  useEffect(() => {
+    const query = matchMedia(DARK)
+    const change = () => setDark(query.matches)
+    query.addEventListener('change', change)
+    return () => query.removeEventListener('change', change)
+  }, [])
+  return isDark
+}
+
+const DARK = '(prefers-color-scheme: dark)'

@@ -1,0 +1,127 @@
+/** What surrounds every page: the name, the menu, whose figures these are; or the login. */
+import { Link, Outlet } from '@tanstack/react-router'
+import { isNotLoggedIn, type Publisher, type User } from '../api.ts'
+import { LoginPage } from '../pages/login-page.tsx'
+import { PATHS } from '../paths.ts'
+import {
+  PublisherContext,
+  useChosenPublisher,
+  useLogOut,
+  useMe,
+  usePublishers,
+} from '../session.ts'
+import { EmptyState, Failure, Waiting } from './notice.tsx'
+
+export function Frame() {
+  const me = useMe()
+  if (me.isPending) return null // A blink; anything shown would only flicker.
+  if (me.data !== undefined) return <LoggedIn me={me.data} />
+  if (isNotLoggedIn(me.error)) return <LoginPage />
+  return (
+    <main className="mx-auto max-w-lg p-6">
+      <Failure error={me.error} />
+    </main>
+  )
+}
+
+function LoggedIn({ me }: { me: User }) {
+  const publishers = usePublishers()
+  const [chosen, choose] = useChosenPublisher(publishers.data ?? [])
+  return (
+    <>
+      <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:p-3">
+        Skip to the content
+      </a>
+      <Header me={me} publishers={publishers.data ?? []} chosen={chosen} onChoose={choose} />
+      <main id="content" className="mx-auto max-w-6xl px-4 py-6 sm:px-6 sm:py-8">
+        {publishers.isPending && <Waiting />}
+        {publishers.error !== null && <Failure error={publishers.error} />}
+        {publishers.data?.length === 0 && <NoPublisher email={me.email} />}
+        {chosen !== null && (
+          <PublisherContext value={chosen}>
+            <Outlet />
+          </PublisherContext>
+        )}
+      </main>
+    </>
+  )
+}
+
+interface HeaderProps {
+  readonly me: User
+  readonly publishers: readonly Publisher[]
+  readonly chosen: Publisher | null
+  readonly onChoose: (pubId: number) => void
+}
+
+function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
+  const logOut = useLogOut()
+  return (
+    <header className="border-b border-line bg-panel">
+      <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4 sm:px-6">
+        <Link to={PATHS.overview} className="py-4 font-semibold tracking-tight text-accent">
+          Souk
+        </Link>
+        <Menu />
+        <div className="ml-auto flex min-w-0 items-center gap-3 py-2 text-sm">
+          {publishers.length > 1 && (
+            <select
+              aria-label="Publisher"
+              className="h-9 min-w-0 rounded-lg border border-line bg-panel px-2"
+              value={chosen?.pub_id}
+              onChange={({ target }) => onChoose(Number(target.value))}
+            >
+              {publishers.map(({ pub_id, name }) => (
+                <option key={pub_id} value={pub_id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+          <span className="hidden truncate text-soft lg:inline">{me.email}</span>
+          <button type="button" className="button button-small" onClick={logOut}>
+            Log out
+          </button>
+        </div>
+      </div>
+    </header>
+  )
+}
+
+const MENU = [
+  { to: PATHS.overview, label: 'Overview' },
+  { to: PATHS.links, label: 'Links' },
+  { to: PATHS.clicks, label: 'Clicks' },
+  { to: PATHS.developer, label: 'Developer' },
+] as const
+
+function Menu() {
+  return (
+    <nav
+      aria-label="Pages"
+      className="order-last -mx-1 flex w-full gap-1 sm:order-none sm:mx-0 sm:w-auto"
+    >
+      {MENU.map(({ to, label }) => (
+        <Link
+          key={to}
+          to={to}
+          activeOptions={{ exact: to === PATHS.overview, includeSearch: false }}
+          className="border-b-2 border-transparent px-2.5 py-3 text-sm font-medium text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink sm:py-4"
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+function NoPublisher({ email }: { email: string }) {
+  return (
+    <EmptyState title="Your account has no publisher yet">
+      <p>The operator of this service makes one with:</p>
+      <code className="code mt-4 text-left">
+        {`npx souk publisher create --name "Your magazine" --slug your-magazine --user ${email}`}
+      </code>
+    </EmptyState>
+  )
+}

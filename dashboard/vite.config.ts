@@ -1,0 +1,40 @@
+/** Builds the dashboard and, from openapi.json, the API reference, into dist/dashboard. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import tailwind from '@tailwindcss/vite'
+import react from '@vitejs/plugin-react'
+import { defineConfig, type Plugin } from 'vite'
+import { ERRORS } from '../src/platform/errors.ts'
+import { renderReference } from './docs/render-reference.ts'
+
+const here = import.meta.dirname
+
+/** The reference is a plain page: it is written at build time and needs no script. */
+const reference: Plugin = {
+  name: 'api-reference',
+  transformIndexHtml: {
+    order: 'pre',
+    handler: (html, { path }) => {
+      if (!path.endsWith('/docs.html')) return html
+      const api = JSON.parse(readFileSync(join(here, '../openapi.json'), 'utf8'))
+      // As a function: a description may hold `$&`.
+      return html.replace('<!-- reference -->', () => renderReference(api, ERRORS))
+    },
+  },
+}
+
+export default defineConfig({
+  root: here,
+  base: '/dashboard/',
+  plugins: [react(), tailwind(), reference],
+  build: {
+    target: 'es2022',
+    // Each has light-dark(), by which the whole palette is written.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+    // The pages' policy allows neither inline code nor data: addresses.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rollupOptions: { input: [join(here, 'index.html'), join(here, 'docs.html')] },
+  },
+})

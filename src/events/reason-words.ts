@@ -1,0 +1,31 @@
+/** The sentences of the reasons why a click was not paid, for the publisher who asks. */
+import { REASON, reasonName } from './reason.ts'
+
+const WORDS: Readonly<Record<keyof typeof REASON, string>> = {
+  ok: 'A valid click.',
+  sealBroken: "The link's seal was broken: somebody made the address up, or cut it off.",
+  urlAltered: 'The destination in the address was altered; the reader went to the stored one.',
+  robot: 'A declared robot, or a program without a user agent.',
+  prefetch: 'A browser fetched the page ahead; nobody had clicked.',
+  tooFast: 'Less than 0.3 seconds after the page loaded: no person is that fast.',
+  unfunded: "The merchant's budget could not cover the price at that moment.",
+  blockedAddress: "The reader's address is on the operator's blocklist.",
+  rateLimited: 'More clicks a second from one address than people make.',
+  unknownLink: 'No such smart link exists.',
+  foreignLink: "The smart link is another publisher's.",
+  disabledLink: 'The smart link has been disabled.',
+  spooledLate: 'The click reached the books after its budget had been closed.',
+  duplicateResult: 'The same auction result had been clicked and paid before.',
+  duplicateVisitor: 'The same reader had clicked this link within the last 30 minutes.',
+  visitorLimit: 'The reader had made 5 paid clicks for this campaign within the hour.',
+  reversed: 'Found invalid later: what it earned was taken back.',
+}
+
+const BY_CODE = new Map<number, string>(
+  Object.entries(REASON).map(([name, code]) => [code, WORDS[name as keyof typeof REASON]]),
+)
+
+/** The sentence of a stored reason; of one that this version does not know, its word. */
+export function explainReason(code: number): string {
+  return BY_CODE.get(code) ?? reasonName(code)
+}

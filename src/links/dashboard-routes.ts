@@ -1,0 +1,102 @@
+/**
+ * The dashboard's page of smart links: a publisher's newest, and a new one. Registered inside the
+ * login (accounts/dashboard-routes.ts).
+ */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
+import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import type { Db } from '../platform/postgres.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
+import { createSmartLink, readOrder } from './create-link.ts'
+import { LinkPage } from './dashboard-schema.ts'
+import { smartLinkUrl } from './link-url.ts'
+import { CreateSmartLinkBody, SmartLinkRecord, toSmartLinkRecord } from './schema.ts'
+import { type ListedLinkRow, listLinksOfPublisher } from './store.ts'
+
+/** A route that reads the session answers no other origin (decisions, Paths). */
+const config = { cors: 'none' } as const
+const error = { '4xx': ErrorEnvelope }
+/** A screen or three. */
+const PAGE_ROWS = 100
+
+const params = Type.Object({ pub_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) })
+
+export interface DashboardLinkDeps {
+  readonly db: Db
+  readonly linkUrl: string
+  readonly nextId: () => string
+  readonly now: () => Date
+}
+
+export const dashboardLinkRoutes =
+  ({ db, linkUrl, nextId, now }: DashboardLinkDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/dashboard/api/publishers/:pub_id/links/',
+      {
+        config,
+        schema: {
+          operationId: 'listMyLinks',
+          params,
+          querystring: Type.Object({
+            cursor: Type.Optional(
+              Type.String({ pattern: '^[0-9]{1,19}$', description: '`next` of the page before' }),
+            ),
+          }),
+          response: { 200: envelope(LinkPage), ...error },
+        },
+      },
+      async (request) => {
+        const { uid } = sessionUserOf(request)
+        const { pub_id: pubId } = await requireOwnedPublisher(db, {
+          uid,
+          pubId: request.params.pub_id,
+        })
+        const before = request.query.cursor ?? null
+        const rows = await listLinksOfPublisher(db, { pubId, before, limitRows: PAGE_ROWS + 1 })
+        const page = rows.slice(0, PAGE_ROWS)
+        const next = rows.length > PAGE_ROWS ? (page.at(-1)?.auction_id ?? null) : null
+        return ok(200, { links: page.map((row) => toListedLink(row, linkUrl)), next })
+      },
+    )
+
+    app.post(
+      '/dashboard/api/publishers/:pub_id/links/',
+      {
+        config,
+        schema: {
+          operationId: 'createMyLink',
+          params,
+          body: CreateSmartLinkBody,
+          response: { 201: envelope(SmartLinkRecord), ...error },
+        },
+      },
+      async (request, reply) => {
+        const { uid } = sessionUserOf(request)
+        const { pub_id: pubId } = await requireOwnedPublisher(db, {
+          uid,
+          pubId: request.params.pub_id,
+        })
+        const body = { ...request.body, pub_id: pubId }
+        const order = readOrder(body, { holder: { uid, pubIds: [pubId] }, at: now() })
+        const created = await createSmartLink(db, { order, auctionId: nextId() })
+        return reply.status(201).send(ok(201, toSmartLinkRecord(created, linkUrl)))
+      },
+    )
+  }
+
+function toListedLink(row: ListedLinkRow & { article_name: string }, linkUrl: string) {
+  return {
+    smart_link_id: row.smart_link_id,
+    auction_id: row.auction_id,
+    smart_link_url: smartLinkUrl(linkUrl, row.auction_id),
+    url: row.url,
+    article_name: row.article_name,
+    article_url: row.article_url,
+    exclusive_match_requested: row.is_exclusive,
+    source: row.source,
+    state: row.state,
+    datetime_created: formatTimestamp(row.datetime_created),
+  }
+}

@@ -1,0 +1,21 @@
+/** Wire shapes of the dashboard's page of smart links. */
+import Type, { type Static } from 'typebox'
+
+const ListedLink = Type.Object({
+  smart_link_id: Type.Integer(),
+  auction_id: Type.String(),
+  smart_link_url: Type.String(),
+  url: Type.Union([Type.String(), Type.Null()]),
+  article_name: Type.String(),
+  article_url: Type.String(),
+  exclusive_match_requested: Type.Boolean(),
+  source: Type.String({ description: 'api, linkmate, wrapper' }),
+  state: Type.String({ description: 'active, disabled' }),
+  datetime_created: Type.String({ format: 'date-time' }),
+})
+
+export const LinkPage = Type.Object({
+  links: Type.Array(ListedLink),
+  next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
+})
+export type LinkPage = Static<typeof LinkPage>

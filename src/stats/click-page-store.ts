@@ -1,0 +1,117 @@
+/** A publisher's clicks for the dashboard, newest first: each with what it earned, or why nothing. */
+import { MODEL } from '../events/event.ts'
+import { REASON, reasonName } from '../events/reason.ts'
+import { explainReason } from '../events/reason-words.ts'
+import { formatExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { type Sql, sql } from '../platform/sql.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
+import type { ClickEntry, ClickPage } from './dashboard-schema.ts'
+import type { DayRange } from './store.ts'
+
+/** A screen or three. */
+const PAGE_ROWS = 100
+/** A result is clicked once or twice; a robot may do it very often. */
+const RESULT_ROWS_MAX = 100
+
+export interface ClickPageRequest extends DayRange {
+  readonly outcome: 'counted' | 'unpaid' | null // null: all
+  readonly cursor: string | null // the last event seen
+}
+
+interface ClickRow {
+  readonly event_id: string
+  readonly click_id: Buffer
+  readonly at: Date
+  readonly auction_id: string
+  readonly result_number: Buffer
+  readonly model: number
+  readonly price_micros: string
+  readonly paid_micros: string
+  readonly publisher_micros: string
+  readonly verdict: number
+  readonly article_name: string | null
+  readonly merchant_name: string | null
+  readonly product_name: string | null
+}
+
+/** What was paid first and taken back later counts as its reversal. */
+const VERDICT = sql`case when reversed_at is null then reason else ${REASON.reversed} end`
+
+export async function readClickPage(db: Db, request: ClickPageRequest): Promise<ClickPage> {
+  const { outcome, cursor } = request
+  const wanted =
+    outcome === null
+      ? sql`true`
+      : outcome === 'counted'
+        ? sql`${VERDICT} = ${REASON.ok}`
+        : sql`${VERDICT} <> ${REASON.ok}`
+  const before = cursor === null ? sql`true` : sql`event_id < ${cursor}`
+  const rows = await db.rows<ClickRow>(sql`
+    ${SELECT_CLICKS} where ${ofRange(request)} and ${wanted} and ${before}
+    order by event_id desc limit ${PAGE_ROWS + 1}`)
+  const page = rows.slice(0, PAGE_ROWS)
+  return {
+    clicks: page.map(toClickEntry),
+    next: rows.length > PAGE_ROWS ? (page.at(-1)?.event_id ?? null) : null,
+    reasons: await countByReason(db, request),
+  }
+}
+
+/** The clicks on one auction result, oldest first. */
+export async function listClickEntries(
+  db: Db,
+  { pubId, resultNumber }: { pubId: number; resultNumber: Buffer },
+): Promise<ClickEntry[]> {
+  const rows = await db.rows<ClickRow>(sql`
+    ${SELECT_CLICKS} where c.pub_id = ${pubId} and result_number = ${resultNumber}
+    order by event_id limit ${RESULT_ROWS_MAX}`)
+  return rows.map(toClickEntry)
+}
+
+/** Event ids grow with time: their order is that of the clicks. */
+const SELECT_CLICKS = sql`
+  select event_id, click_id, at, c.auction_id, result_number, model, price_micros, paid_micros,
+    publisher_micros, ${VERDICT} as verdict, article.name as article_name,
+    merchant.name as merchant_name, (
+      select title from offer where offer.offer_id = c.offer_id
+      order by from_generation desc limit 1
+    ) as product_name
+  from click c
+  left join article on article.article_id = c.article_id
+  left join merchant on merchant.merch_id = c.merch_id`
+
+function ofRange({ pubId, dayFrom, dayTo }: DayRange): Sql {
+  return sql`c.pub_id = ${pubId} and c.day between ${dayFrom} and ${dayTo}`
+}
+
+async function countByReason(db: Db, range: DayRange): Promise<ClickPage['reasons']> {
+  const rows = await db.rows<{ verdict: number; clicks: string }>(sql`
+    select ${VERDICT} as verdict, count(*) as clicks from click c where ${ofRange(range)}
+    group by verdict order by clicks desc, verdict`)
+  return rows.map(({ verdict, clicks }) => ({
+    reason: reasonName(verdict),
+    why: explainReason(verdict),
+    clicks: Number(clicks),
+  }))
+}
+
+function toClickEntry(row: ClickRow): ClickEntry {
+  return {
+    click_id: row.click_id.toString('hex'),
+    at: formatTimestamp(row.at),
+    auction_id: row.auction_id,
+    auction_result_number: row.result_number.toString('hex'),
+    article_name: row.article_name,
+    merchant_name: row.merchant_name,
+    product_name: row.product_name,
+    model: Object.entries(MODEL).find(([, number]) => number === row.model)?.[0] ?? 'none',
+    // Of the other models the column holds terms: a rate, or a payment per purchase.
+    price: row.model === MODEL.cpc ? formatExact(row.price_micros) : '0.00',
+    paid: formatExact(row.paid_micros),
+    earnings: row.verdict === REASON.reversed ? '0.00' : formatExact(row.publisher_micros),
+    is_counted: row.verdict === REASON.ok,
+    reason: reasonName(row.verdict),
+    why: explainReason(row.verdict),
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The dashboard's pages on figures: the overview of a publisher, its clicks with their reasons, and
+ * the receipt of any of its auctions. Registered inside the login (accounts/dashboard-routes.ts).
+ */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { findPublisher } from '../accounts/publisher-store.ts'
+import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
+import { resultNumberOf } from '../auction/seal.ts'
+import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { readClickPage } from './click-page-store.ts'
+import { ClickPage, ClicksQuery, Overview, RangeQuery, Receipt } from './dashboard-schema.ts'
+import { readDayRange } from './day-range.ts'
+import { readOverview } from './overview-store.ts'
+import { findResult, readReceipt } from './receipt-view-store.ts'
+import { PublisherParams } from './schema.ts'
+
+/** A route that reads the session answers no other origin (decisions, Paths). */
+const config = { cors: 'none' } as const
+const error = { '4xx': ErrorEnvelope }
+const RESULT_NUMBER = /^[0-9a-f]{32}$/i
+const RESULT_LENGTH_MAX = 200 // An auction_result.id has 124.
+
+export const dashboardStatsRoutes =
+  ({ db }: { db: Db }): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/dashboard/api/publishers/:pub_id/overview/',
+      {
+        config,
+        schema: {
+          operationId: 'readOverview',
+          params: PublisherParams,
+          querystring: RangeQuery,
+          response: { 200: envelope(Overview), ...error },
+        },
+      },
+      async (request) => {
+        const { uid } = sessionUserOf(request)
+        const { pub_id: pubId } = await requireOwnedPublisher(db, {
+          uid,
+          pubId: request.params.pub_id,
+        })
+        return ok(200, await readOverview(db, readDayRange(pubId, request.query)))
+      },
+    )
+
+    app.get(
+      '/dashboard/api/publishers/:pub_id/clicks/',
+      {
+        config,
+        schema: {
+          operationId: 'listMyClicks',
+          params: PublisherParams,
+          querystring: ClicksQuery,
+          response: { 200: envelope(ClickPage), ...error },
+        },
+      },
+      async (request) => {
+        const { uid } = sessionUserOf(request)
+        const { pub_id: pubId } = await requireOwnedPublisher(db, {
+          uid,
+          pubId: request.params.pub_id,
+        })
+        const { outcome = null, cursor = null } = request.query
+        const range = readDayRange(pubId, request.query)
+        return ok(200, await readClickPage(db, { ...range, outcome, cursor }))
+      },
+    )
+    await app.register(receiptRoute({ db }))
+  }
+
+const receiptRoute =
+  ({ db }: { db: Db }): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/dashboard/api/receipts/:auction_result/',
+      {
+        config,
+        schema: {
+          operationId: 'readReceipt',
+          params: Type.Object({ auction_result: Type.String({ maxLength: RESULT_LENGTH_MAX }) }),
+          response: { 200: envelope(Receipt), ...error },
+        },
+      },
+      async (request) => {
+        const { uid } = sessionUserOf(request)
+        const resultNumber = readResult(request.params.auction_result)
+        const result = await findResult(db, resultNumber)
+        const publisher = result === null ? null : await findPublisher(db, result.pub_id)
+        // Whether somebody else has such a result is nobody's business: one answer for both.
+        if (result === null || publisher?.uid !== uid) {
+          throw new ApiError('notFound', { message: NO_RESULT })
+        }
+        return ok(200, await readReceipt(db, { result, resultNumber }))
+      },
+    )
+  }
+
+const NO_RESULT =
+  'No receipt and no click of this result: unclicked ones are kept for a few days, and a fresh one takes a second'
+
+function readResult(text: string): Buffer {
+  const number = RESULT_NUMBER.test(text) ? Buffer.from(text, 'hex') : resultNumberOf(text)
+  if (number !== null) return number
+  const rule = 'must be an auction_result.id, or a result number of 32 hexadecimal digits'
+  throw badRequest([{ field: 'auction_result', rule }])
+}

@@ -1,0 +1,111 @@
+/** Wire shapes of the dashboard's pages on statistics, clicks and receipts. */
+import Type, { type Static } from 'typebox'
+import type { Explanation } from '../auction/explain.ts'
+
+const TEXT_LENGTH_MAX = 64
+const Dollars = Type.String({ description: 'US dollars, two decimals' })
+const ExactDollars = Type.String({ description: 'US dollars, two to six decimals' })
+const TextOrNull = Type.Union([Type.String(), Type.Null()])
+const Day = (description: string) => Type.String({ maxLength: TEXT_LENGTH_MAX, description })
+
+/** Unlike 4.4, one day is asked as (D, D): a form's two fields say what they mean. */
+export const RangeQuery = Type.Object({
+  date_from: Day('First UTC day, ISO 8601'),
+  date_to: Day('Last UTC day, ISO 8601; the same day or a later one'),
+})
+
+const figures = {
+  impressions: Type.Integer({ description: 'Page impressions' }),
+  clicks: Type.Integer(),
+  sales: Type.Integer(),
+  revenue: Dollars,
+  earnings: Dollars,
+}
+const counted = {
+  ...figures,
+  unpaid_clicks: Type.Integer({ description: 'Recorded with a reason, and not counted' }),
+}
+
+export const OverviewRow = Type.Object({
+  article_id: Type.Integer(),
+  article_name: Type.String(),
+  article_url: Type.String(),
+  merch_id: Type.Integer({ description: '0: page impressions only' }),
+  merchant_name: TextOrNull,
+  ...figures,
+})
+
+export const Overview = Type.Object({
+  pub_id: Type.Integer(),
+  date_from: Type.String({ format: 'date' }),
+  date_to: Type.String({ format: 'date' }),
+  totals: Type.Object(counted),
+  days: Type.Array(Type.Object({ event_date: Type.String({ format: 'date' }), ...counted })),
+  rows: Type.Array(OverviewRow, { description: 'By article and merchant, best earning first' }),
+  are_rows_cut: Type.Boolean(),
+})
+
+export const ClicksQuery = Type.Object({
+  ...RangeQuery.properties,
+  outcome: Type.Optional(Type.Union([Type.Literal('counted'), Type.Literal('unpaid')])),
+  cursor: Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,19}$', description: '`next` of the page before' }),
+  ),
+})
+
+export const ClickEntry = Type.Object({
+  click_id: Type.String(),
+  at: Type.String({ format: 'date-time' }),
+  auction_id: Type.String(),
+  auction_result_number: Type.String({ description: 'Names the receipt' }),
+  article_name: TextOrNull,
+  merchant_name: TextOrNull,
+  product_name: TextOrNull,
+  model: Type.String({ description: 'none, cpc, cpa, epp' }),
+  price: ExactDollars,
+  paid: ExactDollars,
+  earnings: ExactDollars,
+  is_counted: Type.Boolean(),
+  reason: Type.String(),
+  why: Type.String({ description: 'The reason as a sentence' }),
+})
+
+export const ClickPage = Type.Object({
+  clicks: Type.Array(ClickEntry),
+  next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
+  reasons: Type.Array(
+    Type.Object({ reason: Type.String(), why: Type.String(), clicks: Type.Integer() }),
+    { description: 'How many clicks of the range have each reason' },
+  ),
+})
+
+const NamedMerchant = Type.Object({ merch_id: Type.Integer(), name: Type.String() })
+const NamedOffer = Type.Object({
+  offer_id: Type.String(),
+  title: Type.String(),
+  url: Type.String(),
+})
+
+export const Receipt = Type.Object({
+  auction_result_number: Type.String(),
+  auction_id: Type.String(),
+  article_name: TextOrNull,
+  article_url: TextOrNull,
+  link_url: TextOrNull,
+  explanation: Type.Union(
+    [
+      Type.Unsafe<Explanation>({ type: 'object', additionalProperties: true }),
+      Type.Null({ description: 'The receipt was dropped or never written' }),
+    ],
+    { description: 'As `souk explain` prints it' },
+  ),
+  merchants: Type.Array(NamedMerchant),
+  offers: Type.Array(NamedOffer),
+  clicks: Type.Array(ClickEntry),
+})
+
+export type Overview = Static<typeof Overview>
+export type OverviewRow = Static<typeof OverviewRow>
+export type ClickEntry = Static<typeof ClickEntry>
+export type ClickPage = Static<typeof ClickPage>
+export type Receipt = Static<typeof Receipt>

@@ -1,0 +1,62 @@
+/** What a receipt's numbers stand for, for its page: the link, its article, merchants, offers. */
+import { explainAuction } from '../auction/explain.ts'
+import { unpackReceipt } from '../auction/receipt.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { listClickEntries } from './click-page-store.ts'
+import type { Receipt } from './dashboard-schema.ts'
+
+interface FoundResult {
+  readonly pub_id: number
+  readonly auction_id: string
+  readonly packed: Buffer | null
+}
+
+/** Whose result it is, and its receipt as far as one is kept; null: nobody heard of it. */
+export function findResult(db: Db, resultNumber: Buffer): Promise<FoundResult | null> {
+  return db.row(sql`
+    select pub_id, auction_id, packed from receipt where result_number = ${resultNumber}
+    union all (
+      select pub_id, auction_id, null from click where result_number = ${resultNumber} limit 1
+    )
+    limit 1`)
+}
+
+/** The receipt of a result as its publisher sees it: every candidate, by name. */
+export async function readReceipt(
+  db: Db,
+  { result, resultNumber }: { result: FoundResult; resultNumber: Buffer },
+): Promise<Receipt> {
+  const { pub_id: pubId, auction_id: auctionId, packed } = result
+  const explanation = packed === null ? null : explainAuction(unpackReceipt(packed))
+  const candidates = explanation?.candidates ?? []
+  const link = await db.row<Pick<Receipt, 'article_name' | 'article_url' | 'link_url'>>(sql`
+    select article.name as article_name, article.url as article_url, l.url as link_url
+    from smart_link l join article using (article_id) where auction_id = ${auctionId}`)
+  return {
+    auction_result_number: resultNumber.toString('hex'),
+    auction_id: auctionId,
+    ...(link ?? { article_name: null, article_url: null, link_url: null }),
+    explanation,
+    merchants: await listMerchantNames(
+      db,
+      candidates.map(({ merch_id }) => merch_id),
+    ),
+    offers: await listOfferNames(
+      db,
+      candidates.flatMap(({ offer_id }) => offer_id ?? []),
+    ),
+    clicks: await listClickEntries(db, { pubId, resultNumber }),
+  }
+}
+
+function listMerchantNames(db: Db, ids: readonly number[]): Promise<Receipt['merchants']> {
+  return db.rows(sql`
+    select merch_id, name from merchant where merch_id = any(${ids}::int[]) order by merch_id`)
+}
+
+function listOfferNames(db: Db, ids: readonly string[]): Promise<Receipt['offers']> {
+  return db.rows(sql`
+    select distinct on (offer_id) offer_id, title, url from offer
+    where offer_id = any(${ids}::bigint[]) order by offer_id, from_generation desc`)
+}
