@@ -47,16 +47,16 @@ function CandidateLine(props: { candidate: Candidate; receipt: Receipt; best: nu
   const offer = receipt.offers.find((one) => one.offer_id === offer_id)
   return (
     <li className={`px-4 py-4 ${won ? 'rounded-[inherit] bg-tint' : ''}`}>
-      <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
+      <div className="flex items-baseline justify-between gap-3">
         <h3 className="font-semibold">{merchant ?? `Merchant ${merch_id}`}</h3>
-        <span className="text-sm text-soft">
-          campaign {campaign_id}, {MODELS[model] ?? model}
-        </span>
-        <span className={`ml-auto chip ${won ? 'bg-accent text-on-accent' : ''}`}>
+        <span className={`chip ${won ? 'bg-accent text-on-accent' : ''}`}>
           {won ? 'Won' : (loss?.name ?? 'Lost')}
         </span>
       </div>
-      {offer !== undefined && <p className="truncate text-sm text-soft">{offer.title}</p>}
+      <p className="text-sm text-soft">
+        Campaign {campaign_id}, {MODELS[model] ?? model}
+        {offer !== undefined && ` · ${offer.title}`}
+      </p>
       {candidate.score_micros !== null && <Score candidate={candidate} best={best} />}
       {loss !== null && <p className="mt-2 max-w-prose text-sm">{loss.why}</p>}
       <Numbers candidate={candidate} />

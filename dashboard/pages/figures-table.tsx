@@ -99,10 +99,8 @@ function Head(props: {
         className={`rounded py-1 whitespace-nowrap hover:text-ink ${isSorted ? 'text-ink' : ''}`}
         onClick={() => onSort(name)}
       >
+        {isSorted && <span aria-hidden="true">{order.isAscending ? '↑ ' : '↓ '}</span>}
         {name}
-        <span aria-hidden="true" className={isSorted ? '' : 'invisible'}>
-          {order.isAscending ? ' ↑' : ' ↓'}
-        </span>
       </button>
     </th>
   )
@@ -111,7 +109,7 @@ function Head(props: {
 function Line({ row }: { row: Row }) {
   return (
     <tr className="border-b border-line last:border-0">
-      <th scope="row" className="min-w-48 px-4 py-2.5 text-left font-normal">
+      <th scope="row" className="min-w-40 px-4 py-2.5 max-sm:pr-1 text-left font-normal">
         <a
           href={row.article_url}
           target="_blank"

@@ -112,13 +112,12 @@ function smallPrint(figure: Figure, totals: Overview['totals']): string {
     case 'earnings':
       return totals.clicks === 0 ? 'your part of each price' : `${perClick(totals)} a click`
     case 'clicks':
-      return totals.unpaid_clicks === 0
-        ? 'all of them valid'
-        : `and ${count(totals.unpaid_clicks)} not paid, with reasons`
+      if (totals.unpaid_clicks > 0) return `and ${count(totals.unpaid_clicks)} not paid`
+      return totals.clicks === 0 ? 'by people, not robots' : 'all of them valid'
     case 'impressions':
       return 'by people, not robots'
     case 'sales':
-      return `${dollars(totals.revenue)} at the merchants`
+      return `${dollars(totals.revenue)} revenue`
   }
 }
 

@@ -1,9 +1,10 @@
 /** Why an auction ended as it did: the winner, the price, and every candidate that lost. */
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { api, type Receipt } from '../api.ts'
 import { date, dollars, percent, shortUrl, time } from '../format.ts'
+import { PATHS } from '../paths.ts'
 import { ClickList } from '../ui/click-list.tsx'
 import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
 import { CandidateList } from './candidate-list.tsx'
@@ -23,7 +24,12 @@ export function ReceiptPage() {
   return (
     <div className="space-y-6">
       <div>
-        <p className="text-sm text-soft">Receipt of an auction</p>
+        <p className="text-sm text-soft">
+          <Link to={PATHS.clicks} className="link">
+            Clicks
+          </Link>{' '}
+          / receipt
+        </p>
         <h1 className="mt-0.5">{headline(receipt.data)}</h1>
         <p className="mt-1 text-soft">
           {receipt.data.article_name ?? 'An article that is gone'}

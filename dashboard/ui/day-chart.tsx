@@ -12,6 +12,7 @@ export interface DayChartProps {
 
 const HEIGHT_PX = 220
 const AXIS_PX = 64
+const DAY_AXIS_PX = 30
 
 export function DayChart(props: DayChartProps) {
   const { label, days, values, format } = props
@@ -80,6 +81,7 @@ function drawChart(
     axes: [
       {
         ...axis,
+        size: DAY_AXIS_PX,
         grid: { show: false },
         incrs: [1, 2, 3, 5, 7, 14, 30, 60, 90, 180],
         space: AXIS_PX,

@@ -1,0 +1,189 @@
+/**
+ * The dashboard in a real browser against the real service: what a publisher does with it, and
+ * that its pages need nothing but our own host.
+ */
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { ERRORS } from '../src/platform/errors.ts'
+import { openPage } from '../tag/testing/browser.ts'
+import { type Account, startApi } from '../test/api.ts'
+import { follow, type Market, makeMarket, runAuction } from '../test/market.ts'
+
+// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+const market: Market = await makeMarket(api)
+const { kettles, pans, account } = market
+await market.campaign(kettles)
+await market.campaign(pans, { bid_micros: null, model: 'cpa', rate_ppm: 20_000 })
+
+interface Visit {
+  readonly page: Page
+  /** Errors of the page, and what its policy refused. */
+  readonly troubles: string[]
+}
+
+async function visit(t: TestContext, path: string, width = 1280): Promise<Visit> {
+  const viewport = { width, height: 900 }
+  const { page, errors: troubles, requests } = await openPage(t, { viewport })
+  page.on('console', (message) => {
+    // A call without a session is answered 401, and Chromium tells of every such answer.
+    if (message.type() === 'error' && !message.text().includes('401')) troubles.push(message.text())
+  })
+  await page.goto(api.url + path)
+  t.after(() => {
+    assert.deepEqual(troubles, [])
+    assert.deepEqual(
+      requests.filter((url) => !url.startsWith(`${api.url}/`)),
+      [],
+    )
+  })
+  return { page, troubles }
+}
+
+async function logIn(page: Page, { email, password }: Account): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('button', { name: 'Log out' }).waitFor()
+}
+
+/** A click on a fresh link, as a reader; its result's receipt is written when this resolves. */
+async function clickOnce(headers: Record<string, string> = {}): Promise<void> {
+  const { auction_result } = await runAuction(api, await market.link())
+  await sleep(320) // No person clicks within 300 ms; the service knows.
+  const { status } = await follow(api, auction_result.redirect_url, headers)
+  assert.equal(status, 302)
+  await api.app.settled()
+}
+
+const statusOf = async (key: string): Promise<number> =>
+  (await api.call('/api/v1/tokeninfo/', { key })).status
+
+test('a key made on the developer options page works until it is disabled there', async (t) => {
+  const { page } = await visit(t, '/dashboard/developer')
+  await logIn(page, account)
+  await page.getByLabel('What is it for?').fill('my script')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const key = (await page.locator('#new-key').textContent()) ?? ''
+  assert.match(key, /^souk_/)
+  assert.equal(await statusOf(key), 200)
+  assert.ok((await page.getByRole('region', { name: 'Try it' }).textContent())?.includes(key))
+
+  await page.reload()
+  await page.getByText('last used').waitFor()
+  assert.ok(!(await page.content()).includes(key), 'a key is shown once')
+
+  await page.getByRole('button', { name: 'Disable my script' }).click()
+  assert.equal(await statusOf(key), 200, 'asked, not done')
+  await page.getByRole('button', { name: 'Disable it' }).click()
+  await page.getByText('Disabled', { exact: true }).waitFor()
+  assert.equal(await statusOf(key), 401)
+})
+
+test('a wrong password is told, and the page that was wanted comes after the right one', async (t) => {
+  const { page } = await visit(t, '/dashboard/clicks')
+  await page.getByLabel('E-mail').fill(account.email)
+  await page.getByLabel('Password').fill('not the password')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('Wrong e-mail address or password').waitFor()
+  await logIn(page, account)
+  await page.getByRole('heading', { name: 'Clicks' }).waitFor()
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByLabel('Password').waitFor()
+})
+
+test('the overview shows a click within seconds of it, without being asked again', async (t) => {
+  const { page } = await visit(t, '/dashboard/')
+  await logIn(page, account)
+  const clicks = page.getByRole('button', { name: /^Clicks/ })
+  const before = Number((await clicks.textContent())?.match(/\d+/)?.[0])
+  await clickOnce()
+  await page.getByRole('button', { name: new RegExp(`^Clicks\\s*${before + 1}`) }).waitFor()
+  await page.getByRole('rowheader', { name: 'kettles Kettles' }).waitFor()
+  const picture = page.getByRole('img', { name: /^Earnings per day, .*: most on/ })
+  assert.ok(await picture.locator('canvas').isVisible())
+})
+
+test('each click tells its reason, and its receipt why the winner won and the other lost', async (t) => {
+  await clickOnce()
+  await clickOnce({ 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' })
+  const { page } = await visit(t, '/dashboard/clicks')
+  await logIn(page, account)
+  await page.getByRole('button', { name: 'Not paid' }).click()
+  const lines = page.getByRole('main').getByRole('listitem')
+  await lines.getByText('Not paid. A declared robot').waitFor()
+  await page.getByRole('button', { name: 'Valid' }).click()
+  await lines.getByText('Paid: the merchant pays').first().waitFor()
+  await untilReceipt(page)
+  await page.getByRole('heading', { name: /^Kettles won, at \$0\.\d+ a click$/ }).waitFor()
+  const candidates = page.getByRole('region', { name: '2 candidates' }).getByRole('listitem')
+  assert.match((await candidates.nth(0).textContent()) ?? '', /Kettles.*Won/)
+  assert.match((await candidates.nth(1).textContent()) ?? '', /Pans.*Lost/)
+  await page.getByText('the stored inputs still give this result').waitFor()
+})
+
+/** Opens the newest click's receipt; receipts are written in the background. */
+async function untilReceipt(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Receipt' }).first().click()
+  const isThere = page.getByRole('heading', { name: 'candidate' })
+  for (let tries = 0; tries < 10 && !(await isThere.isVisible()); tries += 1) {
+    await sleep(500)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Clicks on this result' }).waitFor()
+  }
+}
+
+test('a smart link made here leads to its product', async (t) => {
+  const { page } = await visit(t, '/dashboard/links', 390)
+  await logIn(page, account)
+  await page.getByRole('button', { name: 'New link' }).click()
+  await page.getByRole('textbox', { name: 'Product page' }).fill('https://elsewhere.example/p/9')
+  await page.getByLabel('Article', { exact: true }).fill('Mugs')
+  await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
+  await page.getByRole('button', { name: 'Make the link' }).click()
+  const address = (await page.getByRole('status').locator('code').textContent()) ?? ''
+  await page.getByText('elsewhere.example/p/9').waitFor()
+  const auction = await runAuction(api, address.split('/').at(-1) ?? '')
+  const target = new URL(auction.auction_result.redirect_url).searchParams.get('url')
+  assert.equal(target, 'https://elsewhere.example/p/9')
+})
+
+test('no page is wider than a phone, and every page is reached by the keyboard', async (t) => {
+  const { page } = await visit(t, '/dashboard/', 390)
+  await logIn(page, account)
+  for (const name of ['Overview', 'Links', 'Clicks', 'Developer']) {
+    await page.getByRole('link', { name, exact: true }).focus()
+    await page.keyboard.press('Enter')
+    await page.locator(`nav a[aria-current=page]:text("${name}")`).waitFor()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.ok(over <= 0, `${name} is ${over} px too wide`)
+  }
+})
+
+test('pages may load nothing from elsewhere, and unknown calls are answered as such', async () => {
+  for (const path of ['/dashboard/', '/dashboard/clicks', '/docs/', '/docs']) {
+    const { status, headers } = await api.call(path)
+    assert.equal(status, 200, path)
+    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'self';/)
+    assert.equal(headers.get('x-frame-options'), 'DENY')
+  }
+  assert.equal((await api.call('/dashboard/api/nothing/')).failure().code, 4040)
+  assert.equal((await api.call('/dashboard/assets/gone.js')).status, 404)
+})
+
+test('the reference has every endpoint of the API and every error, as the service serves them', async (t) => {
+  const { page } = await visit(t, '/docs/', 390)
+  const text = await page.getByRole('main').innerText()
+  const { paths } = (await api.call('/openapi.json')).json<{ paths: Record<string, object> }>()
+  const published = Object.keys(paths).filter((path) => !path.startsWith('/dashboard/'))
+  assert.ok(published.length > 10)
+  for (const path of published) assert.ok(text.includes(path), path)
+  for (const { code, message } of Object.values(ERRORS)) {
+    assert.ok(text.includes(String(code)) && text.includes(message), message)
+  }
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+  assert.ok(over <= 0)
+})

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { startDashboard } from '../../test/dashboard-session.ts'
+import { testDatabase } from '../../test/database.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { scopeOf } from '../../test/scope.ts'
+import { dashboardLinkRoutes } from './dashboard-routes.ts'
+import type { LinkPage } from './dashboard-schema.ts'
+
+async function start(t: TestContext) {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  const { publisher, addArticle } = await makePublisherWorld(db)
+  const rival = await makePublisherWorld(db, 'rival')
+  let last = 9_200_000_000_000_000n
+  const inside = dashboardLinkRoutes({
+    db,
+    linkUrl: 'https://go.example',
+    nextId: () => String(last++),
+    now: () => new Date('2026-03-02T10:00:00Z'),
+  })
+  const dashboard = await startDashboard(scope, { db, inside: [inside] })
+  return {
+    dashboard,
+    rival,
+    addArticle,
+    own: await dashboard.logIn('gazette@example.com'),
+    path: `publishers/${publisher.pub_id}/links/`,
+  }
+}
+
+const ORDER = { article_name: 'Mugs', article_url: 'https://gazette.example/mugs' }
+
+test('a link made here is first in the list, with the address to copy', async (t) => {
+  const { own, path, addArticle } = await start(t)
+  const older = await addArticle('Older')
+  const url = 'https://shop.example/p/1'
+  const made = await own.call<{ smart_link_url: string }>(path, {
+    ...ORDER,
+    url,
+    exclusive_match_requested: true,
+  })
+  assert.equal(made.status, 201)
+  const { links, next } = (await own.call<LinkPage>(path)).json.data[0]
+  assert.equal(next, null)
+  const [first, second] = links
+  assert.deepEqual(
+    [first?.auction_id, first?.smart_link_url, first?.url, first?.exclusive_match_requested],
+    ['9200000000000000', 'https://go.example/9200000000000000', url, true],
+  )
+  assert.equal(first?.smart_link_url, made.json.data[0].smart_link_url)
+  assert.equal(second?.auction_id, older.auctionId)
+})
+
+test('more than a page of links is read page by page, each link once', async (t) => {
+  const { own, path } = await start(t)
+  for (let made = 0; made < 101; made += 1) await own.call(path, ORDER)
+  const first = (await own.call<LinkPage>(path)).json.data[0]
+  const rest = (await own.call<LinkPage>(`${path}?cursor=${first.next}`)).json.data[0]
+  const ids = [...first.links, ...rest.links].map(({ auction_id }) => auction_id)
+  assert.deepEqual([first.links.length, rest.links.length, rest.next], [100, 1, null])
+  assert.equal(new Set(ids).size, 101)
+})
+
+test('what is wrong with a link is named, and nobody makes or sees one of somebody else', async (t) => {
+  const { own, path, dashboard, rival } = await start(t)
+  const wrong = await own.call(path, { article_name: '', url: 'ftp://x', article_url: 'x' })
+  assert.equal(wrong.status, 400)
+  const bad = await own.call(path, { ...ORDER, url: 'ftp://x' })
+  assert.deepEqual(
+    bad.json.error.data.map(({ field }) => field),
+    ['url'],
+  )
+  const eve = await dashboard.logIn('rival@example.com')
+  assert.equal((await eve.call(path)).status, 404)
+  // Whatever the body names: the path says whose link it is.
+  const forged = { ...ORDER, pub_id: rival.publisher.pub_id }
+  assert.equal((await eve.call(path, forged)).status, 404)
+  const nobody = await dashboard.logIn(null)
+  assert.equal((await nobody.call(path, ORDER)).json.error.code, 4301)
+  assert.deepEqual((await own.call<LinkPage>(path)).json.data[0].links, [])
+})

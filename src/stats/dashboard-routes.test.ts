@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { startDashboard } from '../../test/dashboard-session.ts'
+import { testDatabase } from '../../test/database.ts'
+import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { scopeOf } from '../../test/scope.ts'
+import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import { keyOfUrl } from '../platform/url.ts'
+import { dashboardStatsRoutes } from './dashboard-routes.ts'
+import type { ClickPage, Overview, Receipt } from './dashboard-schema.ts'
+import { foldMoney } from './fold-money.ts'
+import { foldViews } from './fold-views.ts'
+
+const DAY_MS = 86_400_000
+const MARCH = 'date_from=2026-03-01&date_to=2026-03-04'
+
+async function start(t: TestContext) {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  const world = await makePublisherWorld(db)
+  const other = await makePublisherWorld(db, 'rival')
+  const dashboard = await startDashboard(scope, { db, inside: [dashboardStatsRoutes({ db })] })
+  const { publisher, merchant } = world
+  const events = new MoneyEvents()
+  const click = (
+    name: string,
+    auctionId: string,
+    fields: Partial<StoredEvent> = {},
+    atMs = START_MS,
+  ) =>
+    events.click(name, atMs, {
+      auctionId,
+      pubId: publisher.pub_id,
+      merchId: merchant.merch_id,
+      model: MODEL.cpc,
+      priceMicros: 333_333,
+      reservedMicros: fields.reason ? 0 : 333_333,
+      sharePpm: 750_000,
+      ...fields,
+    })
+  const view = (url: string, session: string, atMs = START_MS) =>
+    events.at(atMs, {
+      type: EVENT_TYPE.pageImpression,
+      lane: viewLane(publisher.pub_id),
+      pubId: publisher.pub_id,
+      sessionKey: Buffer.from(session.padEnd(16)),
+      urlKey: keyOfUrl(new URL(url)),
+    })
+  return {
+    ...world,
+    other,
+    dashboard,
+    own: await dashboard.logIn('gazette@example.com'),
+    path: `publishers/${publisher.pub_id}`,
+    click,
+    view,
+    money: (...batch: StoredEvent[]) => db.transaction((tx) => foldMoney(tx, batch)),
+    views: (...batch: StoredEvent[]) => db.transaction((tx) => foldViews(tx, batch)),
+  }
+}
+
+test('the overview sums micros, not rounded rows, and counts a view once whatever the merchants', async (t) => {
+  const s = await start(t)
+  const mugs = await s.addArticle('Mugs')
+  await s.views(s.view(mugs.url, 'a'), s.view(mugs.url, 'b', START_MS + DAY_MS))
+  const { merch_id: otherMerchant } = s.other.merchant
+  const tiny = { priceMicros: 2_667, reservedMicros: 2_667 } // The publisher's part: 0.002.
+  await s.money(
+    s.click('a', mugs.auctionId, tiny),
+    s.click('b', mugs.auctionId, { ...tiny, merchId: otherMerchant }),
+    s.click('c', mugs.auctionId, tiny, START_MS + DAY_MS),
+    s.click('d', mugs.auctionId, { reason: REASON.robot }),
+  )
+  const { status, json } = await s.own.call<Overview>(`${s.path}/overview/?${MARCH}`)
+  assert.equal(status, 200)
+  const { totals, days, rows } = json.data[0]
+  assert.deepEqual(totals, {
+    impressions: 2,
+    clicks: 3,
+    sales: 0,
+    revenue: '0.00',
+    earnings: '0.01',
+    unpaid_clicks: 1,
+  })
+  assert.deepEqual(
+    days.map((day) => [day.event_date, day.clicks, day.unpaid_clicks, day.earnings]),
+    [
+      ['2026-03-01', 0, 0, '0.00'],
+      ['2026-03-02', 2, 1, '0.00'],
+      ['2026-03-03', 1, 0, '0.00'],
+      ['2026-03-04', 0, 0, '0.00'],
+    ],
+  )
+  assert.deepEqual(
+    rows.map((row) => [row.merchant_name, row.clicks, row.impressions]),
+    [
+      [s.merchant.name, 2, 2],
+      [s.other.merchant.name, 1, 2],
+    ],
+  )
+})
+
+test('every click is listed, newest first, with what it earned or the reason why nothing', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Mugs')
+  await s.money(
+    s.click('paid', auctionId),
+    s.click('robot', auctionId, { reason: REASON.robot }),
+    s.click('twice', auctionId, {
+      resultNumber: Buffer.from(clickId('result paid'), 'hex'),
+      visitorKey: null,
+    }),
+  )
+  const listed = async (query = '') => {
+    const { json } = await s.own.call<ClickPage>(`${s.path}/clicks/?${MARCH}${query}`)
+    return json.data[0]
+  }
+  const { clicks, reasons, next } = await listed()
+  assert.equal(next, null)
+  assert.deepEqual(
+    clicks.map((one) => [one.reason, one.is_counted, one.earnings]),
+    [
+      ['duplicate_result', false, '0.00'],
+      ['robot', false, '0.00'],
+      ['ok', true, '0.249999'],
+    ],
+  )
+  assert.deepEqual(reasons.map((one) => [one.reason, one.clicks]).toSorted(), [
+    ['duplicate_result', 1],
+    ['ok', 1],
+    ['robot', 1],
+  ])
+  assert.equal((await listed('&outcome=counted')).clicks.length, 1)
+  assert.equal((await listed('&outcome=unpaid')).clicks.length, 2)
+  assert.equal((await listed('&cursor=2')).clicks[0]?.reason, 'ok')
+})
+
+test('a click whose receipt is gone is still explained by its own terms', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Mugs')
+  await s.money(s.click('a', auctionId))
+  const { status, json } = await s.own.call<Receipt>(`receipts/${clickId('result a')}/`)
+  assert.equal(status, 200)
+  const [receipt] = json.data
+  assert.deepEqual([receipt.explanation, receipt.article_name], [null, 'Mugs'])
+  assert.equal(receipt.clicks[0]?.price, '0.333333')
+})
+
+test('nobody sees another one’s figures, clicks and receipts, nor that they exist', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Mugs')
+  await s.money(s.click('a', auctionId))
+  const paths = [
+    `${s.path}/overview/?${MARCH}`,
+    `${s.path}/clicks/?${MARCH}`,
+    `receipts/${clickId('result a')}/`,
+  ]
+  const rival = await s.dashboard.logIn('rival@example.com')
+  const nobody = await s.dashboard.logIn(null)
+  for (const path of paths) {
+    assert.deepEqual((await rival.call(path)).json.error.code, 4040, path)
+    assert.deepEqual((await nobody.call(path)).json.error.code, 4301, path)
+  }
+  const unknown = await s.own.call(`receipts/${'0'.repeat(32)}/`)
+  const theirs = await rival.call(`receipts/${clickId('result a')}/`)
+  assert.deepEqual(theirs.json, unknown.json)
+})
+
+test('wrong days, outcomes and results are refused by name', async (t) => {
+  const s = await start(t)
+  const faultsOf = async (path: string) => {
+    const { status, json } = await s.own.call(path)
+    assert.equal(status, 400, path)
+    return json.error.data.map(({ field }) => field)
+  }
+  const overview = `${s.path}/overview/`
+  assert.deepEqual(await faultsOf(overview), ['date_from', 'date_to'])
+  assert.deepEqual(await faultsOf(`${overview}?date_from=x&date_to=2026-02-30`), [
+    'date_from',
+    'date_to',
+  ])
+  assert.deepEqual(await faultsOf(`${overview}?date_from=2026-03-02&date_to=2026-03-01`), [
+    'date_to',
+  ])
+  assert.deepEqual(await faultsOf(`${overview}?date_from=2020-01-01&date_to=2026-03-01`), [
+    'date_to',
+  ])
+  const oneDay = await s.own.call<Overview>(`${overview}?date_from=2026-03-02&date_to=2026-03-02`)
+  assert.equal(oneDay.json.data[0].days.length, 1)
+  assert.deepEqual(await faultsOf(`${s.path}/clicks/?${MARCH}&outcome=maybe`), ['outcome'])
+  assert.deepEqual(await faultsOf('receipts/nonsense/'), ['auction_result'])
+})

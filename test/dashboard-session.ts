@@ -1,0 +1,54 @@
+/** The dashboard's routes in process, with somebody logged in: what their tests talk to. */
+import assert from 'node:assert/strict'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { dashboardRoutes } from '../src/accounts/dashboard-routes.ts'
+import { createHttp } from '../src/platform/http.ts'
+import { makeLogger } from '../src/platform/log.ts'
+import type { Db } from '../src/platform/postgres.ts'
+import type { Scope } from './database.ts'
+
+const BASE_URL = 'http://souk.example'
+
+export interface DashboardSession {
+  /** A call below /dashboard/api/, as the page sends it; with a body it is a POST. */
+  call<T>(path: string, body?: object): Promise<{ status: number; json: Answer<T> }>
+}
+
+interface Answer<T> {
+  readonly data: readonly [T]
+  readonly error: { readonly code: number; readonly data: readonly { field: string }[] }
+}
+
+/** Serves the routes given inside the login; logs in whoever is asked for. */
+export async function startDashboard(
+  scope: Scope,
+  { db, inside }: { db: Db; inside: readonly FastifyPluginAsyncTypebox[] },
+): Promise<{ logIn(email: string | null): Promise<DashboardSession> }> {
+  const http = await createHttp({
+    log: makeLogger({ level: 'silent' }),
+    corsOrigins: [],
+    trustedProxies: [],
+    matchHot: () => null,
+  })
+  const now = () => new Date()
+  await http.register(dashboardRoutes({ db, baseUrl: BASE_URL, now, inside }))
+  scope.after(async () => http.close())
+  const send = async (path: string, { body, cookie }: { body?: object; cookie?: string }) => {
+    const answer = await http.inject({
+      method: body === undefined ? 'GET' : 'POST',
+      url: `/dashboard/api/${path}`,
+      ...(body === undefined ? {} : { payload: body }),
+      headers: cookie === undefined ? {} : { cookie },
+    })
+    return { status: answer.statusCode, json: answer.json(), headers: answer.headers }
+  }
+  return {
+    logIn: async (email) => {
+      if (email === null) return { call: (path, body) => send(path, body ? { body } : {}) }
+      const entered = await send('login/', { body: { email, password: 'long enough' } })
+      assert.equal(entered.status, 200)
+      const cookie = String(entered.headers['set-cookie']).split(';', 1)[0] ?? ''
+      return { call: (path, body) => send(path, { cookie, ...(body ? { body } : {}) }) }
+    },
+  }
+}
