@@ -41,7 +41,7 @@ export function renderOperation(operation: Operation): Html {
     ${fieldTable('Body', body === undefined ? [] : fieldsOf(body))}
     ${example('Example', [curlOf(operation, body)])}
     ${fieldTable(`Answer ${status ?? ''}`, answer === undefined ? [] : fieldsOf(answer))}
-    ${answer === undefined || fieldsOf(answer).length === 0 ? plainAnswer(status, answer) : folded(answer)}
+    ${answer && fieldsOf(answer).length > 0 ? folded(answer) : plainAnswer(status, answer)}
   </article>`
 }
 
@@ -61,10 +61,13 @@ function fieldTable(title: string, fields: readonly Field[]): Html | null {
       ({ path, type, isRequired, rules, description }) => html`
       <div class="gap-x-6 py-1.5 sm:grid sm:grid-cols-[minmax(12rem,2fr)_3fr]">
         <dt class="font-mono text-[0.8125rem] break-all">${path}</dt>
-        <dd><span class="text-soft">${[type, isRequired ? '' : 'optional', rules].filter((word) => word !== '').join(', ')}</span>${description === '' ? null : html`<span class="block">${description}</span>`}</dd>
+        <dd><span class="text-soft">${listed([type, isRequired ? '' : 'optional', rules])}</span>
+          <span class="block">${description}</span></dd>
       </div>`,
     )}</dl>`
 }
+
+const listed = (words: readonly string[]) => words.filter((word) => word !== '').join(', ')
 
 function example(title: string, lines: readonly string[]): Html {
   return html`<h4 class="mt-5 mb-1 text-sm font-semibold">${title}</h4>

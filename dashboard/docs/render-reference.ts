@@ -90,10 +90,10 @@ function introduction({ info }: OpenApi): Html {
   return html`<section class="max-w-prose space-y-3">
     <h1>API reference</h1>
     <p>${info.description}</p>
-    <p>Endpoints that need a key read it from <code class="font-mono text-sm">Authorization: SERVICE-API-KEY &lt;key&gt;</code>;
-    keys are made on the <a class="link" href="/dashboard/developer">developer options page</a>.
-    Ids of 64 bits are strings, amounts are decimal strings of US dollars, times are ISO 8601 in UTC.
-    A path answers the same without its last slash. Unknown JSON fields are ignored.</p>
+    <p>Endpoints that need a key read it from
+    <code class="font-mono text-sm">Authorization: SERVICE-API-KEY &lt;key&gt;</code>; keys are made on the <a class="link" href="/dashboard/developer">developer options page</a>.
+    Ids of 64 bits are strings, amounts are decimal strings of US dollars, times are ISO 8601
+    in UTC. A path answers the same without its last slash. Unknown JSON fields are ignored.</p>
   </section>`
 }
 

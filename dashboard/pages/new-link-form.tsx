@@ -17,8 +17,6 @@ const BLANK = { url: '', article_name: '', article_url: '' }
 export function NewLinkForm({ made, error, isPending, onMake, onClose }: NewLinkFormProps) {
   const [fields, setFields] = useState(BLANK)
   const [isExclusive, setExclusive] = useState(false)
-  const set = (name: keyof typeof BLANK) => (value: string) =>
-    setFields((before) => ({ ...before, [name]: value }))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const { url, ...article } = fields
@@ -30,6 +28,37 @@ export function NewLinkForm({ made, error, isPending, onMake, onClose }: NewLink
   }
   return (
     <form onSubmit={submit} className="panel space-y-4 p-4" aria-label="New smart link">
+      <Addresses fields={fields} onChange={setFields} />
+      <label className="flex items-center gap-2 text-sm">
+        <input
+          type="checkbox"
+          className="size-4 accent-accent"
+          checked={isExclusive}
+          onChange={({ target }) => setExclusive(target.checked)}
+        />
+        Lock the link to the shop of the product page
+      </label>
+      {error !== null && <Failure error={error} />}
+      {made !== null && <Made link={made} />}
+      <div className="flex gap-2">
+        <button type="submit" className="button button-main" disabled={isPending}>
+          Make the link
+        </button>
+        <button type="button" className="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </form>
+  )
+}
+
+type Fields = typeof BLANK
+
+function Addresses(props: { fields: Fields; onChange: (fields: Fields) => void }) {
+  const { fields, onChange } = props
+  const set = (name: keyof Fields) => (value: string) => onChange({ ...fields, [name]: value })
+  return (
+    <>
       <TextField
         name="url"
         label="Product page"
@@ -57,26 +86,7 @@ export function NewLinkForm({ made, error, isPending, onMake, onClose }: NewLink
           onChange={set('article_url')}
         />
       </div>
-      <label className="flex items-center gap-2 text-sm">
-        <input
-          type="checkbox"
-          className="size-4 accent-accent"
-          checked={isExclusive}
-          onChange={({ target }) => setExclusive(target.checked)}
-        />
-        Lock the link to the shop of the product page
-      </label>
-      {error !== null && <Failure error={error} />}
-      {made !== null && <Made link={made} />}
-      <div className="flex gap-2">
-        <button type="submit" className="button button-main" disabled={isPending}>
-          Make the link
-        </button>
-        <button type="button" className="button" onClick={onClose}>
-          Close
-        </button>
-      </div>
-    </form>
+    </>
   )
 }
 
@@ -91,7 +101,7 @@ function Made({ link }: { link: SmartLink }) {
   )
 }
 
-export function TextField(props: {
+function TextField(props: {
   name: string
   label: string
   value: string

@@ -1,4 +1,4 @@
-/** A publisher's clicks for the dashboard, newest first: each with what it earned, or why nothing. */
+/** A publisher's clicks for the dashboard, newest first: what each earned, or why nothing. */
 import { MODEL } from '../events/event.ts'
 import { REASON, reasonName } from '../events/reason.ts'
 import { explainReason } from '../events/reason-words.ts'
