@@ -3,7 +3,7 @@ import { type Config, readConfig } from '../config.ts'
 import { MIGRATIONS_FOLDER, openStorage, type Storage } from '../open-storage.ts'
 import { makeLogger } from '../platform/log.ts'
 import { migrate, migrationNumbers, readVersion } from '../platform/migrate.ts'
-import type { CommandContext } from './command.ts'
+import { type CommandContext, Refusal } from './command.ts'
 
 const CONNECTIONS_MAX = 4 // A command is one person's; the server beside it needs the others.
 
@@ -46,9 +46,11 @@ async function openMigrated(config: Config): Promise<Storage> {
     const [version, newest] = [await readVersion(storage.db), await newestMigration()]
     if (version === 0) await migrate(storage.connection, MIGRATIONS_FOLDER)
     else if (version < newest) {
-      throw new Error(`the database has migration ${version} of ${newest}: run souk migrate`)
+      throw new Refusal(`the database has migration ${version} of ${newest}: run souk migrate`)
     } else if (version > newest) {
-      throw new Error(`the database has migration ${version}, newer than this program's ${newest}`)
+      throw new Refusal(
+        `the database has migration ${version}, newer than this program's ${newest}`,
+      )
     }
     return storage
   } catch (error) {

@@ -6,7 +6,8 @@ import { Command, CommanderError, Option } from 'commander'
 import { FeedError } from '../catalog/feed-error.ts'
 import { ConfigError } from '../config.ts'
 import { ApiError } from '../platform/errors.ts'
-import type { CommandContext, CommandSpec } from './command.ts'
+import { isUnreachable } from '../platform/postgres.ts'
+import { type CommandContext, type CommandSpec, Refusal } from './command.ts'
 import type { OptionSpec } from './option.ts'
 import { formatResult } from './print.ts'
 
@@ -130,7 +131,9 @@ function describe(error: unknown): string {
     if (faults.length === 0) return error.message
     return faults.map(({ field, rule }) => `${field}: ${rule}`).join('\n')
   }
-  if (error instanceof ConfigError || error instanceof FeedError) return error.message
+  const isPlain = [ConfigError, FeedError, Refusal].some((type) => error instanceof type)
+  if (error instanceof Error && isPlain) return error.message
+  if (isUnreachable(error)) return `The database cannot be reached: ${(error as Error).message}`
   // A file that is not there or not ours: the message of the system names it.
   if (error instanceof Error && 'syscall' in error && 'path' in error) return error.message
   // Not a refusal but something broken: where it broke helps to mend it.
