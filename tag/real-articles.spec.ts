@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { Parser } from 'htmlparser2'
+import { decodeHTML } from 'entities'
 import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
 import { insertPublisher } from '../src/accounts/publisher-store.ts'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
@@ -27,24 +27,26 @@ interface Article {
   readonly ownDomain: string
 }
 
-/** Links that a browser shows: not those in templates, or in what it shows without scripts. */
+/** What a browser shows no links of: comments, scripts, templates, what needs no scripts. */
+const UNSEEN = /<!--[\s\S]*?-->|<(script|style|noscript|template|textarea)\b[\s\S]*?<\/\1\s*>/gi
+const START_TAG = /<(a|area|link)\b((?:[^>"']|"[^"]*"|'[^']*')*)>/gi
+
+/** An attribute of a start tag as it is meant; null when it is not there. */
+function attribute(tag: string, name: string): string | null {
+  const match = new RegExp(`\\s${name}\\s*=\\s*("[^"]*"|'[^']*'|[^\\s>]+)`, 'i').exec(tag)
+  return match?.[1] === undefined ? null : decodeHTML(match[1].replace(/^(["'])(.*)\1$/s, '$2'))
+}
+
 function readArticle(path: string, name: string): Article {
   const html = gunzipSync(readFileSync(path)).toString('utf8')
   const anchors: string[] = []
   let canonical = ''
-  let hidden = 0
-  const parser = new Parser({
-    onopentag(tag, attributes) {
-      if (tag === 'noscript' || tag === 'template') hidden++
-      if (tag === 'link' && attributes.rel === 'canonical') canonical = attributes.href ?? ''
-      if ((tag !== 'a' && tag !== 'area') || hidden > 0 || attributes.href === undefined) return
-      anchors.push(attributes.href)
-    },
-    onclosetag(tag) {
-      if (tag === 'noscript' || tag === 'template') hidden--
-    },
-  })
-  parser.end(html)
+  for (const [tag, element = ''] of html.replace(UNSEEN, '').matchAll(START_TAG)) {
+    const href = attribute(tag, 'href')
+    if (href === null) continue
+    if (element.toLowerCase() !== 'link') anchors.push(href)
+    else if (attribute(tag, 'rel') === 'canonical') canonical = href
+  }
   const ownDomain = new URL(canonical).hostname.replace(/^www\./, '')
   return { name, html, anchors, ownDomain }
 }

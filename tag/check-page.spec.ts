@@ -1,0 +1,127 @@
+/** `souk check-page` on pages with and without the tag, against the real service. */
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { checkPage } from '../src/check-page/check-page.ts'
+import { renderCheckPage } from '../src/check-page/render.ts'
+import { sql } from '../src/platform/sql.ts'
+import { CHROMIUM, needProgram } from '../test/machine.ts'
+import { startNetwork } from './testing/network.ts'
+
+const network = await startNetwork({ after })
+const { web, service, app } = network
+const kettles = (at: number): string => `${web.host('kettles')}/p/${at}`
+const [first = ''] = await network.smartLinks(`${web.host('daily')}/a`, [kettles(1)])
+web.words.set('smart 1', first)
+const ARTICLE = `<!doctype html><title>An article</title><main>
+<a href="{service}/{smart 1}">a smart link</a>
+<a href="${kettles(2)}">a raw link</a>
+<a href="${web.host('quiet')}/p/1">nobody bids</a>
+<a href="${kettles(3)}#donotlink">not this</a>
+</main>`
+const TAG = `<script async src="{service}/tag/souk.js" data-publisher="daily"></script>`
+
+let pages = 0
+function publish(html: string, headers: Record<string, string> = {}): string {
+  const path = `/checked-${++pages}`
+  web.publish(path, html, headers)
+  return web.host('daily') + path
+}
+
+const check = (url: string, more: { publisher?: string; screenshot?: string } = {}) =>
+  checkPage({
+    url,
+    baseUrl: service,
+    tagDir: join(import.meta.dirname, '../dist/tag'),
+    chromium: needProgram(CHROMIUM),
+    earningsOf: () => 7_500,
+    ...more,
+  })
+
+async function eventCount(): Promise<number> {
+  await app.settled()
+  const row = await app.node.database.row<{ count: string }>(sql`select count(*) from event`)
+  return Number(row?.count)
+}
+
+test('a page with the tag is described link by link, and nobody was there', async () => {
+  const before = await eventCount()
+  const trackers = web.trackers.length
+  const url = publish(ARTICLE + TAG)
+  const result = await check(url)
+  assert.equal(result.tag, 'on_page')
+  assert.equal(result.publisher, 'daily')
+  assert.equal(result.is_member, true)
+  assert.deepEqual(result.blocked, [])
+  assert.deepEqual(result.totals, { links: 4, auctioned: 3, waiting: 0, left: 1 })
+  const [smart, raw, quiet, left] = result.links
+  assert.equal(smart?.auction_id, first)
+  assert.equal(smart?.destination, kettles(1))
+  assert.equal(smart?.merchant, 'The kettles shop')
+  assert.equal(smart?.price, '49.99')
+  assert.equal(smart?.earns, '0.0075')
+  assert.equal(raw?.is_raw, true)
+  assert.equal(raw?.has_winner, true)
+  assert.equal(quiet?.has_winner, false)
+  assert.match(quiet?.why ?? '', /Nobody bid/)
+  assert.equal(left?.status, 'left')
+  assert.match(left?.why ?? '', /#donotlink/)
+  assert.equal(result.trackers, 6, 'three of each won auction')
+  assert.equal(web.trackers.length, trackers, 'none was fired')
+  assert.equal(await eventCount(), before, 'nothing was recorded')
+  const text = renderCheckPage(result)
+  assert.match(text, /4 links: 3 auctioned, 0 waiting, 1 left alone; 6 third-party trackers/)
+  assert.match(text, /\+ a smart link {2}\$0\.0075 a click/)
+})
+
+test('a page without the tag is shown as it would be with it, under the publisher named', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'souk-check-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const screenshot = join(folder, 'page.png')
+  const url = publish(ARTICLE)
+  await assert.rejects(check(url), /--publisher|required|400|must be given/i)
+  const result = await check(url, { publisher: 'weekly', screenshot })
+  assert.equal(result.tag, 'inserted')
+  assert.equal(result.is_member, false)
+  assert.deepEqual(result.totals, { links: 4, auctioned: 1, waiting: 0, left: 3 })
+  assert.match(result.links[1]?.why ?? '', /not in the partner program/)
+  const png = await readFile(screenshot)
+  assert.equal(png.subarray(1, 4).toString(), 'PNG')
+})
+
+test('what blocks the tag is named, with the line that puts it right', async () => {
+  const policy = "default-src 'none'; script-src 'self'; connect-src 'self'"
+  const url = publish(ARTICLE + TAG, { 'content-security-policy': policy })
+  const result = await check(url)
+  const origin = new URL(service).origin
+  for (const directive of ['script-src', 'connect-src', 'img-src']) {
+    const line = result.blocked.find((text) => text.includes(`forbids ${directive} ${origin}`))
+    assert.ok(line, `${directive}: ${result.blocked}`)
+  }
+  assert.equal(result.totals.auctioned, 3, 'and still what it would do')
+})
+
+test('refused consent, other link tags and an unknown publisher are reported', async () => {
+  const refused = `<script>window.__tcfapi = (command, version, listener) => listener({
+    gdprApplies: true, eventStatus: 'tcloaded', purpose: { consents: {} } }, true)</script>`
+  const other = '<script async src="https://s.skimresources.com/js/1.skimlinks.js"></script>'
+  const result = await check(publish(refused + other + ARTICLE + TAG))
+  assert.equal(result.consent, 'contextual')
+  assert.equal(result.consent_source, 'tcf')
+  assert.deepEqual(result.other_tags, ['Skimlinks'])
+  assert.ok(result.blocked.some((line) => line.startsWith('Consent is not given (tcf)')))
+  const unknown = await check(publish(ARTICLE), { publisher: 'nobody' })
+  assert.ok(
+    unknown.blocked.some((line) => /is the slug right/.test(line)),
+    `${unknown.blocked}`,
+  )
+  assert.equal(unknown.totals.links, 0)
+})
+
+test('a page that does not load is said so', async () => {
+  await assert.rejects(check('http://127.0.0.1:1/'), (error: { data?: unknown }) =>
+    JSON.stringify(error.data).includes('must load'),
+  )
+})
