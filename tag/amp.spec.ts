@@ -1,0 +1,92 @@
+/**
+ * What AMP's component for services with this interface does, step by step, from an AMP cache's
+ * origin: configuration, LinkMate, beacons. AMP runs no tag of ours; the service answers it.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { openPage } from './testing/browser.ts'
+import { startNetwork } from './testing/network.ts'
+
+const network = await startNetwork({ after })
+const { web, service } = network
+const product = `${web.host('kettles')}/p/1?x=%C3%A4&y=a+b#part`
+
+test('an AMP page gets its configuration, its links byte for byte, and its beacons counted', async (t) => {
+  const article = `${web.host('amp.daily')}/story`
+  web.publish('/amp', '<!doctype html><title>AMP</title>')
+  const { page } = await openPage(t)
+  // Another origin than the article's, as pages in an AMP cache have.
+  await page.goto(`${web.host('daily-cache')}/amp`)
+  const seen = await page.evaluate(
+    async ({ base, url, raw }) => {
+      const json = async (path: string, init: RequestInit = {}) => {
+        const response = await fetch(base + path, { credentials: 'include', ...init })
+        return { status: response.status, body: await response.json() }
+      }
+      const config = await json('/api/v0/publishers/DAILY/amp_config/')
+      const { publisher_id } = config.body.data[0].amp_config
+      const links = await json(`/api/v1/publishers/${publisher_id}/linkmate/smart_links/`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'text/plain;charset=utf-8' },
+        body: JSON.stringify({
+          article: { name: 'A story', url },
+          links: [{ raw_url: raw, exclusive_match_requested: false }],
+        }),
+      })
+      const user = {
+        page_session_uuid: '6f1b2c34-5d6e-4f70-8a9b-0c1d2e3f4a5b',
+        source_url: url,
+        previous_url: '',
+        user_agent: 'ignored',
+      }
+      const page_event = {
+        events: [{ is_amp: true }],
+        organization_id: publisher_id,
+        organization_type: 'publisher',
+        user,
+      }
+      const sent = [
+        navigator.sendBeacon(
+          `${base}/api/v1/events/impressions/page_impression/`,
+          JSON.stringify(page_event),
+        ),
+        navigator.sendBeacon(
+          `${base}/api/v1/events/impressions/bam_link_impression/`,
+          JSON.stringify({
+            ...page_event,
+            events: [{ auction_id: links.body.data[0].smart_links[0].auction_id }],
+          }),
+        ),
+      ]
+      return { config, links, sent }
+    },
+    { base: service, url: article, raw: product },
+  )
+  assert.deepEqual(seen.config.body.data, [
+    { amp_config: { linkmate_enabled: true, publisher_id: network.pubId } },
+  ])
+  const [link] = seen.links.body.data[0].smart_links
+  assert.equal(link.url, product, 'byte for byte')
+  assert.equal(typeof link.auction_id, 'string')
+  assert.deepEqual(seen.sent, [true, true])
+  await page.waitForTimeout(500)
+  const recorded = await network.recorded(article)
+  assert.equal(recorded.pages, 1)
+  assert.deepEqual(recorded.links, [link.auction_id])
+
+  // The link that AMP writes: the id and its own mark.
+  await page.goto(`${service}/${link.auction_id}/?amp=true`)
+  assert.equal(new URL(page.url()).pathname, '/p/1')
+  assert.match(page.url(), /cid=[0-9a-f]{32}#part$/)
+})
+
+test('a wrapper link in a mail leads to the shop with a click id and without a script', async (t) => {
+  const { page } = await openPage(t, { javaScriptEnabled: false })
+  const query = new URLSearchParams({
+    url: `${web.host('kettles')}/p/2`,
+    publisher_slug: 'daily',
+    article_url: `${web.host('daily')}/letter`,
+  })
+  await page.goto(`${service}/link/?${query}`)
+  assert.match(page.url(), /\/p\/2\?cid=[0-9a-f]{32}$/)
+})
