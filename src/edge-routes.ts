@@ -58,7 +58,7 @@ export function edgeRoutes(
     openSeal: auctionDeps.openSeal,
     readUid,
     findLink,
-    isStorageAway: () => node.appender.isLogAway(),
+    isStorageAway: () => node.appender.isLogAway() || !edge.isStorageAnswering(),
     lastDestination: (auctionId) => node.destinations.get(auctionId),
     holdAtClick: edge.holdAtClick.bind(edge),
     keepOriginal: edge.keepOriginal.bind(edge),

@@ -1,7 +1,7 @@
 /** What an operator's machines ask: does it live, can it serve, what are its figures. */
 import type { FastifyPluginAsync } from 'fastify'
 import type { Node } from './node.ts'
-import { sql } from './platform/sql.ts'
+import { ping } from './platform/postgres.ts'
 
 /** A load balancer asks every few seconds: a storage that answers later than this is not ready. */
 const READY_TIMEOUT_MS = 2_000
@@ -25,7 +25,7 @@ async function isStorageReady({ database, appender, isHeld, log }: Node): Promis
   const late = Promise.withResolvers<false>()
   const timer = setTimeout(() => late.resolve(false), READY_TIMEOUT_MS)
   try {
-    const answered = database.row(sql`select 1`).then(() => true)
+    const answered = ping(database).then(() => true)
     return (await Promise.race([answered, late.promise])) && !appender.isLogAway() && isHeld()
   } catch (error) {
     log.warn({ err: error }, 'not ready')

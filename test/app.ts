@@ -8,6 +8,7 @@ import { type Config, readConfig } from '../src/config.ts'
 import { type Node, openNode } from '../src/node.ts'
 import type { Http } from '../src/platform/http.ts'
 import { makeLogger } from '../src/platform/log.ts'
+import type { Connection } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
 import { databaseUrl, type Scope, testDatabase } from './database.ts'
 
@@ -30,6 +31,8 @@ export interface TestApp {
 export interface TestAppOptions {
   readonly env?: Record<string, string>
   readonly now?: () => number
+  /** Where the service finds its database, when that is not the database itself: a proxy. */
+  readonly reach?: (connection: Connection) => Promise<Connection>
 }
 
 export async function startTestApp(
@@ -37,6 +40,7 @@ export async function startTestApp(
   options: TestAppOptions = {},
 ): Promise<TestApp> {
   // What a scope is given first it also ends first: the database must go last.
+  const { reach = async (connection: Connection) => connection } = options
   const dropDatabase: (() => Promise<void>)[] = []
   const database = await testDatabase({ after: (work) => dropDatabase.push(work) })
   const dataDir = await mkdtemp(join(tmpdir(), 'souk-app-'))
@@ -44,7 +48,7 @@ export async function startTestApp(
   const config = readConfig({
     PORT: String(port),
     SOUK_DATA: dataDir,
-    DATABASE_URL: databaseUrl(database.connection),
+    DATABASE_URL: databaseUrl(await reach(database.connection)),
     RATE_LIMITS: '0',
     LOG_LEVEL: 'error',
     ...options.env,

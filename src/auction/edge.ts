@@ -10,7 +10,7 @@ import { readUserAgent } from '../events/user-agent.ts'
 import type { Geo } from '../platform/geo.ts'
 import type { HotRequest } from '../platform/hot-http.ts'
 import { type Listener, listen } from '../platform/listen.ts'
-import type { Database } from '../platform/postgres.ts'
+import { type Database, ping } from '../platform/postgres.ts'
 import { Decider, type LinkCandidates } from './decide.ts'
 import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './hold-auction.ts'
 import { LinkCache } from './link-cache.ts'
@@ -24,6 +24,9 @@ const POLL_MS = 10_000
 const TICK_MS = 1_000
 /** Changes in quick succession (an import, a script of commands) make one reload. */
 const GATHER_MS = 50
+/** How often storage is asked whether it is there, and how long its last answer vouches for it. */
+const PROBE_MS = 500
+const ANSWER_HOLDS_MS = 1_500
 /** What is expected of a click moves slowly; candidates are laid out anew with it. */
 const OUTLOOK_MS = 60_000
 const RESULT_NUMBER_BYTES = 16
@@ -53,6 +56,7 @@ export class Edge {
   #timers: NodeJS.Timeout[] = []
   #isLinkChange = false
   #areOutlooksNew = false
+  #answeredAtMs = performance.now()
 
   private constructor(options: EdgeOptions, market: Market) {
     this.#options = options
@@ -77,6 +81,7 @@ export class Edge {
       setInterval(() => edge.#noteChange(false), POLL_MS),
       setInterval(() => edge.#decider.tick(), TICK_MS),
       setInterval(() => void edge.#refreshOutlooks(), OUTLOOK_MS),
+      setInterval(() => void edge.#probe(), PROBE_MS),
     ]
     return edge
   }
@@ -97,6 +102,11 @@ export class Edge {
 
   peekLink(auctionId: string): LinkData | undefined {
     return this.#links.peek(auctionId)
+  }
+
+  /** False when storage has been silent: what this node does not hold is then not waited for. */
+  isStorageAnswering(): boolean {
+    return performance.now() - this.#answeredAtMs < ANSWER_HOLDS_MS
   }
 
   /** A page's auction (4.6). */
@@ -164,6 +174,15 @@ export class Edge {
       this.#areOutlooksNew = true
     } catch (error) {
       onError(error)
+    }
+  }
+
+  async #probe(): Promise<void> {
+    try {
+      await ping(this.#options.database)
+      this.#answeredAtMs = performance.now()
+    } catch {
+      // Whoever needed an answer reports that there is none; here silence says it all.
     }
   }
 

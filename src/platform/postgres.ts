@@ -6,7 +6,7 @@
  * text, because a JavaScript number or Date would corrupt them; timestamps as Date, in UTC.
  */
 import pg from 'pg'
-import type { Sql } from './sql.ts'
+import { type Sql, sql } from './sql.ts'
 
 /** Where the server is; what `openEmbeddedPostgres` gives, or `{ connectionString }`. */
 export type Connection = Pick<
@@ -119,6 +119,11 @@ export function isUnreachable(error: unknown): boolean {
   const code = 'code' in error ? String(error.code) : ''
   if (UNREACHABLE_CODES.has(code) || UNREACHABLE_SQLSTATE.test(code)) return true
   return UNREACHABLE_MESSAGE.test(error.message)
+}
+
+/** Resolves when the server answers. */
+export async function ping(db: Db): Promise<void> {
+  await db.row(sql`select 1`)
 }
 
 /** True for an error of PostgreSQL with this SQLSTATE, such as 23505 (unique violation). */

@@ -1,0 +1,76 @@
+/** I5: a reader is never stranded, with the database gone or silent; and nothing is lost (I2, I3). */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { micros } from '../../src/platform/money.ts'
+import { startApi } from '../api.ts'
+import { follow, KETTLE, makeMarket, runAuction, statsOf, until } from '../market.ts'
+import { openProxy, type TcpProxy } from '../proxy.ts'
+
+/** Readers wait 50 ms at most by design; a busy test machine gets some more. */
+const SOON_MS = 500
+
+let proxy: TcpProxy | null = null
+const database = (mode: 'pass' | 'refuse' | 'hang') => proxy?.setMode(mode)
+// Before the service's own: it could not close over a silent connection.
+after(() => database('pass'))
+const api = await startApi(
+  { after },
+  {
+    env: { LOG_LEVEL: 'fatal' },
+    reach: async (connection) => {
+      const { host = '', port = 0 } = connection
+      const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
+      proxy = await openProxy(target, 'pass')
+      return { ...connection, host: '127.0.0.1', port: proxy.port }
+    },
+  },
+)
+after(() => proxy?.close())
+const market = await makeMarket(api)
+await market.campaign(market.kettles, { bid_micros: micros(600_000) })
+
+async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+  const started = performance.now()
+  const result = await work()
+  return { result, ms: performance.now() - started }
+}
+
+for (const mode of ['refuse', 'hang'] as const) {
+  const name = mode === 'refuse' ? 'gone' : 'silent'
+  test(`with the database ${name}, held links redirect at once and their clicks are counted later`, async () => {
+    const held = await market.link(KETTLE, { article: mode })
+    await runAuction(api, held) // Held from here on.
+    const unknown = await market.link(KETTLE)
+    database(mode)
+
+    const first = await timed(() => follow(api, `/${held}`))
+    assert.equal(first.result.status, 302)
+    assert.match(first.result.location, /^https:\/\/kettles\.example\/p\/1\?cid=/)
+    assert.ok(first.ms < SOON_MS, `${first.ms} ms`)
+    const events = await api.call('/api/v1/events/impressions/page_impression/', {
+      headers: { 'user-agent': 'Mozilla/5.0 Chrome/149.0 Safari/537.36' },
+      body: {
+        organization_type: 'publisher',
+        organization_id: market.account.pubId,
+        user: {
+          page_session_uuid: crypto.randomUUID(),
+          source_url: `https://daily.example/${mode}`,
+        },
+        events: [{}],
+      },
+    })
+    assert.equal(events.status, 201)
+    // Once the node knows that storage is away, what it does not hold is a page that retries.
+    await until(() => !api.app.node.edge.isStorageAnswering() || api.app.node.appender.isLogAway())
+    const other = await timed(() => follow(api, `/${unknown}`))
+    assert.equal(other.result.status, 503)
+    assert.match(other.result.text, /tries\s+again by itself/)
+    assert.ok(other.ms < SOON_MS, `${other.ms} ms`)
+
+    database('pass')
+    await until(async () => (await fetch(`${api.url}/readyz`)).ok)
+    await until(() => api.app.node.appender.isSpoolEmpty())
+    const row = (await statsOf(api, market)).find(({ article_name }) => article_name === mode)
+    assert.deepEqual([row?.clicks, row?.impressions], [1, 1])
+  })
+}
