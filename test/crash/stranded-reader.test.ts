@@ -1,4 +1,4 @@
-/** I5: a reader is never stranded, with the database gone or silent; and nothing is lost (I2, I3). */
+/** I5: no reader is stranded, with the database gone or silent; and nothing is lost (I2, I3). */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { micros } from '../../src/platform/money.ts'
