@@ -66,3 +66,42 @@ create table lease (
 create unique index lease_active on lease (campaign_id, day, node_id, incarnation)
   where released_at is null and closed_at is null;
 create index lease_open on lease (node_id, incarnation) where closed_at is null;
+
+-- What is learned from the log and read by every node; each row can be made anew from the log.
+
+-- Clicks by hour of the week (0: Monday 00:00 UTC), the traffic curve of pacing (economics 2.4).
+create table traffic_hour (
+  pub_id integer not null,
+  hour_of_week smallint not null check (hour_of_week between 0 and 167),
+  clicks bigint not null,
+  primary key (pub_id, hour_of_week)
+);
+
+-- What a ROAS goal leaves of a bid's ceiling (economics 2.4).
+create table roas_multiplier (
+  campaign_id integer primary key references campaign,
+  multiplier double precision not null check (multiplier between 0.2 and 1),
+  stepped_at timestamptz not null
+);
+
+-- Clicks and orders of each pair, decayed to one instant (economics 3, src/demand/evidence.ts).
+create table pair_evidence (
+  pub_id integer not null,
+  merch_id integer not null,
+  clicks double precision not null,
+  unripe double precision not null,
+  invalid double precision not null,
+  orders double precision not null,
+  delay_ms double precision not null,
+  log_value double precision not null,
+  log_value_square double precision not null,
+  as_of timestamptz not null,
+  primary key (pub_id, merch_id)
+);
+
+-- The nightly fit; the newest one is used, the last but one is what it was smoothed with.
+create table prediction_model (
+  day date primary key,
+  model jsonb not null, -- PredictionModel of src/demand/prediction-model.ts
+  fitted_at timestamptz not null
+);

@@ -107,17 +107,6 @@ for each row execute function refuse_change();
 create trigger ledger_line_append_only before update or delete on ledger_line
 for each row execute function refuse_change();
 
--- Clicks and orders of each pair, decayed, for the predicted CPC (economics 3).
-create table pair_count (
-  pub_id integer not null,
-  merch_id integer not null,
-  clicks double precision not null default 0,
-  orders double precision not null default 0,
-  order_value_micros double precision not null default 0,
-  counted_at timestamptz not null,
-  primary key (pub_id, merch_id)
-);
-
 -- Why each auction ended as it did (architecture, receipts).
 create table receipt (
   result_number bytea primary key,

@@ -577,14 +577,25 @@ create table page_session (
 );
 CREATE INDEX page_session_day ON page_session USING btree (day);
 
-create table pair_count (
+create table pair_evidence (
   pub_id integer not null,
   merch_id integer not null,
-  clicks double precision not null default 0,
-  orders double precision not null default 0,
-  order_value_micros double precision not null default 0,
-  counted_at timestamp with time zone not null,
-  constraint pair_count_pkey PRIMARY KEY (pub_id, merch_id)
+  clicks double precision not null,
+  unripe double precision not null,
+  invalid double precision not null,
+  orders double precision not null,
+  delay_ms double precision not null,
+  log_value double precision not null,
+  log_value_square double precision not null,
+  as_of timestamp with time zone not null,
+  constraint pair_evidence_pkey PRIMARY KEY (pub_id, merch_id)
+);
+
+create table prediction_model (
+  day date not null,
+  model jsonb not null,
+  fitted_at timestamp with time zone not null,
+  constraint prediction_model_pkey PRIMARY KEY (day)
 );
 
 create table publisher (
@@ -654,6 +665,15 @@ create table refused_intake (
   constraint refused_intake_pkey PRIMARY KEY (refused_id)
 );
 CREATE INDEX refused_intake_merchant ON refused_intake USING btree (merch_id, at);
+
+create table roas_multiplier (
+  campaign_id integer not null,
+  multiplier double precision not null,
+  stepped_at timestamp with time zone not null,
+  constraint roas_multiplier_pkey PRIMARY KEY (campaign_id),
+  constraint roas_multiplier_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaign(campaign_id),
+  constraint roas_multiplier_multiplier_check CHECK (((multiplier >= (0.2)::double precision) AND (multiplier <= (1)::double precision)))
+);
 
 create table smart_link (
   auction_id bigint not null,
@@ -746,6 +766,14 @@ create table stream_position (
   created text not null,
   "position" bigint not null default 0,
   constraint stream_position_pkey PRIMARY KEY (stream, created)
+);
+
+create table traffic_hour (
+  pub_id integer not null,
+  hour_of_week smallint not null,
+  clicks bigint not null,
+  constraint traffic_hour_pkey PRIMARY KEY (pub_id, hour_of_week),
+  constraint traffic_hour_hour_of_week_check CHECK (((hour_of_week >= 0) AND (hour_of_week <= 167)))
 );
 
 create view current_offer as

@@ -15,6 +15,7 @@ import { LeaseBook } from './demand/lease.ts'
 import { startLeaseLoop } from './demand/lease-loop.ts'
 import type { NodeIdentity } from './demand/lease-store.ts'
 import { OutlookBook } from './demand/outlook.ts'
+import { PacingBook } from './demand/pacing-book.ts'
 import { leaseCloseBody } from './demand/settle.ts'
 import { DurableAppend } from './events/durable-append.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from './events/event.ts'
@@ -218,10 +219,12 @@ async function openEdge(
     onError: onError('receipts not written'),
   })
   closers.add('receipts', () => receipts.close())
+  const pacing = new PacingBook()
   const edge = await Edge.open({
     database,
     book,
     outlooks,
+    pacing,
     geo,
     pricing: config.pricing,
     now,
@@ -230,8 +233,10 @@ async function openEdge(
   })
   closers.add('edge', () => edge.close())
   if (config.roles.has('edge')) {
-    const identity = parts.claim
-    const leases = startLeaseLoop({ book, db: database, identity, now, onError: onError('leases') })
+    const leases = startLeaseLoop({
+      ...{ book, db: database, identity: parts.claim, now, onError: onError('leases') },
+      onGrants: (grants) => pacing.noteSpent(grants, now()),
+    })
     closers.add('leases', () => leases.close())
     // Or the clicks of the first moment would find every budget exhausted.
     await leases.firstTurn

@@ -17,6 +17,9 @@ import { listPublishers, setExploration } from './accounts/publisher-store.ts'
 import { unpackReceipt } from './auction/receipt.ts'
 import { receiptsOfPublisher } from './auction/receipt-store.ts'
 import { ExploringDay, nextEpsilonPpm } from './auction/regret.ts'
+import { fitNightly } from './demand/learn-store.ts'
+import { stepRoasMultipliers } from './demand/roas-store.ts'
+import { learnTraffic } from './demand/traffic-store.ts'
 import type { Node } from './node.ts'
 import { sql } from './platform/sql.ts'
 
@@ -42,6 +45,21 @@ export const SCHEDULES: readonly Schedule[] = [
     work: ({ hashKeys, now }) => hashKeys.forget(now()),
   },
   { task: 'guard_exploration', cron: '30 0 * * *', work: guardExploration },
+  {
+    task: 'learn_model',
+    cron: '30 2 * * *',
+    work: ({ database, now }) => fitNightly(database, now()),
+  },
+  {
+    task: 'learn_traffic',
+    cron: '40 2 * * *',
+    work: ({ database, now }) => learnTraffic(database, now()),
+  },
+  {
+    task: 'step_roas',
+    cron: '5 * * * *',
+    work: ({ database, now }) => stepRoasMultipliers(database, now()),
+  },
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetResponses },
   { task: 'forget_page_sessions', cron: '50 3 * * *', work: forgetPageSessions },

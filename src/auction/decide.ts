@@ -4,6 +4,7 @@
  */
 import type { BudgetedCampaign, LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
+import type { PacedCampaign, PacingBook } from '../demand/pacing-book.ts'
 import { perOrderMicros } from '../demand/predict.ts'
 import { MODEL, type Model } from '../events/event.ts'
 import { type Micros, micros, publisherPart as partOf } from '../platform/money.ts'
@@ -44,6 +45,7 @@ export interface LinkCandidates {
 export interface DeciderOptions {
   readonly book: LeaseBook
   readonly outlooks: OutlookBook
+  readonly pacing: PacingBook
   readonly pricing: 'second_price' | 'first_price'
   readonly now: () => number
   readonly onReceipt: (receipt: Receipt) => void
@@ -75,6 +77,7 @@ export class Decider {
     const publishers = [...market.publishers.values()]
     refreshLive(state, flights, nowMs)
     this.#options.book.setCampaigns(campaigns.map(budgetOf), { budgetOk: state.budgetOk, nowMs })
+    this.#options.pacing.setCampaigns(campaigns.map(pacedOf), state)
     this.#compiled = {
       state,
       flights,
@@ -86,7 +89,9 @@ export class Decider {
   /** Flights begin and end, feeds grow stale: to be called at least once a second. */
   tick(): void {
     if (this.#compiled === null) return
-    refreshLive(this.#compiled.state, this.#compiled.flights, this.#options.now())
+    const nowMs = this.#options.now()
+    refreshLive(this.#compiled.state, this.#compiled.flights, nowMs)
+    this.#options.pacing.step(nowMs)
   }
 
   candidatesOf(data: LinkData, market: Market): LinkCandidates {
@@ -263,12 +268,31 @@ function budgetOf(campaign: Campaign, index: number): BudgetedCampaign {
     campaignId: campaign.campaign_id,
     index,
     isCapped: campaign.model === 'cpc' && (daily !== null || total !== null),
-    priceMaxMicros: Math.max(
-      Number(campaign.bid_micros ?? 0),
-      Number(campaign.exclusive_bid_micros ?? 0),
-    ),
+    priceMaxMicros: priceMax(campaign),
     budgetVersion: `${daily} ${total}`,
   }
+}
+
+function pacedOf(campaign: Campaign, index: number): PacedCampaign {
+  const { model, daily_budget_micros: daily, roas } = campaign
+  const { allow_publishers: allowed, block_publishers: blocked } = campaign
+  const isListed = (pubId: number) => allowed.length === 0 || allowed.includes(pubId)
+  return {
+    campaignId: campaign.campaign_id,
+    index,
+    dailyBudgetMicros: model === 'cpc' && daily !== null ? Number(daily) : null,
+    priceMaxMicros: priceMax(campaign),
+    hasRoasGoal: model === 'cpc' && roas !== null,
+    isAllowed:
+      allowed.length + blocked.length === 0
+        ? null
+        : (pubId) => isListed(pubId) && !blocked.includes(pubId),
+  }
+}
+
+/** The most that one click can cost. */
+function priceMax({ bid_micros, exclusive_bid_micros }: Campaign): number {
+  return Math.max(Number(bid_micros ?? 0), Number(exclusive_bid_micros ?? 0))
 }
 
 function publisherTerms(publisher: Publisher): PublisherTerms {

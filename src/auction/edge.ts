@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
+import type { PacingBook } from '../demand/pacing-book.ts'
 import { consentOf } from '../events/consent.ts'
 import { readUserAgent } from '../events/user-agent.ts'
 import type { Geo } from '../platform/geo.ts'
@@ -37,6 +38,7 @@ export interface EdgeOptions {
   readonly database: Database
   readonly book: LeaseBook
   readonly outlooks: OutlookBook
+  readonly pacing: PacingBook
   readonly geo: Geo
   readonly pricing: 'second_price' | 'first_price'
   readonly now: () => number
@@ -69,6 +71,7 @@ export class Edge {
   /** Loads the market, then listens for its changes. */
   static async open(options: EdgeOptions): Promise<Edge> {
     await options.outlooks.refresh(options.database, options.now())
+    await options.pacing.refresh(options.database)
     const edge = new Edge(options, await loadMarket(options.database, 1))
     edge.#listener = listen({
       connection: options.database.connection,
@@ -168,8 +171,9 @@ export class Edge {
   }
 
   async #refreshOutlooks(): Promise<void> {
-    const { outlooks, database, now, onError } = this.#options
+    const { outlooks, pacing, database, now, onError } = this.#options
     try {
+      await pacing.refresh(database)
       await outlooks.refresh(database, now())
       this.#areOutlooksNew = true
     } catch (error) {

@@ -8,73 +8,89 @@
  * exponentials, so moving in two steps equals moving in one, and shards may be added up (P32, P34).
  */
 
-export const HALF_LIFE_MS = 14 * 86_400_000
+const HALF_LIFE_MS = 14 * 86_400_000
 
 export interface Evidence {
-  readonly clicks: number
+  readonly clicks: number // valid ones
   readonly unripe: number // of the clicks: those whose orders are still to come
+  readonly invalid: number // clicks that are nobody's interest: robots, doubles, prefetches
   readonly orders: number
+  readonly delayMs: number // Σ time from the click to its order
   readonly logValue: number // Σ ln(order value in micros)
   readonly logValueSquare: number // Σ ln²
   readonly atMs: number // the instant these counts are as of
 }
 
 export function noEvidence(atMs: number): Evidence {
-  return { clicks: 0, unripe: 0, orders: 0, logValue: 0, logValueSquare: 0, atMs }
+  return {
+    clicks: 0,
+    unripe: 0,
+    invalid: 0,
+    orders: 0,
+    delayMs: 0,
+    logValue: 0,
+    logValueSquare: 0,
+    atMs,
+  }
 }
 
 /** The same evidence as seen at another instant; `delayMs` is τ, the mean wait for an order. */
 export function evidenceAt(evidence: Evidence, atMs: number, delayMs: number): Evidence {
   const ageMs = atMs - evidence.atMs
+  if (ageMs === 0) return evidence
   const decay = 2 ** (-ageMs / HALF_LIFE_MS)
   return {
     clicks: evidence.clicks * decay,
     unripe: evidence.unripe * decay * Math.exp(-ageMs / delayMs),
+    invalid: evidence.invalid * decay,
     orders: evidence.orders * decay,
+    delayMs: evidence.delayMs * decay,
     logValue: evidence.logValue * decay,
     logValueSquare: evidence.logValueSquare * decay,
     atMs,
   }
 }
 
-/** Adds two records of one instant. */
-export function addEvidence(left: Evidence, right: Evidence): Evidence {
-  if (left.atMs !== right.atMs) throw new RangeError('evidence of two instants cannot be added')
+/** Adds two records, as of the later of their instants. */
+export function addEvidence(left: Evidence, right: Evidence, delayMs: number): Evidence {
+  const atMs = Math.max(left.atMs, right.atMs)
+  const one = evidenceAt(left, atMs, delayMs)
+  const other = evidenceAt(right, atMs, delayMs)
   return {
-    clicks: left.clicks + right.clicks,
-    unripe: left.unripe + right.unripe,
-    orders: left.orders + right.orders,
-    logValue: left.logValue + right.logValue,
-    logValueSquare: left.logValueSquare + right.logValueSquare,
-    atMs: left.atMs,
+    clicks: one.clicks + other.clicks,
+    unripe: one.unripe + other.unripe,
+    invalid: one.invalid + other.invalid,
+    orders: one.orders + other.orders,
+    delayMs: one.delayMs + other.delayMs,
+    logValue: one.logValue + other.logValue,
+    logValueSquare: one.logValueSquare + other.logValueSquare,
+    atMs,
   }
 }
 
-/** The evidence without a part of it, of one instant; rounding never leaves less than nothing. */
-export function withoutEvidence(all: Evidence, part: Evidence): Evidence {
-  if (all.atMs !== part.atMs) throw new RangeError('evidence of two instants cannot be subtracted')
-  return {
-    clicks: Math.max(0, all.clicks - part.clicks),
-    unripe: Math.max(0, all.unripe - part.unripe),
-    orders: Math.max(0, all.orders - part.orders),
-    logValue: all.logValue - part.logValue,
-    logValueSquare: Math.max(0, all.logValueSquare - part.logValueSquare),
-    atMs: all.atMs,
-  }
+/** A click at its own instant: all of it still unripe. */
+export function clickEvidence(atMs: number, { isValid }: { isValid: boolean }): Evidence {
+  return isValid
+    ? { ...noEvidence(atMs), clicks: 1, unripe: 1 }
+    : { ...noEvidence(atMs), invalid: 1 }
 }
 
-/** A click as of its own instant: all of it still unripe. */
-export function clickEvidence(atMs: number): Evidence {
-  return { ...noEvidence(atMs), clicks: 1, unripe: 1 }
-}
-
-/** An order as of its own instant. */
-export function orderEvidence(atMs: number, valueMicros: number): Evidence {
+/** An order at its own instant. */
+export function orderEvidence(
+  atMs: number,
+  { clickAtMs, valueMicros }: { clickAtMs: number; valueMicros: number },
+): Evidence {
   const log = Math.log(Math.max(1, valueMicros))
-  return { ...noEvidence(atMs), orders: 1, logValue: log, logValueSquare: log * log }
+  return {
+    ...noEvidence(atMs),
+    orders: 1,
+    delayMs: Math.max(0, atMs - clickAtMs),
+    logValue: log,
+    logValueSquare: log * log,
+  }
 }
 
 /** Clicks old enough to have brought their orders, `n` of economics 3. */
-export function ripeClicks(evidence: Evidence): number {
-  return Math.max(0, evidence.clicks - evidence.unripe)
+export function ripeClicks({ clicks, unripe }: Evidence): number {
+  return Math.max(0, clicks - unripe)
 }

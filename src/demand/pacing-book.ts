@@ -1,25 +1,39 @@
 /**
- * The pass-through rates of all campaigns on this node, brought up to date once a minute.
+ * How far each campaign of this node is held back: by pacing, brought up to date once a minute, and
+ * by its ROAS goal.
  *
- * Every node computes them for itself from the same figures (what the log has settled of the day's
- * budget, the traffic curve), so nodes need not talk to each other. Only CPC campaigns with a daily
- * budget are paced; a total budget says nothing about when it is to be spent (economics 2.4).
+ * Every node computes the rates for itself from the same figures (what the log has settled of the
+ * day's budget, the traffic curve), so nodes need not talk to each other. Only CPC campaigns with a
+ * daily budget are paced; a total budget says nothing about when it is to be spent (economics 2.4).
  */
+import type { Db } from '../platform/postgres.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import type { GrantedLease } from './lease-store.ts'
 import { newPacer, PACING_INTERVAL_MS, type Pacer, stepPacer } from './pacing.ts'
-import { type HoursOfWeek, shareOfDay } from './traffic-curve.ts'
+import { strongerBrake } from './roas.ts'
+import { loadRoasMultipliers } from './roas-store.ts'
+import { campaignShape, type HoursOfWeek, shareOfDay } from './traffic-curve.ts'
+import { loadTraffic } from './traffic-store.ts'
 
 export interface PacedCampaign {
   readonly campaignId: number
-  readonly index: number // its place in the shared output
+  readonly index: number // its place in the shared outputs
   readonly dailyBudgetMicros: number | null // null: not paced
   readonly priceMaxMicros: number
-  readonly shape: HoursOfWeek
+  readonly hasRoasGoal: boolean
+  /** Null: it may appear with every publisher. */
+  readonly isAllowed: ((pubId: number) => boolean) | null
+}
+
+/** Shared arrays by a campaign's index; the auction reads them. */
+export interface BrakeOutputs {
+  readonly ptr: Float32Array // pass-through rate
+  readonly roasFactor: Float32Array // what the goal leaves of the bid's ceiling
 }
 
 interface Entry {
   campaign: PacedCampaign
+  shape: HoursOfWeek
   pacer: Pacer | null // null until first measured
   spentDay: string
   spentMicros: number
@@ -27,21 +41,47 @@ interface Entry {
 
 export class PacingBook {
   #entries = new Map<number, Entry>()
-  #ptr: Float32Array = new Float32Array(0)
+  #outputs: BrakeOutputs = { ptr: new Float32Array(0), roasFactor: new Float32Array(0) }
   #steppedAtMs = Number.NEGATIVE_INFINITY
+  #traffic: ReadonlyMap<number, HoursOfWeek> = new Map()
+  #multipliers: ReadonlyMap<number, number> = new Map()
 
-  /** Takes over a snapshot of campaigns; from here on `ptr[index]` is theirs. */
-  setCampaigns(campaigns: readonly PacedCampaign[], ptr: Float32Array): void {
+  /** Reads what the workers learned; to be called every minute or so. */
+  async refresh(db: Db): Promise<void> {
+    this.take({ traffic: await loadTraffic(db), multipliers: await loadRoasMultipliers(db) })
+  }
+
+  take(learned: {
+    readonly traffic: ReadonlyMap<number, HoursOfWeek>
+    readonly multipliers: ReadonlyMap<number, number>
+  }): void {
+    this.#traffic = learned.traffic
+    this.#multipliers = learned.multipliers
+    const shapeOf = this.#shaper()
+    for (const entry of this.#entries.values()) {
+      entry.shape = shapeOf(entry.campaign)
+      this.#publish(entry)
+    }
+  }
+
+  /** Takes over a snapshot of campaigns; their places in `outputs` are kept current from now on. */
+  setCampaigns(campaigns: readonly PacedCampaign[], outputs: BrakeOutputs): void {
     const before = this.#entries
+    const shapeOf = this.#shaper()
     this.#entries = new Map()
-    this.#ptr = ptr
+    this.#outputs = outputs
     for (const campaign of campaigns) {
       const known = before.get(campaign.campaignId)
-      const entry = known ?? { campaign, pacer: null, spentDay: '', spentMicros: 0 }
-      entry.campaign = campaign
-      if (campaign.dailyBudgetMicros === null) entry.pacer = null
+      const isPaced = campaign.dailyBudgetMicros !== null
+      const entry: Entry = {
+        campaign,
+        shape: shapeOf(campaign),
+        pacer: isPaced ? (known?.pacer ?? null) : null,
+        spentDay: known?.spentDay ?? '',
+        spentMicros: known?.spentMicros ?? 0,
+      }
       this.#entries.set(campaign.campaignId, entry)
-      ptr[campaign.index] = entry.pacer?.ptr ?? 1
+      this.#publish(entry)
     }
   }
 
@@ -64,16 +104,31 @@ export class PacingBook {
     this.#steppedAtMs = nowMs
     const today = utcDay(new Date(nowMs))
     for (const entry of this.#entries.values()) {
-      const { index, dailyBudgetMicros, priceMaxMicros, shape } = entry.campaign
+      const { dailyBudgetMicros, priceMaxMicros } = entry.campaign
       if (dailyBudgetMicros === null) continue
       const measure = {
         budgetMicros: dailyBudgetMicros,
         spentMicros: entry.spentDay === today ? entry.spentMicros : 0,
-        share: shareOfDay(shape, nowMs),
+        share: shareOfDay(entry.shape, nowMs),
         priceMaxMicros,
       }
       entry.pacer = entry.pacer === null ? newPacer(measure) : stepPacer(entry.pacer, measure)
-      this.#ptr[index] = entry.pacer.ptr
+      this.#publish(entry)
     }
+  }
+
+  #publish({ campaign, pacer }: Entry): void {
+    const { campaignId, index, hasRoasGoal } = campaign
+    const multiplier = hasRoasGoal ? (this.#multipliers.get(campaignId) ?? 1) : 1
+    const brake = strongerBrake({ ptr: pacer?.ptr ?? 1, multiplier })
+    this.#outputs.ptr[index] = brake.ptr
+    this.#outputs.roasFactor[index] = brake.multiplier
+  }
+
+  /** Most campaigns may appear everywhere and share one curve. */
+  #shaper(): (campaign: PacedCampaign) => HoursOfWeek {
+    const network = campaignShape(this.#traffic, () => true)
+    return ({ isAllowed }) =>
+      isAllowed === null ? network : campaignShape(this.#traffic, isAllowed)
   }
 }

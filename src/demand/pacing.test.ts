@@ -111,15 +111,15 @@ test('a flat day has a straight curve, and a publisher of few clicks follows the
 
 test('the book paces daily budgets only, and once a minute', () => {
   const ptr = new Float32Array(2)
+  const roasFactor = new Float32Array(2)
   const book = new PacingBook()
-  const shape = new Float64Array(HOURS_PER_WEEK).fill(1)
-  const base = { priceMaxMicros: 10_000, shape }
+  const base = { priceMaxMicros: 10_000, hasRoasGoal: false, isAllowed: null }
   book.setCampaigns(
     [
       { ...base, campaignId: 1, index: 0, dailyBudgetMicros: 10e6 },
       { ...base, campaignId: 2, index: 1, dailyBudgetMicros: null },
     ],
-    ptr,
+    { ptr, roasFactor },
   )
   assert.deepEqual([...ptr], [1, 1])
   const start = Date.parse('2026-04-13T01:00:00Z')
@@ -137,6 +137,18 @@ test('the book paces daily budgets only, and once a minute', () => {
   spend(9e6, start + 60_000) // Nine tenths of the day's budget by one in the morning.
   assert(Math.abs((ptr[0] ?? 0) - PTR_MIN) < 1e-6)
   assert.equal(ptr[1], 1)
+})
+
+test('a goal holds the bid back where pacing does not hold back more', () => {
+  const ptr = new Float32Array(1)
+  const roasFactor = new Float32Array(1)
+  const book = new PacingBook()
+  const campaign = { campaignId: 1, index: 0, dailyBudgetMicros: 1e6, priceMaxMicros: 1_000 }
+  book.setCampaigns([{ ...campaign, hasRoasGoal: true, isAllowed: null }], { ptr, roasFactor })
+  book.take({ traffic: new Map(), multipliers: new Map([[1, 0.5]]) })
+  assert.deepEqual([ptr[0], roasFactor[0]], [1, 0.5])
+  book.setCampaigns([{ ...campaign, hasRoasGoal: false, isAllowed: null }], { ptr, roasFactor })
+  assert.deepEqual([ptr[0], roasFactor[0]], [1, 1])
 })
 
 test('a return under the goal lowers the bid, one above raises it to what was typed', () => {

@@ -2,9 +2,9 @@
  * How much of its traffic may a campaign take now, so that its daily budget lasts the day?
  *
  * Probabilistic throttling: a campaign enters an auction with the pass-through rate `ptr`, by a
- * coin that is a pure function of the result's number. Its bid stays what the merchant typed, so the
- * auction stays truthful (economics 2.4). Once a minute the rate is set so that spending meets the
- * day's traffic curve a little ahead:
+ * coin that is a pure function of the result's number. Its bid stays what the merchant typed, so
+ * the auction stays truthful (economics 2.4). Once a minute the rate is set so that spending meets
+ * the day's traffic curve a little ahead:
  *   N ← (1−a)N + a·spend/ptr,  D ← (1−a)D + a·ΔF,  U = N/D     what all traffic would cost
  *   need = max(0, B·min(1, F+H) − spent)/H,  ptr = clip(need/U, .01, 1)
  * Pure: a state and a measurement in, the next state out.

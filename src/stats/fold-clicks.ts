@@ -4,6 +4,8 @@
  * Called by the money fold for a run of clicks in log order, inside the transaction that moves the
  * lane's position (I3): everything here happens once or not at all.
  */
+import { clickEvidence } from '../demand/evidence.ts'
+import { addPairEvidence, type PairEvidence } from '../demand/evidence-store.ts'
 import { settleClicks } from '../demand/settle.ts'
 import type { StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
@@ -60,6 +62,15 @@ export async function foldClicks(tx: Db, events: readonly StoredEvent[]): Promis
         paidMicros,
       })),
   )
+  await addPairEvidence(tx, clicks.flatMap(evidenceOf))
+}
+
+/** What a click says about its pair; one that no budget could pay says nothing. */
+function evidenceOf({ event, reason }: JudgedClick): PairEvidence[] {
+  const { pubId, merchId, atMs } = event
+  if (pubId === null || merchId === null || merchId === 0) return []
+  if (reason === REASON.unfunded) return []
+  return [{ pubId, merchId, evidence: clickEvidence(atMs, { isValid: reason === REASON.ok }) }]
 }
 
 async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<ClickHistory> {

@@ -11,6 +11,7 @@ import {
   addReport,
   addReturn,
   type Decision,
+  figuresOf,
   type OrderAttribution,
 } from '../attribution/order-account.ts'
 import {
@@ -24,6 +25,8 @@ import {
   saveOrders,
 } from '../attribution/order-store.ts'
 import type { OrderBody, ReturnBody } from '../attribution/read-order.ts'
+import { orderEvidence } from '../demand/evidence.ts'
+import { addPairEvidence, type PairEvidence } from '../demand/evidence-store.ts'
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
 import { noPostings, postChange, writePostings } from './post-order.ts'
@@ -39,14 +42,30 @@ export async function foldOrders(tx: Db, events: readonly StoredEvent[]): Promis
   )
   const clicks = await findClicks(tx, [...new Set(told.flatMap(clickIdsOf))])
   const postings = noPostings()
+  const evidence: PairEvidence[] = []
   for (const item of told) {
     const before = orders.get(keyText(item.key)) ?? emptyOrder(item.key)
     const after = tellOrder(before, item, clicks)
     const cause = { event: item.event, isReturn: item.kind === 'return' }
     orders.set(keyText(item.key), postChange(postings, cause, { before, after }))
+    evidence.push(...evidenceOf(before, after, item.event.atMs))
   }
   await saveOrders(tx, [...orders.values()])
   await writePostings(tx, postings)
+  await addPairEvidence(tx, evidence)
+}
+
+/** An order teaches the prediction once: when it is first known whose it is and what it brought. */
+function evidenceOf(before: OrderRecord, after: OrderRecord, atMs: number): PairEvidence[] {
+  const owner = after.account.attribution?.owner
+  const valueMicros = orderValue(after)
+  if (owner === undefined || valueMicros === 0 || orderValue(before) > 0) return []
+  const evidence = orderEvidence(atMs, { clickAtMs: owner.clickAtMs, valueMicros })
+  return [{ pubId: owner.pubId, merchId: after.merchId, evidence }]
+}
+
+function orderValue({ account }: OrderRecord): number {
+  return account.attribution === null ? 0 : figuresOf(account).gross.revenueMicros
 }
 
 type Told = { readonly event: StoredEvent; readonly key: OrderKey } & (

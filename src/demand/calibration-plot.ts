@@ -1,0 +1,45 @@
+/** The plot of an evaluation: predicted against actual rates, as a plain SVG that opens anywhere. */
+import type { Evaluation } from './evaluate.ts'
+
+const SIZE = 480
+const MARGIN = 56
+const PLOT = SIZE - 2 * MARGIN
+
+/** One dot for each twentieth of the clicks; a good prediction lies on the diagonal. */
+export function calibrationPlot({ bins, methods, clicks, orders }: Evaluation): string {
+  const top = Math.max(1e-6, ...bins.flatMap(({ predicted, actual }) => [predicted, actual])) * 1.1
+  const x = (rate: number) => round(MARGIN + (rate / top) * PLOT)
+  const y = (rate: number) => round(SIZE - MARGIN - (rate / top) * PLOT)
+  const dots = bins.map(
+    ({ predicted, actual }) =>
+      `<circle cx="${x(predicted)}" cy="${y(actual)}" r="5" fill="#2563eb" fill-opacity="0.7"/>`,
+  )
+  const ticks = [0.25, 0.5, 0.75, 1].flatMap((part) => {
+    const rate = part * top
+    const label = `${(rate * 100).toPrecision(2)} %`
+    return [
+      `<text x="${x(rate)}" y="${SIZE - MARGIN + 18}" text-anchor="middle">${label}</text>`,
+      `<text x="${MARGIN - 6}" y="${y(rate) + 4}" text-anchor="end">${label}</text>`,
+    ]
+  })
+  const { normalisedEntropy, calibration } = methods.ours
+  const title =
+    `${Math.round(clicks)} clicks, ${Math.round(orders)} orders: normalised entropy ` +
+    `${normalisedEntropy.toFixed(4)}, calibration ${calibration.toFixed(3)}`
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE} ${SIZE}" role="img"`,
+    ` font-family="sans-serif" font-size="11" aria-label="${title}">`,
+    `<rect width="${SIZE}" height="${SIZE}" fill="#fff"/>`,
+    `<text x="${SIZE / 2}" y="24" text-anchor="middle" font-size="13">${title}</text>`,
+    `<path d="M${x(0)} ${y(0)}H${x(top)}M${x(0)} ${y(0)}V${y(top)}" stroke="#374151" fill="none"/>`,
+    `<path d="M${x(0)} ${y(0)}L${x(top)} ${y(top)}" stroke="#9ca3af" stroke-dasharray="4 4"/>`,
+    ...ticks,
+    ...dots,
+    `<text x="${SIZE / 2}" y="${SIZE - 14}" text-anchor="middle">predicted orders per click</text>`,
+    `<text x="16" y="${SIZE / 2}" text-anchor="middle" `,
+    `transform="rotate(-90 16 ${SIZE / 2})">actual orders per click</text>`,
+    '</svg>\n',
+  ].join('')
+}
+
+const round = (value: number): number => Math.round(value * 100) / 100

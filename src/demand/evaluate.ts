@@ -1,0 +1,205 @@
+/**
+ * How good are the predictions? Measured on what really happened, forward in time: each slot is
+ * predicted from what was known before it began, by our estimate and by three simpler ones.
+ *
+ * Pure: the history of clicks and orders in, figures out (economics 3, metrics). The same function
+ * judges the service's own log, the public click logs and synthetic worlds (bench/).
+ */
+import { addEvidence, type Evidence, evidenceAt, noEvidence, ripeClicks } from './evidence.ts'
+import { fitModel } from './fit.ts'
+import { type Metrics, measure, type Outcome } from './metrics.ts'
+import { estimateRate, type RateEstimate } from './predict.ts'
+import { delayOf, type PredictionModel } from './prediction-model.ts'
+
+/** Clicks of a pair that came in one slot, and their orders with the slots in which they came. */
+export interface Cohort {
+  readonly pubId: number
+  readonly merchId: number
+  readonly slot: number
+  readonly clicks: number
+  readonly orders: readonly { readonly slot: number; readonly count: number }[]
+}
+
+export interface EvaluationOptions {
+  readonly slotMs: number
+  /** Slots that are predicted: [from, to). Those before only teach. */
+  readonly fromSlot: number
+  readonly toSlot: number
+  readonly model: PredictionModel // to begin with; refitted as time goes on
+  readonly refitSlots: number // slots between two fits
+}
+
+export const METHODS = ['ours', 'global', 'merchant', 'pair7d'] as const
+export type Method = (typeof METHODS)[number]
+
+export interface Evaluation {
+  readonly clicks: number
+  readonly orders: number
+  readonly pairSlots: number
+  readonly methods: Readonly<Record<Method, Metrics>>
+  /** Predicted and actual rate of our estimate in bins of equal clicks, lowest first. */
+  readonly bins: Metrics['bins']
+}
+
+const WEEK_MS = 7 * 86_400_000
+/** A probability of 0 or 1 would make one surprise cost everything. */
+const PROBABILITY_MIN = 1e-5
+
+/** Replays the cohorts in time order and measures every method on the same pair-slots. */
+export function evaluate(cohorts: readonly Cohort[], options: EvaluationOptions): Evaluation {
+  const world = new KnownWorld(options)
+  const outcomes: Record<Method, Outcome[]> = { ours: [], global: [], merchant: [], pair7d: [] }
+  const bySlot = Map.groupBy(cohorts, ({ slot }) => slot)
+  const lastSlot = Math.max(options.toSlot, ...cohorts.map(({ slot }) => slot + 1))
+  const firstSlot = Math.min(options.fromSlot, ...cohorts.map(({ slot }) => slot))
+  for (let slot = firstSlot; slot < lastSlot; slot++) {
+    world.beginSlot(slot)
+    const present = bySlot.get(slot) ?? []
+    if (slot >= options.fromSlot && slot < options.toSlot) {
+      for (const cohort of present) {
+        const orders = cohort.orders.reduce((sum, { count }) => sum + count, 0)
+        const actual = { clicks: cohort.clicks, orders }
+        const estimate = world.estimate(cohort)
+        for (const method of METHODS) {
+          const predicted = clip(method === 'ours' ? estimate.rate : world.baseline(method, cohort))
+          const posterior = method === 'ours' ? estimate : null
+          outcomes[method].push({ ...actual, predicted, posterior })
+        }
+      }
+    }
+    for (const cohort of present) world.learn(cohort)
+  }
+  return summarise(outcomes)
+}
+
+function summarise(outcomes: Record<Method, Outcome[]>): Evaluation {
+  const { ours } = outcomes
+  const methods = {
+    ours: measure(ours),
+    global: measure(outcomes.global),
+    merchant: measure(outcomes.merchant),
+    pair7d: measure(outcomes.pair7d),
+  }
+  return {
+    clicks: ours.reduce((sum, { clicks }) => sum + clicks, 0),
+    orders: ours.reduce((sum, { orders }) => sum + orders, 0),
+    pairSlots: ours.length,
+    methods,
+    bins: methods.ours.bins,
+  }
+}
+
+const clip = (probability: number): number =>
+  Math.min(1 - PROBABILITY_MIN, Math.max(PROBABILITY_MIN, probability))
+
+type Pair = Pick<Cohort, 'pubId' | 'merchId'>
+
+/** What is known at the beginning of a slot: never anything that came later. */
+class KnownWorld {
+  readonly #options: EvaluationOptions
+  readonly #pairs = new Map<string, { pair: Pair; evidence: Evidence }>()
+  #merchants = new Map<number, Evidence>()
+  /** Orders that have happened in the data and are not known yet, by the slot in which they come. */
+  readonly #coming = new Map<number, { pair: Pair; count: number }[]>()
+  readonly #recent = new Map<string, { slot: number; clicks: number; orders: number }[]>()
+  #network = { clicks: 0, orders: 0 }
+  #model: PredictionModel
+  #nowMs = 0
+  #fittedSlot = Number.NEGATIVE_INFINITY
+
+  constructor(options: EvaluationOptions) {
+    this.#options = options
+    this.#model = options.model
+  }
+
+  beginSlot(slot: number): void {
+    this.#nowMs = slot * this.#options.slotMs
+    for (const { pair, count } of this.#coming.get(slot - 1) ?? []) {
+      this.#add(pair, { ...noEvidence(this.#nowMs), orders: count })
+      this.#network.orders += count
+      this.#rememberRecent(pair, { slot: slot - 1, clicks: 0, orders: count })
+    }
+    this.#coming.delete(slot - 1)
+    if (slot - this.#fittedSlot >= this.#options.refitSlots) this.#refit(slot)
+    this.#sumMerchants()
+  }
+
+  estimate(pair: Pair): RateEstimate {
+    const merchant = this.#merchants.get(pair.merchId) ?? noEvidence(this.#nowMs)
+    return estimateRate(this.#model.rates, countsOf(merchant), countsOf(this.#evidenceOf(pair)))
+  }
+
+  baseline(method: Exclude<Method, 'ours'>, pair: Pair): number {
+    const { clicks, orders } = this.#network
+    const global = clicks === 0 ? this.#model.rates.globalRate : orders / clicks
+    if (method === 'global') return global
+    if (method === 'merchant') {
+      const merchant = this.#merchants.get(pair.merchId)
+      return merchant === undefined || merchant.clicks < 1
+        ? global
+        : merchant.orders / merchant.clicks
+    }
+    const weekAgo = this.#nowMs / this.#options.slotMs - WEEK_MS / this.#options.slotMs
+    const week = (this.#recent.get(keyOf(pair)) ?? []).filter(({ slot }) => slot >= weekAgo)
+    const seen = week.reduce((sum, part) => sum + part.clicks, 0)
+    return seen === 0 ? global : week.reduce((sum, part) => sum + part.orders, 0) / seen
+  }
+
+  learn(cohort: Cohort): void {
+    const { clicks, slot } = cohort
+    const endMs = this.#nowMs + this.#options.slotMs
+    this.#add(cohort, { ...noEvidence(endMs), clicks, unripe: clicks })
+    this.#network.clicks += clicks
+    this.#rememberRecent(cohort, { slot, clicks, orders: 0 })
+    for (const { slot: orderSlot, count } of cohort.orders) {
+      const coming = this.#coming.get(orderSlot) ?? []
+      coming.push({ pair: cohort, count })
+      this.#coming.set(orderSlot, coming)
+    }
+  }
+
+  #evidenceOf(pair: Pair): Evidence {
+    const held = this.#pairs.get(keyOf(pair))?.evidence ?? noEvidence(this.#nowMs)
+    return evidenceAt(held, this.#nowMs, delayOf(this.#model, pair.merchId))
+  }
+
+  #add(pair: Pair, added: Evidence): void {
+    const delayMs = delayOf(this.#model, pair.merchId)
+    const held = this.#pairs.get(keyOf(pair))?.evidence
+    const evidence = held === undefined ? added : addEvidence(held, added, delayMs)
+    this.#pairs.set(keyOf(pair), { pair, evidence })
+  }
+
+  #rememberRecent(pair: Pair, part: { slot: number; clicks: number; orders: number }): void {
+    const parts = this.#recent.get(keyOf(pair)) ?? []
+    parts.push(part)
+    this.#recent.set(keyOf(pair), parts)
+  }
+
+  #refit(slot: number): void {
+    this.#fittedSlot = slot
+    const evidence = [...this.#pairs.values()].map(({ pair, evidence: held }) => ({
+      pubId: pair.pubId,
+      merchId: pair.merchId,
+      evidence: held,
+    }))
+    const fitted = fitModel(evidence, { yesterday: this.#model, nowMs: this.#nowMs })
+    // The waits are the model's own: cohorts say in which slot an order came, not how long it took.
+    this.#model = { ...this.#model, rates: fitted.rates }
+  }
+
+  #sumMerchants(): void {
+    this.#merchants = new Map()
+    for (const { pair } of this.#pairs.values()) {
+      const sum = this.#merchants.get(pair.merchId) ?? noEvidence(this.#nowMs)
+      this.#merchants.set(pair.merchId, addEvidence(sum, this.#evidenceOf(pair), 1))
+    }
+  }
+}
+
+const keyOf = ({ pubId, merchId }: Pair): string => `${pubId} ${merchId}`
+
+const countsOf = (evidence: Evidence) => ({
+  clicks: ripeClicks(evidence),
+  orders: evidence.orders,
+})

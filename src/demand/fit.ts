@@ -1,0 +1,197 @@
+/**
+ * How much do merchants differ, and publishers at one merchant? The nightly fit of the prediction.
+ *
+ * K0 and K1 maximise the beta-binomial likelihood of what merchants and pairs have shown, on a
+ * logarithmic grid, and are smoothed with yesterday's (economics 3). Everything else is moments.
+ * Pure: evidence in, model out.
+ */
+import { addEvidence, type Evidence, evidenceAt, noEvidence, ripeClicks } from './evidence.ts'
+import type { PairEvidence } from './evidence-store.ts'
+import { logBeta } from './log-gamma.ts'
+import { type Counts, estimateRate, type RateModel, type ValueModel } from './predict.ts'
+import { delayOf, type PredictionModel } from './prediction-model.ts'
+
+/** The grid: e to e¹¹, fine enough that neighbours differ by less than a tenth. */
+const GRID_FROM = 1
+const GRID_TO = 11
+const GRID_STEPS = 120
+/** Under so many orders in the whole network a fit would follow noise. */
+const ORDERS_MIN = 20
+/** Orders that the network's mean wait is worth against a merchant's own. */
+const DELAY_PRIOR_ORDERS = 20
+/** An order within this time tells nothing finer; also keeps τ from vanishing. */
+const DELAY_MIN_MS = 60_000
+const VALUE_K_MIN = 1
+const VALUE_K_MAX = 1_000
+
+/** One group of a beta-binomial: its counts and the rate that it scatters around. */
+export interface RateGroup extends Counts {
+  readonly rate: number
+}
+
+/** The K whose BetaBinomial(y | n, Kθ, K(1−θ)) makes the groups most likely, within the grid. */
+export function fitConcentration(groups: readonly RateGroup[]): number {
+  let best = Number.NEGATIVE_INFINITY
+  let bestK = Math.exp(GRID_TO)
+  for (let step = 0; step <= GRID_STEPS; step++) {
+    const k = Math.exp(GRID_FROM + ((GRID_TO - GRID_FROM) * step) / GRID_STEPS)
+    const likelihood = groups.reduce((sum, group) => sum + logLikelihood(group, k), 0)
+    if (likelihood > best) {
+      best = likelihood
+      bestK = k
+    }
+  }
+  return bestK
+}
+
+function logLikelihood({ clicks, orders, rate }: RateGroup, k: number): number {
+  if (clicks <= 0) return 0
+  // Decayed counts need not be whole, and unripe clicks may leave fewer than their orders.
+  const misses = Math.max(0, clicks - orders)
+  const [a, b] = [k * rate, k * (1 - rate)]
+  return logBeta(a + orders, b + misses) - logBeta(a, b)
+}
+
+interface Group {
+  readonly merchant: Evidence
+  readonly pairs: readonly Evidence[]
+}
+
+/**
+ * Fits the model as of `nowMs`, smoothed with yesterday's; yesterday's itself where the network has
+ * shown too little. Returns of goods are not in the evidence and stay as they were.
+ */
+export function fitModel(
+  evidence: readonly PairEvidence[],
+  { yesterday, nowMs }: { yesterday: PredictionModel; nowMs: number },
+): PredictionModel {
+  const groups = groupByMerchant(evidence, yesterday, nowMs)
+  const network = sumOf([...groups.values()].map(({ merchant }) => merchant))
+  if (network.orders < ORDERS_MIN) return yesterday
+  const delayMs = Math.max(DELAY_MIN_MS, network.delayMs / network.orders)
+  const delayOfMerchant = ({ delayMs: sum, orders }: Evidence): number =>
+    (sum + DELAY_PRIOR_ORDERS * delayMs) / (orders + DELAY_PRIOR_ORDERS)
+  return {
+    ...yesterday,
+    rates: fitRates([...groups.values()], { network, yesterday: yesterday.rates }),
+    values: fitValues([...groups.values()], { network, yesterday: yesterday.values }),
+    delayMs,
+    delayMsByMerchant: Object.fromEntries(
+      [...groups].map(([merchId, { merchant }]) => [merchId, delayOfMerchant(merchant)]),
+    ),
+  }
+}
+
+function groupByMerchant(
+  evidence: readonly PairEvidence[],
+  model: PredictionModel,
+  nowMs: number,
+): Map<number, Group> {
+  const byMerchant = Map.groupBy(evidence, ({ merchId }) => merchId)
+  return new Map(
+    [...byMerchant].map(([merchId, held]) => {
+      const delayMs = delayOf(model, merchId)
+      const pairs = held.map((pair) => evidenceAt(pair.evidence, nowMs, delayMs))
+      return [merchId, { merchant: sumOf(pairs), pairs }]
+    }),
+  )
+}
+
+/** All of one instant, so that the wait does not matter. */
+function sumOf(parts: readonly Evidence[]): Evidence {
+  const [first] = parts
+  if (first === undefined) return noEvidence(0)
+  return parts.slice(1).reduce((sum, part) => addEvidence(sum, part, 1), first)
+}
+
+const countsOf = (evidence: Evidence): Counts => ({
+  clicks: ripeClicks(evidence),
+  orders: evidence.orders,
+})
+
+function fitRates(
+  groups: readonly Group[],
+  { network, yesterday }: { network: Evidence; yesterday: RateModel },
+): RateModel {
+  const { clicks, orders } = countsOf(network)
+  if (clicks <= orders) return yesterday
+  const globalRate = orders / clicks
+  const merchants = groups.map(({ merchant }) => ({ ...countsOf(merchant), rate: globalRate }))
+  const k0 = smoothed(fitConcentration(merchants), yesterday.k0)
+  const model = { globalRate, k0, k1: yesterday.k1 }
+  const pairs = groups.flatMap(({ merchant, pairs: held }) =>
+    held.map((pair) => {
+      const counts = countsOf(pair)
+      return { ...counts, rate: estimateRate(model, countsOf(merchant), counts).merchantRate }
+    }),
+  )
+  return { ...model, k1: smoothed(fitConcentration(pairs), yesterday.k1) }
+}
+
+/** Halfway to yesterday's on the logarithmic scale of the grid. */
+function smoothed(fitted: number, yesterday: number): number {
+  return Math.sqrt(fitted * yesterday)
+}
+
+function fitValues(
+  groups: readonly Group[],
+  { network, yesterday }: { network: Evidence; yesterday: ValueModel },
+): ValueModel {
+  const globalLogMean = network.logValue / network.orders
+  const pairs = groups.flatMap((group) => group.pairs)
+  const spread = pairs.map(squaresWithin).reduce(
+    (sum, part) => ({
+      squares: sum.squares + part.squares,
+      freedom: sum.freedom + part.freedom,
+    }),
+    { squares: 0, freedom: 0 },
+  )
+  if (spread.freedom < ORDERS_MIN) return { ...yesterday, globalLogMean }
+  const variance = spread.squares / spread.freedom
+  const merchants = groups.map(({ merchant }) => merchant)
+  const between = (parts: readonly Evidence[], mean: number) =>
+    varianceBetween(parts, { mean, variance })
+  const ofPairs = groups
+    .filter(({ merchant }) => merchant.orders > 0)
+    .map(({ merchant, pairs: held }) => between(held, merchant.logValue / merchant.orders))
+  return {
+    globalLogMean,
+    variance,
+    k0: smoothed(concentration(variance, [between(merchants, globalLogMean)]), yesterday.k0),
+    k1: smoothed(concentration(variance, ofPairs), yesterday.k1),
+  }
+}
+
+/** Squares around a pair's own mean, and how many of them are free. */
+function squaresWithin({ orders, logValue, logValueSquare }: Evidence) {
+  if (orders <= 1) return { squares: 0, freedom: 0 }
+  const squares = Math.max(0, logValueSquare - (logValue * logValue) / orders)
+  return { squares, freedom: orders - 1 }
+}
+
+/** What the means of groups scatter more than their orders alone would make them: its two sums. */
+function varianceBetween(
+  groups: readonly Evidence[],
+  { mean, variance }: { mean: number; variance: number },
+): { excess: number; weight: number } {
+  const shown = groups.filter(({ orders }) => orders > 0)
+  const total = shown.reduce((sum, { orders }) => sum + orders, 0)
+  if (shown.length < 2) return { excess: 0, weight: 0 }
+  const scatter = shown.reduce(
+    (sum, { orders, logValue }) => sum + orders * (logValue / orders - mean) ** 2,
+    0,
+  )
+  const squares = shown.reduce((sum, { orders }) => sum + orders * orders, 0)
+  return { excess: scatter - (shown.length - 1) * variance, weight: total - squares / total }
+}
+
+/** σ² within over σ² between: the orders that the wider mean is worth. */
+function concentration(
+  variance: number,
+  parts: readonly { excess: number; weight: number }[],
+): number {
+  const excess = parts.reduce((sum, part) => sum + part.excess, 0)
+  const weight = parts.reduce((sum, part) => sum + part.weight, 0)
+  if (excess <= 0 || weight <= 0) return VALUE_K_MAX
+  return Math.min(VALUE_K_MAX, Math.max(VALUE_K_MIN, (variance * weight) / excess))
+}

@@ -1,0 +1,47 @@
+/** The nightly job that brings the prediction's model up to date (economics 3). */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { utcDay } from '../platform/timestamp.ts'
+import { loadEvidence } from './evidence-store.ts'
+import { fitModel } from './fit.ts'
+import { loadModelBefore, saveModel } from './model-store.ts'
+import { type PredictionModel, UNFITTED_MODEL } from './prediction-model.ts'
+
+/** Fits the model to what the pairs have shown until now, and keeps it as the day's. */
+export async function fitNightly(db: Db, nowMs: number): Promise<PredictionModel> {
+  const day = utcDay(new Date(nowMs))
+  const yesterday = (await loadModelBefore(db, day)) ?? UNFITTED_MODEL
+  const fitted = fitModel(await loadEvidence(db), { yesterday, nowMs })
+  const model = { ...fitted, ...(await findReturnShares(db, { nowMs, prior: fitted.returnShare })) }
+  await saveModel(db, { model, day, nowMs })
+  return model
+}
+
+/** Returns come late: orders of these days have brought most of theirs. */
+const RETURN_DAYS = { youngest: 14, oldest: 120 }
+/** Order value that the network's share is worth against a merchant's own: some 200 orders. */
+const RETURN_PRIOR_MICROS = 10_000e6
+
+async function findReturnShares(
+  db: Db,
+  { nowMs, prior }: { nowMs: number; prior: number },
+): Promise<Pick<PredictionModel, 'returnShare' | 'returnShareByMerchant'>> {
+  const day = (daysAgo: number) => utcDay(new Date(nowMs - daysAgo * 86_400_000))
+  const rows = await db.rows<{ merch_id: number; sold: number; kept: number }>(sql`
+    select merch_id, sum(revenue_micros)::float8 as sold, sum(net_revenue_micros)::float8 as kept
+    from merchant_order
+    where day between ${day(RETURN_DAYS.oldest)} and ${day(RETURN_DAYS.youngest)}
+      and pub_id is not null and rejected_at is null and hold is null
+    group by merch_id having sum(revenue_micros) > 0`)
+  const shareOf = (returned: number, sold: number, wider: number): number =>
+    Math.min(
+      1,
+      Math.max(0, (returned + RETURN_PRIOR_MICROS * wider) / (sold + RETURN_PRIOR_MICROS)),
+    )
+  const sold = rows.reduce((sum, row) => sum + row.sold, 0)
+  const kept = rows.reduce((sum, row) => sum + row.kept, 0)
+  const returnShare = shareOf(sold - kept, sold, prior)
+  const ofMerchant = (row: (typeof rows)[number]) =>
+    [row.merch_id, shareOf(row.sold - row.kept, row.sold, returnShare)] as const
+  return { returnShare, returnShareByMerchant: Object.fromEntries(rows.map(ofMerchant)) }
+}

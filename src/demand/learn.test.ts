@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import type { Database } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { clickEvidence, orderEvidence } from './evidence.ts'
+import { addPairEvidence, loadEvidence } from './evidence-store.ts'
+import { fitNightly } from './learn-store.ts'
+import { loadModel, loadModelBefore } from './model-store.ts'
+import { OutlookBook } from './outlook.ts'
+import { UNFITTED_MODEL } from './prediction-model.ts'
+import { loadRoasMultipliers, stepRoasMultipliers } from './roas-store.ts'
+import { hourOfWeek } from './traffic-curve.ts'
+import { learnTraffic, loadTraffic } from './traffic-store.ts'
+
+const NOON = Date.parse('2026-04-13T12:00:00Z') // a Monday
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const BID = 500_000
+
+async function makeCampaign(t: TestContext): Promise<Database> {
+  const db = await testDatabase(t)
+  await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
+  await db.run(sql`
+    insert into campaign (merch_id, model, bid_micros, roas) values (1, 'cpc', ${BID}, 4)`)
+  return db
+}
+
+async function addClicks(db: Database, count: number, { atMs, pubId = 1 }: ClickOptions) {
+  await db.run(sql`
+    insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
+      merch_id, campaign_id, model, price_micros, share_ppm, paid_micros, publisher_micros, reason,
+      is_reserved)
+    select ${atMs + pubId}::bigint * 1000 + n, decode(md5(${`${atMs} ${pubId}`}::text || n), 'hex'),
+      decode(md5(n::text), 'hex'), ${new Date(atMs)}::timestamptz::date, ${new Date(atMs)},
+      ${pubId}, 1, 1, 1, 1, 1, ${BID}, 750000, ${BID}, ${0.75 * BID}, 0, false
+    from generate_series(1, ${count}::int) as n`)
+}
+
+interface ClickOptions {
+  readonly atMs: number
+  readonly pubId?: number
+}
+
+/** One sale of the campaign, led to by its first click. */
+async function addOrder(db: Database, orderId: string, micros: { sold: number; kept: number }) {
+  await db.run(sql`
+    insert into merchant_order (merch_id, order_id, told, is_posted, day, click_id, pub_id,
+      revenue_micros, net_revenue_micros, net_sales)
+    select 1, ${orderId}, '{}', true, day, click_id, pub_id, ${micros.sold}, ${micros.kept}, 1
+    from click order by at, event_id limit 1`)
+}
+
+test('the traffic curve counts whole weeks of clicks by publisher and hour', async (t) => {
+  const db = await makeCampaign(t)
+  await addClicks(db, 3, { atMs: NOON - DAY })
+  await addClicks(db, 2, { atMs: NOON - DAY, pubId: 2 })
+  await addClicks(db, 5, { atMs: NOON - 8 * DAY })
+  await addClicks(db, 9, { atMs: NOON - 29 * DAY }) // Before the four weeks that count.
+  for (let again = 0; again < 2; again++) {
+    await learnTraffic(db, NOON)
+    const traffic = await loadTraffic(db)
+    const sunday = hourOfWeek(NOON - DAY)
+    assert.equal(sunday, 6 * 24 + 12)
+    assert.equal(traffic.get(1)?.[sunday], 8)
+    assert.equal(traffic.get(2)?.[sunday], 2)
+    assert.equal(
+      traffic.get(1)?.reduce((total, clicks) => total + clicks, 0),
+      8,
+    )
+  }
+})
+
+test('a goal that is missed lowers the bid step by step, one that is met lets it rise', async (t) => {
+  const db = await makeCampaign(t)
+  await addClicks(db, 100, { atMs: NOON - DAY })
+  assert.equal(await stepRoasMultipliers(db, NOON), 1)
+  const first = (await loadRoasMultipliers(db)).get(1) ?? 1
+  assert(Math.abs(first - Math.exp(-0.1)) < 1e-9, String(first)) // Nothing came back at all.
+  await stepRoasMultipliers(db, NOON)
+  assert(Math.abs(((await loadRoasMultipliers(db)).get(1) ?? 1) - Math.exp(-0.2)) < 1e-9)
+
+  await addOrder(db, 'large', { sold: 1_000 * BID, kept: 1_000 * BID }) // Ten times what was spent.
+  await stepRoasMultipliers(db, NOON)
+  assert(((await loadRoasMultipliers(db)).get(1) ?? 0) > Math.exp(-0.2))
+})
+
+test('the evidence of a pair is kept as of its last event and read by the outlook', async (t) => {
+  const db = await makeCampaign(t)
+  const at = (hours: number) => NOON + hours * HOUR
+  const pair = { pubId: 1, merchId: 1 }
+  const clicks = Array.from({ length: 400 }, (_, hour) => ({
+    ...pair,
+    evidence: clickEvidence(at(-hour - 48), { isValid: true }),
+  }))
+  const orders = Array.from({ length: 40 }, (_, index) => ({
+    ...pair,
+    evidence: orderEvidence(at(-24), { clickAtMs: at(-25 - index), valueMicros: 90e6 }),
+  }))
+  // In two transactions, and not in order of time: the result is the same (P34).
+  await db.transaction((tx) => addPairEvidence(tx, [...orders, ...clicks.slice(0, 100)]))
+  await db.transaction((tx) => addPairEvidence(tx, clicks.slice(100)))
+  const [held] = await loadEvidence(db)
+  assert.equal(held?.evidence.atMs, at(-24))
+
+  const book = new OutlookBook()
+  await book.refresh(db, NOON)
+  const known = book.of(1, 1)
+  const unknown = book.of(2, 2)
+  assert(known.rate.rate > 1.3 * unknown.rate.rate, String(known.rate.rate))
+  assert(known.rate.nEff > unknown.rate.nEff)
+  assert(known.value.meanMicros > unknown.value.meanMicros)
+  assert.equal(unknown.rate.rate, UNFITTED_MODEL.rates.globalRate)
+})
+
+test('the nightly fit is kept for its day, smoothed with the day before, and has returns', async (t) => {
+  const db = await makeCampaign(t)
+  assert.deepEqual(await loadModel(db), UNFITTED_MODEL)
+  await addClicks(db, 1, { atMs: NOON - 30 * DAY })
+  // $100,000 sold and half of it returned: ten times what the network's usual share is worth.
+  await addOrder(db, 'returned', { sold: 100_000e6, kept: 50_000e6 })
+  const first = await fitNightly(db, NOON)
+  assert.deepEqual(await loadModel(db), first)
+  assert(first.returnShare > 0.4 && first.returnShare < 0.5, String(first.returnShare))
+  assert((first.returnShareByMerchant[1] ?? 0) > first.returnShare)
+  assert.equal(await loadModelBefore(db, '2026-04-13'), null)
+  const again = await fitNightly(db, NOON + 1)
+  await fitNightly(db, NOON + DAY)
+  assert.deepEqual(await loadModelBefore(db, '2026-04-14'), again)
+  const days = await db.rows(sql`select day from prediction_model order by day`)
+  assert.deepEqual(days, [{ day: '2026-04-13' }, { day: '2026-04-14' }])
+})

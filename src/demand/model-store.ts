@@ -1,0 +1,29 @@
+/** The fitted models, one a day. */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { type PredictionModel, UNFITTED_MODEL } from './prediction-model.ts'
+
+/** The newest model; the unfitted one while there is none. */
+export async function loadModel(db: Db): Promise<PredictionModel> {
+  const row = await db.row<{ model: PredictionModel }>(sql`
+    select model from prediction_model order by day desc limit 1`)
+  return row?.model ?? UNFITTED_MODEL
+}
+
+/** Keeps the model of a day; a second fit of the same day replaces the first. */
+export async function saveModel(
+  db: Db,
+  { model, day, nowMs }: { model: PredictionModel; day: string; nowMs: number },
+): Promise<void> {
+  await db.run(sql`
+    insert into prediction_model (day, model, fitted_at)
+    values (${day}, ${JSON.stringify(model)}::jsonb, ${new Date(nowMs)})
+    on conflict (day) do update set model = excluded.model, fitted_at = excluded.fitted_at`)
+}
+
+/** The newest model of an earlier day, to smooth with; null when there is none. */
+export async function loadModelBefore(db: Db, day: string): Promise<PredictionModel | null> {
+  const row = await db.row<{ model: PredictionModel }>(sql`
+    select model from prediction_model where day < ${day}::date order by day desc limit 1`)
+  return row?.model ?? null
+}

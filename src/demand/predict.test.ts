@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { kitPath } from '../../test/kit.ts'
+import { beta, poisson, seededRandom } from '../../test/seeded-random.ts'
+import {
+  addEvidence,
+  clickEvidence,
+  type Evidence,
+  evidenceAt,
+  noEvidence,
+  orderEvidence,
+  ripeClicks,
+} from './evidence.ts'
+import { fitConcentration, fitModel } from './fit.ts'
+import { logBeta, logGamma } from './log-gamma.ts'
+import {
+  type Counts,
+  drawable,
+  estimateRate,
+  estimateValue,
+  gammaQuantile,
+  type PayTerms,
+  predictCpc,
+  predictPerOrder,
+  UNFITTED,
+  UNFITTED_VALUE,
+} from './predict.ts'
+import { UNFITTED_MODEL } from './prediction-model.ts'
+
+const DAY = 86_400_000
+const positive = (max: number) => fc.double({ min: 1e-3, max, noNaN: true })
+const model = fc.record({ globalRate: positive(0.2), k0: positive(5_000), k1: positive(5_000) })
+const counts = fc
+  .tuple(fc.double({ min: 0, max: 1e5, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }))
+  .map(([clicks, rate]): Counts => ({ clicks, orders: clicks * rate }))
+const sum = (left: Counts, right: Counts): Counts => ({
+  clicks: left.clicks + right.clicks,
+  orders: left.orders + right.orders,
+})
+
+test('the worked example holds to 1e-9 (needs ../shared/data/oracles)', (t) => {
+  const path = kitPath(t, 'oracles/cpc-prediction-example.json')
+  if (path === null) return
+  const { inputs, expected, tolerance } = JSON.parse(readFileSync(path, 'utf8'))
+  const { global_rate: globalRate, K0: k0, K1: k1, pair, merchant_elsewhere: elsewhere } = inputs
+  const estimate = estimateRate({ globalRate, k0, k1 }, sum(elsewhere, pair), pair)
+  const perOrderMicros =
+    inputs.order_value * 1e6 * inputs.commission * (1 - inputs.returns) * inputs.share
+  const { meanMicros, lowMicros, highMicros } = predictPerOrder(estimate, {
+    perOrderMicros,
+    logVariance: 0,
+  })
+  const near = (got: number, wanted: number) =>
+    assert(Math.abs(got - wanted) <= tolerance, `${got} is not ${wanted}`)
+  near(estimate.merchantRate, expected.merchant_rate)
+  near(estimate.rate, expected.rate)
+  near(meanMicros / 1e6, expected.best_effort_cpc)
+  near(lowMicros / 1e6, expected.interval_80[0])
+  near(highMicros / 1e6, expected.interval_80[1])
+  near((pair.orders / pair.clicks) * (perOrderMicros / 1e6), expected.from_the_raw_pair_rate)
+})
+
+test('a rate lies between what the pair shows and what the merchant shows elsewhere (P30)', () => {
+  fc.assert(
+    fc.property(model, counts, counts, (of, elsewhere, pair) => {
+      const { rate, merchantRate } = estimateRate(of, sum(elsewhere, pair), pair)
+      const raw = pair.clicks === 0 ? merchantRate : pair.orders / pair.clicks
+      const slack = 1e-9
+      assert(rate >= Math.min(raw, merchantRate) - slack)
+      assert(rate <= Math.max(raw, merchantRate) + slack)
+    }),
+  )
+})
+
+test('many clicks speak for themselves, none leave the merchant’s rate (P31)', () => {
+  fc.assert(
+    fc.property(model, counts, positive(0.3), (of, elsewhere, raw) => {
+      const nothing = { clicks: 0, orders: 0 }
+      const unseen = estimateRate(of, elsewhere, nothing)
+      assert(Math.abs(unseen.rate - unseen.merchantRate) < 1e-12)
+      const seen = { clicks: 1e12, orders: 1e12 * raw }
+      const known = estimateRate(of, sum(elsewhere, seen), seen)
+      assert(Math.abs(known.rate - raw) < 1e-6)
+    }),
+  )
+})
+
+test('decaying in two steps is decaying in one (P32)', () => {
+  const span = fc.integer({ min: 0, max: 200 * DAY })
+  fc.assert(
+    fc.property(
+      span,
+      span,
+      fc.integer({ min: 60_000, max: 30 * DAY }),
+      (first, second, delayMs) => {
+        const start = addEvidence(clickEvidence(0, { isValid: true }), orderAt(0), delayMs)
+        const once = evidenceAt(start, first + second, delayMs)
+        const twice = evidenceAt(evidenceAt(start, first, delayMs), first + second, delayMs)
+        for (const key of Object.keys(once) as (keyof Evidence)[]) {
+          assert(Math.abs(once[key] - twice[key]) <= 1e-12 * Math.max(1, Math.abs(once[key])), key)
+        }
+      },
+    ),
+  )
+})
+
+test('counting in shards and adding them up is counting together (P34)', () => {
+  const happening = fc.record({
+    atMs: fc.integer({ min: 0, max: 60 * DAY }),
+    isOrder: fc.boolean(),
+    shard: fc.nat(2),
+  })
+  fc.assert(
+    fc.property(fc.array(happening, { maxLength: 60 }), (all) => {
+      const count = (some: typeof all) =>
+        some
+          .map(({ atMs, isOrder }) =>
+            isOrder ? orderAt(atMs) : clickEvidence(atMs, { isValid: true }),
+          )
+          .reduce((held, one) => addEvidence(held, one, DAY), noEvidence(0))
+      const end = 61 * DAY
+      const together = evidenceAt(count(all), end, DAY)
+      const shards = [0, 1, 2].map((shard) => count(all.filter((one) => one.shard === shard)))
+      const added = evidenceAt(
+        shards.reduce((held, one) => addEvidence(held, one, DAY)),
+        end,
+        DAY,
+      )
+      for (const key of Object.keys(together) as (keyof Evidence)[]) {
+        assert(Math.abs(together[key] - added[key]) <= 1e-9 * Math.max(1, together[key]), key)
+      }
+    }),
+  )
+})
+
+function orderAt(atMs: number): Evidence {
+  return orderEvidence(atMs, { clickAtMs: atMs - 3_600_000, valueMicros: 50e6 })
+}
+
+test('a fresh click says nothing about orders yet, an old one all it ever will', () => {
+  const click = clickEvidence(0, { isValid: true })
+  assert.equal(ripeClicks(click), 0)
+  const waited = evidenceAt(click, DAY, DAY)
+  assert(Math.abs(ripeClicks(waited) / waited.clicks - (1 - Math.exp(-1))) < 1e-12)
+  assert.equal(ripeClicks(clickEvidence(0, { isValid: false })), 0)
+})
+
+test('the interval holds the mean and narrows with clicks at the same rate (P33)', () => {
+  const rate = positive(0.3)
+  fc.assert(
+    fc.property(
+      rate,
+      positive(1e5),
+      fc.double({ min: 1.1, max: 100, noNaN: true }),
+      (at, n, more) => {
+        const width = (clicks: number) => {
+          const estimate = { merchantRate: at, alpha: at * clicks, nEff: clicks, rate: at }
+          const given = { perOrderMicros: 1e6, logVariance: 0 }
+          const { meanMicros, lowMicros, highMicros } = predictPerOrder(estimate, given)
+          assert(lowMicros <= meanMicros && meanMicros <= highMicros)
+          return highMicros - lowMicros
+        }
+        // Wilson and Hilferty's cube is cut at 0 for shapes well under one.
+        fc.pre(at * n > 1)
+        assert(width(n * more) < width(n))
+      },
+    ),
+  )
+})
+
+test('an uncertain order value widens the interval and not the mean', () => {
+  const estimate = estimateRate(UNFITTED, { clicks: 900, orders: 20 }, { clicks: 90, orders: 3 })
+  const fixed = predictPerOrder(estimate, { perOrderMicros: 5e6, logVariance: 0 })
+  const open = predictPerOrder(estimate, { perOrderMicros: 5e6, logVariance: 0.04 })
+  assert.equal(open.meanMicros, fixed.meanMicros)
+  assert(open.lowMicros < fixed.lowMicros && open.highMicros > fixed.highMicros)
+})
+
+test('the gamma quantile has the moments that economics 1.4 states', () => {
+  const moments = (alpha: number) => {
+    const draws = Array.from({ length: 20_000 }, (_, index) =>
+      gammaQuantile(alpha, normalQuantile((index + 0.5) / 20_000)),
+    )
+    const mean = draws.reduce((total, draw) => total + draw, 0) / draws.length
+    return { mean, variance: draws.reduce((total, draw) => total + (draw - mean) ** 2, 0) / 20_000 }
+  }
+  const near = (got: number, wanted: number) =>
+    assert(Math.abs(got - wanted) < 0.006 * Math.max(1, wanted), `${got}, not ${wanted}`)
+  near(moments(1).mean, 0.9965)
+  near(moments(1).variance, 0.994)
+  near(moments(0.5).mean, 0.494)
+  near(moments(20).mean, 19.99)
+})
+
+/** Standard normal quantile by bisection of the error function's series; slow and plain. */
+function normalQuantile(probability: number): number {
+  let [low, high] = [-6, 6]
+  for (let step = 0; step < 50; step++) {
+    const middle = (low + high) / 2
+    if (normalShare(middle) < probability) low = middle
+    else high = middle
+  }
+  return low
+}
+
+function normalShare(z: number): number {
+  let term = z
+  let total = z
+  for (let n = 1; n < 120; n++) {
+    term *= (-z * z * (2 * n - 1)) / (2 * n * (2 * n + 1))
+    total += term
+  }
+  return 0.5 + total / Math.sqrt(2 * Math.PI)
+}
+
+test('an estimate that the auction draws from keeps its rate and has a shape of .5 at least', () => {
+  fc.assert(
+    fc.property(model, counts, counts, (of, elsewhere, pair) => {
+      const estimate = estimateRate(of, sum(elsewhere, pair), pair)
+      const drawn = drawable(estimate)
+      assert(drawn.alpha >= 0.5 || estimate.rate === 0)
+      assert(Math.abs(drawn.alpha / drawn.nEff - estimate.rate) < 1e-12)
+    }),
+  )
+})
+
+test('an order is worth what the pair’s orders were, drawn to the merchant’s', () => {
+  const orders = (count: number, dollars: number) => ({
+    orders: count,
+    logValue: count * Math.log(dollars * 1e6),
+    logValueSquare: count * Math.log(dollars * 1e6) ** 2,
+  })
+  const dear = orders(10_000, 200)
+  const value = estimateValue({ ...UNFITTED_VALUE, variance: 0 }, dear, dear)
+  assert(Math.abs(value.meanMicros / 200e6 - 1) < 0.01)
+  const unknown = estimateValue({ ...UNFITTED_VALUE, variance: 0 }, dear, orders(0, 1))
+  assert(Math.abs(unknown.meanMicros / 200e6 - 1) < 0.01)
+})
+
+test('each model pays as its terms say', () => {
+  const outlook = {
+    share: 0.75,
+    rate: { merchantRate: 0.02, alpha: 2, nEff: 100, rate: 0.02 },
+    value: { meanMicros: 50e6, logVariance: 0 },
+    returnShare: 0.1,
+    validShare: 0.9,
+    fundedShare: 0.5,
+  }
+  const cpc = (terms: PayTerms) => predictCpc(terms, outlook).meanMicros
+  assert.equal(cpc({ model: 'cpc', bidMicros: 600_000 }), 600_000 * 0.75 * 0.9 * 0.5)
+  assert(Math.abs(cpc({ model: 'cpa', ratePpm: 80_000 }) - 0.02 * 50e6 * 0.08 * 0.9 * 0.75) < 1e-6)
+  assert(Math.abs(cpc({ model: 'epp', paymentMicros: 1_500_000 }) - 0.02 * 1.5e6 * 0.75) < 1e-6)
+})
+
+test('the logarithm of the gamma function meets known values', () => {
+  for (const [x, wanted] of [
+    [1, 0],
+    [2, 0],
+    [0.5, 0.5723649429247001],
+    [10, 12.801827480081469],
+    [1e6, 12815504.569147611],
+  ] as const) {
+    const error = Math.abs(logGamma(x) - wanted)
+    assert(error <= 1e-13 * Math.max(1, Math.abs(wanted)), `${x}: ${logGamma(x)}`)
+  }
+  assert(Math.abs(logBeta(2, 3) - Math.log(1 / 12)) < 1e-13)
+})
+
+test('the fit finds how much the groups of a known world differ', () => {
+  const random = seededRandom(11)
+  for (const truth of [30, 150, 800]) {
+    const groups = Array.from({ length: 400 }, () => {
+      const rate = beta(random, { a: truth * 0.05, b: truth * 0.95 })
+      const clicks = 200 + Math.floor(random() * 2_000)
+      return { clicks, orders: Math.min(clicks, poisson(random, clicks * rate)), rate: 0.05 }
+    })
+    const fitted = fitConcentration(groups)
+    assert(fitted > truth / 1.6 && fitted < truth * 1.6, `${fitted} for ${truth}`)
+  }
+})
+
+test('groups that do not differ are drawn together as much as the grid allows', () => {
+  const groups = Array.from({ length: 50 }, () => ({ clicks: 10_000, orders: 500, rate: 0.05 }))
+  assert(Math.abs(fitConcentration(groups) - Math.exp(11)) < 1e-6)
+})
+
+test('on 18 batting averages shrinkage at least halves the error (needs ../shared/data/oracles)', (t) => {
+  const path = kitPath(t, 'oracles/efron-morris-1975.json')
+  if (path === null) return
+  const { at_bats: clicks, rows } = JSON.parse(readFileSync(path, 'utf8')) as {
+    at_bats: number
+    rows: { hits: number; rest_of_season: number }[]
+  }
+  const mean = rows.reduce((total, { hits }) => total + hits, 0) / (rows.length * clicks)
+  const k = fitConcentration(rows.map(({ hits }) => ({ clicks, orders: hits, rate: mean })))
+  const errorOf = (predict: (hits: number) => number) =>
+    rows.reduce((total, row) => total + (predict(row.hits) - row.rest_of_season) ** 2, 0)
+  const raw = errorOf((hits) => hits / clicks)
+  const shrunk = errorOf((hits) => (hits + k * mean) / (clicks + k))
+  assert(Math.abs(raw - 0.0753) < 0.001, String(raw))
+  assert(shrunk < 0.0235 && shrunk < raw / 2, String(shrunk))
+})
+
+test('a network that has shown too little keeps yesterday’s model', () => {
+  const evidence = [{ pubId: 1, merchId: 1, evidence: clickEvidence(0, { isValid: true }) }]
+  assert.equal(fitModel(evidence, { yesterday: UNFITTED_MODEL, nowMs: DAY }), UNFITTED_MODEL)
+})
+
+test('the nightly fit learns rate, order value, delay and how much pairs differ', () => {
+  const random = seededRandom(5)
+  const evidence = []
+  for (let merchId = 1; merchId <= 30; merchId++) {
+    const merchantRate = beta(random, { a: 3, b: 97 })
+    for (let pubId = 1; pubId <= 20; pubId++) {
+      const rate = beta(random, { a: 300 * merchantRate, b: 300 * (1 - merchantRate) })
+      const clicks = 500 + Math.floor(random() * 1_000)
+      const orders = Math.min(clicks, poisson(random, clicks * rate))
+      const logs = Array.from({ length: orders }, () => Math.log(80e6) + (random() - 0.5))
+      evidence.push({
+        pubId,
+        merchId,
+        evidence: {
+          ...noEvidence(0),
+          clicks,
+          orders,
+          delayMs: orders * 7_200_000,
+          logValue: logs.reduce((total, log) => total + log, 0),
+          logValueSquare: logs.reduce((total, log) => total + log * log, 0),
+        },
+      })
+    }
+  }
+  const fitted = fitModel(evidence, { yesterday: UNFITTED_MODEL, nowMs: 0 })
+  assert(Math.abs(fitted.rates.globalRate - 0.03) < 0.008, String(fitted.rates.globalRate))
+  assert(fitted.rates.k0 > 70 && fitted.rates.k0 < 200, String(fitted.rates.k0))
+  assert(fitted.rates.k1 > 250 && fitted.rates.k1 < 700, String(fitted.rates.k1))
+  assert(Math.abs(fitted.values.globalLogMean - Math.log(80e6)) < 0.02)
+  assert(Math.abs(fitted.values.variance - 1 / 12) < 0.01, String(fitted.values.variance))
+  assert.equal(fitted.delayMs, 7_200_000)
+})

@@ -1,0 +1,68 @@
+/** The multipliers of campaigns with a ROAS goal, stepped once an hour by one worker. */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { stepRoasMultiplier } from './roas.ts'
+
+/** Half of what was spent and sold a week ago still counts: orders take days to come. */
+const HALF_LIFE_DAYS = 7
+const DAYS_MAX = 45
+
+interface CampaignReturn {
+  readonly campaign_id: number
+  readonly goal: number
+  readonly bid_micros: string
+  readonly multiplier: number | null
+  readonly value_micros: number
+  readonly spend_micros: number
+}
+
+export async function loadRoasMultipliers(db: Db): Promise<Map<number, number>> {
+  const rows = await db.rows<{ campaign_id: number; multiplier: number }>(sql`
+    select campaign_id, multiplier from roas_multiplier`)
+  return new Map(rows.map(({ campaign_id, multiplier }) => [campaign_id, multiplier]))
+}
+
+/** Moves each multiplier by what the campaign's clicks really brought; returns how many. */
+export async function stepRoasMultipliers(db: Db, nowMs: number): Promise<number> {
+  const returns = await findReturns(db, nowMs)
+  const next = returns.map((row) =>
+    stepRoasMultiplier(row.multiplier ?? 1, {
+      goal: row.goal,
+      bidMicros: Number(row.bid_micros),
+      valueMicros: row.value_micros,
+      spendMicros: row.spend_micros,
+    }),
+  )
+  await db.run(sql`
+    insert into roas_multiplier (campaign_id, multiplier, stepped_at)
+    select campaign_id, multiplier, ${new Date(nowMs)} from unnest(
+      ${returns.map((row) => row.campaign_id)}::int[], ${next}::float8[]
+    ) as stepped (campaign_id, multiplier)
+    on conflict (campaign_id) do update
+    set multiplier = excluded.multiplier, stepped_at = excluded.stepped_at`)
+  return returns.length
+}
+
+/** Each click counts with the orders that it led to, whenever those came. */
+function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
+  const from = new Date(nowMs - DAYS_MAX * 86_400_000)
+  return db.rows<CampaignReturn>(sql`
+    select campaign_id, roas as goal, bid_micros, multiplier,
+      coalesce(value, 0)::float8 as value_micros, coalesce(spend, 0)::float8 as spend_micros
+    from campaign
+    left join roas_multiplier using (campaign_id)
+    left join lateral (
+      select sum(paid_micros * weight) as spend, sum(net_revenue_micros * weight) as value
+      from click
+      left join lateral (
+        select sum(net_revenue_micros) as net_revenue_micros from merchant_order
+        where merchant_order.click_id = click.click_id
+      ) as sold on true, lateral (
+        select 0.5 ^ (extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8
+          / (${HALF_LIFE_DAYS}::float8 * 86400)) as weight
+      ) as age
+      where click.merch_id = campaign.merch_id and click.campaign_id = campaign.campaign_id
+        and reason = 0 and reversed_at is null and at >= ${from}
+    ) as seen on true
+    where model = 'cpc' and roas is not null and state = 'active'`)
+}

@@ -1,0 +1,34 @@
+/** The clicks of each publisher by hour of the week: learned from the log, read by every node. */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { HOURS_PER_WEEK, type HoursOfWeek } from './traffic-curve.ts'
+
+/** Whole weeks, so that each hour of the week is counted equally often. */
+const WEEKS = 4
+
+/** Counts the last weeks anew; a click counts whether it was paid or not, readers are traffic. */
+export async function learnTraffic(db: Db, nowMs: number): Promise<void> {
+  const until = new Date(nowMs)
+  const from = new Date(nowMs - WEEKS * 7 * 86_400_000)
+  await db.transaction(async (tx) => {
+    await tx.run(sql`delete from traffic_hour`)
+    await tx.run(sql`
+      insert into traffic_hour (pub_id, hour_of_week, clicks)
+      select pub_id, (extract(isodow from at) - 1) * 24 + extract(hour from at) as hour, count(*)
+      from click where at >= ${from} and at < ${until} and merch_id <> 0
+      group by pub_id, hour`)
+  })
+}
+
+/** The counts of each publisher that had any. */
+export async function loadTraffic(db: Db): Promise<Map<number, HoursOfWeek>> {
+  const rows = await db.rows<{ pub_id: number; hour_of_week: number; clicks: string }>(sql`
+    select pub_id, hour_of_week, clicks from traffic_hour`)
+  const publishers = new Map<number, HoursOfWeek>()
+  for (const { pub_id, hour_of_week, clicks } of rows) {
+    const hours = publishers.get(pub_id) ?? new Float64Array(HOURS_PER_WEEK)
+    hours[hour_of_week] = Number(clicks)
+    publishers.set(pub_id, hours)
+  }
+  return publishers
+}
