@@ -1,13 +1,11 @@
 /** Bodies of the events endpoint (interface 4.7, decisions 4.7). */
 import Type, { type Static } from 'typebox'
+import { ID_PATTERN, UUID_PATTERN } from '../platform/pattern.ts'
 
 /** A page's events in one call (interface section 8). */
 export const EVENTS_PER_CALL_MAX = 100
 /** Browsers carry longer addresses than anybody types; the log keeps what a page can have. */
 const PAGE_URL_LENGTH_MAX = 8192
-
-export const UUID_PATTERN =
-  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 
 export const EventUser = Type.Object({
   page_session_uuid: Type.String({ pattern: UUID_PATTERN }),
@@ -33,7 +31,7 @@ function batchOf<T extends Parameters<typeof Type.Array>[0]>(event: T) {
 /** A page impression's event is an empty object; extras such as is_amp are ignored. */
 export const PageImpressions = batchOf(Type.Object({}))
 export const LinkImpressions = batchOf(
-  Type.Object({ auction_id: Type.String({ pattern: '^[0-9]{1,19}$' }) }),
+  Type.Object({ auction_id: Type.String({ pattern: ID_PATTERN }) }),
 )
 export type PageImpressions = Static<typeof PageImpressions>
 export type LinkImpressions = Static<typeof LinkImpressions>

@@ -8,6 +8,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Fault } from './errors.ts'
+import { patternRule } from './pattern.ts'
 
 export class ValidationError extends Error {
   override name = 'ValidationError'
@@ -42,6 +43,7 @@ interface SchemaError {
 
 function toFaults(errors: readonly SchemaError[]): Fault[] {
   const faults = new Map<string, Fault>()
+  const allowed = new Map<string, string[]>()
   for (const error of errors) {
     const field = fieldName(error.instancePath)
     const missing = 'requiredProperties' in error.params ? error.params.requiredProperties : null
@@ -50,12 +52,21 @@ function toFaults(errors: readonly SchemaError[]): Fault[] {
         const path = field === '' ? String(name) : `${field}.${name}`
         faults.set(path, { field: path, rule: 'is required' })
       }
+    } else if ('allowedValue' in error.params && (!faults.has(field) || allowed.has(field))) {
+      // Each branch of a union of words tells of its own: together they say what is wanted.
+      const words = [...(allowed.get(field) ?? []), JSON.stringify(error.params.allowedValue)]
+      allowed.set(field, words)
+      faults.set(field, { field: field || 'body', rule: `must be ${words.join(' or ')}` })
     } else if (!faults.has(field)) {
       // Of the branches of a union the first says what is wanted (text, rather than null).
-      faults.set(field, { field: field || 'body', rule: error.message })
+      faults.set(field, { field: field || 'body', rule: ruleOf(error) })
     }
   }
   return [...faults.values()]
+}
+
+function ruleOf({ message, params }: SchemaError): string {
+  return 'pattern' in params ? patternRule(String(params.pattern)) : message
 }
 
 /** `/links/3/raw_url` → `links[3].raw_url` */
