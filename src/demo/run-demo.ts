@@ -74,6 +74,10 @@ function demoScreen(config: Config, { state, nowMs }: { state: DemoState; nowMs:
   const articles = ARTICLES.map(
     ({ publisher, slug }) => `    ${siteUrl(publisher, state.sitePort)}/${slug}`,
   )
+  const key = `Authorization: ${config.brand.toUpperCase()}-API-KEY ${state.apiKey}`
+  // One line, to be copied as it stands (operator's interface, Two commands).
+  const path = `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/`
+  const stats = `${config.baseUrl}${path}?date_from=${day(-1)}&date_to=${day(1)}`
   return `
   Souk is running, with a demo network: two magazines, six shops.
 
@@ -86,8 +90,7 @@ ${articles.join('\n')}
   API key        ${state.apiKey}
 
   The statistics, seconds after a click:
-    curl -H 'Authorization: ${config.brand.toUpperCase()}-API-KEY ${state.apiKey}' \\
-      "${config.baseUrl}/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/?date_from=${day(-1)}&date_to=${day(1)}"
+    curl -H '${key}' '${stats}'
 
   Data in ${config.dataDir}. Stop with Ctrl-C; delete that folder to start anew.
 `
