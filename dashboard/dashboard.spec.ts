@@ -102,6 +102,8 @@ test('the overview shows a click within seconds of it, without being asked again
   await clickOnce()
   await page.getByRole('button', { name: new RegExp(`^Clicks\\s*${before + 1}`) }).waitFor()
   await page.getByRole('rowheader', { name: 'kettles Kettles' }).waitFor()
+  await page.getByRole('button', { name: 'Sales' }).last().click()
+  await page.locator('th[aria-sort=descending]').getByText('Sales').waitFor()
   const picture = page.getByRole('img', { name: /^Earnings per day, .*: most on/ })
   assert.ok(await picture.locator('canvas').isVisible())
 })

@@ -32,6 +32,8 @@ export function renderOperation(operation: Operation): Html {
   const body = requestBody && schemaOf(requestBody.content)
   const [status, success] = Object.entries(responses).find(([code]) => /^[23]/.test(code)) ?? []
   const answer = success?.content && schemaOf(success.content)
+  // The envelope is the same everywhere: the introduction tells it once.
+  const answered = (answer ? fieldsOf(answer) : []).filter(({ path }) => !/^info\b/.test(path))
   return html`<article id="${operationId}" class="panel scroll-mt-6 p-4 sm:p-5">
     <h3 class="font-semibold">${summary ?? operationId}</h3>
     <p class="mt-1 font-mono text-[0.8125rem] break-all"><span class="font-semibold text-accent">${place.method}</span> ${place.path}</p>
@@ -40,8 +42,8 @@ export function renderOperation(operation: Operation): Html {
     ${fieldTable('Parameters', parameters)}
     ${fieldTable('Body', body === undefined ? [] : fieldsOf(body))}
     ${example('Example', [curlOf(operation, body)])}
-    ${fieldTable(`Answer ${status ?? ''}`, answer === undefined ? [] : fieldsOf(answer))}
-    ${answer && fieldsOf(answer).length > 0 ? folded(answer) : plainAnswer(status, answer)}
+    ${fieldTable(`Answer ${status ?? ''}`, answered)}
+    ${answer && answered.length > 0 ? folded(answer) : plainAnswer(status, answer)}
   </article>`
 }
 

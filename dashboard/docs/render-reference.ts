@@ -93,7 +93,8 @@ function introduction({ info }: OpenApi): Html {
     <p>Endpoints that need a key read it from
     <code class="font-mono text-sm">Authorization: SERVICE-API-KEY &lt;key&gt;</code>; keys are made on the <a class="link" href="/dashboard/developer">developer options page</a>.
     Ids of 64 bits are strings, amounts are decimal strings of US dollars, times are ISO 8601
-    in UTC. A path answers the same without its last slash. Unknown JSON fields are ignored.</p>
+    in UTC. Most answers hold <code class="font-mono text-sm">info</code>, with the HTTP status, and
+    <code class="font-mono text-sm">data</code>, a list. A path answers the same without its last slash. Unknown JSON fields are ignored.</p>
   </section>`
 }
 
@@ -105,7 +106,9 @@ function renderGroup({ title, words, operations }: Group): Html {
 }
 
 function renderErrors(errors: ErrorTable): Html {
-  const rows = Object.values(errors).toSorted((one, other) => one.code - other.code)
+  const rows = Object.values(errors).toSorted(
+    (one, other) => one.status - other.status || one.code - other.code,
+  )
   return html`<section id="errors" class="scroll-mt-6 space-y-3">
     <h2 class="text-xl tracking-tight">Errors</h2>
     <p class="max-w-prose">Every error has one envelope: <code class="font-mono text-sm">info</code>, an empty

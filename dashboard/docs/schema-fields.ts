@@ -70,19 +70,27 @@ function rulesOf(schema: Schema): string {
   return rules.filter((rule) => rule !== '').join(', ')
 }
 
-/** What fields of these names usually hold; other ones are made from their type. */
+/** What fields of these names usually hold, lists an entry; other ones are made from their type. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   a: '7468501219893436416',
   advertiser_name: 'Kettlework',
+  allow_merchants: 2,
+  ar: '<auction_result.id>',
   article_name: 'Ten kettles, tested',
   article_url: 'https://magazine.example/kettles',
   auction_id: '7468501219893436416',
+  block_merchants: 3,
   brand: 'Ostrava',
+  click_ids: '9f86d081884c7d659a2feaa0c55ad015',
   currency: 'USD',
+  date: '2026-03-02',
   date_from: '2026-03-01',
   date_to: '2026-03-31',
   event_date: '2026-03-02',
   gtin: '9521000000018',
+  id: 'A-1001',
+  name: 'Ten kettles, tested',
+  order_id: 'A-1001',
   page_session_uuid: '2f1c8b52-8f3e-4f0e-9c55-3a1d9d0c7a41',
   price: '49.99',
   product_name: 'Stagwell Kettle, 0.9 L',
@@ -93,11 +101,16 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   slug: 'magazine',
   source_url: 'https://magazine.example/kettles',
   status: 200,
+  uid_service: '4503599627370495',
   url: 'https://shop.example/p/1',
+  value: '105.00',
   uuid: '2f1c8b52-8f3e-4f0e-9c55-3a1d9d0c7a41',
 }
 
-/** A value that the schema would accept; optional parts that have no usual value are left out. */
+/** Stands for a text of which only its author knows what it says. */
+const ANY_TEXT = '…'
+
+/** A value that the schema accepts; optional fields that have no usual value are left out. */
 export function exampleOf(schema: Schema, name = ''): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
@@ -105,7 +118,9 @@ export function exampleOf(schema: Schema, name = ''): unknown {
   if (schema.items !== undefined) return [exampleOf(schema.items, name)]
   if (schema.properties !== undefined) {
     return Object.fromEntries(
-      Object.entries(schema.properties).map(([key, child]) => [key, exampleOf(child, key)]),
+      Object.entries(schema.properties)
+        .map(([key, child]) => [key, exampleOf(child, key)] as const)
+        .filter(([key, value]) => value !== ANY_TEXT || schema.required?.includes(key)),
     )
   }
   if (EXAMPLES[name] !== undefined) return EXAMPLES[name]
@@ -119,7 +134,7 @@ export function exampleOf(schema: Schema, name = ''): unknown {
     case 'null':
       return null
     case 'string':
-      return schema.format === 'date-time' ? '2026-03-02T10:00:00Z' : '…'
+      return schema.format === 'date-time' ? '2026-03-02T10:00:00Z' : ANY_TEXT
     default:
       return {}
   }
