@@ -2,7 +2,7 @@
  * When anything at all fails, the page is exactly as it was and every link still works.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage } from './testing/browser.ts'
 import { type Answer, type Call, type StandIn, startStandIn } from './testing/stand-in.ts'
@@ -56,154 +56,157 @@ const GARBAGE = [
   '{"data":[{"amp_config":null,"smart_links":[null],"auction_result":{}}]}',
 ]
 
-for (const [name, answer] of [
-  ['breaks every connection', { isCut: true }],
-  ['answers 500', { status: 500, body: 'no' }],
-  ['answers 429', { status: 429, body: '{}' }],
-  ['answers 404', { status: 404, body: '{}' }],
-  ...GARBAGE.map((body): [string, Answer] => [`answers ${body || 'nothing'}`, { body }]),
-] satisfies [string, Answer][]) {
-  test(`a service that ${name} to the first question changes nothing`, async (t) => {
-    const service = await startStandIn(t, { article: ARTICLE, answers: { config: answer } })
+/** They wait most of the time, so four fit into the time of one. */
+suite('a failing service', { concurrency: 4 }, () => {
+  for (const [name, answer] of [
+    ['breaks every connection', { isCut: true }],
+    ['answers 500', { status: 500, body: 'no' }],
+    ['answers 429', { status: 429, body: '{}' }],
+    ['answers 404', { status: 404, body: '{}' }],
+    ...GARBAGE.map((body): [string, Answer] => [`answers ${body || 'nothing'}`, { body }]),
+  ] satisfies [string, Answer][]) {
+    test(`a service that ${name} to the first question changes nothing`, async (t) => {
+      const service = await startStandIn(t, { article: ARTICLE, answers: { config: answer } })
+      const { page, errors } = await openPage(t)
+      const before = await untouched(page, service)
+      await page.goto(service.articleUrl)
+      await until(() => service.calls.length > 0)
+      // The back-off's first pause is a second: nothing may come of the answer until then.
+      await page.waitForTimeout(300)
+      assert.equal(await markup(page), before)
+      assert.deepEqual(errors, [])
+      assert.ok(service.calls.length <= 1, 'asked again without a pause')
+    })
+
+    test(`a service that ${name} to auctions and LinkMate leaves every link as it was`, async (t) => {
+      const answers = { ...everywhere(answer), config: {} }
+      const service = await startStandIn(t, { article: ARTICLE, answers })
+      const { page, errors } = await openPage(t)
+      const before = await untouched(page, service)
+      await page.goto(service.articleUrl)
+      await until(() => service.calls.length > 2)
+      await page.waitForTimeout(300)
+      assert.equal(await markup(page), before)
+      assert.deepEqual(errors, [])
+    })
+  }
+
+  test('a service in trouble is asked less and less, then no more', async (t) => {
+    const links = Array.from(
+      { length: 50 },
+      (_, at) => `<a href="{link}/${9_007_199_254_740_993n + BigInt(at)}">x</a>`,
+    )
+    const service = await startStandIn(t, {
+      article: ARTICLE.replace('<main>', `<main>${links.join('')}`),
+      answers: { auction: { status: 503 }, linkmate: { status: 503 }, events: { status: 503 } },
+    })
+    const { page } = await openPage(t)
+    await page.goto(service.articleUrl)
+    // Pauses of 1 and 2, then 4 and 8 seconds after two requests at a time; then silence.
+    await until(() => service.calls.length >= 5)
+    await page.waitForTimeout(9_000)
+    const asked = service.calls.length
+    assert.ok(asked <= 6, `${asked} calls`)
+  })
+
+  test('a slow service is given up after eight seconds, and the page never waits for it', async (t) => {
+    const service = await startStandIn(t, {
+      article: ARTICLE,
+      answers: { ...everywhere({ delayMs: 10_000 }), config: {} },
+    })
+    const { page, errors } = await openPage(t)
+    const before = await untouched(page, service)
+    const start = Date.now()
+    await page.goto(service.articleUrl, { waitUntil: 'load' })
+    assert.ok(Date.now() - start < 5_000, 'the page waited')
+    await until(() => service.calls.length >= 2)
+    await page.waitForTimeout(8_500)
+    assert.equal(await markup(page), before)
+    assert.deepEqual(errors, [])
+    assert.ok(service.openAtOnceMax <= 2, `${service.openAtOnceMax} at a time`)
+  })
+
+  test('a reader who goes offline keeps a page whose links work', async (t) => {
+    const service = await startStandIn(t, {
+      article: ARTICLE,
+      answers: { config: { delayMs: 500 } },
+    })
     const { page, errors } = await openPage(t)
     const before = await untouched(page, service)
     await page.goto(service.articleUrl)
     await until(() => service.calls.length > 0)
-    // The back-off's first pause is a second: nothing may come of the answer until then.
-    await page.waitForTimeout(300)
-    assert.equal(await markup(page), before)
-    assert.deepEqual(errors, [])
-    assert.ok(service.calls.length <= 1, 'asked again without a pause')
-  })
-
-  test(`a service that ${name} to auctions and LinkMate leaves every link as it was`, async (t) => {
-    const answers = { ...everywhere(answer), config: {} }
-    const service = await startStandIn(t, { article: ARTICLE, answers })
-    const { page, errors } = await openPage(t)
-    const before = await untouched(page, service)
-    await page.goto(service.articleUrl)
-    await until(() => service.calls.length > 2)
-    await page.waitForTimeout(300)
+    await page.context().setOffline(true)
+    await page.waitForTimeout(1_000)
     assert.equal(await markup(page), before)
     assert.deepEqual(errors, [])
   })
-}
 
-test('a service in trouble is asked less and less, then no more', async (t) => {
-  const links = Array.from(
-    { length: 50 },
-    (_, at) => `<a href="{link}/${9_007_199_254_740_993n + BigInt(at)}">x</a>`,
-  )
-  const service = await startStandIn(t, {
-    article: ARTICLE.replace('<main>', `<main>${links.join('')}`),
-    answers: { auction: { status: 503 }, linkmate: { status: 503 }, events: { status: 503 } },
-  })
-  const { page } = await openPage(t)
-  await page.goto(service.articleUrl)
-  // Pauses of 1 and 2, then 4 and 8 seconds after two requests at a time; then silence.
-  await until(() => service.calls.length >= 5)
-  await page.waitForTimeout(9_000)
-  const asked = service.calls.length
-  assert.ok(asked <= 6, `${asked} calls`)
-})
+  for (const policy of [
+    "script-src 'none'",
+    "connect-src 'none'",
+    "default-src 'none'; script-src 'self'",
+    "default-src 'none'; script-src 'self'; sandbox allow-scripts",
+  ]) {
+    test(`a page whose policy is ${policy} is unharmed`, async (t) => {
+      const service = await startStandIn(t, {
+        article: ARTICLE,
+        headers: { 'content-security-policy': policy },
+      })
+      const { page, errors } = await openPage(t)
+      const before = await untouched(page, service)
+      await page.goto(service.articleUrl)
+      await page.waitForTimeout(500)
+      assert.equal(await markup(page), before)
+      assert.deepEqual(errors, [])
+    })
+  }
 
-test('a slow service is given up after eight seconds, and the page never waits for it', async (t) => {
-  const service = await startStandIn(t, {
-    article: ARTICLE,
-    answers: { ...everywhere({ delayMs: 10_000 }), config: {} },
-  })
-  const { page, errors } = await openPage(t)
-  const before = await untouched(page, service)
-  const start = Date.now()
-  await page.goto(service.articleUrl, { waitUntil: 'load' })
-  assert.ok(Date.now() - start < 5_000, 'the page waited')
-  await until(() => service.calls.length >= 2)
-  await page.waitForTimeout(8_500)
-  assert.equal(await markup(page), before)
-  assert.deepEqual(errors, [])
-  assert.ok(service.openAtOnceMax <= 2, `${service.openAtOnceMax} at a time`)
-})
-
-test('a reader who goes offline keeps a page whose links work', async (t) => {
-  const service = await startStandIn(t, {
-    article: ARTICLE,
-    answers: { config: { delayMs: 500 } },
-  })
-  const { page, errors } = await openPage(t)
-  const before = await untouched(page, service)
-  await page.goto(service.articleUrl)
-  await until(() => service.calls.length > 0)
-  await page.context().setOffline(true)
-  await page.waitForTimeout(1_000)
-  assert.equal(await markup(page), before)
-  assert.deepEqual(errors, [])
-})
-
-for (const policy of [
-  "script-src 'none'",
-  "connect-src 'none'",
-  "default-src 'none'; script-src 'self'",
-  "default-src 'none'; script-src 'self'; sandbox allow-scripts",
-]) {
-  test(`a page whose policy is ${policy} is unharmed`, async (t) => {
+  test('a strict policy without unsafe-inline or unsafe-eval is all the tag needs', async (t) => {
+    const policy =
+      "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self'; style-src 'none'; " +
+      "require-trusted-types-for 'script'"
     const service = await startStandIn(t, {
       article: ARTICLE,
       headers: { 'content-security-policy': policy },
     })
     const { page, errors } = await openPage(t)
+    const violations: string[] = []
+    page.on('console', (message) => {
+      if (/Content Security Policy/.test(message.text())) violations.push(message.text())
+    })
+    await page.goto(service.articleUrl)
+    await until(() => service.calls.filter(({ call }) => call === 'pixel').length === 2)
+    const hrefs = await page.evaluate(() => Array.from(document.links, ({ href }) => href))
+    assert.equal(hrefs.filter((href) => href.includes('/api/v1/redirect/')).length, 3)
+    assert.deepEqual(violations, [])
+    assert.deepEqual(errors, [])
+  })
+
+  test('no more than two requests are open at a time, images included', async (t) => {
+    const links = Array.from(
+      { length: 60 },
+      (_, at) => `<a href="{link}/${9_007_199_254_740_993n + BigInt(at)}">x</a>`,
+    )
+    const service = await startStandIn(t, {
+      article: ARTICLE.replace('<main>', `<main>${links.join('')}`),
+      answers: { ...everywhere({ delayMs: 10 }) },
+    })
+    const { page } = await openPage(t)
+    await page.goto(service.articleUrl)
+    await until(() => service.calls.filter(({ call }) => call === 'pixel').length >= 61)
+    assert.ok(service.openAtOnceMax <= 2, `${service.openAtOnceMax} at a time`)
+  })
+
+  test('an old browser, without what the tag needs, keeps its page', async (t) => {
+    const service = await startStandIn(t, { article: ARTICLE })
+    const { page, errors } = await openPage(t)
     const before = await untouched(page, service)
+    for (const missing of ['IntersectionObserver', 'MutationObserver', 'AbortSignal', 'fetch']) {
+      await page.addInitScript((name) => Reflect.deleteProperty(window, name), missing)
+    }
     await page.goto(service.articleUrl)
     await page.waitForTimeout(500)
     assert.equal(await markup(page), before)
     assert.deepEqual(errors, [])
   })
-}
-
-test('a strict policy without unsafe-inline or unsafe-eval is all the tag needs', async (t) => {
-  const policy =
-    "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self'; style-src 'none'; " +
-    "require-trusted-types-for 'script'"
-  const service = await startStandIn(t, {
-    article: ARTICLE,
-    headers: { 'content-security-policy': policy },
-  })
-  const { page, errors } = await openPage(t)
-  const violations: string[] = []
-  page.on('console', (message) => {
-    if (/Content Security Policy/.test(message.text())) violations.push(message.text())
-  })
-  await page.goto(service.articleUrl)
-  await until(() => service.calls.filter(({ call }) => call === 'pixel').length === 2)
-  const hrefs = await page.evaluate(() => Array.from(document.links, ({ href }) => href))
-  assert.equal(hrefs.filter((href) => href.includes('/api/v1/redirect/')).length, 3)
-  assert.deepEqual(violations, [])
-  assert.deepEqual(errors, [])
-})
-
-test('no more than two requests are open at a time, images included', async (t) => {
-  const links = Array.from(
-    { length: 60 },
-    (_, at) => `<a href="{link}/${9_007_199_254_740_993n + BigInt(at)}">x</a>`,
-  )
-  const service = await startStandIn(t, {
-    article: ARTICLE.replace('<main>', `<main>${links.join('')}`),
-    answers: { ...everywhere({ delayMs: 10 }) },
-  })
-  const { page } = await openPage(t)
-  await page.goto(service.articleUrl)
-  await until(() => service.calls.filter(({ call }) => call === 'pixel').length >= 61)
-  assert.ok(service.openAtOnceMax <= 2, `${service.openAtOnceMax} at a time`)
-})
-
-test('an old browser, without what the tag needs, keeps its page', async (t) => {
-  const service = await startStandIn(t, { article: ARTICLE })
-  const { page, errors } = await openPage(t)
-  const before = await untouched(page, service)
-  for (const missing of ['IntersectionObserver', 'MutationObserver', 'AbortSignal', 'fetch']) {
-    await page.addInitScript((name) => Reflect.deleteProperty(window, name), missing)
-  }
-  await page.goto(service.articleUrl)
-  await page.waitForTimeout(500)
-  assert.equal(await markup(page), before)
-  assert.deepEqual(errors, [])
 })

@@ -2,6 +2,7 @@
  * The overlay that `#souk-debug` on a live page opens: every link outlined, and a list of what the
  * tag does with it and why. Loaded on demand; readers never get these bytes.
  */
+import { probePolicy } from './probe.ts'
 import type { LinkReport, PageReport, Status } from './report.ts'
 import type { SoukGlobal } from './souk-global.ts'
 
@@ -23,6 +24,12 @@ button { float: right; font: inherit }
 ol { margin: 0; padding: 8px 12px 12px 3em }
 li { margin: 6px 0; overflow-wrap: anywhere }
 p { margin: 4px 0 0 }`
+
+const CONSENT: Record<string, string> = {
+  full: 'given',
+  contextual: 'refused',
+  unknown: 'not known to the page: the account’s default holds',
+}
 
 const REFRESH_MS = 1000
 
@@ -50,14 +57,18 @@ export const showOverlay = (settings: SoukGlobal, report: () => PageReport | nul
   root.adoptedStyleSheets = [style]
   document.body.append(host)
   let takeOutlinesBack = (): void => undefined
+  let forbidden: string[] = []
+  probe(settings).then((found) => {
+    forbidden = found
+  })
 
   const refresh = (): void => {
     const page = report()
     takeOutlinesBack()
     takeOutlinesBack = outlineLinks(settings, page)
     // Redrawn only when something is new: a list that jumps cannot be read.
-    const drawn = JSON.stringify(page)
-    if (drawn !== shown) root.replaceChildren(panel(page, close))
+    const drawn = JSON.stringify([page, forbidden])
+    if (drawn !== shown) root.replaceChildren(panel(page, { forbidden, close }))
     shown = drawn
   }
   let shown = ''
@@ -70,7 +81,10 @@ export const showOverlay = (settings: SoukGlobal, report: () => PageReport | nul
   refresh()
 }
 
-const panel = (page: PageReport | null, close: () => void): HTMLElement => {
+const panel = (
+  page: PageReport | null,
+  { forbidden, close }: { forbidden: readonly string[]; close: () => void },
+): HTMLElement => {
   const section = element('section')
   const button = element('button', 'Close')
   button.onclick = close
@@ -78,11 +92,19 @@ const panel = (page: PageReport | null, close: () => void): HTMLElement => {
   header.append(button, element('b', 'Souk on this page'), ...summary(page))
   section.append(header)
   if (page) {
+    header.append(...notes(page, forbidden))
     const list = element('ol')
     list.append(...page.links.map(item))
     section.append(list)
   }
   return section
+}
+
+const notes = (page: PageReport, forbidden: readonly string[]): HTMLElement[] => {
+  const others = page.other_tags.map(
+    (name) => `${name} is on the page: tell it to leave our hosts alone.`,
+  )
+  return [...forbidden, ...page.blocked, ...others].map((text) => element('p', text))
 }
 
 const summary = (page: PageReport | null): HTMLElement[] => {
@@ -94,7 +116,7 @@ const summary = (page: PageReport | null): HTMLElement[] => {
     element(
       'p',
       `Publisher ${page.publisher_id}, ${page.is_member ? 'in' : 'not in'} the partner program; ` +
-        `consent ${page.consent}${source}${page.is_audit ? '; audit mode' : ''}`,
+        `consent ${CONSENT[page.consent]}${source}`,
     ),
     element(
       'p',
@@ -115,6 +137,17 @@ const item = (link: LinkReport): HTMLElement => {
   }
   if (link.auction_id) line.append(element('p', `Auction id ${link.auction_id}`))
   return line
+}
+
+/** Tries what the tag needs, at the addresses that it uses. */
+const probe = async ({ parts }: SoukGlobal): Promise<string[]> => {
+  if (!parts) return []
+  const { _base, _auction } = parts._service
+  return probePolicy({
+    script: `${_base}/tag/souk.js`,
+    connect: [`${_base}/healthz`, `${_auction}/healthz`],
+    image: `${_auction}/api/v1/pixel/?probe`,
+  })
 }
 
 const element = (name: string, text = ''): HTMLElement => {

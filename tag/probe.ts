@@ -9,22 +9,23 @@ export interface ProbeAddresses {
   readonly image: string
 }
 
-export interface Violation {
-  /** The directive to extend, such as `connect-src`. */
-  readonly directive: string
-  readonly origin: string
-}
-
 /** The event arrives in a task of its own, soon after the refused request. */
 const PATIENCE_MS = 500
 
-export const probePolicy = async (addresses: ProbeAddresses): Promise<Violation[]> => {
-  const found = new Map<string, Violation>()
+/** A sentence per refusal, with the directive to extend. */
+export const probePolicy = async (addresses: ProbeAddresses): Promise<string[]> => {
+  const found = new Set<string>()
   const wanted = [addresses.script, ...addresses.connect, addresses.image].map(originOf)
   const listen = (event: SecurityPolicyViolationEvent): void => {
     const origin = originOf(event.blockedURI)
     const directive = event.effectiveDirective.replace(/-(elem|attr)$/, '')
-    if (wanted.includes(origin)) found.set(`${directive} ${origin}`, { directive, origin })
+    if (!wanted.includes(origin)) return
+    const nonce =
+      directive === 'script-src' ? ', or give the tag’s script element the page’s nonce' : ''
+    found.add(
+      `The page’s Content-Security-Policy forbids ${directive} ${origin}: ` +
+        `add it to ${directive}${nonce}.`,
+    )
   }
   document.addEventListener('securitypolicyviolation', listen)
   for (const address of addresses.connect) {
@@ -41,7 +42,7 @@ export const probePolicy = async (addresses: ProbeAddresses): Promise<Violation[
   await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))
   script.remove()
   document.removeEventListener('securitypolicyviolation', listen)
-  return [...found.values()]
+  return [...found]
 }
 
 const originOf = (address: string): string => {

@@ -1,8 +1,10 @@
 /**
  * What the tag makes of each link of a page, in words: for the overlay and for `souk check-page`.
  */
+import type { Consent } from './consent.ts'
 import { DO_NOT_LINK, IGNORED, LOCAL, OTHER, OURS, RAW, WRAPPED } from './find-links.ts'
 import type { AuctionResult, Link } from './link.ts'
+import { findOtherTags } from './other-tags.ts'
 import type { Parts } from './page-session.ts'
 import type { SoukGlobal } from './souk-global.ts'
 
@@ -30,6 +32,9 @@ export interface PageReport {
   readonly is_audit: boolean
   readonly consent: string
   readonly consent_source: string | null
+  /** What keeps the tag from earning here, as far as the page itself decides it. */
+  readonly blocked: readonly string[]
+  readonly other_tags: readonly string[]
   readonly links: readonly LinkReport[]
 }
 
@@ -48,6 +53,8 @@ export const reportPage = (settings: SoukGlobal): PageReport | null => {
     is_audit: !!settings.donotlink,
     consent: _value,
     consent_source: _source ?? null,
+    blocked: blockers(settings, _consent()),
+    other_tags: findOtherTags(),
     // In the order of the page; links that are gone from it do not count.
     links: Array.from(document.links).flatMap((anchor) => {
       const link = links.get(anchor)
@@ -55,6 +62,16 @@ export const reportPage = (settings: SoukGlobal): PageReport | null => {
     }),
   }
 }
+
+const blockers = ({ donotlink }: SoukGlobal, { _value, _source }: Consent): string[] => [
+  ...(donotlink ? ['Audit mode: the page sets souk.donotlink, nothing is changed.'] : []),
+  ...(_value === 'contextual'
+    ? [
+        `Consent is not given (${_source}): auctions are contextual, third-party trackers are ` +
+          'not fired.',
+      ]
+    : []),
+]
 
 const reportLink = (link: Link, parts: Parts): LinkReport => {
   const { _anchor, _result: result = null } = link

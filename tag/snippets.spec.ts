@@ -141,7 +141,7 @@ test('the snippet "shopify" keeps a landing’s click and reports the checkout',
   const { page } = await show(t, `${sandbox}<script>${snippet('shopify')}</script>`, 'kettles')
   await page.evaluate(
     async ([click]) => {
-      // biome-ignore lint/security/noGlobalEval: top-level names of classic scripts are no properties
+      // biome-ignore lint/security/noGlobalEval: names of classic scripts are no properties
       const inPage = globalThis.eval as (code: string) => Promise<unknown>
       await inPage(`listeners.page_viewed({ context: context('?cid=${click}') })`)
       await inPage(`listeners.page_viewed({ context: context('?cid=nonsense') })`)

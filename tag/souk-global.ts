@@ -1,7 +1,7 @@
 /** `window.souk`, the tag's one global: what the page wrote into it, and what the tag adds. */
 import type { Link } from './link.ts'
 import type { Parts } from './page-session.ts'
-import type { ProbeAddresses, Violation } from './probe.ts'
+import type { ProbeAddresses } from './probe.ts'
 import type { PageSettings } from './settings.ts'
 
 export interface SoukGlobal extends PageSettings {
@@ -14,7 +14,7 @@ export interface SoukGlobal extends PageSettings {
   /** Likewise: draws around each link what becomes of it. */
   outline?: () => void
   /** Likewise: what the page's security policy keeps the tag from. */
-  probe?: (addresses: ProbeAddresses) => Promise<Violation[]>
+  probe?: (addresses: ProbeAddresses) => Promise<string[]>
 }
 
 declare global {

@@ -10,8 +10,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { badRequest } from '../platform/errors.ts'
-import { findLinkTags } from './other-tags.ts'
-import type { LinkReport, PageReport, Violation } from './page-report.ts'
+import type { LinkReport, PageReport } from './page-report.ts'
 
 export interface CheckPageOptions {
   readonly url: string
@@ -92,7 +91,6 @@ interface Visit {
   readonly tag: CheckPageResult['tag']
   readonly service: string
   readonly report: PageReport | null
-  readonly requested: ReadonlySet<string>
   readonly errors: readonly string[]
   readonly trackers: number
   readonly auctionUrl: string
@@ -102,10 +100,9 @@ interface Visit {
 async function visitPage(browser: Browser, options: CheckPageOptions): Promise<Visit> {
   const context = await openContext(browser, { bypassCSP: true })
   const page = await context.newPage()
-  const requested = new Set<string>()
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(String(error)))
-  const traffic = watchTraffic(page, requested)
+  const traffic = watchTraffic(page)
   const counts = await answerEvents(page)
   await load(page, options.url)
   const found = await findTag(page)
@@ -125,7 +122,6 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
     tag: found === null ? 'inserted' : 'on_page',
     service,
     report,
-    requested,
     errors,
     trackers: counts.trackers,
     auctionUrl: counts.auctionUrl ?? service,
@@ -137,7 +133,7 @@ async function visitUnderPolicy(
   browser: Browser,
   options: CheckPageOptions,
   { service, auctionUrl }: Visit,
-): Promise<Violation[]> {
+): Promise<string[]> {
   const context = await openContext(browser, { bypassCSP: false })
   const page = await context.newPage()
   await answerEvents(page)
@@ -148,7 +144,7 @@ async function visitUnderPolicy(
     connect: [...new Set([`${service}/healthz`, `${auctionUrl}/healthz`])],
     image: `${auctionUrl}/api/v1/pixel/?probe`,
   }
-  return (await page.evaluate(`souk.probe(${JSON.stringify(addresses)})`)) as Violation[]
+  return (await page.evaluate(`souk.probe(${JSON.stringify(addresses)})`)) as string[]
 }
 
 async function openContext(
@@ -250,12 +246,11 @@ async function answerAuction(route: Route, counts: Counts): Promise<void> {
 }
 
 /** Sees every request of a page; `quiet` resolves once the tag's own have come to rest. */
-function watchTraffic(page: Page, requested: Set<string>): { quiet(): Promise<void> } {
+function watchTraffic(page: Page): { quiet(): Promise<void> } {
   const open = new Set<unknown>()
   let lastMs = Date.now()
   const isOurs = (url: string) => /\/api\/v\d\//.test(url)
   page.on('request', (request) => {
-    requested.add(request.url())
     if (!isOurs(request.url())) return
     open.add(request)
     lastMs = Date.now()
@@ -278,7 +273,7 @@ function watchTraffic(page: Page, requested: Set<string>): { quiet(): Promise<vo
 async function describe(
   options: CheckPageOptions,
   visit: Visit,
-  violations: readonly Violation[],
+  forbidden: readonly string[],
 ): Promise<CheckPageResult> {
   const { page, report } = visit
   const links = (report?.links ?? []).map((link) => withEarnings(link, options))
@@ -293,8 +288,8 @@ async function describe(
     publisher: visit.publisher,
     tag: visit.tag,
     service: visit.service,
-    blocked: blockers(visit, violations),
-    other_tags: findLinkTags(visit.requested),
+    blocked: blockers(visit, forbidden),
+    other_tags: report?.other_tags ?? [],
     consent: report?.consent ?? null,
     consent_source: report?.consent_source ?? null,
     is_member: report?.is_member ?? null,
@@ -320,21 +315,7 @@ function withEarnings(link: LinkReport, { earningsOf }: CheckPageOptions): Check
 }
 
 /** What keeps the tag from earning here, each with the line that puts it right. */
-function blockers({ report, service }: Visit, violations: readonly Violation[]): string[] {
-  const found = violations.map(
-    ({ directive, origin }) =>
-      `The page's Content-Security-Policy forbids ${directive} ${origin}: add it to ${directive}` +
-      (directive === 'script-src' ? ', or give the tag’s script element the page’s nonce' : ''),
-  )
-  if (report === null) {
-    found.push(`The tag got no answer from ${service}: is the slug right and the service up?`)
-  }
-  if (report?.is_audit) found.push('Audit mode: the page sets souk.donotlink, nothing is changed')
-  if (report?.consent === 'contextual') {
-    found.push(
-      `Consent is not given (${report.consent_source ?? 'by default'}): auctions are contextual, ` +
-        'third-party trackers are not fired',
-    )
-  }
-  return found
+function blockers({ report, service }: Visit, forbidden: readonly string[]): string[] {
+  if (report !== null) return [...forbidden, ...report.blocked]
+  return [...forbidden, `The tag got no answer from ${service}: is the slug right, the service up?`]
 }

@@ -1,4 +1,4 @@
-/** What the page tag's debug script reports (tag/report.ts, tag/probe.ts), as it crosses over. */
+/** What the page tag's debug script reports (tag/report.ts), as it crosses over. */
 
 export type LinkStatus = 'auctioned' | 'waiting' | 'left'
 
@@ -23,10 +23,7 @@ export interface PageReport {
   readonly is_audit: boolean
   readonly consent: string
   readonly consent_source: string | null
+  readonly blocked: readonly string[]
+  readonly other_tags: readonly string[]
   readonly links: readonly LinkReport[]
-}
-
-export interface Violation {
-  readonly directive: string
-  readonly origin: string
 }

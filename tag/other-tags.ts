@@ -24,11 +24,13 @@ const LINK_TAGS: readonly KnownTag[] = [
   { name: 'Yieldkit', addresses: /^https?:\/\/[^/]*\.yieldkit\.com\// },
 ]
 
-/** The names of the link tags among the addresses that a page loaded, each once. */
-export function findLinkTags(addresses: Iterable<string>): string[] {
-  const found = new Set<string>()
-  for (const address of addresses) {
-    for (const tag of LINK_TAGS) if (tag.addresses.test(address)) found.add(tag.name)
-  }
-  return [...found].sort()
+/** The names of other services' link tags on this page, each once. */
+export const findOtherTags = (): string[] => {
+  const addresses = [
+    ...Array.from(document.scripts, ({ src }) => src),
+    ...performance.getEntriesByType('resource').map(({ name }) => name),
+  ]
+  return LINK_TAGS.filter((tag) => addresses.some((address) => tag.addresses.test(address))).map(
+    ({ name }) => name,
+  )
 }
