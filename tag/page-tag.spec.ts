@@ -5,7 +5,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { EVENT_TYPE } from '../src/events/event.ts'
 import { encodeBase62 } from '../src/platform/ids.ts'
+import { sql } from '../src/platform/sql.ts'
 import { openPage, type WatchedPage } from './testing/browser.ts'
 import { startNetwork } from './testing/network.ts'
 
@@ -159,10 +161,23 @@ test('raw links of a member become smart links, in the order of the page, each a
 })
 
 test('a click on a rewritten link lands at the shop with a click id and is recorded', async (t) => {
-  const { page } = await visit(t, 'smart-links.html')
-  await page.locator('#plain').click()
+  const { page, url } = await visit(t, 'smart-links.html')
+  await page.locator('#query').click()
   await page.waitForURL(/\/p\/1\?cid=[0-9a-f]{32}$/)
   assert.equal(new URL(page.url()).origin, web.host('kettles'))
+  await network.app.settled()
+  const clickId = new URL(page.url()).searchParams.get('cid')
+  const click = await network.app.node.database.row<object>(sql`
+    select auction_id, reason, merch_id, u1, utm_source, referrer from event
+    where type = ${EVENT_TYPE.click} and encode(click_id, 'hex') = ${clickId}`)
+  assert.deepEqual(
+    { ...click },
+    {
+      ...{ auction_id: first, reason: 0, merch_id: network.merchId },
+      // The browser tells other sites its site and no more.
+      ...{ u1: 'table', utm_source: 'letter', referrer: `${new URL(url).origin}/` },
+    },
+  )
 })
 
 test('an outcome is carried by the anchor and can be shown as text, never as HTML', async (t) => {
@@ -212,11 +227,19 @@ test('without the Navigation API the change of the article tells of the change o
   assert.deepEqual(links, [second, third].sort())
 })
 
-test('a page that comes back from the cache is a new page session', async (t) => {
-  const { page, quiet, url } = await visit(t, 'smart-links.html')
+test('a page that comes back from the back/forward cache is a new page session', async (t) => {
+  const { page, quiet, url } = await visit(t, 'smart-links.html', async (page) => {
+    await page.addInitScript(() =>
+      addEventListener('pageshow', ({ persisted }) =>
+        Object.assign(window, { isPersisted: persisted }),
+      ),
+    )
+  })
   const before = await redirectOf(page, 'plain')
-  await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+  await page.goto(kettles(1))
+  await page.goBack({ waitUntil: 'commit' })
   await quiet()
+  assert.equal(await page.evaluate(() => Reflect.get(window, 'isPersisted')), true)
   const now = await redirectOf(page, 'plain')
   assert.notEqual(now.searchParams.get('uuid'), before.searchParams.get('uuid'))
   const recorded = await network.recorded(url)

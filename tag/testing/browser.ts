@@ -35,7 +35,12 @@ let browser: Promise<Browser> | null = null
 after(async () => (await browser)?.close())
 
 function openBrowser(): Promise<Browser> {
-  browser ??= chromium.launch({ executablePath: needProgram(CHROMIUM), args: FLAGS })
+  browser ??= chromium.launch({
+    executablePath: needProgram(CHROMIUM),
+    args: FLAGS,
+    // Readers' browsers have it; the driver turns it off unless told not to.
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  })
   return browser
 }
 
