@@ -8,6 +8,7 @@ import type { CheckPageResult } from '../check-page/check-page.ts'
 import { renderCheckPage } from '../check-page/render.ts'
 import type { CheckPageCommandOptions } from './check-page.ts'
 import { type CommandSpec, command } from './command.ts'
+import type { EvaluateOptions } from './evaluate.ts'
 import type { FeedImportOptions } from './feed.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'
 import { type OptionSpec, readDay, readFeedFormat, readInstant, readInteger } from './option.ts'
@@ -243,6 +244,20 @@ const PROOF_COMMANDS: readonly CommandSpec<unknown>[] = [
   }),
 ]
 
+const EVALUATION_COMMANDS: readonly CommandSpec<unknown>[] = [
+  command<EvaluateOptions>({
+    name: 'evaluate',
+    help: 'Measures the predictions on the log, forward in time, against three baselines.',
+    options: [
+      { flags: '--from <D>', help: 'first day (28 days before the last)', read: readDay },
+      { flags: '--to <D>', help: 'last day (today)', read: readDay },
+      { flags: '--plot <FILE>', help: 'write predicted against actual rates as SVG' },
+    ],
+    run: async (context, options) =>
+      (await import('./evaluate.ts')).evaluateCommand(context, options),
+  }),
+]
+
 const TOOL_COMMANDS: readonly CommandSpec<unknown>[] = [
   command<CheckPageCommandOptions>({
     name: 'check-page',
@@ -268,5 +283,6 @@ export const COMMANDS: readonly CommandSpec<unknown>[] = [
   ...LINK_COMMANDS,
   ...MONEY_COMMANDS,
   ...PROOF_COMMANDS,
+  ...EVALUATION_COMMANDS,
   ...TOOL_COMMANDS,
 ]

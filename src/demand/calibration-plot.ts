@@ -22,10 +22,13 @@ export function calibrationPlot({ bins, methods, clicks, orders }: Evaluation): 
       `<text x="${MARGIN - 6}" y="${y(rate) + 4}" text-anchor="end">${label}</text>`,
     ]
   })
-  const { normalisedEntropy, calibration } = methods.ours
-  const title =
-    `${Math.round(clicks)} clicks, ${Math.round(orders)} orders: normalised entropy ` +
-    `${normalisedEntropy.toFixed(4)}, calibration ${calibration.toFixed(3)}`
+  const counted = `${Math.round(clicks)} clicks, ${Math.round(orders)} orders`
+  const measured =
+    methods === null
+      ? 'nothing to measure'
+      : `normalised entropy ${methods.ours.normalisedEntropy.toFixed(4)}, ` +
+        `calibration ${methods.ours.calibration.toFixed(3)}`
+  const title = `${counted}: ${measured}`
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE} ${SIZE}" role="img"`,
     ` font-family="sans-serif" font-size="11" aria-label="${title}">`,

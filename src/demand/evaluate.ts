@@ -5,10 +5,10 @@
  * Pure: the history of clicks and orders in, figures out (economics 3, metrics). The same function
  * judges the service's own log, the public click logs and synthetic worlds (bench/).
  */
-import { addEvidence, type Evidence, evidenceAt, noEvidence, ripeClicks } from './evidence.ts'
+import { addEvidence, countsOf, type Evidence, evidenceAt, noEvidence } from './evidence.ts'
 import { fitModel } from './fit.ts'
-import { type Metrics, measure, type Outcome } from './metrics.ts'
-import { estimateRate, type RateEstimate } from './predict.ts'
+import { type Bin, binsOf, type Metrics, measure, type Outcome } from './metrics.ts'
+import { estimateRate, networkRate, type RateEstimate, type RateModel } from './predict.ts'
 import { delayOf, type PredictionModel } from './prediction-model.ts'
 
 /** Clicks of a pair that came in one slot, and their orders with the slots in which they came. */
@@ -36,9 +36,10 @@ export interface Evaluation {
   readonly clicks: number
   readonly orders: number
   readonly pairSlots: number
-  readonly methods: Readonly<Record<Method, Metrics>>
+  /** Null without a single click or order: there is nothing to measure. */
+  readonly methods: Readonly<Record<Method, Metrics>> | null
   /** Predicted and actual rate of our estimate in bins of equal clicks, lowest first. */
-  readonly bins: Metrics['bins']
+  readonly bins: readonly Bin[]
 }
 
 const WEEK_MS = 7 * 86_400_000
@@ -74,19 +75,17 @@ export function evaluate(cohorts: readonly Cohort[], options: EvaluationOptions)
 
 function summarise(outcomes: Record<Method, Outcome[]>): Evaluation {
   const { ours } = outcomes
+  const clicks = ours.reduce((sum, outcome) => sum + outcome.clicks, 0)
+  const orders = ours.reduce((sum, outcome) => sum + outcome.orders, 0)
+  const counted = { clicks, orders, pairSlots: ours.length }
+  if (clicks === 0 || orders === 0) return { ...counted, methods: null, bins: [] }
   const methods = {
     ours: measure(ours),
     global: measure(outcomes.global),
     merchant: measure(outcomes.merchant),
     pair7d: measure(outcomes.pair7d),
   }
-  return {
-    clicks: ours.reduce((sum, { clicks }) => sum + clicks, 0),
-    orders: ours.reduce((sum, { orders }) => sum + orders, 0),
-    pairSlots: ours.length,
-    methods,
-    bins: methods.ours.bins,
-  }
+  return { ...counted, methods, bins: binsOf(ours) }
 }
 
 const clip = (probability: number): number =>
@@ -104,12 +103,14 @@ class KnownWorld {
   readonly #recent = new Map<string, { slot: number; clicks: number; orders: number }[]>()
   #network = { clicks: 0, orders: 0 }
   #model: PredictionModel
+  #rates: RateModel
   #nowMs = 0
   #fittedSlot = Number.NEGATIVE_INFINITY
 
   constructor(options: EvaluationOptions) {
     this.#options = options
     this.#model = options.model
+    this.#rates = options.model.rates
   }
 
   beginSlot(slot: number): void {
@@ -126,7 +127,7 @@ class KnownWorld {
 
   estimate(pair: Pair): RateEstimate {
     const merchant = this.#merchants.get(pair.merchId) ?? noEvidence(this.#nowMs)
-    return estimateRate(this.#model.rates, countsOf(merchant), countsOf(this.#evidenceOf(pair)))
+    return estimateRate(this.#rates, countsOf(merchant), countsOf(this.#evidenceOf(pair)))
   }
 
   baseline(method: Exclude<Method, 'ours'>, pair: Pair): number {
@@ -147,8 +148,11 @@ class KnownWorld {
 
   learn(cohort: Cohort): void {
     const { clicks, slot } = cohort
-    const endMs = this.#nowMs + this.#options.slotMs
-    this.#add(cohort, { ...noEvidence(endMs), clicks, unripe: clicks })
+    const { slotMs } = this.#options
+    const delayMs = delayOf(this.#model, cohort.merchId)
+    // Clicks came evenly over the slot; this part of them still waits for its orders at the end.
+    const unripe = clicks * (delayMs / slotMs) * (1 - Math.exp(-slotMs / delayMs))
+    this.#add(cohort, { ...noEvidence(this.#nowMs + slotMs), clicks, unripe })
     this.#network.clicks += clicks
     this.#rememberRecent(cohort, { slot, clicks, orders: 0 })
     for (const { slot: orderSlot, count } of cohort.orders) {
@@ -194,12 +198,10 @@ class KnownWorld {
       const sum = this.#merchants.get(pair.merchId) ?? noEvidence(this.#nowMs)
       this.#merchants.set(pair.merchId, addEvidence(sum, this.#evidenceOf(pair), 1))
     }
+    const none = noEvidence(this.#nowMs)
+    const network = [...this.#merchants.values()].reduce((sum, of) => addEvidence(sum, of, 1), none)
+    this.#rates = { ...this.#model.rates, globalRate: networkRate(countsOf(network)) }
   }
 }
 
 const keyOf = ({ pubId, merchId }: Pair): string => `${pubId} ${merchId}`
-
-const countsOf = (evidence: Evidence) => ({
-  clicks: ripeClicks(evidence),
-  orders: evidence.orders,
-})

@@ -94,3 +94,8 @@ export function orderEvidence(
 export function ripeClicks({ clicks, unripe }: Evidence): number {
   return Math.max(0, clicks - unripe)
 }
+
+/** What of the evidence says something about the rate: clicks whose orders have come, and those. */
+export function countsOf(evidence: Evidence): { clicks: number; orders: number } {
+  return { clicks: ripeClicks(evidence), orders: evidence.orders }
+}

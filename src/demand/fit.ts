@@ -5,10 +5,16 @@
  * logarithmic grid, and are smoothed with yesterday's (economics 3). Everything else is moments.
  * Pure: evidence in, model out.
  */
-import { addEvidence, type Evidence, evidenceAt, noEvidence, ripeClicks } from './evidence.ts'
+import { addEvidence, countsOf, type Evidence, evidenceAt, noEvidence } from './evidence.ts'
 import type { PairEvidence } from './evidence-store.ts'
 import { logBeta } from './log-gamma.ts'
-import { type Counts, estimateRate, type RateModel, type ValueModel } from './predict.ts'
+import {
+  type Counts,
+  estimateRate,
+  networkRate,
+  type RateModel,
+  type ValueModel,
+} from './predict.ts'
 import { delayOf, type PredictionModel } from './prediction-model.ts'
 
 /** The grid: e to e¹¹, fine enough that neighbours differ by less than a tenth. */
@@ -104,25 +110,20 @@ function sumOf(parts: readonly Evidence[]): Evidence {
   return parts.slice(1).reduce((sum, part) => addEvidence(sum, part, 1), first)
 }
 
-const countsOf = (evidence: Evidence): Counts => ({
-  clicks: ripeClicks(evidence),
-  orders: evidence.orders,
-})
-
 function fitRates(
   groups: readonly Group[],
   { network, yesterday }: { network: Evidence; yesterday: RateModel },
 ): RateModel {
-  const { clicks, orders } = countsOf(network)
-  if (clicks <= orders) return yesterday
-  const globalRate = orders / clicks
+  const counts = countsOf(network)
+  if (counts.clicks <= counts.orders) return yesterday
+  const globalRate = networkRate(counts)
   const merchants = groups.map(({ merchant }) => ({ ...countsOf(merchant), rate: globalRate }))
   const k0 = smoothed(fitConcentration(merchants), yesterday.k0)
   const model = { globalRate, k0, k1: yesterday.k1 }
   const pairs = groups.flatMap(({ merchant, pairs: held }) =>
     held.map((pair) => {
-      const counts = countsOf(pair)
-      return { ...counts, rate: estimateRate(model, countsOf(merchant), counts).merchantRate }
+      const own = countsOf(pair)
+      return { ...own, rate: estimateRate(model, countsOf(merchant), own).merchantRate }
     }),
   )
   return { ...model, k1: smoothed(fitConcentration(pairs), yesterday.k1) }

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { findFirstClick, loadCohorts } from './cohort-store.ts'
 import { clickEvidence, orderEvidence } from './evidence.ts'
 import { addPairEvidence, loadEvidence } from './evidence-store.ts'
 import { fitNightly } from './learn-store.ts'
@@ -107,10 +108,11 @@ test('the evidence of a pair is kept as of its last event and read by the outloo
   await book.refresh(db, NOON)
   const known = book.of(1, 1)
   const unknown = book.of(2, 2)
-  assert(known.rate.rate > 1.3 * unknown.rate.rate, String(known.rate.rate))
+  // Ten orders of a hundred clicks, where two are usual; elsewhere the network's rate is expected.
+  assert(known.rate.rate > 4 * UNFITTED_MODEL.rates.globalRate, String(known.rate.rate))
+  assert(unknown.rate.rate > UNFITTED_MODEL.rates.globalRate)
   assert(known.rate.nEff > unknown.rate.nEff)
   assert(known.value.meanMicros > unknown.value.meanMicros)
-  assert.equal(unknown.rate.rate, UNFITTED_MODEL.rates.globalRate)
 })
 
 test('the nightly fit is kept for its day, smoothed with the day before, and has returns', async (t) => {
@@ -129,4 +131,30 @@ test('the nightly fit is kept for its day, smoothed with the day before, and has
   assert.deepEqual(await loadModelBefore(db, '2026-04-14'), again)
   const days = await db.rows(sql`select day from prediction_model order by day`)
   assert.deepEqual(days, [{ day: '2026-04-13' }, { day: '2026-04-14' }])
+})
+
+test('cohorts hold each pair’s clicks by slot, with the orders they led to', async (t) => {
+  const db = await makeCampaign(t)
+  assert.equal(await findFirstClick(db), null)
+  await addClicks(db, 3, { atMs: NOON - 2 * DAY })
+  await addClicks(db, 4, { atMs: NOON - DAY, pubId: 2 })
+  await addOrder(db, 'one', { sold: 10e6, kept: 10e6 })
+  await db.run(sql`update merchant_order set accepted_at = ${new Date(NOON - DAY)}`)
+  assert.equal(await findFirstClick(db), NOON - 2 * DAY)
+  const range = { fromMs: NOON - 10 * DAY, toMs: NOON, slotMs: DAY }
+  const slotOf = (ms: number) => Math.floor(ms / DAY)
+  const cohorts = await loadCohorts(db, range)
+  assert.deepEqual(
+    cohorts.toSorted((left, right) => left.slot - right.slot),
+    [
+      {
+        ...{ pubId: 1, merchId: 1, slot: slotOf(NOON - 2 * DAY), clicks: 3 },
+        orders: [{ slot: slotOf(NOON - DAY), count: 1 }],
+      },
+      { pubId: 2, merchId: 1, slot: slotOf(NOON - DAY), clicks: 4, orders: [] },
+    ],
+  )
+  // What was not known at the end of the range is not in it.
+  const [first] = await loadCohorts(db, { ...range, toMs: NOON - 1.5 * DAY })
+  assert.deepEqual(first?.orders, [])
 })

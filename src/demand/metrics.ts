@@ -24,7 +24,6 @@ export interface Metrics {
   readonly weightedError: number // wAPE: Σ |predicted − actual orders| / Σ actual
   /** Part of the outcomes inside the 80 % predictive interval; null without a posterior. */
   readonly coverage: number | null
-  readonly bins: readonly Bin[]
 }
 
 const BINS = 20
@@ -37,7 +36,7 @@ export function measure(outcomes: readonly Outcome[]): Metrics {
   const expected = sum(outcomes, (of) => of.clicks * of.predicted)
   const loss = sum(outcomes, logLossOf) / clicks
   const base = orders / clicks
-  const bins = binsOf(outcomes, clicks)
+  const bins = binsOf(outcomes)
   return {
     logLoss: loss,
     normalisedEntropy: loss / entropy(base),
@@ -46,7 +45,6 @@ export function measure(outcomes: readonly Outcome[]): Metrics {
       sum(bins, (bin) => bin.clicks * Math.abs(bin.predicted - bin.actual)) / clicks,
     weightedError: sum(outcomes, (of) => Math.abs(of.clicks * of.predicted - of.orders)) / orders,
     coverage: coverageOf(outcomes),
-    bins,
   }
 }
 
@@ -65,7 +63,8 @@ function entropy(rate: number): number {
 }
 
 /** Sorted by prediction and cut into bins of equal clicks; a group may lie in two of them. */
-function binsOf(outcomes: readonly Outcome[], clicks: number): Bin[] {
+export function binsOf(outcomes: readonly Outcome[]): Bin[] {
+  const clicks = sum(outcomes, (of) => of.clicks)
   const sorted = outcomes.toSorted((left, right) => left.predicted - right.predicted)
   const size = clicks / BINS
   const bins = Array.from({ length: BINS }, () => ({ clicks: 0, expected: 0, orders: 0 }))

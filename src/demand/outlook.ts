@@ -5,10 +5,10 @@
  * that they can never disagree (economics 3).
  */
 import type { Db } from '../platform/postgres.ts'
-import { addEvidence, type Evidence, evidenceAt, noEvidence, ripeClicks } from './evidence.ts'
+import { addEvidence, countsOf, type Evidence, evidenceAt, noEvidence } from './evidence.ts'
 import { loadEvidence, type PairEvidence } from './evidence-store.ts'
 import { loadModel } from './model-store.ts'
-import { type ClickOutlook, drawable, estimateRate, estimateValue } from './predict.ts'
+import { type ClickOutlook, drawable, estimateRate, estimateValue, networkRate } from './predict.ts'
 import { delayOf, type PredictionModel, returnShareOf, UNFITTED_MODEL } from './prediction-model.ts'
 
 /** Before a pair has shown its own: 97 of 100 clicks land and are valid. */
@@ -21,6 +21,7 @@ export class OutlookBook {
   #pairs = new Map<string, Evidence>()
   #merchants = new Map<number, Evidence>()
   #none: Evidence = noEvidence(0)
+  #rates = UNFITTED_MODEL.rates
 
   async refresh(db: Db, nowMs: number): Promise<void> {
     this.take(await loadModel(db), await loadEvidence(db), nowMs)
@@ -41,16 +42,17 @@ export class OutlookBook {
     this.#pairs = pairs
     this.#merchants = merchants
     this.#none = none
+    const network = [...merchants.values()].reduce((sum, of) => addEvidence(sum, of, 1), none)
+    this.#rates = { ...model.rates, globalRate: networkRate(countsOf(network)) }
   }
 
   of(pubId: number, merchId: number): PairOutlook {
     const pair = this.#pairs.get(pairKey(pubId, merchId)) ?? this.#none
     const merchant = this.#merchants.get(merchId) ?? this.#none
-    const { rates, values } = this.#model
     const valid = pair.clicks + VALID_PRIOR.valid
     return {
-      rate: drawable(estimateRate(rates, countsOf(merchant), countsOf(pair))),
-      value: estimateValue(values, merchant, pair),
+      rate: drawable(estimateRate(this.#rates, countsOf(merchant), countsOf(pair))),
+      value: estimateValue(this.#model.values, merchant, pair),
       returnShare: returnShareOf(this.#model, merchId),
       validShare: valid / (pair.clicks + pair.invalid + VALID_PRIOR.all),
     }
@@ -58,8 +60,3 @@ export class OutlookBook {
 }
 
 const pairKey = (pubId: number, merchId: number): string => `${pubId} ${merchId}`
-
-/** What of the evidence says something about the rate: clicks whose orders have come. */
-export function countsOf(evidence: Evidence): { clicks: number; orders: number } {
-  return { clicks: ripeClicks(evidence), orders: evidence.orders }
-}

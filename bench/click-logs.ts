@@ -1,0 +1,81 @@
+/**
+ * The prediction's arithmetic on real impressions and clicks: the Open Bandit data of the test kit.
+ *
+ * Items stand for merchants, positions on the page for publishers, impressions for clicks and clicks
+ * for orders: another trade, the same question (how often does b follow a, for pairs with little
+ * history?). Hour by hour, forward in time, refitted each day. Some 50 clicks a file are few: the
+ * figures are printed whatever they are, with the number of clicks they rest on.
+ *
+ * Needs ../shared/data/click-logs.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { parse } from 'csv-parse/sync'
+import { type Cohort, evaluate, METHODS } from '../src/demand/evaluate.ts'
+import { UNFITTED_MODEL } from '../src/demand/prediction-model.ts'
+
+const KIT = fileURLToPath(new URL('../../shared/data/click-logs/', import.meta.url))
+const FILES = ['random-men', 'random-women', 'bts-men', 'bts-women']
+const HOUR_MS = 3_600_000
+/** The first day only teaches. */
+const TEACHING_HOURS = 24
+
+interface Impression {
+  readonly timestamp: string
+  readonly item_id: string
+  readonly position: string
+  readonly click: string
+}
+
+function readCohorts(file: string): Cohort[] {
+  const text = gunzipSync(readFileSync(`${KIT}obd-${file}.csv.gz`)).toString()
+  const rows = parse(text, { columns: true }) as Impression[]
+  const groups = Map.groupBy(rows, (row) => {
+    const slot = Math.floor(Date.parse(row.timestamp) / HOUR_MS)
+    return `${slot} ${row.item_id} ${row.position}`
+  })
+  return [...groups].map(([key, group]) => {
+    const [slot = 0, merchId = 0, pubId = 0] = key.split(' ').map(Number)
+    const count = group.filter(({ click }) => click === '1').length
+    const orders = count === 0 ? [] : [{ slot, count }]
+    return { slot, merchId, pubId, clicks: group.length, orders }
+  })
+}
+
+function report(name: string, cohorts: readonly Cohort[]): void {
+  const slots = cohorts.map(({ slot }) => slot)
+  const first = slots.reduce((least, slot) => Math.min(least, slot), Number.POSITIVE_INFINITY)
+  const last = slots.reduce((most, slot) => Math.max(most, slot), 0)
+  const { clicks, orders, pairSlots, methods } = evaluate(cohorts, {
+    slotMs: HOUR_MS,
+    fromSlot: first + TEACHING_HOURS,
+    toSlot: last + 1,
+    // A click on an item follows its impression at once.
+    model: { ...UNFITTED_MODEL, delayMs: 1_000 },
+    refitSlots: 24,
+  })
+  console.log(`\n${name}: ${clicks} impressions, ${orders} clicks, ${pairSlots} pair-hours`)
+  if (methods === null) throw new Error(`${name} holds nothing to measure`)
+  console.log('method    log loss  norm. entropy  calibration  ECE      wAPE    coverage')
+  for (const method of METHODS) {
+    const of = methods[method]
+    const cells = [
+      of.logLoss.toFixed(5),
+      of.normalisedEntropy.toFixed(4).padStart(11),
+      of.calibration.toFixed(3).padStart(12),
+      of.calibrationError.toFixed(5).padStart(10),
+      of.weightedError.toFixed(3).padStart(8),
+      of.coverage === null ? '' : `${(of.coverage * 100).toFixed(1)} %`.padStart(9),
+    ]
+    console.log(`${method.padEnd(8)}  ${cells.join(' ')}`)
+  }
+}
+
+if (!existsSync(KIT)) {
+  console.log('needs ../shared/data/click-logs')
+  process.exitCode = process.env.CI ? 1 : 0
+} else {
+  const all = FILES.map((file) => ({ file, cohorts: readCohorts(file) }))
+  for (const { file, cohorts } of all) report(`obd-${file}`, cohorts)
+}

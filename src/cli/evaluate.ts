@@ -1,0 +1,80 @@
+/** `souk evaluate`: how good the predictions were on the service's own log. */
+import { writeFile } from 'node:fs/promises'
+import { calibrationPlot } from '../demand/calibration-plot.ts'
+import { findFirstClick, loadCohorts } from '../demand/cohort-store.ts'
+import { evaluate } from '../demand/evaluate.ts'
+import type { Metrics } from '../demand/metrics.ts'
+import { UNFITTED_MODEL } from '../demand/prediction-model.ts'
+import { badRequest } from '../platform/errors.ts'
+import { utcDay } from '../platform/timestamp.ts'
+import type { CommandContext } from './command.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** Evaluated when nothing else is asked for. */
+const DAYS_DEFAULT = 28
+/** What lies further back hardly counts any more, see evidence.ts. */
+const TEACHING_DAYS = 100
+/** A younger log is predicted hour by hour: day by day it would have next to nothing to show. */
+const DAILY_FROM_DAYS = 14
+
+export interface EvaluateOptions {
+  readonly from?: string
+  readonly to?: string
+  readonly plot?: string
+}
+
+/** Both days are included; each day, or hour of a young log, is predicted from what lay before. */
+export async function evaluateCommand(context: CommandContext, options: EvaluateOptions) {
+  const db = await context.database()
+  const nowMs = context.now().getTime()
+  const to = options.to ?? utcDay(new Date(nowMs))
+  const toMs = Date.parse(to) + DAY_MS
+  const from = options.from ?? utcDay(new Date(toMs - DAYS_DEFAULT * DAY_MS))
+  const fromMs = Date.parse(from)
+  if (to < from) throw badRequest([{ field: 'to', rule: 'must not be before from' }])
+  const firstMs = (await findFirstClick(db)) ?? nowMs
+  const slotMs = toMs - firstMs >= DAILY_FROM_DAYS * DAY_MS ? DAY_MS : HOUR_MS
+  const teachingMs = Math.max(firstMs, fromMs - TEACHING_DAYS * DAY_MS)
+  const cohorts = await loadCohorts(db, { fromMs: teachingMs, toMs, slotMs })
+  const evaluation = evaluate(cohorts, {
+    slotMs,
+    fromSlot: Math.floor(fromMs / slotMs),
+    toSlot: Math.floor(toMs / slotMs),
+    model: UNFITTED_MODEL,
+    refitSlots: DAY_MS / slotMs,
+  })
+  if (options.plot !== undefined) await writeFile(options.plot, calibrationPlot(evaluation))
+  const { clicks, orders, pairSlots, methods, bins } = evaluation
+  return {
+    from,
+    to,
+    slot: slotMs === DAY_MS ? 'day' : 'hour',
+    clicks,
+    orders,
+    pair_slots: pairSlots,
+    // Null where there was no click or no order to measure on.
+    ours: methods === null ? null : toRecord(methods.ours),
+    baselines:
+      methods === null
+        ? null
+        : {
+            global_mean: toRecord(methods.global),
+            merchant_mean: toRecord(methods.merchant),
+            pair_7_days: toRecord(methods.pair7d),
+          },
+    bins,
+    plot: options.plot ?? null,
+  }
+}
+
+function toRecord(metrics: Metrics) {
+  return {
+    log_loss: metrics.logLoss,
+    normalised_entropy: metrics.normalisedEntropy,
+    calibration: metrics.calibration,
+    calibration_error: metrics.calibrationError,
+    weighted_error: metrics.weightedError,
+    coverage: metrics.coverage,
+  }
+}

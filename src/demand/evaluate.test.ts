@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { beta, gamma, poisson, seededRandom } from '../../test/seeded-random.ts'
+import { calibrationPlot } from './calibration-plot.ts'
+import { type Cohort, evaluate, METHODS } from './evaluate.ts'
+import { binsOf, measure, type Outcome, predictiveShares } from './metrics.ts'
+import { UNFITTED_MODEL } from './prediction-model.ts'
+
+const DAY_MS = 86_400_000
+const model = { ...UNFITTED_MODEL, delayMs: 60_000 }
+const options = { slotMs: DAY_MS, fromSlot: 10, toSlot: 20, model, refitSlots: 1 }
+
+const outcome = (clicks: number, orders: number, predicted: number): Outcome => ({
+  ...{ clicks, orders, predicted },
+  posterior: null,
+})
+
+const near = (got: number | null | undefined, wanted: number, within = 1e-12) =>
+  assert(Math.abs((got ?? Number.NaN) - wanted) <= within, `${got}, not ${wanted}`)
+
+test('the metrics meet what a pencil gives', () => {
+  const metrics = measure([outcome(100, 10, 0.2), outcome(300, 30, 0.1)])
+  const loss =
+    -(10 * Math.log(0.2) + 90 * Math.log(0.8) + 30 * Math.log(0.1) + 270 * Math.log(0.9)) / 400
+  near(metrics.logLoss, loss)
+  near(metrics.normalisedEntropy, loss / -(0.1 * Math.log(0.1) + 0.9 * Math.log(0.9)))
+  near(metrics.calibration, 50 / 40)
+  near(metrics.weightedError, (10 + 0) / 40)
+  near(metrics.calibrationError, (100 * 0.1 + 300 * 0) / 400, 1e-9)
+  assert.equal(metrics.coverage, null)
+})
+
+test('the base rate has a normalised entropy of 1, and the truth one below', () => {
+  const groups = [outcome(1_000, 5, 0.02), outcome(1_000, 35, 0.02)]
+  near(measure(groups).normalisedEntropy, 1)
+  const truth = [outcome(1_000, 5, 0.005), outcome(1_000, 35, 0.035)]
+  assert(measure(truth).normalisedEntropy < 1)
+})
+
+test('bins hold equal clicks and lose none', () => {
+  const group = fc.record({
+    clicks: fc.integer({ min: 1, max: 5_000 }),
+    rate: fc.double({ min: 0, max: 1, noNaN: true }),
+    predicted: fc.double({ min: 1e-5, max: 0.99, noNaN: true }),
+  })
+  fc.assert(
+    fc.property(fc.array(group, { minLength: 1, maxLength: 60 }), (groups) => {
+      const outcomes = groups.map(({ clicks, rate, predicted }) =>
+        outcome(clicks, Math.floor(clicks * rate), predicted),
+      )
+      const bins = binsOf(outcomes)
+      const clicks = outcomes.reduce((sum, of) => sum + of.clicks, 0)
+      near(
+        bins.reduce((sum, bin) => sum + bin.clicks, 0),
+        clicks,
+        1e-6 * clicks,
+      )
+      near(
+        bins.reduce((sum, bin) => sum + bin.clicks * bin.actual, 0),
+        outcomes.reduce((sum, of) => sum + of.orders, 0),
+        1e-6 * clicks,
+      )
+      for (const bin of bins) near(bin.clicks, clicks / 20, 1e-6 * clicks)
+      const predicted = bins.map((bin) => bin.predicted)
+      predicted.reduce((before, now) => {
+        assert(now >= before - 1e-9)
+        return now
+      }, 0)
+    }),
+  )
+})
+
+test('the predictive shares are a distribution', () => {
+  const posterior = { alpha: 3, nEff: 200, rate: 0.015, merchantRate: 0.015 }
+  let upTo = 0
+  for (let orders = 0; orders < 200; orders++) {
+    const shares = predictiveShares(posterior, { clicks: 1_000, orders })
+    near(shares.below, upTo, 1e-12)
+    upTo = shares.upTo
+  }
+  near(upTo, 1, 1e-9)
+})
+
+test('a right posterior covers 80 % of what happens, one too sure of itself less', () => {
+  const random = seededRandom(3)
+  const outcomes = (sureness: number) =>
+    Array.from({ length: 20_000 }, (): Outcome => {
+      const rate = gamma(random, 6) / 300
+      const posterior = {
+        alpha: 6 * sureness,
+        nEff: 300 * sureness,
+        rate: 0.02,
+        merchantRate: 0.02,
+      }
+      return { clicks: 500, orders: poisson(random, 500 * rate), predicted: 0.02, posterior }
+    })
+  near(measure(outcomes(1)).coverage, 0.8, 0.01)
+  assert((measure(outcomes(20)).coverage ?? 1) < 0.65)
+})
+
+/** Merchants that differ much and publishers that differ little, some weeks of them. */
+function makeCohorts(seed: number): Cohort[] {
+  const random = seededRandom(seed)
+  return Array.from({ length: 12 }, (_, merchId) => {
+    const merchantRate = beta(random, { a: 2, b: 60 })
+    return Array.from({ length: 10 }, (_, pubId) => {
+      const rate = beta(random, { a: 500 * merchantRate, b: 500 * (1 - merchantRate) })
+      const clicksPerDay = 2 + 60 * random() ** 3
+      return Array.from({ length: 20 }, (_, slot): Cohort => {
+        const clicks = 1 + poisson(random, clicksPerDay)
+        const count = Math.min(clicks, poisson(random, clicks * rate))
+        // Half of the orders come a day later.
+        const late = poisson(random, count / 2)
+        const orders = [
+          { slot, count: Math.max(0, count - late) },
+          { slot: slot + 1, count: Math.min(count, late) },
+        ]
+        return { pubId, merchId, slot, clicks, orders }
+      })
+    }).flat()
+  }).flat()
+}
+
+test('on a world of known kind ours is better than every baseline, and as sure as it says', () => {
+  const runs = [1, 2, 3, 4, 5].map((seed) => evaluate(makeCohorts(seed), options))
+  const mean = (read: (run: (typeof runs)[number]) => number | null | undefined) =>
+    runs.reduce((sum, run) => sum + (read(run) ?? Number.NaN), 0) / runs.length
+  const lossOf = (method: (typeof METHODS)[number]) => mean((run) => run.methods?.[method].logLoss)
+  for (const method of METHODS) {
+    if (method !== 'ours') assert(lossOf('ours') < lossOf(method), method)
+  }
+  assert(mean((run) => run.methods?.ours.normalisedEntropy) < 1)
+  const calibration = mean((run) => run.methods?.ours.calibration)
+  assert(calibration > 0.95 && calibration < 1.05, String(calibration))
+  const coverage = mean((run) => run.methods?.ours.coverage)
+  assert(coverage > 0.77 && coverage < 0.83, String(coverage))
+})
+
+test('nothing that comes later changes a prediction', () => {
+  const cohorts = makeCohorts(9)
+  const until = { ...options, toSlot: 15 }
+  const whole = evaluate(cohorts, until)
+  const cut = cohorts
+    .filter(({ slot }) => slot < 15)
+    // Orders that come later still count as what happened; they were not known before.
+    .map((cohort) => cohort)
+  assert.deepEqual(evaluate(cut, until), whole)
+  const foreseen = cohorts.map((cohort) =>
+    cohort.slot < 15 ? cohort : { ...cohort, clicks: 1, orders: [{ slot: cohort.slot, count: 1 }] },
+  )
+  assert.deepEqual(evaluate(foreseen, until), whole)
+})
+
+test('an order is known from the slot after it came', () => {
+  const pair = { pubId: 1, merchId: 1, clicks: 1_000 }
+  const withOrders = (slot: number) => [
+    { ...pair, slot: 0, orders: [{ slot, count: 500 }] },
+    { ...pair, slot: 2, orders: [{ slot: 2, count: 1 }] },
+  ]
+  const predictedAt2 = (orderSlot: number) =>
+    evaluate(withOrders(orderSlot), { ...options, fromSlot: 2, toSlot: 3 }).bins[0]?.predicted ?? 0
+  assert(predictedAt2(1) > 0.2)
+  assert(predictedAt2(2) < 0.02)
+})
+
+test('without clicks or orders there is nothing to measure, and it says so', () => {
+  assert.deepEqual(evaluate([], options), {
+    ...{ clicks: 0, orders: 0, pairSlots: 0 },
+    ...{ methods: null, bins: [] },
+  })
+  const barren = [{ pubId: 1, merchId: 1, slot: 12, clicks: 9, orders: [] }]
+  assert.equal(evaluate(barren, options).methods, null)
+})
+
+test('the plot has a dot for each bin and says what it shows', () => {
+  const evaluation = evaluate(makeCohorts(4), options)
+  const svg = calibrationPlot(evaluation)
+  assert.equal(svg.match(/<circle /g)?.length, evaluation.bins.length)
+  assert.match(svg, /normalised entropy 0\.\d{4}, calibration \d\.\d{3}/)
+  assert.match(svg, /^<svg .*<\/svg>\n$/s)
+  assert.doesNotMatch(svg, /NaN|undefined|Infinity/)
+  assert.match(calibrationPlot(evaluate([], options)), /nothing to measure/)
+})
