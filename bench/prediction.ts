@@ -3,8 +3,8 @@
  *
  * Synthetic: 40 merchants and 25 publishers whose rates scatter as beta-binomials of K0 = 150 and
  * K1 = 800 around 2 %; few clicks for most pairs, many for some. Fitted on one half, measured on
- * another that was drawn from the same truth. Prints means over 30 seeds, and fails when ours is not
- * the best or its 80 % interval covers less than 77 or more than 83 % of the true rates.
+ * another that was drawn from the same truth. Prints means over 30 seeds, and fails when ours is
+ * not the best or its 80 % interval covers less than 77 or more than 83 % of the true rates.
  */
 import { fitConcentration } from '../src/demand/fit.ts'
 import { measure, type Outcome } from '../src/demand/metrics.ts'

@@ -1,4 +1,4 @@
-/** The plot of an evaluation: predicted against actual rates, as a plain SVG that opens anywhere. */
+/** The plot of an evaluation: predicted against actual rates, a plain SVG that opens anywhere. */
 import type { Evaluation } from './evaluate.ts'
 
 const SIZE = 480

@@ -98,7 +98,7 @@ class KnownWorld {
   readonly #options: EvaluationOptions
   readonly #pairs = new Map<string, { pair: Pair; evidence: Evidence }>()
   #merchants = new Map<number, Evidence>()
-  /** Orders that have happened in the data and are not known yet, by the slot in which they come. */
+  /** Orders that are in the data and not known yet, by the slot in which they come. */
   readonly #coming = new Map<number, { pair: Pair; count: number }[]>()
   readonly #recent = new Map<string, { slot: number; clicks: number; orders: number }[]>()
   #network = { clicks: 0, orders: 0 }
