@@ -11,7 +11,7 @@ import { startNetwork } from './testing/network.ts'
 
 const network = await startNetwork({ after })
 const { web, app } = network
-web.words.set('merchant', String(network.merchId))
+web.words.set('shopid', String(network.merchId))
 
 type Test = Parameters<typeof openPage>[0]
 

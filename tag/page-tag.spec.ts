@@ -4,63 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { EVENT_TYPE } from '../src/events/event.ts'
-import { encodeBase62 } from '../src/platform/ids.ts'
 import { sql } from '../src/platform/sql.ts'
-import { openPage, type WatchedPage } from './testing/browser.ts'
-import { startNetwork } from './testing/network.ts'
+import { attribute, startVisits } from './testing/visit.ts'
 
-const network = await startNetwork({ after })
+const visits = await startVisits({ after })
+const { network, visit, redirectOf } = visits
 const { web, service } = network
+const [first, second, third] = visits.ids
 const kettles = (at: number): string => `${web.host('kettles')}/p/${at}`
-const [first = '', second = '', third = ''] = await network.smartLinks(
-  `${web.host('daily')}/smart-links.html`,
-  [kettles(1), kettles(2), kettles(3)],
-)
-for (const [at, id] of [first, second, third].entries()) {
-  web.words.set(`smart ${at + 1}`, id)
-  web.words.set(`short ${at + 1}`, encodeBase62(id))
-}
-
-type Test = Parameters<typeof openPage>[0] & { name: string }
-
-interface Visit extends WatchedPage {
-  readonly url: string
-  readonly auctions: URLSearchParams[]
-}
-
-let visits = 0
-/** Opens a fixture as a page of its own host, so that its events can be told from others'. */
-async function visit(t: Test, fixture: string, prepare?: (page: Page) => Promise<void>) {
-  const url = `${web.host(`visit${++visits}.daily`)}/${fixture}`
-  const watched = await openPage(t)
-  await prepare?.(watched.page)
-  await watched.page.goto(url)
-  await watched.quiet()
-  return withAuctions(watched, url)
-}
-
-function withAuctions(watched: WatchedPage, url: string): Visit {
-  return {
-    ...watched,
-    url,
-    get auctions() {
-      const calls = watched.requests.filter((request) => request.includes('/api/v1/auction/'))
-      return calls.map((call) => new URL(call).searchParams)
-    },
-  }
-}
-
-const attribute = (page: Page, id: string, name: string): Promise<string | null> =>
-  page.locator(`#${id}`).getAttribute(name)
-
-/** The redirect address of an anchor, its five parameters as interface 2.5 names them. */
-async function redirectOf(page: Page, id: string): Promise<URL> {
-  const url = new URL((await attribute(page, id, 'href')) ?? '')
-  assert.equal(url.origin + url.pathname, `${service}/api/v1/redirect/`, id)
-  return url
-}
 
 test('one auction per smart link, one impression per occurrence, the same new address for all', async (t) => {
   const { page, errors, auctions, url } = await visit(t, 'smart-links.html')
@@ -329,41 +281,6 @@ test('a link is viewable once half of it was in view for a second', async (t) =>
   assert.deepEqual((await network.recorded(url)).viewable, [first, second].sort())
   const viewed = web.trackers.slice(before).filter(({ path }) => path.startsWith('/viewed'))
   assert.equal(viewed.length, 1, 'once per page, though two links name it')
-})
-
-const FULL = 1
-const CONTEXTUAL = 2
-for (const [title, fixture, hash, expected] of [
-  ['refused in TCF', 'consent-tcf.html', '', { consent: CONTEXTUAL, source: 'tcf' }],
-  ['agreed in TCF', 'consent-tcf.html', '#agreed', { consent: FULL, source: 'tcf' }],
-  ['opted out in GPP', 'consent-gpp.html', '', { consent: CONTEXTUAL, source: 'gpp' }],
-  ['did not opt out in GPP', 'consent-gpp.html', '#agreed', { consent: FULL, source: 'gpp' }],
-] as const) {
-  test(`a reader who ${title} is treated so`, async (t) => {
-    const before = web.trackers.length
-    const { auctions, page, url } = await visit(t, fixture + hash)
-    const word = expected.consent === FULL ? 'full' : 'contextual'
-    assert.equal(auctions[0]?.get('consent'), word)
-    assert.equal(auctions[0]?.get('consent_source'), expected.source)
-    assert.deepEqual((await network.recorded(url)).consents, [expected.consent])
-    assert.equal(web.trackers.length - before, expected.consent === FULL ? 3 : 0)
-    const href = (await page.locator('a').getAttribute('href')) ?? ''
-    const uid = new URL(href).searchParams.get('uid_service')
-    assert.equal(uid === '0', expected.consent === CONTEXTUAL)
-  })
-}
-
-test('Global Privacy Control wins over everything a page says', async (t) => {
-  const before = web.trackers.length
-  const { auctions, url } = await visit(t, 'consent-tcf.html#agreed', async (page) => {
-    await page.addInitScript(() =>
-      Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }),
-    )
-  })
-  assert.equal(auctions[0]?.get('consent'), 'contextual')
-  assert.equal(auctions[0]?.get('consent_source'), 'gpc')
-  assert.deepEqual((await network.recorded(url)).consents, [CONTEXTUAL])
-  assert.equal(web.trackers.length, before)
 })
 
 test('a second copy of the tag on a page does nothing', async (t) => {

@@ -7,19 +7,13 @@
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { encodeBase62 } from '../../src/platform/ids.ts'
 import { startNetwork } from './network.ts'
+import { fillWords } from './visit.ts'
 
 const closers: (() => Promise<void>)[] = []
 const network = await startNetwork({ after: (work) => closers.push(work) })
 const { web } = network
-const article = `${web.host('daily')}/smart-links.html`
-const goods = [1, 2, 3].map((at) => `${web.host('kettles')}/p/${at}`)
-for (const [at, id] of (await network.smartLinks(article, goods)).entries()) {
-  web.words.set(`smart ${at + 1}`, id)
-  web.words.set(`short ${at + 1}`, encodeBase62(id))
-}
-web.words.set('merchant', String(network.merchId))
+await fillWords(network)
 
 const CLICK = '?cid=0123456789abcdef0123456789abcdef'
 const pages = readdirSync(join(import.meta.dirname, '../fixtures')).map((name) =>

@@ -1,0 +1,42 @@
+/** What the reader allowed decides what happens, before any identifier exists (decisions 4.6). */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startVisits } from './testing/visit.ts'
+
+const { network, visit } = await startVisits({ after })
+const { web } = network
+
+const FULL = 1
+const CONTEXTUAL = 2
+for (const [title, fixture, hash, expected] of [
+  ['refused in TCF', 'consent-tcf.html', '', { consent: CONTEXTUAL, source: 'tcf' }],
+  ['agreed in TCF', 'consent-tcf.html', '#agreed', { consent: FULL, source: 'tcf' }],
+  ['opted out in GPP', 'consent-gpp.html', '', { consent: CONTEXTUAL, source: 'gpp' }],
+  ['did not opt out in GPP', 'consent-gpp.html', '#agreed', { consent: FULL, source: 'gpp' }],
+] as const) {
+  test(`a reader who ${title} is treated so`, async (t) => {
+    const before = web.trackers.length
+    const { auctions, page, url } = await visit(t, fixture + hash)
+    const word = expected.consent === FULL ? 'full' : 'contextual'
+    assert.equal(auctions[0]?.get('consent'), word)
+    assert.equal(auctions[0]?.get('consent_source'), expected.source)
+    assert.deepEqual((await network.recorded(url)).consents, [expected.consent])
+    assert.equal(web.trackers.length - before, expected.consent === FULL ? 3 : 0)
+    const href = (await page.locator('a').getAttribute('href')) ?? ''
+    const uid = new URL(href).searchParams.get('uid_service')
+    assert.equal(uid === '0', expected.consent === CONTEXTUAL)
+  })
+}
+
+test('Global Privacy Control wins over everything a page says', async (t) => {
+  const before = web.trackers.length
+  const { auctions, url } = await visit(t, 'consent-tcf.html#agreed', async (page) => {
+    await page.addInitScript(() =>
+      Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }),
+    )
+  })
+  assert.equal(auctions[0]?.get('consent'), 'contextual')
+  assert.equal(auctions[0]?.get('consent_source'), 'gpc')
+  assert.deepEqual((await network.recorded(url)).consents, [CONTEXTUAL])
+  assert.equal(web.trackers.length, before)
+})
