@@ -38,6 +38,13 @@ export interface App {
   close(): Promise<void>
 }
 
+/**
+ * How long requests under way may take once the service stops. What comes after them (the log's
+ * last appends, the leases' last word, PostgreSQL) needs its part of the ten seconds that the
+ * operator's interface gives a stop; a client that never ends its request must not use them up.
+ */
+export const LAST_REQUESTS_MS = 5_000
+
 /** Serves a node's roles; resolves when requests are answered. */
 export async function startApp(node: Node): Promise<App> {
   const http = await buildHttp(node)
@@ -49,7 +56,9 @@ export async function startApp(node: Node): Promise<App> {
     url: `http://localhost:${port}`,
     http,
     close: async () => {
+      const cut = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS)
       await http.close()
+      clearTimeout(cut)
       await Promise.all(workers.map((worker) => worker.close()))
     },
   }

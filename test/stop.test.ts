@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, test } from 'node:test'
+import { LAST_REQUESTS_MS, startApp } from '../src/app.ts'
+import { startTestApp } from './app.ts'
+
+/** What closing costs beside the wait for the last requests, on a busy machine. */
+const SLACK_MS = 2_000
+
+const { node } = await startTestApp({ after })
+/** A second service beside it, on a port of its own, to be stopped. */
+const startSecond = () =>
+  startApp({ ...node, config: { ...node.config, port: 0, roles: new Set(['api', 'edge']) } })
+
+test('a client that never ends its request holds up a stop for five seconds, not for ever', async () => {
+  const app = await startSecond()
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+  socket.on('error', () => undefined).resume() // It will be reset.
+  await once(socket, 'connect')
+  const head = 'POST /api/v1/smart_links/ HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
+  socket.write(`${head}content-length: 100\r\n\r\n{`)
+  await once(app.http.server, 'request')
+  const ended = once(socket, 'close')
+  const from = performance.now()
+  await app.close()
+  await ended
+  const tookMs = performance.now() - from
+  assert.ok(tookMs >= LAST_REQUESTS_MS - SLACK_MS, `${tookMs} ms: no time for requests under way`)
+  assert.ok(tookMs <= LAST_REQUESTS_MS + SLACK_MS, `${tookMs} ms`)
+})
+
+test('without requests under way a stop is immediate', async () => {
+  const app = await startSecond()
+  await (await fetch(`${app.url}/healthz`)).text() // leaves an idle connection behind
+  const from = performance.now()
+  await app.close()
+  assert.ok(performance.now() - from < SLACK_MS)
+})
