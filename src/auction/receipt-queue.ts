@@ -3,8 +3,10 @@
  * auction ever waits for. When it is full, receipts are dropped by sampling and counted: what is
  * paid is explained by the seal alone, so a lost receipt loses detail and never a cent.
  */
-import type { Db } from '../platform/postgres.ts'
-import { prepared, sql } from '../platform/sql.ts'
+import { pipeline } from 'node:stream/promises'
+import { from as copyFrom } from 'pg-copy-streams'
+import type { Database } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
 
 export interface Receipt {
   readonly resultNumber: Buffer
@@ -23,7 +25,7 @@ const FLUSH_MS = 200
 const RETRY_MS = 1_000
 
 export interface ReceiptQueueOptions {
-  readonly db: Db
+  readonly db: Pick<Database, 'reserve'>
   readonly onDropped: (count: number) => void
   readonly onError: (error: unknown) => void
 }
@@ -86,25 +88,50 @@ export class ReceiptQueue {
   }
 }
 
-/** Receipts are no facts of the log: written without waiting for the disk. */
-export function insertReceipts(db: Db, receipts: readonly Receipt[]): Promise<number> {
-  const column = <T>(read: (receipt: Receipt) => T): T[] => receipts.map(read)
-  return db.transaction(async (tx) => {
-    await tx.run(sql`set local synchronous_commit = off`)
-    return tx.run(
-      prepared(
-        'insert_receipts',
-        sql`
-      insert into receipt (result_number, at, pub_id, auction_id, merch_id, packed)
-      select * from unnest(
-        ${column(({ resultNumber }) => resultNumber)}::bytea[],
-        ${column(({ atMs }) => new Date(atMs))}::timestamptz[],
-        ${column(({ pubId }) => pubId)}::int[],
-        ${column(({ auctionId }) => auctionId)}::bigint[],
-        ${column(({ merchId }) => merchId)}::int[],
-        ${column(({ packed }) => packed)}::bytea[])
-      on conflict do nothing`,
-      ),
-    )
-  })
+/**
+ * Receipts are no facts of the log: written without waiting for the disk. By binary COPY, because
+ * at two kilobytes each their text form would cost more than the auctions they explain.
+ */
+export async function insertReceipts(
+  database: Pick<Database, 'reserve'>,
+  receipts: readonly Receipt[],
+): Promise<void> {
+  const reserved = await database.reserve()
+  try {
+    await reserved.transaction(async (tx) => {
+      await tx.run(sql`set local synchronous_commit = off`)
+      const copy = reserved.client.query(
+        copyFrom(
+          `copy receipt (result_number, at, pub_id, auction_id, merch_id, packed)
+          from stdin (format binary)`,
+        ),
+      )
+      await pipeline([COPY_HEAD, ...receipts.map(toCopyRow), COPY_END], copy)
+    })
+    reserved.release()
+  } catch (error) {
+    reserved.release(error as Error)
+    throw error
+  }
+}
+
+const COPY_HEAD = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
+const COPY_END = Buffer.from([0xff, 0xff])
+/** PostgreSQL counts microseconds from 2000. */
+const EPOCH_MS = Date.UTC(2000, 0, 1)
+const COLUMNS = 6
+/** Of everything but `packed`: the count, six lengths, 16 + 8 + 4 + 8 + 4 bytes. */
+const FIXED_BYTES = 2 + COLUMNS * 4 + 40
+
+function toCopyRow({ resultNumber, atMs, pubId, auctionId, merchId, packed }: Receipt): Buffer {
+  const row = Buffer.allocUnsafe(FIXED_BYTES + packed.length)
+  let at = row.writeInt16BE(COLUMNS, 0)
+  at = row.writeInt32BE(16, at)
+  at += resultNumber.copy(row, at)
+  at = row.writeBigInt64BE(BigInt(atMs - EPOCH_MS) * 1000n, row.writeInt32BE(8, at))
+  at = row.writeInt32BE(pubId, row.writeInt32BE(4, at))
+  at = row.writeBigInt64BE(BigInt(auctionId), row.writeInt32BE(8, at))
+  at = row.writeInt32BE(merchId, row.writeInt32BE(4, at))
+  packed.copy(row, row.writeInt32BE(packed.length, at))
+  return row
 }
