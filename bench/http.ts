@@ -79,6 +79,7 @@ try {
         })),
     },
   ]
+  await redirectsOf(links.map(auctionOf)) // Links that the node holds: each was asked for once.
   console.log(`64 connections, ${LINKS} links, ${ROUNDS} rounds of ${SECONDS} s, medians`)
   for (const scenario of scenarios) {
     if (scenario.name.includes(values.only)) await compare(scenario)
