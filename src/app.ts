@@ -94,7 +94,8 @@ export async function buildHttp(node: Node): Promise<Http> {
     const inside = [dashboardLinkRoutes({ db, linkUrl, nextId, now }), dashboardStatsRoutes({ db })]
     await http.register(dashboardRoutes({ db, baseUrl, now, inside }))
     const outlookOf = node.outlooks.of.bind(node.outlooks)
-    await http.register(matchRoutes({ db, keys, linkUrl, outlookOf, now })) // 4.3
+    const fundedShareOf = node.book.fundedShare.bind(node.book)
+    await http.register(matchRoutes({ db, keys, linkUrl, outlookOf, fundedShareOf, now })) // 4.3
     await http.register(statsRoutes({ db, keys })) //                 4.4
     await http.register(resultRoutes({ db, keys })) // receipts, what if, no fill
     await http.register(intakeRoutes(intake)) // orders and returns, server to server

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { LeaseBook } from '../demand/lease.ts'
+import { loadOverCap } from '../demand/liability-store.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
 import type { PacingBook } from '../demand/pacing-book.ts'
 import { consentOf } from '../events/consent.ts'
@@ -73,6 +74,7 @@ export class Edge {
     await options.outlooks.refresh(options.database, options.now())
     await options.pacing.refresh(options.database)
     const edge = new Edge(options, await loadMarket(options.database, 1))
+    await edge.#judgeBudgets()
     edge.#listener = listen({
       connection: options.database.connection,
       applicationName: 'souk edge',
@@ -175,6 +177,7 @@ export class Edge {
     try {
       await pacing.refresh(database)
       await outlooks.refresh(database, now())
+      await this.#judgeBudgets()
       this.#areOutlooksNew = true
     } catch (error) {
       onError(error)
@@ -188,6 +191,12 @@ export class Edge {
     } catch {
       // Whoever needed an answer reports that there is none; here silence says it all.
     }
+  }
+
+  /** Campaigns that pay per order have no leases: theirs are judged by what is still to come. */
+  async #judgeBudgets(): Promise<void> {
+    const { book, outlooks, database, now } = this.#options
+    book.setOverCap(await loadOverCap(database, { outlooks, nowMs: now() }), now())
   }
 
   #noteChange(isLinkChange: boolean): void {
@@ -207,6 +216,7 @@ export class Edge {
       if (this.#areOutlooksNew || market.fingerprint !== this.#market.fingerprint) {
         this.#areOutlooksNew = false
         this.#take(market)
+        await this.#judgeBudgets()
       }
       if (isLinkChange) this.#links.invalidate()
     } catch (error) {

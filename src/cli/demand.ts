@@ -8,6 +8,7 @@ import {
   updateMerchant,
 } from '../catalog/merchant-store.ts'
 import type { Config } from '../config.ts'
+import { listSpending } from '../demand/budget-account.ts'
 import type { CampaignModel, CampaignSettings, Device } from '../demand/campaign.ts'
 import { toCampaignRecord } from '../demand/campaign-record.ts'
 import {
@@ -18,8 +19,9 @@ import {
   setCampaignState,
   updateCampaign,
 } from '../demand/campaign-store.ts'
-import type { Micros } from '../platform/money.ts'
+import { formatExact, type Micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
+import { utcDay } from '../platform/timestamp.ts'
 import { requireUid } from './accounts.ts'
 import type { CommandContext } from './command.ts'
 
@@ -122,7 +124,19 @@ export async function updateCampaignCommand(
 }
 
 export async function listCampaignsCommand(context: CommandContext) {
-  return (await listCampaigns(await context.database())).map(toCampaignRecord)
+  const db = await context.database()
+  const spending = new Map(
+    (await listSpending(db, utcDay(context.now()))).map((row) => [row.campaign_id, row]),
+  )
+  return (await listCampaigns(db)).map((campaign) => {
+    const spent = spending.get(campaign.campaign_id)
+    return {
+      ...toCampaignRecord(campaign),
+      spent: formatExact(spent?.spent_micros ?? 0),
+      spent_today: formatExact(spent?.spent_today_micros ?? 0),
+      over_cap: formatExact(spent?.over_cap_micros ?? 0),
+    }
+  })
 }
 
 export async function setCampaignStateCommand(

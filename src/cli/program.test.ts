@@ -122,7 +122,8 @@ test('a merchant and its campaign are set up from the command line', async () =>
   assert.deepEqual(await json('campaign', 'resume', ...id), { ...paused, state: 'active' })
   const changed = await json('campaign', 'update', '--id=1', '--daily-budget=')
   assert.equal(changed.daily_budget, null)
-  assert.deepEqual(await json('campaign', 'list'), [changed])
+  const nothing = { spent: '0.00', spent_today: '0.00', over_cap: '0.00' }
+  assert.deepEqual(await json('campaign', 'list'), [{ ...changed, ...nothing }])
 })
 
 test('what the rules refuse ends with 1 and every reason on stderr', async () => {

@@ -103,6 +103,29 @@ export async function returnToBudget(
     from locked where budget_account.account_id = locked.account_id`)
 }
 
+/** What was spent of a campaign's budgets, as far as the log is folded. */
+export interface Spending {
+  readonly campaign_id: number
+  readonly spent_micros: string
+  readonly spent_today_micros: string
+  /** Beyond a budget: only where orders cost money after their click (economics 2.3). */
+  readonly over_cap_micros: string
+}
+
+/** Lists what every campaign has spent; those that never spent anything are missing. */
+export function listSpending(db: Db, today: string): Promise<Spending[]> {
+  return db.rows<Spending>(sql`
+    select campaign_id,
+      coalesce(sum(settled_micros) filter (where day is null), 0) as spent_micros,
+      coalesce(sum(settled_micros) filter (where day = ${today}), 0) as spent_today_micros,
+      max(greatest(0, settled_micros - coalesce(
+        case when day is null then budget_micros else daily_budget_micros end, settled_micros
+      ))) as over_cap_micros
+    from budget_account join campaign using (campaign_id)
+    where day is null or day = ${today}
+    group by campaign_id`)
+}
+
 /** Lists the accounts of a campaign, lifetime first, then by day; at most `limitRows`. */
 export function listAccounts(
   db: Db,

@@ -20,6 +20,8 @@ import { applyGrant, dayNumberOf, requestsOf } from './lease-terms.ts'
 export const UNCAPPED_LEASE = 0
 /** A lease with less than this many clicks left is refilled before its turn, if it can be. */
 const THIRSTY_CLICKS = 20
+/** P(funded) is judged over the last day (economics 3). */
+const FUNDED_TIME_MS = 86_400_000
 /** Time constant of the spending rate: the last seconds count most, a burst is seen at once. */
 const RATE_TIME_MS = 20_000
 
@@ -44,6 +46,7 @@ interface Slot {
   guardMicros: number
   microsPerMs: number
   spentSinceTick: number
+  fundedShare: number | null // null until the database has been asked once
   leases: HeldLease[] // of today, and around midnight its neighbour
 }
 
@@ -65,19 +68,23 @@ export class LeaseBook {
     { budgetOk, nowMs }: { readonly budgetOk: Uint8Array; readonly nowMs: number },
   ): void {
     for (const slot of this.#slots.values()) slot.isWanted = false
+    let hasNews = false
     for (const campaign of campaigns) {
       const slot = this.#slots.get(campaign.campaignId)
       if (slot === undefined) {
         this.#slots.set(campaign.campaignId, newSlot(campaign))
+        hasNews ||= campaign.isCapped
         continue
       }
       const isChanged = slot.campaign.budgetVersion !== campaign.budgetVersion
       slot.campaign = campaign
       slot.isWanted = true
+      hasNews ||= isChanged
       if (isChanged) for (const lease of slot.leases) lease.retryAtMs = 0
     }
     this.#budgetOk = budgetOk
     for (const slot of this.#slots.values()) this.#publish(slot, nowMs)
+    if (hasNews) this.#callOnce()
   }
 
   /** Names the CPA and EPP campaigns whose budgets the orders still to come will use up. */
@@ -133,7 +140,10 @@ export class LeaseBook {
     this.#publish(slot, nowMs)
   }
 
-  /** Calls back, once between two requests, when a lease runs low that could be refilled. */
+  /**
+   * Calls back, once between two requests, when the database should be asked before its turn: a
+   * lease runs low that could be refilled, campaigns are new, budgets have changed.
+   */
   onThirsty(callback: () => void): void {
     this.#onThirsty = callback
   }
@@ -160,7 +170,7 @@ export class LeaseBook {
           nowMs,
         }),
       )
-      this.#publish(slot, nowMs)
+      noteFunded(slot, this.#publish(slot, nowMs), elapsedMs)
       if (!slot.isWanted && slot.leases.length === 0) {
         this.#slots.delete(slot.campaign.campaignId)
       }
@@ -184,7 +194,8 @@ export class LeaseBook {
       if (slot === undefined) continue
       const grant = grants.get(leaseKey(request)) ?? null
       slot.leases = applyGrant(slot.leases, request, grant, { sentAtMs: this.#sentAtMs, nowMs })
-      this.#publish(slot, nowMs)
+      const isFunded = this.#publish(slot, nowMs)
+      slot.fundedShare ??= isFunded
     }
   }
 
@@ -206,22 +217,33 @@ export class LeaseBook {
     return lease === null ? 0 : lease.grantedMicros - lease.spentMicros
   }
 
+  /**
+   * The part of the last day during which this node could fund the campaign; null when it never
+   * asked for its budget, as on a node that serves no readers.
+   */
+  fundedShare(campaignId: number): number | null {
+    return this.#slots.get(campaignId)?.fundedShare ?? null
+  }
+
   #noteThirst(lease: HeldLease, leftMicros: number): void {
     if (lease.fairMicros <= leftMicros || this.#isThirsty) return
-    this.#isThirsty = true
     lease.retryAtMs = 0
+    this.#callOnce()
+  }
+
+  #callOnce(): void {
+    if (this.#isThirsty) return
+    this.#isThirsty = true
     this.#onThirsty()
   }
 
   /** Says whether another win could be paid: `leaseRemaining + refillable >= U + p_max` (2.3). */
-  #publish(slot: Slot, nowMs: number): void {
-    if (!slot.isWanted) return
+  #publish(slot: Slot, nowMs: number): 0 | 1 {
     const { index, isCapped, priceMaxMicros } = slot.campaign
-    this.#budgetOk[index] =
-      !slot.isOverCap &&
-      (!isCapped || fundableMicros(slot, nowMs) >= slot.guardMicros + priceMaxMicros)
-        ? 1
-        : 0
+    const isFunded = !isCapped || fundableMicros(slot, nowMs) >= slot.guardMicros + priceMaxMicros
+    const budgetOk = isFunded && !slot.isOverCap ? 1 : 0
+    if (slot.isWanted) this.#budgetOk[index] = budgetOk
+    return budgetOk
   }
 }
 
@@ -234,6 +256,7 @@ function newSlot(campaign: BudgetedCampaign): Slot {
     guardMicros: 0,
     microsPerMs: 0,
     spentSinceTick: 0,
+    fundedShare: null,
     leases: [],
   }
 }
@@ -270,4 +293,11 @@ function updateRate(slot: Slot, elapsedMs: number): void {
   const weight = 1 - Math.exp(-elapsedMs / RATE_TIME_MS)
   slot.microsPerMs += weight * (slot.spentSinceTick / elapsedMs - slot.microsPerMs)
   slot.spentSinceTick = 0
+}
+
+function noteFunded(slot: Slot, isFunded: 0 | 1, elapsedMs: number): void {
+  if (!slot.campaign.isCapped) slot.fundedShare = isFunded
+  if (slot.fundedShare === null) return
+  const weight = 1 - Math.exp(-elapsedMs / FUNDED_TIME_MS)
+  slot.fundedShare += weight * (isFunded - slot.fundedShare)
 }

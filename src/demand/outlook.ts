@@ -46,6 +46,11 @@ export class OutlookBook {
     this.#rates = { ...model.rates, globalRate: networkRate(countsOf(network)) }
   }
 
+  /** τ of the network: how long an order waits for its click, on average. */
+  get delayMs(): number {
+    return this.#model.delayMs
+  }
+
   of(pubId: number, merchId: number): PairOutlook {
     const pair = this.#pairs.get(pairKey(pubId, merchId)) ?? this.#none
     const merchant = this.#merchants.get(merchId) ?? this.#none

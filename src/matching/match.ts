@@ -19,6 +19,8 @@ export interface MatchInput {
   readonly listings: readonly ListingRow[] // one per merchant
   readonly campaigns: readonly PayingCampaignRow[] // live ones of those merchants
   readonly outlookOf: (pubId: number, merchId: number) => PairOutlook
+  /** Of the last day, as this node saw it; null: it does not serve readers. */
+  readonly fundedShareOf: (campaignId: number) => number | null
   readonly linkUrl: string
 }
 
@@ -50,7 +52,7 @@ export function matchedProducts(input: MatchInput): MatchedProduct[] {
 function bestCpcMicros(
   campaigns: readonly PayingCampaignRow[],
   listing: ListingRow,
-  { publisher, outlookOf }: MatchInput,
+  { publisher, outlookOf, fundedShareOf }: MatchInput,
 ): number {
   if (!listing.is_in_stock || !listing.is_fresh) return 0
   const reserve = Math.max(PLATFORM_RESERVE, publisher.floor_micros)
@@ -59,7 +61,8 @@ function bestCpcMicros(
     const terms = payTerms(campaign)
     if (terms.model === 'cpc' && terms.bidMicros < reserve) return 0
     const share = publisher.share_ppm / PPM
-    return predictCpc(terms, { ...pair, share, fundedShare: campaign.is_funded ? 1 : 0 }).meanMicros
+    const fundedShare = fundedShareOf(campaign.campaign_id) ?? (campaign.is_funded ? 1 : 0)
+    return predictCpc(terms, { ...pair, share, fundedShare }).meanMicros
   })
   return Math.round(Math.max(0, ...values))
 }

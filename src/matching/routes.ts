@@ -16,11 +16,12 @@ export interface MatchDeps {
   readonly keys: KeyGuard
   readonly linkUrl: string
   readonly outlookOf: (pubId: number, merchId: number) => PairOutlook
+  readonly fundedShareOf: (campaignId: number) => number | null
   readonly now: () => Date
 }
 
 export const matchRoutes =
-  ({ db, keys, linkUrl, outlookOf, now }: MatchDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, linkUrl, outlookOf, fundedShareOf, now }: MatchDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/product_match/clickmate/exclusive_links/',
@@ -43,7 +44,8 @@ export const matchRoutes =
         const { pub_id: pubId } = publisher
         const campaigns =
           merchIds.length === 0 ? [] : await listPayingCampaigns(db, { pubId, merchIds, now: at })
-        const input = { publisher, query, listings, campaigns, outlookOf, linkUrl }
+        const sources = { outlookOf, fundedShareOf, linkUrl }
+        const input = { publisher, query, listings, campaigns, ...sources }
         return { data: matchedProducts(input) }
       },
     )

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { testDatabase } from '../../test/database.ts'
+import { sql } from '../platform/sql.ts'
+import { listAccounts } from './budget-account.ts'
+import { LeaseBook } from './lease.ts'
+import { startLeaseLoop } from './lease-loop.ts'
+
+const PRICE = 100_000
+const NOON = Date.parse('2026-04-13T12:00:00Z')
+
+async function makeLoop(t: TestContext, budgetMicros = 1_000 * PRICE) {
+  const db = await testDatabase(t)
+  await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
+  await db.run(sql`insert into campaign (merch_id, model, bid_micros, daily_budget_micros)
+    values (1, 'cpc', ${PRICE}, ${budgetMicros})`)
+  await db.run(sql`insert into node (node_id, host, pid, roles) values (1, 'here', 1, 'edge')`)
+  const book = new LeaseBook()
+  const budgetOk = new Uint8Array(1)
+  const clock = { wallMs: NOON, monotonicMs: 0 }
+  const campaign = { campaignId: 1, index: 0, isCapped: true, priceMaxMicros: PRICE }
+  const take = (budgetVersion: string) =>
+    book.setCampaigns([{ ...campaign, budgetVersion }], { budgetOk, nowMs: clock.wallMs })
+  take('1')
+  const errors: unknown[] = []
+  const loop = startLeaseLoop({
+    ...{ book, db, identity: { nodeId: 1, incarnation: '1' } },
+    now: () => clock.wallMs,
+    monotonic: () => clock.monotonicMs,
+    onError: (error) => errors.push(error),
+  })
+  t.after(() => loop.close())
+  await loop.firstTurn
+  const reserve = () => book.reserve(1, PRICE, clock.wallMs)
+  return { db, book, budgetOk, clock, loop, errors, take, reserve }
+}
+
+/** Waits for the loop's next turns; fails with the test's own time limit. */
+async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await sleep(10)
+}
+
+test('after the first turn a campaign is funded, its accounts are open', async (t) => {
+  const { db, budgetOk, reserve, errors } = await makeLoop(t)
+  assert.equal(budgetOk[0], 1)
+  assert.equal(typeof reserve(), 'number')
+  const days = (await listAccounts(db, { campaignId: 1, limitRows: 9 })).map(({ day }) => day)
+  assert.deepEqual(days, [null, '2026-04-13'])
+  assert.deepEqual(errors, [])
+})
+
+test('a lease is refilled as it is spent, and what is spent in all is the budget', async (t) => {
+  const { reserve, clock, budgetOk } = await makeLoop(t, 350 * PRICE)
+  let clicks = 0
+  await until(() => {
+    while (reserve() !== null) clicks += 1
+    clock.wallMs += 50
+    clock.monotonicMs += 50
+    return clicks === 350
+  })
+  assert.equal(budgetOk[0], 0)
+})
+
+test('a wall clock set back ends the leases; the next turn renews them', async (t) => {
+  const { reserve, clock } = await makeLoop(t)
+  clock.wallMs -= 3_600_000
+  clock.monotonicMs += 1_000
+  assert.equal(typeof reserve(), 'number') // Until the jump is noticed, a second at most.
+  await until(() => reserve() === null)
+  await until(() => reserve() !== null)
+})
+
+test('a node declared dead funds nothing more and says so', async (t) => {
+  const { db, reserve, budgetOk, errors, take } = await makeLoop(t)
+  await db.run(sql`update node set closed_incarnation = 1 where node_id = 1`)
+  take('2') // Asks at once because the budget changed.
+  await until(() => errors.length > 0)
+  assert.match(String(errors[0]), /declared dead/)
+  assert.equal(reserve(), null)
+  assert.equal(budgetOk[0], 0)
+})
+
+test('after close nothing is spent and nothing is asked', async (t) => {
+  const { db, loop, reserve } = await makeLoop(t)
+  await loop.close()
+  assert.equal(reserve(), null)
+  const requestNo = () => db.row<{ request_no: string }>(sql`select request_no from lease`)
+  const before = await requestNo()
+  await sleep(1_100)
+  assert.deepEqual(await requestNo(), before)
+})
