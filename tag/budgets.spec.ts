@@ -31,6 +31,16 @@ test('the tags keep their size budgets', async (t) => {
   assert.ok(isWithinBudget, lines.join('\n'))
 })
 
+test('a tag one byte over its budget fails the build, with its name', () => {
+  const entry = { file: 'souk.js', immutable_file: '', bytes: 9, integrity: '' }
+  const over = { ...entry, gzip_bytes: 4001, budget_gzip_bytes: 4000 }
+  const { lines, isWithinBudget } = reportSizes({ 'souk.js': over })
+  assert.equal(isWithinBudget, false)
+  assert.match(lines[0] ?? '', /^souk\.js: 4001 bytes gzip \(budget 4000, OVER\)/)
+  const full = { ...over, gzip_bytes: 4000 }
+  assert.equal(reportSizes({ 'souk.js': full }).isWithinBudget, true)
+})
+
 test('a versioned file is what its name, its hash and the manifest say', async () => {
   const manifest = await buildTags()
   const folder = join(import.meta.dirname, '../dist/tag')

@@ -4,10 +4,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { checkPage } from '../src/check-page/check-page.ts'
+import { type CheckPageResult, checkPage } from '../src/check-page/check-page.ts'
 import { renderCheckPage } from '../src/check-page/render.ts'
 import { sql } from '../src/platform/sql.ts'
 import { CHROMIUM, needProgram } from '../test/machine.ts'
+import { souk, soukExit } from '../test/souk.ts'
 import { startNetwork } from './testing/network.ts'
 
 const network = await startNetwork({ after })
@@ -118,6 +119,25 @@ test('refused consent, other link tags and an unknown publisher are reported', a
     `${unknown.blocked}`,
   )
   assert.equal(unknown.totals.links, 0)
+})
+
+test('souk check-page says what a click earns, and finds the publisher by its domain', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'souk-check-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const { dataDir, databaseUrl, port } = app.config
+  const env = { SOUK_DATA: dataDir, DATABASE_URL: databaseUrl ?? '', PORT: String(port) }
+  const picture = join(folder, 'page.png')
+  const args = ['check-page', publish(ARTICLE), '--screenshot', picture]
+  const result = await souk<CheckPageResult>(env, ...args)
+  assert.equal(result.publisher, 'daily')
+  // One bidder pays the reserve of a cent; three quarters are the publisher's.
+  assert.deepEqual(
+    result.links.map(({ earns }) => earns),
+    ['0.0075', '0.0075', null, null],
+  )
+  assert.equal(result.screenshot, picture)
+  const { stdout } = await soukExit(env, 0, ...args)
+  assert.match(stdout, /4 links: 3 auctioned/)
 })
 
 test('a page that does not load is said so', async () => {
