@@ -2,23 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { encodeBase62, MAX_ID } from '../src/platform/ids.ts'
-import {
-  DO_NOT_LINK,
-  judge,
-  LOCAL,
-  OTHER,
-  OURS,
-  RAW,
-  readSmartLink,
-  WRAPPED,
-} from './find-links.ts'
+import { DO_NOT_LINK, judge, LOCAL, OTHER, OURS, RAW, WRAPPED } from './find-links.ts'
 import type { PageSettings, Service } from './settings.ts'
 
 const LINK = 'https://go.example'
 const service: Service = {
   _base: 'https://souk.example',
   _auction: 'https://auction.example',
-  _link: LINK,
+  _own: ['//go.example', '//souk.example', '//auction.example'],
   _brand: 'service',
   _publisherId: 7,
   _isLinkmate: true,
@@ -115,8 +106,8 @@ test('the short form gives the id it was made from', () => {
       const code = encodeBase62(id)
       // About one in a hundred looks like a word; it keeps its redirect at the click.
       const isWord = !/\d|[a-z][A-Z]/.test(code)
-      assert.equal(readSmartLink(`${LINK}/${code}`, LINK), isWord ? '' : id)
-      assert.equal(readSmartLink(`${LINK}/${code}/?u1=a`, LINK), isWord ? '' : id)
+      assert.equal(verdictOf(`${LINK}/${code}`), isWord ? OURS : id)
+      assert.equal(verdictOf(`${LINK}/${code}/?u1=a`), isWord ? OURS : id)
     }),
   )
 })
@@ -130,7 +121,7 @@ test('pages that share the link host are not taken for short forms', () => {
     'privacy-policy',
     'x',
   ]) {
-    assert.equal(readSmartLink(`${LINK}/${path}`, LINK), '', path)
+    assert.equal(verdictOf(`${LINK}/${path}`), OURS, path)
   }
 })
 

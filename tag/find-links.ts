@@ -5,7 +5,7 @@
  * query, or the id in base 62. Everything else under our addresses is ours but no smart link: the
  * wrapper `/link/` runs its auction at the click and must be left alone.
  */
-import type { PageSettings, Service } from './settings.ts'
+import { type PageSettings, type Service, withoutScheme } from './settings.ts'
 
 /** A smart link's auction id (digits, a string: it is longer than a number holds), or a reason. */
 export type Verdict = string
@@ -37,10 +37,10 @@ export const judge = (
 ): Verdict => {
   if (!host || !/^https?:/.test(href)) return OTHER
   if (/#donotlink$/i.test(href)) return DO_NOT_LINK
-  const id = readSmartLink(href, _service._link)
-  if (id) return id
-  for (const address of [_service._base, _service._auction, _service._link]) {
-    if (withoutScheme(href).startsWith(`${withoutScheme(address)}/`)) return OURS
+  for (const address of _service._own) {
+    const own = `${address}/`
+    const path = withoutScheme(href)
+    if (path.startsWith(own)) return readSmartLink(path.slice(own.length)) || OURS
     // Another tag has wrapped one of ours: taking it back would start a fight.
     if (href.includes(encodeURIComponent(address))) return WRAPPED
   }
@@ -52,21 +52,14 @@ export const judge = (
 const isUnder = (host: string, domain: string): boolean =>
   `.${host}`.endsWith(`.${domain.replace(/^www\./, '')}`)
 
-const withoutScheme = (address: string): string => address.replace(/^https?:/, '')
-
-/** The auction id in a smart link of this deployment; empty when it is none. */
-export const readSmartLink = (href: string, linkUrl: string): string => {
-  const [before, path] = withoutScheme(href).split(`${withoutScheme(linkUrl)}/`, 2)
-  const code = !before && /^(\w+)\/?([?#]|$)/.exec(path || '')
-  return code ? readCode(code[1] as string) : ''
-}
-
 /** Ids of our making are above 2^53 and so have 10 or 11 characters in base 62. */
 const SHORT_FORM = /^[1-9a-z][0-9a-z]{9,10}$/i
 /** A digit or a capital inside: a word such as `newsletter` may be a page on the same host. */
 const NO_WORD = /\d|[a-z][A-Z]/
 
-const readCode = (code: string): string => {
+/** The auction id in what follows one of our addresses; empty when it is no smart link. */
+const readSmartLink = (path: string): string => {
+  const code = /^(\w+)\/?([?#]|$)/.exec(path)?.[1] || ''
   let id = 0n
   if (/^[1-9]\d*$/.test(code)) id = BigInt(code)
   else if (SHORT_FORM.test(code) && NO_WORD.test(code)) {

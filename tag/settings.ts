@@ -29,7 +29,8 @@ export interface PageSettings {
 export interface Service {
   _base: string
   _auction: string
-  _link: string
+  /** Our addresses without their scheme, each once. */
+  _own: string[]
   _brand: string
   _publisherId: number
   _isLinkmate: boolean
@@ -51,13 +52,17 @@ interface PageTagFields {
 /** Reads the answer of `…/amp_config/?page_tag=1`; throws when it is not one. */
 export const readService = (answer: unknown, base: string): Service => {
   const { amp_config, page_tag = {} } = (answer as { data: [Configuration] }).data[0]
+  const _auction = page_tag.auction_url || base
   return {
     _base: base,
-    _auction: page_tag.auction_url || base,
-    _link: page_tag.link_url || base,
+    _auction,
+    _own: [...new Set([page_tag.link_url || base, base, _auction].map(withoutScheme))],
     _brand: page_tag.brand || 'service',
     _publisherId: amp_config.publisher_id,
     _isLinkmate: amp_config.linkmate_enabled,
     _domains: page_tag.domains || [],
   }
 }
+
+/** Links on an http page and links on an https page are the same links. */
+export const withoutScheme = (address: string): string => address.replace(/^https?:/, '')

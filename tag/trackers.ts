@@ -15,7 +15,7 @@ export const makeTrackers = ({ _consent }: Parts): FireTrackers => {
     for (const url of result?.tracker_urls?.[event] || []) {
       const key = event + url
       // Consent that the page does not know, the service has decided: it then gave no trackers.
-      if (_consent()._value === 'contextual' || fired.has(key) || !/^https?:/.test(url)) continue
+      if (_consent()._value === 'contextual' || fired.has(key)) continue
       fired.add(key)
       insertImage(url)
     }
