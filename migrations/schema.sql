@@ -65,6 +65,14 @@ create table api_key (
 CREATE INDEX api_key_uid ON api_key USING btree (uid);
 CREATE TRIGGER api_key_changed AFTER INSERT OR DELETE OR UPDATE OF is_enabled_by_user ON api_key FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
 
+create table api_key_place (
+  token_id integer not null,
+  place_hash bytea not null,
+  first_used_at timestamp with time zone not null,
+  constraint api_key_place_pkey PRIMARY KEY (token_id, place_hash),
+  constraint api_key_place_token_id_fkey FOREIGN KEY (token_id) REFERENCES api_key(token_id)
+);
+
 create table app_user (
   uid integer generated always as identity,
   email text not null,
@@ -482,6 +490,13 @@ create table node (
   constraint node_node_id_check CHECK (((node_id >= 1) AND (node_id <= 1023)))
 );
 
+create table notice_position (
+  name text not null,
+  change_id bigint not null default 0,
+  at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint notice_position_pkey PRIMARY KEY (name)
+);
+
 create table offer (
   offer_id bigint not null default nextval('offer_id_seq'::regclass),
   from_generation integer not null,
@@ -666,6 +681,23 @@ create table refused_intake (
 );
 CREATE INDEX refused_intake_merchant ON refused_intake USING btree (merch_id, at);
 
+create table report_delivery (
+  delivery_id integer generated always as identity,
+  pub_id integer not null,
+  target text not null,
+  endpoint text,
+  region text,
+  access_key text,
+  secret_key text,
+  is_gzip boolean not null default false,
+  delivered_at timestamp with time zone,
+  error text,
+  datetime_created timestamp with time zone not null default now(),
+  constraint report_delivery_pkey PRIMARY KEY (delivery_id),
+  constraint report_delivery_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id)
+);
+CREATE UNIQUE INDEX report_delivery_target ON report_delivery USING btree (pub_id, target);
+
 create table roas_multiplier (
   campaign_id integer not null,
   multiplier double precision not null,
@@ -775,6 +807,44 @@ create table traffic_hour (
   constraint traffic_hour_pkey PRIMARY KEY (pub_id, hour_of_week),
   constraint traffic_hour_hour_of_week_check CHECK (((hour_of_week >= 0) AND (hour_of_week <= 167)))
 );
+
+create table webhook (
+  webhook_id integer generated always as identity,
+  pub_id integer,
+  merch_id integer,
+  url text not null,
+  secret text not null,
+  events text[] not null,
+  state text not null default 'active'::text,
+  failures integer not null default 0,
+  notice text,
+  datetime_created timestamp with time zone not null default now(),
+  constraint webhook_pkey PRIMARY KEY (webhook_id),
+  constraint webhook_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
+  constraint webhook_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
+  constraint webhook_check CHECK (((pub_id IS NULL) <> (merch_id IS NULL))),
+  constraint webhook_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+CREATE INDEX webhook_merchant ON webhook USING btree (merch_id) WHERE (merch_id IS NOT NULL);
+CREATE INDEX webhook_publisher ON webhook USING btree (pub_id) WHERE (pub_id IS NOT NULL);
+
+create table webhook_delivery (
+  delivery_id bigint generated always as identity,
+  webhook_id integer not null,
+  event text not null,
+  notice_key text not null,
+  payload jsonb not null,
+  created_at timestamp with time zone not null,
+  due_at timestamp with time zone,
+  attempts integer not null default 0,
+  delivered_at timestamp with time zone,
+  status smallint,
+  error text,
+  constraint webhook_delivery_pkey PRIMARY KEY (delivery_id),
+  constraint webhook_delivery_webhook_id_notice_key_key UNIQUE (webhook_id, notice_key),
+  constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(webhook_id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_delivery_due ON webhook_delivery USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 create view current_offer as
  SELECT offer.offer_id,

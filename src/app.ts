@@ -18,12 +18,14 @@ import { edgeDocs } from './edge-docs.ts'
 import { edgeRoutes, noteDestination } from './edge-routes.ts'
 import { LogUnavailable } from './events/event-log.ts'
 import { healthRoutes } from './health-routes.ts'
+import { noteKeyPlace } from './key-notices.ts'
 import { dashboardLinkRoutes } from './links/dashboard-routes.ts'
 import { linkRoutes } from './links/routes.ts'
 import { matchRoutes } from './matching/routes.ts'
 import type { Node } from './node.ts'
 import { createHttp, type Http } from './platform/http.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
+import { reportRoutes } from './reports/routes.ts'
 import { startSchedules } from './schedules.ts'
 import { staticRoutes } from './static-routes.ts'
 import { dashboardStatsRoutes } from './stats/dashboard-routes.ts'
@@ -67,8 +69,7 @@ export async function startApp(node: Node): Promise<App> {
 /** All routes of the node's roles, not yet listening. */
 export async function buildHttp(node: Node): Promise<Http> {
   const { config, log, database: db } = node
-  const isApi = config.roles.has('api')
-  const isEdge = config.roles.has('edge')
+  const [isApi, isEdge] = [config.roles.has('api'), config.roles.has('edge')]
   const http = await createHttp({
     log,
     corsOrigins: config.corsOrigins,
@@ -82,6 +83,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     brandWords: config.brandWords,
     limits: buckets(config.rateLimits.key),
     now,
+    onUsed: noteKeyPlace(node),
   })
   const nextId = () => node.ids.next()
   const intake = { db, append: node.appender.append, nextId, now: node.now }
@@ -98,6 +100,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     await http.register(matchRoutes({ db, keys, linkUrl, outlookOf, fundedShareOf, now })) // 4.3
     await http.register(statsRoutes({ db, keys })) //                 4.4
     await http.register(resultRoutes({ db, keys })) // receipts, what if, no fill
+    await http.register(reportRoutes({ db, keys, now }))
     await http.register(intakeRoutes(intake)) // orders and returns, server to server
   }
   if (isEdge) {

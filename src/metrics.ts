@@ -34,6 +34,18 @@ export function makeMetrics() {
       labelNames: ['lane'],
       registers,
     }),
+    reconcileDifferences: new Gauge({
+      name: 'souk_reconcile_differences',
+      help: 'Figures that the last nightly reconciliation found to differ from the event log.',
+      registers,
+    }),
+    reconciledAt: new Gauge({
+      name: 'souk_reconcile_timestamp_seconds',
+      help: 'When the last nightly reconciliation ended.',
+      registers,
+    }),
+    webhooksDelivered: counter('souk_webhook_deliveries_total', 'Webhook deliveries answered.'),
+    webhooksDisabled: counter('souk_webhooks_disabled_total', 'Webhooks switched off.'),
     requests: new Histogram({
       name: 'souk_request_seconds',
       help: 'Time to answer, by route and status class.',

@@ -20,23 +20,20 @@ import { ExploringDay, nextEpsilonPpm } from './auction/regret.ts'
 import { fitNightly } from './demand/learn-store.ts'
 import { stepRoasMultipliers } from './demand/roas-store.ts'
 import { learnTraffic } from './demand/traffic-store.ts'
+import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
 import { sql } from './platform/sql.ts'
+import type { Schedule } from './schedule.ts'
 
 const DAY_MS = 86_400_000
 /** Idempotency keys are kept 24 hours (decisions 4.1). */
 const IDEMPOTENCY_HOURS = 24
 /** The key that made a session's hash is thrown away after 30 days: nothing can match it then. */
 const SESSION_DAYS = 60
+/** A night's reconciliation must not keep the minute's webhooks waiting. */
+const JOBS_AT_ONCE = 4
 /** Deleted at once: short transactions, however much there is to forget. */
 const DELETE_ROWS = 10_000
-
-interface Schedule {
-  readonly task: string
-  /** Minute, hour, day, month, weekday; UTC. */
-  readonly cron: string
-  readonly work: (node: Node) => Promise<unknown>
-}
 
 export const SCHEDULES: readonly Schedule[] = [
   {
@@ -63,6 +60,7 @@ export const SCHEDULES: readonly Schedule[] = [
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetResponses },
   { task: 'forget_page_sessions', cron: '50 3 * * *', work: forgetPageSessions },
+  ...MONEY_SCHEDULES,
 ]
 
 /** Starts the schedules on this node's pool. */
@@ -75,7 +73,7 @@ export async function startSchedules(node: Node): Promise<{ close(): Promise<voi
     pgPool: node.database.pool,
     taskList,
     parsedCronItems: parseCronItems(items),
-    concurrency: 1,
+    concurrency: JOBS_AT_ONCE,
     noHandleSignals: true,
     logger: new Logger(() => (level, message) => {
       // Its daily business is nobody's news; what failed is.

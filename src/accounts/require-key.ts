@@ -30,8 +30,14 @@ declare module 'fastify' {
 interface KeyedRequest {
   readonly method: string
   readonly headers: { readonly authorization?: string | undefined }
+  readonly clientAddress?: string
   keyHolder?: KeyHolder
 }
+
+export type OnKeyUsed = (
+  holder: KeyHolder,
+  use: { readonly key: string; readonly address: string; readonly at: Date },
+) => void
 
 /** The database keeps a use a minute; in between this remembers the last ones exactly. */
 const LAST_USES_MAX = 10_000
@@ -48,8 +54,10 @@ export function makeKeyGuard(options: {
   brandWords: readonly string[]
   limits: TokenBuckets | null
   now: () => Date
+  /** Told of each use of a key, with the key itself; must not throw. */
+  onUsed?: OnKeyUsed
 }): KeyGuard {
-  const { db, brandWords, limits, now } = options
+  const { db, brandWords, limits, now, onUsed } = options
   const lastUses = new LRUCache<number, Date>({ max: LAST_USES_MAX })
 
   const findHolder = async (request: KeyedRequest): Promise<KeyHolder> => {
@@ -63,7 +71,9 @@ export function makeKeyGuard(options: {
     takeToken(limits, String(tokenId), at)
     const datetime_last_used = later(storedUse, lastUses.get(tokenId) ?? null)
     if (isRecorded) lastUses.set(tokenId, at)
-    return { tokenId, uid, pubIds, record: { ...record, datetime_last_used } }
+    const holder = { tokenId, uid, pubIds, record: { ...record, datetime_last_used } }
+    onUsed?.(holder, { key, address: request.clientAddress ?? '', at })
+    return holder
   }
   const require = async (request: KeyedRequest) => {
     request.keyHolder = await findHolder(request)

@@ -157,3 +157,20 @@ export function findSessionUser(
 export async function deleteSession(db: Db, tokenHash: Buffer): Promise<void> {
   await db.run(sql`delete from dashboard_session where token_hash = ${tokenHash}`)
 }
+
+/** Notes a place of use; whether it is new, and whether it is the key's first one. */
+export async function insertKeyPlace(
+  db: Db,
+  use: { readonly tokenId: number; readonly place: Buffer; readonly now: Date },
+): Promise<{ readonly isNew: boolean; readonly isFirst: boolean }> {
+  const row = await db.row<{ is_new: boolean; is_first: boolean }>(sql`
+    with noted as (
+      insert into api_key_place (token_id, place_hash, first_used_at)
+      values (${use.tokenId}, ${use.place}, ${use.now})
+      on conflict do nothing
+      returning token_id
+    )
+    select exists (select from noted) as is_new,
+      not exists (select from api_key_place where token_id = ${use.tokenId}) as is_first`)
+  return { isNew: row?.is_new === true, isFirst: row?.is_first === true }
+}

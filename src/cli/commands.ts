@@ -19,6 +19,7 @@ import {
   MERCHANT_SETTINGS,
   PUBLISHER_SETTINGS,
 } from './settings.ts'
+import { STATEMENT_COMMANDS } from './statement-commands.ts'
 
 type Accounts = typeof import('./accounts.ts')
 type Demand = typeof import('./demand.ts')
@@ -282,6 +283,7 @@ export const COMMANDS: readonly CommandSpec<unknown>[] = [
   ...CATALOG_COMMANDS,
   ...LINK_COMMANDS,
   ...MONEY_COMMANDS,
+  ...STATEMENT_COMMANDS,
   ...PROOF_COMMANDS,
   ...EVALUATION_COMMANDS,
   ...TOOL_COMMANDS,

@@ -55,7 +55,7 @@ interface Cursor {
 
 const START: Cursor = { part: 'click', day: '0001-01-01', eventId: '0' }
 
-/** A cursor is `click 2026-03-02 123`; anything else starts over, as an unknown one must not fail. */
+/** A cursor is `click 2026-03-02 123`; anything else starts over: an unknown one must not fail. */
 function readCursor(cursor: string | null): Cursor {
   const match = /^(click|seen) (\d{4}-\d{2}-\d{2}) (\d{1,19})$/.exec(cursor ?? '')
   if (match === null) return START

@@ -60,7 +60,8 @@ async function writeFile(
   const counted = { rows: 0 }
   const draft = `${path}.${process.pid}.part`
   try {
-    const lines = Readable.from(reportLines(source, request, counted))
+    const days = { ...request, dayFrom: request.day, dayTo: request.day }
+    const lines = Readable.from(rangeLines(source, days, counted))
     // Node's gzip writes no time and no name: equal rows are equal bytes.
     if (request.isGzip) await pipeline(lines, createGzip(), createWriteStream(draft))
     else await pipeline(lines, createWriteStream(draft))
@@ -71,25 +72,17 @@ async function writeFile(
   return counted.rows
 }
 
-/** The text of one day's file, a page at a time. */
-export async function* reportLines(
+/** The text of a file of some days, a page at a time. */
+export async function* rangeLines(
   source: ReportSource,
-  request: Pick<ExportRequest, 'pubId' | 'report' | 'now'> & { readonly day: string },
+  request: Omit<ReportRequest, 'cursor' | 'limitRows'> & { readonly report: ReportName },
   counted: { rows: number } = { rows: 0 },
 ): AsyncGenerator<string> {
-  const { pubId, report, day, now } = request
+  const { report, ...wanted } = request
   yield csvLine(REPORT_COLUMNS[report])
   let cursor: string | null = null
   do {
-    const page: ReportRequest = {
-      pubId,
-      dayFrom: day,
-      dayTo: day,
-      cursor,
-      limitRows: PAGE_ROWS,
-      now,
-    }
-    const { rows, next } = await source.page(report, page)
+    const { rows, next } = await source.page(report, { ...wanted, cursor, limitRows: PAGE_ROWS })
     counted.rows += rows.length
     if (rows.length > 0) yield rows.map(csvLine).join('')
     cursor = next

@@ -134,7 +134,7 @@ async function findOwners(
   }
 }
 
-/** Appends the partitions that differ from what is shown; the number of rows in those that do not. */
+/** Appends the partitions that differ from what is shown; how many rows the others have. */
 async function appendPartitions(
   deps: IntakeDeps,
   network: string,

@@ -1,4 +1,4 @@
-/** What an import from another network needs to know: whose click, which publisher, what is there. */
+/** What an import from another network must know: whose click, which publisher, what is there. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 

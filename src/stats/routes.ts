@@ -1,9 +1,9 @@
 /** Interface 4.4: a publisher's daily figures, what they said before, and why they changed. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { findPublisher } from '../accounts/publisher-store.ts'
-import { holderOf, type KeyGuard, requireOwnPublisher } from '../accounts/require-key.ts'
+import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
+import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
 import { ErrorEnvelope } from '../platform/envelope.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 import {
@@ -44,7 +44,7 @@ export const statsRoutes =
       },
       async (request) => {
         const pubId = request.params.pub_id
-        await requireOwn(db, request, pubId)
+        await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const wanted = readStatsQuery(pubId, request.query)
         return {
           date: { date_from: midnight(wanted.dayFrom), date_to: midnight(wanted.dayTo) },
@@ -68,7 +68,7 @@ export const statsRoutes =
       },
       async (request) => {
         const pubId = request.params.pub_id
-        await requireOwn(db, request, pubId)
+        await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const { since: text, cursor = '0', limit: limitRows = LIMIT_MAX } = request.query
         const since = parseTimestamp(text)
         if (since === null) throw badRequest([{ field: 'since', rule: TIMESTAMP_RULE }])
@@ -76,19 +76,6 @@ export const statsRoutes =
       },
     )
   }
-
-/** Throws 404 when there is no such publisher, 403 when it is somebody else's. */
-async function requireOwn(
-  db: Db,
-  request: Parameters<typeof holderOf>[0],
-  pubId: number,
-): Promise<void> {
-  const holder = holderOf(request)
-  if (!holder.pubIds.includes(pubId) && (await findPublisher(db, pubId)) === null) {
-    throw new ApiError('notFound', { message: `No publisher ${pubId}` })
-  }
-  requireOwnPublisher(holder, pubId)
-}
 
 /** The answer's form of a day (decisions 4.4): `2026-03-02 00:00:00`. */
 function midnight(day: string): string {

@@ -1,0 +1,53 @@
+/**
+ * From where is a key used? Its owner may want to know when that is somewhere new.
+ *
+ * A place is the caller's network (IPv4 /24, IPv6 /48), kept only as a hash that the key itself
+ * makes: without the key, which is never stored, nobody can tell which network it was.
+ */
+import { createHmac } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
+import type { Db } from '../platform/postgres.ts'
+import { insertKeyPlace } from './store.ts'
+
+const IPV4_PREFIX = 24
+const IPV6_PREFIX = 48
+/** Places seen lately, so that a busy key costs no query a call. */
+const PLACES_MAX = 100_000
+
+export interface KeyUse {
+  readonly tokenId: number
+  readonly key: string
+  readonly address: string
+  readonly now: Date
+}
+
+export class KeyPlaces {
+  readonly #seen = new LRUCache<string, true>({ max: PLACES_MAX })
+  readonly #db: Db
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** True when the key was used before, but never from this network. */
+  async isNew({ tokenId, key, address, now }: KeyUse): Promise<boolean> {
+    const place = createHmac('sha256', key).update(networkOf(address)).digest()
+    const id = `${tokenId} ${place.toString('base64')}`
+    if (this.#seen.has(id)) return false
+    const { isNew, isFirst } = await insertKeyPlace(this.#db, { tokenId, place, now })
+    this.#seen.set(id, true)
+    return isNew && !isFirst
+  }
+}
+
+/** The network of an address; text that is none stands for itself. */
+function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  const bits = parsed.kind() === 'ipv4' ? IPV4_PREFIX : IPV6_PREFIX
+  return parsed
+    .toByteArray()
+    .slice(0, bits / 8)
+    .join('.')
+}

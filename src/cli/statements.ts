@@ -1,0 +1,224 @@
+/** Commands on statements, payouts, who owes, webhooks and scheduled deliveries. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { requireMerchant } from '../catalog/merchant-store.ts'
+import { listAgeing } from '../ledger/ageing.ts'
+import { issueStatements, listStatements } from '../ledger/statement-store.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
+import { formatExact } from '../platform/money.ts'
+import { parseWebUrl } from '../platform/url.ts'
+import { createWebhook } from '../reports/create-webhook.ts'
+import { deliverReports, readBucket } from '../reports/deliver-reports.ts'
+import {
+  deleteReportDelivery,
+  listReportDeliveries,
+  upsertReportDelivery,
+} from '../reports/delivery-store.ts'
+import { queuePayouts } from '../reports/make-notices.ts'
+import { payoutFile } from '../reports/payout-file.ts'
+import {
+  findStatementDetail,
+  statementCsv,
+  statementPage,
+  toStatementRecord,
+} from '../reports/statement-record.ts'
+import { toWebhookRecord } from '../reports/webhook-schema.ts'
+import {
+  deleteWebhook,
+  enableWebhook,
+  listWebhooks,
+  replayDelivery,
+  type WebhookOwner,
+} from '../reports/webhook-store.ts'
+import type { CommandContext } from './command.ts'
+import { requirePublisher } from './reports.ts'
+
+export async function issueStatementsCommand(context: CommandContext) {
+  const db = await context.database()
+  const now = context.now()
+  const issued = await issueStatements(db, { now })
+  await queuePayouts(db, issued, now)
+  return { issued: issued.map(toStatementRecord) }
+}
+
+export async function listStatementsCommand(
+  context: CommandContext,
+  { publisher }: { readonly publisher: string },
+) {
+  const { pub_id: pubId } = await requirePublisher(context, publisher)
+  return (await listStatements(await context.database(), pubId)).map(toStatementRecord)
+}
+
+/** Writes a month's statement as CSV and as a page to print. */
+export async function writeStatementCommand(
+  context: CommandContext,
+  options: { readonly publisher: string; readonly month: string; readonly out: string },
+) {
+  const month = requireMonth(options.month)
+  const { pub_id: pubId, name, slug } = await requirePublisher(context, options.publisher)
+  const statement = await findStatementDetail(await context.database(), { pubId, month })
+  if (statement === null) {
+    throw new ApiError('notFound', { message: `No statement of ${month} was issued to ${slug}` })
+  }
+  await mkdir(options.out, { recursive: true })
+  const files = [
+    [join(options.out, `${slug}_statement_${month}.csv`), statementCsv(statement)],
+    [join(options.out, `${slug}_statement_${month}.html`), statementPage(statement, name)],
+  ] as const
+  for (const [path, text] of files) await writeFile(path, text)
+  return { ...statement, files: files.map(([path]) => path) }
+}
+
+export async function payoutsCommand(
+  context: CommandContext,
+  options: { readonly month: string; readonly out: string },
+) {
+  const month = requireMonth(options.month)
+  const { text, rows, totalMicros } = await payoutFile(await context.database(), month)
+  await writeFile(options.out, text)
+  return { path: options.out, rows, total_usd: formatExact(totalMicros) }
+}
+
+export async function ageingCommand(context: CommandContext) {
+  return listAgeing(await context.database(), context.now())
+}
+
+interface OwnerOptions {
+  readonly publisher?: string
+  readonly merchant?: number
+}
+
+async function ownerOf(context: CommandContext, options: OwnerOptions): Promise<WebhookOwner> {
+  const { publisher, merchant } = options
+  if ((publisher === undefined) === (merchant === undefined)) {
+    throw badRequest([{ field: 'publisher', rule: 'either a publisher or a merchant is needed' }])
+  }
+  if (publisher !== undefined) {
+    return { pubId: (await requirePublisher(context, publisher)).pub_id }
+  }
+  const merchId = merchant ?? 0
+  await requireMerchant(await context.database(), merchId)
+  return { merchId }
+}
+
+export async function createWebhookCommand(
+  context: CommandContext,
+  options: OwnerOptions & { readonly url: string; readonly event: readonly string[] },
+) {
+  const owner = await ownerOf(context, options)
+  const { url, event: events } = options
+  const { webhook, secret } = await createWebhook(await context.database(), { owner, url, events })
+  return { ...toWebhookRecord(webhook), ...ownerFields(webhook), secret }
+}
+
+export async function listWebhooksCommand(context: CommandContext) {
+  const found = await listWebhooks(await context.database(), null)
+  return found.map((webhook) => ({ ...toWebhookRecord(webhook), ...ownerFields(webhook) }))
+}
+
+function ownerFields(webhook: { pub_id: number | null; merch_id: number | null }) {
+  return { pub_id: webhook.pub_id, merch_id: webhook.merch_id }
+}
+
+export async function enableWebhookCommand(
+  context: CommandContext,
+  { webhook: webhookId }: { readonly webhook: number },
+) {
+  const db = await context.database()
+  const webhook = await enableWebhook(db, { webhookId, owner: null, now: context.now() })
+  if (webhook === null) throw new ApiError('notFound', { message: `No webhook ${webhookId}` })
+  return toWebhookRecord(webhook)
+}
+
+export async function deleteWebhookCommand(
+  context: CommandContext,
+  { webhook: webhookId }: { readonly webhook: number },
+) {
+  const db = await context.database()
+  if (await deleteWebhook(db, { webhookId, owner: null })) return { webhook_id: webhookId }
+  throw new ApiError('notFound', { message: `No webhook ${webhookId}` })
+}
+
+export async function replayWebhookCommand(
+  context: CommandContext,
+  { delivery: deliveryId }: { readonly delivery: string },
+) {
+  const db = await context.database()
+  const isKnown =
+    /^[1-9]\d{0,17}$/.test(deliveryId) &&
+    (await replayDelivery(db, { deliveryId, owner: null, now: context.now() }))
+  if (!isKnown) throw new ApiError('notFound', { message: `No delivery ${deliveryId}` })
+  return { delivery_id: deliveryId }
+}
+
+export async function createDeliveryCommand(
+  context: CommandContext,
+  options: {
+    readonly publisher: string
+    readonly to: string
+    readonly endpoint?: string
+    readonly region?: string
+    readonly accessKey?: string
+    readonly secretKey?: string
+    readonly gzip?: boolean
+  },
+) {
+  const { pub_id } = await requirePublisher(context, options.publisher)
+  const target = readTarget(options)
+  const delivery_id = await upsertReportDelivery(await context.database(), {
+    pub_id,
+    target,
+    endpoint: options.endpoint ?? null,
+    region: options.region ?? null,
+    access_key: options.accessKey ?? null,
+    secret_key: options.secretKey ?? null,
+    is_gzip: options.gzip === true,
+  })
+  return { delivery_id, pub_id, target }
+}
+
+function readTarget(options: {
+  readonly to: string
+  readonly endpoint?: string
+  readonly accessKey?: string
+  readonly secretKey?: string
+}): string {
+  const { to, endpoint, accessKey, secretKey } = options
+  if (!/^[a-z0-9]+:\/\//i.test(to)) return resolve(to)
+  if (readBucket(to) === null) {
+    throw badRequest([{ field: 'to', rule: 'must be a folder, or s3://bucket/prefix' }])
+  }
+  if (accessKey === undefined || secretKey === undefined) {
+    throw badRequest([{ field: 'access-key', rule: 'storage needs --access-key and --secret-key' }])
+  }
+  if (endpoint !== undefined && parseWebUrl(endpoint) === null) {
+    throw badRequest([{ field: 'endpoint', rule: 'must be an http(s) address' }])
+  }
+  return to.replace(/\/$/, '')
+}
+
+export async function listDeliveriesCommand(context: CommandContext) {
+  const found = await listReportDeliveries(await context.database())
+  return found.map(({ access_key: _, secret_key: __, ...delivery }) => delivery)
+}
+
+export async function deleteDeliveryCommand(
+  context: CommandContext,
+  { delivery }: { readonly delivery: number },
+) {
+  if (await deleteReportDelivery(await context.database(), delivery)) {
+    return { delivery_id: delivery }
+  }
+  throw new ApiError('notFound', { message: `No delivery ${delivery}` })
+}
+
+/** What the schedule does, now. */
+export async function runDeliveriesCommand(context: CommandContext) {
+  const delivered = await deliverReports(await context.database(), context.now())
+  return { deliveries: delivered }
+}
+
+function requireMonth(month: string): string {
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) return month
+  throw badRequest([{ field: 'month', rule: 'must be a month such as 2026-03' }])
+}

@@ -1,0 +1,49 @@
+/** Who owes, how much, and since when: every merchant's debts that are due and not covered. */
+import { formatExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
+import { listMerchantsOf, settleMerchant } from './debt-store.ts'
+
+const DAY_MS = 86_400_000
+/** Upper ends of the usual columns of an ageing list; the last one is open. */
+const COLUMNS_DAYS = [30, 60, 90] as const
+
+export interface AgeingRow {
+  readonly merch_id: number
+  readonly owed_usd: string
+  readonly oldest_due_at: string | null
+  readonly up_to_30_days_usd: string
+  readonly up_to_60_days_usd: string
+  readonly up_to_90_days_usd: string
+  readonly over_90_days_usd: string
+  readonly credit_usd: string // paid, and not owed yet
+}
+
+/** One row per merchant that owes something or has money left. */
+export async function listAgeing(db: Db, now: Date): Promise<AgeingRow[]> {
+  const rows: AgeingRow[] = []
+  for (const merchId of await listMerchantsOf(db, null)) {
+    const { open, creditMicros } = await settleMerchant(db, { merchId, until: now })
+    if (open.length === 0 && creditMicros === 0) continue
+    const columns = [0n, 0n, 0n, 0n]
+    for (const { debt, owedMicros } of open) {
+      const ageDays = (now.getTime() - debt.dueAtMs) / DAY_MS
+      const found = COLUMNS_DAYS.findIndex((days) => ageDays <= days)
+      const column = found < 0 ? COLUMNS_DAYS.length : found
+      columns[column] = (columns[column] ?? 0n) + BigInt(owedMicros)
+    }
+    const [one = 0n, two = 0n, three = 0n, older = 0n] = columns
+    const oldestMs = Math.min(...open.map(({ debt }) => debt.dueAtMs))
+    rows.push({
+      merch_id: merchId,
+      owed_usd: formatExact(one + two + three + older),
+      oldest_due_at: open.length === 0 ? null : formatTimestamp(new Date(oldestMs)),
+      up_to_30_days_usd: formatExact(one),
+      up_to_60_days_usd: formatExact(two),
+      up_to_90_days_usd: formatExact(three),
+      over_90_days_usd: formatExact(older),
+      credit_usd: formatExact(creditMicros),
+    })
+  }
+  return rows
+}

@@ -1,0 +1,70 @@
+/** What is done by the clock about money: notices, statements, reports, reconciliation. */
+import { deleteOldRequests } from './attribution/intake-store.ts'
+import { reconcile } from './ledger/reconcile.ts'
+import { issueStatements } from './ledger/statement-store.ts'
+import type { Node } from './node.ts'
+import { guardedAgent } from './platform/fetch-guard.ts'
+import { utcDay } from './platform/timestamp.ts'
+import { deliverReports } from './reports/deliver-reports.ts'
+import { deliverWebhooks } from './reports/deliver-webhooks.ts'
+import { makeNotices, queuePayouts } from './reports/make-notices.ts'
+import type { Schedule } from './schedule.ts'
+
+const DAY_MS = 86_400_000
+/** Every night looks at the last week again: what was late is in the log by then. */
+const RECONCILE_DAYS = 8
+
+export const MONEY_SCHEDULES: readonly Schedule[] = [
+  { task: 'send_webhooks', cron: '* * * * *', work: sendWebhooks },
+  { task: 'issue_statements', cron: '30 2 * * *', work: issueAllStatements },
+  { task: 'reconcile', cron: '10 3 * * *', work: reconcileLastDays },
+  { task: 'deliver_reports', cron: '15 */6 * * *', work: sendReports },
+  { task: 'forget_intake_requests', cron: '45 * * * *', work: forgetRequests },
+]
+
+async function sendWebhooks({ database: db, config, log, metrics, now }: Node): Promise<void> {
+  await makeNotices(db, new Date(now()))
+  const agent = guardedAgent({ allowPrivate: config.allowPrivateFetch })
+  try {
+    const delivered = await deliverWebhooks({
+      db,
+      agent,
+      now: () => new Date(now()),
+      onDisabled: (webhook, notice) => {
+        metrics.webhooksDisabled.inc()
+        log.warn({ webhook, notice }, 'a webhook was switched off')
+      },
+    })
+    metrics.webhooksDelivered.inc(delivered)
+  } finally {
+    await agent.close()
+  }
+}
+
+async function issueAllStatements({ database, log, now }: Node): Promise<void> {
+  const at = new Date(now())
+  const issued = await issueStatements(database, { now: at })
+  await queuePayouts(database, issued, at)
+  if (issued.length > 0) log.info({ statements: issued.length }, 'statements issued')
+}
+
+async function reconcileLastDays({ database, log, metrics, now }: Node): Promise<void> {
+  const started = performance.now()
+  const from = utcDay(new Date(now() - (RECONCILE_DAYS - 1) * DAY_MS))
+  const { differences, events } = await reconcile(database, { from, to: utcDay(new Date(now())) })
+  metrics.reconcileDifferences.set(differences.length)
+  metrics.reconciledAt.set(now() / 1000)
+  const seconds = Math.round(performance.now() - started) / 1000
+  if (differences.length === 0) log.info({ events, seconds }, 'reconciled')
+  else log.error({ differences: differences.slice(0, 10), events, seconds }, 'does not reconcile')
+}
+
+async function sendReports({ database, log, now }: Node): Promise<void> {
+  for (const { error, target } of await deliverReports(database, new Date(now()))) {
+    if (error !== null) log.warn({ target, error }, 'reports were not delivered')
+  }
+}
+
+async function forgetRequests({ database, now }: Node): Promise<void> {
+  await deleteOldRequests(database, new Date(now()))
+}

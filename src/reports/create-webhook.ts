@@ -1,0 +1,25 @@
+/** A new webhook with its secret, for the API and the operator alike. */
+import { randomBytes } from 'node:crypto'
+import { badRequest } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { readEvents, webhookFaults } from './webhook.ts'
+import { insertWebhook, type Webhook, type WebhookOwner } from './webhook-store.ts'
+
+const SECRET_BYTES = 32 // The key of an HMAC-SHA256: as long as its output.
+
+/** Throws a 400 that names every fault. The secret is seen this once. */
+export async function createWebhook(
+  db: Db,
+  wanted: {
+    readonly owner: WebhookOwner
+    readonly url: string
+    readonly events: readonly string[]
+  },
+): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
+  const faults = webhookFaults(wanted)
+  if (faults.length > 0) throw badRequest(faults)
+  const secret = randomBytes(SECRET_BYTES).toString('base64url')
+  const events = readEvents(wanted.events)
+  const webhook = await insertWebhook(db, { ...wanted, events, secret })
+  return { webhook, secret }
+}

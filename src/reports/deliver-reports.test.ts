@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { deliverReports, readBucket } from './deliver-reports.ts'
+import {
+  listReportDeliveries,
+  type NewReportDelivery,
+  upsertReportDelivery,
+} from './delivery-store.ts'
+
+const NOW = new Date(START_MS + 86_400_000)
+
+const target = (changes: Partial<NewReportDelivery>): NewReportDelivery => ({
+  pub_id: 1,
+  target: '/nowhere',
+  endpoint: null,
+  region: null,
+  access_key: null,
+  secret_key: null,
+  is_gzip: false,
+  ...changes,
+})
+
+test('the last seven days of every report go to a folder and to storage, the same each time', async (t) => {
+  const db = await testDatabase(t)
+  const world = await makePublisherWorld(db)
+  const { pub_id } = world.publisher
+  const log = openFoldedLog(t, db)
+  const { seq: _, day: __, ...click } = new MoneyEvents().click('a', START_MS, { pubId: pub_id })
+  await log.append([click])
+  await log.fold()
+
+  const stored = new Map<string, { authorization: string; body: string }>()
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString('latin1')
+    const { authorization = '' } = request.headers
+    stored.set(`${request.method} ${request.url}`, { authorization, body })
+    response.writeHead(200).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const folder = await mkdtemp(join(tmpdir(), 'souk-delivery-'))
+  t.after(async () => {
+    server.closeAllConnections()
+    server.close()
+    await rm(folder, { recursive: true })
+  })
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await upsertReportDelivery(db, target({ pub_id, target: folder }))
+  await upsertReportDelivery(
+    db,
+    target({
+      pub_id,
+      target: 's3://reports-bucket/souk/daily',
+      endpoint,
+      region: 'eu-west-1',
+      access_key: 'AKIDEXAMPLE',
+      secret_key: 'secret',
+      is_gzip: true,
+    }),
+  )
+  const file = join(folder, 'file')
+  await writeFile(file, 'not a folder')
+  await upsertReportDelivery(db, target({ pub_id, target: file }))
+
+  const results = await deliverReports(db, NOW)
+  assert.deepEqual(
+    results.map(({ files, error }) => [files, error === null]),
+    [
+      [28, true],
+      [28, true],
+      [0, false],
+    ],
+  )
+  const names = await readdir(join(folder, 'gazette/2026/03'))
+  assert.equal(names.length, 12) // 1 to 3 March; the four days before are in February
+  const clicks = 'souk_log_files_clicks_20260302.csv'
+  const text = await readFile(join(folder, 'gazette/2026/03', clicks), 'utf8')
+  assert.equal(text.trim().split('\n').length, 2)
+
+  const path = `PUT /reports-bucket/souk/daily/gazette/2026/03/${clicks}.gz`
+  const first = stored.get(path)
+  assert.match(first?.authorization ?? '', /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/.*eu-west-1/)
+  assert.ok(first?.body.startsWith('\x1f\x8b'), 'gzip')
+  await deliverReports(db, NOW)
+  assert.equal(stored.get(path)?.body, first?.body)
+
+  const [good, , bad] = await listReportDeliveries(db)
+  assert.equal(good?.error, null)
+  assert.deepEqual(good?.delivered_at, NOW)
+  assert.match(bad?.error ?? '', /ENOTDIR|EEXIST/)
+  assert.equal(bad?.delivered_at, null)
+})
+
+test('a target is a folder or a bucket with a prefix', () => {
+  assert.equal(readBucket('s3://bucket'), 'bucket')
+  assert.equal(readBucket('s3://bucket/a/b/'), 'bucket/a/b')
+  for (const wrong of ['s3://', 's3://B', 's3://bucket/?x', '/folder', 'https://x']) {
+    assert.equal(readBucket(wrong), null, wrong)
+  }
+})

@@ -1,0 +1,105 @@
+/**
+ * Report files on schedule: the last seven days of every report, written anew each time, to a
+ * folder or to S3-compatible storage. Days that did not change give the same bytes again.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { AwsClient } from 'aws4fetch'
+import type { Db } from '../platform/postgres.ts'
+import { utcDay } from '../platform/timestamp.ts'
+import { listReportDeliveries, type ReportDelivery, recordDelivered } from './delivery-store.ts'
+import { type ExportedFile, exportReport } from './export.ts'
+import { openReports } from './read-report.ts'
+import { REPORT_NAMES } from './report.ts'
+
+/** Documented: each run rewrites the last seven days, today included. */
+const DAYS = 7
+const DAY_MS = 86_400_000
+const UPLOAD_MS = 120_000
+const ERROR_LENGTH_MAX = 500
+
+export interface DeliveredReports {
+  readonly deliveryId: number
+  readonly target: string
+  readonly files: number
+  readonly error: string | null
+}
+
+/** Delivers to all targets; one that fails does not keep the others waiting. */
+export async function deliverReports(db: Db, now: Date): Promise<DeliveredReports[]> {
+  const results: DeliveredReports[] = []
+  for (const delivery of await listReportDeliveries(db)) {
+    const { delivery_id: deliveryId, target } = delivery
+    let [files, error]: [number, string | null] = [0, null]
+    try {
+      files = await deliverTo(db, delivery, now)
+    } catch (cause) {
+      error = (cause instanceof Error ? cause.message : String(cause)).slice(0, ERROR_LENGTH_MAX)
+    }
+    await recordDelivered(db, { deliveryId, at: now, error })
+    results.push({ deliveryId, target, files, error })
+  }
+  return results
+}
+
+async function deliverTo(db: Db, delivery: ReportDelivery, now: Date): Promise<number> {
+  const bucket = readBucket(delivery.target)
+  if (bucket === null) return (await writeFiles(db, delivery, delivery.target, now)).length
+  const folder = await mkdtemp(join(tmpdir(), 'souk-reports-'))
+  try {
+    const files = await writeFiles(db, delivery, folder, now)
+    for (const { path } of files) {
+      await upload(delivery, `${bucket}/${relative(folder, path)}`, await readFile(path))
+    }
+    return files.length
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function writeFiles(
+  db: Db,
+  { pub_id: pubId, slug, is_gzip: isGzip }: ReportDelivery,
+  folder: string,
+  now: Date,
+): Promise<ExportedFile[]> {
+  const source = openReports(db, { pubId, now })
+  const dayFrom = utcDay(new Date(now.getTime() - (DAYS - 1) * DAY_MS))
+  const range = { pubId, slug, dayFrom, dayTo: utcDay(now), now, isGzip }
+  const files: ExportedFile[] = []
+  for (const report of REPORT_NAMES) {
+    files.push(...(await exportReport(source, folder, { ...range, report })))
+  }
+  return files
+}
+
+/** `bucket/prefix` of an s3:// target, null for a folder. */
+export function readBucket(target: string): string | null {
+  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[^/?#]+)*)\/?$/.exec(target)
+  return match === null ? null : `${match[1]}${match[2]}`
+}
+
+const DEFAULT_REGION = 'us-east-1'
+
+/** Path-style addresses: every S3-compatible storage has them. */
+async function upload(delivery: ReportDelivery, key: string, body: Buffer): Promise<void> {
+  const region = delivery.region ?? DEFAULT_REGION
+  const endpoint = delivery.endpoint ?? `https://s3.${region}.amazonaws.com`
+  const client = new AwsClient({
+    accessKeyId: delivery.access_key ?? '',
+    secretAccessKey: delivery.secret_key ?? '',
+    service: 's3',
+    region,
+    retries: 3,
+  })
+  const path = key.split('/').map(encodeURIComponent).join('/')
+  const answer = await client.fetch(`${endpoint.replace(/\/$/, '')}/${path}`, {
+    method: 'PUT',
+    body: new Uint8Array(body),
+    headers: { 'content-type': delivery.is_gzip ? 'application/gzip' : 'text/csv; charset=utf-8' },
+    signal: AbortSignal.timeout(UPLOAD_MS),
+  })
+  await answer.arrayBuffer()
+  if (!answer.ok) throw new Error(`${path}: the storage answered ${answer.status}`)
+}

@@ -1,0 +1,115 @@
+/**
+ * Sends what webhooks wait for: signed, a few at a time, again later when it failed, and not any
+ * more when nobody answers for long.
+ *
+ * A delivery is a POST of JSON with `X-Souk-Event`, `X-Souk-Delivery`, and the two headers that
+ * merchants' own requests carry (signed-request.ts), keyed with the webhook's secret. Any 2xx
+ * answer within ten seconds is a success; redirects are not followed, for a signature is meant
+ * for one address.
+ */
+import type { Dispatcher } from 'undici'
+import { SIGNATURE_HEADER, signBody, TIMESTAMP_HEADER } from '../attribution/signed-request.ts'
+import type { Db } from '../platform/postgres.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
+import { FAILURES_MAX, nextAttemptAt } from './webhook.ts'
+import {
+  type DueDelivery,
+  disableWebhook,
+  listDueDeliveries,
+  recordAttempt,
+} from './webhook-store.ts'
+
+const ANSWER_MS = 10_000
+const AT_ONCE = 8
+/** One run's work; what is left is due in the next. */
+const DELIVERIES_PER_RUN = 1_000
+const ERROR_LENGTH_MAX = 500
+
+export interface DeliverOptions {
+  readonly db: Db
+  readonly agent: Dispatcher
+  readonly now: () => Date
+  /** Told of each webhook that was switched off, for the operator's log. */
+  readonly onDisabled: (webhookId: number, notice: string) => void
+}
+
+/** Sends everything that is due; how many were delivered. */
+export async function deliverWebhooks(options: DeliverOptions): Promise<number> {
+  const due = await listDueDeliveries(options.db, {
+    now: options.now(),
+    limit: DELIVERIES_PER_RUN,
+  })
+  const silent = new Set<number>()
+  let delivered = 0
+  const queue = due.values()
+  const work = async () => {
+    for (const delivery of queue) {
+      // Switched off meanwhile: what is left waits until it is switched on.
+      if (silent.has(delivery.webhook_id)) continue
+      if (await deliver(options, delivery, silent)) delivered += 1
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return delivered
+}
+
+async function deliver(
+  { db, agent, now, onDisabled }: DeliverOptions,
+  delivery: DueDelivery,
+  silent: Set<number>,
+): Promise<boolean> {
+  const { status, error } = await post(agent, delivery, now())
+  const { delivery_id: deliveryId, webhook_id: webhookId } = delivery
+  const at = now()
+  const dueAt = error === null ? null : nextAttemptAt(delivery.attempts + 1, at)
+  const attempt = { deliveryId, webhookId, now: at, status, error, dueAt }
+  const failures = await recordAttempt(db, attempt)
+  if (error === null) return true
+  if (failures >= FAILURES_MAX) {
+    const notice = `Switched off after ${failures} failures in a row; the last one: ${error}`
+    silent.add(webhookId)
+    if (await disableWebhook(db, { webhookId, notice })) onDisabled(webhookId, notice)
+  }
+  return false
+}
+
+async function post(
+  agent: Dispatcher,
+  delivery: DueDelivery,
+  now: Date,
+): Promise<{ readonly status: number | null; readonly error: string | null }> {
+  const url = new URL(delivery.url)
+  const body = Buffer.from(
+    JSON.stringify({
+      event: delivery.event,
+      delivery_id: delivery.delivery_id,
+      created_at: formatTimestamp(delivery.created_at),
+      data: delivery.payload,
+    }),
+  )
+  const timestamp = String(Math.floor(now.getTime() / 1000))
+  try {
+    const answer = await agent.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'souk-webhook',
+        'x-souk-event': delivery.event,
+        'x-souk-delivery': delivery.delivery_id,
+        [TIMESTAMP_HEADER]: timestamp,
+        [SIGNATURE_HEADER]: signBody(delivery.secret, timestamp, body).toString('hex'),
+      },
+      body,
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    // The answer is of no interest, but its connection can be used again.
+    await answer.body.dump()
+    const { statusCode: status } = answer
+    return { status, error: status >= 200 && status < 300 ? null : `answered ${status}` }
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    return { status: null, error: message.slice(0, ERROR_LENGTH_MAX) }
+  }
+}

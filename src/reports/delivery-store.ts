@@ -1,0 +1,61 @@
+/** Where report files are delivered, in SQL. */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+export interface ReportDelivery {
+  readonly delivery_id: number
+  readonly pub_id: number
+  readonly slug: string
+  readonly target: string // a folder, or s3://bucket/prefix
+  readonly endpoint: string | null
+  readonly region: string | null
+  readonly access_key: string | null
+  readonly secret_key: string | null
+  readonly is_gzip: boolean
+  readonly delivered_at: Date | null
+  readonly error: string | null
+}
+
+export type NewReportDelivery = Omit<
+  ReportDelivery,
+  'delivery_id' | 'slug' | 'delivered_at' | 'error'
+>
+
+const COLUMNS = sql`delivery_id, pub_id, slug, target, endpoint, region, access_key, secret_key,
+  is_gzip, delivered_at, error`
+
+/** Adds a target, or changes how the same one is reached; its id. */
+export async function upsertReportDelivery(db: Db, wanted: NewReportDelivery): Promise<number> {
+  const row = await db.row<{ delivery_id: number }>(sql`
+    insert into report_delivery
+      (pub_id, target, endpoint, region, access_key, secret_key, is_gzip)
+    values (${wanted.pub_id}, ${wanted.target}, ${wanted.endpoint}, ${wanted.region},
+      ${wanted.access_key}, ${wanted.secret_key}, ${wanted.is_gzip})
+    on conflict (pub_id, target) do update set
+      endpoint = excluded.endpoint, region = excluded.region, access_key = excluded.access_key,
+      secret_key = excluded.secret_key, is_gzip = excluded.is_gzip, error = null
+    returning delivery_id`)
+  if (row === null) throw new Error('the delivery was not returned')
+  return row.delivery_id
+}
+
+export function listReportDeliveries(db: Db): Promise<ReportDelivery[]> {
+  return db.rows(sql`
+    select ${COLUMNS} from report_delivery join publisher using (pub_id) order by delivery_id`)
+}
+
+/** False when there is none such. */
+export async function deleteReportDelivery(db: Db, deliveryId: number): Promise<boolean> {
+  return (await db.run(sql`delete from report_delivery where delivery_id = ${deliveryId}`)) === 1
+}
+
+/** Writes down how a run went. */
+export async function recordDelivered(
+  db: Db,
+  run: { readonly deliveryId: number; readonly at: Date; readonly error: string | null },
+): Promise<void> {
+  await db.run(sql`
+    update report_delivery set error = ${run.error},
+      delivered_at = case when ${run.error}::text is null then ${run.at} else delivered_at end
+    where delivery_id = ${run.deliveryId}`)
+}

@@ -1,0 +1,107 @@
+/**
+ * Turns what happened into notices: sales and returns from the changes of figures, locks from the
+ * orders' own dates, payouts from statements.
+ *
+ * Each source is read from where the last run stopped, and a notice has a key of its own, so that
+ * one that is made twice is queued once.
+ */
+import { statementId } from '../ledger/statement.ts'
+import type { IssuedStatement } from '../ledger/statement-store.ts'
+import { formatExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
+import {
+  type ChangedOrder,
+  listChangedOrders,
+  listLockedOrders,
+  moveNoticePosition,
+  readNoticePosition,
+} from './notice-store.ts'
+import { hasWebhooks, type Notice, queueNotices } from './webhook-store.ts'
+
+const CHANGES_PER_ROUND = 1_000
+/** An order that locks at once (EPP) must be folded before its lock is looked for. */
+const FOLD_LAG_MS = 5 * 60_000
+
+/** Queues notices of everything since the last run; how many were queued. */
+export async function makeNotices(db: Db, now: Date): Promise<number> {
+  const isWanted = await hasWebhooks(db)
+  let queued = 0
+  for (;;) {
+    const position = await readNoticePosition(db, 'changes')
+    const changes = await listChangedOrders(db, {
+      after: position.changeId,
+      limit: CHANGES_PER_ROUND,
+    })
+    if (changes.lastId === null) break
+    if (isWanted) queued += await queueNotices(db, changes.orders.map(orderNotice), now)
+    await moveNoticePosition(db, 'changes', { changeId: changes.lastId, at: now })
+  }
+  const { at: after } = await readNoticePosition(db, 'locks')
+  const until = new Date(now.getTime() - FOLD_LAG_MS)
+  if (isWanted) {
+    const orders = await listLockedOrders(db, { after, until })
+    queued += await queueNotices(db, orders.map(lockNotice), now)
+  }
+  await moveNoticePosition(db, 'locks', { changeId: '0', at: until })
+  return queued
+}
+
+function orderNotice(order: ChangedOrder): Notice {
+  const isReturn = order.cause === 'return'
+  return {
+    event: isReturn ? 'order.returned' : 'order.attributed',
+    key: `${isReturn ? 'returned' : 'attributed'}:${order.event_id}:${order.order_event_id}`,
+    pubId: order.pub_id,
+    merchId: order.merch_id,
+    payload: {
+      ...orderPayload(order),
+      event_id: order.event_id,
+      revenue_usd: formatExact(order.change_revenue),
+      earnings_usd: formatExact(order.change_earnings),
+    },
+  }
+}
+
+function lockNotice(order: Omit<ChangedOrder, 'change_revenue' | 'change_earnings'>): Notice {
+  return {
+    event: 'order.locked',
+    key: `locked:${order.order_event_id}`,
+    pubId: order.pub_id,
+    merchId: order.merch_id,
+    payload: { ...orderPayload(order), locked_at: formatTimestamp(order.locks_at) },
+  }
+}
+
+function orderPayload(order: Omit<ChangedOrder, 'change_revenue' | 'change_earnings'>) {
+  return {
+    order_id: order.order_event_id,
+    checkout_id: order.order_id,
+    merch_id: order.merch_id,
+    pub_id: order.pub_id,
+    article_id: order.article_id,
+    click_id: order.click_id.toString('hex'),
+    locks_at: formatTimestamp(order.locks_at),
+  }
+}
+
+/** Queues a notice for each statement that pays something out. */
+export function queuePayouts(
+  db: Db,
+  statements: readonly IssuedStatement[],
+  now: Date,
+): Promise<number> {
+  const notices = statements
+    .filter(({ payoutMicros }) => payoutMicros > 0)
+    .map(({ pubId, month, payoutMicros }): Notice => {
+      const id = statementId(pubId, month)
+      return {
+        event: 'payout.ready',
+        key: `payout:${id}`,
+        pubId,
+        merchId: null,
+        payload: { statement_id: id, month, amount_usd: formatExact(payoutMicros) },
+      }
+    })
+  return queueNotices(db, notices, now)
+}

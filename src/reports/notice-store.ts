@@ -1,0 +1,92 @@
+/** What notices are made of, in SQL. */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+type NoticeSource = 'changes' | 'locks'
+
+export interface NoticePosition {
+  readonly changeId: string
+  readonly at: Date
+}
+
+/** How far a source was read. */
+export async function readNoticePosition(db: Db, name: NoticeSource): Promise<NoticePosition> {
+  const row = await db.row<{ change_id: string; at: Date }>(sql`
+    select change_id, at from notice_position where name = ${name}`)
+  if (row === null) throw new Error(`notice_position lacks ${name}`)
+  return { changeId: row.change_id, at: row.at }
+}
+
+export async function moveNoticePosition(
+  db: Db,
+  name: NoticeSource,
+  { changeId, at }: NoticePosition,
+): Promise<void> {
+  await db.run(sql`
+    update notice_position set change_id = ${changeId}, at = greatest(at, ${at})
+    where name = ${name}`)
+}
+
+export interface ChangedOrder {
+  readonly cause: string
+  readonly event_id: string
+  readonly order_event_id: string
+  readonly order_id: string
+  readonly merch_id: number
+  readonly pub_id: number
+  readonly article_id: number
+  readonly click_id: Buffer
+  readonly locks_at: Date
+  readonly change_revenue: string
+  readonly change_earnings: string
+}
+
+/** Orders that came to count, or came back, in the next changes; how far that reaches. */
+export async function listChangedOrders(
+  db: Db,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<{ readonly orders: ChangedOrder[]; readonly lastId: string | null }> {
+  const last = await db.row<{ last_id: string | null }>(sql`
+    select max(change_id) as last_id from (
+      select change_id from stats_change where change_id > ${after}
+      order by change_id limit ${limit}
+    ) as next`)
+  const lastId = last?.last_id ?? null
+  if (lastId === null) return { orders: [], lastId }
+  const orders = await db.rows<ChangedOrder>(sql`
+    select cause, event.id as event_id, bought.event_id as order_event_id, bought.order_id,
+      bought.merch_id, bought.pub_id, bought.article_id, bought.click_id, bought.locks_at,
+      case when cause = 'return' then -coalesce(back.revenue, 0) else bought.revenue_micros end
+        as change_revenue,
+      case when cause = 'return' then -coalesce(back.earnings, 0) else bought.earnings_micros end
+        as change_earnings
+    from stats_change change
+    cross join unnest(change.event_ids) as caused (id)
+    join event on event.day = change.day and event.id = caused.id
+    join merchant_order bought on bought.merch_id = event.merch_id
+      and bought.order_id = event.body->>'order_id'
+    left join lateral (
+      select sum(part.revenue_micros) as revenue, sum(part.earnings_micros) as earnings
+      from order_return_line part
+      where part.merch_id = bought.merch_id and part.order_id = bought.order_id
+        and part.return_id = event.body->>'return_id'
+    ) as back on true
+    where change_id > ${after} and change_id <= ${lastId} and cause in ('order', 'return')
+      and bought.pub_id = change.pub_id
+    order by change_id, event.id`)
+  return { orders, lastId }
+}
+
+/** Orders whose earnings locked within a time. */
+export function listLockedOrders(
+  db: Db,
+  { after, until }: { readonly after: Date; readonly until: Date },
+): Promise<Omit<ChangedOrder, 'change_revenue' | 'change_earnings'>[]> {
+  return db.rows(sql`
+    select 'lock' as cause, event_id, event_id as order_event_id, order_id, merch_id, pub_id,
+      article_id, click_id, locks_at
+    from merchant_order
+    where locks_at > ${after} and locks_at <= ${until} and pub_id is not null
+      and rejected_at is null and hold is null
+    order by locks_at, event_id`)
+}

@@ -1,0 +1,9 @@
+/** What the routes of reports, statements and webhooks stand on. */
+import type { KeyGuard } from '../accounts/require-key.ts'
+import type { Db } from '../platform/postgres.ts'
+
+export interface ReportDeps {
+  readonly db: Db
+  readonly keys: KeyGuard
+  readonly now: () => Date
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { parse } from 'csv-parse/sync'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { makeKeyGuard } from '../accounts/require-key.ts'
+import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
+import { issueStatements } from '../ledger/statement-store.ts'
+import { createHttp } from '../platform/http.ts'
+import { makeLogger } from '../platform/log.ts'
+import { sql } from '../platform/sql.ts'
+import { reportRoutes } from './routes.ts'
+
+const DAY_MS = 86_400_000
+
+async function start(t: TestContext) {
+  const db = await testDatabase(t)
+  const log = openFoldedLog(t, db)
+  const world = await makePublisherWorld(db)
+  const article = await world.addArticle('Ten mugs')
+  const clock = { now: new Date(START_MS + DAY_MS) }
+  const http = await createHttp({
+    log: makeLogger({ level: 'silent' }),
+    corsOrigins: [],
+    trustedProxies: [],
+    matchHot: () => null,
+  })
+  t.after(() => http.close())
+  const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
+  await http.register(reportRoutes({ db, keys, now: () => clock.now }))
+  const { pub_id: pubId } = world.publisher
+  const { merch_id: merchId } = world.merchant
+  const events = new MoneyEvents()
+  const own = <T extends StoredEvent>(event: T) => ({ ...event, merchId })
+  return {
+    ...world,
+    db,
+    clock,
+    events,
+    own,
+    merchId,
+    click: (name: string, fields: Partial<StoredEvent> = {}) =>
+      events.click(name, START_MS, { merchId, pubId, auctionId: article.auctionId, ...fields }),
+    tell: async (...batch: StoredEvent[]) => {
+      await log.append(batch.map(({ seq: _, day: __, ...event }) => event))
+      await log.fold()
+    },
+    get: async (path: string, headers: object = world.headers) => {
+      const url = `/api/v1/publishers/${pubId}/${path}`
+      const answer = await http.inject({ url, headers: { ...headers } })
+      const type = String(answer.headers['content-type'])
+      return {
+        status: answer.statusCode,
+        type,
+        text: answer.body,
+        json: type.startsWith('application/json') ? answer.json() : null,
+      }
+    },
+  }
+}
+
+const MARCH = 'date_from=2026-03-01&date_to=2026-03-31'
+
+test('a report comes page by page as JSON, and whole as CSV', async (t) => {
+  const s = await start(t)
+  await s.tell(s.click('a'), s.click('b'), s.click('c', { u1: '=1' }))
+  const first = await s.get(`reports/clicks/?${MARCH}&limit=2`)
+  assert.equal(first.status, 200)
+  assert.equal(first.json.rows.length, 2)
+  assert.equal(first.json.rows[0].is_click, 1)
+  const next = encodeURIComponent(first.json.next)
+  const second = await s.get(`reports/clicks/?${MARCH}&limit=2&cursor=${next}`)
+  assert.equal(second.json.rows.length, 1)
+  assert.equal(second.json.rows[0].click_u1_param, '=1', 'JSON is not a spreadsheet')
+
+  const file = await s.get(`reports/clicks/?${MARCH}&format=csv`)
+  assert.match(file.type, /^text\/csv/)
+  const rows = parse(file.text, { columns: true }) as Record<string, string>[]
+  assert.deepEqual(
+    rows.map((row) => row.click_u1_param),
+    ['', '', `'=1`],
+  )
+})
+
+test('wrong parameters, no key and foreign publishers are refused', async (t) => {
+  const s = await start(t)
+  for (const path of [
+    'reports/secrets/?date_from=2026-03-01&date_to=2026-03-31',
+    'reports/clicks/?date_from=2026-03-02&date_to=2026-03-01',
+    'reports/clicks/?date_from=2026-03-02',
+    'reports/clicks/?date_from=soon&date_to=2026-03-01',
+    'reports/clicks/?date_from=2020-01-01&date_to=2026-03-01',
+    `reports/clicks/?${MARCH}&limit=0`,
+    `reports/clicks/?${MARCH}&format=xml`,
+    'orders/abc/',
+    'statements/2026-13/',
+  ]) {
+    assert.equal((await s.get(path)).status, 400, path)
+  }
+  assert.equal((await s.get(`reports/clicks/?${MARCH}&cursor=nonsense`)).status, 200)
+  assert.equal((await s.get(`reports/clicks/?${MARCH}`, {})).status, 401)
+  const other = await makePublisherWorld(s.db, 'other')
+  assert.equal((await s.get(`reports/clicks/?${MARCH}`, other.headers)).status, 403)
+  assert.equal((await s.get('orders/1/', other.headers)).status, 403)
+})
+
+test('an order explains itself: evidence, lines, returns, state and ledger entries', async (t) => {
+  const s = await start(t)
+  const order = s.own(s.events.order('o1', START_MS, { click: 'b' }))
+  await s.tell(
+    s.click('a'),
+    s.click('b'),
+    order,
+    s.own(s.events.goodsBack('o1', START_MS + DAY_MS, { quantity: 1 })),
+  )
+  const { json } = await s.get(`orders/${order.id}/`)
+  const [told] = json.data
+  assert.deepEqual(
+    [told.checkout_id, told.state, told.attribution, told.evidence[0].verdict],
+    ['o1', 'PENDING', 'visitor', 'won'],
+  )
+  assert.deepEqual([told.earnings_usd, told.net_earnings_usd], ['55.00', '45.00'])
+  assert.deepEqual(
+    told.entries.map((line: { kind: string; account: string; amount_usd: string }) => [
+      line.kind,
+      line.account,
+      line.amount_usd,
+    ]),
+    [
+      ['order', 'merchant', '-55.00'],
+      ['order', 'publisher', '55.00'],
+      ['order', 'platform', '0.00'],
+      ['return', 'merchant', '10.00'],
+      ['return', 'publisher', '-10.00'],
+    ],
+  )
+  assert.equal((await s.get('orders/999999/')).status, 404)
+})
+
+test('a statement is issued once its month is over, and told in three forms', async (t) => {
+  const s = await start(t)
+  await s.db.run(sql`update merchant set name = '<Mugs & Co>' where merch_id = ${s.merchId}`)
+  const cpc = { model: MODEL.cpc, priceMicros: 80_000_000, reservedMicros: 80_000_000 }
+  const body = { reference: 'r', paid_on: '2026-03-03', amount_micros: 100_000_000 }
+  const payment = s.own(
+    s.events.at(START_MS + DAY_MS, { type: EVENT_TYPE.payment, body: JSON.stringify(body) }),
+  )
+  await s.tell(s.click('a', { ...cpc, sharePpm: 750_000 }), payment)
+  assert.deepEqual(await issueStatements(s.db, { now: new Date('2026-04-01T12:00:00Z') }), [])
+  const april = new Date('2026-04-02T00:30:00Z')
+  assert.equal((await issueStatements(s.db, { now: april })).length, 1)
+  assert.deepEqual(await issueStatements(s.db, { now: april }), [])
+
+  const { json } = await s.get('statements/2026-03/')
+  const id = `S${s.publisher.pub_id}-202603`
+  assert.deepEqual(json.data[0], {
+    statement_id: id,
+    pub_id: s.publisher.pub_id,
+    month: '2026-03',
+    opening_usd: '0.00',
+    released_usd: '60.00',
+    taken_back_usd: '0.00',
+    payout_usd: '60.00',
+    closing_usd: '0.00',
+    issued_at: '2026-04-02T00:30:00Z',
+    merchants: [
+      {
+        merch_id: s.merchId,
+        merchant: '<Mugs & Co>',
+        released_usd: '60.00',
+        taken_back_usd: '0.00',
+      },
+    ],
+  })
+  assert.equal((await s.get('statements/')).json.data.length, 1)
+  const file = await s.get('statements/2026-03/?format=csv')
+  const rows = parse(file.text, { columns: true }) as Record<string, string>[]
+  assert.deepEqual(
+    rows.map((row) => [row.item, row.released_usd || row.amount_usd]),
+    [
+      ['merchant', '60.00'],
+      ['opening', '0.00'],
+      ['released', '60.00'],
+      ['taken_back', '0.00'],
+      ['payout', '60.00'],
+      ['closing', '0.00'],
+    ],
+  )
+  const page = await s.get('statements/2026-03/?format=html')
+  assert.match(page.type, /^text\/html/)
+  assert.match(page.text, /&lt;Mugs &amp; Co&gt;/)
+  assert.ok(!page.text.includes('<Mugs'))
+  assert.ok(!page.text.includes('<script'))
+  assert.equal((await s.get('statements/2026-02/')).status, 404)
+})

@@ -1,0 +1,192 @@
+/** A publisher's reports, orders, statements and webhooks over the API. */
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
+import { findPublisher } from '../accounts/publisher-store.ts'
+import { holderOf } from '../accounts/require-key.ts'
+import { listStatements } from '../ledger/statement-store.ts'
+import type { CsvCell } from '../platform/csv.ts'
+import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { parseTimestamp, TIMESTAMP_RULE, utcDay } from '../platform/timestamp.ts'
+import { rangeLines } from './export.ts'
+import { explainPublisherOrder } from './order-record-store.ts'
+import { openReports } from './read-report.ts'
+import { daysBetween, REPORT_COLUMNS, type ReportName } from './report.ts'
+import type { ReportDeps } from './report-deps.ts'
+import {
+  OrderParams,
+  PublisherParams,
+  REPORT_LIMIT,
+  ReportParams,
+  ReportQuery,
+  StatementDetail,
+  StatementParams,
+  StatementQuery,
+  StatementRecord,
+} from './schema.ts'
+import {
+  findStatementDetail,
+  statementCsv,
+  statementPage,
+  toStatementRecord,
+} from './statement-record.ts'
+import { deliveryRoutes, webhookRoutes } from './webhook-routes.ts'
+
+/** A quarter and some days: longer ranges are several requests. */
+const DAYS_MAX = 100
+const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
+const security = [{ apiKey: [] }]
+
+export const reportRoutes =
+  (deps: ReportDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.addHook('onRequest', deps.keys.require)
+    app.addHook('preHandler', async (request) => {
+      const { pub_id: pubId } = request.params as { pub_id: number }
+      await requireExistingOwnPublisher(deps.db, holderOf(request), pubId)
+    })
+    await app.register(tableRoutes(deps))
+    await app.register(statementRoutes(deps))
+    await app.register(webhookRoutes(deps))
+    await app.register(deliveryRoutes(deps))
+  }
+
+const tableRoutes =
+  ({ db, now }: ReportDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/publishers/:pub_id/reports/:report/',
+      {
+        schema: {
+          operationId: 'readReport',
+          summary: 'A report: a page of rows, or a CSV file',
+          security,
+          params: ReportParams,
+          querystring: ReportQuery,
+        },
+      },
+      async (request, reply) => {
+        const { pub_id: pubId, report } = request.params
+        const { limit = REPORT_LIMIT, cursor = null, format = 'json' } = request.query
+        const { dayFrom, dayTo } = readDays(request.query)
+        const at = now()
+        const source = openReports(db, { pubId, now: at })
+        const wanted = { pubId, dayFrom, dayTo, now: at }
+        if (format === 'csv') {
+          reply.header('content-type', 'text/csv; charset=utf-8')
+          const name = `souk_${report}_${dayFrom}_${dayTo}.csv`
+          reply.header('content-disposition', `attachment; filename="${name}"`)
+          return reply.send(Readable.from(rangeLines(source, { ...wanted, report })))
+        }
+        const page = await source.page(report, { ...wanted, cursor, limitRows: limit })
+        return reply.send({
+          report,
+          pub_id: pubId,
+          next: page.next,
+          rows: page.rows.map((cells) => toRow(report, cells)),
+        })
+      },
+    )
+
+    app.get(
+      '/api/v1/publishers/:pub_id/orders/:order_id/',
+      {
+        schema: {
+          operationId: 'explainOrder',
+          summary: 'An order: who told it, which clicks competed, lines, returns, ledger entries',
+          security,
+          params: OrderParams,
+        },
+      },
+      async (request) => {
+        const { pub_id: pubId, order_id: eventId } = request.params
+        const order = await explainPublisherOrder(db, { pubId, eventId, now: now() })
+        if (order === null) throw new ApiError('notFound', { message: `No order ${eventId}` })
+        return ok(200, order)
+      },
+    )
+  }
+
+const statementRoutes =
+  ({ db }: ReportDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/publishers/:pub_id/statements/',
+      {
+        schema: {
+          operationId: 'listStatements',
+          summary: 'Statements issued so far, oldest first',
+          security,
+          params: PublisherParams,
+          response: { 200: envelope(StatementRecord), ...error },
+        },
+      },
+      async (request) => {
+        const statements = await listStatements(db, request.params.pub_id)
+        return ok(200, ...statements.map(toStatementRecord))
+      },
+    )
+
+    app.get(
+      '/api/v1/publishers/:pub_id/statements/:month/',
+      {
+        schema: {
+          operationId: 'readStatement',
+          summary: 'A month’s statement: as a record, as CSV, or as a page to print',
+          security,
+          params: StatementParams,
+          querystring: StatementQuery,
+          response: { 200: Type.Union([envelope(StatementDetail), Type.String()]), ...error },
+        },
+      },
+      async (request, reply) => {
+        const { pub_id: pubId, month } = request.params
+        const statement = await findStatementDetail(db, { pubId, month })
+        if (statement === null) {
+          throw new ApiError('notFound', { message: `No statement of ${month}` })
+        }
+        const { format = 'json' } = request.query
+        if (format === 'json') return ok(200, statement)
+        if (format === 'csv') {
+          return reply
+            .header('content-type', 'text/csv; charset=utf-8')
+            .send(statementCsv(statement))
+        }
+        const name = (await findPublisher(db, pubId))?.name ?? ''
+        return reply
+          .header('content-type', 'text/html; charset=utf-8')
+          .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+          .send(statementPage(statement, name))
+      },
+    )
+  }
+
+/** Both days inclusive; here one day may be asked for as itself. */
+function readDays(query: { readonly date_from: string; readonly date_to: string }) {
+  const faults: Fault[] = []
+  const [dayFrom = '', dayTo = ''] = (['date_from', 'date_to'] as const).map((field) => {
+    const at = parseTimestamp(query[field])
+    if (at === null) faults.push({ field, rule: TIMESTAMP_RULE })
+    return at === null ? '' : utcDay(at)
+  })
+  if (faults.length === 0 && dayTo < dayFrom) {
+    faults.push({ field: 'date_to', rule: 'must not be before date_from' })
+  }
+  if (faults.length === 0 && daysBetween(dayFrom, dayTo).length > DAYS_MAX) {
+    faults.push({ field: 'date_to', rule: `at most ${DAYS_MAX} days at a time` })
+  }
+  if (faults.length > 0) throw badRequest(faults)
+  return { dayFrom, dayTo }
+}
+
+/** A row under its columns' names; text as it is, for no spreadsheet reads JSON. */
+function toRow(report: ReportName, cells: readonly CsvCell[]): Record<string, unknown> {
+  return Object.fromEntries(
+    REPORT_COLUMNS[report].map((column, index) => {
+      const cell = cells[index] ?? null
+      return [column, typeof cell === 'object' && cell !== null ? cell.text : cell]
+    }),
+  )
+}

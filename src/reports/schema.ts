@@ -1,0 +1,84 @@
+/** What may be asked of the reports, and the shapes of what is not a table. */
+import Type, { type Static } from 'typebox'
+
+/** A page that a client can hold and a server can make in a moment. */
+const REPORT_LIMIT_MAX = 10_000
+export const REPORT_LIMIT = 1_000
+const TEXT_LENGTH_MAX = 64
+const CURSOR_LENGTH_MAX = 128
+const ID_INT_MAX = 2_147_483_647
+
+const pub_id = Type.Integer({ minimum: 1, maximum: ID_INT_MAX })
+
+export const ReportParams = Type.Object({
+  pub_id,
+  report: Type.Union([
+    Type.Literal('clicks'),
+    Type.Literal('orders'),
+    Type.Literal('returns'),
+    Type.Literal('payments'),
+  ]),
+})
+
+export const ReportQuery = Type.Object({
+  date_from: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'First day, ISO 8601' }),
+  date_to: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Last day, inclusive' }),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: REPORT_LIMIT_MAX, default: REPORT_LIMIT }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ maxLength: CURSOR_LENGTH_MAX, description: '`next` of the page before' }),
+  ),
+  format: Type.Optional(
+    Type.Union([Type.Literal('json'), Type.Literal('csv')], {
+      description: 'json: a page; csv: all days in one file',
+    }),
+  ),
+})
+
+export const OrderParams = Type.Object({
+  pub_id,
+  order_id: Type.String({ pattern: '^[1-9][0-9]{0,18}$', description: 'order_id of the report' }),
+})
+
+export const PublisherParams = Type.Object({ pub_id })
+
+export const StatementParams = Type.Object({
+  pub_id,
+  month: Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' }),
+})
+
+export const StatementQuery = Type.Object({
+  format: Type.Optional(
+    Type.Union([Type.Literal('json'), Type.Literal('csv'), Type.Literal('html')]),
+  ),
+})
+
+const Dollars = Type.String({ description: 'US dollars, exact' })
+
+export const StatementRecord = Type.Object({
+  statement_id: Type.String(),
+  pub_id: Type.Integer(),
+  month: Type.String(),
+  opening_usd: Dollars,
+  released_usd: Dollars,
+  taken_back_usd: Dollars,
+  payout_usd: Dollars,
+  closing_usd: Dollars,
+  issued_at: Type.String({ format: 'date-time' }),
+})
+export type StatementRecord = Static<typeof StatementRecord>
+
+/** What a publisher's month was made of, merchant by merchant. */
+export const StatementDetail = Type.Object({
+  ...StatementRecord.properties,
+  merchants: Type.Array(
+    Type.Object({
+      merch_id: Type.Integer(),
+      merchant: Type.String(),
+      released_usd: Dollars,
+      taken_back_usd: Dollars,
+    }),
+  ),
+})
+export type StatementDetail = Static<typeof StatementDetail>

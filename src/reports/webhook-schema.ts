@@ -1,0 +1,79 @@
+/** Wire shapes of webhooks and their deliveries. */
+import Type, { type Static } from 'typebox'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import { type DeliveryRow, WEBHOOK_EVENTS, type Webhook } from './webhook-store.ts'
+
+const ID_INT_MAX = 2_147_483_647
+const Time = Type.String({ format: 'date-time' })
+const TimeOrNull = Type.Union([Time, Type.Null()])
+
+export const WebhookParams = Type.Object({
+  pub_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
+  webhook_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
+})
+
+export const DeliveryParams = Type.Object({
+  pub_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
+  delivery_id: Type.String({ pattern: '^[1-9][0-9]{0,18}$' }),
+})
+
+export const WebhookBody = Type.Object({
+  url: Type.String({ minLength: 1, maxLength: 2048 }),
+  events: Type.Array(Type.String({ maxLength: 64 }), {
+    minItems: 1,
+    maxItems: 16,
+    description: WEBHOOK_EVENTS.join(', '),
+  }),
+})
+
+export const WebhookRecord = Type.Object({
+  webhook_id: Type.Integer(),
+  url: Type.String(),
+  events: Type.Array(Type.String()),
+  state: Type.String({ description: 'active, disabled' }),
+  notice: Type.Union([Type.String(), Type.Null()], { description: 'Why it was switched off' }),
+  datetime_created: Time,
+})
+
+export const CreatedWebhook = Type.Object({
+  ...WebhookRecord.properties,
+  secret: Type.String({ description: 'Signs each delivery; shown this once' }),
+})
+
+export const DeliveryRecord = Type.Object({
+  delivery_id: Type.String(),
+  event: Type.String(),
+  created_at: Time,
+  attempts: Type.Integer(),
+  delivered_at: TimeOrNull,
+  next_attempt_at: TimeOrNull,
+  status: Type.Union([Type.Integer(), Type.Null()], { description: 'Of the last answer' }),
+  error: Type.Union([Type.String(), Type.Null()]),
+  data: Type.Unknown({ description: 'What is told' }),
+})
+
+export function toWebhookRecord(webhook: Webhook): Static<typeof WebhookRecord> {
+  const { webhook_id, url, events, state, notice } = webhook
+  return {
+    webhook_id,
+    url,
+    events: [...events],
+    state,
+    notice,
+    datetime_created: formatTimestamp(webhook.datetime_created),
+  }
+}
+
+export function toDeliveryRecord(row: DeliveryRow): Static<typeof DeliveryRecord> {
+  return {
+    delivery_id: row.delivery_id,
+    event: row.event,
+    created_at: formatTimestamp(row.created_at),
+    attempts: row.attempts,
+    delivered_at: formatTimestampOrNull(row.delivered_at),
+    next_attempt_at: formatTimestampOrNull(row.due_at),
+    status: row.status,
+    error: row.error,
+    data: row.payload,
+  }
+}

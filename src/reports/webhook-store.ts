@@ -1,0 +1,218 @@
+/** Webhooks and their deliveries in SQL. */
+import type { Db } from '../platform/postgres.ts'
+import { type Sql, sql } from '../platform/sql.ts'
+
+export const WEBHOOK_EVENTS = [
+  'order.attributed',
+  'order.locked',
+  'order.returned',
+  'payout.ready',
+  'key.used_from_new_place',
+] as const
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
+
+/** Whose webhook: a publisher's or a merchant's. */
+export type WebhookOwner = { readonly pubId: number } | { readonly merchId: number }
+
+export interface Webhook {
+  readonly webhook_id: number
+  readonly pub_id: number | null
+  readonly merch_id: number | null
+  readonly url: string
+  readonly events: readonly WebhookEvent[]
+  readonly state: 'active' | 'disabled'
+  readonly failures: number
+  readonly notice: string | null
+  readonly datetime_created: Date
+}
+
+const COLUMNS = sql`webhook_id, pub_id, merch_id, url, events, state, failures, notice,
+  datetime_created`
+const ROWS_MAX = 1_000
+
+function isOwn(owner: WebhookOwner): Sql {
+  return 'pubId' in owner ? sql`pub_id = ${owner.pubId}` : sql`merch_id = ${owner.merchId}`
+}
+
+export async function insertWebhook(
+  db: Db,
+  wanted: {
+    readonly owner: WebhookOwner
+    readonly url: string
+    readonly secret: string
+    readonly events: readonly WebhookEvent[]
+  },
+): Promise<Webhook> {
+  const { owner, url, secret, events } = wanted
+  const [pubId, merchId] = 'pubId' in owner ? [owner.pubId, null] : [null, owner.merchId]
+  const row = await db.row<Webhook>(sql`
+    insert into webhook (pub_id, merch_id, url, secret, events)
+    values (${pubId}, ${merchId}, ${url}, ${secret}, ${events})
+    returning ${COLUMNS}`)
+  if (row === null) throw new Error('the webhook was not returned')
+  return row
+}
+
+/** An owner's webhooks, or all of them. */
+export function listWebhooks(db: Db, owner: WebhookOwner | null): Promise<Webhook[]> {
+  const condition = owner === null ? sql`true` : isOwn(owner)
+  return db.rows(sql`
+    select ${COLUMNS} from webhook where ${condition} order by webhook_id limit ${ROWS_MAX}`)
+}
+
+/** False when the owner has no such webhook. */
+export async function deleteWebhook(
+  db: Db,
+  { webhookId, owner }: { readonly webhookId: number; readonly owner: WebhookOwner | null },
+): Promise<boolean> {
+  const condition = owner === null ? sql`true` : isOwn(owner)
+  return (
+    (await db.run(sql`delete from webhook where webhook_id = ${webhookId} and ${condition}`)) === 1
+  )
+}
+
+/** Switches a webhook on again and makes what waited due; null when there is none. */
+export async function enableWebhook(
+  db: Db,
+  wanted: { readonly webhookId: number; readonly owner: WebhookOwner | null; readonly now: Date },
+): Promise<Webhook | null> {
+  const condition = wanted.owner === null ? sql`true` : isOwn(wanted.owner)
+  const row = await db.row<Webhook>(sql`
+    update webhook set state = 'active', failures = 0, notice = null
+    where webhook_id = ${wanted.webhookId} and ${condition}
+    returning ${COLUMNS}`)
+  if (row !== null) {
+    await db.run(sql`
+      update webhook_delivery set due_at = ${wanted.now}, attempts = 0
+      where webhook_id = ${row.webhook_id} and delivered_at is null`)
+  }
+  return row
+}
+
+export interface Notice {
+  readonly event: WebhookEvent
+  readonly key: string // unique per notice
+  readonly pubId: number | null
+  readonly merchId: number | null
+  readonly payload: object
+}
+
+/** Queues notices for every active webhook of the parties that wants them; again does nothing. */
+export async function queueNotices(db: Db, notices: readonly Notice[], now: Date): Promise<number> {
+  if (notices.length === 0) return 0
+  return db.run(sql`
+    insert into webhook_delivery (webhook_id, event, notice_key, payload, created_at, due_at)
+    select webhook_id, event, notice_key, payload, ${now}, ${now}
+    from unnest(
+      ${notices.map(({ event }) => event)}::text[],
+      ${notices.map(({ key }) => key)}::text[],
+      ${notices.map(({ pubId }) => pubId)}::int[],
+      ${notices.map(({ merchId }) => merchId)}::int[],
+      ${notices.map(({ payload }) => JSON.stringify(payload))}::jsonb[]
+    ) as notice (event, notice_key, pub_id, merch_id, payload)
+    join webhook on event = any (webhook.events) and state = 'active'
+      and (webhook.pub_id = notice.pub_id or webhook.merch_id = notice.merch_id)
+    on conflict (webhook_id, notice_key) do nothing`)
+}
+
+/** Whether anybody wants to be told anything. */
+export async function hasWebhooks(db: Db): Promise<boolean> {
+  return (await db.row(sql`select from webhook where state = 'active' limit 1`)) !== null
+}
+
+export interface DueDelivery {
+  readonly delivery_id: string
+  readonly webhook_id: number
+  readonly event: WebhookEvent
+  readonly payload: object
+  readonly created_at: Date
+  readonly attempts: number
+  readonly url: string
+  readonly secret: string
+}
+
+/** Deliveries that are due, the oldest first. */
+export function listDueDeliveries(
+  db: Db,
+  { now, limit }: { readonly now: Date; readonly limit: number },
+): Promise<DueDelivery[]> {
+  return db.rows(sql`
+    select delivery_id, webhook_id, event, payload, created_at, attempts, url, secret
+    from webhook_delivery join webhook using (webhook_id)
+    where due_at <= ${now} and state = 'active' order by due_at, delivery_id limit ${limit}`)
+}
+
+export interface AttemptResult {
+  readonly deliveryId: string
+  readonly webhookId: number
+  readonly now: Date
+  readonly status: number | null
+  readonly error: string | null // null: delivered
+  readonly dueAt: Date | null // of the next attempt; null: none
+}
+
+/** Writes down how an attempt went; how many failures in a row the webhook has now. */
+export async function recordAttempt(db: Db, result: AttemptResult): Promise<number> {
+  const isDelivered = result.error === null
+  await db.run(sql`
+    update webhook_delivery set attempts = attempts + 1, status = ${result.status},
+      error = ${result.error}, due_at = ${result.dueAt},
+      delivered_at = ${isDelivered ? result.now : null}
+    where delivery_id = ${result.deliveryId}`)
+  const row = await db.row<{ failures: number }>(sql`
+    update webhook set failures = case when ${isDelivered} then 0 else failures + 1 end
+    where webhook_id = ${result.webhookId} returning failures`)
+  return row?.failures ?? 0
+}
+
+/** Switches a webhook off and says why; false when it was off already. */
+export async function disableWebhook(
+  db: Db,
+  { webhookId, notice }: { readonly webhookId: number; readonly notice: string },
+): Promise<boolean> {
+  const switched = await db.run(sql`
+    update webhook set state = 'disabled', notice = ${notice}
+    where webhook_id = ${webhookId} and state = 'active'`)
+  return switched === 1
+}
+
+export interface DeliveryRow {
+  readonly delivery_id: string
+  readonly webhook_id: number
+  readonly event: WebhookEvent
+  readonly created_at: Date
+  readonly attempts: number
+  readonly delivered_at: Date | null
+  readonly due_at: Date | null
+  readonly status: number | null
+  readonly error: string | null
+  readonly payload: object
+}
+
+/** The latest deliveries of an owner's webhook, newest first. */
+export function listDeliveries(
+  db: Db,
+  { webhookId, owner }: { readonly webhookId: number; readonly owner: WebhookOwner | null },
+): Promise<DeliveryRow[]> {
+  const condition = owner === null ? sql`true` : isOwn(owner)
+  return db.rows(sql`
+    select delivery_id, webhook_id, event, created_at, attempts, delivered_at, due_at, status,
+      error, payload
+    from webhook_delivery join webhook using (webhook_id)
+    where webhook_id = ${webhookId} and ${condition}
+    order by delivery_id desc limit ${ROWS_MAX}`)
+}
+
+/** Makes a delivery due again, as it was; false when the owner has none such. */
+export async function replayDelivery(
+  db: Db,
+  wanted: { readonly deliveryId: string; readonly owner: WebhookOwner | null; readonly now: Date },
+): Promise<boolean> {
+  const condition = wanted.owner === null ? sql`true` : isOwn(wanted.owner)
+  const replayed = await db.run(sql`
+    update webhook_delivery set due_at = ${wanted.now}, attempts = 0, delivered_at = null
+    from webhook
+    where webhook.webhook_id = webhook_delivery.webhook_id
+      and delivery_id = ${wanted.deliveryId} and ${condition}`)
+  return replayed === 1
+}

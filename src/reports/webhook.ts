@@ -1,0 +1,46 @@
+/** What a webhook may be, and when a delivery that failed is tried again. */
+import type { Fault } from '../platform/errors.ts'
+import { parseWebUrl } from '../platform/url.ts'
+import { WEBHOOK_EVENTS, type WebhookEvent } from './webhook-store.ts'
+
+const URL_LENGTH_MAX = 2048
+
+/** Everything wrong with a webhook that somebody wants. */
+export function webhookFaults(wanted: {
+  readonly url: string
+  readonly events: readonly string[]
+}): Fault[] {
+  const known: readonly string[] = WEBHOOK_EVENTS
+  const unknown = wanted.events.filter((event) => !known.includes(event))
+  const url = parseWebUrl(wanted.url)
+  return [
+    ...(url !== null && wanted.url.length <= URL_LENGTH_MAX
+      ? []
+      : [{ field: 'url', rule: 'must be an http(s) address of at most 2048 characters' }]),
+    ...(url !== null && (url.username !== '' || url.password !== '')
+      ? [{ field: 'url', rule: 'must not hold a password: deliveries are signed' }]
+      : []),
+    ...(wanted.events.length === 0 || unknown.length > 0
+      ? [{ field: 'events', rule: `one or more of ${WEBHOOK_EVENTS.join(', ')}` }]
+      : []),
+  ]
+}
+
+/** The events of checked text, each once. */
+export function readEvents(events: readonly string[]): WebhookEvent[] {
+  return WEBHOOK_EVENTS.filter((known) => events.includes(known))
+}
+
+const FIRST_RETRY_MS = 30_000
+const RETRY_MS_MAX = 6 * 3_600_000
+/** With doubling waits of up to six hours these last about two days. */
+export const ATTEMPTS_MAX = 15
+/** After so many failures in a row, whatever they were about, nobody listens there. */
+export const FAILURES_MAX = 30
+
+/** When to try again after `attempts` failed ones; null: not any more. */
+export function nextAttemptAt(attempts: number, now: Date): Date | null {
+  if (attempts >= ATTEMPTS_MAX) return null
+  const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), RETRY_MS_MAX)
+  return new Date(now.getTime() + waitMs)
+}

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { KeyPlaces } from '../accounts/key-places.ts'
+import { makeKeyGuard } from '../accounts/require-key.ts'
+import {
+  SIGNATURE_HEADER,
+  TIMESTAMP_HEADER,
+  verifySignature,
+} from '../attribution/signed-request.ts'
+import type { StoredEvent } from '../events/event.ts'
+import { guardedAgent } from '../platform/fetch-guard.ts'
+import { createHttp } from '../platform/http.ts'
+import { makeLogger } from '../platform/log.ts'
+import { micros } from '../platform/money.ts'
+import { createWebhook } from './create-webhook.ts'
+import { deliverWebhooks } from './deliver-webhooks.ts'
+import { makeNotices, queuePayouts } from './make-notices.ts'
+import { reportRoutes } from './routes.ts'
+import { ATTEMPTS_MAX, FAILURES_MAX, nextAttemptAt } from './webhook.ts'
+import {
+  enableWebhook,
+  listDeliveries,
+  listWebhooks,
+  queueNotices,
+  replayDelivery,
+  WEBHOOK_EVENTS,
+} from './webhook-store.ts'
+
+const DAY_MS = 86_400_000
+
+interface Heard {
+  readonly headers: IncomingMessage['headers']
+  readonly body: Buffer
+}
+
+async function start(t: TestContext) {
+  const db = await testDatabase(t)
+  const log = openFoldedLog(t, db)
+  const world = await makePublisherWorld(db)
+  const article = await world.addArticle('Ten mugs')
+  const heard: Heard[] = []
+  const listener = { status: 200 }
+  const server = createServer(async (request, response) => {
+    heard.push({ headers: request.headers, body: Buffer.concat(await request.toArray()) })
+    response.writeHead(listener.status).end('thanks')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const agent = guardedAgent({ allowPrivate: true })
+  t.after(async () => {
+    await agent.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?x=1`
+  const clock = { now: new Date(START_MS) }
+  const disabled: string[] = []
+  const { pub_id: pubId } = world.publisher
+  const { merch_id: merchId } = world.merchant
+  const events = new MoneyEvents()
+  return {
+    ...world,
+    db,
+    url,
+    heard,
+    listener,
+    clock,
+    disabled,
+    pubId,
+    events,
+    own: <T extends StoredEvent>(event: T) => ({ ...event, merchId }),
+    click: (name: string, fields: Partial<StoredEvent> = {}) =>
+      events.click(name, START_MS, { merchId, pubId, auctionId: article.auctionId, ...fields }),
+    tell: async (...batch: StoredEvent[]) => {
+      await log.append(batch.map(({ seq: _, day: __, ...event }) => event))
+      await log.fold()
+    },
+    deliver: () =>
+      deliverWebhooks({
+        db,
+        agent,
+        now: () => clock.now,
+        onDisabled: (_, notice) => disabled.push(notice),
+      }),
+  }
+}
+
+test('a sale, its return and its lock are told once each, signed for whoever asked', async (t) => {
+  const s = await start(t)
+  const owner = { pubId: s.pubId }
+  const { secret } = await createWebhook(s.db, { owner, url: s.url, events: [...WEBHOOK_EVENTS] })
+  const forMerchant = { merchId: s.merchant.merch_id }
+  await createWebhook(s.db, { owner: forMerchant, url: s.url, events: ['order.returned'] })
+  await s.tell(
+    s.click('a'),
+    s.own(s.events.order('o1', START_MS, { click: 'a' })),
+    s.own(s.events.goodsBack('o1', START_MS + DAY_MS, { quantity: 2 })),
+  )
+  assert.equal(await makeNotices(s.db, s.clock.now), 3)
+  assert.equal(await makeNotices(s.db, s.clock.now), 0)
+  assert.equal(await s.deliver(), 3)
+  assert.equal(await s.deliver(), 0)
+  const told = s.heard.map(({ body }) => JSON.parse(body.toString()))
+  assert.deepEqual(
+    told.map(({ event, data }) => [event, data.checkout_id, data.earnings_usd]).sort(),
+    [
+      ['order.attributed', 'o1', '55.00'],
+      ['order.returned', 'o1', '-20.00'],
+      ['order.returned', 'o1', '-20.00'],
+    ],
+  )
+  const first = s.heard.find(({ headers }) => headers['x-souk-event'] === 'order.attributed')
+  const { signature, timestamp } = {
+    signature: first?.headers[SIGNATURE_HEADER] as string,
+    timestamp: first?.headers[TIMESTAMP_HEADER] as string,
+  }
+  const request = { signature, timestamp, body: first?.body ?? Buffer.alloc(0) }
+  assert.ok('signature' in verifySignature(request, { secret, nowMs: s.clock.now.getTime() }))
+
+  s.clock.now = new Date(START_MS + 91 * DAY_MS)
+  assert.equal(await makeNotices(s.db, s.clock.now), 1)
+  await s.deliver()
+  assert.equal(JSON.parse(s.heard.at(-1)?.body.toString() ?? '').event, 'order.locked')
+})
+
+test('nobody is told of what another publisher’s readers bought', async (t) => {
+  const s = await start(t)
+  const other = await makePublisherWorld(s.db, 'other')
+  const owner = { pubId: other.publisher.pub_id }
+  await createWebhook(s.db, { owner, url: s.url, events: ['order.attributed'] })
+  await s.tell(s.click('a'), s.own(s.events.order('o1', START_MS, { click: 'a' })))
+  assert.equal(await makeNotices(s.db, s.clock.now), 0)
+})
+
+test('a delivery that fails is tried again later, and after long enough not any more', async (t) => {
+  const s = await start(t)
+  const owner = { pubId: s.pubId }
+  const { webhook } = await createWebhook(s.db, { owner, url: s.url, events: ['payout.ready'] })
+  const webhookId = webhook.webhook_id
+  const statement = {
+    pubId: s.pubId,
+    month: '2026-03',
+    openingMicros: micros(0),
+    releasedMicros: micros(60_000_000),
+    takenBackMicros: micros(0),
+    payoutMicros: micros(60_000_000),
+    closingMicros: micros(0),
+    issuedAt: s.clock.now,
+  }
+  assert.equal(await queuePayouts(s.db, [statement], s.clock.now), 1)
+  s.listener.status = 500
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    assert.equal(await s.deliver(), 0)
+    assert.equal(s.heard.length, attempt)
+    await s.deliver()
+    assert.equal(s.heard.length, attempt, 'not before its time')
+    const [delivery] = await listDeliveries(s.db, { webhookId, owner })
+    assert.deepEqual([delivery?.attempts, delivery?.status], [attempt, 500])
+    const due = nextAttemptAt(attempt, s.clock.now)
+    assert.deepEqual(delivery?.due_at, due)
+    s.clock.now = due ?? new Date(s.clock.now.getTime() + 100 * DAY_MS)
+  }
+  await s.deliver()
+  assert.equal(s.heard.length, ATTEMPTS_MAX)
+
+  s.listener.status = 204
+  const [given] = await listDeliveries(s.db, { webhookId, owner })
+  const deliveryId = given?.delivery_id ?? ''
+  const stranger = { pubId: s.pubId + 1 }
+  assert.ok(!(await replayDelivery(s.db, { deliveryId, owner: stranger, now: s.clock.now })))
+  assert.ok(await replayDelivery(s.db, { deliveryId, owner, now: s.clock.now }))
+  assert.equal(await s.deliver(), 1)
+  assert.deepEqual(s.heard[0]?.body, s.heard.at(-1)?.body, 'a replay tells the same')
+})
+
+test('a webhook that nobody answers is switched off with a notice, and can be switched on', async (t) => {
+  const s = await start(t)
+  const owner = { pubId: s.pubId }
+  await createWebhook(s.db, { owner, url: s.url, events: ['payout.ready'] })
+  s.listener.status = 404
+  const notices = Array.from({ length: FAILURES_MAX + 5 }, (_, index) => ({
+    event: 'payout.ready' as const,
+    key: `n${index}`,
+    pubId: s.pubId,
+    merchId: null,
+    payload: {},
+  }))
+  await queueNotices(s.db, notices, s.clock.now)
+  await s.deliver()
+  const [webhook] = await listWebhooks(s.db, owner)
+  assert.equal(webhook?.state, 'disabled')
+  assert.match(webhook?.notice ?? '', /answered 404/)
+  assert.equal(s.disabled.length, 1)
+  const heard = s.heard.length
+  await s.deliver()
+  assert.equal(s.heard.length, heard)
+
+  s.listener.status = 200
+  const webhookId = webhook?.webhook_id ?? 0
+  await enableWebhook(s.db, { webhookId, owner, now: s.clock.now })
+  assert.equal(await s.deliver(), notices.length)
+})
+
+test('publishers make, list and delete webhooks with their key; the secret is seen once', async (t) => {
+  const s = await start(t)
+  const http = await createHttp({
+    log: makeLogger({ level: 'silent' }),
+    corsOrigins: [],
+    trustedProxies: [],
+    matchHot: () => null,
+  })
+  t.after(() => http.close())
+  const keys = makeKeyGuard({
+    db: s.db,
+    brandWords: ['service'],
+    limits: null,
+    now: () => new Date(),
+  })
+  await http.register(reportRoutes({ db: s.db, keys, now: () => s.clock.now }))
+  const call = async (method: 'GET' | 'POST' | 'DELETE', path: string, payload?: object) => {
+    const url = `/api/v1/publishers/${s.pubId}/webhooks/${path}`
+    const answer = await http.inject({
+      method,
+      url,
+      headers: s.headers,
+      ...(payload === undefined ? {} : { payload }),
+    })
+    return { status: answer.statusCode, json: answer.json() }
+  }
+  const made = await call('POST', '', { url: s.url, events: ['order.locked'] })
+  assert.equal(made.status, 201)
+  const { secret, webhook_id } = made.json.data[0]
+  assert.ok(secret.length > 40)
+  const listed = await call('GET', '')
+  assert.deepEqual(listed.json.data[0].events, ['order.locked'])
+  assert.ok(!JSON.stringify(listed.json).includes(secret))
+  for (const wrong of [
+    { url: 'ftp://x.example/', events: ['order.locked'] },
+    { url: 'https://user:pass@x.example/', events: ['order.locked'] },
+    { url: s.url, events: ['order.eaten'] },
+    { url: s.url, events: [] },
+    { url: s.url },
+  ]) {
+    assert.equal((await call('POST', '', wrong)).status, 400, JSON.stringify(wrong))
+  }
+  assert.equal((await call('GET', `${webhook_id}/deliveries/`)).status, 200)
+  assert.equal((await call('POST', `${webhook_id}/enable/`)).status, 200)
+  assert.equal((await call('DELETE', `${webhook_id}/`)).status, 200)
+  assert.equal((await call('DELETE', `${webhook_id}/`)).status, 404)
+})
+
+test('a key used from a new network is noticed, from its first and its known ones not', async (t) => {
+  const s = await start(t)
+  const { token_id: tokenId } = { token_id: 1 }
+  const places = new KeyPlaces(s.db)
+  const use = (address: string, from = places) =>
+    from.isNew({ tokenId, key: 'souk_key', address, now: s.clock.now })
+  assert.equal(await use('203.0.113.7'), false, 'the first use')
+  assert.equal(await use('203.0.113.99'), false, 'the same network')
+  assert.equal(await use('198.51.100.1'), true)
+  assert.equal(await use('198.51.100.2'), false)
+  assert.equal(await use('2001:db8:1::1'), true)
+  assert.equal(await use('2001:db8:1:ffff::2'), false)
+  assert.equal(await use('198.51.100.2', new KeyPlaces(s.db)), false, 'after a restart')
+})
