@@ -177,7 +177,8 @@ export class Fleet {
       sent.push(...requests) // … or a second time
       if (fate > 0.34) heard.push({ book, requests }) // else the answer is lost
     }
-    if (again.length > 0) node.stuck.push({ requestNo, requests: again })
+    // Most of what comes late never comes: each of these costs a statement of its own.
+    if (again.length > 0 && this.#chance(0.4)) node.stuck.push({ requestNo, requests: again })
     if (sent.length === 0) return
     const batch = { requestNo, requests: sent, nowMs: this.#trueMs() }
     const grants = await requestLeases(this.#db, node, batch)

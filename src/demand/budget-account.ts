@@ -29,6 +29,7 @@ export async function openAccounts(
   db: Db,
   campaignDays: readonly { readonly campaignId: number; readonly day: string }[],
 ): Promise<void> {
+  if (campaignDays.length === 0) return
   const campaignIds = campaignDays.map(({ campaignId }) => campaignId)
   const days = campaignDays.map(({ day }) => day)
   await db.run(sql`
