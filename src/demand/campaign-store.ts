@@ -74,7 +74,7 @@ export function updateCampaign(
 ): Promise<Campaign> {
   return db.transaction(async (tx) => {
     const row = await tx.row<CampaignRow>(
-      sql`select ${COLUMNS} from campaign where campaign_id = ${campaignId} for update`,
+      sql`select ${COLUMNS} from campaign where campaign_id = ${campaignId} for no key update`,
     )
     if (row === null) throw unknownCampaign(campaignId)
     const c: CampaignSettings = { ...toCampaign(row), ...changes }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
-import { seededRandom } from '../../test/seeded-random.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import {
@@ -11,7 +10,6 @@ import {
   openAccounts,
   returnToBudget,
 } from './budget-account.ts'
-import { LeaseBook } from './lease.ts'
 import { type NodeIdentity, requestLeases } from './lease-store.ts'
 import type { LeaseRequest } from './lease-terms.ts'
 import { closeLeases, leaseCloseBody, type SettledClick, settleClicks } from './settle.ts'
@@ -250,66 +248,3 @@ test('a CPA campaign has accounts that count and do not refuse', async (t) => {
   const { life } = await accounts(db)
   assert.deepEqual([life?.cap_micros, life?.settled_micros], [null, String(5 * PRICE)])
 })
-
-test('nodes and the fold at the same time: no deadlock, no cent over, every one booked', async (t) => {
-  const nodes = 6
-  const campaigns = 20
-  const cap = 60 * PRICE
-  const db = await makeWorld(t, Array(campaigns).fill({ daily: cap, total: 2 * cap }), nodes)
-  const spentOf = new Map<number, number>()
-  const unfolded: SettledClick[] = []
-  const budgets = Array.from({ length: campaigns }, (_, index) => ({
-    campaignId: index + 1,
-    index,
-    isCapped: true,
-    priceMaxMicros: PRICE,
-    budgetVersion: '',
-  }))
-  const fleet = Array.from({ length: nodes }, (_, index) => {
-    const book = new LeaseBook()
-    book.setCampaigns(budgets, { budgetOk: new Uint8Array(campaigns), nowMs: NOON })
-    return { nodeId: index + 1, book, random: seededRandom(index) }
-  })
-  const serve = async ({ nodeId, book, random }: (typeof fleet)[number], requestNo: number) => {
-    const nowMs = NOON + requestNo * 1_000
-    const requests = book.prepare(requestNo, nowMs)
-    const grants = await requestLeases(db, node(nodeId), { requestNo, requests, nowMs })
-    book.apply(requestNo, { requests, grants: grants ?? [] }, nowMs)
-    for (let clicks = 0; clicks < 30; clicks++) {
-      const campaignId = 1 + Math.floor(random() * campaigns)
-      const micros = Math.ceil(random() * PRICE)
-      const leaseId = book.reserve(campaignId, micros, nowMs)
-      if (leaseId === null) continue
-      spentOf.set(campaignId, (spentOf.get(campaignId) ?? 0) + micros)
-      unfolded.push(click(leaseId, { campaignId, reservedMicros: micros, paidMicros: micros }))
-    }
-  }
-  const fold = async () => {
-    for (let clicks = unfolded.splice(0, 50); clicks.length > 0; clicks = unfolded.splice(0, 50)) {
-      const batch = clicks
-      await db.transaction((tx) => settleClicks(tx, batch))
-    }
-  }
-  for (let requestNo = 1; requestNo <= 60; requestNo++) {
-    await Promise.all([...fleet.map((member) => serve(member, requestNo)), fold()])
-  }
-  await fold()
-
-  for (let campaignId = 1; campaignId <= campaigns; campaignId++) {
-    const spent = spentOf.get(campaignId) ?? 0
-    for (const account of Object.values(await accounts(db, campaignId))) {
-      assert.equal(Number(account.settled_micros), spent)
-      assert.equal(account.escrow_micros, await openLeases(db, campaignId))
-    }
-    // Enough readers came: what is left is a click or two that the last node could not place.
-    assert(spent <= cap && spent > cap - 3 * PRICE, `campaign ${campaignId}: ${spent} of ${cap}`)
-  }
-})
-
-/** What is granted and not yet claimed by a folded click; escrow must be exactly that. */
-async function openLeases(db: Database, campaignId: number): Promise<string | undefined> {
-  const row = await db.row<{ micros: string }>(sql`
-    select coalesce(sum(granted_micros - reserved_folded_micros), 0) as micros
-    from lease where campaign_id = ${campaignId} and closed_at is null`)
-  return row?.micros
-}

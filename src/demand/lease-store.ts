@@ -5,14 +5,16 @@
  * second whatever the number of campaigns. PostgreSQL is the record; its row locks and the check
  * `settled + escrow <= cap` (B1) are what holds a cap, not any node's good behaviour.
  *
- * Locks are taken in one order by everybody who touches budgets (node, lifetime accounts, daily
- * accounts, leases; each by id), so that nodes and the fold never deadlock. And everybody writes an
- * account whole, from the row as locked: PostgreSQL tests a check on the new row before it notices
+ * Statements of nodes take their locks in one order (node, lifetime accounts, daily accounts,
+ * leases; each by id). The fold touches budgets in several statements of one transaction, in the
+ * order of its events, so it keeps all nodes out meanwhile (`lockBudgets`): they never deadlock. And
+ * everybody writes an account whole, from the row as locked: PostgreSQL tests a check on the new row before it notices
  * that the statement's snapshot is older than the lock, so `escrow + change` would now and then be
  * tested, and refused, on figures that are no longer true.
  */
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
+import { BUDGET_LOCK } from './budget-account.ts'
 import { LEASE_TTL_MS, type LeaseGrant, type LeaseRequest } from './lease-terms.ts'
 
 /** One running process: its number, and how often that number was taken over. */
@@ -77,6 +79,7 @@ function requested({ requests, nowMs }: LeaseBatch): Sql {
   ) as given (campaign_id, day, lease_id, spent, hold, want, price_max, is_final)
 ), clock as materialized (
   select coalesce(${nowMs === undefined ? null : new Date(nowMs)}::timestamptz, now()) as at
+  from pg_advisory_xact_lock_shared(${BUDGET_LOCK})
 )`
 }
 

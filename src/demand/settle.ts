@@ -12,7 +12,7 @@
  */
 import type { Db } from '../platform/postgres.ts'
 import { identifier, type Sql, sql } from '../platform/sql.ts'
-import { openAccounts } from './budget-account.ts'
+import { lockBudgets, openAccounts } from './budget-account.ts'
 import type { NodeIdentity } from './lease-store.ts'
 
 /** A click as judged: `paid` is its price or 0, `reserved` what the edge took from its lease. */
@@ -36,6 +36,7 @@ export async function settleClicks(tx: Db, judged: readonly SettledClick[]): Pro
       paidMicros > 0 || (leaseId !== '0' && reservedMicros > 0),
   )
   if (clicks.length === 0) return
+  await lockBudgets(tx)
   const column = <T>(read: (click: SettledClick) => T): T[] => clicks.map(read)
   await openAccounts(
     tx,
@@ -122,6 +123,7 @@ export async function closeLeases(tx: Db, events: readonly LeaseCloseEvent[]): P
   const nodes = events.map(({ body }) => JSON.parse(body ?? '') as ClosedNode)
   const nodeIds = nodes.map((node) => node.node_id)
   const incarnations = nodes.map((node) => node.incarnation)
+  await lockBudgets(tx)
   // First, and on its own: a grant that is under way for the node ends before or is refused after.
   await tx.run(sql`
     with ended as (
