@@ -26,3 +26,5 @@ full join (
   group by pub_id, day
 ) as found using (pub_id, day)
 where told.sessions is distinct from found.sessions
+  -- Sessions are forgotten when nothing can match them any more, the oldest day first.
+  and day > (select min(day) from page_session)

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { reconcile } from '../src/ledger/reconcile.ts'
+import { kitPath } from './kit.ts'
+import { replayTraffic } from './traffic-replay.ts'
+import { assertEarnings, assertTruth } from './traffic-truth.ts'
+
+/** Three days of synthetic traffic, 27,000 actions; `bench/money.ts` plays a week's 320,000. */
+test('a recording played in full gives its own truth, and reconciles (data kit)', async (t) => {
+  const folder = kitPath(t, 'traffic-sample')
+  if (folder === null) return
+  const { node, actions } = await replayTraffic(t, folder)
+  await assertTruth(node.database, folder)
+  await assertEarnings(node.database)
+  const { differences, events } = await reconcile(node.database, { from: null, to: null })
+  assert.deepEqual(differences, [])
+  assert.ok(events > actions.length)
+})
