@@ -2,8 +2,8 @@
  * The prediction's arithmetic on real impressions and clicks: the Open Bandit data of the test kit.
  *
  * Items stand for merchants, positions on the page for publishers, impressions for clicks and
- * clicks for orders: another trade, the same question (how often does b follow a, for pairs with little
- * history?). Hour by hour, forward in time, refitted each day. Some 50 clicks a file are few: the
+ * clicks for orders: another trade, the same question (how often does b follow a, for pairs with
+ * little history?). Hour by hour, forward in time, refitted each day. Some 50 clicks a file are few: the
  * figures are printed whatever they are, with the number of clicks they rest on.
  *
  * Needs ../shared/data/click-logs.

@@ -14,9 +14,9 @@ const RUNTIME = new URL('../scripts/runtime.mjs', import.meta.url).href
 const POLL_MS = 20
 
 const PROGRAM = `
-  console.log(process.pid)
-  setInterval(() => undefined, 1000)
   process.on('SIGTERM', () => process.exit(7))
+  setInterval(() => undefined, 1000)
+  console.log(process.pid)
 `
 const WAYS = [
   { name: 'a launcher that becomes the program', before: '' },

@@ -7,10 +7,10 @@
  *
  * Statements of nodes take their locks in one order (node, lifetime accounts, daily accounts,
  * leases; each by id). The fold touches budgets in several statements of one transaction, in the
- * order of its events, so it keeps all nodes out meanwhile (`lockBudgets`): they never deadlock. And
- * everybody writes an account whole, from the row as locked: PostgreSQL tests a check on the new row before it notices
- * that the statement's snapshot is older than the lock, so `escrow + change` would now and then be
- * tested, and refused, on figures that are no longer true.
+ * order of its events, so it keeps all nodes out meanwhile (`lockBudgets`): they never deadlock.
+ * And everybody writes an account whole, from the row as locked: PostgreSQL tests a check on the
+ * new row before it notices that the statement's snapshot is older than the lock, so
+ * `escrow + change` would now and then be tested, and refused, on figures that are no longer true.
  */
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'

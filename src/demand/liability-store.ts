@@ -6,7 +6,7 @@ import { findOverCap, type OpenBudget, type OpenClicks } from './liability.ts'
 import type { OutlookBook } from './outlook.ts'
 import { type PayTerms, perOrderMicros } from './predict.ts'
 
-/** After so many mean waits a click that brought no order hardly will: e⁻⁷ is under a thousandth. */
+/** After so many mean waits a click without an order hardly brings one: e⁻⁷ is under 1/1000. */
 const WAITS_MAX = 7
 
 /** Names the CPA and EPP campaigns whose budgets the orders still to come will use up. */

@@ -173,7 +173,7 @@ async function assertNothingOver(db: Database): Promise<void> {
   }
 }
 
-/** Until nothing a click could cost is left of any campaign, however many nodes died with leases. */
+/** Until no campaign has left what a click costs, however many nodes died with leases. */
 async function untilSpent(db: Database, campaignIds: readonly number[]): Promise<void> {
   const deadline = Date.now() + 60_000
   for (;;) {
