@@ -3,8 +3,8 @@
  *
  * Items stand for merchants, positions on the page for publishers, impressions for clicks and
  * clicks for orders: another trade, the same question (how often does b follow a, for pairs with
- * little history?). Hour by hour, forward in time, refitted each day. Some 50 clicks a file are few: the
- * figures are printed whatever they are, with the number of clicks they rest on.
+ * little history?). Hour by hour, forward in time, refitted each day. Some 50 clicks a file are
+ * few: the figures are printed whatever they are, with the number of clicks they rest on.
  *
  * Needs ../shared/data/click-logs.
  */

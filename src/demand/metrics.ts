@@ -97,7 +97,8 @@ export function binsOf(outcomes: readonly Outcome[]): Bin[] {
 /**
  * How much of each outcome lies between the 10 % and the 90 % quantile of what was predicted for
  * it, each click counting the same. Orders are whole, so an outcome covers a stretch of the
- * predictive distribution; the part of the stretch inside the interval counts. A right posterior gives .8.
+ * predictive distribution; the part of the stretch inside the interval counts. A right posterior
+ * gives .8.
  */
 function coverageOf(outcomes: readonly Outcome[]): number | null {
   let inside = 0
