@@ -90,7 +90,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   gtin: '9521000000018',
   id: 'A-1001',
   name: 'Ten kettles, tested',
-  order_id: 'A-1001',
+  order_id: '1001', // The merchant's own, or ours where the path asks for a number.
   page_session_uuid: '2f1c8b52-8f3e-4f0e-9c55-3a1d9d0c7a41',
   price: '49.99',
   product_name: 'Stagwell Kettle, 0.9 L',
