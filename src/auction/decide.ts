@@ -23,7 +23,7 @@ import {
   PPM,
   pairCandidates,
 } from './candidate-set.ts'
-import { type AuctionContext, type Decision, originalMerchant } from './hold-auction.ts'
+import { type AuctionContext, type Decision, NOBODY, originalMerchant } from './hold-auction.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import type { Campaign, Market, Publisher } from './market.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
@@ -122,6 +122,7 @@ export class Decider {
   ): Decision {
     const { candidates, context, resultNumber } = auction
     const request = this.#request(data, candidates, context)
+    if (request === null) return NOBODY
     const outcome = this.#outcome
     runAuction(candidates.set, request, resultNumber, outcome)
     const { set } = candidates
@@ -150,9 +151,10 @@ export class Decider {
     { link, original }: LinkData,
     { originalMerchId }: LinkCandidates,
     context: AuctionContext,
-  ): AuctionRequest {
+  ): AuctionRequest | null {
     const publisher = this.#at().publishers.get(link.pub_id)
-    if (publisher === undefined) throw new Error(`publisher ${link.pub_id} is not in the market`)
+    // Made a moment ago: its settings come with the next snapshot, its readers may be here before.
+    if (publisher === undefined) return null
     return {
       publisher,
       country: countryIndex(context.country),

@@ -2,16 +2,26 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PUBLISHER_DEFAULTS } from '../../src/accounts/publisher.ts'
+import { insertPublisher } from '../../src/accounts/publisher-store.ts'
 import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { AUCTION_URL, startApi } from '../api.ts'
-import { KETTLE, makeMarket, runAuction, statsOf } from '../market.ts'
+import { makeMerchant } from '../catalogue.ts'
+import { follow, KETTLE, makeMarket, runAuction, statsOf } from '../market.ts'
 
 const api = await startApi({ after })
 const market = await makeMarket(api)
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 /** Receipts are written in the background, every 200 ms. */
 const RECEIPTS_WRITTEN_MS = 600
+const LATE = {
+  id: '1',
+  title: 'A Teapot',
+  link: 'https://late.example/p/1',
+  price: '20.00 USD',
+  gtin: '9521000000025',
+}
 const queryOf = (address: string) => Object.fromEntries(new URL(address).searchParams)
 
 test('without a bidder the link keeps its own address and shows the original product', async () => {
@@ -135,6 +145,52 @@ test('HEAD answers like GET without a body and records nothing', async () => {
   await sleep(RECEIPTS_WRITTEN_MS)
   assert.equal(await receipts(), before + 1)
 })
+
+test('links of a publisher that no snapshot holds yet lead to their own address', async () => {
+  await market.campaign(market.pans)
+  await api.db.run(sql`alter table publisher disable trigger publisher_changed`)
+  const young = await insertPublisher(api.db, {
+    ...PUBLISHER_DEFAULTS,
+    uid: market.account.uid,
+    name: 'Young',
+    slug: 'young',
+  })
+  const created = await api.call('/api/v1/smart_links/', {
+    key: market.account.key,
+    body: {
+      url: KETTLE,
+      article_name: 'first',
+      article_url: 'https://young.example/first',
+      pub_id: young.pub_id,
+    },
+  })
+  const { auction_id: auctionId } = created.entry<{ auction_id: string }>()
+  const { auction_result, impression_pixel_url } = await runAuction(api, auctionId)
+  assert.equal(api.app.node.edge.market.publishers.has(young.pub_id), false, 'it came too soon')
+  assert.equal(queryOf(auction_result.redirect_url).url, KETTLE)
+  for (const address of [auction_result.redirect_url, `/${auctionId}`]) {
+    assert.deepEqual(await landing(address), { status: 302, location: KETTLE })
+  }
+  assert.equal((await follow(api, impression_pixel_url)).status, 200)
+
+  // A merchant and its listing may be here before the snapshot as well.
+  await api.db.run(sql`alter table merchant disable trigger merchant_changed`)
+  await api.db.run(sql`alter table merchant_domain disable trigger merchant_domain_changed`)
+  await makeMerchant(api.db, { name: 'Late', domain: 'late.example', offers: [LATE] })
+  const late = await market.link(LATE.link)
+  const { auction_result: open } = await runAuction(api, late)
+  assert.equal(queryOf(open.redirect_url).url, LATE.link)
+  assert.deepEqual(await landing(`/${late}`), { status: 302, location: LATE.link })
+  await api.db.run(sql`alter table publisher enable trigger publisher_changed`)
+  await api.db.run(sql`alter table merchant enable trigger merchant_changed`)
+  await api.db.run(sql`alter table merchant_domain enable trigger merchant_domain_changed`)
+})
+
+/** Where an address sends a reader. */
+async function landing(address: string) {
+  const { status, location } = await follow(api, address)
+  return { status, location }
+}
 
 test('any origin may read the answer; other methods are refused with Allow', async () => {
   const auctionId = await market.link()
