@@ -86,11 +86,14 @@ export function requireOwnOrigin(
 ): void {
   if (!MUTATING.has(request.method)) return
   const { 'sec-fetch-site': site, origin, 'content-type': type } = request.headers
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers
   if (site !== undefined && site !== 'same-origin') throw new ApiError('foreignOrigin')
   if (site === undefined && origin !== undefined && origin !== new URL(baseUrl).origin) {
     throw new ApiError('foreignOrigin')
   }
-  if (type !== undefined && !/^application\/json\s*(;|$)/i.test(String(type))) {
+  // A type that no foreign form or Blob can have without a preflight.
+  const hasBody = Number(length ?? 0) > 0 || coding !== undefined
+  if ((type !== undefined || hasBody) && !/^application\/json\s*(;|$)/i.test(String(type))) {
     throw new ApiError('unsupportedMediaType', { message: 'The body must be application/json' })
   }
 }

@@ -1,5 +1,6 @@
 /** Bodies as they were sent: for signatures, and for keeping what is refused word for word. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { parseBodies } from '../platform/http.ts'
 import { validatorCompiler } from '../platform/validation.ts'
 
 type App = Parameters<FastifyPluginAsyncTypebox>[0]
@@ -9,12 +10,7 @@ type App = Parameters<FastifyPluginAsyncTypebox>[0]
  * body's schema then only documents it.
  */
 export function keepRawBodies(app: App): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    ['application/json', 'text/plain'],
-    { parseAs: 'buffer' },
-    (_request, body, done) => done(null, body),
-  )
+  parseBodies(app, (body) => body)
   app.setValidatorCompiler<object>((route) =>
     route.httpPart === 'body' ? (value) => ({ value }) : validatorCompiler(route as never),
   )

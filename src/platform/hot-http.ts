@@ -104,13 +104,19 @@ export function hotServer(options: HotServerOptions) {
   }
 }
 
-/** Reads a JSON body that came as application/json or text/plain; throws ApiError. */
+/** Reads a request's JSON body; throws ApiError. */
 export function readJson(request: HotRequest): unknown {
-  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
-  if (type !== undefined && type !== 'application/json' && type !== 'text/plain') {
-    throw new ApiError('unsupportedMediaType')
-  }
+  if (!isJsonType(request.headers['content-type'])) throw new ApiError('unsupportedMediaType')
   return parseJson(request.body ?? Buffer.alloc(0))
+}
+
+/**
+ * JSON comes as application/json or text/plain; beacons send the latter. Our choice: a body that
+ * names no type is taken for JSON too, because clients of a JSON interface forget the header.
+ */
+export function isJsonType(contentType: string | undefined): boolean {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase()
+  return type === undefined || type === 'application/json' || type === 'text/plain'
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

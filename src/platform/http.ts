@@ -5,7 +5,7 @@
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import swagger from '@fastify/swagger'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox, TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -20,7 +20,7 @@ import { clientAddress } from './client-address.ts'
 import { type CorsMode, corsHeaders, preflightHeaders } from './cors.ts'
 import { failure } from './envelope.ts'
 import { ApiError, badRequest } from './errors.ts'
-import { BODY_BYTES_MAX, type HotRoute, hotServer, parseJson } from './hot-http.ts'
+import { BODY_BYTES_MAX, type HotRoute, hotServer, isJsonType, parseJson } from './hot-http.ts'
 import { isUnreachable } from './postgres.ts'
 import { requestId } from './request-id.ts'
 import { ValidationError, validatorCompiler } from './validation.ts'
@@ -74,7 +74,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   http.setValidatorCompiler(validatorCompiler)
-  parseBodies(http)
+  parseBodies(http, parseJson)
   const methodsOf = rememberRoutes(http)
   addHooks(http, options, methodsOf)
   addErrorHandlers(http, options, methodsOf)
@@ -191,20 +191,24 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`HTTP/1.1 400 Bad Request\r\n${head}\r\ncontent-length: ${length}\r\n\r\n${body}`)
 }
 
-/** JSON comes as application/json or text/plain; beacons send the latter. */
-function parseBodies(http: FastifyInstance | Http): void {
-  http.removeAllContentTypeParsers()
-  http.addContentTypeParser(
-    ['application/json', 'text/plain'],
-    { parseAs: 'buffer' },
-    (_request, body, done) => {
-      try {
-        done(null, parseJson(body as Buffer))
-      } catch (error) {
-        done(error as Error, undefined)
-      }
-    },
-  )
+/** Bodies of the routes of `app` are read by `parse`; what is no JSON by its type is a 415. */
+export function parseBodies(
+  app: FastifyInstance | Http | Parameters<FastifyPluginAsyncTypebox>[0],
+  parse: (body: Buffer) => unknown,
+): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    // Where nobody will read it, a body is not what is wrong with the request.
+    if (request.is404) return done(null)
+    if (!isJsonType(request.headers['content-type'])) {
+      return done(new ApiError('unsupportedMediaType'))
+    }
+    try {
+      done(null, parse(body as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
 }
 
 /** Remembers each route's methods, so that a wrong one is 405 with Allow rather than 404. */

@@ -167,6 +167,12 @@ test('other sites cannot use a session: own pages and application/json only', as
   }
   const form = await send({ 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' })
   assert.equal(form.status, 415)
+  const blob = await fetch(`${service.url}/dashboard/api/keys/`, {
+    method: 'POST',
+    headers: { cookie },
+    body: new Blob(['{"description":"forged"}']),
+  })
+  assert.equal(blob.status, 415, 'a body without a type needs no preflight')
   assert.equal((await send({ origin: BASE_URL })).status, 201)
   assert.equal((await send({ 'sec-fetch-site': 'same-origin' })).status, 201)
   const preflight = await service.call('/dashboard/api/keys/', {

@@ -182,6 +182,37 @@ test('a body over 1 MiB is 413, one of another type 415', async () => {
   }
 })
 
+test('a body that names no type is read as JSON on every endpoint', async () => {
+  const page = { page_session_uuid: crypto.randomUUID(), source_url: GOOD_LINK.article_url }
+  const event = { organization_type: 'publisher', organization_id: ann.pubId, user: page }
+  const bodies: readonly (readonly [string, unknown])[] = [
+    [LINKS, GOOD_LINK],
+    [LINKMATE, GOOD_CALL],
+    ['/api/v1/events/impressions/page_impression/', { ...event, events: [{}] }],
+  ]
+  // fetch() names a type for text, never for bytes.
+  const send = async (path: string, body: string) => {
+    const headers = { authorization: `SERVICE-API-KEY ${ann.key}` }
+    return fetch(api.url + path, { method: 'POST', headers, body: Buffer.from(body) })
+  }
+  for (const [path, body] of bodies) {
+    const answer = await send(path, JSON.stringify(body))
+    assert.ok(answer.status < 300, `${path} ${await answer.text()}`)
+    const broken = await send(path, 'a=1&b=2')
+    const { error } = (await broken.json()) as { error: { code: number } }
+    assert.deepEqual([broken.status, error.code], [400, 4000], path)
+  }
+})
+
+test('what is wrong with a body nobody reads is not told: the path or the method is', async () => {
+  for (const headers of [{ 'content-type': 'application/xml' }, {}]) {
+    const unknown = await api.call('/api/v1/nothing/', { body: '<a/>', headers })
+    assert.deepEqual([unknown.status, unknown.failure().code], [404, 4040])
+    const wrong = await api.call(TOKENINFO, { body: '<a/>', headers })
+    assert.deepEqual([wrong.status, wrong.failure().code], [405, 4050])
+  }
+})
+
 test('__proto__ and constructor are ignored like any unknown field', async () => {
   const body = `{"article_name":"A","article_url":"https://daily.example/proto",
     "__proto__":{"url":"https://evil.example/","pub_id":9999},"constructor":{"prototype":{"x":1}}}`
