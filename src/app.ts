@@ -32,6 +32,7 @@ import { dashboardStatsRoutes } from './stats/dashboard-routes.ts'
 import { FoldLoop, MONEY_LANES, VIEW_LANES } from './stats/fold-loop.ts'
 import { foldMoney } from './stats/fold-money.ts'
 import { foldViews } from './stats/fold-views.ts'
+import { reversalRoutes } from './stats/reversal-routes.ts'
 import { statsRoutes } from './stats/routes.ts'
 
 export interface App {
@@ -95,12 +96,12 @@ export async function buildHttp(node: Node): Promise<Http> {
     const { baseUrl, linkUrl } = config
     const inside = [dashboardLinkRoutes({ db, linkUrl, nextId, now }), dashboardStatsRoutes({ db })]
     await http.register(dashboardRoutes({ db, baseUrl, now, inside }))
-    const outlookOf = node.outlooks.of.bind(node.outlooks)
-    const fundedShareOf = node.book.fundedShare.bind(node.book)
-    await http.register(matchRoutes({ db, keys, linkUrl, outlookOf, fundedShareOf, now })) // 4.3
+    const { outlooks, book } = node
+    await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, now })) // 4.3
     await http.register(statsRoutes({ db, keys })) //                 4.4
     await http.register(resultRoutes({ db, keys })) // receipts, what if, no fill
     await http.register(reportRoutes({ db, keys, now }))
+    await http.register(reversalRoutes({ ...intake, keys })) // the operator's
     await http.register(intakeRoutes(intake)) // orders and returns, server to server
   }
   if (isEdge) {

@@ -81,6 +81,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   auction_id: '7468501219893436416',
   block_merchants: 3,
   brand: 'Ostrava',
+  click: '9f86d081884c7d659a2feaa0c55ad015',
   click_ids: '9f86d081884c7d659a2feaa0c55ad015',
   currency: 'USD',
   date: '2026-03-02',

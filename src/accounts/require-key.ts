@@ -16,6 +16,7 @@ export interface KeyHolder {
   readonly tokenId: number
   readonly uid: number
   readonly pubIds: readonly number[]
+  readonly isAdmin: boolean // an operator's
   readonly record: ApiKeyRow // its datetime_last_used is the use before this call
 }
 
@@ -66,12 +67,12 @@ export function makeKeyGuard(options: {
     const [keyHash, at, isRecorded] = [hashApiKey(key), now(), request.method !== 'HEAD']
     const found = await findKeyHolder(db, { keyHash, now: at, isRecorded })
     if (found === null || !isSameHash(found.key_hash, keyHash)) throw new ApiError('invalidApiKey')
-    const { key_hash: _, pub_ids: pubIds, ...record } = found
+    const { key_hash: _, pub_ids: pubIds, is_admin: isAdmin, ...record } = found
     const { token_id: tokenId, uid, datetime_last_used: storedUse } = record
     takeToken(limits, String(tokenId), at)
     const datetime_last_used = later(storedUse, lastUses.get(tokenId) ?? null)
     if (isRecorded) lastUses.set(tokenId, at)
-    const holder = { tokenId, uid, pubIds, record: { ...record, datetime_last_used } }
+    const holder = { tokenId, uid, pubIds, isAdmin, record: { ...record, datetime_last_used } }
     onUsed?.(holder, { key, address: request.clientAddress ?? '', at })
     return holder
   }
@@ -95,6 +96,11 @@ export function holderOf(request: KeyedRequest): KeyHolder {
 /** Throws a 403 unless the publisher is one of the holder's. */
 export function requireOwnPublisher(holder: Pick<KeyHolder, 'pubIds'>, pubId: number): void {
   if (!holder.pubIds.includes(pubId)) throw new ApiError('notYours')
+}
+
+/** Throws a 403 unless the key is an operator's: of a user made with `--admin`. */
+export function requireOperator(holder: Pick<KeyHolder, 'isAdmin'>): void {
+  if (!holder.isAdmin) throw new ApiError('notOperator')
 }
 
 function takeToken(limits: TokenBuckets | null, key: string, at: Date): void {

@@ -26,6 +26,7 @@ export interface ApiKeyRow {
 /** A usable key with what it opens: the publishers of its user. */
 export interface KeyHolderRow extends ApiKeyRow {
   readonly pub_ids: readonly number[]
+  readonly is_admin: boolean
 }
 
 const UNIQUE_VIOLATION = '23505'
@@ -119,7 +120,8 @@ export function findKeyHolder(
     with found as (
       select ${KEY_COLUMNS}, key_hash,
         array(select pub_id from publisher where publisher.uid = api_key.uid order by pub_id)
-          as pub_ids
+          as pub_ids,
+        (select is_admin from app_user where app_user.uid = api_key.uid) as is_admin
       from api_key
       where key_hash = ${keyHash} and is_enabled_by_user
         and (datetime_expires is null or datetime_expires > ${now})

@@ -58,6 +58,7 @@ export interface OrderAccount {
   readonly evidence: readonly Evidence[] // of the attribution, or why there is none
   readonly isApproved: boolean // a person looked at it and let it pass
   readonly rejection: { readonly reason: string; readonly atMs: number } | null
+  readonly isClickReversed: boolean // the click it is owed to was found invalid later
 }
 
 export const EMPTY_ACCOUNT: OrderAccount = {
@@ -68,6 +69,7 @@ export const EMPTY_ACCOUNT: OrderAccount = {
   evidence: [],
   isApproved: false,
   rejection: null,
+  isClickReversed: false,
 }
 
 /** Why a report changed nothing. */
@@ -95,7 +97,8 @@ export function addReport(
   const isFrozen = attribution !== null && attribution === account.attribution
   const isSilent = (told.evidence ?? []).length === 0 // This report names no click at all.
   const evidence = isFrozen || isSilent ? account.evidence : (told.evidence ?? [])
-  const next = { ...account, acceptedAtMs, reports, attribution, evidence }
+  const isClickReversed = isFrozen && account.isClickReversed
+  const next = { ...account, acceptedAtMs, reports, attribution, evidence, isClickReversed }
   const isCancelled = mergeReports(reports).isCancelled
   if (!isCancelled || !isOpen(datesOf(next), atMs)) return { account: next, ignored: null }
   return { account: { ...next, rejection: { reason: 'cancelled', atMs } }, ignored: null }
@@ -134,6 +137,12 @@ export function addDecision(account: OrderAccount, decision: Decision, atMs: num
   if (decision.kind === 'approve') return { ...account, isApproved: true }
   if (!isOpen(datesOf(account), atMs)) return account
   return { ...account, rejection: { reason: decision.reason, atMs } }
+}
+
+/** Its click was found invalid: rejected while that is possible; paid once it is locked. */
+export function addReversal(account: OrderAccount, atMs: number): OrderAccount {
+  const decision = { kind: 'reject', reason: 'click_reversed' } as const
+  return { ...addDecision(account, decision, atMs), isClickReversed: true }
 }
 
 /** The dates that an order's state follows from. An order nobody led to is never locked. */

@@ -5,19 +5,17 @@
  * the same lock, so that its result is complete when it is printed.
  */
 import { hostname } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { IntakeDeps } from '../attribution/intake.ts'
-import { MONEY_LANE } from '../events/event.ts'
+import type { LogEvent } from '../events/event.ts'
 import { ensureEventPartitions } from '../events/partitions.ts'
 import { openEventLog } from '../open-event-log.ts'
 import { makeIdSource } from '../platform/ids.ts'
 import { claimNode } from '../platform/node-registry.ts'
 import { FoldLoop, MONEY_LANES } from '../stats/fold-loop.ts'
 import { foldMoney } from '../stats/fold-money.ts'
-import { findLanePosition } from '../stats/lane-store.ts'
+import { untilFolded } from '../stats/until-folded.ts'
 import type { CommandContext } from './command.ts'
 
-const POLL_MS = 50
 /** A worker that has not folded a command's few events by then is not at work. */
 const FOLD_MS_MAX = 60_000
 
@@ -45,16 +43,13 @@ export async function withEventWriter<T>(
   })
   const now = () => context.now().getTime()
   const ids = makeIdSource({ nodeId: claim.nodeId, now })
+  // Those before them lie before them in the lane as well.
+  let last: readonly LogEvent[] = []
   const folded = async () => {
     const loop = new FoldLoop({ database: db, log, lanes: MONEY_LANES, fold: foldMoney, onError })
     loop.start()
     try {
-      for (let waited = 0; waited < FOLD_MS_MAX; waited += POLL_MS) {
-        const position = await findLanePosition(db, MONEY_LANE)
-        const left = await log.read({ lane: MONEY_LANE, position, limit: 1 })
-        if (left.length === 0) return
-        await sleep(POLL_MS)
-      }
+      if (await untilFolded(db, last, { patienceMs: FOLD_MS_MAX })) return
     } finally {
       await loop.close()
     }
@@ -64,7 +59,10 @@ export async function withEventWriter<T>(
   }
   try {
     await ensureEventPartitions(db, now())
-    const append: IntakeDeps['append'] = (events) => log.append(events)
+    const append: IntakeDeps['append'] = async (events) => {
+      await log.append(events)
+      last = events
+    }
     return await work({ db, append, nextId: () => ids.next(), now, folded })
   } finally {
     await claim.release({ isSpoolEmpty: true })

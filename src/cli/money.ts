@@ -13,7 +13,7 @@ import { explainOrder, listHeldOrders } from '../reports/order-record-store.ts'
 import { importNetwork } from '../stats/import-network.ts'
 import { type NetworkMap, READY_MAPS, readNetworkMap } from '../stats/network-map.ts'
 import { recordPayment } from '../stats/record-payment.ts'
-import { reverseClicks } from '../stats/reverse-clicks.ts'
+import { acceptReversal, showReversal } from '../stats/reverse-clicks.ts'
 import type { CommandContext } from './command.ts'
 import { withEventWriter } from './event-writer.ts'
 
@@ -125,13 +125,15 @@ export async function reverseCommand(
   context: CommandContext,
   options: { readonly click?: string; readonly result?: string; readonly reason: string },
 ) {
-  return withEventWriter(context, (writer) =>
-    reverseClicks(writer, {
+  return withEventWriter(context, async (writer) => {
+    const accepted = await acceptReversal(writer, {
       clickId: options.click ?? null,
       resultNumber: options.result ?? null,
       reason: options.reason,
-    }),
-  )
+    })
+    await writer.folded()
+    return showReversal(writer.db, accepted)
+  })
 }
 
 /** A person's word on an order that is held, or on one that is not locked yet. */

@@ -59,8 +59,9 @@ async function findPairs(tx: Db, pairs: readonly PairEvidence[]): Promise<PairEv
 }
 
 async function upsertPairs(tx: Db, pairs: readonly PairEvidence[]): Promise<void> {
-  const column = <T>(read: (evidence: Evidence) => T): T[] =>
-    pairs.map(({ evidence }) => read(evidence))
+  // Rounding must not leave less than nothing of what was taken back.
+  const column = (read: (evidence: Evidence) => number): number[] =>
+    pairs.map(({ evidence }) => Math.max(0, read(evidence)))
   await tx.run(sql`
     insert into pair_evidence (pub_id, merch_id, clicks, unripe, invalid, orders, delay_ms,
       log_value, log_value_square, as_of)
@@ -74,7 +75,7 @@ async function upsertPairs(tx: Db, pairs: readonly PairEvidence[]): Promise<void
       ${column((of) => of.delayMs)}::float8[],
       ${column((of) => of.logValue)}::float8[],
       ${column((of) => of.logValueSquare)}::float8[],
-      ${column((of) => new Date(of.atMs))}::timestamptz[])
+      ${pairs.map(({ evidence }) => new Date(evidence.atMs))}::timestamptz[])
     on conflict (pub_id, merch_id) do update set
       clicks = excluded.clicks, unripe = excluded.unripe, invalid = excluded.invalid,
       orders = excluded.orders, delay_ms = excluded.delay_ms, log_value = excluded.log_value,

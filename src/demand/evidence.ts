@@ -90,6 +90,12 @@ export function orderEvidence(
   }
 }
 
+/** Takes back what was added before: the sums decay alike, so the two cancel at any later time. */
+export function negativeEvidence({ atMs, ...counts }: Evidence): Evidence {
+  const negative = Object.entries(counts).map(([name, count]) => [name, -count])
+  return { ...noEvidence(atMs), ...Object.fromEntries(negative) }
+}
+
 /** Clicks old enough to have brought their orders, `n` of economics 3. */
 export function ripeClicks({ clicks, unripe }: Evidence): number {
   return Math.max(0, clicks - unripe)

@@ -4,7 +4,8 @@
  */
 import type { Publisher } from '../accounts/publisher-store.ts'
 import { PLATFORM_RESERVE } from '../demand/campaign.ts'
-import type { PairOutlook } from '../demand/outlook.ts'
+import type { LeaseBook } from '../demand/lease.ts'
+import type { OutlookBook } from '../demand/outlook.ts'
 import { type PayTerms, predictCpc } from '../demand/predict.ts'
 import { wrapperUrl } from '../links/link-url.ts'
 import { formatCents, MICROS_PER_DOLLAR } from '../platform/money.ts'
@@ -18,9 +19,9 @@ export interface MatchInput {
   readonly query: MatchQuery
   readonly listings: readonly ListingRow[] // one per merchant
   readonly campaigns: readonly PayingCampaignRow[] // live ones of those merchants
-  readonly outlookOf: (pubId: number, merchId: number) => PairOutlook
-  /** Of the last day, as this node saw it; null: it does not serve readers. */
-  readonly fundedShareOf: (campaignId: number) => number | null
+  readonly outlooks: Pick<OutlookBook, 'of'>
+  /** How often a budget could pay in the last day, as this node saw it; null: it never asked. */
+  readonly book: Pick<LeaseBook, 'fundedShare'>
   readonly linkUrl: string
 }
 
@@ -52,16 +53,16 @@ export function matchedProducts(input: MatchInput): MatchedProduct[] {
 function bestCpcMicros(
   campaigns: readonly PayingCampaignRow[],
   listing: ListingRow,
-  { publisher, outlookOf, fundedShareOf }: MatchInput,
+  { publisher, outlooks, book }: MatchInput,
 ): number {
   if (!listing.is_in_stock || !listing.is_fresh) return 0
   const reserve = Math.max(PLATFORM_RESERVE, publisher.floor_micros)
-  const pair = outlookOf(publisher.pub_id, listing.merch_id)
+  const pair = outlooks.of(publisher.pub_id, listing.merch_id)
   const values = campaigns.map((campaign) => {
     const terms = payTerms(campaign)
     if (terms.model === 'cpc' && terms.bidMicros < reserve) return 0
     const share = publisher.share_ppm / PPM
-    const fundedShare = fundedShareOf(campaign.campaign_id) ?? (campaign.is_funded ? 1 : 0)
+    const fundedShare = book.fundedShare(campaign.campaign_id) ?? (campaign.is_funded ? 1 : 0)
     return predictCpc(terms, { ...pair, share, fundedShare }).meanMicros
   })
   return Math.round(Math.max(0, ...values))

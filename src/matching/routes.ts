@@ -2,7 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
 import { type KeyGuard, type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
-import type { PairOutlook } from '../demand/outlook.ts'
+import type { LeaseBook } from '../demand/lease.ts'
+import type { OutlookBook } from '../demand/outlook.ts'
 import { ErrorEnvelope } from '../platform/envelope.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -15,13 +16,13 @@ export interface MatchDeps {
   readonly db: Db
   readonly keys: KeyGuard
   readonly linkUrl: string
-  readonly outlookOf: (pubId: number, merchId: number) => PairOutlook
-  readonly fundedShareOf: (campaignId: number) => number | null
+  readonly outlooks: Pick<OutlookBook, 'of'>
+  readonly book: Pick<LeaseBook, 'fundedShare'>
   readonly now: () => Date
 }
 
 export const matchRoutes =
-  ({ db, keys, linkUrl, outlookOf, fundedShareOf, now }: MatchDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, linkUrl, outlooks, book, now }: MatchDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/product_match/clickmate/exclusive_links/',
@@ -44,7 +45,7 @@ export const matchRoutes =
         const { pub_id: pubId } = publisher
         const campaigns =
           merchIds.length === 0 ? [] : await listPayingCampaigns(db, { pubId, merchIds, now: at })
-        const sources = { outlookOf, fundedShareOf, linkUrl }
+        const sources = { outlooks, book, linkUrl }
         const input = { publisher, query, listings, campaigns, ...sources }
         return { data: matchedProducts(input) }
       },

@@ -24,6 +24,7 @@ export const ERRORS = {
     code: 4307,
     message: 'Pages of this origin may not report orders of this merchant',
   },
+  notOperator: { status: 403, code: 4308, message: 'Only the key of an operator may do this' },
   notFound: { status: 404, code: 4040, message: 'Not found' },
   methodNotAllowed: { status: 405, code: 4050, message: 'Method not allowed' },
   idempotencyConflict: {

@@ -56,6 +56,35 @@ test('a reversed click is taken back once, on its own day, and says why', async 
   })
 })
 
+test('a reversed click is budget again while its period is open, the merchant’s credit always', async () => {
+  const campaign = await db.row<{ campaign_id: number }>(sql`
+    insert into campaign (merch_id, model, bid_micros, daily_budget_micros, budget_micros)
+    values (${merchId}, 'cpc', 500000, 2000000, 9000000) returning campaign_id`)
+  const campaignId = campaign?.campaign_id ?? 0
+  const events = new MoneyEvents()
+  const paid = { merchId, campaignId, model: MODEL.cpc, priceMicros: 500_000 }
+  const click = (name: string) =>
+    events.click(name, START_MS, { ...paid, reservedMicros: 500_000, pubId: 5 })
+  const standing = async () => {
+    const accounts = await db.rows<{ settled_micros: string }>(sql`
+      select day, settled_micros from budget_account where campaign_id = ${campaignId}
+      order by day nulls first`)
+    const owed = await db.row<{ micros: string }>(sql`
+      select coalesce(-sum(amount_micros), 0)::bigint as micros from ledger_line
+      where account = 'merchant'`)
+    return [...accounts.map((row) => Number(row.settled_micros)), Number(owed?.micros)]
+  }
+  await fold([click('a'), click('b'), click('c')])
+  assert.deepEqual(await standing(), [1_500_000, 1_500_000, 1_500_000])
+  const reverse = (name: string, atMs: number) =>
+    db.transaction((tx) => foldMoney(tx, [reversalOf(events, name, atMs)]))
+  await reverse('a', START_MS + 1)
+  assert.deepEqual(await standing(), [1_000_000, 1_000_000, 1_000_000])
+  // The day is over: nothing could be spent of it. The campaign's life goes on.
+  await reverse('b', START_MS + DAY_MS)
+  assert.deepEqual(await standing(), [500_000, 1_000_000, 500_000])
+})
+
 test('a reversed click leads to no sale: a pending order is rejected, a later one finds nobody', async () => {
   const events = new MoneyEvents()
   await fold(

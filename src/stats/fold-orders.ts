@@ -11,7 +11,6 @@ import {
   addReport,
   addReturn,
   type Decision,
-  figuresOf,
   type OrderAttribution,
 } from '../attribution/order-account.ts'
 import {
@@ -25,10 +24,10 @@ import {
   saveOrders,
 } from '../attribution/order-store.ts'
 import type { OrderBody, ReturnBody } from '../attribution/read-order.ts'
-import { orderEvidence } from '../demand/evidence.ts'
 import { addPairEvidence, type PairEvidence } from '../demand/evidence-store.ts'
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
+import { lessonChange } from './order-lesson.ts'
 import { noPostings, postChange, writePostings } from './post-order.ts'
 
 /** The body of an orderDecision event. */
@@ -48,24 +47,11 @@ export async function foldOrders(tx: Db, events: readonly StoredEvent[]): Promis
     const after = tellOrder(before, item, clicks)
     const cause = { event: item.event, isReturn: item.kind === 'return' }
     orders.set(keyText(item.key), postChange(postings, cause, { before, after }))
-    evidence.push(...evidenceOf(before, after, item.event.atMs))
+    evidence.push(...lessonChange(before, after))
   }
   await saveOrders(tx, [...orders.values()])
   await writePostings(tx, postings)
   await addPairEvidence(tx, evidence)
-}
-
-/** An order teaches the prediction once: when it is first known whose it is and what it brought. */
-function evidenceOf(before: OrderRecord, after: OrderRecord, atMs: number): PairEvidence[] {
-  const owner = after.account.attribution?.owner
-  const valueMicros = orderValue(after)
-  if (owner === undefined || valueMicros === 0 || orderValue(before) > 0) return []
-  const evidence = orderEvidence(atMs, { clickAtMs: owner.clickAtMs, valueMicros })
-  return [{ pubId: owner.pubId, merchId: after.merchId, evidence }]
-}
-
-function orderValue({ account }: OrderRecord): number {
-  return account.attribution === null ? 0 : figuresOf(account).gross.revenueMicros
 }
 
 type Told = { readonly event: StoredEvent; readonly key: OrderKey } & (

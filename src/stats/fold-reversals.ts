@@ -2,15 +2,18 @@
  * Clicks that were found invalid later (economics 2.5): what was paid for them is taken back, once,
  * on the day of the reversal; orders that were owed to them and are still pending are rejected.
  */
-import { addDecision } from '../attribution/order-account.ts'
+import { addReversal } from '../attribution/order-account.ts'
 import { findOrdersOfClicks, keyText, saveOrders } from '../attribution/order-store.ts'
 import { returnToBudget } from '../demand/budget-account.ts'
+import { clickEvidence, negativeEvidence } from '../demand/evidence.ts'
+import { addPairEvidence, type PairEvidence } from '../demand/evidence-store.ts'
 import type { StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { clickEntry, reversalEntry } from '../ledger/entries.ts'
 import { type Micros, micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { lessonChange } from './order-lesson.ts'
 import { noPostings, type Postings, postChange, writePostings } from './post-order.ts'
 
 /** The body of a reversal event. */
@@ -35,6 +38,7 @@ interface ReversedClick {
 }
 
 export async function foldReversals(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  const evidence: PairEvidence[] = []
   for (const event of events) {
     const { click_id, reason } = JSON.parse(event.body ?? 'null') as ReversalBody
     const click = await reverseClick(tx, { clickId: click_id, atMs: event.atMs, reason })
@@ -42,9 +46,22 @@ export async function foldReversals(tx: Db, events: readonly StoredEvent[]): Pro
     if (click === null) continue
     const postings = noPostings()
     await postReversal(tx, postings, { event, click })
-    await rejectOrders(tx, postings, { event, clickId: click_id })
+    evidence.push(...evidenceChange(click))
+    evidence.push(...(await rejectOrders(tx, postings, { event, clickId: click_id })))
     await writePostings(tx, postings)
   }
+  await addPairEvidence(tx, evidence)
+}
+
+/** A click that counted as a reader's interest never was one, from its own moment on. */
+function evidenceChange({ at, pub_id, merch_id, reason }: ReversedClick): PairEvidence[] {
+  if (reason !== REASON.ok || merch_id === 0) return []
+  const pair = { pubId: pub_id, merchId: merch_id }
+  const atMs = at.getTime()
+  return [
+    { ...pair, evidence: negativeEvidence(clickEvidence(atMs, { isValid: true })) },
+    { ...pair, evidence: clickEvidence(atMs, { isValid: false }) },
+  ]
 }
 
 function reverseClick(
@@ -96,13 +113,15 @@ async function rejectOrders(
   tx: Db,
   postings: Postings,
   { event, clickId }: { readonly event: StoredEvent; readonly clickId: string },
-): Promise<void> {
+): Promise<PairEvidence[]> {
+  const evidence: PairEvidence[] = []
   const orders = await findOrdersOfClicks(tx, [clickId])
   for (const before of orders.values()) {
-    const decision = { kind: 'reject', reason: 'click_reversed' } as const
-    const after = { ...before, account: addDecision(before.account, decision, event.atMs) }
+    const after = { ...before, account: addReversal(before.account, event.atMs) }
+    evidence.push(...lessonChange(before, after))
     const standing = postChange(postings, { event, isReturn: false }, { before, after })
     orders.set(keyText(before), standing)
   }
   if (orders.size > 0) await saveOrders(tx, [...orders.values()])
+  return evidence
 }

@@ -1,9 +1,10 @@
 /** Clicks found invalid later: reversed by their id, or all of an auction result. */
 import type { IntakeDeps } from '../attribution/intake.ts'
-import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
 import { findClicksToReverse } from './click-store.ts'
 import type { ReversalBody } from './fold-reversals.ts'
 
@@ -17,16 +18,21 @@ export interface WantedReversal {
   readonly reason: string
 }
 
+export interface AcceptedReversal {
+  readonly clickIds: readonly string[]
+  readonly events: readonly LogEvent[]
+}
+
 /**
- * Reverses clicks and waits until that is folded; the ledger entries made.
+ * Accepts a reversal; resolves when it is durable. The fold takes the money back.
  *
  * Throws a 400 for a malformed wish, a 404 when there is no such click, and a 400 when all were
  * reversed before: at most once per click.
  */
-export async function reverseClicks(
-  deps: IntakeDeps & { folded(): Promise<void> },
+export async function acceptReversal(
+  deps: IntakeDeps,
   wanted: WantedReversal,
-) {
+): Promise<AcceptedReversal> {
   const key = checked(wanted)
   const clicks = await findClicksToReverse(deps.db, key)
   if (clicks.length === 0) throw new ApiError('notFound', { message: 'No such click' })
@@ -47,17 +53,21 @@ export async function reverseClicks(
     })
   })
   await deps.append(events, { patienceMs: PATIENCE_MS })
-  await deps.folded()
+  return { clickIds: open.map(({ clickId }) => clickId), events }
+}
+
+/** What was reversed, with the ledger entries that the fold has made of it so far. */
+export async function showReversal(db: Db, { clickIds, events }: AcceptedReversal) {
   const lines = await listEntriesOfEvents(
-    deps.db,
+    db,
     events.map(({ id }) => id),
   )
   return {
-    clicks: open.map(({ clickId }) => clickId),
+    clicks: [...clickIds],
     entries: [...Map.groupBy(lines, ({ idempotency_key: entry }) => entry)].map(([entry, of]) => ({
       entry,
-      kind: of[0]?.kind,
-      day: of[0]?.day,
+      kind: of[0]?.kind ?? '',
+      day: of[0]?.day ?? '',
       corrects: of[0]?.corrects ?? null,
       lines: of.map((line) => ({
         account: line.account,

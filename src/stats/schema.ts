@@ -107,6 +107,41 @@ export const StatsChanges = Type.Object({
   impressions: Type.Array(ImpressionsChange),
 })
 
+const Hex = Type.Optional(
+  Type.String({ pattern: '^[0-9a-fA-F]{32}$', description: '32 hexadecimal characters' }),
+)
+
+/** Either a click or all clicks of an auction result, as `souk reverse` takes them. */
+export const ReversalBody = Type.Object({
+  click: Hex,
+  result: Hex,
+  reason: Type.String({ minLength: 1, maxLength: 255, description: 'Shown beside the click' }),
+})
+
+export const ReversalRecord = Type.Object({
+  clicks: Type.Array(Type.String()),
+  entries: Type.Array(
+    Type.Object({
+      entry: Type.String({ description: 'Name of the ledger entry' }),
+      kind: Type.String(),
+      day: Type.String(),
+      corrects: Type.Union([Type.String(), Type.Null()], {
+        description: 'The entry that this one takes back',
+      }),
+      lines: Type.Array(
+        Type.Object({
+          account: Type.String(),
+          merch_id: Type.Integer(),
+          pub_id: Type.Integer(),
+          article_id: Type.Integer(),
+          amount_usd: Type.String(),
+        }),
+      ),
+    }),
+    { description: 'Empty for clicks that nothing was paid for, and in a 202' },
+  ),
+})
+
 export type StatsRow = Static<typeof StatsRow>
 export type Stats = Static<typeof Stats>
 export type StatsChanges = Static<typeof StatsChanges>

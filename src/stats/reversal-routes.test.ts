@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startApi } from '../../test/api.ts'
+import { follow, KETTLE, makeMarket, runAuction, statsOf } from '../../test/market.ts'
+import { createApiKey, createUser } from '../accounts/create-account.ts'
+import { CLICK_AGE_MIN_MS } from '../redirect/click.ts'
+
+const api = await startApi({ after })
+const market = await makeMarket(api)
+await market.campaign(market.kettles)
+const PATH = '/api/v1/reversals/'
+const { uid } = await createUser(api.db, {
+  email: 'operator@souk.example',
+  password: 'a long password',
+  isAdmin: true,
+})
+const { key } = await createApiKey(api.db, {
+  uid,
+  description: 'operator',
+  expiresAt: null,
+  now: new Date(),
+})
+
+/** A click that was paid for; its id. */
+async function paidClick(): Promise<string> {
+  const { auction_result } = await runAuction(api, await market.link(KETTLE))
+  await sleep(CLICK_AGE_MIN_MS + 20)
+  const { location } = await follow(api, auction_result.redirect_url)
+  await api.app.settled()
+  return new URL(location).searchParams.get('cid') ?? ''
+}
+
+const reverse = (body: object, sent = key) => api.call(PATH, { key: sent, body })
+
+test('an operator reverses a click once, with a reason; its entry and figures say so', async () => {
+  const click = await paidClick()
+  const answer = await reverse({ click, reason: 'bought traffic' })
+  assert.equal(answer.status, 201, answer.text)
+  const { clicks, entries } = answer.entry<{
+    clicks: string[]
+    entries: { kind: string; corrects: string; lines: { account: string; amount_usd: string }[] }[]
+  }>()
+  assert.deepEqual(clicks, [click])
+  assert.equal(entries.length, 1)
+  assert.equal(entries[0]?.kind, 'reversal')
+  assert.match(entries[0]?.corrects ?? '', new RegExp(click))
+  const amounts = entries[0]?.lines.map(({ account, amount_usd }) => [account, amount_usd])
+  assert.deepEqual(amounts, [
+    ['merchant', '0.01'],
+    ['publisher', '-0.0075'],
+    ['platform', '-0.0025'],
+  ])
+  assert.deepEqual(await statsOf(api, market), [])
+
+  const again = await reverse({ click, reason: 'bought traffic' })
+  assert.deepEqual(again.failure().fields, ['click'])
+  assert.match(again.failure().message, /reversed before/)
+})
+
+test('of two reversals at once, one takes the money back', async () => {
+  const click = await paidClick()
+  const answers = await Promise.all([1, 2].map(() => reverse({ click, reason: 'twice' })))
+  const entries = answers.flatMap((answer) => answer.entry<{ entries: unknown[] }>()?.entries ?? [])
+  assert.equal(entries.length, 1)
+  assert.deepEqual(await statsOf(api, market), [])
+})
+
+test('nobody but an operator reverses, and every wrong field is named', async () => {
+  assert.equal(
+    (await reverse({ click: '0'.repeat(32), reason: 'x' }, market.account.key)).status,
+    403,
+  )
+  assert.equal((await api.call(PATH, { body: { reason: 'x' } })).failure().code, 4302)
+  assert.deepEqual((await reverse({ click: 'x', reason: 'x' })).failure().fields, ['click'])
+  assert.deepEqual((await reverse({ click: '0'.repeat(32) })).failure().fields, ['reason'])
+  assert.deepEqual((await reverse({ reason: 'x' })).failure().fields, ['click'])
+  assert.equal((await reverse({ result: 'f'.repeat(32), reason: 'x' })).failure().code, 4040)
+})

@@ -1,0 +1,49 @@
+/** The operator takes back what was paid for invalid clicks (economics 2.5), over the API. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { holderOf, type KeyGuard, requireOperator } from '../accounts/require-key.ts'
+import type { IntakeDeps } from '../attribution/intake.ts'
+import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { acceptReversal, showReversal } from './reverse-clicks.ts'
+import { ReversalBody, ReversalRecord } from './schema.ts'
+import { untilFolded } from './until-folded.ts'
+
+/** Figures are visible within this time of an event (decisions 4.4). */
+const FOLD_PATIENCE_MS = 5_000
+
+export const reversalRoutes =
+  (deps: IntakeDeps & { readonly keys: KeyGuard }): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.addHook('onRequest', deps.keys.require)
+    app.post(
+      '/api/v1/reversals/',
+      {
+        schema: {
+          operationId: 'reverseClicks',
+          summary: 'Takes back what was paid for invalid clicks, at most once per click',
+          security: [{ apiKey: [] }],
+          body: ReversalBody,
+          response: {
+            201: envelope(ReversalRecord),
+            202: envelope(ReversalRecord),
+            '4xx': ErrorEnvelope,
+            '5xx': ErrorEnvelope,
+          },
+        },
+      },
+      async (request, reply) => {
+        requireOperator(holderOf(request))
+        const { click = null, result = null, reason } = request.body
+        const accepted = await acceptReversal(deps, {
+          clickId: click,
+          resultNumber: result,
+          reason,
+        })
+        // 202: it is durable and will be folded; its entries cannot be shown yet.
+        const isFolded = await untilFolded(deps.db, accepted.events, {
+          patienceMs: FOLD_PATIENCE_MS,
+        })
+        const status = isFolded ? 201 : 202
+        return reply.code(status).send(ok(status, await showReversal(deps.db, accepted)))
+      },
+    )
+  }

@@ -1,0 +1,20 @@
+/** For whoever has appended something and wants to show what the fold made of it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type LogEvent, MONEY_LANE } from '../events/event.ts'
+import type { Db } from '../platform/postgres.ts'
+import { areFolded } from './lane-store.ts'
+
+const POLL_MS = 50
+
+/** Waits until the worker has folded these events of the money lane; false when it is too slow. */
+export async function untilFolded(
+  db: Db,
+  events: readonly LogEvent[],
+  { patienceMs }: { readonly patienceMs: number },
+): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += POLL_MS) {
+    if (await areFolded(db, MONEY_LANE, events)) return true
+    await sleep(POLL_MS)
+  }
+  return areFolded(db, MONEY_LANE, events)
+}
