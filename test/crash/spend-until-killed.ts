@@ -2,7 +2,8 @@
  * A whole node that spends budgets as fast as its leases allow, until it is killed or told to stop:
  * run by budget-kill.test.ts with a configuration and the campaigns to spend.
  *
- * Writes the id of each click whose append has resolved: what a reader would have been promised.
+ * Writes `ready`, then the id of each click whose append has resolved: what a reader would have
+ * been promised.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +18,7 @@ import { makeLogger } from '../../src/platform/log.ts'
 /** Clicks at once; together far more than any budget here lasts for. */
 const READERS = 4
 /** Between two clicks of a reader, and after one that no lease could pay. */
-const PAUSE_MS = 5
+const PAUSE_MS = 40
 
 const [environment = '{}', campaigns = '[]'] = process.argv.slice(2)
 const campaignIds = JSON.parse(campaigns) as number[]
@@ -26,6 +27,7 @@ const node = await openNode(readConfig(JSON.parse(environment)), {
 })
 const app = await startApp(node)
 const stopping = new AbortController()
+process.stdout.write('ready\n')
 const reading = Promise.all(Array.from({ length: READERS }, () => read(node)))
 await untilStopped()
 stopping.abort()
