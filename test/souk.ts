@@ -47,8 +47,8 @@ export interface RunningSouk {
 }
 
 /** Starts `souk serve` and waits until it says that it is ready. */
-export async function serve(env: Environment, command = 'serve'): Promise<RunningSouk> {
-  const child = spawn(process.execPath, [SOUK, command], {
+export async function serve(env: Environment, { program = SOUK } = {}): Promise<RunningSouk> {
+  const child = spawn(process.execPath, [program, 'serve'], {
     env: childEnvironment(env),
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -1,6 +1,7 @@
 /** `souk serve` and `souk demo`: run until told to stop. */
+import { buildBrowserParts } from '../browser-parts.ts'
 import { startServer, untilStopped } from '../main.ts'
-import { makeLogger } from '../platform/log.ts'
+import { type Logger, makeLogger } from '../platform/log.ts'
 import type { CommandContext } from './command.ts'
 
 /** After this the process ends whatever is still open (operator's interface: within 10 s). */
@@ -24,6 +25,7 @@ async function run(
 ): Promise<undefined> {
   const log = makeLogger({ level: logLevel })
   const stopped = untilStopped()
+  buildOrWarn(log)
   const server = await startServer(config, { log, isDemo })
   process.stdout.write(`ready ${server.url}\n${server.screen}`)
   log.info({ signal: await stopped }, 'stopping')
@@ -31,4 +33,13 @@ async function run(
   await server.close()
   clearTimeout(deadline)
   return undefined
+}
+
+/** Straight after an installation nothing is built yet. Readers are served whatever comes of it. */
+function buildOrWarn(log: Logger): void {
+  try {
+    buildBrowserParts({ isOnlyIfStale: true })
+  } catch (error) {
+    log.warn({ err: error }, 'dashboard, API reference and tags are not as in this version')
+  }
 }

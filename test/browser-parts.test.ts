@@ -1,0 +1,46 @@
+/** What runs in browsers is there however the service was started: nothing is to be built first. */
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { databaseUrl, testDatabase } from './database.ts'
+import { scopeOf } from './scope.ts'
+import { serve } from './souk.ts'
+import { ROOT } from './source-files.ts'
+
+const NOT_IN_A_CLONE = ['.git', 'node_modules', 'dist', 'data'].map((name) => join(ROOT, name))
+
+test('souk serve straight after an installation builds what browsers load', async (t) => {
+  const scope = scopeOf(t)
+  const clone = await mkdtemp(join(tmpdir(), 'a clone '))
+  scope.after(() => rm(clone, { recursive: true, force: true }))
+  await cp(ROOT, clone, { recursive: true, filter: (path) => !NOT_IN_A_CLONE.includes(path) })
+  await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
+  const { connection } = await testDatabase(scope)
+  const data = join(clone, 'data')
+  const env = { DATABASE_URL: databaseUrl(connection), SOUK_DATA: data, PORT: '0' }
+  const start = () =>
+    serve({ ...env, LOG_LEVEL: 'error' }, { program: join(clone, 'bin/souk.mjs') })
+  const statusOf = async (server: { url: string }) =>
+    Promise.all(
+      ['/dashboard/', '/docs/', '/tag/souk.js'].map(
+        async (path) => (await fetch(server.url + path)).status,
+      ),
+    )
+
+  const first = await start()
+  const statuses = await statusOf(first)
+  assert.equal(await first.stop(), 0)
+  assert.deepEqual(statuses, [200, 200, 200])
+
+  // A build that fails (here: a folder that cannot be replaced by a file) keeps nobody waiting.
+  await rm(join(clone, 'dist'), { recursive: true })
+  await writeFile(join(clone, 'dist'), 'in the way')
+  const second = await start()
+  const health = await fetch(`${second.url}/healthz`)
+  assert.equal(await second.stop(), 0)
+  assert.equal(health.status, 200)
+  assert(!existsSync(join(clone, 'dist', 'tag')))
+})
