@@ -31,6 +31,8 @@ export interface TestApp {
 export interface TestAppOptions {
   readonly env?: Record<string, string>
   readonly now?: () => number
+  /** Takes the log's lines, at the level of LOG_LEVEL, instead of standard error. */
+  readonly logLines?: string[]
   /** Where the service finds its database, when that is not the database itself: a proxy. */
   readonly reach?: (connection: Connection) => Promise<Connection>
 }
@@ -53,7 +55,9 @@ export async function startTestApp(
     LOG_LEVEL: 'error',
     ...options.env,
   })
-  const log = makeLogger({ level: config.logLevel })
+  const { logLines } = options
+  const stream = logLines && { write: (line: string) => void logLines.push(line) }
+  const log = makeLogger({ level: config.logLevel, ...(stream && { stream }) })
   const node = await openNode(config, { log, ...(options.now ? { now: options.now } : {}) })
   const app = await startApp(node)
   scope.after(async () => {

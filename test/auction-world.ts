@@ -15,18 +15,14 @@ import {
   type CandidateSet,
   PPM,
 } from '../src/auction/candidate-set.ts'
+import { compileFloors } from '../src/auction/category-floors.ts'
 import { LOSS } from '../src/auction/loss-code.ts'
 import { createOutcome, type Outcome } from '../src/auction/outcome.ts'
 import { type AuctionRequest, runAuction } from '../src/auction/run-auction.ts'
-import {
-  COUNTRY_SLOTS,
-  countryBits,
-  countryIndex,
-  deviceMask,
-  idList,
-} from '../src/auction/targeting.ts'
+import { countryBits, countryIndex, deviceMask, idList } from '../src/auction/targeting.ts'
 import { MODEL } from '../src/events/event.ts'
 import { DEVICE } from '../src/events/user-agent.ts'
+import { micros } from '../src/platform/money.ts'
 
 export interface CandidateSpec {
   readonly name: string
@@ -131,11 +127,12 @@ function makeCandidate(spec: CandidateSpec, index: number): Candidate {
 
 function makeFloors(byCountry: CandidateSpec['floorMicros']): Float64Array | null {
   if (byCountry === undefined) return null
-  const floors = new Float64Array(COUNTRY_SLOTS).fill(byCountry['*'] ?? 0)
-  for (const [code, micros] of Object.entries(byCountry)) {
-    if (code !== '*') floors[countryIndex(code)] = micros
-  }
-  return floors
+  const floors = Object.entries(byCountry).map(([code, floorMicros]) => ({
+    category_id: 1,
+    country: code === '*' ? null : code,
+    floor_micros: micros(floorMicros),
+  }))
+  return compileFloors(floors).get(1) ?? null
 }
 
 export function makeRequest(spec: RequestSpec = {}): AuctionRequest {

@@ -20,8 +20,8 @@ const UNIQUE_VIOLATION = '23505'
 const LIST_ROWS_MAX = 10_000
 
 const COLUMNS = sql`pub_id, uid, name, slug, is_partner, share_ppm, domains, floor_micros,
-  tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts, linkmate_scope,
-  consent_default, is_price_required, datetime_created, datetime_updated`
+  category_floors, tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
+  linkmate_scope, consent_default, is_price_required, datetime_created, datetime_updated`
 
 /** Throws a 400 that names every setting it refuses; nothing is written then. */
 export async function insertPublisher(db: Db, wanted: PublisherSettings): Promise<Publisher> {
@@ -29,12 +29,12 @@ export async function insertPublisher(db: Db, wanted: PublisherSettings): Promis
   const row = await namingSlug(p.slug, () =>
     db.row<PublisherRow>(sql`
       insert into publisher (uid, name, slug, is_partner, share_ppm, domains, floor_micros,
-        tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
-        linkmate_scope, consent_default, is_price_required)
+        category_floors, tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants,
+        allow_hosts, linkmate_scope, consent_default, is_price_required)
       values (${p.uid}, ${p.name}, ${p.slug}, ${p.is_partner}, ${p.share_ppm}, ${p.domains},
-        ${p.floor_micros}, ${p.tolerance_ppm}, ${p.beta}, ${p.epsilon_ppm}, ${p.allow_merchants},
-        ${p.block_merchants}, ${p.allow_hosts}, ${p.linkmate_scope}, ${p.consent_default},
-        ${p.is_price_required})
+        ${p.floor_micros}, ${JSON.stringify(p.category_floors)}, ${p.tolerance_ppm}, ${p.beta},
+        ${p.epsilon_ppm}, ${p.allow_merchants}, ${p.block_merchants}, ${p.allow_hosts},
+        ${p.linkmate_scope}, ${p.consent_default}, ${p.is_price_required})
       returning ${COLUMNS}
     `),
   )
@@ -56,7 +56,9 @@ export function updatePublisher(
       tx.row<PublisherRow>(sql`
         update publisher set uid = ${p.uid}, name = ${p.name}, slug = ${p.slug},
           is_partner = ${p.is_partner}, share_ppm = ${p.share_ppm}, domains = ${p.domains},
-          floor_micros = ${p.floor_micros}, tolerance_ppm = ${p.tolerance_ppm}, beta = ${p.beta},
+          floor_micros = ${p.floor_micros},
+          category_floors = ${JSON.stringify(p.category_floors)},
+          tolerance_ppm = ${p.tolerance_ppm}, beta = ${p.beta},
           epsilon_ppm = ${p.epsilon_ppm}, allow_merchants = ${p.allow_merchants},
           block_merchants = ${p.block_merchants}, allow_hosts = ${p.allow_hosts},
           linkmate_scope = ${p.linkmate_scope}, consent_default = ${p.consent_default},

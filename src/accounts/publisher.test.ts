@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { micros } from '../platform/money.ts'
+import { formatCategoryFloor, parseCategoryFloor } from './category-floor.ts'
 import {
   normalPublisher,
   PUBLISHER_DEFAULTS,
@@ -37,6 +38,29 @@ test('settings outside their range are refused, each by its own name', () => {
     'domain',
     'allow_host',
   ])
+})
+
+test('a category’s floor names what is wrong with it, and is given once a country', () => {
+  const floor = (category_id: number, country: string | null, dollars: number) => ({
+    category_id,
+    country,
+    floor_micros: micros(dollars * 1e6),
+  })
+  assert.deepEqual(fields({ category_floors: [floor(222, null, 0.1), floor(222, 'GB', 0)] }), [])
+  const wrong = [floor(0, null, 0.1), floor(222, 'UK', 0.1), floor(222, null, 9_001)]
+  for (const one of wrong) assert.deepEqual(fields({ category_floors: [one] }), ['category_floor'])
+  const twice = [floor(222, 'GB', 0.1), floor(222, 'GB', 0.2)]
+  assert.deepEqual(fields({ category_floors: twice }), ['category_floor'])
+})
+
+test('what is typed of a floor is what is shown of it', () => {
+  for (const text of ['222=0.10', '222:GB=0.08', '5=0.00']) {
+    const floor = parseCategoryFloor(text)
+    assert.equal(floor && formatCategoryFloor(floor), text)
+  }
+  for (const text of ['', '222', 'shoes=1', '222:GBR=1', '222=-1', '222=a', '1234567=1']) {
+    assert.equal(parseCategoryFloor(text), null, text)
+  }
 })
 
 test('a merchant cannot be allowed and blocked at once', () => {

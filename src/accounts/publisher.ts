@@ -1,7 +1,9 @@
 /** What a publisher's account may be set to, and which settings are refused. */
+
 import { readDomain } from '../platform/domain.ts'
 import type { Fault } from '../platform/errors.ts'
 import { type Micros, micros } from '../platform/money.ts'
+import { type CategoryFloor, categoryFloorFaults } from './category-floor.ts'
 
 export const NAME_LENGTH_MAX = 255
 export const SLUG_LENGTH_MAX = 64 // Interface section 8.
@@ -25,6 +27,7 @@ export interface PublisherSettings {
   readonly share_ppm: number // the publisher's part of each price
   readonly domains: readonly string[] // its own pages: never turned into links
   readonly floor_micros: Micros
+  readonly category_floors: readonly CategoryFloor[]
   readonly tolerance_ppm: number // how much dearer than the original an offer may be
   readonly beta: number // how much a lower price for the reader weighs (economics 1.3)
   readonly epsilon_ppm: number // share of exploring auctions
@@ -42,6 +45,7 @@ export const PUBLISHER_DEFAULTS: Omit<PublisherSettings, 'uid' | 'name' | 'slug'
   share_ppm: 750_000,
   domains: [],
   floor_micros: micros(0),
+  category_floors: [],
   tolerance_ppm: 50_000,
   beta: 1,
   epsilon_ppm: 50_000,
@@ -92,7 +96,8 @@ export function publisherFaults(settings: PublisherSettings): Fault[] {
 }
 
 function listFaults(settings: PublisherSettings): Fault[] {
-  const faults: Fault[] = []
+  const limits = { floorMax: FLOOR_MAX, lengthMax: LIST_LENGTH_MAX }
+  const faults = categoryFloorFaults(settings.category_floors, limits)
   const hostLists = { domain: settings.domains, allow_host: settings.allow_hosts }
   for (const [field, hosts] of Object.entries(hostLists)) {
     const wrong = hosts.filter((host) => readDomain(host) === null)

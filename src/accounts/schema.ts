@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { timestamp } from '../platform/field-types.ts'
 import { formatExact } from '../platform/money.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import { formatCategoryFloor } from './category-floor.ts'
 import { PASSWORD_LENGTH_MAX } from './password.ts'
 import type { Publisher } from './publisher-store.ts'
 import type { ApiKeyRow, UserRow } from './store.ts'
@@ -59,6 +60,7 @@ export const PublisherRecord = Type.Object({
   share: Type.Number(),
   domain: Type.Array(Type.String()),
   floor: Type.String({ description: 'US dollars a click' }),
+  category_floor: Type.Array(Type.String(), { description: '`222:GB=0.10`: category, country' }),
   tolerance: Type.Number(),
   beta: Type.Number(),
   epsilon: Type.Number(),
@@ -98,6 +100,7 @@ export function toPublisherRecord(row: Publisher): Static<typeof PublisherRecord
     share: row.share_ppm / 1_000_000,
     domain: [...row.domains],
     floor: formatExact(row.floor_micros),
+    category_floor: row.category_floors.map(formatCategoryFloor),
     tolerance: row.tolerance_ppm / 1_000_000,
     beta: row.beta,
     epsilon: row.epsilon_ppm / 1_000_000,

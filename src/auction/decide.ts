@@ -23,6 +23,7 @@ import {
   PPM,
   pairCandidates,
 } from './candidate-set.ts'
+import { type CategoryFloors, compileFloors } from './category-floors.ts'
 import { type AuctionContext, type Decision, NOBODY, originalMerchant } from './hold-auction.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import type { Campaign, Market, Publisher } from './market.ts'
@@ -56,6 +57,7 @@ interface Compiled {
   readonly campaigns: ReadonlyMap<number, readonly CampaignTerms[]> // by merchant
   readonly flights: readonly CampaignFlight[]
   readonly publishers: ReadonlyMap<number, PublisherTerms>
+  readonly floors: ReadonlyMap<number, CategoryFloors> // by publisher
 }
 
 export class Decider {
@@ -83,6 +85,7 @@ export class Decider {
       flights,
       campaigns: Map.groupBy(terms, ({ merchId }) => merchId),
       publishers: new Map(publishers.map((item) => [item.pub_id, publisherTerms(item)])),
+      floors: new Map(publishers.map((item) => [item.pub_id, compileFloors(item.category_floors)])),
     }
   }
 
@@ -95,13 +98,18 @@ export class Decider {
   }
 
   candidatesOf(data: LinkData, market: Market): LinkCandidates {
-    const { state, campaigns } = this.#at()
+    const { state, campaigns, floors } = this.#at()
+    const floorsOf = floors.get(data.link.pub_id)
+    const categoryOf = ({ offer }: Listing) => offer?.category_id ?? data.original?.category_id
     const originalMerchId = originalMerchant(market, data)
     const rows = offersOf(data, originalMerchId)
-    const candidates = pairCandidates(rows.map(offerTerms), {
-      campaignsOf: (merchId) => campaigns.get(merchId) ?? [],
-      estimate: (terms) => this.#estimate(market, data.link.pub_id, terms),
-    })
+    const candidates = pairCandidates(
+      rows.map((row) => offerTerms(row, floorsOf?.get(categoryOf(row) ?? 0) ?? null)),
+      {
+        campaignsOf: (merchId) => campaigns.get(merchId) ?? [],
+        estimate: (terms) => this.#estimate(market, data.link.pub_id, terms),
+      },
+    )
     const set = buildCandidateSet(candidates, {
       version: market.version,
       state,
@@ -227,14 +235,14 @@ function offersOf({ offers }: LinkData, originalMerchId: number): Listing[] {
     : [...listings, { merchId: originalMerchId, offer: null }]
 }
 
-function offerTerms({ merchId, offer }: Listing): OfferTerms {
+function offerTerms({ merchId, offer }: Listing, floors: Float64Array | null): OfferTerms {
   return {
     merchId,
     offerId: offer?.offer_id ?? '0',
     priceMicros: Number(offer?.price_micros ?? 0),
     isInStock: offer?.is_in_stock ?? true,
     confidencePpm: SAME_PRODUCT_PPM,
-    floors: null,
+    floors,
   }
 }
 

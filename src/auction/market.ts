@@ -5,6 +5,7 @@
  * fallback), so that the hot path asks no SQL for any of it.
  */
 import { hash } from 'node:crypto'
+import type { CategoryFloor } from '../accounts/category-floor.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -16,6 +17,7 @@ export interface Publisher {
   readonly share_ppm: number
   readonly domains: readonly string[]
   readonly floor_micros: string
+  readonly category_floors: readonly CategoryFloor[]
   readonly tolerance_ppm: number
   readonly beta: number
   readonly epsilon_ppm: number
@@ -75,9 +77,9 @@ export interface Market {
 export function loadMarket(db: Db, version: number): Promise<Market> {
   const read = async (tx: Db) => {
     const publishers = await tx.rows<Publisher>(sql`
-      select pub_id, slug, name, is_partner, share_ppm, domains, floor_micros, tolerance_ppm, beta,
-        epsilon_ppm, allow_merchants, block_merchants, allow_hosts, linkmate_scope,
-        consent_default, is_price_required
+      select pub_id, slug, name, is_partner, share_ppm, domains, floor_micros, category_floors,
+        tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
+        linkmate_scope, consent_default, is_price_required
       from publisher`)
     const merchants = await tx.rows<Merchant>(sql`
       select merch_id, name, click_param, deep_link, feed_imported_at,

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../../test/api.ts'
+import { makeMerchant } from '../../test/catalogue.ts'
 import { follow, KETTLE, makeMarket, runAuction, until } from '../../test/market.ts'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
+import { updatePublisher } from '../accounts/publisher-store.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { micros } from '../platform/money.ts'
 import { sql } from '../platform/sql.ts'
@@ -73,6 +75,35 @@ test('what if answers what a day would have earned under other settings', async 
   const other = await api.account({})
   const theirs = { pub_id: other.pubId, date: today() }
   assert.equal((await api.call('/api/v1/what_if/', { key, body: theirs })).failure().code, 4303)
+})
+
+test('a category’s floor sets the price, is explained by name, and replays', async () => {
+  const floor = { category_id: 222, floor_micros: micros(550_000) }
+  const elsewhere = { ...floor, country: 'GB', floor_micros: micros(590_000) }
+  await updatePublisher(api.db, {
+    pubId,
+    changes: { category_floors: [{ ...floor, country: null }, elsewhere] },
+  })
+  await until(() => api.app.node.edge.market.publishers.get(pubId)?.category_floors.length === 2)
+  const { merchId } = await makeMerchant(api.db, {
+    name: 'Mugs',
+    domain: 'mugs.example',
+    offers: [{ id: '1', link: 'https://mugs.example/1', category: '222' }],
+  })
+  await until(() => api.app.node.edge.market.merchants.get(merchId)?.feed_imported_at != null)
+  await market.campaign(merchId, { bid_micros: micros(600_000) })
+  const { id } = await held('https://mugs.example/1')
+  const answer = await api.call(`/api/v1/auction_results/${id}/`, { key })
+  const { outcome, replay } = answer.entry<{
+    outcome: { price: string; reserve: string; price_why: string }
+    replay: { kind: string }
+  }>()
+  assert.deepEqual([outcome.price, outcome.reserve], ['0.55', '0.55'], answer.text)
+  assert.match(outcome.price_why, /category/)
+  assert.deepEqual(replay, { kind: 'equal' })
+  const cheaper = { pub_id: pubId, date: today(), floor: '0.20' }
+  const asked = await api.call('/api/v1/what_if/', { key, body: cheaper })
+  assert.equal(asked.status, 200, asked.text)
 })
 
 test('the no-fill report says why links went unfilled, most money first', async () => {

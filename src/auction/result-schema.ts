@@ -10,7 +10,9 @@ export const ResultParams = Type.Object({ id: Type.String({ maxLength: 200 }) })
 export const WhatIfBody = Type.Object({
   pub_id: Type.Integer({ minimum: 1 }),
   date: Type.String({ pattern: DAY, description: 'UTC day; unclicked receipts are kept 48 hours' }),
-  floor: Type.Optional(Type.String({ description: 'US dollars a click, such as "0.05"' })),
+  floor: Type.Optional(
+    Type.String({ description: 'US dollars a click; floors of categories stay' }),
+  ),
   tolerance: Type.Optional(Type.Number({ minimum: 0, maximum: 0.2 })),
   beta: Type.Optional(Type.Number({ minimum: 0, maximum: BETA_MAX })),
   require_price: Type.Optional(Type.Boolean()),

@@ -1,4 +1,5 @@
 /** Commands on users, publishers and API keys. */
+import type { CategoryFloor } from '../accounts/category-floor.ts'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../accounts/publisher.ts'
 import { insertPublisher, listPublishers, updatePublisher } from '../accounts/publisher-store.ts'
@@ -38,6 +39,7 @@ export interface PublisherOptions {
   readonly share?: number | null
   readonly domain?: string[]
   readonly floor?: Micros | null
+  readonly categoryFloor?: CategoryFloor[]
   readonly tolerance?: number | null
   readonly beta?: number | null
   readonly epsilon?: number | null
@@ -112,6 +114,7 @@ async function readChanges(db: Db, options: PublisherOptions): Promise<Partial<P
     share_ppm: options.share,
     domains: options.domain,
     floor_micros: options.floor,
+    category_floors: options.categoryFloor,
     tolerance_ppm: options.tolerance,
     beta: options.beta,
     epsilon_ppm: options.epsilon,

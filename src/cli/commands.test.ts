@@ -11,6 +11,7 @@ const PUBLISHER = [
     'share',
     'domain',
     'floor',
+    'category-floor',
     'tolerance',
     'beta',
     'epsilon',

@@ -5,6 +5,11 @@
  * does not accept is refused later, by the rules of its own area (exit 1).
  */
 import { InvalidArgumentError } from 'commander'
+import {
+  CATEGORY_FLOOR_RULE,
+  type CategoryFloor,
+  parseCategoryFloor,
+} from '../accounts/category-floor.ts'
 import { type Micros, parseDollars } from '../platform/money.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 
@@ -50,6 +55,13 @@ export function readInteger(value: string): number {
     throw new InvalidArgumentError('It must be a whole number.')
   }
   return number
+}
+
+/** `222=0.10` or `222:GB=0.08`. */
+export function readCategoryFloor(value: string): CategoryFloor {
+  const floor = parseCategoryFloor(value)
+  if (floor === null) throw new InvalidArgumentError(`It ${CATEGORY_FLOOR_RULE}.`)
+  return floor
 }
 
 /** ISO 8601 with an offset, or a plain date; null when empty. */

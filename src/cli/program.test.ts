@@ -59,6 +59,7 @@ test('wrong usage ends with 2, names the mistake and prints nothing on stdout', 
     ['campaign', 'create', '--merchant', '1', '--model', 'cpc', '--bid', '0,60'],
     ['campaign', 'create', '--merchant', '1', '--model', 'cpc', '--end', 'tomorrow'],
     ['key', 'disable', '--token', '1e3'],
+    ['publisher', 'update', '--id', '1', '--category-floor', 'shoes=0.10'],
     ['user', 'list', 'extra'],
   ]
   for (const args of wrong) {
@@ -84,7 +85,11 @@ test('an account is set up from the command line, each record as documented', as
   assert.equal(publisher.share, 0.8)
   assert.equal(publisher.floor, '0.05')
   assert.deepEqual(publisher.domain, ['a.example', 'b.example'])
+  const floors = ['--category-floor', '222=0.10', '--category-floor', '222:gb=0.08']
+  const floored = await json('publisher', 'update', '--id=1', ...floors)
+  assert.deepEqual(floored.category_floor, ['222=0.10', '222:GB=0.08'])
   const updated = await json('publisher', 'update', '--id=1', '--no-partner', '--domain=')
+  assert.deepEqual(updated.category_floor, floored.category_floor)
   assert.deepEqual(updated.domain, [])
   assert.equal(updated.partner, false)
   assert.equal(updated.share, 0.8)

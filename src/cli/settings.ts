@@ -2,6 +2,7 @@
 import { CONSENT_DEFAULTS, LINKMATE_SCOPES } from '../accounts/publisher.ts'
 import {
   type OptionSpec,
+  readCategoryFloor,
   readDollars,
   readFraction,
   readInstant,
@@ -46,6 +47,11 @@ export const PUBLISHER_SETTINGS: readonly OptionSpec[] = [
   { flags: '--share <fraction>', help: 'its part of each price (0.75)', read: readFraction },
   { flags: '--domain <D>', help: 'a domain of its pages; repeatable', read: readRepeated },
   { flags: '--floor <dollars>', help: 'least price of a click', read: readDollars },
+  {
+    flags: '--category-floor <floor>',
+    help: 'the same for a category: 222=0.10 or 222:GB=0.08; repeatable',
+    read: readList(readCategoryFloor),
+  },
   { flags: '--tolerance <fraction>', help: 'how much dearer offers may be', read: readFraction },
   { flags: '--beta <number>', help: 'weight of a lower price for the reader', read: readNumber },
   { flags: '--epsilon <fraction>', help: 'share of exploring auctions', read: readFraction },

@@ -2,11 +2,12 @@
  * From the listings of a product to the answer of 4.3: what each merchant's link is worth, and in
  * which order they come. Pure.
  */
+import { categoryFloor } from '../accounts/category-floor.ts'
 import type { Publisher } from '../accounts/publisher-store.ts'
 import { PLATFORM_RESERVE } from '../demand/campaign.ts'
 import type { LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
-import { type PayTerms, predictCpc } from '../demand/predict.ts'
+import { type PayTerms, type Prediction, predictCpc } from '../demand/predict.ts'
 import { wrapperUrl } from '../links/link-url.ts'
 import { formatCents, MICROS_PER_DOLLAR } from '../platform/money.ts'
 import type { MatchedProduct, MatchQuery } from './schema.ts'
@@ -25,16 +26,28 @@ export interface MatchInput {
   readonly linkUrl: string
 }
 
-/** The entries: the merchant of a product_url first, then by predicted CPC, best first. */
-export function matchedProducts(input: MatchInput): MatchedProduct[] {
+export interface Match {
+  readonly entry: MatchedProduct
+  readonly merchId: number
+  /** The campaign that an exclusive link would sell to; null when none can pay. */
+  readonly best: CampaignPrediction | null
+}
+
+export interface CampaignPrediction extends Prediction {
+  readonly campaignId: number
+}
+
+/** The merchant of a product_url first, then by predicted CPC, best first. */
+export function matchProducts(input: MatchInput): Match[] {
   const { publisher, query, listings, campaigns } = input
   const isByAddress = query.gtin === undefined && query.sku === undefined
   const campaignsOf = Map.groupBy(campaigns, ({ merch_id }) => merch_id)
   return listings
     .filter(({ merch_id }) => isWanted(publisher, merch_id))
     .map((listing) => {
-      const cpcMicros = bestCpcMicros(campaignsOf.get(listing.merch_id) ?? [], listing, input)
-      return { listing, cpcMicros, isFirst: isByAddress && listing.is_exact }
+      const best = bestPrediction(campaignsOf.get(listing.merch_id) ?? [], listing, input)
+      const cpcMicros = Math.round(best?.meanMicros ?? 0)
+      return { listing, best, cpcMicros, isFirst: isByAddress && listing.is_exact }
     })
     .sort(
       (one, other) =>
@@ -43,29 +56,41 @@ export function matchedProducts(input: MatchInput): MatchedProduct[] {
         Number(one.listing.price_micros) - Number(other.listing.price_micros) ||
         one.listing.merch_id - other.listing.merch_id,
     )
-    .map(({ listing, cpcMicros }) => toEntry(listing, cpcMicros, input))
+    .map(({ listing, best, cpcMicros }) => ({
+      entry: toEntry(listing, cpcMicros, input),
+      merchId: listing.merch_id,
+      best,
+    }))
 }
 
-/**
- * The predicted CPC on an exclusive link, in micros: that of the campaign which would win it, 0
- * when none can (economics 3).
- */
-function bestCpcMicros(
+/** The prediction of the campaign that an exclusive link would sell to (economics 3). */
+function bestPrediction(
   campaigns: readonly PayingCampaignRow[],
   listing: ListingRow,
   { publisher, outlooks, book }: MatchInput,
-): number {
-  if (!listing.is_in_stock || !listing.is_fresh) return 0
-  const reserve = Math.max(PLATFORM_RESERVE, publisher.floor_micros)
+): CampaignPrediction | null {
+  if (!listing.is_in_stock || !listing.is_fresh) return null
   const pair = outlooks.of(publisher.pub_id, listing.merch_id)
-  const values = campaigns.map((campaign) => {
+  const reserve = reserveOf(publisher, listing)
+  let best: CampaignPrediction | null = null
+  for (const campaign of campaigns) {
+    const { campaign_id: campaignId } = campaign
     const terms = payTerms(campaign)
-    if (terms.model === 'cpc' && terms.bidMicros < reserve) return 0
+    const offered = predictCpc(terms, { ...pair, share: 1, validShare: 1, fundedShare: 1 })
+    if (offered.meanMicros < reserve) continue
     const share = publisher.share_ppm / PPM
-    const fundedShare = book.fundedShare(campaign.campaign_id) ?? (campaign.is_funded ? 1 : 0)
-    return predictCpc(terms, { ...pair, share, fundedShare }).meanMicros
-  })
-  return Math.round(Math.max(0, ...values))
+    const fundedShare = book.fundedShare(campaignId) ?? (campaign.is_funded ? 1 : 0)
+    const prediction = predictCpc(terms, { ...pair, share, fundedShare })
+    const isBetter = prediction.meanMicros > (best?.meanMicros ?? 0)
+    if (isBetter) best = { ...prediction, campaignId }
+  }
+  return best
+}
+
+/** As in the auction; where the reader will be is not known yet. */
+function reserveOf(publisher: Publisher, { category_id: categoryId }: ListingRow): number {
+  const ofCategory = categoryFloor(publisher.category_floors, { categoryId, country: null })
+  return Math.max(PLATFORM_RESERVE, publisher.floor_micros, ofCategory)
 }
 
 /** Exclusive links are sold at a posted price (economics 1.5). */

@@ -7,10 +7,13 @@ import type { OutlookBook } from '../demand/outlook.ts'
 import { ErrorEnvelope } from '../platform/envelope.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
-import { matchedProducts } from './match.ts'
+import { type Match, matchProducts } from './match.ts'
 import { variantOf } from './match-query.ts'
 import { MatchQuery, MatchResponse } from './schema.ts'
 import { findListings, listPayingCampaigns } from './store.ts'
+
+/** A line of the log stays readable; nobody shows more links for one product. */
+const PREDICTIONS_LOGGED_MAX = 50
 
 export interface MatchDeps {
   readonly db: Db
@@ -47,10 +50,23 @@ export const matchRoutes =
           merchIds.length === 0 ? [] : await listPayingCampaigns(db, { pubId, merchIds, now: at })
         const sources = { outlooks, book, linkUrl }
         const input = { publisher, query, listings, campaigns, ...sources }
-        return { data: matchedProducts(input) }
+        const matches = matchProducts(input)
+        request.log.info({ pub_id: pubId, predictions: toLog(matches) }, 'best_effort_cpc')
+        return { data: matches.map(({ entry }) => entry) }
       },
     )
   }
+
+/** The answer has the mean; its 80 % interval is for the log (economics 3). */
+function toLog(matches: readonly Match[]) {
+  return matches.slice(0, PREDICTIONS_LOGGED_MAX).map(({ merchId, best }) => ({
+    merch_id: merchId,
+    campaign_id: best?.campaignId ?? null,
+    mean_micros: Math.round(best?.meanMicros ?? 0),
+    low_micros: Math.round(best?.lowMicros ?? 0),
+    high_micros: Math.round(best?.highMicros ?? 0),
+  }))
+}
 
 /** The account of a request; throws 400, 404 or 403, in this order. */
 async function requireMatcher(

@@ -16,6 +16,7 @@ export interface ListingRow {
   readonly url: string
   readonly image_url: string | null
   readonly price_micros: string
+  readonly category_id: number | null
   readonly is_in_stock: boolean
   readonly is_exact: boolean // carries the very identifier that was asked for
   readonly is_fresh: boolean // its feed is one that auctions still trust
@@ -106,7 +107,7 @@ function findBy(db: Db, condition: Sql, now: Date): Promise<ListingRow[]> {
       order by merch_id, is_exact desc, is_in_stock desc, price_micros, offer_id
     )
     select offer_id, merch_id, name as merchant_name, title, brand, gtin_text, url, image_url,
-      price_micros, is_in_stock, is_exact, coalesce(
+      price_micros, category_id, is_in_stock, is_exact, coalesce(
         feed_imported_at > ${now}::timestamptz - make_interval(hours => ${FEED_FRESH_HOURS}), false
       ) as is_fresh
     from best join merchant using (merch_id)

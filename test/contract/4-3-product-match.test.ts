@@ -1,6 +1,7 @@
 /** Interface 4.3, 2.8 and their decisions: a product as links to the merchants that sell it. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { CategoryFloor } from '../../src/accounts/category-floor.ts'
 import { updatePublisher } from '../../src/accounts/publisher-store.ts'
 import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
@@ -17,7 +18,8 @@ interface Entry {
   readonly product_information: Readonly<Record<string, string | boolean>>
 }
 
-const api = await startApi({ after })
+const logLines: string[] = []
+const api = await startApi({ after }, { logLines, env: { LOG_LEVEL: 'info' } })
 const ann = await api.account({ is_partner: true })
 const bob = await api.account({})
 const slugs = [ann, bob].map(({ publishers }) => publishers[0]?.slug ?? '')
@@ -273,8 +275,44 @@ test('a campaign that cannot pay this publisher predicts nothing, and the link i
     pubId: bob.pubId,
     changes: { floor_micros: micros(600_001) },
   })
-  assert.equal(await cpc(), perPurchase, 'a bid under the floor cannot win')
+  assert.equal(await cpc(), 0, 'what is worth less than the floor cannot win')
   await updatePublisher(api.db, { pubId: bob.pubId, changes: { floor_micros: micros(0) } })
+})
+
+test('the mean is answered, its 80 % interval is logged under the request’s id', async () => {
+  const { merchId } = await makeMerchant(api.db, {
+    name: 'Span',
+    domain: 'span.example',
+    offers: [{ id: 'S-1', link: 'https://span.example/s', category: '222' }],
+  })
+  const { campaign_id: id } = await makeCampaign(api.db, merchId, {
+    model: 'cpa',
+    bid_micros: null,
+    rate_ppm: 100_000,
+  })
+  const query = new URLSearchParams({ publisher_slug: member, sku: 'S-1' })
+  const answer = await api.call(`${PATH}?${query}`, { headers: { 'x-request-id': 'interval-1' } })
+  const [entry] = answer.json<{ data: Entry[] }>().data
+  const line = logLines
+    .map((text) => JSON.parse(text))
+    .find(({ reqId, msg }) => reqId === 'interval-1' && msg === 'best_effort_cpc')
+  const [{ low_micros: low, mean_micros: mean, high_micros: high, ...of }] = line.predictions
+  assert.deepEqual(of, { merch_id: merchId, campaign_id: id })
+  assert.equal(mean, Math.round((entry?.best_effort_cpc ?? 0) * 1e6))
+  assert.ok(0 < low && low < mean && mean < high, `${low} ${mean} ${high}`)
+})
+
+test('a floor of the offer’s category binds its exclusive link too', async () => {
+  const cpc = async () => (await entries(variantB({ sku: 'S-1' })))[0]?.best_effort_cpc
+  assert.ok(((await cpc()) ?? 0) > 0)
+  const floor = { category_id: 222, country: null, floor_micros: micros(9_000_000) }
+  const change = (category_floors: CategoryFloor[]) =>
+    updatePublisher(api.db, { pubId: bob.pubId, changes: { category_floors } })
+  await change([{ ...floor, country: 'GB' }])
+  assert.ok(((await cpc()) ?? 0) > 0, 'where the reader will be is not known')
+  await change([floor])
+  assert.equal(await cpc(), 0)
+  await change([])
 })
 
 test('a publisher’s blocked merchants get no link', async () => {
