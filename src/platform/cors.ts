@@ -8,6 +8,8 @@
 export type CorsMode = 'open' | 'account' | 'none'
 
 const PREFLIGHT_SECONDS = 86_400
+/** What a script must see to come back in time, and to ask about a failure. */
+const EXPOSED = 'x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
 
 export interface CorsOptions {
   readonly mode: CorsMode
@@ -24,7 +26,7 @@ export function corsHeaders({ mode, origin, allowedOrigins }: CorsOptions): Reco
     vary: 'Origin',
     'access-control-allow-origin': origin,
     'access-control-allow-credentials': 'true',
-    'access-control-expose-headers': 'x-request-id, retry-after',
+    'access-control-expose-headers': EXPOSED,
   }
 }
 
