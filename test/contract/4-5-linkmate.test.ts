@@ -301,6 +301,20 @@ test('calls without a key make a limited number of links an hour; existing ones 
   assert.deepEqual(race.flat(), [])
 })
 
+test('unless configured, 5,000 new links are made an hour without a key', async (t) => {
+  const byDefault = await startApi(t, { now: () => Date.parse('2026-03-02T10:59:59Z') })
+  const { pubId } = await byDefault.account({ is_partner: true })
+  const made: number[] = []
+  for (let call = 0; call < 11; call++) {
+    const links = Array.from({ length: 500 }, (_, at) => ({
+      raw_url: `https://shop.example/many/${call}-${at}`,
+    }))
+    const answer = await byDefault.call(path(pubId), { body: { article: ARTICLE, links } })
+    made.push(answer.entry<{ smart_links: Link[] }>().smart_links.length)
+  }
+  assert.deepEqual(made, [...Array(10).fill(500), 0])
+})
+
 test('an origin that calls too often is told when to come back', async (t) => {
   const limited = await startApi(t, { env: { RATE_LIMITS: 'linkmate=1:2' } })
   const one = await limited.account({ is_partner: true })
