@@ -20,7 +20,7 @@ import { LogUnavailable } from './events/event-log.ts'
 import { healthRoutes } from './health-routes.ts'
 import { noteKeyPlace } from './key-notices.ts'
 import { dashboardLinkRoutes } from './links/dashboard-routes.ts'
-import { linkRoutes } from './links/routes.ts'
+import { createLinkRoute, type PageLinkDeps, pageLinkRoutes } from './links/routes.ts'
 import { matchRoutes } from './matching/routes.ts'
 import type { Node } from './node.ts'
 import { createHttp, type Http } from './platform/http.ts'
@@ -97,6 +97,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     const inside = [dashboardLinkRoutes({ db, linkUrl, nextId, now }), dashboardStatsRoutes({ db })]
     await http.register(dashboardRoutes({ db, baseUrl, now, inside }))
     const { outlooks, book } = node
+    await http.register(createLinkRoute({ db, keys, bases: config, nextId, now })) // 4.1
     await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, now })) // 4.3
     await http.register(statsRoutes({ db, keys })) //                 4.4
     await http.register(resultRoutes({ db, keys })) // receipts, what if, no fill
@@ -110,23 +111,27 @@ export async function buildHttp(node: Node): Promise<Http> {
     await http.register(checkoutRoutes({ ...intake, usualValues: new UsualValues(db), limits }))
     await http.register(shopViewRoutes({ ...intake, limits }))
   }
-  await http.register(
-    linkRoutes({
-      db,
-      keys,
-      now,
-      bases: config,
-      brand: config.brand,
-      nextId,
-      newPerHour: config.linkmateNewPerHour,
-      limits: buckets(config.rateLimits.linkmate),
-      onLeftOut: (links) => node.metrics.linksLeftOut.inc(links),
-      onLinks: (links) => {
-        for (const link of links) noteDestination(node, link)
-      },
-    }),
-  )
+  if (isApi || isEdge) {
+    await http.register(pageLinkRoutes(pageLinkDeps(node, { keys, now }))) // 4.5, page tag
+  }
   return http
+}
+
+function pageLinkDeps(node: Node, shared: Pick<PageLinkDeps, 'keys' | 'now'>): PageLinkDeps {
+  const { config, database: db } = node
+  return {
+    ...shared,
+    db,
+    bases: config,
+    brand: config.brand,
+    nextId: () => node.ids.next(),
+    newPerHour: config.linkmateNewPerHour,
+    limits: buckets(config.rateLimits.linkmate),
+    onLeftOut: (links) => node.metrics.linksLeftOut.inc(links),
+    onLinks: (links) => {
+      for (const link of links) noteDestination(node, link)
+    },
+  }
 }
 
 function buckets(limit: RateLimit | null): TokenBuckets | null {

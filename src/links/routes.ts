@@ -20,23 +20,25 @@ import {
   toSmartLinkRecord,
 } from './schema.ts'
 
-export interface LinkDeps extends LinkMateDeps {
+export interface PageLinkDeps extends LinkMateDeps {
   readonly keys: KeyGuard
   readonly brand: string
   /** Calls to LinkMate by origin and publisher; null: no limit. */
   readonly limits: TokenBuckets | null
 }
 
-export const linkRoutes =
-  (deps: LinkDeps): FastifyPluginAsyncTypebox =>
+export type CreateLinkDeps = Pick<PageLinkDeps, 'db' | 'keys' | 'bases' | 'nextId' | 'now'>
+
+/** What readers' pages ask for: LinkMate, and the page tag's configuration. */
+export const pageLinkRoutes =
+  (deps: PageLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    await app.register(createRoute(deps))
     await app.register(linkMateRoute(deps))
     await app.register(pageTagRoute(deps))
   }
 
-const createRoute =
-  ({ db, keys, bases, nextId, now }: LinkDeps): FastifyPluginAsyncTypebox =>
+export const createLinkRoute =
+  ({ db, keys, bases, nextId, now }: CreateLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
       '/api/v1/smart_links/',
@@ -66,7 +68,7 @@ const createRoute =
   }
 
 const linkMateRoute =
-  (deps: LinkDeps): FastifyPluginAsyncTypebox =>
+  (deps: PageLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { keys } = deps
     app.post(
@@ -97,7 +99,7 @@ const linkMateRoute =
   }
 
 const pageTagRoute =
-  ({ db, bases, brand }: LinkDeps): FastifyPluginAsyncTypebox =>
+  ({ db, bases, brand }: PageLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v0/publishers/:slug/amp_config/',
@@ -126,7 +128,7 @@ const pageTagRoute =
     )
   }
 
-function takeCall({ limits, now }: LinkDeps, key: string): void {
+function takeCall({ limits, now }: PageLinkDeps, key: string): void {
   const atMs = now().getTime()
   if (limits === null || limits.take(key, atMs)) return
   throw new ApiError('rateLimited', { headers: limitHeaders(limits.state(key, atMs)) })
