@@ -185,6 +185,20 @@ test('every dependency is pinned, used, and has its reason in CONTRIBUTING.md', 
   assert.deepEqual(faults, [])
 })
 
+test('what the program imports is installed without the tools of development', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const faults = files
+    .filter(({ path }) => path.startsWith('src/') && !path.endsWith('.test.ts'))
+    .flatMap(({ path, packages }) =>
+      packages
+        .map(packageName)
+        .filter((name) => !name.startsWith('node:') && !LOADED_IF_THERE.includes(name))
+        .filter((name) => !Object.hasOwn(dependencies, name))
+        .map((name) => `${path}: ${name} is a devDependency`),
+    )
+  assert.deepEqual(faults, [])
+})
+
 test('the lockfile has no holes: npm ci refuses one that has, on whatever machine', () => {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
   const names = new Set(
@@ -199,6 +213,8 @@ test('the lockfile has no holes: npm ci refuses one that has, on whatever machin
   assert.deepEqual(faults, [])
 })
 
+/** Commands that need one say so, and how to get it. */
+const LOADED_IF_THERE = ['playwright-core']
 const PROGRAMS = ['typescript', '@biomejs/biome', 'vite', 'tailwindcss']
 
 /** Programs and types: used without an import. */
