@@ -21,6 +21,8 @@ export interface CommandSpec<Options> {
   readonly help: string
   readonly argument?: string // a positional one, `<url>`, given to `run` as options.argument
   readonly options: readonly OptionSpec[]
+  /** Options of which exactly one is given: `['click', 'result']`. */
+  readonly oneOf?: readonly string[]
   /** The JSON result, or undefined for a command that prints for itself (serve, demo). */
   run(context: CommandContext, options: Options): Promise<unknown>
   /** The result for people, where a table or a list of fields would not do. */

@@ -12,6 +12,7 @@ import type { EvaluateOptions } from './evaluate.ts'
 import type { FeedImportOptions } from './feed.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'
 import { type OptionSpec, readDay, readFeedFormat, readInstant, readInteger } from './option.ts'
+import { type Checks, formatChecks } from './print.ts'
 import {
   CAMPAIGN_SETTINGS,
   forCreate,
@@ -56,7 +57,8 @@ const DATABASE_COMMANDS: readonly CommandSpec<unknown>[] = [
     help: 'Checks database, disk, clock, spool, lag, secrets and migrations.',
     options: [],
     run: async (context) => (await import('./doctor.ts')).doctorCommand(context),
-    isRefusal: (result) => !(result as { ok: boolean }).ok,
+    format: (result) => formatChecks(result as Checks),
+    isRefusal: (result) => !(result as Checks).ok,
   }),
 ]
 

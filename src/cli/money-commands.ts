@@ -1,6 +1,7 @@
 /** The operator's commands on money: what comes in, what is owed, what is reported. */
+import { REPORT_NAMES } from '../reports/report.ts'
 import { type CommandSpec, command } from './command.ts'
-import { type OptionSpec, readDay, readDollars, readInteger } from './option.ts'
+import { type OptionSpec, readDay, readDollars, readInteger, readWord } from './option.ts'
 
 type Money = typeof import('./money.ts')
 type Reports = typeof import('./reports.ts')
@@ -116,6 +117,7 @@ const PAYMENT_COMMANDS: readonly CommandSpec<unknown>[] = [
       { flags: '--result <NUMBER>', help: 'all clicks of an auction result' },
       REASON,
     ],
+    oneOf: ['click', 'result'],
     run: async (context, options) => (await money()).reverseCommand(context, options),
   }),
 ]
@@ -126,7 +128,12 @@ const REPORT_COMMANDS: readonly CommandSpec<unknown>[] = [
     help: 'Writes a publisher’s report, one CSV file a day.',
     options: [
       { flags: '--publisher <SLUG>', help: 'whose', isRequired: true },
-      { flags: '--report <R>', help: 'clicks, orders, returns or payments', isRequired: true },
+      {
+        flags: '--report <R>',
+        help: REPORT_NAMES.join(', '),
+        read: readWord(...REPORT_NAMES),
+        isRequired: true,
+      },
       { flags: '--from <D>', help: 'first day', read: readDay, isRequired: true },
       { flags: '--to <D>', help: 'last day', read: readDay, isRequired: true },
       { flags: '--out <DIR>', help: 'folder', isRequired: true },

@@ -15,6 +15,19 @@ export function formatResult(result: unknown): string {
   return [...lines, ...tables].join('\n')
 }
 
+/** What each check saw, whole: the way out of what is wrong stands at its end. */
+export function formatChecks({ checks }: Checks): string {
+  const width = Math.max(0, ...checks.map(({ name }) => name.length))
+  return checks
+    .map(({ name, ok, detail }) => `${ok ? 'ok    ' : 'WRONG '}  ${name.padEnd(width)}  ${detail}`)
+    .join('\n')
+}
+
+export interface Checks {
+  readonly ok: boolean
+  readonly checks: readonly { readonly name: string; ok: boolean; detail: string }[]
+}
+
 function formatTable(rows: readonly unknown[]): string {
   if (rows.length === 0) return '(none)'
   if (!rows.every(isRecord)) return rows.map(cell).join('\n')

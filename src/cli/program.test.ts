@@ -61,6 +61,16 @@ test('wrong usage ends with 2, names the mistake and prints nothing on stdout', 
     ['key', 'disable', '--token', '1e3'],
     ['publisher', 'update', '--id', '1', '--category-floor', 'shoes=0.10'],
     ['user', 'list', 'extra'],
+    ['reverse', '--reason', 'robots'],
+    ['reverse', '--reason', 'robots', '--click', '0'.repeat(32), '--result', '0'.repeat(32)],
+    [
+      'export',
+      '--publisher=p',
+      '--report=views',
+      '--from=2026-03-02',
+      '--to=2026-03-02',
+      '--out=x',
+    ],
   ]
   for (const args of wrong) {
     const { code, out, err } = await souk(args)

@@ -62,11 +62,18 @@ function buildProgram(commands: readonly CommandSpec<unknown>[], io: ProgramIo, 
     command.option('--json', 'print one JSON value on stdout and nothing else')
     command.allowExcessArguments(false).action(async () => {
       const [argument] = command.args
+      requireOne(command, spec)
       const options = withNulls(command.opts(), spec.options)
       await run(spec, { ...options, ...(argument === undefined ? {} : { argument }) })
     })
   }
   return program
+}
+
+function requireOne(command: Command, { oneOf = [] }: CommandSpec<unknown>): void {
+  const given = oneOf.filter((name) => command.getOptionValue(name) !== undefined)
+  if (oneOf.length === 0 || given.length === 1) return
+  command.error(`error: give ${oneOf.map((name) => `--${name}`).join(' or ')}, one of them`)
 }
 
 function describeGroup(name: string, commands: readonly CommandSpec<unknown>[]): string {

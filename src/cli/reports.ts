@@ -4,7 +4,7 @@ import { reconcile } from '../ledger/reconcile.ts'
 import { badRequest } from '../platform/errors.ts'
 import { exportReport } from '../reports/export.ts'
 import { openReports } from '../reports/read-report.ts'
-import { daysBetween, REPORT_NAMES, type ReportName } from '../reports/report.ts'
+import { daysBetween, type ReportName } from '../reports/report.ts'
 import type { CommandContext } from './command.ts'
 
 /** A year and a day: longer exports are several commands. */
@@ -14,15 +14,14 @@ export async function exportCommand(
   context: CommandContext,
   options: {
     readonly publisher: string
-    readonly report: string
+    readonly report: ReportName
     readonly from: string
     readonly to: string
     readonly out: string
     readonly gzip?: boolean
   },
 ) {
-  const report = requireReport(options.report)
-  const { from: dayFrom, to: dayTo } = options
+  const { report, from: dayFrom, to: dayTo } = options
   if (dayTo < dayFrom) throw badRequest([{ field: 'to', rule: 'must not be before from' }])
   if (daysBetween(dayFrom, dayTo).length > DAYS_MAX) {
     throw badRequest([{ field: 'to', rule: `at most ${DAYS_MAX} days at a time` }])
@@ -51,12 +50,6 @@ export async function reconcileCommand(
   }
   const onProgress = (line: string) => context.progress(line)
   return reconcile(await context.database(), { from, to, onProgress })
-}
-
-function requireReport(name: string): ReportName {
-  const report = REPORT_NAMES.find((known) => known === name)
-  if (report !== undefined) return report
-  throw badRequest([{ field: 'report', rule: `must be one of ${REPORT_NAMES.join(', ')}` }])
 }
 
 export async function requirePublisher(context: CommandContext, slug: string): Promise<Publisher> {

@@ -64,6 +64,7 @@ const WEBHOOKS: readonly CommandSpec<unknown>[] = [
         isRequired: true,
       },
     ],
+    oneOf: ['publisher', 'merchant'],
     run: async (context, options) => (await statements()).createWebhookCommand(context, options),
   }),
   command({
