@@ -21,6 +21,7 @@ import { healthRoutes } from './health-routes.ts'
 import { noteKeyPlace } from './key-notices.ts'
 import { dashboardLinkRoutes } from './links/dashboard-routes.ts'
 import { createLinkRoute, type PageLinkDeps, pageLinkRoutes } from './links/routes.ts'
+import { listenProblem, reachableUrl } from './listen-problem.ts'
 import { matchRoutes } from './matching/routes.ts'
 import type { Node } from './node.ts'
 import { createHttp, type Http } from './platform/http.ts'
@@ -51,12 +52,15 @@ export const LAST_REQUESTS_MS = 5_000
 /** Serves a node's roles; resolves when requests are answered. */
 export async function startApp(node: Node): Promise<App> {
   const http = await buildHttp(node)
-  await http.listen({ port: node.config.port, host: node.config.host })
+  const { host, port: wanted } = node.config
+  await http.listen({ port: wanted, host }).catch((error) => {
+    throw listenProblem(node.config, error)
+  })
   // After the port: a start that fails there leaves nothing running.
   const workers = node.config.roles.has('worker') ? await startWorkers(node) : []
   const { port } = http.server.address() as AddressInfo
   return {
-    url: `http://localhost:${port}`,
+    url: reachableUrl(host, port),
     http,
     close: async () => {
       const cut = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS)

@@ -37,7 +37,7 @@ test('every wrong value is named at once, and no right one', (t) => {
     RATE_LIMITS: 'zzz=1',
     TRUSTED_PROXIES: 'x',
     GEO_HEADER: 'x country',
-    GEOIP_DB: join(folder, 'missing'),
+    GEOIP_DB: file,
     CORS_ORIGINS: 'foo',
     PRICING: 'third',
     LINKMATE_NEW_PER_HOUR: 'x',

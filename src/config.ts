@@ -4,7 +4,16 @@
  * Read once, checked, frozen and passed on. A wrong value stops the start, and every wrong value
  * is named at once: nobody should have to start five times to find five mistakes.
  */
-import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
@@ -140,7 +149,7 @@ export function readConfig(
     rateLimits: check('RATE_LIMITS', readRateLimits),
     trustedProxies: check('TRUSTED_PROXIES', (value) => list(value).map(readCidr)),
     geoHeader: check('GEO_HEADER', readHeaderName),
-    geoipDb: check('GEOIP_DB', (value) => (value === '' ? null : readableFile(value))),
+    geoipDb: check('GEOIP_DB', (value) => (value === '' ? null : readGeoip(value))),
     corsOrigins: check('CORS_ORIGINS', (value) => list(value).map(readOrigin)),
     pricing: check('PRICING', oneOf('second_price', 'first_price')),
     linkmateNewPerHour: check('LINKMATE_NEW_PER_HOUR', integerBetween(0, 1_000_000)),
@@ -192,12 +201,36 @@ export function readSealingKeys(value: string): SealingKey[] {
 /** The CIDR lines of the file IP_BLOCKLIST names; `#` begins a comment. */
 function readBlocklist(path: string): Cidr[] {
   if (path === '') return []
-  return readFileSync(readableFile(path), 'utf8')
-    .split('\n')
-    .map((line) => line.replace(/#.*/, '').trim())
-    .filter((line) => line !== '')
-    .map(readCidr)
+  const wrong: string[] = []
+  const lines = readFileSync(readableFile(path), 'utf8').split('\n')
+  const blocks = lines.flatMap((line, index) => {
+    const value = line.replace(/#.*/, '').trim()
+    try {
+      return value === '' ? [] : [readCidr(value)]
+    } catch (error) {
+      wrong.push(`line ${index + 1}: ${(error as Error).message}`)
+      return []
+    }
+  })
+  if (wrong.length > 0) throw new Error(`"${path}" ${wrong.slice(0, LINES_NAMED_MAX).join('; ')}`)
+  return blocks
 }
+
+/** More would not help anybody who has seen these. */
+const LINES_NAMED_MAX = 10
+
+/** A country database as MaxMind and others write it: its description stands near its end. */
+function readGeoip(path: string): string {
+  const file = openSync(readableFile(path), 'r')
+  const end = Buffer.alloc(GEOIP_DESCRIPTION_BYTES)
+  readSync(file, end, { position: Math.max(0, fstatSync(file).size - end.length) })
+  closeSync(file)
+  if (!end.includes(GEOIP_MARK)) throw new Error(`"${path}" is not a MaxMind database (.mmdb)`)
+  return path
+}
+
+const GEOIP_MARK = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
+const GEOIP_DESCRIPTION_BYTES = 128 * 1024
 
 /** The path itself when this process may read that file. */
 function readableFile(path: string): string {

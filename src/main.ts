@@ -3,6 +3,7 @@
  */
 import { startApp } from './app.ts'
 import { type Config, onPort } from './config.ts'
+import { listenProblem } from './listen-problem.ts'
 import { openNode } from './node.ts'
 import { freePort } from './platform/free-port.ts'
 import type { Logger } from './platform/log.ts'
@@ -23,7 +24,7 @@ export interface ServerOptions {
 
 /** Opens everything and listens; resolves when requests are answered. */
 export async function startServer(given: Config, options: ServerOptions): Promise<Server> {
-  const config = given.port === 0 ? onPort(given, await freePort(given.host)) : given
+  const config = onPort(given, await ownPort(given))
   const node = await openNode(config, options)
   const opened: { close(): Promise<void> }[] = [node]
   const close = async (): Promise<void> => {
@@ -44,6 +45,13 @@ export async function startServer(given: Config, options: ServerOptions): Promis
     await close()
     throw error
   }
+}
+
+/** Found out before anything is opened: a start that must fail fails at once. */
+function ownPort(config: Config): Promise<number> {
+  return freePort(config).catch((error) => {
+    throw listenProblem(config, error)
+  })
 }
 
 /** Resolves with the signal that asked this process to stop. */

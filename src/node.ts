@@ -11,6 +11,7 @@ import { Edge } from './auction/edge.ts'
 import { ReceiptQueue } from './auction/receipt-queue.ts'
 import { Sealer } from './auction/seal.ts'
 import { type Config, readSealingKeys } from './config.ts'
+import { makeDataFolder } from './data-folder.ts'
 import { LeaseBook } from './demand/lease.ts'
 import { startLeaseLoop } from './demand/lease-loop.ts'
 import type { NodeIdentity } from './demand/lease-store.ts'
@@ -89,6 +90,7 @@ interface Opening {
 async function openParts(config: Config, opening: Opening): Promise<Node> {
   const { log, now } = opening
   const metrics = makeMetrics()
+  await makeDataFolder(config.dataDir)
   const database = await openMigrated(config, opening)
   const hashKeys = await openUpkeep(database, opening)
   const book = new LeaseBook()

@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import type { Config } from './config.ts'
+import { makeDataFolder } from './data-folder.ts'
 import type { Logger } from './platform/log.ts'
 import { type Connection, type Database, openDatabase } from './platform/postgres.ts'
 
@@ -47,6 +48,7 @@ export async function openStorage(config: Config, options: StorageOptions): Prom
 
 // Loaded on use: with DATABASE_URL nothing of it is needed.
 async function openEmbedded(dataDir: string, log: Logger) {
+  await makeDataFolder(dataDir)
   const { openEmbeddedPostgres } = await import('./platform/embedded-postgres.ts')
   return openEmbeddedPostgres({ dataDir, log })
 }

@@ -2,12 +2,15 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** The port the system picks on this address; free again, so to be listened on at once. */
-export async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host)
-  await once(server, 'listening') // rejects with the reason when the address is not ours
+/**
+ * The port itself, or, for 0, one that the system picks on this address; free again, so to be
+ * listened on at once. Rejects with the reason when it cannot be had.
+ */
+export async function freePort(wanted: { host: string; port: number }): Promise<number> {
+  const server = createServer().listen(wanted.port, wanted.host)
+  await once(server, 'listening')
   const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error(`no port on ${host}`)
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error(`no port on ${wanted.host}`)
   return address.port
 }

@@ -1,0 +1,80 @@
+/** The operator's interface: a start that must fail says why, in words, at once. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { databaseUrl, testDatabase } from '../database.ts'
+import { scopeOf } from '../scope.ts'
+import { type Environment, serve, soukExit } from '../souk.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'souk start '))
+after(() => rm(folder, { recursive: true, force: true }))
+const file = join(folder, 'a file')
+writeFileSync(file, '10.0.0.0/8\nnobody\n\nnowhere # twice\n')
+
+const AT_ONCE_MS = 20_000 // A busy machine's; what is tested is that it is not for ever.
+
+/** What stderr says when the server does not start. */
+async function refusal(env: Environment, command = 'serve'): Promise<string> {
+  const started = performance.now()
+  const { stdout, stderr } = await soukExit({ SOUK_DATA: folder, ...env }, 1, command)
+  assert.equal(stdout, '')
+  assert.ok(performance.now() - started < AT_ONCE_MS)
+  assert.doesNotMatch(stderr, /^ {4}at /m, 'a stack trace is nothing an operator can act on')
+  return stderr
+}
+
+test('SOUK_DATA that cannot be made or written to is told at once', async () => {
+  const impossible = [join(file, 'below')]
+  if (process.platform === 'linux') impossible.push('/proc/souk', '/proc/souk/data')
+  for (const path of impossible) {
+    const told = await refusal({ SOUK_DATA: path })
+    assert.match(told, new RegExp(`SOUK_DATA: "${path}" cannot be used: `))
+  }
+})
+
+test('a port that is taken, and an address that is not ours, are told before anything is opened', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1')
+  t.after(() => other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as { port: number }
+  for (const command of ['serve', 'demo']) {
+    const told = await refusal({ PORT: String(port) }, command)
+    assert.match(
+      told,
+      new RegExp(`PORT: another program listens on port ${port} of 127\\.0\\.0\\.1`),
+    )
+  }
+  // TEST-NET-1: an address that no machine has.
+  assert.match(
+    await refusal({ HOST: '192.0.2.1', PORT: '0' }),
+    /HOST: "192\.0\.2\.1" is no address/,
+  )
+})
+
+test('every wrong line of a blocklist, and a GEOIP_DB that is none, are named together', async () => {
+  const told = await refusal({ IP_BLOCKLIST: file, GEOIP_DB: file, RETENTION_DAYS: 'many' })
+  assert.match(told, /3 wrong value/)
+  assert.match(told, /IP_BLOCKLIST: .* line 2: "nobody" .*; line 4: "nowhere"/)
+  assert.match(told, /GEOIP_DB: .* is not a MaxMind database/)
+  assert.match(told, /RETENTION_DAYS: must be a whole number/)
+})
+
+test('ready names an address that answers, on whatever HOST', async (t) => {
+  const scope = scopeOf(t)
+  const { connection } = await testDatabase(scope)
+  const outside = Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .find(({ family, internal }) => family === 'IPv4' && !internal)
+  for (const host of ['0.0.0.0', outside?.address ?? '127.0.0.1']) {
+    const env = { DATABASE_URL: databaseUrl(connection), SOUK_DATA: folder, LOG_LEVEL: 'error' }
+    const server = await serve({ ...env, HOST: host, PORT: '0' })
+    const { status } = await fetch(`${server.url}/readyz`)
+    assert.equal(await server.stop(), 0)
+    assert.equal(status, 200)
+  }
+})
