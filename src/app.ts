@@ -22,6 +22,7 @@ import { noteKeyPlace } from './key-notices.ts'
 import { dashboardLinkRoutes } from './links/dashboard-routes.ts'
 import { createLinkRoute, type PageLinkDeps, pageLinkRoutes } from './links/routes.ts'
 import { listenProblem, reachableUrl } from './listen-problem.ts'
+import { feedRoutes } from './matching/feed-routes.ts'
 import { matchRoutes } from './matching/routes.ts'
 import type { Node } from './node.ts'
 import { createHttp, type Http } from './platform/http.ts'
@@ -103,6 +104,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     const { outlooks, book } = node
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now })) // 4.1
     await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, now })) // 4.3
+    await http.register(feedRoutes({ db, keys, baseUrl, linkUrl })) // products for publishers
     await http.register(statsRoutes({ db, keys })) //                 4.4
     await http.register(resultRoutes({ db, keys })) // receipts, what if, no fill
     await http.register(reportRoutes({ db, keys, now }))

@@ -43,7 +43,7 @@ export function matchProducts(input: MatchInput): Match[] {
   const isByAddress = query.gtin === undefined && query.sku === undefined
   const campaignsOf = Map.groupBy(campaigns, ({ merch_id }) => merch_id)
   return listings
-    .filter(({ merch_id }) => isWanted(publisher, merch_id))
+    .filter(({ merch_id }) => acceptsMerchant(publisher, merch_id))
     .map((listing) => {
       const best = bestPrediction(campaignsOf.get(listing.merch_id) ?? [], listing, input)
       const cpcMicros = Math.round(best?.meanMicros ?? 0)
@@ -109,7 +109,10 @@ function payTerms(campaign: PayingCampaignRow): PayTerms {
 }
 
 /** Our choice: a merchant that the publisher blocks gets no link here either. */
-function isWanted({ allow_merchants, block_merchants }: Publisher, merchId: number): boolean {
+export function acceptsMerchant(
+  { allow_merchants, block_merchants }: Publisher,
+  merchId: number,
+): boolean {
   if (block_merchants.includes(merchId)) return false
   return allow_merchants.length === 0 || allow_merchants.includes(merchId)
 }

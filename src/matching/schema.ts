@@ -1,6 +1,9 @@
 /** Wire shapes of product matching: interface 2.8 and 4.3. */
 import Type, { type Static } from 'typebox'
+import type { Publisher } from '../accounts/publisher-store.ts'
+import type { Merchant } from '../catalog/merchant-store.ts'
 import { webUrl } from '../platform/field-types.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
 
 /**
  * The widest bounds of both variants: which of them a request keeps is decided in match-query.ts,
@@ -33,3 +36,31 @@ export type MatchedProduct = Static<typeof MatchedProduct>
 
 /** No `info` on success (interface 4.3). */
 export const MatchResponse = Type.Object({ data: Type.Array(MatchedProduct) })
+
+const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+export const FeedsParams = Type.Object({ pub_id: id })
+export const FeedParams = Type.Object({ pub_id: id, merch_id: id })
+
+export const ProductFeed = Type.Object({
+  merch_id: Type.Integer(),
+  merchant: Type.String(),
+  feed_url: Type.String({ description: 'Of the CSV file; the API key opens it' }),
+  datetime_updated: Type.String({ format: 'date-time' }),
+})
+
+export interface FeedMerchant extends Merchant {
+  readonly feed_imported_at: Date
+}
+
+export function toProductFeed(
+  { merch_id, name, feed_imported_at }: FeedMerchant,
+  { pub_id }: Pick<Publisher, 'pub_id'>,
+  baseUrl: string,
+): Static<typeof ProductFeed> {
+  return {
+    merch_id,
+    merchant: name,
+    feed_url: `${baseUrl}/api/v1/publishers/${pub_id}/product_feeds/${merch_id}/`,
+    datetime_updated: formatTimestamp(feed_imported_at),
+  }
+}

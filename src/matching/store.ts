@@ -38,6 +38,7 @@ export interface PayingCampaignRow {
 const MERCHANTS_MAX = 1000
 /** A shop's own number can be very common ("1"): so many listings of it are looked at. */
 const EXACT_MAX = 1000
+const FEED_PAGE_ROWS = 5_000 // About 2 MB of lines, made in some milliseconds.
 const FEED_FRESH_HOURS = 24 // Economics 1.2.
 
 /**
@@ -74,6 +75,32 @@ export function listPayingCampaigns(
       and (allow_publishers = '{}' or ${pubId}::int = any(allow_publishers))
       and not ${pubId}::int = any(block_publishers)
     order by campaign_id
+  `)
+}
+
+/** A product of a merchant's feed. */
+export interface FeedOfferRow {
+  readonly sku: string
+  readonly title: string
+  readonly brand: string | null
+  readonly gtin_text: string | null
+  readonly mpn: string | null
+  readonly url: string
+  readonly image_url: string | null
+  readonly price_micros: string
+  readonly category_id: number | null
+}
+
+/** A page of a merchant's products in stock, by SKU; empty behind the last one. */
+export function listFeedOffers(
+  db: Db,
+  { merchId, after }: { merchId: number; after: string },
+): Promise<FeedOfferRow[]> {
+  return db.rows(sql`
+    select sku, title, brand, gtin_text, mpn, url, image_url, price_micros, category_id
+    from current_offer
+    where merch_id = ${merchId} and is_in_stock and sku > ${after}
+    order by sku limit ${FEED_PAGE_ROWS}
   `)
 }
 

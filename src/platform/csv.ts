@@ -60,11 +60,19 @@ export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(csvCell).join(',')}\n`
 }
 
+/** The same where every cell is text in quotes: an unknown one is `""`. */
+export function quotedCsvLine(cells: readonly string[]): string {
+  return `${cells.map((text) => `"${harmless(text).replaceAll('"', '""')}"`).join(',')}\n`
+}
+
+// A leading apostrophe is how spreadsheets themselves mark text.
+function harmless(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text
+}
+
 function csvCell(cell: CsvCell): string {
   if (cell === null) return ''
   const isText = typeof cell === 'object'
-  const value = isText ? (cell.text ?? '') : String(cell)
-  // A leading apostrophe is how spreadsheets themselves mark text.
-  const safe = isText && FORMULA.test(value) ? `'${value}` : value
+  const safe = isText ? harmless(cell.text ?? '') : String(cell)
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -1,0 +1,101 @@
+/** Product feeds for publishers: which merchants have one, and each as a CSV file. */
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { findPublisher, type Publisher } from '../accounts/publisher-store.ts'
+import { holderOf, type KeyGuard, requireOwnPublisher } from '../accounts/require-key.ts'
+import { listMerchants } from '../catalog/merchant-store.ts'
+import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import { acceptsMerchant } from './match.ts'
+import { FEED_HEADER, type FeedReader, feedLine } from './product-feed.ts'
+import { type FeedMerchant, FeedParams, FeedsParams, ProductFeed, toProductFeed } from './schema.ts'
+import { listFeedOffers } from './store.ts'
+
+export interface FeedDeps {
+  readonly db: Db
+  readonly keys: KeyGuard
+  readonly baseUrl: string
+  readonly linkUrl: string
+}
+
+export const feedRoutes =
+  ({ db, keys, baseUrl, linkUrl }: FeedDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const shared = { security: [{ apiKey: [] }] }
+    app.addHook('onRequest', keys.require)
+
+    app.get(
+      '/api/v1/publishers/:pub_id/product_feeds/',
+      {
+        schema: {
+          ...shared,
+          operationId: 'listProductFeeds',
+          summary: 'The merchants whose products may be read as a feed',
+          params: FeedsParams,
+          response: { 200: envelope(ProductFeed), '4xx': ErrorEnvelope },
+        },
+      },
+      async (request) => {
+        const publisher = await requireFeedReader(db, request, request.params.pub_id)
+        const merchants = await listFeedMerchants(db, publisher)
+        return ok(200, ...merchants.map((merchant) => toProductFeed(merchant, publisher, baseUrl)))
+      },
+    )
+
+    app.get(
+      '/api/v1/publishers/:pub_id/product_feeds/:merch_id/',
+      {
+        schema: {
+          ...shared,
+          operationId: 'readProductFeed',
+          summary: 'A merchant’s products in stock, as CSV with monetized links',
+          params: FeedParams,
+        },
+      },
+      async (request, reply) => {
+        const { pub_id: pubId, merch_id: merchId } = request.params
+        const publisher = await requireFeedReader(db, request, pubId)
+        const merchants = await listFeedMerchants(db, publisher)
+        if (!merchants.some(({ merch_id }) => merch_id === merchId)) {
+          throw new ApiError('notFound', { message: `No product feed of merchant ${merchId}` })
+        }
+        const reader = { linkUrl, publisherSlug: publisher.slug }
+        return reply
+          .header('content-type', 'text/csv; charset=utf-8')
+          .header('content-disposition', `attachment; filename="souk_products_${merchId}.csv"`)
+          .send(Readable.from(feedLines(db, merchId, reader)))
+      },
+    )
+  }
+
+type KeyedRequest = Parameters<typeof holderOf>[0]
+
+/** Throws 404 when there is no such publisher, 403 when it is somebody else's. */
+async function requireFeedReader(db: Db, request: KeyedRequest, pubId: number): Promise<Publisher> {
+  const publisher = await findPublisher(db, pubId)
+  if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${pubId}` })
+  requireOwnPublisher(holderOf(request), pubId)
+  return publisher
+}
+
+/** Merchants with a feed that the publisher takes links of. */
+async function listFeedMerchants(db: Db, publisher: Publisher): Promise<FeedMerchant[]> {
+  const merchants = await listMerchants(db)
+  return merchants.filter(
+    (merchant): merchant is FeedMerchant =>
+      merchant.feed_imported_at !== null && acceptsMerchant(publisher, merchant.merch_id),
+  )
+}
+
+/** A page at a time: a million products are never in memory. */
+async function* feedLines(db: Db, merchId: number, reader: FeedReader): AsyncGenerator<string> {
+  yield FEED_HEADER
+  for (let after = ''; ; ) {
+    const page = await listFeedOffers(db, { merchId, after })
+    const last = page.at(-1)
+    if (last === undefined) return
+    yield page.map((offer) => feedLine(offer, reader)).join('')
+    after = last.sku
+  }
+}

@@ -1,0 +1,109 @@
+/** Report columns document, Product feeds for publishers. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { parse } from 'csv-parse/sync'
+import { updatePublisher } from '../../src/accounts/publisher-store.ts'
+import { BASE_URL, LINK_URL, startApi } from '../api.ts'
+import { makeMerchant } from '../catalogue.ts'
+
+const COLUMNS =
+  'brand,colors,currency,description,google_product_category,gtin,image_url,item_group_id,' +
+  'item_id,manufacturer,model,mpn,name,price,sale_price,sizes,sku,store_page_url'
+
+const api = await startApi({ after })
+const ann = await api.account({ slug: 'daily' })
+const { merchId } = await makeMerchant(api.db, {
+  name: 'Kettles',
+  domain: 'kettles.example',
+  offers: [
+    {
+      id: 'A-1',
+      title: '9" kettle, steel',
+      link: 'https://kettles.example/p/1?color=red',
+      price: '1049 USD',
+      gtin: '9521000000018',
+      brand: 'Ostrava',
+      image: 'https://kettles.example/1.jpg',
+      category: '730',
+    },
+    { id: 'A-2', title: '=HYPERLINK("x")', link: 'https://kettles.example/p/2' },
+    { id: 'A-3', link: 'https://kettles.example/p/3', availability: 'out of stock' },
+  ],
+})
+const path = (merchant: number | '' = '', pubId = ann.pubId) =>
+  `/api/v1/publishers/${pubId}/product_feeds/${merchant === '' ? '' : `${merchant}/`}`
+const read = async (merchant: number) => {
+  const answer = await api.call(path(merchant), { key: ann.key })
+  assert.equal(answer.status, 200, answer.text)
+  return answer
+}
+
+test('a merchant’s feed has the documented columns, and what is in stock with wrapped pages', async () => {
+  const answer = await read(merchId)
+  assert.match(answer.headers.get('content-type') ?? '', /^text\/csv/)
+  const [header = '', first = ''] = answer.text.split('\n')
+  assert.equal(header.replaceAll('"', ''), COLUMNS)
+  const page = `${LINK_URL}/link/?url=https%3A%2F%2Fkettles.example%2Fp%2F1%3Fcolor%3Dred`
+  assert.equal(
+    first,
+    `"Ostrava","","USD","","730","9521000000018","https://kettles.example/1.jpg","","A-1","","",` +
+      `"","9"" kettle, steel","1049.00","","","A-1","${page}&publisher_slug=daily&exclusive=1"`,
+  )
+  const rows = parse(answer.text, { columns: true }) as Record<string, string>[]
+  assert.deepEqual(
+    rows.map(({ sku, name }) => [sku, name]),
+    [
+      ['A-1', '9" kettle, steel'],
+      ['A-2', `'=HYPERLINK("x")`],
+    ],
+  )
+})
+
+test('a feed of many pages is whole', async () => {
+  const many = Array.from({ length: 10_001 }, (_, at) => ({
+    id: `P${at}`,
+    link: `https://many.example/${at}`,
+  }))
+  const shop = await makeMerchant(api.db, { name: 'Many', domain: 'many.example', offers: many })
+  const { text } = await read(shop.merchId)
+  const rows = parse(text, { columns: true }) as Record<string, string>[]
+  assert.equal(new Set(rows.map(({ sku }) => sku)).size, many.length)
+})
+
+test('the list names each merchant with a feed that the publisher takes links of', async () => {
+  const blocked = await makeMerchant(api.db, {
+    name: 'Blocked',
+    domain: 'blocked.example',
+    offers: [{ id: '1', link: 'https://blocked.example/1' }],
+  })
+  await updatePublisher(api.db, {
+    pubId: ann.pubId,
+    changes: { block_merchants: [blocked.merchId] },
+  })
+  const answer = await api.call(path(), { key: ann.key })
+  const { data } = answer.json<{ data: Record<string, unknown>[] }>()
+  assert.ok(data.every((feed) => feed.merch_id !== blocked.merchId))
+  const feed = data.find((entry) => entry.merch_id === merchId)
+  assert.deepEqual(feed, {
+    merch_id: merchId,
+    merchant: 'Kettles',
+    feed_url: BASE_URL + path(merchId),
+    datetime_updated: feed?.datetime_updated,
+  })
+  const refused = await api.call(path(blocked.merchId), { key: ann.key })
+  assert.deepEqual([refused.status, refused.failure().code], [404, 4040])
+})
+
+test('a feed needs the key of its publisher', async () => {
+  const other = await api.account({})
+  for (const at of [path(), path(merchId)]) {
+    const none = await api.call(at)
+    assert.deepEqual([none.status, none.failure().code], [401, 4302])
+    const foreign = await api.call(at, { key: other.key })
+    assert.deepEqual([foreign.status, foreign.failure().code], [403, 4303])
+  }
+  const unknown = await api.call(path('', 2_000_000_000), { key: ann.key })
+  assert.deepEqual([unknown.status, unknown.failure().code], [404, 4040])
+  const wrong = await api.call(`${path()}abc/`, { key: ann.key })
+  assert.deepEqual(wrong.failure().fields, ['merch_id'])
+})
