@@ -7,17 +7,15 @@
  *
  * Goals: auction 0.5, redirect with its durable click 0.35, one-event POST made durable 0.3.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { openSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type LoadRequest, type LoadResult, runLoad } from './load.ts'
 import { makeBenchNetwork } from './network.ts'
+import { startProcess, stopProcess } from './service.ts'
 
 const CONNECTIONS = 64
 const LINKS = 20_000
@@ -85,8 +83,7 @@ try {
     if (scenario.name.includes(values.only)) await compare(scenario)
   }
 } finally {
-  service.child.kill('SIGTERM')
-  await sleep(3_000)
+  await stopProcess(service)
   await rm(dataDir, { recursive: true, force: true })
 }
 
@@ -118,7 +115,7 @@ async function compare({ name, goal, requests }: Scenario): Promise<void> {
       ours.push(await load(new URL(base).port, asked, answer.status))
     }
   } finally {
-    baseline.child.kill('SIGTERM')
+    await stopProcess(baseline)
   }
   const [mine, theirs] = [median(ours), median(bare)]
   const ratio = mine.rate / theirs.rate
@@ -163,22 +160,4 @@ function median(results: readonly LoadResult[]): LoadResult {
 
 function show({ rate, p50, p99, p999 }: LoadResult): string {
   return `${Math.round(rate).toLocaleString('en').padStart(7)}/s  p50 ${p50} ms  p99 ${p99} ms  p99.9 ${p999} ms`
-}
-
-async function startProcess(
-  args: readonly string[],
-  env: Record<string, string>,
-  logFile?: string,
-): Promise<{ child: ChildProcess; ready: string }> {
-  const stderr = logFile === undefined ? 'inherit' : openSync(logFile, 'a')
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', stderr],
-  })
-  if (child.stdout === null) throw new Error('no stdout')
-  for await (const line of createInterface({ input: child.stdout })) {
-    const match = /^ready (\S+)/.exec(line)
-    if (match?.[1] !== undefined) return { child, ready: match[1] }
-  }
-  throw new Error(`${args.join(' ')} ended before it was ready`)
 }
