@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-const BENCHMARKS = ['auction-core', 'http', 'event-log', 'feed-import', 'pacing']
+const BENCHMARKS = ['auction-core', 'http', 'event-log', 'feed-import', 'pacing', 'statistics']
 
 for (const name of BENCHMARKS) {
   console.log(`\n== ${name}`)

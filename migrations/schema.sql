@@ -784,6 +784,7 @@ create table stats_day (
   earnings_micros bigint not null default 0,
   constraint stats_day_pkey PRIMARY KEY (pub_id, day, article_id, merch_id)
 );
+CREATE INDEX stats_day_clicks ON stats_day USING btree (pub_id, clicks DESC, day DESC, article_id, merch_id);
 
 create table stream_day (
   stream text not null,

@@ -7,7 +7,7 @@
 export type Micros = number & { readonly micros: unique symbol }
 
 export const MICROS_PER_DOLLAR = 1_000_000
-const MICROS_PER_CENT = 10_000n
+const MICROS_PER_CENT = 10_000
 
 /** Checks that a number is a whole, safe amount; throws RangeError (a broken invariant) if not. */
 export function micros(value: number): Micros {
@@ -27,14 +27,31 @@ export function parseDollars(text: string): Micros | null {
 
 /** Writes micros as dollars with two decimals, half to even (decisions 4.4): `"49.99"`. */
 export function formatCents(amount: number | bigint | string): string {
-  const value = BigInt(amount)
-  const magnitude = value < 0n ? -value : value
+  // Plain numbers are exact up to the safe range, and ten times as fast in a long report.
+  return Number.isSafeInteger(amount) ? smallCents(amount as number) : largeCents(BigInt(amount))
+}
+
+function smallCents(value: number): string {
+  const magnitude = Math.abs(value)
   const rest = magnitude % MICROS_PER_CENT
-  let cents = magnitude / MICROS_PER_CENT
-  const half = MICROS_PER_CENT / 2n
-  if (rest > half || (rest === half && cents % 2n === 1n)) cents += 1n
-  const sign = value < 0n && cents > 0n ? '-' : ''
-  return `${sign}${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`
+  let cents = (magnitude - rest) / MICROS_PER_CENT
+  if (isRoundedUp(rest, cents % 2 === 1)) cents += 1
+  const fraction = cents % 100
+  const sign = value < 0 && cents > 0 ? '-' : ''
+  return `${sign}${(cents - fraction) / 100}.${fraction < 10 ? '0' : ''}${fraction}`
+}
+
+function largeCents(value: bigint): string {
+  const magnitude = value < 0n ? -value : value
+  const rest = Number(magnitude % BigInt(MICROS_PER_CENT))
+  let cents = magnitude / BigInt(MICROS_PER_CENT)
+  if (isRoundedUp(rest, cents % 2n === 1n)) cents += 1n
+  return `${value < 0n ? '-' : ''}${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`
+}
+
+function isRoundedUp(rest: number, isOdd: boolean): boolean {
+  const half = MICROS_PER_CENT / 2
+  return rest > half || (rest === half && isOdd)
 }
 
 /** Writes micros exactly, with two to six decimals: `"0.542235"`, `"12.50"`. */

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeBusyLog } from '../../test/busy-log.ts'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { EVENT_TYPE } from '../events/event.ts'
+import { ORDER_COLUMNS } from './schema.ts'
+import { listStats } from './store.ts'
+
+const LATER = new Date('2100-01-01T00:00:00Z')
+const LIMITS = [10_000, 7, 1]
+
+test('as_of after everything says row by row what the report says now, in every order', async (t) => {
+  const db = await testDatabase(t)
+  const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
+  const log = openFoldedLog(t, db)
+  await log.append(await makeBusyLog(one, other))
+  await log.fold()
+  for (const { publisher } of [one, other]) {
+    const everything = {
+      pubId: publisher.pub_id,
+      dayFrom: '2026-01-01',
+      dayTo: '2026-12-31',
+      isOutOfNetwork: false,
+    }
+    for (const orderBy of ORDER_COLUMNS) {
+      for (const isAscending of [true, false]) {
+        for (const limitRows of LIMITS) {
+          const request = { ...everything, orderBy, isAscending, limitRows }
+          const now = await listStats(db, { ...request, asOf: null })
+          const then = await listStats(db, { ...request, asOf: LATER })
+          assert.deepEqual(then, now, `${orderBy} ${isAscending} ${limitRows}`)
+          assert.ok(now.length > 0)
+          const all = await listStats(db, { ...request, asOf: null, limitRows: 10_000 })
+          assert.deepEqual(now, all.slice(0, limitRows), 'a limit cuts what follows')
+        }
+      }
+    }
+  }
+})
+
+test('a placement that nobody clicked has its row in as_of from its own time on', async (t) => {
+  const db = await testDatabase(t)
+  const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
+  const log = openFoldedLog(t, db)
+  const placements = (await makeBusyLog(one, other)).filter(
+    ({ type }) => type === EVENT_TYPE.placement,
+  )
+  await log.append(placements)
+  await log.fold()
+  const range = { pubId: one.publisher.pub_id, dayFrom: '2026-01-01', dayTo: '2026-12-31' }
+  const order = { orderBy: 'event_date', isAscending: true, limitRows: 100 } as const
+  const ask = (asOf: Date | null) =>
+    listStats(db, { ...range, ...order, isOutOfNetwork: false, asOf })
+  const now = await ask(null)
+  assert.ok(now.length > 1)
+  assert.deepEqual(await ask(LATER), now)
+  const [first] = placements.map(({ atMs }) => atMs).toSorted((a, b) => a - b)
+  assert.deepEqual(await ask(new Date(first ?? 0)), now.slice(0, 1))
+  assert.deepEqual(await ask(new Date((first ?? 0) - 1)), [])
+})
