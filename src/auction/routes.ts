@@ -54,7 +54,12 @@ export interface AuctionDeps {
 }
 
 export function auctionRoute(deps: AuctionDeps): HotRoute {
-  const repeats = new LRUCache<string, string>({ max: REPEATS_MAX, ttl: REPEAT_MS })
+  const repeats = new LRUCache<string, string>({
+    max: REPEATS_MAX,
+    ttl: REPEAT_MS,
+    ttlResolution: 0, // Each look at the service's own clock, as everywhere.
+    perf: { now: deps.now },
+  })
   return {
     method: 'GET',
     cors: 'open',

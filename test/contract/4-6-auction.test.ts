@@ -10,7 +10,8 @@ import { AUCTION_URL, startApi } from '../api.ts'
 import { makeMerchant } from '../catalogue.ts'
 import { follow, KETTLE, makeMarket, runAuction, statsOf } from '../market.ts'
 
-const api = await startApi({ after })
+let clockAheadMs = 0
+const api = await startApi({ after }, { now: () => Date.now() + clockAheadMs })
 const market = await makeMarket(api)
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 /** Receipts are written in the background, every 200 ms. */
@@ -91,8 +92,15 @@ test('a repeat within five minutes gets the same answer, another session another
   const auctionId = await market.link()
   const uuid = crypto.randomUUID()
   const first = await runAuction(api, auctionId, { uuid })
+  const second = await runAuction(api, auctionId)
+  assert.notEqual(second.auction_result.id, first.auction_result.id)
+  const [one, other] = [first, second].map((entry) => queryOf(entry.auction_result.redirect_url))
+  assert.notEqual(one?.uid_service, other?.uid_service, 'nobody is told apart by it')
+  clockAheadMs += 4 * 60_000 + 55_000
   assert.deepEqual(await runAuction(api, auctionId, { uuid: uuid.toUpperCase() }), first)
-  assert.notEqual((await runAuction(api, auctionId)).auction_result.id, first.auction_result.id)
+  clockAheadMs += 6_000
+  const later = await runAuction(api, auctionId, { uuid })
+  assert.notEqual(later.auction_result.id, first.auction_result.id)
 })
 
 test('a missing or malformed uuid gets one of ours', async () => {
