@@ -1,6 +1,7 @@
 /** Interface 4.2, 2.3 and their decisions: what an API key says about itself. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { createApiKey } from '../../src/accounts/create-account.ts'
 import { startApi } from '../api.ts'
 
 const PATH = '/api/v1/tokeninfo/'
@@ -31,6 +32,12 @@ test('a key’s record has every field of 2.3 with its type, and never the key',
   })
   assert.equal(typeof record.description, 'string')
   assert.ok(!answer.text.includes('souk_'))
+
+  const expiresAt = new Date('2026-03-02T11:00:00.900Z')
+  const wanted = { uid: ann.uid, description: 'an hour', expiresAt, now: new Date(START_MS) }
+  const { key } = await createApiKey(api.db, wanted)
+  const { datetime_expires, description } = (await api.call(PATH, { key })).entry()
+  assert.deepEqual([datetime_expires, description], ['2026-03-02T11:00:00Z', 'an hour'])
 })
 
 test('datetime_last_used is the use before this call, whatever the call was', async () => {

@@ -41,6 +41,7 @@ const acme = await makeMerchant(api.db, {
     { id: 'A-2', link: 'https://acme.example/kettle-blue', gtin: GTIN, price: '39.99 USD' },
     { id: 'A-3', link: 'https://acme.example/book', gtin: BOOK },
     { id: 'A-4', link: 'https://acme.example/loose', gtin: '0000012345670' },
+    { id: 'A-5', link: 'https://acme.example/upc', gtin: '0012345678905' },
     { id: 'COMMON', link: 'https://acme.example/common' },
     { id: 'L'.repeat(60), link: 'https://acme.example/long' },
   ],
@@ -143,6 +144,10 @@ test('a GTIN is the same number in every form in which it holds', async () => {
   }
   for (const gtin of ['0306406152', '0-306-40615-2', '9780306406157']) {
     assert.deepEqual(await merchants(variantA({ gtin })), ['Acme'], gtin)
+  }
+  // A UPC as it is printed, with the zeros of longer forms, and without its leading zero.
+  for (const gtin of ['012345678905', '0012345678905', '00012345678905', '12345678905']) {
+    assert.deepEqual(await merchants(variantB({ gtin })), ['Acme'], gtin)
   }
 })
 

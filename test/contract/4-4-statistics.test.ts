@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '../../src/platform/sql.ts'
 import { utcDay } from '../../src/platform/timestamp.ts'
+import { importNetwork } from '../../src/stats/import-network.ts'
 import { AUCTION_URL, startApi } from '../api.ts'
 import { BROWSER } from '../app.ts'
 import { makeCampaign, makeMerchant } from '../catalogue.ts'
@@ -314,9 +315,52 @@ test('every fault is named with its field', async () => {
   }
 })
 
-test('out_of_network is a flag', async () => {
-  for (const flag of ['true', 'false', 'True', '1', '0', '']) {
-    assert.equal((await ask(`${MARCH}&out_of_network=${flag}`)).status, 200, flag)
+test('without a limit 10,000 rows are answered', async () => {
+  const eve = await api.account()
+  const article = await makeArticle('long', eve, 'https://eve.example/long')
+  await api.db.run(sql`
+    insert into stats_day (day, pub_id, article_id, merch_id, clicks, sales, revenue_micros,
+      earnings_micros)
+    select date '2020-01-01' + days, ${eve.pubId}::int, ${article.article_id}::int, merch_id, 1,
+      0, 0, 0
+    from generate_series(1, 101) as merch_id, generate_series(0, 99) as days`)
+  const years = 'date_from=2020-01-01&date_to=2021-01-01'
+  assert.equal((await rowsOf(years, eve)).length, 10_000)
+})
+
+test('out_of_network adds what other networks reported, and is off by default', async () => {
+  const day = '2026-02-10'
+  const { node } = api.app
+  const imported = await importNetwork(
+    {
+      db: api.db,
+      append: node.appender.append,
+      nextId: () => node.ids.next(),
+      now: node.now,
+    },
+    {
+      network: 'other',
+      map: {
+        date: ['day'],
+        publisher: ['who'],
+        advertiser: ['shop'],
+        revenue: ['sold'],
+        earnings: ['won'],
+      },
+      text: `day,who,shop,sold,won\n${day},${bob.publishers[0]?.slug},Elsewhere,20,1.50\n`,
+    },
+  )
+  assert.equal(imported.imported, 1)
+  await api.app.settled()
+  const ask = (flag: string) =>
+    rowsOf(`date_from=${day}&date_to=2026-02-11${flag}`, bob).then((rows) =>
+      rows.map((row) => [row.advertiser_name, row.event_date, row.pub_earnings]),
+    )
+  for (const on of ['true', 'True', '1']) {
+    assert.deepEqual(await ask(`&out_of_network=${on}`), [[null, day, '1.50']], on)
+  }
+  for (const off of ['', '&out_of_network=', '&out_of_network=false', '&out_of_network=0']) {
+    assert.deepEqual(await ask(off), [], off)
   }
 })
 

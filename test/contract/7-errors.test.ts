@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { ERRORS } from '../../src/platform/errors.ts'
+import { sql } from '../../src/platform/sql.ts'
 import { type CallOptions, startApi } from '../api.ts'
 import { testDatabase } from '../database.ts'
 import { openProxy } from '../proxy.ts'
@@ -61,6 +62,57 @@ test('every documented error has the status and code of the table', () => {
   assert.equal(ERRORS.invalidApiKey.message, 'Invalid API token')
   const codes = Object.values(ERRORS).map(({ code }) => code)
   assert.equal(new Set(codes).size, codes.length, 'a code means one thing')
+})
+
+test('each error a caller can cause is the one of the table, in the whole envelope', async () => {
+  const [bob, idle] = [await api.account(), await api.account()]
+  const key = ann.key
+  const headers = { 'idempotency-key': 'once' }
+  await api.call(LINKS, { key, body: GOOD_LINK, headers })
+  const outside = `/api/v1/publishers/${idle.pubId}/linkmate/smart_links/`
+  const other = { ...GOOD_LINK, article_name: 'B' }
+  const caused: [keyof typeof ERRORS, string, CallOptions][] = [
+    ['badRequest', LINKS, { key, body: {} }],
+    ['invalidApiKey', LINKS, { body: GOOD_LINK }],
+    ['notYours', `${STATS}?date_from=2026-03-01&date_to=2026-03-02`, { key: bob.key }],
+    ['notPartner', outside, { body: GOOD_CALL }],
+    ['notFound', '/api/v1/nothing/', {}],
+    ['methodNotAllowed', TOKENINFO, { key, method: 'DELETE' }],
+    ['idempotencyConflict', LINKS, { key, body: other, headers }],
+    ['tooLarge', LINKS, { key, body: 'x'.repeat(1_048_577) }],
+    ['unsupportedMediaType', LINKS, { key, body: '<a/>', headers: { 'content-type': 'a/b' } }],
+  ]
+  for (const [name, path, options] of caused) {
+    const answer = await api.call(path, options)
+    const { status, code, message } = ERRORS[name]
+    const { error, ...envelope } = answer.json<{ error: Record<string, unknown> }>()
+    assert.deepEqual(envelope, { info: { error: true, status }, data: [] }, name)
+    assert.deepEqual(Object.keys(error), ['code', 'message', 'data'], name)
+    assert.deepEqual([answer.status, error.code], [status, code], name)
+    assert.equal(typeof error.message, 'string')
+    // Where no field is at fault the words are the table's, and there is nothing more to say.
+    if (name !== 'badRequest' && name !== 'notFound') {
+      assert.deepEqual([error.message, error.data], [message, null], name)
+    }
+  }
+})
+
+test('what fails on our side says so and no more; the log has the reason', async (t) => {
+  const logLines: string[] = []
+  const broken = await startApi(t, { logLines, env: { LOG_LEVEL: 'error' } })
+  const { key } = await broken.account()
+  await broken.db.run(sql`alter table article rename to elsewhere`)
+  const headers = { 'x-request-id': 'failure-1' }
+  const answer = await broken.call(LINKS, { key, body: GOOD_LINK, headers })
+  assert.equal(answer.status, 500)
+  const { message } = ERRORS.internal
+  assert.deepEqual(answer.json(), {
+    info: { error: true, status: 500 },
+    data: [],
+    error: { code: 5000, message, data: null },
+  })
+  const line = logLines.map((text) => JSON.parse(text)).find(({ reqId }) => reqId === 'failure-1')
+  assert.match(line?.err.message, /article/)
 })
 
 test('a path works without its slash and with an empty query, without a redirect', async () => {

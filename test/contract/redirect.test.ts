@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { REASON } from '../../src/events/reason.ts'
 import { encodeBase62 } from '../../src/platform/ids.ts'
 import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
@@ -20,9 +21,16 @@ await market.campaign(market.kettles, {
 const think = () => sleep(320)
 const lastClick = async () => {
   await api.app.settled()
-  return api.db.row<{ reason: number; paid_micros: string; url: string; u1: string | null }>(sql`
-    select click.reason, paid_micros, url, u1, utm_source from click
-    join event on event.id = click.event_id order by event.seq desc limit 1`)
+  return api.db.row<{
+    reason: number
+    paid_micros: string
+    u1: string | null
+    utm_source: string | null
+    visitor_key: Buffer | null
+    result_number: Buffer
+  }>(sql`
+    select click.reason, paid_micros, u1, utm_source, event.visitor_key, event.result_number
+    from click join event on event.id = click.event_id order by event.seq desc limit 1`)
 }
 
 test('a sealed redirect leads to the merchant with a click id, and is paid once', async () => {
@@ -57,7 +65,8 @@ test('a click under 300 ms after its auction is redirected, recorded and unpaid'
   const auctionId = await market.link(KETTLE, { isExclusive: true })
   const { auction_result } = await runAuction(api, auctionId)
   assert.equal((await follow(api, auction_result.redirect_url)).status, 302)
-  assert.deepEqual([(await lastClick())?.reason, (await lastClick())?.paid_micros], [5, '0'])
+  const click = await lastClick()
+  assert.deepEqual([click?.reason, click?.paid_micros], [REASON.tooFast, '0'])
 })
 
 test('10,000 altered addresses: none leads off the stored destination, none is paid', async () => {
@@ -100,7 +109,8 @@ test('a smart link holds its auction at the click, in every form of its address'
     assert.equal(status, 302, path)
     assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=[0-9a-f]{32}$/, path)
   }
-  assert.equal((await lastClick())?.u1, 'newsletter')
+  const { u1, utm_source } = (await lastClick()) ?? {}
+  assert.deepEqual({ u1, utm_source }, { u1: 'newsletter', utm_source: 'mail' })
 })
 
 test('an unknown smart link is a plain page with 404', async () => {
@@ -112,10 +122,10 @@ test('an unknown smart link is a plain page with 404', async () => {
 test('robots, prefetches and clients without a user agent are redirected and never billed', async () => {
   const auctionId = await market.link(KETTLE)
   for (const [headers, reason] of [
-    [{ 'user-agent': 'Googlebot/2.1' }, 3],
-    [{ 'user-agent': '' }, 3],
-    [{ 'sec-purpose': 'prefetch' }, 4],
-    [{ purpose: 'prefetch' }, 4],
+    [{ 'user-agent': 'Googlebot/2.1' }, REASON.robot],
+    [{ 'user-agent': '' }, REASON.robot],
+    [{ 'sec-purpose': 'prefetch' }, REASON.prefetch],
+    [{ purpose: 'prefetch' }, REASON.prefetch],
   ] as const) {
     const { status } = await follow(api, `/${auctionId}`, headers)
     assert.equal(status, 302)
@@ -132,16 +142,64 @@ test('one visitor’s second click on a link within 30 minutes is unpaid', async
   )
   assert.equal((await lastClick())?.reason, 0)
   const cookie = first.cookie?.split(';')[0] ?? ''
+  clockAheadMs += 29 * 60_000 + 50_000
   await follow(api, `/${auctionId}`, { cookie })
-  assert.equal((await lastClick())?.reason, 21)
-  clockAheadMs += 31 * 60_000
+  assert.equal((await lastClick())?.reason, REASON.duplicateVisitor)
+  clockAheadMs += 11_000
   await follow(api, `/${auctionId}`, { cookie })
-  assert.equal((await lastClick())?.reason, 0)
+  assert.equal((await lastClick())?.reason, REASON.ok)
 })
 
-test('a reader who objects gets no cookie', async () => {
+test('a reader who objects gets no cookie, and one sent is not read', async () => {
   const auctionId = await market.link(KETTLE)
-  assert.equal((await follow(api, `/${auctionId}`, { 'sec-gpc': '1' })).cookie, null)
+  const cookie = `__Host-souk_visitor=${'ab'.repeat(16)}`
+  const { auction_result } = await runAuction(api, auctionId, { query: '&consent=contextual' })
+  await think()
+  for (const [address, headers] of [
+    [`/${auctionId}`, { 'sec-gpc': '1' }],
+    [`/${auctionId}`, { dnt: '1' }],
+    [auction_result.redirect_url, {}],
+  ] as const) {
+    const answer = await follow(api, address, { ...headers, cookie })
+    assert.deepEqual([answer.status, answer.cookie], [302, null], address)
+    assert.equal((await lastClick())?.visitor_key, null, address)
+  }
+  const willing = await follow(api, `/${auctionId}`, { cookie })
+  assert.match(willing.cookie ?? '', /^__Host-souk_visitor=(ab){16}; .*Max-Age=2592000;/)
+  assert.notEqual((await lastClick())?.visitor_key, null)
+})
+
+test('an altered address leads to the stored destination, unpaid, and the click says why', async () => {
+  const auctionId = await market.link(KETTLE)
+  const { auction_result } = await runAuction(api, auctionId)
+  await think()
+  const address = new URL(auction_result.redirect_url)
+  address.searchParams.set('url', 'https://evil.example/')
+  const { status, location } = await follow(api, address.href)
+  assert.deepEqual([status, location], [302, KETTLE])
+  const click = await lastClick()
+  assert.deepEqual([click?.reason, click?.paid_micros], [REASON.sealBroken, '0'])
+  address.searchParams.set('a', '9007199254740993')
+  const nowhere = await follow(api, address.href)
+  assert.deepEqual([nowhere.status, nowhere.location], [404, ''])
+})
+
+test('over 50 a second an address is still redirected, unpaid, and the clicks say why', async (t) => {
+  const busy = await startApi(t, {
+    env: { RATE_LIMITS: 'redirect=50:200' },
+    now: () => Date.parse('2026-03-02T10:00:00Z'),
+  })
+  const crowd = await makeMarket(busy)
+  await crowd.campaign(crowd.kettles, { bid_micros: micros(600_000) })
+  const auctionId = await crowd.link(KETTLE)
+  for (let click = 0; click < 203; click++) {
+    assert.equal((await follow(busy, `/${auctionId}`)).status, 302)
+  }
+  await busy.app.settled()
+  const row = await busy.db.row<{ limited: string; paid: string }>(sql`
+    select count(*) as limited, sum(paid_micros) as paid from click
+    where reason = ${REASON.rateLimited}`)
+  assert.deepEqual(row, { limited: '3', paid: '0' })
 })
 
 test('HEAD redirects and records nothing', async () => {
@@ -169,6 +227,23 @@ test('a wrapper finds or creates its link and auctions the very click', async ()
   assert.equal(row?.n, '1')
 })
 
+test('a wrapper makes no link for HEAD, a prefetch or a robot', async () => {
+  const links = async () =>
+    (await api.db.row<{ n: string }>(sql`select count(*) as n from smart_link`))?.n
+  const before = await links()
+  const target = 'https://kettles.example/p/unheard-of'
+  const nobody = [{ 'sec-purpose': 'prefetch' }, { purpose: 'prefetch' }, { 'user-agent': '' }]
+  for (const headers of [...nobody, { 'user-agent': 'Googlebot/2.1' }]) {
+    const { status, location } = await follow(api, wrapper(target), headers)
+    assert.deepEqual([status, location], [302, target], JSON.stringify(headers))
+  }
+  const head = await fetch(api.url + wrapper(target), { method: 'HEAD', redirect: 'manual' })
+  assert.deepEqual([head.status, head.headers.get('location')], [302, target])
+  assert.equal(await links(), before)
+  assert.match((await follow(api, wrapper(target))).location, /\?cid=/)
+  assert.notEqual(await links(), before)
+})
+
 test('a wrapper without a usable url is an error page', async () => {
   for (const query of [
     '',
@@ -189,6 +264,8 @@ test('a wrapper is no open redirector: strangers see where they are going', asyn
   assert.ok(!stranger.text.includes('<b>'))
   const reader = await follow(api, wrapper(target), { referer: 'https://www.daily.example/a' })
   assert.deepEqual([reader.status, reader.location], [302, target])
+  const typed = { referer: 'https://www.daily.example/a', 'sec-fetch-site': 'none' }
+  assert.equal((await follow(api, wrapper(target), typed)).status, 200)
   const amp = await follow(api, wrapper(target), {
     referer: 'https://daily-example.cdn.ampproject.org/',
   })
@@ -227,10 +304,19 @@ test('a keyless link off the network is guarded in every form of its address', a
 test('a result older than 24 hours gets a fresh auction on the click', async () => {
   const auctionId = await market.link(KETTLE, { isExclusive: true })
   const { auction_result } = await runAuction(api, auctionId)
-  clockAheadMs += 26 * 3_600_000
-  const { location } = await follow(api, auction_result.redirect_url)
-  assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=/)
-  assert.deepEqual([(await lastClick())?.reason, (await lastClick())?.paid_micros], [0, '600000'])
+  const click = async () => {
+    const { location } = await follow(api, auction_result.redirect_url)
+    assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=/)
+    return lastClick()
+  }
+  clockAheadMs += 24 * 3_600_000 - 10_000
+  const old = await click()
+  const sealed = Buffer.from(auction_result.id, 'base64url')
+  assert.ok(sealed.includes(old?.result_number ?? '', 0), 'until then the sealed result counts')
+  clockAheadMs += 11_000
+  const fresh = await click()
+  assert.notDeepEqual(fresh?.result_number, old?.result_number)
+  assert.deepEqual([fresh?.reason, fresh?.paid_micros], [REASON.ok, '600000'])
 })
 
 /** One to three changes at random places of a query. */
