@@ -6,6 +6,19 @@ create sequence lease_id_seq;
 
 create sequence offer_id_seq;
 
+CREATE OR REPLACE FUNCTION compact_event_partition(d date)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  name text := 'event_' || to_char(d, 'YYYYMMDD');
+begin
+  if to_regclass(name) is not null then
+    execute format('cluster %I using %I', name, name || '_pkey');
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION create_event_partition(d date)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -808,6 +821,32 @@ create table traffic_hour (
   clicks bigint not null,
   constraint traffic_hour_pkey PRIMARY KEY (pub_id, hour_of_week),
   constraint traffic_hour_hour_of_week_check CHECK (((hour_of_week >= 0) AND (hour_of_week <= 167)))
+);
+
+create table view_day (
+  day date not null,
+  lane smallint not null,
+  seq bigint not null,
+  events bigint not null,
+  key_id smallint not null,
+  signature bytea not null,
+  state text not null default 'written'::text,
+  constraint view_day_pkey PRIMARY KEY (day, lane),
+  constraint view_day_state_check CHECK ((state = ANY (ARRAY['written'::text, 'dropping'::text, 'dropped'::text])))
+);
+
+create table view_total (
+  day date not null,
+  lane smallint not null,
+  type smallint not null,
+  reason smallint not null,
+  pub_id integer,
+  url_key bytea,
+  auction_id bigint,
+  merch_id integer,
+  events bigint not null,
+  counted bigint not null,
+  constraint view_total_day_lane_type_reason_pub_id_url_key_auction_id_m_key UNIQUE NULLS NOT DISTINCT (day, lane, type, reason, pub_id, url_key, auction_id, merch_id)
 );
 
 create table webhook (

@@ -106,7 +106,7 @@ export const VARIABLES = [
   ['LINKMATE_NEW_PER_HOUR', '5000', 'New links per publisher and hour for calls without a key.'],
   ['IP_BLOCKLIST', '', 'File of CIDR lines; clicks from there are not paid.'],
   ['RECEIPT_HOURS', '48', 'How long receipts of auctions without a click are kept.'],
-  ['RETENTION_DAYS', '400', 'How long view events are kept.'],
+  ['RETENTION_DAYS', '400', 'How long view events are kept; signed daily totals stay.'],
   ['ALLOW_PRIVATE_FETCH', 'off', '`on`: fetched addresses may be private ones.'],
   ['LOG_LEVEL', 'info', '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.'],
 ] as const

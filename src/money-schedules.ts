@@ -48,10 +48,17 @@ async function issueAllStatements({ database, log, now }: Node): Promise<void> {
   if (issued.length > 0) log.info({ statements: issued.length }, 'statements issued')
 }
 
-async function reconcileLastDays({ database, log, metrics, now }: Node): Promise<void> {
+async function reconcileLastDays({
+  database,
+  log,
+  metrics,
+  now,
+  sealingKeys,
+}: Node): Promise<void> {
   const started = performance.now()
   const from = utcDay(new Date(now() - (RECONCILE_DAYS - 1) * DAY_MS))
-  const { differences, events } = await reconcile(database, { from, to: utcDay(new Date(now())) })
+  const to = utcDay(new Date(now()))
+  const { differences, events } = await reconcile(database, { from, to, keys: sealingKeys })
   metrics.reconcileDifferences.set(differences.length)
   metrics.reconciledAt.set(now() / 1000)
   const seconds = Math.round(performance.now() - started) / 1000

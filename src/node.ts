@@ -10,7 +10,7 @@ import { Destinations } from './auction/destinations.ts'
 import { Edge } from './auction/edge.ts'
 import { ReceiptQueue } from './auction/receipt-queue.ts'
 import { Sealer } from './auction/seal.ts'
-import { type Config, readSealingKeys } from './config.ts'
+import type { Config, SealingKey } from './config.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { LeaseBook } from './demand/lease.ts'
 import { startLeaseLoop } from './demand/lease-loop.ts'
@@ -37,8 +37,8 @@ import {
   spoolOwner,
 } from './platform/node-registry.ts'
 import type { Database } from './platform/postgres.ts'
-import { keptSecret } from './platform/secrets.ts'
 import { openSpool } from './platform/spool.ts'
+import { ownSealingKeys } from './sealing-keys.ts'
 
 /** What the local disk may hold for a log that is away: hours of a small network's traffic. */
 const SPOOL_BYTES_MAX = 2 * 1024 ** 3
@@ -52,6 +52,7 @@ export interface Node {
   readonly ids: IdSource
   readonly geo: Geo
   readonly hashKeys: HashKeys
+  readonly sealingKeys: readonly SealingKey[]
   readonly sealer: Sealer
   readonly eventLog: EventLog
   readonly appender: DurableAppend
@@ -99,6 +100,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const outlooks = new OutlookBook()
   const parts = { database, metrics, book, outlooks, geo, claim: recording.claim }
   const edge = await openEdge(config, opening, parts)
+  const sealingKeys = await ownSealingKeys(config)
   return {
     config,
     log,
@@ -108,7 +110,8 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
     ids: recording.ids,
     geo,
     hashKeys,
-    sealer: new Sealer(config.sealingKeys ?? (await ownSealingKeys(config.dataDir))),
+    sealingKeys,
+    sealer: new Sealer(sealingKeys),
     eventLog: recording.eventLog,
     appender: recording.appender,
     isHeld: () => recording.claim.isHeld(),
@@ -252,12 +255,6 @@ async function openDestinations(config: Config, opening: Opening): Promise<Desti
   await destinations.open()
   opening.closers.add('destinations', () => destinations.close())
   return destinations
-}
-
-/** Made once and kept; several nodes need the same ones in SOUK_SECRETS. */
-export async function ownSealingKeys(dataDir: string) {
-  const make = (random: Buffer) => `1:${random.toString('base64')}`
-  return readSealingKeys(await keptSecret(dataDir, 'sealing-keys', make))
 }
 
 /** Closes in reverse; one that fails does not keep the others open. */

@@ -20,6 +20,7 @@ import { ExploringDay, nextEpsilonPpm } from './auction/regret.ts'
 import { fitNightly } from './demand/learn-store.ts'
 import { stepRoasMultipliers } from './demand/roas-store.ts'
 import { learnTraffic } from './demand/traffic-store.ts'
+import { retireViews } from './events/view-totals.ts'
 import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
 import { sql } from './platform/sql.ts'
@@ -60,6 +61,7 @@ export const SCHEDULES: readonly Schedule[] = [
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetResponses },
   { task: 'forget_page_sessions', cron: '50 3 * * *', work: forgetPageSessions },
+  { task: 'retire_views', cron: '5 4 * * *', work: dropOldViews },
   ...MONEY_SCHEDULES,
 ]
 
@@ -124,6 +126,13 @@ async function forgetPageSessions({ database, now }: Node): Promise<void> {
       delete from page_session where ctid = any(array(
         select ctid from page_session where day < ${before} limit ${DELETE_ROWS}))`),
   )
+}
+
+/** Views older than RETENTION_DAYS, once their signed totals are written. */
+async function dropOldViews({ database, config, log, now, sealingKeys }: Node): Promise<void> {
+  const { retentionDays } = config
+  const dropped = await retireViews(database, { nowMs: now(), retentionDays, keys: sealingKeys })
+  if (dropped > 0) log.info({ events: dropped, retentionDays }, 'views dropped')
 }
 
 async function inBatches(remove: () => Promise<number>): Promise<void> {

@@ -107,6 +107,7 @@ const MORE_SQL_FILES = [
   'src/events/partitions.ts',
   'src/health-routes.ts',
   'src/schedules.ts',
+  'src/ledger/check-totals.ts',
   'src/ledger/reconcile.ts',
   'src/stats/figures.ts',
 ]

@@ -6,9 +6,9 @@ import { listPublishers } from '../accounts/publisher-store.ts'
 import { Sealer } from '../auction/seal.ts'
 import { type CheckPageResult, checkPage } from '../check-page/check-page.ts'
 import { findChromium } from '../check-page/find-chromium.ts'
-import { ownSealingKeys } from '../node.ts'
 import { badRequest } from '../platform/errors.ts'
 import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
+import { ownSealingKeys } from '../sealing-keys.ts'
 import type { CommandContext } from './command.ts'
 
 const TAG_FOLDER = fileURLToPath(new URL('../../dist/tag/', import.meta.url))
@@ -30,7 +30,7 @@ export async function checkPageCommand(
     throw badRequest([{ field: 'url', rule: 'must be an absolute http(s) address' }])
   }
   const { config } = context
-  const keys = config.sealingKeys ?? (await ownSealingKeys(config.dataDir))
+  const keys = await ownSealingKeys(config)
   const publisher = options.publisher ?? (await publisherOf(context, siteHost(url)))
   context.progress(`Loading ${url.href} …`)
   return checkPage({

@@ -5,6 +5,7 @@ import { badRequest } from '../platform/errors.ts'
 import { exportReport } from '../reports/export.ts'
 import { openReports } from '../reports/read-report.ts'
 import { daysBetween, type ReportName } from '../reports/report.ts'
+import { knownSealingKeys } from '../sealing-keys.ts'
 import type { CommandContext } from './command.ts'
 
 /** A year and a day: longer exports are several commands. */
@@ -49,7 +50,8 @@ export async function reconcileCommand(
     throw badRequest([{ field: 'to', rule: 'must not be before from' }])
   }
   const onProgress = (line: string) => context.progress(line)
-  return reconcile(await context.database(), { from, to, onProgress })
+  const keys = await knownSealingKeys(context.config)
+  return reconcile(await context.database(), { from, to, keys, onProgress })
 }
 
 export async function requirePublisher(context: CommandContext, slug: string): Promise<Publisher> {

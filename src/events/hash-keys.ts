@@ -19,10 +19,12 @@ const PERIOD_MS: Record<HashPurpose, number> = {
 }
 const PURPOSES = Object.keys(PERIOD_MS) as HashPurpose[]
 const HASH_BYTES = 16
+/** A request that began just before its period ended may still ask for a hash. */
+const UNDER_WAY_MS = 60_000
 const REFRESH_MS = 3_600_000
 
 export class HashKeys {
-  readonly #keys = new Map<string, Buffer>()
+  #keys: ReadonlyMap<string, Buffer> = new Map()
   readonly #db: Db
 
   constructor(db: Db) {
@@ -38,14 +40,18 @@ export class HashKeys {
     const purposes = wanted.map((item) => item.purpose)
     const epochs = wanted.map((item) => item.epoch)
     const keys = wanted.map((item) => item.key)
+    const oldest = purposes.map((purpose) => epochOf(purpose, nowMs - UNDER_WAY_MS))
     await this.#db.run(sql`
       insert into hash_key (purpose, epoch, key)
       select * from unnest(${purposes}::text[], ${epochs}::int[], ${keys}::bytea[])
       on conflict do nothing`)
     const rows = await this.#db.rows<{ purpose: string; epoch: number; key: Buffer }>(sql`
       select purpose, epoch, key from hash_key
-      where (purpose, epoch) in (select * from unnest(${purposes}::text[], ${epochs}::int[]))`)
-    for (const { purpose, epoch, key } of rows) this.#keys.set(`${purpose}${epoch}`, key)
+      where exists (
+        select from unnest(${purposes}::text[], ${oldest}::int[]) as of (name, oldest)
+        where name = purpose and epoch >= oldest)`)
+    // Only these: what was thrown away is not kept in the memory of a process that runs on.
+    this.#keys = new Map(rows.map(({ purpose, epoch, key }) => [`${purpose}${epoch}`, key]))
   }
 
   /** Deletes the keys of periods that have ended. */

@@ -4,11 +4,15 @@
  * What is recomputed, and how, stands in the SQL files of `reconcile/`: plain SQL straight over
  * the log, written apart from the fold and sharing nothing with it, so that a mistake in one is
  * found by the other. All of it reads one snapshot, in which each lane of the log is taken as far
- * as it had been folded; so it may run beside a busy worker.
+ * as it had been folded; so it may run beside a busy worker. Views that were dropped are counted by
+ * their signed totals, and the result says for which days.
  */
 import { readFileSync } from 'node:fs'
+import type { Keys } from '../events/view-totals.ts'
 import type { Database, ReservedDb } from '../platform/postgres.ts'
 import { constantSql, sql } from '../platform/sql.ts'
+import { checkTotals, type UsedTotals } from './check-totals.ts'
+import type { Difference } from './difference.ts'
 
 /** In order: each builds on the tables of those before it. */
 const STEPS = ['arithmetic', 'clicks', 'orders', 'figures', 'views', 'books', 'releases'] as const
@@ -33,21 +37,13 @@ const CHECKS = [
 /** A difference more would not help anybody who has seen these. */
 const DIFFERENCES_MAX = 1_000
 
-export interface Difference {
-  readonly table: string
-  readonly key: string
-  readonly column: string
-  readonly expected: string | null // by the log
-  readonly found: string | null // in the table
-  readonly cause: string // the events that say so
-}
-
 export interface Reconciliation {
   readonly from: string
   readonly to: string
   readonly events: number
   readonly clicks: number
   readonly orders: number
+  readonly totals: UsedTotals | null
   readonly differences: readonly Difference[]
 }
 
@@ -55,6 +51,8 @@ export interface ReconcileOptions {
   /** UTC days, both inclusive; null: from the first, to the last. */
   readonly from: string | null
   readonly to: string | null
+  /** The sealing keys, which sign totals; without them no total is believed. */
+  readonly keys?: Keys
   readonly onProgress?: (line: string) => void
 }
 
@@ -89,12 +87,12 @@ async function begin(db: ReservedDb): Promise<void> {
 
 async function compare(
   db: ReservedDb,
-  { from, to, onProgress = () => undefined }: ReconcileOptions,
+  { from, to, keys = [], onProgress = () => undefined }: ReconcileOptions,
 ): Promise<Reconciliation> {
   await db.run(sql`create temp table r_range (day_from date, day_to date) on commit drop`)
   await db.run(sql`
     insert into r_range
-    select coalesce(${from}::date, min(day), current_date),
+    select coalesce(${from}::date, least(min(day), (select min(day) from view_day)), current_date),
       coalesce(${to}::date, max(day), current_date)
     from event`)
   const counted = await count(db)
@@ -110,7 +108,9 @@ async function compare(
     const found = await timed(`comparing ${table}`, onProgress, () => differencesOf(db, check))
     differences.push(...found.map((difference) => ({ table, ...difference })))
   }
-  return { ...counted, differences: differences.slice(0, DIFFERENCES_MAX) }
+  const totals = await checkTotals(db, { ...counted, keys })
+  differences.push(...totals.differences)
+  return { ...counted, totals: totals.used, differences: differences.slice(0, DIFFERENCES_MAX) }
 }
 
 interface DifferenceRow {

@@ -17,7 +17,7 @@ export async function keptSecret(
   make: (random: Buffer) => string,
 ): Promise<string> {
   const path = join(dataDir, 'secrets', name)
-  const existing = await readIfThere(path)
+  const existing = await findSecret(dataDir, name)
   if (existing !== null) return existing
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const aside = `${path}.${randomBytes(8).toString('hex')}`
@@ -29,12 +29,13 @@ export async function keptSecret(
   } finally {
     await unlink(aside)
   }
-  return (await readIfThere(path)) ?? ''
+  return (await findSecret(dataDir, name)) ?? ''
 }
 
-async function readIfThere(path: string): Promise<string | null> {
+/** The text of that file; null when nobody has made it yet. */
+export async function findSecret(dataDir: string, name: string): Promise<string | null> {
   try {
-    return (await readFile(path, 'utf8')).trim()
+    return (await readFile(join(dataDir, 'secrets', name), 'utf8')).trim()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error

@@ -1,33 +1,58 @@
--- Page, link and placement impressions counted again, for the days asked about.
+-- Page, link and placement impressions counted again, for the days asked about: from the log, and
+-- from the signed totals of what was dropped from it.
 
--- The first event of a session counts. The keys of sessions are thrown away after 30 days, so one
--- that began earlier cannot come again.
+-- Totals also stand for the 30 days after what was dropped: which of their sessions began before,
+-- only the events that are gone could tell.
+create temp table r_totalled on commit drop as
+select day, lane, seq as until, events from view_day
+where day between (select day_from from r_range) and (select day_to from r_range)
+  and day <= (select max(day) + 30 from view_day where state <> 'written');
+create temp table r_total on commit drop as
+select total.* from view_total total join r_totalled using (day, lane);
+
+-- The first event of a session counts. The keys of sessions are thrown away after 30 days, so what
+-- lies further apart is of two sessions.
 create temp table r_session on commit drop as
-select distinct on (pub_id, session_key) pub_id, session_key, day, url_key, reason
+select distinct on (pub_id, session_key) pub_id, session_key, day, url_key, reason, lane, seq
 from event join lane using (lane)
 where lane > 0 and type = 1 and seq <= position
-  and day between (select day_from - 30 from r_range) and (select day_to from r_range)
+  and day between (select day_from - 30 from r_range) and (select day_to + 30 from r_range)
 order by pub_id, session_key, seq;
 
 create temp table r_page_day on commit drop as
-select pub_id, url_key, day, count(*) filter (where reason = 0) as impressions,
-  count(*) filter (where reason <> 0) as robot_impressions
-from r_session
-where day between (select day_from from r_range) and (select day_to from r_range)
+select pub_id, url_key, day, coalesce(sum(counted) filter (where reason = 0), 0) as impressions,
+  coalesce(sum(counted) filter (where reason <> 0), 0) as robot_impressions
+from (
+  select pub_id, url_key, day, reason, 1 as counted
+  from r_session left join r_totalled using (day, lane)
+  where (until is null or seq > until)
+    and day between (select day_from from r_range) and (select day_to from r_range)
+  union all
+  select pub_id, url_key, day, reason, counted from r_total where type = 1 and counted > 0
+) as seen
 group by pub_id, url_key, day;
 
-create temp table r_link_day on commit drop as
-select pub_id, auction_id, day, count(*) filter (where type = 2) as impressions,
-  count(*) filter (where type = 3) as viewable_impressions
-from event join lane using (lane)
-where lane > 0 and type in (2, 3) and reason = 0 and seq <= position
+create temp table r_seen on commit drop as
+select day, type, pub_id, auction_id, merch_id, count(*) as events
+from event join lane using (lane) left join r_totalled using (day, lane)
+where lane > 0 and type in (2, 3, 4) and reason = 0 and seq <= position
+  and (until is null or seq > until)
   and day between (select day_from from r_range) and (select day_to from r_range)
+group by day, type, pub_id, auction_id, merch_id
+union all
+select day, type, pub_id, auction_id, merch_id, events from r_total
+where type in (2, 3, 4) and reason = 0;
+
+create temp table r_link_day on commit drop as
+select pub_id, auction_id, day, coalesce(sum(events) filter (where type = 2), 0) as impressions,
+  coalesce(sum(events) filter (where type = 3), 0) as viewable_impressions
+from r_seen
+where type in (2, 3)
 group by pub_id, auction_id, day;
 
 create temp table r_placement on commit drop as
-select day, pub_id, coalesce(link.article_id, 0) as article_id, merch_id, count(*) as placements
-from event join lane using (lane)
-left join (select auction_id, article_id from smart_link) link using (auction_id)
-where lane > 0 and type = 4 and reason = 0 and merch_id <> 0 and seq <= position
-  and day between (select day_from from r_range) and (select day_to from r_range)
+select day, pub_id, coalesce(link.article_id, 0) as article_id, merch_id,
+  sum(events)::bigint as placements
+from r_seen left join (select auction_id, article_id from smart_link) link using (auction_id)
+where type = 4 and merch_id <> 0
 group by 1, 2, 3, 4;

@@ -28,3 +28,5 @@ full join (
 where told.sessions is distinct from found.sessions
   -- Sessions are forgotten when nothing can match them any more, the oldest day first.
   and day > (select min(day) from page_session)
+  -- Nor can sessions be counted in totals.
+  and not exists (select from r_totalled where r_totalled.day = coalesce(told.day, found.day))

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { sql } from '../platform/sql.ts'
+import { HashKeys, type HashPurpose } from './hash-keys.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+/** The first moment of a period of both lengths. */
+const START_MS = 20_520 * DAY_MS
+const LIVES: readonly (readonly [HashPurpose, number])[] = [
+  ['address', 2 * DAY_MS],
+  ['session', 30 * DAY_MS],
+  ['visitor', 30 * DAY_MS],
+]
+
+test('all nodes hash alike within a period, and nobody as in another one', async (t) => {
+  const db = await testDatabase(t)
+  const [one, other] = [new HashKeys(db), new HashKeys(db)]
+  await Promise.all([one.refresh(START_MS), other.refresh(START_MS)])
+  for (const [purpose, lifeMs] of LIVES) {
+    const first = one.hash(purpose, 'x', START_MS)
+    assert.deepEqual(other.hash(purpose, 'x', START_MS + lifeMs - 1), first)
+    // The next key is there ahead of its time: a period may begin while the database is away.
+    assert.notDeepEqual(one.hash(purpose, 'x', START_MS + lifeMs), first)
+    assert.notDeepEqual(one.hash(purpose, 'y', START_MS), first)
+  }
+  assert.notDeepEqual(one.hash('session', 'x', START_MS), one.hash('visitor', 'x', START_MS))
+})
+
+test('the key of an address is gone after 48 hours, of sessions and visitors after 30 days, everywhere', async (t) => {
+  const db = await testDatabase(t)
+  const keys = new HashKeys(db)
+  await keys.refresh(START_MS)
+  for (const [purpose, lifeMs] of LIVES) {
+    const stored = await db.row<{ key: Buffer }>(sql`
+      select key from hash_key where purpose = ${purpose} order by epoch limit 1`)
+    const hash = keys.hash(purpose, 'somebody', START_MS)
+    await keys.forget(START_MS + lifeMs - 1)
+    assert.deepEqual(keys.hash(purpose, 'somebody', START_MS), hash)
+    await keys.forget(START_MS + lifeMs)
+    await keys.refresh(START_MS + lifeMs + MINUTE_MS)
+    const found = await db.rows(sql`select from hash_key where key = ${stored?.key}`)
+    assert.equal(found.length, 0, purpose)
+    assert.throws(() => keys.hash(purpose, 'somebody', START_MS), /refresh/, purpose)
+    await keys.refresh(START_MS)
+  }
+})

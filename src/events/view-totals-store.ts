@@ -1,0 +1,181 @@
+/**
+ * Daily totals of the views in the log, and the end of the events they stand for, in SQL.
+ *
+ * A total is made of what lies in the log, never of the figures: it takes the place of the
+ * events when those figures are recomputed.
+ */
+import { type Db, hasSqlState } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+/** A day of one lane, and up to which place in the lane its totals reach. */
+export interface ViewDay {
+  readonly day: string
+  readonly lane: number
+  readonly seq: string
+  readonly events: string
+  readonly key_id: number
+  readonly signature: Buffer
+  readonly state: 'written' | 'dropping' | 'dropped'
+}
+
+/** What is signed: the place, and the hash of the totals as they stand in the table. */
+export interface ViewDigest {
+  readonly day: string
+  readonly lane: number
+  readonly seq: string
+  readonly events: string
+  readonly digest: string
+}
+
+/** Deleted at once: short transactions, however much there is to drop. */
+const DELETE_ROWS = 10_000
+/** While the compacting waits for a reader, other readers wait behind it. */
+const LOCK_TIMEOUT = '2s'
+/** The keys of sessions live 30 days: nothing further away is of the same session. */
+export const SESSION_DAYS = 30
+
+/** Days up to `dayTo` with folded views that no total holds yet, the oldest first. */
+export function listDaysWithoutTotal(
+  db: Db,
+  dayTo: string,
+): Promise<{ day: string; lane: number }[]> {
+  return db.rows(sql`
+    select days.day::date as day, lane.lane
+    from generate_series((select min(day) from event), ${dayTo}::date, interval '1 day') days (day)
+    cross join lane
+    cross join lateral (
+      select seq from event
+      where event.day = days.day::date and event.lane = lane.lane and seq <= lane.position
+      order by seq desc limit 1
+    ) as last
+    left join view_day on view_day.day = days.day::date and view_day.lane = lane.lane
+    where lane.lane > 0 and (view_day.seq is null or view_day.seq < last.seq)
+    order by days.day, lane.lane`)
+}
+
+/** Adds the folded events of a day that its totals do not hold yet; up to which place, how many. */
+export async function addTotals(
+  tx: Db,
+  { day, lane, after }: { day: string; lane: number; after: string },
+): Promise<{ seq: string; events: string }> {
+  const added = await tx.row<{ seq: string; events: string }>(sql`
+    with seen as materialized (
+      select seq, type, reason, pub_id, session_key, url_key, auction_id, merch_id
+      from event
+      where day = ${day} and lane = ${lane} and seq > ${after}
+        and seq <= (select position from lane where lane = ${lane})
+    ), repeated as (
+      select distinct seen.seq
+      from seen join event earlier using (pub_id, session_key)
+      where seen.type = 1 and earlier.type = 1 and earlier.lane = ${lane}
+        and earlier.day between ${day}::date - ${SESSION_DAYS}::int
+          and ${day}::date + ${SESSION_DAYS}::int
+        and earlier.seq < seen.seq
+    ), counted as (
+      insert into view_total as total
+        (day, lane, type, reason, pub_id, url_key, auction_id, merch_id, events, counted)
+      select ${day}::date, ${lane}::smallint, type, reason, pub_id,
+        case when type = 1 then url_key end, case when type in (2, 3, 4) then auction_id end,
+        case when type in (4, 5) then merch_id end,
+        count(*), count(*) filter (where repeated.seq is null)
+      from seen left join repeated using (seq)
+      group by 3, 4, 5, 6, 7, 8
+      on conflict (day, lane, type, reason, pub_id, url_key, auction_id, merch_id) do update set
+        events = total.events + excluded.events, counted = total.counted + excluded.counted
+    )
+    select (select position from lane where lane = ${lane}) as seq, count(*) as events from seen`)
+  if (added === null) throw new Error(`lane ${lane} is lost`)
+  return added
+}
+
+/** Takes the row of a day for this transaction: two workers never add the same events. */
+export async function lockViewDay(
+  tx: Db,
+  { day, lane }: { day: string; lane: number },
+): Promise<ViewDay | null> {
+  await tx.run(sql`select pg_advisory_xact_lock('view_day'::regclass::int, ${lane})`)
+  return tx.row<ViewDay>(sql`
+    select * from view_day where day = ${day} and lane = ${lane}`)
+}
+
+/** Stores a signed day. One that was dropped has events again: they are to be dropped too. */
+export async function saveViewDay(tx: Db, row: Omit<ViewDay, 'state'>): Promise<void> {
+  const { day, lane, seq, events, key_id, signature } = row
+  await tx.run(sql`
+    insert into view_day as known (day, lane, seq, events, key_id, signature)
+    values (${day}, ${lane}, ${seq}, ${events}, ${key_id}, ${signature})
+    on conflict (day, lane) do update set
+      seq = excluded.seq, events = excluded.events, key_id = excluded.key_id,
+      signature = excluded.signature,
+      state = case when known.state = 'dropped' and excluded.seq > known.seq
+        then 'dropping' else known.state end`)
+}
+
+/** The digest of a day's totals as they stand now. */
+export async function digestOf(
+  db: Db,
+  { day, lane, seq, events }: Pick<ViewDay, 'day' | 'lane' | 'seq' | 'events'>,
+): Promise<ViewDigest> {
+  const row = await db.row<{ digest: string }>(sql`
+    select encode(sha256(convert_to(coalesce(string_agg(
+      concat_ws(' ', type, reason, coalesce(pub_id::text, '-'),
+        coalesce(encode(url_key, 'hex'), '-'), coalesce(auction_id::text, '-'),
+        coalesce(merch_id::text, '-'), events, counted), ','
+      order by type, reason, pub_id, url_key, auction_id, merch_id), ''), 'UTF8')), 'hex') as digest
+    from view_total where day = ${day} and lane = ${lane}`)
+  return { day, lane, seq, events, digest: row?.digest ?? '' }
+}
+
+/** Signed days of a range, the oldest first. */
+export function listViewDays(db: Db, range: { from: string; to: string }): Promise<ViewDay[]> {
+  return db.rows<ViewDay>(sql`
+    select * from view_day where day between ${range.from} and ${range.to} order by day, lane`)
+}
+
+/** Days before `before` whose events have not been dropped, or not all of them. */
+export function listDaysToDrop(db: Db, before: string): Promise<ViewDay[]> {
+  return db.rows<ViewDay>(sql`
+    select * from view_day where day < ${before} and state <> 'dropped' order by day, lane`)
+}
+
+/** Days signed with another key than this one. */
+export function listDaysOfOtherKeys(db: Db, keyId: number): Promise<ViewDay[]> {
+  return db.rows<ViewDay>(sql`
+    select * from view_day where key_id <> ${keyId} order by day, lane`)
+}
+
+/** From now on the totals of these lanes stand for their events. */
+export async function markDropping(
+  db: Db,
+  { day, lanes }: { day: string; lanes: readonly number[] },
+): Promise<void> {
+  await db.run(sql`
+    update view_day set state = 'dropping' where day = ${day} and lane = any(${lanes}::int[])`)
+}
+
+/** Deletes some of the events that a day's totals hold; how many, 0 when none is left. */
+export function deleteSomeViews(db: Db, { day, lane, seq }: ViewDay): Promise<number> {
+  return db.run(sql`
+    delete from event where (day, id) in (
+      select day, id from event
+      where day = ${day} and lane = ${lane} and seq <= ${seq}
+      order by event.seq limit ${DELETE_ROWS})`)
+}
+
+/** Gives the space of a day's deleted events back, and so has dropped it. */
+export async function finishDrop(db: Db, day: string): Promise<void> {
+  try {
+    await db.transaction(async (tx) => {
+      await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`)
+      await tx.run(sql`set local statement_timeout to 0`)
+      await tx.run(sql`select compact_event_partition(${day}::date)`)
+      await tx.run(sql`
+        update view_day set state = 'dropped' where day = ${day} and state = 'dropping'`)
+    })
+  } catch (error) {
+    // A reader was in the way: the space comes back another night.
+    if (!hasSqlState(error, LOCK_NOT_AVAILABLE)) throw error
+  }
+}
+
+const LOCK_NOT_AVAILABLE = '55P03'

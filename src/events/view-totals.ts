@@ -1,0 +1,129 @@
+/**
+ * Retention: a day's views are dropped once a signed total of them is written (architecture,
+ * Privacy). Money events are kept for ever.
+ *
+ * Each step is a transaction of its own and can be done again, so a crash between any two of them
+ * costs nothing but the rest of the night's work: totals first, then `dropping`, which makes the
+ * totals stand for the events, then the events, some at a time, then their space.
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { dayOf } from './event-fields.ts'
+import {
+  addTotals,
+  deleteSomeViews,
+  digestOf,
+  finishDrop,
+  listDaysOfOtherKeys,
+  listDaysToDrop,
+  listDaysWithoutTotal,
+  lockViewDay,
+  markDropping,
+  SESSION_DAYS,
+  saveViewDay,
+  type ViewDay,
+  type ViewDigest,
+} from './view-totals-store.ts'
+
+const DAY_MS = 86_400_000
+
+/** The sealing keys: the first one signs, all verify. */
+export type Keys = readonly { readonly id: number; readonly key: Buffer }[]
+
+export interface Retention {
+  readonly nowMs: number
+  readonly retentionDays: number
+  readonly keys: Keys
+}
+
+/**
+ * Writes the totals that are due and drops what they stand for; how many events it dropped.
+ *
+ * Totals are written 30 days ahead: a session that runs over midnight counts on its first day,
+ * which only a log that still holds that day can tell.
+ */
+export async function retireViews(db: Db, retention: Retention): Promise<number> {
+  const { nowMs, retentionDays, keys } = retention
+  const day = (ageDays: number) => dayOf(nowMs - ageDays * DAY_MS)
+  for (const due of await listDaysWithoutTotal(db, day(retentionDays - SESSION_DAYS))) {
+    await db.transaction((tx) => writeTotal(tx, due, keys))
+  }
+  await signAgain(db, keys)
+  let dropped = 0
+  const byDay = Map.groupBy(await listDaysToDrop(db, day(retentionDays)), (due) => due.day)
+  for (const lanes of byDay.values()) dropped += await drop(db, lanes, keys)
+  return dropped
+}
+
+/** Adds what a day's totals lack, and signs them. Totals that were altered are never signed. */
+async function writeTotal(
+  tx: Db,
+  { day, lane }: { day: string; lane: number },
+  keys: Keys,
+): Promise<void> {
+  await tx.run(sql`set local statement_timeout to 0`)
+  const known = await lockViewDay(tx, { day, lane })
+  if (known !== null) requireSigned(keys, known, await digestOf(tx, known))
+  const added = await addTotals(tx, { day, lane, after: known?.seq ?? '0' })
+  const events = String(BigInt(known?.events ?? 0) + BigInt(added.events))
+  const digest = await digestOf(tx, { day, lane, seq: added.seq, events })
+  await saveViewDay(tx, { day, lane, seq: added.seq, events, ...sign(keys, digest) })
+}
+
+/** After a rotation of SOUK_SECRETS: the night before an old key may go, nothing needs it. */
+async function signAgain(db: Db, keys: Keys): Promise<void> {
+  for (const { day, lane } of await listDaysOfOtherKeys(db, keys[0]?.id ?? 0)) {
+    await db.transaction(async (tx) => {
+      const known = await lockViewDay(tx, { day, lane })
+      if (known === null) return
+      const digest = await digestOf(tx, known)
+      requireSigned(keys, known, digest)
+      await saveViewDay(tx, { ...known, ...sign(keys, digest) })
+    })
+  }
+}
+
+async function drop(db: Db, lanes: readonly ViewDay[], keys: Keys): Promise<number> {
+  const day = lanes[0]?.day ?? ''
+  for (const lane of lanes) requireSigned(keys, lane, await digestOf(db, lane))
+  await markDropping(db, { day, lanes: lanes.map(({ lane }) => lane) })
+  let dropped = 0
+  for (const lane of lanes) {
+    for (let some = 1; some > 0; dropped += some) some = await deleteSomeViews(db, lane)
+  }
+  await finishDrop(db, day)
+  return dropped
+}
+
+function requireSigned(keys: Keys, signed: ViewDay, digest: ViewDigest): void {
+  const problem = signatureProblem(keys, signed, digest)
+  if (problem !== null) throw new Error(`${problem}: nothing more is dropped, see souk reconcile`)
+}
+
+function sign(keys: Keys, digest: ViewDigest): Pick<ViewDay, 'key_id' | 'signature'> {
+  const [key] = keys
+  if (key === undefined) throw new Error('there is no key to sign totals with')
+  return { key_id: key.id, signature: macOf(key, digest) }
+}
+
+/** What is wrong with the signature of a day's totals; null: they are what was signed. */
+export function signatureProblem(
+  keys: Keys,
+  { day, lane, key_id, signature }: ViewDay,
+  digest: ViewDigest,
+): string | null {
+  const key = keys.find(({ id }) => id === key_id)
+  const totals = `the totals of ${day}, lane ${lane}`
+  if (key === undefined) return `${totals} are signed by key ${key_id}, which SOUK_SECRETS lacks`
+  const expected = macOf(key, digest)
+  const isAsSigned = expected.length === signature.length && timingSafeEqual(expected, signature)
+  return isAsSigned ? null : `${totals} are not what was signed by key ${key_id}`
+}
+
+function macOf({ key }: Keys[number], { day, lane, seq, events, digest }: ViewDigest): Buffer {
+  const own = Buffer.from(hkdfSync('sha256', key, '', 'souk view totals', KEY_BYTES))
+  return createHmac('sha256', own).update([day, lane, seq, events, digest].join(' ')).digest()
+}
+
+const KEY_BYTES = 32
