@@ -114,12 +114,18 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
     },
   })
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (req, res) => {
+    req.url = originForm(req.url ?? '/')
     if (!isHot(req, res)) handler(req, res)
   })
   server.requestTimeout = REQUEST_TIMEOUT_MS
   server.headersTimeout = HEADERS_TIMEOUT_MS
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS
   return server
+}
+
+/** HTTP lets a client name its target whole, as it does towards a proxy (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
 }
 
 type MethodsOf = ReturnType<typeof rememberRoutes>

@@ -287,6 +287,19 @@ test('deep JSON is answered, not followed into the ground', async () => {
   }
 })
 
+test('a target may be named whole, or stand for the service itself: never a 500', async () => {
+  const status = async (line: string) => {
+    const answer = await sendRaw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    return Number(answer.split(' ')[1])
+  }
+  assert.equal(await status('GET http://x/api/v1/auction/?a=9007199254740993'), 404)
+  assert.equal(await status('GET HTTP://x:8080/api/v1/auction?a=x'), 400)
+  assert.equal(await status(`GET https://x${TOKENINFO}`), 401)
+  assert.equal(await status('GET http://x/healthz'), 200)
+  assert.equal(await status('GET http://x?y=1'), await status('GET /?y=1'))
+  assert.equal(await status('OPTIONS *'), 404)
+})
+
 test('what is no readable request still gets the envelope', async () => {
   const long = `GET ${TOKENINFO}?x=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`
   for (const text of [long, 'GET /api/v1/tokeninfo/ HTTP/1.1\r\nBad Header\r\n\r\n']) {
