@@ -2,7 +2,15 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-const BENCHMARKS = ['auction-core', 'http', 'event-log', 'feed-import', 'pacing', 'statistics']
+const BENCHMARKS = [
+  'auction-core',
+  'http',
+  'event-log',
+  'feed-import',
+  'pacing',
+  'statistics',
+  'reconcile',
+]
 
 for (const name of BENCHMARKS) {
   console.log(`\n== ${name}`)

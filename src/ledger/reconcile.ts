@@ -89,12 +89,12 @@ async function compare(
   db: ReservedDb,
   { from, to, keys = [], onProgress = () => undefined }: ReconcileOptions,
 ): Promise<Reconciliation> {
-  await db.run(sql`create temp table r_range (day_from date, day_to date) on commit drop`)
-  await db.run(sql`
-    insert into r_range
-    select coalesce(${from}::date, least(min(day), (select min(day) from view_day)), current_date),
-      coalesce(${to}::date, max(day), current_date)
+  await db.row(sql`
+    select set_config('reconcile.day_from', coalesce(${from}::date,
+        least(min(day), (select min(day) from view_day)), current_date)::text, true),
+      set_config('reconcile.day_to', coalesce(${to}::date, max(day), current_date)::text, true)
     from event`)
+  await db.run(constantSql(readSql('00-range')))
   const counted = await count(db)
   onProgress(`${counted.events} events from ${counted.from} to ${counted.to}`)
   for (const [index, step] of STEPS.entries()) {
@@ -136,10 +136,9 @@ async function count(db: ReservedDb) {
     clicks: string
     orders: string
   }>(sql`
-    select day_from as from, day_to as to, count(*) as events,
+    select pg_temp.day_from() as from, pg_temp.day_to() as to, count(*) as events,
       count(*) filter (where type = 10) as clicks, count(*) filter (where type = 12) as orders
-    from r_range left join event on day between day_from and day_to
-    group by day_from, day_to`)
+    from event where day between pg_temp.day_from() and pg_temp.day_to()`)
   if (row === null) throw new Error('the range of days is lost')
   const { from, to } = row
   const [events, clicks, orders] = [row.events, row.clicks, row.orders].map(Number)

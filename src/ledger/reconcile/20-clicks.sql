@@ -30,7 +30,7 @@ left join r_last_word word
   on word.node_id = lease.node_id and word.incarnation = lease.incarnation and word.seq < click.seq
 where is_first;
 create index on r_candidate (visitor_key, campaign_id, n) where not is_late;
-analyze r_candidate;
+analyze r_candidate (seq, visitor_key, campaign_id, n, is_late);
 
 -- Visitors one click at a time: what came before decides, and only valid clicks count.
 create temp table r_visit on commit drop as
@@ -93,4 +93,4 @@ left join smart_link link using (auction_id)
 left join r_reversal reversal using (click_id);
 create index on r_click (click_id);
 create index on r_click (reversal_id) where reversal_id is not null;
-analyze r_click;
+analyze r_click (seq, click_id, merch_id, reversal_id);

@@ -6,6 +6,7 @@ select seq, id, day, at, type, merch_id, body->>'order_id' as order_id, body
 from event
 where lane = 0 and type in (12, 13, 17) -- orders, returns, decisions
   and seq <= (select position from lane where lane = 0);
+analyze r_told (seq, type, merch_id, order_id);
 
 -- Clicks that an order names, its own first and then those its tag remembers; the honest ones of
 -- the merchant, folded before the order and not reversed by then, within the window.
@@ -55,7 +56,7 @@ from (
   where click.reversal_seq is not null
 ) as every_event;
 create unique index on r_step_event (merch_id, order_id, n);
-analyze r_step_event;
+analyze r_step_event (merch_id, order_id, n);
 
 create or replace function pg_temp.newer(report jsonb, known jsonb)
 returns boolean language sql immutable as $$
@@ -129,4 +130,4 @@ with recursive state as (
 )
 select * from state where n > 0;
 create unique index on r_state (merch_id, order_id, n);
-analyze r_state;
+analyze r_state (merch_id, order_id, n, click_id);

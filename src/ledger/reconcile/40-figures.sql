@@ -1,25 +1,12 @@
 -- What each order came to after each of its events, and so what each event changed.
 
--- The lines of the most trusted report that has any; an order told without them is one line.
-create temp table r_line on commit drop as
-select merch_id, order_id, n, (place - 1)::int as line, told->>'product_id' as product_id,
-  coalesce((told->>'quantity')::int, 1) as quantity,
-  coalesce((told->>'price_minor')::numeric, 0) * coalesce((told->>'quantity')::int, 1) as weight
-from r_state
-cross join lateral (
-  select coalesce(
-    nullif(s2s->'lines', '[]'::jsonb), nullif(import->'lines', '[]'::jsonb),
-    nullif(pixel->'lines', '[]'::jsonb), '[{}]'::jsonb) as lines
-) as chosen
-cross join lateral jsonb_array_elements(lines) with ordinality as listed (told, place)
-where accepted_at is not null;
-
+-- What the order came to as it was told, before anything went back.
 create temp table r_gross on commit drop as
 with valued as (
-  select state.merch_id, order_id, n, best, click.model, click.price_micros, click.share_ppm,
-    coalesce((best->>'value_micros')::numeric, 0) as revenue
+  select state.merch_id, order_id, n, click.model, click.price_micros,
+    coalesce(click.share_ppm, 0) as share_ppm,
+    coalesce((coalesce(s2s, import, pixel)->>'value_micros')::numeric, 0) as revenue
   from r_state state
-  cross join lateral (select coalesce(s2s, import, pixel) as best) as believed
   left join r_click click using (click_id)
   where accepted_at is not null
 ), owed as (
@@ -30,20 +17,71 @@ with valued as (
     end as commission
   from valued
 )
-select owed.*, div(commission * coalesce(share_ppm, 0), 1000000) as earnings, lines.quantities,
-  lines.products, lines.revenues, pg_temp.allocate(commission, lines.revenues) as commissions,
-  pg_temp.allocate(div(commission * coalesce(share_ppm, 0), 1000000), lines.revenues)
-    as line_earnings
-from owed
-join (
-  select merch_id, order_id, n, array_agg(quantity order by line) as quantities,
-    array_agg(product_id order by line) as products, array_agg(weight order by line) as weights
-  from r_line group by merch_id, order_id, n
-) as weighed using (merch_id, order_id, n)
-cross join lateral (
-  select quantities, products, pg_temp.allocate(revenue, weights) as revenues
-) as lines;
+select row_number() over () as whole, merch_id, order_id, n, model, revenue, commission,
+  div(commission * share_ppm, 1000000) as earnings
+from owed;
 create unique index on r_gross (merch_id, order_id, n);
+analyze r_gross (merch_id, order_id, n);
+
+-- The lines of the most trusted report that has any; an order told without them is one line. The
+-- order's revenue is shared out by price, by largest remainder: in cents where it is whole cents,
+-- equal remainders to the line told first, and equally where no line has a price.
+create temp table r_priced on commit drop as
+with listed as (
+  select merch_id, order_id, n, (place - 1)::int as line, told->>'product_id' as product_id,
+    coalesce((told->>'quantity')::int, 1) as quantity,
+    coalesce((told->>'price_minor')::numeric, 0) * coalesce((told->>'quantity')::int, 1) as weight
+  from r_state
+  cross join lateral (
+    select coalesce(
+      nullif(s2s->'lines', '[]'::jsonb), nullif(import->'lines', '[]'::jsonb),
+      nullif(pixel->'lines', '[]'::jsonb), '[{}]'::jsonb) as lines
+  ) as chosen
+  cross join lateral jsonb_array_elements(lines) with ordinality as elements (told, place)
+  where accepted_at is not null
+), weighed as (
+  select gross.*, line, product_id, quantity, pg_temp.unit_of(revenue) as unit,
+    case when max(weight) over (partition by whole) > 0 then weight else 1 end as part_of
+  from listed join r_gross gross using (merch_id, order_id, n)
+), cut as (
+  select *, div(revenue / unit * part_of, sum(part_of) over (partition by whole)) as part,
+    mod(revenue / unit * part_of, sum(part_of) over (partition by whole)) as lost
+  from weighed
+)
+select whole, merch_id, order_id, n, line, product_id, quantity, model, commission, earnings,
+  (part + case
+    when row_number() over (partition by whole order by lost desc, line)
+      <= revenue / unit - sum(part) over (partition by whole) then 1 else 0
+  end) * unit as revenue
+from cut;
+
+-- Commission and earnings are shared out likewise, by what each line brought in.
+create temp table r_line on commit drop as
+with weighed as (
+  select *, pg_temp.unit_of(commission) as unit, pg_temp.unit_of(earnings) as earned_unit,
+    case when max(revenue) over (partition by whole) > 0 then revenue else 1 end as part_of
+  from r_priced
+), summed as (
+  select *, sum(part_of) over (partition by whole) as parts from weighed
+), cut as (
+  select *, div(commission / unit * part_of, parts) as part,
+    mod(commission / unit * part_of, parts) as lost,
+    div(earnings / earned_unit * part_of, parts) as earned_part,
+    mod(earnings / earned_unit * part_of, parts) as earned_lost
+  from summed
+)
+select merch_id, order_id, n, line, product_id, quantity, model, revenue,
+  (part + case
+    when row_number() over (partition by whole order by lost desc, line)
+      <= commission / unit - sum(part) over (partition by whole) then 1 else 0
+  end) * unit as commission,
+  (earned_part + case
+    when row_number() over (partition by whole order by earned_lost desc, line)
+      <= earnings / earned_unit - sum(earned_part) over (partition by whole) then 1 else 0
+  end) * earned_unit as earnings
+from cut;
+create unique index on r_line (merch_id, order_id, n, line);
+analyze r_line (merch_id, order_id, n, line);
 
 -- Returns by the time they were accepted, each return id once, placed on the lines they mean;
 -- what is more than is still out there is refused as a whole.
@@ -53,16 +91,23 @@ select distinct on (merch_id, order_id, body->>'return_id') seq, id, merch_id, o
   (body->>'quantity')::int as quantity
 from r_told where type = 13
 order by merch_id, order_id, body->>'return_id', seq;
+analyze r_return;
 
 create temp table r_placed on commit drop as
 with recursive due as (
-  select gross.merch_id, gross.order_id, gross.n, quantities, products, goods.return_id, line,
+  select bought.merch_id, bought.order_id, bought.n, quantities, products, goods.return_id, line,
     product_id, goods.quantity,
-    row_number() over (partition by gross.merch_id, gross.order_id, gross.n order by goods.id)
+    row_number() over (partition by bought.merch_id, bought.order_id, bought.n order by goods.id)
       as m
-  from r_gross gross
+  from (
+    select merch_id, order_id, n, array_agg(quantity order by line) as quantities,
+      array_agg(product_id order by line) as products
+    from r_line
+    where (merch_id, order_id) in (select merch_id, order_id from r_return)
+    group by merch_id, order_id, n
+  ) as bought
   join r_state using (merch_id, order_id, n)
-  join r_return goods on goods.merch_id = gross.merch_id and goods.order_id = gross.order_id
+  join r_return goods on goods.merch_id = bought.merch_id and goods.order_id = bought.order_id
     and goods.seq <= r_state.seq
 ), placed as (
   select merch_id, order_id, n, 0::bigint as m, null::text as return_id, true as is_applied,
@@ -93,46 +138,59 @@ with recursive due as (
   ) as fits
 )
 select * from placed where m > 0;
+analyze r_placed;
 
-create temp table r_target on commit drop as
-with back as (
+-- How much of each line was back after each event.
+create temp table r_returned on commit drop as
+select merch_id, order_id, n, (place - 1)::int as line, was
+from (
   select distinct on (merch_id, order_id, n) merch_id, order_id, n, returned
   from r_placed order by merch_id, order_id, n, m desc
+) as latest
+cross join lateral unnest(returned) with ordinality as lines (was, place)
+where was > 0;
+create unique index on r_returned (merch_id, order_id, n, line);
+analyze r_returned;
+
+create temp table r_target on commit drop as
+with taken as (
+  select merch_id, order_id, n, sum(least(was, quantity)) < sum(quantity) as is_kept,
+    sum(pg_temp.taken_back(revenue, was, quantity)) as revenue,
+    coalesce(sum(pg_temp.taken_back(commission, was, quantity)) filter (where model = 2), 0)
+      as commission,
+    coalesce(sum(pg_temp.taken_back(earnings, was, quantity)) filter (where model = 2), 0)
+      as earnings
+  from (
+    select line.*, coalesce(was, 0) as was
+    from r_line line left join r_returned using (merch_id, order_id, n, line)
+    where (merch_id, order_id, n) in (select merch_id, order_id, n from r_returned)
+  ) as lines
+  group by merch_id, order_id, n
 )
 select state.merch_id, state.order_id, state.n, state.seq, state.id, state.day, state.kind,
   click.pub_id, click.article_id, click.campaign_id, gross.commission, gross.earnings,
-  gross.revenue, coalesce(back.returned, array_fill(0, array[cardinality(quantities)])) as returned,
-  quantities, revenues, commissions, line_earnings, counted.is_counted,
-  case when is_counted and not is_cancelled and taken.units < taken.bought then 1 else 0 end
+  gross.revenue, counted.is_counted,
+  case when is_counted and not is_cancelled and coalesce(is_kept, true) then 1 else 0 end
     as net_sales,
-  case when is_counted and not is_cancelled then gross.revenue - taken.revenue else 0 end
-    as net_revenue,
-  case when is_counted then gross.commission - taken.commission else 0 end as net_commission,
-  case when is_counted then gross.earnings - taken.earnings else 0 end as net_earnings
+  case when is_counted and not is_cancelled
+    then gross.revenue - coalesce(taken.revenue, 0) else 0 end as net_revenue,
+  case when is_counted then gross.commission - coalesce(taken.commission, 0) else 0 end
+    as net_commission,
+  case when is_counted then gross.earnings - coalesce(taken.earnings, 0) else 0 end
+    as net_earnings
 from r_state state
 join r_gross gross using (merch_id, order_id, n)
-left join back using (merch_id, order_id, n)
+left join taken using (merch_id, order_id, n)
 left join r_click click using (click_id)
+cross join lateral (select coalesce(s2s, import, pixel) as best) as believed
 cross join lateral (
   select click.click_id is not null and state.rejected_at is null
       and best->>'value_micros' is not null
       and (best->>'hold' is distinct from 'review' or is_approved) as is_counted,
     coalesce((best->>'is_cancelled')::boolean, false) as is_cancelled
-) as counted
-cross join lateral (
-  select sum(least(was, bought)) as units, sum(bought) as bought,
-    sum(pg_temp.taken_back(line_revenue, was, bought)) as revenue,
-    sum(case when gross.model = 2
-      then pg_temp.taken_back(line_commission, was, bought) else 0 end) as commission,
-    sum(case when gross.model = 2
-      then pg_temp.taken_back(line_earning, was, bought) else 0 end) as earnings
-  from unnest(quantities,
-    coalesce(back.returned, array_fill(0, array[cardinality(quantities)])),
-    revenues, commissions, line_earnings)
-    as lines (bought, was, line_revenue, line_commission, line_earning)
-) as taken;
+) as counted;
 create unique index on r_target (merch_id, order_id, n);
-analyze r_target;
+analyze r_target (merch_id, order_id, n, seq);
 
 -- What each event changed, per owner; an order that moved to another click is taken from one and
 -- given to the other.

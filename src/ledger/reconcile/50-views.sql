@@ -5,7 +5,7 @@
 -- only the events that are gone could tell.
 create temp table r_totalled on commit drop as
 select day, lane, seq as until, events from view_day
-where day between (select day_from from r_range) and (select day_to from r_range)
+where day between pg_temp.day_from() and pg_temp.day_to()
   and day <= (select max(day) + 30 from view_day where state <> 'written');
 create temp table r_total on commit drop as
 select total.* from view_total total join r_totalled using (day, lane);
@@ -16,7 +16,7 @@ create temp table r_session on commit drop as
 select distinct on (pub_id, session_key) pub_id, session_key, day, url_key, reason, lane, seq
 from event join lane using (lane)
 where lane > 0 and type = 1 and seq <= position
-  and day between (select day_from - 30 from r_range) and (select day_to + 30 from r_range)
+  and day between pg_temp.day_from() - 30 and pg_temp.day_to() + 30
 order by pub_id, session_key, seq;
 
 create temp table r_page_day on commit drop as
@@ -26,7 +26,7 @@ from (
   select pub_id, url_key, day, reason, 1 as counted
   from r_session left join r_totalled using (day, lane)
   where (until is null or seq > until)
-    and day between (select day_from from r_range) and (select day_to from r_range)
+    and day between pg_temp.day_from() and pg_temp.day_to()
   union all
   select pub_id, url_key, day, reason, counted from r_total where type = 1 and counted > 0
 ) as seen
@@ -37,7 +37,7 @@ select day, type, pub_id, auction_id, merch_id, count(*) as events
 from event join lane using (lane) left join r_totalled using (day, lane)
 where lane > 0 and type in (2, 3, 4) and reason = 0 and seq <= position
   and (until is null or seq > until)
-  and day between (select day_from from r_range) and (select day_to from r_range)
+  and day between pg_temp.day_from() and pg_temp.day_to()
 group by day, type, pub_id, auction_id, merch_id
 union all
 select day, type, pub_id, auction_id, merch_id, events from r_total

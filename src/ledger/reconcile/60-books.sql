@@ -20,18 +20,11 @@ with earned as (
   select id, day, merch_id, pub_id, article_id, commission_micros, earnings_micros
   from r_change
 )
-select event_id, day, account, merch_id, pub_id, article_id, amount
+select event_id, day, merch_id, pub_id, article_id, -total as merchant, part as publisher,
+  total - part as platform, 0 as bank
 from earned
-cross join lateral (
-  values ('merchant', -total), ('publisher', part), ('platform', total - part)
-) as line (account, amount)
-where amount <> 0
 union all
-select id, day, account, merch_id, 0, 0, amount
-from r_payment
-cross join lateral (
-  values ('merchant', amount_micros), ('bank', -amount_micros)
-) as line (account, amount);
+select id, day, merch_id, 0, 0, amount_micros, 0, 0, -amount_micros from r_payment;
 
 create temp table r_figure on commit drop as
 select id as event_id, day, pub_id, article_id, merch_id, (reason = 0)::int as clicks,
@@ -58,5 +51,5 @@ select day, pub_id, article_id, merch_id, sum(clicks) as clicks,
   (array_agg(event_id order by event_id) filter (where event_id is not null))[1:5] as event_ids,
   count(event_id) as events
 from r_figure
-where day between (select day_from from r_range) and (select day_to from r_range)
+where day between pg_temp.day_from() and pg_temp.day_to()
 group by day, pub_id, article_id, merch_id;

@@ -15,28 +15,27 @@ group by merch_id, pub_id, day;
 
 -- The last word on each order, line by line, with what came back before and after its lock.
 create temp table r_sale_line on commit drop as
-select target.merch_id, target.order_id, target.pub_id, state.locks_at, gross.model, place,
-  gross.quantities[place] as quantity, gross.commissions[place] as commission,
-  gross.line_earnings[place] as earnings,
-  pg_temp.escaped(target.order_id) || ':' || target.merch_id || ':' || pg_temp.escaped(product_id)
-    || case when repeat = 1 then '' else '.' || repeat end as key
+select target.merch_id, target.order_id, target.pub_id, state.locks_at, line.model, line.line,
+  line.quantity, line.commission, line.earnings,
+  pg_temp.escaped(target.order_id) || ':' || target.merch_id || ':'
+    || pg_temp.escaped(coalesce(product_id, '')) || case when repeat = 1 then '' else '.' || repeat end
+    as key
 from (
   select distinct on (merch_id, order_id) * from r_target order by merch_id, order_id, n desc
 ) as target
 join r_state state using (merch_id, order_id, n)
-join r_gross gross using (merch_id, order_id, n)
-cross join lateral (
-  select place, coalesce(product, '') as product_id,
-    row_number() over (partition by coalesce(product, '') order by place) as repeat
-  from unnest(gross.products) with ordinality as lines (product, place)
-) as listed
+join (
+  select *, row_number() over (
+    partition by merch_id, order_id, n, coalesce(product_id, '') order by line) as repeat
+  from r_line
+) as line using (merch_id, order_id, n)
 where is_counted;
 
 create temp table r_back on commit drop as
 with latest as (
   select merch_id, order_id, max(n) as n from r_target group by merch_id, order_id
 ), counted as (
-  select merch_id, order_id, m, return_id, place, was,
+  select merch_id, order_id, m, return_id, (place - 1)::int as line, was,
     was - coalesce(lag(was) over (
       partition by merch_id, order_id, place order by m), 0) as units
   from r_placed join latest using (merch_id, order_id, n)
@@ -48,30 +47,29 @@ join r_return goods using (merch_id, order_id, return_id)
 join r_told told on told.seq = goods.seq
 where units > 0;
 
-insert into r_debt
-select merch_id, key, pub_id, locks_at,
-  line.commission - coalesce(early.commission, 0), line.earnings - coalesce(early.earnings, 0)
-from r_sale_line line
-left join lateral (
-  select sum(pg_temp.taken_back(line.commission, was, quantity)
-      - pg_temp.taken_back(line.commission, was - units, quantity)) as commission,
-    sum(pg_temp.taken_back(line.earnings, was, quantity)
-      - pg_temp.taken_back(line.earnings, was - units, quantity)) as earnings
-  from r_back back
-  where back.merch_id = line.merch_id and back.order_id = line.order_id
-    and back.place = line.place and accepted_at < locks_at and line.model = 2
-) as early on true;
+-- What came back before the lock lessens the debt, what comes later is taken back from it.
+create temp table r_back_line on commit drop as
+select back.merch_id, back.order_id, back.line, key, pub_id, return_id, accepted_at,
+  accepted_at < locks_at as is_early,
+  pg_temp.taken_back(commission, was, quantity)
+    - pg_temp.taken_back(commission, was - units, quantity) as commission,
+  pg_temp.taken_back(earnings, was, quantity)
+    - pg_temp.taken_back(earnings, was - units, quantity) as earnings
+from r_sale_line sold join r_back back using (merch_id, order_id, line)
+where sold.model = 2;
 
 insert into r_debt
-select line.merch_id, key || ' ' || return_id, pub_id, accepted_at,
-  -(pg_temp.taken_back(commission, was, quantity)
-    - pg_temp.taken_back(commission, was - units, quantity)),
-  -(pg_temp.taken_back(earnings, was, quantity)
-    - pg_temp.taken_back(earnings, was - units, quantity))
-from r_sale_line line
-join r_back back on back.merch_id = line.merch_id and back.order_id = line.order_id
-  and back.place = line.place
-where accepted_at >= locks_at and line.model = 2;
+select merch_id, key, pub_id, locks_at, sold.commission - coalesce(early.commission, 0),
+  sold.earnings - coalesce(early.earnings, 0)
+from r_sale_line sold
+left join (
+  select merch_id, order_id, line, sum(commission) as commission, sum(earnings) as earnings
+  from r_back_line where is_early group by merch_id, order_id, line
+) as early using (merch_id, order_id, line);
+
+insert into r_debt
+select merch_id, key || ' ' || return_id, pub_id, accepted_at, -commission, -earnings
+from r_back_line where not is_early;
 
 create temp table r_owed on commit drop as
 select *, coalesce(sum(cost) over before, 0) as place_from,

@@ -1,14 +1,15 @@
 -- Every click's verdict and price.
+-- Whole rows are compared first: taking every one of them apart would cost more than all else.
 select encode(coalesce(expected.click_id, found.click_id), 'hex') as key, compared.name as column_name,
   wanted as expected, had as found,
   'click event ' || coalesce(expected.id, found.event_id) as cause
 from (
   select * from r_click
-  where day between (select day_from from r_range) and (select day_to from r_range)
+  where day between pg_temp.day_from() and pg_temp.day_to()
 ) as expected
 full join (
   select * from click
-  where day between (select day_from from r_range) and (select day_to from r_range)
+  where day between pg_temp.day_from() and pg_temp.day_to()
 ) as found on found.event_id = expected.id
 cross join lateral (
   values ('event_id', expected.id::text, found.event_id::text),
@@ -30,4 +31,14 @@ cross join lateral (
     ('publisher_micros', expected.publisher_micros::text, found.publisher_micros::text),
     ('reversed_at', expected.reversed_at::text, found.reversed_at::text)
 ) as compared (name, wanted, had)
-where wanted is distinct from had
+where (expected.id, expected.click_id, expected.result_number, expected.day, expected.at,
+    expected.pub_id, expected.article_id, expected.auction_id, expected.merch_id,
+    expected.campaign_id, expected.model, expected.price_micros, expected.share_ppm,
+    expected.reason, expected.is_first, expected.paid_micros, expected.publisher_micros,
+    expected.reversed_at)
+  is distinct from
+    (found.event_id, found.click_id, found.result_number, found.day, found.at, found.pub_id,
+    found.article_id, found.auction_id, found.merch_id, found.campaign_id, found.model,
+    found.price_micros, found.share_ppm, found.reason, found.is_reserved, found.paid_micros,
+    found.publisher_micros, found.reversed_at)
+  and wanted is distinct from had

@@ -1,39 +1,47 @@
 -- Every ledger line: by its causing event, its account and its parties.
 select 'event ' || event_id || ' ' || account || ' merchant ' || merch_id || ' publisher ' || pub_id
     || ' article ' || article_id as key,
-  case when expected.day is distinct from found.day then 'day' else 'amount_micros' end
-    as column_name,
-  case when expected.day is distinct from found.day
-    then expected.day::text else expected.amount::text end as expected,
-  case when expected.day is distinct from found.day
-    then found.day::text else found.amount::text end as found,
+  case when wanted is distinct from had then 'amount_micros' else 'day' end as column_name,
+  case when wanted is distinct from had then wanted::text else expected.day::text end as expected,
+  case when wanted is distinct from had then had::text else found.day::text end as found,
   coalesce(found.kind, 'event') || ' ' || event_id as cause
 from (
-  select event_id, account, merch_id, pub_id, article_id, day, sum(amount) as amount
+  select event_id, merch_id, pub_id, article_id, day, sum(merchant) as merchant,
+    sum(publisher) as publisher, sum(platform) as platform, sum(bank) as bank
   from r_ledger
-  where day between (select day_from from r_range) and (select day_to from r_range)
-  group by event_id, account, merch_id, pub_id, article_id, day
+  where day between pg_temp.day_from() and pg_temp.day_to()
+  group by event_id, merch_id, pub_id, article_id, day
 ) as expected
 full join (
-  select event_id, account, merch_id, pub_id, article_id, line.day, sum(amount_micros) as amount,
-    min(kind) as kind
+  select event_id, merch_id, pub_id, article_id, line.day, min(kind) as kind,
+    coalesce(sum(amount_micros) filter (where account = 'merchant'), 0) as merchant,
+    coalesce(sum(amount_micros) filter (where account = 'publisher'), 0) as publisher,
+    coalesce(sum(amount_micros) filter (where account = 'platform'), 0) as platform,
+    coalesce(sum(amount_micros) filter (where account = 'bank'), 0) as bank
   from ledger_line line join ledger_transaction using (transaction_id)
-  where line.day between (select day_from from r_range) and (select day_to from r_range)
-  group by event_id, account, merch_id, pub_id, article_id, line.day
-) as found using (event_id, account, merch_id, pub_id, article_id)
-where (expected.day, coalesce(expected.amount, 0)) is distinct from
-  (found.day, coalesce(found.amount, 0))
-  and (coalesce(expected.amount, 0), coalesce(found.amount, 0)) <> (0, 0)
+  where line.day between pg_temp.day_from() and pg_temp.day_to()
+  group by event_id, merch_id, pub_id, article_id, line.day
+) as found using (event_id, merch_id, pub_id, article_id)
+cross join lateral (
+  values ('merchant', expected.merchant, found.merchant),
+    ('publisher', expected.publisher, found.publisher),
+    ('platform', expected.platform, found.platform), ('bank', expected.bank, found.bank)
+) as compared (account, wanted, had)
+where (expected.day, expected.merchant, expected.publisher, expected.platform, expected.bank)
+    is distinct from (found.day, found.merchant, found.publisher, found.platform, found.bank)
+  and (coalesce(wanted, 0) <> coalesce(had, 0)
+    or (expected.day <> found.day and wanted <> 0))
 union all
--- Each transaction by itself: it sums to zero, and its own day and event are those of its lines.
-select idempotency_key, 'sum', '0', sum(amount_micros)::text, 'transaction ' || transaction_id
-from ledger_transaction entry join ledger_line line using (transaction_id)
-where entry.day between (select day_from from r_range) and (select day_to from r_range)
-group by transaction_id, idempotency_key having sum(amount_micros) <> 0
-union all
-select distinct idempotency_key, 'day', line.day::text, entry.day::text,
-  'transaction ' || transaction_id
-from ledger_transaction entry join ledger_line line using (transaction_id)
-where line.day between (select day_from from r_range) and (select day_to from r_range)
-  and (entry.day <> line.day
-    or not exists (select from event where event.day = line.day and event.id = entry.event_id))
+-- Each transaction by itself: it sums to zero, and its own day is that of its lines.
+select idempotency_key, case when is_unbalanced then 'sum' else 'day' end,
+  case when is_unbalanced then '0' else first_day::text end,
+  case when is_unbalanced then total::text else day::text end, 'transaction ' || transaction_id
+from (
+  select transaction_id, sum(amount_micros) as total, sum(amount_micros) <> 0 as is_unbalanced,
+    min(day) as first_day, max(day) as last_day
+  from ledger_line
+  where day between pg_temp.day_from() and pg_temp.day_to()
+  group by transaction_id
+) as summed
+join ledger_transaction using (transaction_id)
+where is_unbalanced or first_day <> day or last_day <> day

@@ -5,7 +5,7 @@ select day || ' publisher ' || pub_id || ' link ' || auction_id as key, compared
 from r_link_day told
 full join (
   select * from link_day
-  where day between (select day_from from r_range) and (select day_to from r_range)
+  where day between pg_temp.day_from() and pg_temp.day_to()
 ) as found using (pub_id, auction_id, day)
 cross join lateral (
   values ('impressions', told.impressions, found.impressions),

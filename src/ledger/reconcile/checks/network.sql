@@ -22,7 +22,7 @@ select network || ' ' || account || ' ' || report_date as key, 'import_id' as co
   'import ' || coalesce(told.import_id, found.import_id) as cause
 from told full join network_partition found using (network, account, report_date)
 where (told.import_id, told.rows) is distinct from (found.import_id, found.rows)
-  and report_date between (select day_from from r_range) and (select day_to from r_range)
+  and report_date between pg_temp.day_from() and pg_temp.day_to()
 union all
 select import_id || ' row ' || row, name, wanted::text, had::text, 'import ' || import_id
 from told_row
@@ -38,4 +38,4 @@ cross join lateral (
 ) as compared (name, wanted, had)
 where wanted is distinct from had
   and coalesce(told_row.report_date, found.report_date)
-    between (select day_from from r_range) and (select day_to from r_range)
+    between pg_temp.day_from() and pg_temp.day_to()

@@ -1,14 +1,12 @@
 -- Every line of every order, and what came back of it.
+-- Whole rows are compared first: taking every one of them apart would cost more than all else.
 with latest as (
-  select distinct on (merch_id, order_id) * from r_target order by merch_id, order_id, n desc
+  select merch_id, order_id, max(n) as n from r_target group by merch_id, order_id
 ), expected as (
-  select latest.merch_id, latest.order_id, (place - 1)::int as line, quantity, was, line_revenue,
-    commission_part, earning_part, gross.model = 2 as is_paid_back
-  from latest
-  join r_gross gross using (merch_id, order_id, n)
-  cross join lateral unnest(latest.quantities, latest.returned, latest.revenues,
-    latest.commissions, latest.line_earnings)
-    with ordinality as lines (quantity, was, line_revenue, commission_part, earning_part, place)
+  select merch_id, order_id, line, quantity, coalesce(was, 0) as was, revenue as line_revenue,
+    commission as commission_part, earnings as earning_part, model = 2 as is_paid_back
+  from r_line join latest using (merch_id, order_id, n)
+  left join r_returned using (merch_id, order_id, n, line)
 ), first_step as (
   select distinct on (merch_id, order_id) merch_id, order_id, day
   from r_state where accepted_at is not null order by merch_id, order_id, n
@@ -31,15 +29,21 @@ cross join lateral (
     ('commission_micros', commission_part, found.commission_micros),
     ('earnings_micros', earning_part, found.earnings_micros),
     ('returned units', was, coalesce(back.quantity, 0)),
-    ('returned revenue_micros', pg_temp.taken_back(line_revenue, was, expected.quantity),
+    ('returned revenue_micros', case when was > 0
+      then pg_temp.taken_back(line_revenue, was, expected.quantity) else 0 end,
       coalesce(back.revenue, 0)),
-    ('returned commission_micros', case when is_paid_back
+    ('returned commission_micros', case when was > 0 and is_paid_back
       then pg_temp.taken_back(commission_part, was, expected.quantity) else 0 end,
       coalesce(back.commission, 0)),
-    ('returned earnings_micros', case when is_paid_back
+    ('returned earnings_micros', case when was > 0 and is_paid_back
       then pg_temp.taken_back(earning_part, was, expected.quantity) else 0 end,
       coalesce(back.earnings, 0))
 ) as compared (name, wanted, had)
-where wanted is distinct from had
+where (
+    (expected.quantity, was, line_revenue, commission_part, earning_part, was) is distinct from
+    (found.quantity, found.returned, found.revenue_micros, found.commission_micros,
+      found.earnings_micros, coalesce(back.quantity, 0))
+    or was > 0)
+  and wanted is distinct from had
   and coalesce(first_step.day, bought.day)
-    between (select day_from from r_range) and (select day_to from r_range)
+    between pg_temp.day_from() and pg_temp.day_to()

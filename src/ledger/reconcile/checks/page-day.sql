@@ -5,7 +5,7 @@ select day || ' publisher ' || pub_id || ' page ' || encode(url_key, 'hex') as k
 from r_page_day told
 full join (
   select * from page_day
-  where day between (select day_from from r_range) and (select day_to from r_range)
+  where day between pg_temp.day_from() and pg_temp.day_to()
 ) as found using (pub_id, url_key, day)
 cross join lateral (
   values ('impressions', told.impressions, found.impressions),
@@ -17,12 +17,12 @@ select day || ' publisher ' || pub_id, 'page_session', told.sessions::text, foun
   'page impressions of ' || day
 from (
   select pub_id, day, count(*) as sessions from r_session
-  where day between (select day_from from r_range) and (select day_to from r_range)
+  where day between pg_temp.day_from() and pg_temp.day_to()
   group by pub_id, day
 ) as told
 full join (
   select pub_id, day, count(*) as sessions from page_session
-  where day between (select day_from from r_range) and (select day_to from r_range)
+  where day between pg_temp.day_from() and pg_temp.day_to()
   group by pub_id, day
 ) as found using (pub_id, day)
 where told.sessions is distinct from found.sessions

@@ -11,4 +11,4 @@ cross join lateral (
 ) as compared (name, wanted, had)
 where wanted is distinct from had
   and coalesce(told.day, found.day)
-    between (select day_from from r_range) and (select day_to from r_range)
+    between pg_temp.day_from() and pg_temp.day_to()

@@ -9,7 +9,7 @@ full join (
   select day, pub_id, article_id, merch_id, sum(clicks) as clicks, sum(sales) as sales,
     sum(revenue_micros) as revenue_micros, sum(earnings_micros) as earnings_micros
   from stats_change
-  where day between (select day_from from r_range) and (select day_to from r_range)
+  where day between pg_temp.day_from() and pg_temp.day_to()
   group by day, pub_id, article_id, merch_id
 ) as found using (day, pub_id, article_id, merch_id)
 cross join lateral (

@@ -7,7 +7,7 @@ select day || ' publisher ' || pub_id || ' article ' || article_id
 from r_stats expected
 full join (
   select * from stats_day
-  where day between (select day_from from r_range) and (select day_to from r_range)
+  where day between pg_temp.day_from() and pg_temp.day_to()
 ) as found using (day, pub_id, article_id, merch_id)
 cross join lateral (
   values ('clicks', expected.clicks, found.clicks),
