@@ -8,7 +8,6 @@
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { readJson } from '../platform/hot-http.ts'
-import { isId } from '../platform/ids.ts'
 import { originAndPath, parseWebUrl, urlKey } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { CONSENT, consentOf } from './consent.ts'
@@ -112,12 +111,6 @@ function readBatch(
   if (sourceUrl === null) {
     throw badRequest([{ field: 'user.source_url', rule: 'must be an absolute http(s) URL' }])
   }
-  const wrong = batch.events.flatMap((event, index) =>
-    'auction_id' in event && !isId(event.auction_id)
-      ? [{ field: `events[${index}].auction_id`, rule: 'must be a positive 64-bit integer' }]
-      : [],
-  )
-  if (wrong.length > 0) throw badRequest(wrong)
   return { body: batch, sourceUrl }
 }
 

@@ -1,6 +1,7 @@
 /** Bodies of the events endpoint (interface 4.7, decisions 4.7). */
 import Type, { type Static } from 'typebox'
-import { ID_PATTERN, UUID_PATTERN } from '../platform/pattern.ts'
+import { idText } from '../platform/field-types.ts'
+import { UUID_PATTERN } from '../platform/pattern.ts'
 
 /** A page's events in one call (interface section 8). */
 export const EVENTS_PER_CALL_MAX = 100
@@ -30,8 +31,6 @@ function batchOf<T extends Parameters<typeof Type.Array>[0]>(event: T) {
 
 /** A page impression's event is an empty object; extras such as is_amp are ignored. */
 export const PageImpressions = batchOf(Type.Object({}))
-export const LinkImpressions = batchOf(
-  Type.Object({ auction_id: Type.String({ pattern: ID_PATTERN }) }),
-)
+export const LinkImpressions = batchOf(Type.Object({ auction_id: idText() }))
 export type PageImpressions = Static<typeof PageImpressions>
 export type LinkImpressions = Static<typeof LinkImpressions>

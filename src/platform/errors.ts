@@ -85,4 +85,5 @@ export function badRequest(faults: readonly Fault[]): ApiError {
 }
 
 const FAULTS_SHOWN = 3 // A message is for reading; error.data has the rest.
-const FAULTS_MAX = 100 // A body of 1 MiB can hold very many faults.
+/** Every fault of the longest list (500 links of two fields); 1 MiB can hold very many more. */
+export const FAULTS_MAX = 1_000

@@ -4,6 +4,8 @@
  * The rule stands in the schema, so that one answer names the faults of all fields at once.
  */
 import Type from 'typebox'
+import { isId } from './ids.ts'
+import { ID_PATTERN, ID_RULE } from './pattern.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from './timestamp.ts'
 import { fitsUrlLimits, MAX_URL_CHARACTERS, MAX_URL_ENCODED_BYTES, urlKey } from './url.ts'
 
@@ -29,6 +31,15 @@ export function rawUrl(description?: string) {
     Type.String(describe({ maxLength: MAX_URL_CHARACTERS }, description)),
     (value) => typeof value !== 'string' || urlKey(value) === null || fitsUrlLimits(value),
     () => URL_SIZE_RULE,
+  )
+}
+
+/** A 64-bit id as text: a JavaScript number would corrupt it. */
+export function idText(description?: string) {
+  return Type.Refine(
+    Type.String(describe({ pattern: ID_PATTERN }, description)),
+    (value) => typeof value !== 'string' || isId(value),
+    () => ID_RULE,
   )
 }
 

@@ -2,13 +2,14 @@
 
 export const UUID_PATTERN =
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
-/** A 64-bit integer's digits; whether it is not too large is `isId`'s to say. */
-export const ID_PATTERN = '^[0-9]{1,19}$'
+/** A 64-bit integer's digits; that it is not too large `idText` says. */
+export const ID_PATTERN = '^[1-9][0-9]{0,18}$'
+export const ID_RULE = 'must be a positive 64-bit integer'
 const CURRENCY_PATTERN = '^[A-Z]{3}$'
 
 const RULES = new Map([
   [UUID_PATTERN, 'must be a UUID'],
-  [ID_PATTERN, 'must be a positive 64-bit integer'],
+  [ID_PATTERN, ID_RULE],
   [CURRENCY_PATTERN, 'must be an ISO 4217 code of three capitals'],
 ])
 

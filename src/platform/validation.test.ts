@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Type from 'typebox'
-import { ID_PATTERN, UUID_PATTERN } from './pattern.ts'
+import { idText } from './field-types.ts'
+import { UUID_PATTERN } from './pattern.ts'
 import { compileCheck } from './validation.ts'
 
 test('a refusal says in words what is wanted, field by field', () => {
@@ -10,7 +11,7 @@ test('a refusal says in words what is wanted, field by field', () => {
       kind: Type.Literal('publisher'),
       consent: Type.Union([Type.Literal('full'), Type.Literal('contextual')]),
       user: Type.Object({ uuid: Type.String({ pattern: UUID_PATTERN }) }),
-      events: Type.Array(Type.Object({ id: Type.String({ pattern: ID_PATTERN }) })),
+      events: Type.Array(Type.Object({ id: idText() })),
       slot: Type.String({ pattern: '^[ab]$' }),
       name: Type.String(),
     }),
@@ -19,13 +20,14 @@ test('a refusal says in words what is wanted, field by field', () => {
     kind: 'merchant',
     consent: 'some',
     user: { uuid: 'x' },
-    events: [{ id: '1' }, { id: 'x' }],
+    events: [{ id: '9223372036854775807' }, { id: 'x' }, { id: '9223372036854775808' }],
     slot: 'c',
   }
   const rules = check(value).map(({ field, rule }) => `${field} ${rule}`)
   assert.deepEqual(rules.sort(), [
     'consent must be "full" or "contextual"',
     'events[1].id must be a positive 64-bit integer',
+    'events[2].id must be a positive 64-bit integer',
     'kind must be "publisher"',
     'name is required',
     'slot must match ^[ab]$',

@@ -7,8 +7,12 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import type { Fault } from './errors.ts'
+import { Settings } from 'typebox/system'
+import { FAULTS_MAX, type Fault } from './errors.ts'
 import { patternRule } from './pattern.ts'
+
+/** Left alone, the library stops after eight. A branch of a union tells an error of its own. */
+Settings.Set({ maxErrors: 4 * FAULTS_MAX })
 
 export class ValidationError extends Error {
   override name = 'ValidationError'

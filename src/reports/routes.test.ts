@@ -95,6 +95,7 @@ test('wrong parameters, no key and foreign publishers are refused', async (t) =>
     `reports/clicks/?${MARCH}&limit=0`,
     `reports/clicks/?${MARCH}&format=xml`,
     'orders/abc/',
+    'orders/9223372036854775808/',
     'statements/2026-13/',
   ]) {
     assert.equal((await s.get(path)).status, 400, path)

@@ -1,5 +1,6 @@
 /** What may be asked of the reports, and the shapes of what is not a table. */
 import Type, { type Static } from 'typebox'
+import { idText } from '../platform/field-types.ts'
 
 /** A page that a client can hold and a server can make in a moment. */
 const REPORT_LIMIT_MAX = 10_000
@@ -38,7 +39,7 @@ export const ReportQuery = Type.Object({
 
 export const OrderParams = Type.Object({
   pub_id,
-  order_id: Type.String({ pattern: '^[1-9][0-9]{0,18}$', description: 'order_id of the report' }),
+  order_id: idText('order_id of the report'),
 })
 
 export const PublisherParams = Type.Object({ pub_id })

@@ -1,5 +1,6 @@
 /** Wire shapes of webhooks and their deliveries. */
 import Type, { type Static } from 'typebox'
+import { idText } from '../platform/field-types.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import { type DeliveryRow, WEBHOOK_EVENTS, type Webhook } from './webhook-store.ts'
 
@@ -14,7 +15,7 @@ export const WebhookParams = Type.Object({
 
 export const DeliveryParams = Type.Object({
   pub_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
-  delivery_id: Type.String({ pattern: '^[1-9][0-9]{0,18}$' }),
+  delivery_id: idText(),
 })
 
 export const WebhookBody = Type.Object({
