@@ -10,7 +10,7 @@ import { Destinations } from './auction/destinations.ts'
 import { Edge } from './auction/edge.ts'
 import { ReceiptQueue } from './auction/receipt-queue.ts'
 import { Sealer } from './auction/seal.ts'
-import type { Config, SealingKey } from './config.ts'
+import { type Config, knowsCountries, type SealingKey } from './config.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { LeaseBook } from './demand/lease.ts'
 import { startLeaseLoop } from './demand/lease-loop.ts'
@@ -96,7 +96,12 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const hashKeys = await openUpkeep(database, opening)
   const book = new LeaseBook()
   const recording = await openLog(config, opening, { database, metrics, book })
-  const geo = await openGeo({ header: config.geoHeader, database: config.geoipDb })
+  const geo = await openGeo({
+    header: config.geoHeader,
+    database: config.geoipDb,
+    onError: reporter(opening)('GEOIP_DB was not read anew'),
+  })
+  opening.closers.add('geo', async () => geo.close())
   const outlooks = new OutlookBook()
   const parts = { database, metrics, book, outlooks, geo, claim: recording.claim }
   const edge = await openEdge(config, opening, parts)
@@ -174,6 +179,7 @@ async function openLog(
     host: hostname(),
     pid: process.pid,
     roles: [...config.roles].join(','),
+    knowsCountries: knowsCountries(config),
     onLost: () => book.stopSpending(now()),
     onError: onError('heartbeat failed'),
   })

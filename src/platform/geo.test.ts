@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { renameSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { makeGeoip } from '../../test/geoip.ts'
+import { openGeo } from './geo.ts'
+
+async function openDatabase(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'geo '))
+  const database = join(folder, 'country.mmdb')
+  writeFileSync(database, makeGeoip({ '203.0.113.0/24': 'US', '192.0.2.0/31': 'JP' }))
+  const errors: unknown[] = []
+  const geo = await openGeo({ header: null, database, onError: (error) => errors.push(error) })
+  t.after(async () => {
+    geo.close()
+    await rm(folder, { recursive: true })
+  })
+  const countryOf = (address: string) => geo.countryOf({ headers: {}, address })
+  const replace = (content: Buffer) => {
+    writeFileSync(`${database}.new`, content)
+    renameSync(`${database}.new`, database)
+  }
+  return { countryOf, replace, errors }
+}
+
+test('an address has the country of its block; what is no address, and what is unknown, none', async (t) => {
+  const { countryOf } = await openDatabase(t)
+  const of = { '203.0.113.255': 'US', '192.0.2.1': 'JP', '192.0.2.2': null, '': null, x: null }
+  for (const [address, country] of Object.entries(of)) assert.equal(countryOf(address), country)
+  assert.equal(countryOf('2001:db8::1'), null)
+})
+
+test('a new version of the database is used without a restart, a broken one is told and ignored', async (t) => {
+  const { countryOf, replace, errors } = await openDatabase(t)
+  const until = async (isSo: () => boolean) => {
+    for (const end = Date.now() + 20_000; !isSo(); await sleep(50)) assert.ok(Date.now() < end)
+  }
+  replace(makeGeoip({ '203.0.113.0/24': 'CA' }))
+  await until(() => countryOf('203.0.113.1') === 'CA')
+  replace(Buffer.from('half a file'))
+  await until(() => errors.length > 0)
+  assert.equal(countryOf('203.0.113.1'), 'CA')
+})
