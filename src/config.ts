@@ -177,6 +177,11 @@ export function onPort(config: Config, port: number): Config {
   return Object.freeze({ ...config, ...urls, port })
 }
 
+/** Whether a node with this configuration can tell which country a reader is in. */
+export function knowsCountries({ geoHeader, geoipDb }: Config): boolean {
+  return geoHeader !== null || geoipDb !== null
+}
+
 /** The environment for a child process, for the few places that start one. */
 export function childEnvironment(extra: Record<string, string>): NodeJS.ProcessEnv {
   return { ...process.env, ...extra }

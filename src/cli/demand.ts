@@ -7,7 +7,7 @@ import {
   type Merchant,
   updateMerchant,
 } from '../catalog/merchant-store.ts'
-import type { Config } from '../config.ts'
+import { knowsCountries } from '../config.ts'
 import { listSpending } from '../demand/budget-account.ts'
 import type { CampaignModel, CampaignSettings, Device } from '../demand/campaign.ts'
 import { toCampaignRecord } from '../demand/campaign-record.ts'
@@ -20,6 +20,7 @@ import {
   updateCampaign,
 } from '../demand/campaign-store.ts'
 import { formatExact, type Micros } from '../platform/money.ts'
+import { doesEdgeKnowCountries } from '../platform/node-registry.ts'
 import type { Db } from '../platform/postgres.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { requireUid } from './accounts.ts'
@@ -109,8 +110,9 @@ export async function createCampaignCommand(
     model: options.model,
     ...readCampaignChanges(options),
   }
-  const world = worldOf(context.config, context.now())
-  return toCampaignRecord(await insertCampaign(await context.database(), { settings, world }))
+  const db = await context.database()
+  const world = await worldOf(context, db)
+  return toCampaignRecord(await insertCampaign(db, { settings, world }))
 }
 
 export async function updateCampaignCommand(
@@ -118,8 +120,8 @@ export async function updateCampaignCommand(
   options: CampaignOptions & { id: number },
 ) {
   const changes = readCampaignChanges(options)
-  const world = worldOf(context.config, context.now())
   const db = await context.database()
+  const world = await worldOf(context, db)
   return toCampaignRecord(await updateCampaign(db, { campaignId: options.id, changes, world }))
 }
 
@@ -187,8 +189,10 @@ function readCampaignChanges(options: CampaignOptions): Partial<CampaignSettings
   })
 }
 
-function worldOf({ geoHeader, geoipDb }: Config, now: Date): CampaignWorld {
-  return { now, knowsCountries: geoHeader !== null || geoipDb !== null }
+/** Readers meet the servers: what those know counts as much as this command's environment. */
+async function worldOf({ config, now }: CommandContext, db: Db): Promise<CampaignWorld> {
+  const isKnown = knowsCountries(config) || (await doesEdgeKnowCountries(db))
+  return { now: now(), knowsCountries: isKnown }
 }
 
 /** Without the settings that no option was given for. */

@@ -38,6 +38,7 @@ export async function withEventWriter<T>(
     host: hostname(),
     pid: process.pid,
     roles: 'command',
+    knowsCountries: false,
     onLost: () => undefined,
     onError,
   })

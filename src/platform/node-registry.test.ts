@@ -8,7 +8,15 @@ import { sql } from './sql.ts'
 const fail = (error: unknown) => assert.fail(String(error))
 
 function claim(db: Db, onLost: () => void = () => fail('lost')): Promise<NodeClaim> {
-  return claimNode({ db, host: 'here', pid: 1, roles: 'edge', onLost, onError: fail })
+  return claimNode({
+    db,
+    host: 'here',
+    pid: 1,
+    roles: 'edge',
+    knowsCountries: false,
+    onLost,
+    onError: fail,
+  })
 }
 
 async function nodeRow(db: Db, nodeId: number) {

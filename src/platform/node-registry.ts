@@ -31,6 +31,8 @@ export interface ClaimOptions {
   readonly host: string
   readonly pid: number
   readonly roles: string
+  /** Whether it is told, or can look up, which country a reader is in. */
+  readonly knowsCountries: boolean
   /** Called once if another process took the number over. */
   readonly onLost: () => void
   /** A heartbeat that failed; the next one is tried all the same. */
@@ -70,13 +72,13 @@ export async function claimNode(options: ClaimOptions): Promise<NodeClaim> {
   }
 }
 
-async function takeNumber({ db, host, pid, roles }: ClaimOptions) {
+async function takeNumber({ db, host, pid, roles, knowsCountries }: ClaimOptions) {
   const taken = await db.transaction(async (tx) => {
     await tx.run(sql`select pg_advisory_xact_lock(${CLAIM_LOCK}, 0)`)
     // A running node's spool is never called empty: what it held when it died, nobody could tell.
     return tx.row<{ node_id: number; incarnation: string }>(sql`
-      insert into node (node_id, host, pid, roles, is_spool_empty)
-      select number, ${host}, ${pid}, ${roles}, false
+      insert into node (node_id, host, pid, roles, knows_countries, is_spool_empty)
+      select number, ${host}, ${pid}, ${roles}, ${knowsCountries}, false
       from generate_series(1, 1023) as number
       left join node on node.node_id = number
       where node_id is null
@@ -85,7 +87,8 @@ async function takeNumber({ db, host, pid, roles }: ClaimOptions) {
       limit 1
       on conflict (node_id) do update
         set incarnation = node.incarnation + 1, host = excluded.host, pid = excluded.pid,
-            roles = excluded.roles, started_at = now(), heartbeat_at = now(),
+            roles = excluded.roles, knows_countries = excluded.knows_countries,
+            started_at = now(), heartbeat_at = now(),
             is_spool_empty = false
       returning node_id, incarnation`)
   })
@@ -93,6 +96,14 @@ async function takeNumber({ db, host, pid, roles }: ClaimOptions) {
     throw new Error('all 1023 node numbers are in use: stop some processes, or wait a minute')
   }
   return taken
+}
+
+/** Whether the edge that started last knows readers' countries; false before the first. */
+export async function doesEdgeKnowCountries(db: Db): Promise<boolean> {
+  const row = await db.row<{ knows_countries: boolean }>(sql`
+    select knows_countries from node where 'edge' = any(string_to_array(roles, ','))
+    order by started_at desc limit 1`)
+  return row?.knows_countries ?? false
 }
 
 /** What a node records beside its spool, for whoever drains it after the node has died. */

@@ -1,0 +1,108 @@
+/** The operator's interface, Configuration: what some variables do, seen from outside. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { REASON } from '../../src/events/reason.ts'
+import { sql } from '../../src/platform/sql.ts'
+import { startApi } from '../api.ts'
+import { makeGeoip } from '../geoip.ts'
+import { follow, KETTLE, makeMarket, runAuction } from '../market.ts'
+import { scopeOf } from '../scope.ts'
+import { souk, soukExit } from '../souk.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'souk settings '))
+after(() => rm(folder, { recursive: true, force: true }))
+const geoip = join(folder, 'country.mmdb')
+writeFileSync(geoip, makeGeoip({ '203.0.113.0/24': 'US', '198.51.100.0/25': 'DE' }))
+const blocklist = join(folder, 'blocked')
+writeFileSync(blocklist, '# a data centre\n203.0.113.64/26\n2001:db8:5::/48 # another\n')
+
+/** A market whose only campaign wants readers of the United States. */
+async function openMarket(t: TestContext, env: Record<string, string>) {
+  const api = await startApi(scopeOf(t), { env })
+  const market = await makeMarket(api)
+  const command = { DATABASE_URL: String(api.app.config.databaseUrl), SOUK_DATA: folder }
+  const args = ['campaign', 'create', '--merchant', String(market.kettles), '--model', 'cpc']
+  const campaign = [...args, '--bid', '0.60', '--country', 'us']
+  return { api, market, command, campaign }
+}
+
+for (const { source, env, american, german } of [
+  {
+    source: 'the header that GEO_HEADER names',
+    env: { GEO_HEADER: 'X-Reader-Country' },
+    american: { 'x-reader-country': 'us' },
+    german: { 'x-reader-country': 'DE' },
+  },
+  {
+    source: 'the database of GEOIP_DB',
+    env: { GEOIP_DB: geoip, TRUSTED_PROXIES: '127.0.0.0/8' },
+    american: { 'x-forwarded-for': '203.0.113.9' },
+    german: { 'x-forwarded-for': '198.51.100.9' },
+  },
+]) {
+  test(`a country comes from ${source}; the reader of another, or of none, is not bid for`, async (t) => {
+    const { api, market, command, campaign } = await openMarket(t, env)
+    // The command's own environment says nothing of countries: the server's does.
+    const made = await souk<{ campaign_id: number; country: string[] }>(command, ...campaign)
+    assert.deepEqual(made.country, ['US'])
+    await api.untilKnown(made)
+    const link = await market.link()
+    const isPaid = async (headers: Record<string, string>) => {
+      const { auction_result: result } = await runAuction(api, link, { headers })
+      await sleep(310) // No person clicks within 300 ms.
+      const { location } = await follow(api, result.redirect_url, headers)
+      return new URL(location).searchParams.has('cid')
+    }
+    assert.equal(await isPaid(american), true)
+    assert.equal(await isPaid(german), false)
+    assert.equal(await isPaid({}), false)
+    assert.equal(await isPaid({ 'x-forwarded-for': 'nonsense', 'x-reader-country': '??' }), false)
+  })
+}
+
+test('without either a campaign with a country list is refused with that reason', async (t) => {
+  const { command, campaign } = await openMarket(t, {})
+  const { stderr } = await soukExit(command, 1, ...campaign, '--json')
+  assert.match(stderr, /^country: .*GEO_HEADER or GEOIP_DB/)
+})
+
+test('X-Forwarded-For is believed from TRUSTED_PROXIES alone', async (t) => {
+  const { api, market } = await openMarket(t, { GEOIP_DB: geoip, TRUSTED_PROXIES: '192.0.2.0/24' })
+  await market.campaign(market.kettles, { countries: ['US'] })
+  const { auction_result: result } = await runAuction(api, await market.link(), {
+    headers: { 'x-forwarded-for': '203.0.113.9' },
+  })
+  assert.equal(new URL(result.redirect_url).searchParams.get('url'), KETTLE)
+  const row = await api.db.row<{ country: string | null }>(
+    sql`select max(country) as country from event`,
+  )
+  assert.equal(row?.country ?? null, null)
+})
+
+test('clicks from addresses of IP_BLOCKLIST are led on and not paid', async (t) => {
+  const env = { IP_BLOCKLIST: blocklist, TRUSTED_PROXIES: '127.0.0.1' }
+  const { api, market } = await openMarket(t, env)
+  await market.campaign(market.kettles)
+  const link = await market.link()
+  const reasonOf = async (address: string) => {
+    const headers = { 'x-forwarded-for': address }
+    const { auction_result: result } = await runAuction(api, link, { headers })
+    await sleep(310)
+    const { status, location } = await follow(api, result.redirect_url, headers)
+    assert.equal(status, 302)
+    assert.equal(new URL(location).hostname, 'kettles.example')
+    await api.app.settled()
+    const row = await api.db.row<{ reason: number; paid: boolean }>(sql`
+      select reason, paid_micros > 0 as paid from click order by event_id desc limit 1`)
+    return row
+  }
+  const blocked = { reason: REASON.blockedAddress, paid: false }
+  assert.deepEqual(await reasonOf('203.0.113.65'), blocked)
+  assert.deepEqual(await reasonOf('2001:db8:5::7'), blocked)
+  assert.deepEqual(await reasonOf('203.0.113.63'), { reason: REASON.ok, paid: true })
+})
