@@ -2,7 +2,6 @@
  * What one node holds to answer readers without asking anybody: the market, the links it served,
  * its budget leases. Kept fresh off the request path.
  */
-import { randomBytes } from 'node:crypto'
 import type { LeaseBook } from '../demand/lease.ts'
 import { loadOverCap } from '../demand/liability-store.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
@@ -13,6 +12,7 @@ import type { Geo } from '../platform/geo.ts'
 import type { HotRequest } from '../platform/hot-http.ts'
 import { type Listener, listen } from '../platform/listen.ts'
 import { type Database, ping } from '../platform/postgres.ts'
+import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { Decider, type LinkCandidates } from './decide.ts'
 import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './hold-auction.ts'
 import { LinkCache } from './link-cache.ts'
@@ -135,7 +135,7 @@ export class Edge {
   /** The link's own destination, as a result that nobody pays for. */
   keepOriginal(link: LinkData, request: HotRequest, nowMs: number): HeldAuction {
     const context = this.#context(link, request, { nowMs, consent: undefined, isAtClick: true })
-    const resultNumber = randomBytes(RESULT_NUMBER_BYTES)
+    const resultNumber = drawRandomBytes(RESULT_NUMBER_BYTES)
     return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
   }
 
@@ -146,7 +146,7 @@ export class Edge {
 
   #hold(link: LinkData, request: HotRequest, page: PageFacts): HeldAuction {
     const context = this.#context(link, request, page)
-    const resultNumber = randomBytes(RESULT_NUMBER_BYTES)
+    const resultNumber = drawRandomBytes(RESULT_NUMBER_BYTES)
     if (link.link.state === 'disabled') {
       return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
     }

@@ -4,7 +4,7 @@
  * Neither reads nor sets a cookie: it is called from other sites, where a stable id would follow
  * readers around (decisions 4.6).
  */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { CONSENT } from '../events/consent.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
@@ -16,6 +16,7 @@ import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { isId } from '../platform/ids.ts'
 import { formatCents } from '../platform/money.ts'
 import { UUID_PATTERN } from '../platform/pattern.ts'
+import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { parseWebUrl } from '../platform/url.ts'
 import { type HeldAuction, trackersOf } from './hold-auction.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
@@ -146,7 +147,7 @@ function redirectQuery(brand: string, id: string, binding: SealBinding): string 
 /** Fresh for each result; 0 where the reader asked not to be told apart. */
 function freshUid(consent: number): string {
   if (consent !== CONSENT.full) return '0'
-  const bytes = randomBytes(8)
+  const bytes = drawRandomBytes(8)
   // 53 bits, never 0: the shift drops 11 of 64.
   return String((bytes.readBigUInt64BE() >> 11n) | 1n)
 }

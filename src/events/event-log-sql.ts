@@ -6,6 +6,7 @@
  * A column that no event of the batch uses goes as null, which `unnest` fills up for nothing.
  */
 import pg from 'pg'
+import { bytesElement, quotedElement } from '../platform/pg-array.ts'
 import type { LogEvent, StoredEvent } from './event.ts'
 import type { EventField } from './event-fields.ts'
 import { dayOf, EVENT_FIELDS, storableJson, storableText } from './event-fields.ts'
@@ -87,13 +88,9 @@ function arrayOf({ name, kind }: EventField, events: readonly LogEvent[]): strin
 
 function elementOf(value: string | number | Buffer, kind: EventField['kind']): string | number {
   if (typeof value === 'number') return value
-  if (typeof value !== 'string') return `"\\\\x${value.toString('hex')}"`
-  if (kind === 'id') return quoted(value)
-  return quoted(kind === 'json' ? storableJson(value) : storableText(value))
-}
-
-function quoted(text: string): string {
-  return `"${/[\\"]/.test(text) ? text.replace(/[\\"]/g, '\\$&') : text}"`
+  if (typeof value !== 'string') return bytesElement(value)
+  if (kind === 'id') return quotedElement(value)
+  return quotedElement(kind === 'json' ? storableJson(value) : storableText(value))
 }
 
 /** A row of READ_EVENTS as an event. */

@@ -5,7 +5,7 @@
  * through the database and is then thrown away. The key of the coming period is fetched ahead, so
  * that a period may begin while the database is down.
  */
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes, hash as sha } from 'node:crypto'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -24,7 +24,8 @@ const UNDER_WAY_MS = 60_000
 const REFRESH_MS = 3_600_000
 
 export class HashKeys {
-  #keys: ReadonlyMap<string, Buffer> = new Map()
+  /** In hex, so that a value can be put behind it. */
+  #keys: ReadonlyMap<string, string> = new Map()
   readonly #db: Db
 
   constructor(db: Db) {
@@ -51,7 +52,9 @@ export class HashKeys {
         select from unnest(${purposes}::text[], ${oldest}::int[]) as of (name, oldest)
         where name = purpose and epoch >= oldest)`)
     // Only these: what was thrown away is not kept in the memory of a process that runs on.
-    this.#keys = new Map(rows.map(({ purpose, epoch, key }) => [`${purpose}${epoch}`, key]))
+    this.#keys = new Map(
+      rows.map(({ purpose, epoch, key }) => [`${purpose}${epoch}`, key.toString('hex')]),
+    )
   }
 
   /** Deletes the keys of periods that have ended. */
@@ -65,7 +68,9 @@ export class HashKeys {
   hash(purpose: HashPurpose, value: string, nowMs: number): Buffer {
     const key = this.#keys.get(`${purpose}${epochOf(purpose, nowMs)}`)
     if (key === undefined) throw new Error(`no ${purpose} key for this period: refresh() first`)
-    return createHmac('sha256', key).update(value).digest().subarray(0, HASH_BYTES)
+    // One call, a quarter of an Hmac object's cost. As good as one here: the key has a fixed length,
+    // and of a hash that is cut in half nobody can compute a longer text's.
+    return sha('sha256', key + value, 'buffer').subarray(0, HASH_BYTES)
   }
 }
 

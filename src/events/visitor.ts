@@ -2,7 +2,7 @@
  * Our only reader cookie: a random first-party id, set and read where the reader's browser is on
  * our own host (redirects and smart links), and only where consent allows (decisions, Redirect).
  */
-import { randomBytes } from 'node:crypto'
+import { drawRandomBytes } from '../platform/random-bytes.ts'
 
 const MAX_AGE_SECONDS = 30 * 86_400
 const ID = /^[0-9a-f]{32}$/
@@ -24,7 +24,7 @@ export function readVisitor(cookie: string | undefined, isHttps: boolean): strin
 }
 
 export function newVisitor(): string {
-  return randomBytes(16).toString('hex')
+  return drawRandomBytes(16).toString('hex')
 }
 
 export function visitorCookie(id: string, isHttps: boolean): string {

@@ -6,6 +6,7 @@
  * text, because a JavaScript number or Date would corrupt them; timestamps as Date, in UTC.
  */
 import pg from 'pg'
+import { arrayLiteral } from './pg-array.ts'
 import { type Sql, sql } from './sql.ts'
 
 /** Where the server is; what `openEmbeddedPostgres` gives, or `{ connectionString }`. */
@@ -163,8 +164,9 @@ function sessionSettings(statementTimeoutMs: number): string {
 }
 
 async function send(client: pg.ClientBase, query: Sql): Promise<pg.QueryResult> {
-  const { text, values, name } = query
-  return client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) })
+  const { text, name } = query
+  const values = query.values.map((value) => (Array.isArray(value) ? arrayLiteral(value) : value))
+  return client.query({ text, values, ...(name === undefined ? {} : { name }) })
 }
 
 function dbOver(query: (query: Sql) => Promise<pg.QueryResult>): Omit<Db, 'transaction'> {

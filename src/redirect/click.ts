@@ -5,13 +5,13 @@
  * one event with every fact and its own verdict, and sends the reader on. Whether the click is
  * paid is the fold's to say (architecture, "the fold judges").
  */
-import { randomBytes } from 'node:crypto'
 import type { SealedResult } from '../auction/seal.ts'
 import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../events/event.ts'
 import { LogUnavailable } from '../events/event-log.ts'
 import { REASON } from '../events/reason.ts'
 import { isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import type { HotReply, HotRequest } from '../platform/hot-http.ts'
+import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { deepLink, headerSafe, withParameter } from './destination.ts'
 
 /** A reader waits no longer than this for the log; the spool then takes the click. */
@@ -61,7 +61,7 @@ export interface Click {
 /** Records the click, durably where it bills (I2), and answers the redirect. */
 export async function answerClick(deps: ClickDeps, click: Click): Promise<HotReply> {
   const { result } = click
-  const clickId = randomBytes(16)
+  const clickId = drawRandomBytes(16)
   const landing = result.campaignId === 0 ? undefined : deps.findLanding(result.merchId)
   const location =
     landing === undefined ? click.url : landingUrl(click.url, landing, clickId.toString('hex'))
