@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { type CpuTime, cpuTime } from './cpu-time.ts'
 import { type LoadRequest, type LoadResult, runLoad } from './load.ts'
 import { makeBenchNetwork } from './network.ts'
 import { startProcess, stopProcess } from './service.ts'
@@ -108,11 +109,15 @@ async function compare({ name, goal, requests }: Scenario): Promise<void> {
   })
   const ours: LoadResult[] = []
   const bare: LoadResult[] = []
+  const cpu: string[] = []
   try {
     for (let round = 0; round < ROUNDS; round++) {
       const asked = await requests()
       bare.push(await load(baseline.ready, asked, answer.status))
-      ours.push(await load(new URL(base).port, asked, answer.status))
+      const before = serviceCpu()
+      const result = await load(new URL(base).port, asked, answer.status)
+      cpu.push(cpuPerAnswer(before, result))
+      ours.push(result)
     }
   } finally {
     await stopProcess(baseline)
@@ -121,9 +126,21 @@ async function compare({ name, goal, requests }: Scenario): Promise<void> {
   const ratio = mine.rate / theirs.rate
   console.log(
     `${name.padEnd(9)} ratio ${ratio.toFixed(2)} (goal ${goal})${ratio < goal ? '  BELOW GOAL' : ''}\n` +
-      `          ours ${show(mine)}\n          bare ${show(theirs)}`,
+      `          ours ${show(mine)}\n          bare ${show(theirs)}\n` +
+      `          processor time of an answer, each round: ${cpu.join(' · ')}`,
   )
   if (ratio < goal) process.exitCode = 1
+}
+
+function serviceCpu(): CpuTime | null {
+  return cpuTime({ pid: service.child.pid ?? 0, dataDir })
+}
+
+function cpuPerAnswer(before: CpuTime | null, { answers }: LoadResult): string {
+  const after = serviceCpu()
+  if (before === null || after === null) return 'unknown'
+  const micros = (seconds: number) => `${((seconds / answers) * 1e6).toFixed(0)} µs`
+  return `${micros(after.node - before.node)} + ${micros(after.postgres - before.postgres)} PostgreSQL`
 }
 
 function load(port: string, requests: readonly LoadRequest[], status: number): Promise<LoadResult> {

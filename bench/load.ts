@@ -15,6 +15,7 @@ export interface LoadRequest {
 }
 
 export interface LoadResult {
+  readonly answers: number
   readonly rate: number // answers a second
   readonly p50: number // milliseconds
   readonly p99: number
@@ -55,7 +56,8 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   latencies.sort((a, b) => a - b)
   const at = (share: number) =>
     Math.round((latencies[Math.floor(latencies.length * share)] ?? 0) * 100) / 100
-  return { rate: latencies.length / elapsed, p50: at(0.5), p99: at(0.99), p999: at(0.999) }
+  const answers = latencies.length
+  return { answers, rate: answers / elapsed, p50: at(0.5), p99: at(0.99), p999: at(0.999) }
 }
 
 function toMessage({ method, path, headers, body }: LoadRequest): Buffer {

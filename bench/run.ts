@@ -6,6 +6,7 @@ const BENCHMARKS = [
   'auction-core',
   'http',
   'event-log',
+  'fold',
   'feed-import',
   'pacing',
   'statistics',

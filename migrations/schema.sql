@@ -190,13 +190,13 @@ create table click (
   session_key bytea,
   reversed_at timestamp with time zone,
   reverse_reason text,
-  constraint click_pkey PRIMARY KEY (event_id),
-  constraint click_click_id_key UNIQUE (click_id)
+  constraint click_pkey PRIMARY KEY (event_id)
 );
+CREATE INDEX click_click_id ON click USING hash (click_id);
 CREATE INDEX click_merchant_at ON click USING btree (merch_id, at);
 CREATE INDEX click_publisher_day ON click USING btree (pub_id, day);
 CREATE UNIQUE INDEX click_result ON click USING btree (result_number) WHERE is_reserved;
-CREATE INDEX click_visitor ON click USING btree (visitor_key, at) WHERE ((visitor_key IS NOT NULL) AND (reason = 0));
+CREATE INDEX click_visitor ON click USING hash (visitor_key) WHERE ((visitor_key IS NOT NULL) AND (reason = 0));
 
 create table dashboard_session (
   token_hash bytea not null,
@@ -349,7 +349,6 @@ create table ledger_line (
   article_id integer not null,
   amount_micros bigint not null,
   constraint ledger_line_pkey PRIMARY KEY (transaction_id, line),
-  constraint ledger_line_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transaction(transaction_id),
   constraint ledger_line_account_check CHECK ((account = ANY (ARRAY['merchant'::text, 'publisher'::text, 'platform'::text, 'bank'::text])))
 );
 CREATE INDEX ledger_line_day ON ledger_line USING btree (pub_id, day);

@@ -164,3 +164,11 @@ test('a row too few is found in every table', async () => {
     for (const [table] of changes) assert.ok(found.has(checkOf(table)), table)
   }
 })
+
+test('a ledger line without its entry is found', async () => {
+  const orphan = sql`
+    insert into ledger_line
+    select -1, line, account, day, merch_id, pub_id, article_id, amount_micros
+    from ledger_line limit 1`
+  assert.deepEqual(await checksAfter(new Map([['ledger_line', orphan]])), new Set(['ledger']))
+})

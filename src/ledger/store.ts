@@ -4,45 +4,43 @@ import { sql } from '../platform/sql.ts'
 import type { LedgerEntry } from './entries.ts'
 
 /**
- * Posts entries in one round trip; the caller's transaction makes them one with their causes.
+ * Posts entries and their lines; the caller's transaction makes them one with their causes.
+ * The numbers are drawn first: joining lines to entries by key took longer than writing them.
  * An entry whose idempotency key is there already is a broken invariant and fails the transaction.
  */
 export async function insertLedgerEntries(tx: Db, entries: readonly LedgerEntry[]): Promise<void> {
   if (entries.length === 0) return
-  const lines = entries.flatMap((entry) =>
-    entry.lines.map((line, index) => ({
-      ...line,
-      index,
-      day: entry.day,
-      key: entry.idempotencyKey,
-    })),
+  const drawn = await tx.rows<{ transaction_id: string }>(sql`
+    select nextval('ledger_transaction_transaction_id_seq') as transaction_id
+    from generate_series(1, ${entries.length})`)
+  const ids = drawn.map(({ transaction_id }) => transaction_id)
+  await tx.run(sql`
+    insert into ledger_transaction
+      (transaction_id, idempotency_key, kind, day, at, event_id, corrects)
+    overriding system value
+    select * from unnest(
+      ${ids}::bigint[],
+      ${entries.map((entry) => entry.idempotencyKey)}::text[],
+      ${entries.map((entry) => entry.kind)}::text[],
+      ${entries.map((entry) => entry.day)}::date[],
+      ${entries.map((entry) => new Date(entry.atMs))}::timestamptz[],
+      ${entries.map((entry) => entry.eventId)}::bigint[],
+      ${entries.map((entry) => entry.corrects)}::text[])`)
+  const lines = entries.flatMap((entry, at) =>
+    entry.lines.map((line, index) => ({ ...line, index, day: entry.day, id: ids[at] })),
   )
   await tx.run(sql`
-    with entry as (
-      insert into ledger_transaction (idempotency_key, kind, day, at, event_id, corrects)
-      select * from unnest(
-        ${entries.map((entry) => entry.idempotencyKey)}::text[],
-        ${entries.map((entry) => entry.kind)}::text[],
-        ${entries.map((entry) => entry.day)}::date[],
-        ${entries.map((entry) => new Date(entry.atMs))}::timestamptz[],
-        ${entries.map((entry) => entry.eventId)}::bigint[],
-        ${entries.map((entry) => entry.corrects)}::text[])
-      returning transaction_id, idempotency_key
-    )
     insert into ledger_line
       (transaction_id, line, account, day, merch_id, pub_id, article_id, amount_micros)
-    select transaction_id, line, account, day, merch_id, pub_id, article_id, amount_micros
-    from unnest(
-      ${lines.map((line) => line.key)}::text[],
-      ${lines.map((line) => line.index)}::int[],
+    select * from unnest(
+      ${lines.map((line) => line.id)}::bigint[],
+      ${lines.map((line) => line.index)}::smallint[],
       ${lines.map((line) => line.account)}::text[],
       ${lines.map((line) => line.day)}::date[],
       ${lines.map((line) => line.merchId)}::int[],
       ${lines.map((line) => line.pubId)}::int[],
       ${lines.map((line) => line.articleId)}::int[],
-      ${lines.map((line) => line.amountMicros)}::bigint[]
-    ) as line (key, line, account, day, merch_id, pub_id, article_id, amount_micros)
-    join entry on entry.idempotency_key = line.key`)
+      ${lines.map((line) => line.amountMicros)}::bigint[])`)
 }
 
 export interface StoredLine {

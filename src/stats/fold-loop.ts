@@ -38,14 +38,14 @@ export class FoldLoop {
   readonly #stopping = new AbortController()
   readonly #dirty = new Set<number>()
   readonly #owned = new Set<number>()
-  #wake = new AbortController()
+  #wake: () => void = () => undefined
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: FoldLoopOptions) {
     this.#options = options
     options.log.onAppended((lane) => {
       this.#dirty.add(lane)
-      this.#wake.abort()
+      this.#wake()
     })
   }
 
@@ -55,7 +55,7 @@ export class FoldLoop {
 
   async close(): Promise<void> {
     this.#stopping.abort()
-    this.#wake.abort()
+    this.#wake()
     await this.#running
   }
 
@@ -97,8 +97,14 @@ export class FoldLoop {
   /** Waits for a hint, or for the next poll. */
   async #idle(): Promise<void> {
     if (this.#stopping.signal.aborted) return
-    this.#wake = new AbortController()
-    await sleep(POLL_MS, undefined, { signal: this.#wake.signal }).catch(() => undefined)
+    await new Promise<void>((resolve) => {
+      const poll = setTimeout(resolve, POLL_MS)
+      this.#wake = () => {
+        clearTimeout(poll)
+        resolve()
+      }
+    })
+    this.#wake = () => undefined
   }
 
   /** Takes every lane that no other worker holds. */

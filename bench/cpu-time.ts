@@ -1,0 +1,38 @@
+/**
+ * Processor time of a service and of its embedded PostgreSQL, from Linux' /proc: unlike a rate, it
+ * says the same on a machine that is busy with something else.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const TICKS_PER_SECOND = 100 // USER_HZ, the same on every Linux that Node runs on
+
+export interface CpuTime {
+  readonly node: number // seconds
+  readonly postgres: number
+}
+
+/** Null where there is no /proc. Processes that have ended since are not counted. */
+export function cpuTime({ pid, dataDir }: { pid: number; dataDir: string }): CpuTime | null {
+  if (process.platform !== 'linux') return null
+  const file = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')
+  const postmaster = Number(file.split('\n', 1)[0])
+  let postgres = 0
+  for (const name of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(name) ? readStat(name) : null
+    if (stat !== null && stat.parent === postmaster) postgres += stat.seconds
+  }
+  return { node: readStat(String(pid))?.seconds ?? 0, postgres }
+}
+
+function readStat(pid: string): { parent: number; seconds: number } | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The command, in brackets, may hold spaces: the numbers count from behind it.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number)
+    return { parent: parent ?? 0, seconds: ((user ?? 0) + (system ?? 0)) / TICKS_PER_SECOND }
+  } catch {
+    return null // It ended meanwhile.
+  }
+}

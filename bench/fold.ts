@@ -1,0 +1,110 @@
+/**
+ * How many clicks a second one worker judges, books and counts, beside the least that could be
+ * done with them: the same rows copied to another table, as many in a transaction.
+ *
+ *   node bench/fold.ts [clicks]
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '../src/config.ts'
+import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../src/events/event.ts'
+import { openPostgresEventLog, type PostgresEventLog } from '../src/events/event-log-postgres.ts'
+import { openStorage } from '../src/open-storage.ts'
+import { type IdSource, makeIdSource } from '../src/platform/ids.ts'
+import { makeLogger } from '../src/platform/log.ts'
+import { migrate } from '../src/platform/migrate.ts'
+import type { Database } from '../src/platform/postgres.ts'
+import { sql } from '../src/platform/sql.ts'
+import { FoldLoop, MONEY_LANES } from '../src/stats/fold-loop.ts'
+import { foldMoney } from '../src/stats/fold-money.ts'
+import { type CpuTime, cpuTime } from './cpu-time.ts'
+import { type BenchNetwork, makeBenchNetwork } from './network.ts'
+
+const LINKS = 20_000
+const MERCHANTS = 5
+const BATCH = 1_000 // what the fold takes at once
+const CLICKS = Number(process.argv[2] ?? 100_000)
+
+const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
+const storage = await openStorage(readConfig({ SOUK_DATA: dataDir }), {
+  applicationName: 'souk bench',
+  log: makeLogger({ level: 'error' }),
+})
+try {
+  const { db } = storage
+  await migrate(db.connection, join(import.meta.dirname, '../migrations'))
+  const network = await makeBenchNetwork(dataDir, LINKS)
+  const log = openPostgresEventLog(db.connection)
+  const ids = makeIdSource({ nodeId: 1, now: Date.now })
+  for (let at = 0; at < CLICKS; at += BATCH) {
+    await log.append(Array.from({ length: BATCH }, (_, place) => click(ids, network, at + place)))
+  }
+  const bare = await measured(() => copyRows(db))
+  const ours = await measured(() => fold(db, log))
+  await log.close()
+  console.log(
+    `${CLICKS.toLocaleString('en')} clicks, ${BATCH} a transaction\n` +
+      `  folded ${ours.text}\n  copied ${bare.text}\n  ratio  ${(ours.rate / bare.rate).toFixed(2)}`,
+  )
+} finally {
+  await storage.close()
+  await rm(dataDir, { recursive: true, force: true })
+}
+
+/** One worker over the money lane, from the first click to the last. */
+async function fold(db: Database, log: PostgresEventLog): Promise<void> {
+  const done = Promise.withResolvers<void>()
+  let folded = 0
+  const loop = new FoldLoop({
+    ...{ database: db, log, lanes: MONEY_LANES, fold: foldMoney, onError: done.reject },
+    onFolded: (_, events) => {
+      folded += events.length
+      if (folded >= CLICKS) done.resolve()
+    },
+  })
+  loop.start()
+  await done.promise
+  await loop.close()
+}
+
+async function copyRows(db: Database): Promise<void> {
+  await db.run(sql`create table bare_copy (like event)`)
+  const first = await db.row<{ seq: string }>(sql`select min(seq) as seq from event`)
+  for (let at = 0; at < CLICKS; at += BATCH) {
+    const from = Number(first?.seq ?? 0) + at
+    await db.run(sql`
+      insert into bare_copy select * from event
+      where lane = ${MONEY_LANE} and seq >= ${from} and seq < ${from + BATCH}`)
+  }
+}
+
+async function measured(work: () => Promise<void>): Promise<{ rate: number; text: string }> {
+  const before = cpuTime({ pid: process.pid, dataDir })
+  const start = performance.now()
+  await work()
+  const rate = CLICKS / ((performance.now() - start) / 1_000)
+  const text = `${Math.round(rate).toLocaleString('en').padStart(8)}/s${cpuSince(before)}`
+  return { rate, text }
+}
+
+function cpuSince(before: CpuTime | null): string {
+  const after = cpuTime({ pid: process.pid, dataDir })
+  if (before === null || after === null) return ''
+  const micros = (seconds: number) => `${((seconds / CLICKS) * 1e6).toFixed(1)} µs`
+  const [node, postgres] = [after.node - before.node, after.postgres - before.postgres]
+  return `  (processor: Node ${micros(node)} a click, PostgreSQL ${micros(postgres)})`
+}
+
+function click(ids: IdSource, { links, pubId }: BenchNetwork, at: number): LogEvent {
+  return newEvent({
+    ...{ id: ids.next(), atMs: Date.now(), lane: MONEY_LANE, type: EVENT_TYPE.click, pubId },
+    ...{ auctionId: links[at % LINKS] ?? '', merchId: 1 + (at % MERCHANTS), offerId: '5' },
+    ...{ campaignId: 1 + (at % MERCHANTS), model: MODEL.cpc, priceMicros: 400_000 },
+    ...{ sharePpm: 750_000, reservedMicros: 400_000, resultNumber: randomBytes(16) },
+    ...{ clickId: randomBytes(16), visitorKey: randomBytes(16), addressKey: randomBytes(16) },
+    ...{ resultAgeMs: 5_000, device: 1, uaFamily: 'Chrome', consent: 1 },
+    url: 'https://shop1.example/p/17',
+  })
+}
