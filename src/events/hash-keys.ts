@@ -68,7 +68,7 @@ export class HashKeys {
   hash(purpose: HashPurpose, value: string, nowMs: number): Buffer {
     const key = this.#keys.get(`${purpose}${epochOf(purpose, nowMs)}`)
     if (key === undefined) throw new Error(`no ${purpose} key for this period: refresh() first`)
-    // One call, a quarter of an Hmac object's cost. As good as one here: the key has a fixed length,
+    // One call, a quarter of an Hmac object's cost. As good as one here: the key's length is fixed,
     // and of a hash that is cut in half nobody can compute a longer text's.
     return sha('sha256', key + value, 'buffer').subarray(0, HASH_BYTES)
   }
