@@ -46,7 +46,8 @@ function largeCents(value: bigint): string {
   const rest = Number(magnitude % BigInt(MICROS_PER_CENT))
   let cents = magnitude / BigInt(MICROS_PER_CENT)
   if (isRoundedUp(rest, cents % 2n === 1n)) cents += 1n
-  return `${value < 0n ? '-' : ''}${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`
+  const sign = value < 0n && cents > 0n ? '-' : ''
+  return `${sign}${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`
 }
 
 function isRoundedUp(rest: number, isOdd: boolean): boolean {
