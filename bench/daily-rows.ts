@@ -25,7 +25,9 @@ import { keyOfUrl } from '../src/platform/url.ts'
 import type { Action } from '../test/traffic-replay.ts'
 import type { WorldFile } from '../test/traffic-world.ts'
 
-const KIT = new URL('../../shared/data/make-traffic.mjs', import.meta.url).pathname
+/** The data kit's traffic generator; it lies beside the repository. */
+export const TRAFFIC_GENERATOR = new URL('../../shared/data/make-traffic.mjs', import.meta.url)
+  .pathname
 const SAMPLE_SESSIONS = 5_000
 const DAY_FROM = '2026-03-02'
 const VIEWED_SHARE = 0.4 // of link impressions, that readers scroll to
@@ -93,7 +95,7 @@ async function readSample(days: number) {
   try {
     const options = ['--publishers', '1', '--days', String(days)]
     const sessions = ['--sessions', String(SAMPLE_SESSIONS)]
-    execFileSync(process.execPath, [KIT, '--out', folder, ...options, ...sessions])
+    execFileSync(process.execPath, [TRAFFIC_GENERATOR, '--out', folder, ...options, ...sessions])
     const world = JSON.parse(readFileSync(join(folder, 'world.json'), 'utf8')) as Sampled
     const lines = createInterface({
       input: createReadStream(join(folder, 'traffic.jsonl.gz')).pipe(createGunzip()),

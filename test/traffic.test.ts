@@ -5,7 +5,7 @@ import { kitPath } from './kit.ts'
 import { replayTraffic } from './traffic-replay.ts'
 import { assertEarnings, assertTruth } from './traffic-truth.ts'
 
-/** Three days of synthetic traffic, 27,000 actions; `bench/money.ts` plays a week's 320,000. */
+/** Three days of synthetic traffic, 27,000 actions; `bench/traffic.ts` plays a week's 320,000. */
 test('a recording played in full gives its own truth, and reconciles (data kit)', async (t) => {
   const folder = kitPath(t, 'traffic-sample')
   if (folder === null) return

@@ -1,0 +1,52 @@
+/**
+ * A week of the kit's traffic, some 320,000 actions, played through the whole service in full:
+ * counts against the recording's own truth, earnings against the prices of the receipts to the
+ * micro-dollar, then `souk reconcile`. Three minutes; `npm test` plays three days of it.
+ *
+ *   node bench/traffic.ts [--sessions 20000]
+ *
+ * Synthetic traffic, at the recorded times: in this process, because no wire sets the clock.
+ */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { reconcile } from '../src/ledger/reconcile.ts'
+import { sql } from '../src/platform/sql.ts'
+import { replayTraffic } from '../test/traffic-replay.ts'
+import { assertEarnings, assertTruth } from '../test/traffic-truth.ts'
+import { TRAFFIC_GENERATOR } from './daily-rows.ts'
+
+const { values } = parseArgs({ options: { sessions: { type: 'string', default: '20000' } } })
+
+await using stack = new AsyncDisposableStack()
+const folder = await mkdtemp(join(tmpdir(), 'souk-traffic-'))
+stack.defer(() => rm(folder, { recursive: true, force: true }))
+execFileSync(process.execPath, [TRAFFIC_GENERATOR, '--out', folder, '--sessions', values.sessions])
+
+const started = performance.now()
+const seconds = () => (performance.now() - started) / 1_000
+const scope = { after: (work: () => Promise<void>) => stack.defer(work) }
+const { node, actions } = await replayTraffic(scope, folder)
+const played = seconds()
+await assertTruth(node.database, folder)
+await assertEarnings(node.database)
+const { events, clicks, orders, differences } = await reconcile(node.database, {
+  from: null,
+  to: null,
+})
+assert.deepEqual(differences, [], 'reconcile finds no difference')
+const earned = await node.database.row<{ earnings: string; lines: string }>(sql`
+  select (select sum(earnings_micros) from stats_day) as earnings,
+    (select count(*) from ledger_line) as lines`)
+console.log(
+  `${actions.length.toLocaleString('en')} actions in ${played.toFixed(0)} s ` +
+    `(${Math.round(actions.length / played).toLocaleString('en')}/s, one at a time): ` +
+    `${events.toLocaleString('en')} events, ${clicks} clicks, ${orders} orders, ${earned?.lines} ledger lines`,
+)
+console.log(
+  `counts equal the recording’s truth; earnings of ${earned?.earnings} micro-dollars equal the ` +
+    `receipts’; reconcile finds no difference`,
+)
