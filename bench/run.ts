@@ -9,6 +9,10 @@ const BENCHMARKS = [
   'fold',
   'feed-import',
   'pacing',
+  'leases',
+  'small-budgets',
+  'prediction',
+  'click-logs',
   'statistics',
   'reconcile',
 ]

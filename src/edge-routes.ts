@@ -72,6 +72,8 @@ export function edgeRoutes(
     consentFor: (request, pubId) => edge.consentFor(request, pubId),
     append,
     reserve: (campaignId, micros, nowMs) => node.book.reserve(campaignId, micros, nowMs),
+    fund: (campaignId, micros) => node.fund(campaignId, micros),
+    noteClick: (campaignId, click) => node.book.recordClick(campaignId, click),
     release: (campaignId, leaseId, micros) => node.book.release(campaignId, leaseId, micros),
     findLanding: (merchId) => edge.market.merchants.get(merchId),
     isBlocked: (address) => blocklist.length > 0 && isInAny(address, blocklist),

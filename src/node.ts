@@ -13,7 +13,7 @@ import { Sealer } from './auction/seal.ts'
 import { type Config, knowsCountries, type SealingKey } from './config.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { LeaseBook } from './demand/lease.ts'
-import { startLeaseLoop } from './demand/lease-loop.ts'
+import { type LeaseLoop, startLeaseLoop } from './demand/lease-loop.ts'
 import type { NodeIdentity } from './demand/lease-store.ts'
 import { OutlookBook } from './demand/outlook.ts'
 import { PacingBook } from './demand/pacing-book.ts'
@@ -59,6 +59,8 @@ export interface Node {
   /** False once another process has this one's number: it must be replaced. */
   readonly isHeld: () => boolean
   readonly book: LeaseBook
+  /** Asks for a click that the node's own lease cannot pay. */
+  readonly fund: LeaseLoop['fund']
   readonly outlooks: OutlookBook
   readonly edge: Edge
   readonly destinations: Destinations
@@ -104,7 +106,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   opening.closers.add('geo', async () => geo.close())
   const outlooks = new OutlookBook()
   const parts = { database, metrics, book, outlooks, geo, claim: recording.claim }
-  const edge = await openEdge(config, opening, parts)
+  const { edge, fund } = await openEdge(config, opening, parts)
   const sealingKeys = await ownSealingKeys(config)
   return {
     config,
@@ -121,6 +123,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
     appender: recording.appender,
     isHeld: () => recording.claim.isHeld(),
     book,
+    fund,
     outlooks,
     edge,
     destinations: await openDestinations(config, opening),
@@ -220,7 +223,7 @@ async function openEdge(
   config: Config,
   opening: Opening,
   parts: Pick<Node, 'database' | 'metrics' | 'book' | 'outlooks' | 'geo'> & { claim: NodeClaim },
-): Promise<Edge> {
+): Promise<Pick<Node, 'edge' | 'fund'>> {
   const { now, closers } = opening
   const { database, metrics, book, outlooks, geo } = parts
   const onError = reporter(opening)
@@ -243,16 +246,16 @@ async function openEdge(
     onError: onError('edge'),
   })
   closers.add('edge', () => edge.close())
-  if (config.roles.has('edge')) {
-    const leases = startLeaseLoop({
-      ...{ book, db: database, identity: parts.claim, now, onError: onError('leases') },
-      onGrants: (grants) => pacing.noteSpent(grants, now()),
-    })
-    closers.add('leases', () => leases.close())
-    // Or the clicks of the first moment would find every budget exhausted.
-    await leases.firstTurn
-  }
-  return edge
+  // Without the role nobody clicks here.
+  if (!config.roles.has('edge')) return { edge, fund: async () => undefined }
+  const leases = startLeaseLoop({
+    ...{ book, db: database, identity: parts.claim, now, onError: onError('leases') },
+    onGrants: (grants) => pacing.noteSpent(grants, now()),
+  })
+  closers.add('leases', () => leases.close())
+  // Or the clicks of the first moment would find every budget exhausted.
+  await leases.firstTurn
+  return { edge, fund: leases.fund.bind(leases) }
 }
 
 async function openDestinations(config: Config, opening: Opening): Promise<Destinations> {

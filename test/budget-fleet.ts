@@ -233,6 +233,8 @@ export class Fleet {
     const leaseId = book.reserve(world.campaignId, micros, nowMs)
     if (leaseId === null) {
       this.#unfunded += 1
+      // The click asks for itself; it is gone before the answer comes, the next one finds it.
+      book.want(world.campaignId, micros, nowMs)
       return
     }
     const day = dayText(dayNumberOf(nowMs))

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { guardMicros, WinWindow } from './guard.ts'
+import { ClickAges, guardMicros, WinWindow } from './guard.ts'
 
 const MINUTE = 60_000
 
 test('the worked example keeps back $4.70: 200 wins at 3 %, $0.35 a click', () => {
-  const guard = guardMicros(200, { clickRate: 0.03, priceMicros: 350_000 })
+  const guard = guardMicros(
+    { expectedClicks: 6, openWins: 200 },
+    { clickRate: 0.03, priceMicros: 350_000 },
+  )
   // 2.10 + 1.97 + 0.63; the document rounds each term.
   assert(Math.abs(guard - 4_700_000) < 10_000, String(guard))
 })
@@ -14,18 +17,26 @@ test('the worked example keeps back $4.70: 200 wins at 3 %, $0.35 a click', () =
 test('with no win in flight nothing is kept back, and never more than all of them clicked', () => {
   fc.assert(
     fc.property(fc.nat(10_000), fc.double({ min: 0, max: 1, noNaN: true }), (wins, clickRate) => {
-      const guard = guardMicros(wins, { clickRate, priceMicros: 100 })
+      const inFlight = { expectedClicks: wins * clickRate, openWins: wins }
+      const guard = guardMicros(inFlight, { clickRate, priceMicros: 100 })
       assert(guard <= wins * 100)
       assert(guard >= Math.floor(wins * clickRate * 100))
     }),
   )
-  assert.equal(guardMicros(0, { clickRate: 0.03, priceMicros: 100 }), 0)
+  assert.equal(
+    guardMicros({ expectedClicks: 0, openWins: 0 }, { clickRate: 0.03, priceMicros: 100 }),
+    0,
+  )
 })
 
 test('the guard grows with the wins in flight', () => {
   fc.assert(
     fc.property(fc.nat(5_000), fc.nat(50), (wins, more) => {
-      const at = (count: number) => guardMicros(count, { clickRate: 0.05, priceMicros: 1_000 })
+      const at = (openWins: number) =>
+        guardMicros(
+          { expectedClicks: 0.05 * openWins, openWins },
+          { clickRate: 0.05, priceMicros: 1_000 },
+        )
       assert(at(wins + more) >= at(wins))
     }),
   )
@@ -64,4 +75,21 @@ test('the click rate starts at 3 % and follows what is seen', () => {
   for (let win = 0; win < 1_000; win++) window.countWin(MINUTE)
   for (let click = 0; click < 200; click++) window.countClick(MINUTE)
   assert(window.clickRate > 0.15 && window.clickRate < 0.2, String(window.clickRate))
+})
+
+test('an old win promises less, by the ages at which readers click', () => {
+  const ages = new ClickAges()
+  const window = new WinWindow()
+  for (let win = 0; win < 100; win++) window.countWin(100 * MINUTE)
+  const all = 100 * window.clickRate // Of a win of this minute any click may still come.
+  assert(Math.abs(window.expectedClicks(ages) - all) < 1e-9)
+  window.advance(115 * MINUTE)
+  // Before any click was seen they are taken to come evenly over the half hour.
+  const half = 50 * window.clickRate
+  assert(Math.abs(window.expectedClicks(ages) - half) < 1e-9)
+  for (let click = 0; click < 1_000; click++) ages.count(20_000)
+  assert(window.expectedClicks(ages) < 0.1, String(window.expectedClicks(ages)))
+  ages.count(-1)
+  ages.count(31 * MINUTE)
+  assert(ages.shareFrom(0) === 1 && ages.shareFrom(30) === 0)
 })

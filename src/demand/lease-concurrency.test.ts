@@ -58,21 +58,33 @@ class Node {
 
   /** A second: one statement, then readers. */
   async turn(nowMs: number): Promise<void> {
+    await this.#ask(nowMs)
+    for (let clicks = 0; clicks < 30; clicks++) {
+      const campaignId = 1 + Math.floor(this.#random() * CAMPAIGNS)
+      const amount = Math.ceil(this.#random() * PRICE)
+      const leaseId = await this.#reserve(campaignId, amount, nowMs)
+      if (leaseId === null) continue
+      this.spent.set(campaignId, (this.spent.get(campaignId) ?? 0) + amount)
+      const amounts = { reservedMicros: amount, paidMicros: amount }
+      this.#log.push({ click: { campaignId, day: DAY, leaseId: String(leaseId), ...amounts } })
+    }
+  }
+
+  /** As a click does it: from the lease, else by asking for itself. */
+  async #reserve(campaignId: number, amount: number, nowMs: number): Promise<number | null> {
+    const leaseId = this.#book.reserve(campaignId, amount, nowMs)
+    if (leaseId !== null || !this.#book.want(campaignId, amount, nowMs)) return leaseId
+    await this.#ask(nowMs)
+    return this.#book.reserve(campaignId, amount, nowMs)
+  }
+
+  async #ask(nowMs: number): Promise<void> {
     this.#requestNo += 1
     const requestNo = this.#requestNo
     const requests = this.#book.prepare(requestNo, nowMs)
     const grants = await requestLeases(this.#db, this.member, { requestNo, requests, nowMs })
     assert(grants !== null)
     this.#book.apply(requestNo, { requests, grants }, nowMs)
-    for (let clicks = 0; clicks < 30; clicks++) {
-      const campaignId = 1 + Math.floor(this.#random() * CAMPAIGNS)
-      const amount = Math.ceil(this.#random() * PRICE)
-      const leaseId = this.#book.reserve(campaignId, amount, nowMs)
-      if (leaseId === null) continue
-      this.spent.set(campaignId, (this.spent.get(campaignId) ?? 0) + amount)
-      const amounts = { reservedMicros: amount, paidMicros: amount }
-      this.#log.push({ click: { campaignId, day: DAY, leaseId: String(leaseId), ...amounts } })
-    }
   }
 
   /** Dies with nothing unwritten; the next process takes its number. */

@@ -62,6 +62,24 @@ test('a lease is refilled as it is spent, and what is spent in all is the budget
   assert.equal(budgetOk[0], 0)
 })
 
+test('clicks of a budget too small to share are paid from the account, wherever they come', async (t) => {
+  const { db, loop, reserve, budgetOk } = await makeLoop(t, 3 * PRICE)
+  // Another node lives: with parts of less than a click, nobody holds a lease worth having.
+  await db.run(sql`insert into node (node_id, host, pid, roles) values (2, 'there', 1, 'edge')`)
+  let paid = 0
+  for (let clicks = 0; clicks < 5; clicks++) {
+    if (reserve() === null) {
+      await loop.fund(1, PRICE)
+      if (reserve() === null) continue
+    }
+    paid += 1
+  }
+  assert.equal(paid, 3)
+  await until(() => budgetOk[0] === 0)
+  const [, day] = await listAccounts(db, { campaignId: 1, limitRows: 9 })
+  assert.equal(day?.escrow_micros, String(3 * PRICE))
+})
+
 test('a wall clock set back ends the leases; the next turn renews them', async (t) => {
   const { reserve, clock } = await makeLoop(t)
   clock.wallMs -= 3_600_000

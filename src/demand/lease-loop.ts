@@ -47,10 +47,10 @@ export class LeaseLoop {
   readonly #openedAccounts = new Set<string>()
   #openedDay = 0
   #timer: NodeJS.Timeout | null = null
-  #ticking: Promise<void>
+  #turn: Promise<void> // the last one begun
+  #nextTurn: Promise<void> | null = null // begins when it has ended
   #requestNo = 0
   #stuck = 0
-  #isAsking = false
   #isClosed = false
   #quietTicks = 0
   #clockOffsetMs: number
@@ -61,8 +61,9 @@ export class LeaseLoop {
     this.#monotonic = options.monotonic ?? (() => performance.now())
     this.#clockOffsetMs = options.now() - this.#monotonic()
     options.book.onThirsty(() => this.wake())
-    this.firstTurn = this.#tick()
-    this.#ticking = this.firstTurn
+    this.#turn = Promise.resolve()
+    this.#tick()
+    this.firstTurn = this.#nextTurn ?? this.#turn
   }
 
   /** Asks soon instead of at the next turn: new campaigns, changed budgets, a dry lease. */
@@ -73,12 +74,23 @@ export class LeaseLoop {
   }
 
   /**
+   * Asks for a click that waits and that this node's lease cannot pay: budgets of a few clicks are
+   * kept by the database for whichever node a click arrives at. Resolves when `reserve` may be
+   * tried again, at once where asking would be in vain; never rejects.
+   */
+  async fund(campaignId: number, amountMicros: number): Promise<void> {
+    const { book, now } = this.#options
+    if (this.#isClosed || !book.want(campaignId, amountMicros, now())) return
+    await this.#take()
+  }
+
+  /**
    * Stops asking and spending. The node's last word (`leaseCloseBody`) is to be appended to the
    * money lane after this, once every click reserved before it is in the log.
    */
   async close(): Promise<void> {
     this.#stop()
-    await this.#ticking
+    await (this.#nextTurn ?? this.#turn)
   }
 
   #stop(): void {
@@ -91,23 +103,32 @@ export class LeaseLoop {
   #schedule(delayMs: number): void {
     if (this.#isClosed) return
     if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      this.#ticking = this.#tick()
-    }, delayMs)
+    this.#timer = setTimeout(() => this.#tick(), delayMs)
     this.#timer.unref()
   }
 
-  async #tick(): Promise<void> {
+  #tick(): void {
     this.#schedule(TICK_MS)
     this.#checkClock()
-    if (this.#isAsking || this.#stuck >= STUCK_MAX) return
-    this.#isAsking = true
+    void this.#take()
+  }
+
+  /** One turn at a time; who comes meanwhile shares the next one. */
+  #take(): Promise<void> {
+    this.#nextTurn ??= this.#turn.then(() => {
+      this.#nextTurn = null
+      this.#turn = this.#runTurn()
+      return this.#turn
+    })
+    return this.#nextTurn
+  }
+
+  async #runTurn(): Promise<void> {
+    if (this.#isClosed || this.#stuck >= STUCK_MAX) return
     try {
       await this.#ask()
     } catch (error) {
       this.#options.onError(error)
-    } finally {
-      this.#isAsking = false
     }
   }
 

@@ -54,6 +54,9 @@ function wish(changes: Partial<LeaseRequest> = {}): LeaseRequest {
     wantMicros: 50 * PRICE,
     priceMaxMicros: PRICE,
     isFinal: false,
+    urgentMicros: 0,
+    expectedClicks: 0,
+    openWins: 0,
     ...changes,
   }
 }
@@ -87,32 +90,51 @@ test('a lease is taken from both accounts of its campaign at once', async (t) =>
   assert.equal(day?.escrow_micros, String(30 * PRICE))
 })
 
-test('with several nodes each gets a part, and the tail goes to one of them', async (t) => {
+test('with several nodes each gets a part, and what is too little for parts stays in the account', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
   assert.equal((await ask(db, 2, 1))?.grantedMicros, 40 * PRICE)
   // Node 2 hears of node 1 and gives back what exceeds its part.
-  const first = await ask(db, 1, 1)
-  assert.equal(first, null)
+  assert.equal((await ask(db, 1, 1))?.grantedMicros, 0)
   const kept = wish({ leaseId: 1, holdMicros: 10 * PRICE })
   assert.equal((await ask(db, 2, 2, [kept]))?.grantedMicros, 10 * PRICE)
   assert.equal((await ask(db, 1, 2))?.grantedMicros, Math.floor((30 * PRICE) / 4))
 
-  // A click and a half left for two living nodes: both go on asking, one and the same gets it.
-  const tail = await makeWorld(t, [{ daily: 1.5 * PRICE, total: null }], 2)
-  for (const nodeId of [1, 2]) await ask(tail, nodeId, 1, [wish({ wantMicros: 0 })])
-  const granted = new Map([
-    [1, 0],
-    [2, 0],
-  ])
-  for (const requestNo of [2, 3, 4]) {
-    for (const nodeId of [1, 2]) {
-      const grant = await ask(tail, nodeId, requestNo)
-      granted.set(nodeId, grant?.grantedMicros ?? 0)
-    }
+  // Three clicks and a half left for two living nodes: a lease of less than a click serves nobody.
+  const tail = await makeWorld(t, [{ daily: 3.5 * PRICE, total: null }], 2)
+  const held = new Map<number, { leaseId: number; spentMicros: number }>()
+  for (const nodeId of [1, 2]) {
+    const grant = await ask(tail, nodeId, 1)
+    if (nodeId === 1) await ask(tail, 1, 2, [wish({ leaseId: grant?.leaseId ?? 0, wantMicros: 0 })])
+    held.set(nodeId, { leaseId: grant?.leaseId ?? 0, spentMicros: 0 })
   }
+  for (const [nodeId, lease] of held) {
+    assert.equal((await ask(tail, nodeId, 3, [wish(lease)]))?.grantedMicros, 0)
+  }
+  // A click that waits gets its price wherever it arrives, until nothing is left.
+  const isPaid: boolean[] = []
+  for (const [index, nodeId] of [1, 2, 2, 1].entries()) {
+    const { leaseId = 0, spentMicros = 0 } = held.get(nodeId) ?? {}
+    const wantMicros = spentMicros + PRICE
+    const amounts = { spentMicros, holdMicros: spentMicros, wantMicros, urgentMicros: PRICE }
+    const grant = await ask(tail, nodeId, 4 + index, [wish({ leaseId, ...amounts })])
+    isPaid.push(grant?.grantedMicros === wantMicros)
+    if (isPaid.at(-1)) held.set(nodeId, { leaseId, spentMicros: wantMicros })
+  }
+  assert.deepEqual(isPaid, [true, true, true, false])
+})
+
+test('a node hears what is left elsewhere, and what the wins of others may still bring', async (t) => {
+  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 3)
+  for (const nodeId of [1, 2, 3]) await ask(db, nodeId, 1, [wish({ wantMicros: 0 })])
+  const told = { spentMicros: 0, expectedClicks: 1.5, openWins: 50, wantMicros: 5 * PRICE }
+  const two = await ask(db, 2, 2, [wish(told)])
+  const spent = { spentMicros: PRICE, holdMicros: 5 * PRICE }
+  await ask(db, 2, 3, [wish({ ...told, ...spent, leaseId: two?.leaseId ?? 0 })])
+  await ask(db, 3, 2, [wish({ wantMicros: 0, expectedClicks: 0.5, openWins: 7 })])
+  const one = await ask(db, 1, 2, [wish({ wantMicros: 3 * PRICE })])
   assert.deepEqual(
-    [...granted.values()].sort((left, right) => left - right),
-    [0, 1.5 * PRICE],
+    [one?.elsewhereMicros, one?.expectedElsewhere, one?.openElsewhere],
+    [36 * PRICE, 2, 57], // 40 less 1 spent by node 2, less the 3 of its own.
   )
 })
 

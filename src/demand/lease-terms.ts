@@ -8,6 +8,7 @@
  */
 import assert from 'node:assert/strict'
 import { utcDay } from '../platform/timestamp.ts'
+import type { InFlight } from './guard.ts'
 
 /** How long a lease may be spent without a word from the database (economics 2.2). */
 export const LEASE_TTL_MS = 30_000
@@ -17,6 +18,8 @@ export const LEASE_SKEW_MS = 2_000
 const RENEW_BELOW_MS = 12_000
 /** A campaign that gets nothing more asks this seldom, or exhausted ones would crowd the batch. */
 const RETRY_DRY_MS = 2_000
+/** A click that could not be paid from what is left anywhere is not asked about again so soon. */
+const RETRY_URGENT_MS = 1_000
 /** Tomorrow's leases are fetched this long before midnight, so the day turns without a gap. */
 const AHEAD_OF_MIDNIGHT_MS = 20_000
 /** Lease over the spending expected in one lease time (economics 2.2). */
@@ -39,6 +42,10 @@ export interface LeaseRequest {
   readonly wantMicros: number // the grant hoped for, >= hold
   readonly priceMaxMicros: number
   readonly isFinal: boolean // the day is over: spent is all there will ever be
+  /** For a click that waits: granted even where too little is left to share. */
+  readonly urgentMicros: number
+  readonly expectedClicks: number // of this node's wins in flight
+  readonly openWins: number
 }
 
 /** The database's answer to one request. */
@@ -48,6 +55,10 @@ export interface LeaseGrant {
   readonly leaseId: number
   readonly grantedMicros: number // in all, since the lease was made
   readonly fairMicros: number // what this node may hold unspent, all live nodes considered
+  /** Unspent and outside this lease: in nobody's or in other nodes'; what their wins may bring. */
+  readonly elsewhereMicros: number
+  readonly expectedElsewhere: number
+  readonly openElsewhere: number
 }
 
 /** A lease as its node knows it. Mutable: the book spends it. */
@@ -58,8 +69,13 @@ export interface HeldLease {
   bookedMicros: number // what the database was last known to have set aside for it
   spentMicros: number
   fairMicros: number
+  elsewhereMicros: number
+  expectedElsewhere: number
+  openElsewhere: number
   usableUntilMs: number
   retryAtMs: number
+  urgentMicros: number // wanted for clicks that wait
+  urgentFromMs: number // not before this: the database had nothing
 }
 
 /** What a campaign's leases are to serve. */
@@ -68,7 +84,8 @@ export interface LeaseNeeds {
   readonly priceMaxMicros: number
   readonly isWanted: boolean // false: hand everything in
   readonly microsPerMs: number // recent spending of this node
-  readonly guardMicros: number // promised to wins in flight
+  readonly guardMicros: number // promised to wins in flight, of all nodes
+  readonly inFlight: InFlight // of this node
   readonly nowMs: number
 }
 
@@ -115,7 +132,10 @@ export function requestsOf(leases: HeldLease[], needs: LeaseNeeds): LeaseRequest
       wantMicros: terms.wantMicros,
       priceMaxMicros: needs.priceMaxMicros,
       isFinal,
+      urgentMicros: isLeaving ? 0 : lease.urgentMicros,
+      ...needs.inFlight,
     })
+    lease.urgentMicros = 0
   }
   return requests
 }
@@ -135,6 +155,7 @@ export function applyGrant(
     // stay known: were it to come back, what was spent of it must not be spent again.
     lease.grantedMicros = lease.spentMicros
     lease.fairMicros = 0
+    lease.elsewhereMicros = 0
     lease.usableUntilMs = 0
     lease.retryAtMs = nowMs + RETRY_DRY_MS
     return leases
@@ -147,6 +168,12 @@ export function applyGrant(
   lease.grantedMicros = grant.grantedMicros
   lease.bookedMicros = grant.grantedMicros
   lease.fairMicros = Math.max(0, grant.fairMicros - (lease.spentMicros - spentBefore))
+  lease.elsewhereMicros = grant.elsewhereMicros
+  lease.expectedElsewhere = grant.expectedElsewhere
+  lease.openElsewhere = grant.openElsewhere
+  if (grant.grantedMicros < spentBefore + request.urgentMicros) {
+    lease.urgentFromMs = nowMs + RETRY_URGENT_MS
+  }
   lease.usableUntilMs = sentAtMs + LEASE_TTL_MS - LEASE_SKEW_MS
   lease.retryAtMs = grant.grantedMicros < request.wantMicros ? nowMs + RETRY_DRY_MS : 0
   return leases
@@ -161,8 +188,13 @@ function openDay(leases: HeldLease[], dayNumber: number): void {
     bookedMicros: 0,
     spentMicros: 0,
     fairMicros: 0,
+    elsewhereMicros: 0,
+    expectedElsewhere: 0,
+    openElsewhere: 0,
     usableUntilMs: 0,
     retryAtMs: 0,
+    urgentMicros: 0,
+    urgentFromMs: 0,
   })
 }
 
@@ -193,14 +225,16 @@ function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
     BURST_CLICKS * priceMaxMicros,
     guardMicros + priceMaxMicros,
   )
-  // Beyond its fair part a node keeps only what wins in flight may claim.
-  const keep = Math.min(need, Math.max(lease.fairMicros, guardMicros))
+  // Beyond its fair part a node keeps nothing: a click that then finds too little asks for itself.
+  const keep = Math.min(need, lease.fairMicros)
   const renewBelowMs = RENEW_BELOW_MS + (campaignId % RENEW_SPREAD_SECONDS) * 1000
   const isSurplus = lease.leaseId !== 0 && unspent > SURPLUS_FACTOR * keep
   const isDry = unspent < guardMicros + priceMaxMicros
   const isLow = unspent < need / 2 && (isDry || lease.fairMicros > unspent)
   const isOld = lease.usableUntilMs - nowMs < renewBelowMs
-  if (!isSurplus && !((isLow || isOld) && nowMs >= lease.retryAtMs)) return null
-  const hold = lease.spentMicros + Math.min(unspent, keep)
-  return { holdMicros: hold, wantMicros: Math.max(hold, lease.spentMicros + need) }
+  const isUrgent = lease.urgentMicros > 0
+  if (!isUrgent && !isSurplus && !((isLow || isOld) && nowMs >= lease.retryAtMs)) return null
+  const hold = lease.spentMicros + (isUrgent ? unspent : Math.min(unspent, keep))
+  const want = lease.spentMicros + Math.max(need, lease.urgentMicros)
+  return { holdMicros: hold, wantMicros: Math.max(hold, want) }
 }

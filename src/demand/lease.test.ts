@@ -22,6 +22,8 @@ const CAMPAIGN = {
   budgetVersion: '1',
 }
 
+const NOTHING_ELSEWHERE = { elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0 }
+
 function makeBook(nowMs = NOON, campaign = CAMPAIGN) {
   const budgetOk = new Uint8Array(1)
   const book = new LeaseBook()
@@ -32,7 +34,10 @@ function makeBook(nowMs = NOON, campaign = CAMPAIGN) {
 /** Answers like a database with plenty: every wish is granted, and more could be had. */
 function grantOf(request: LeaseRequest, grantedMicros = request.wantMicros): LeaseGrant {
   const { campaignId, day } = request
-  return { campaignId, day, leaseId: 11, grantedMicros, fairMicros: grantedMicros }
+  return {
+    ...{ campaignId, day, leaseId: 11, grantedMicros, fairMicros: grantedMicros },
+    ...NOTHING_ELSEWHERE,
+  }
 }
 
 function makeFundedBook(grantedMicros: number, nowMs = NOON) {
@@ -144,6 +149,9 @@ test('each UTC day has its own lease, fetched before midnight; the old one is ha
       wantMicros: 2 * PRICE,
       priceMaxMicros: 0,
       isFinal: true,
+      urgentMicros: 0,
+      expectedClicks: 0,
+      openWins: 0,
     },
   )
   // A clock that steps back into the day just ended finds nothing left to spend there.
@@ -231,7 +239,8 @@ test('whatever is granted, held and asked for, requests never promise more than 
           const extra = Math.floor((request.wantMicros - request.holdMicros) * generosity)
           const grantedMicros = (isKnown ? request.holdMicros : 0) + extra
           const { campaignId, day } = request
-          const grant = { campaignId, day, leaseId, grantedMicros, fairMicros: extra }
+          const amounts = { grantedMicros, fairMicros: extra, ...NOTHING_ELSEWHERE }
+          const grant = { campaignId, day, leaseId, ...amounts }
           booked.set(day, grant)
           return grant
         })

@@ -12,7 +12,7 @@
  * - what is given back is first taken off the local grant, then told: `LeaseRequest.holdMicros`.
  */
 import assert from 'node:assert/strict'
-import { guardMicros, WinWindow } from './guard.ts'
+import { ClickAges, guardMicros, type InFlight, WinWindow } from './guard.ts'
 import type { HeldLease, LeaseGrant, LeaseRequest } from './lease-terms.ts'
 import { applyGrant, dayNumberOf, requestsOf } from './lease-terms.ts'
 
@@ -43,7 +43,8 @@ interface Slot {
   isWanted: boolean // false once the campaign left the snapshot
   isOverCap: boolean // CPA and EPP: expected orders use up the budget (economics 2.3)
   readonly window: WinWindow
-  guardMicros: number
+  inFlight: InFlight // of this node
+  guardMicros: number // for the wins of all nodes
   microsPerMs: number
   spentSinceTick: number
   fundedShare: number | null // null until the database has been asked once
@@ -52,6 +53,7 @@ interface Slot {
 
 export class LeaseBook {
   readonly #slots = new Map<number, Slot>()
+  readonly #ages = new ClickAges()
   #budgetOk: Uint8Array = new Uint8Array(0)
   #tickedAtMs = 0
   #lastSent = 0
@@ -105,7 +107,6 @@ export class LeaseBook {
   reserve(campaignId: number, amountMicros: number, nowMs: number): number | null {
     const slot = this.#slots.get(campaignId)
     if (slot === undefined) return null
-    slot.window.countClick(nowMs)
     if (!slot.campaign.isCapped) return UNCAPPED_LEASE
     const lease = leaseOfDay(slot, nowMs)
     if (lease === null || nowMs >= lease.usableUntilMs) return null
@@ -130,13 +131,32 @@ export class LeaseBook {
     }
   }
 
+  /**
+   * Notes that a click waits for `amountMicros` that this node does not hold. False: asking the
+   * database now would be in vain, it had nothing or has not answered for some time.
+   */
+  want(campaignId: number, amountMicros: number, nowMs: number): boolean {
+    const slot = this.#slots.get(campaignId)
+    const lease = slot === undefined ? null : leaseOfDay(slot, nowMs)
+    if (!slot?.campaign.isCapped || lease === null) return false
+    if (nowMs >= lease.usableUntilMs || nowMs < lease.urgentFromMs) return false
+    lease.urgentMicros += amountMicros
+    return true
+  }
+
+  /** Counts a click on a result that a page was given, `ageMs` after its auction. */
+  recordClick(campaignId: number, { nowMs, ageMs }: { nowMs: number; ageMs: number }): void {
+    this.#ages.count(ageMs)
+    this.#slots.get(campaignId)?.window.countClick(nowMs)
+  }
+
   /** Counts a result handed out to a page: its click may come within half an hour. */
   recordWin(campaignId: number, nowMs: number): void {
     const slot = this.#slots.get(campaignId)
     if (slot === undefined) return
     slot.window.countWin(nowMs)
     if (!slot.campaign.isCapped) return
-    refreshGuard(slot, nowMs)
+    this.#refreshGuard(slot, nowMs)
     this.#publish(slot, nowMs)
   }
 
@@ -159,7 +179,7 @@ export class LeaseBook {
     const requests: LeaseRequest[] = []
     for (const slot of this.#slots.values()) {
       updateRate(slot, elapsedMs)
-      refreshGuard(slot, nowMs)
+      this.#refreshGuard(slot, nowMs)
       requests.push(
         ...requestsOf(slot.leases, {
           campaignId: slot.campaign.campaignId,
@@ -167,6 +187,7 @@ export class LeaseBook {
           isWanted: slot.isWanted && slot.campaign.isCapped,
           microsPerMs: slot.microsPerMs,
           guardMicros: slot.guardMicros,
+          inFlight: slot.inFlight,
           nowMs,
         }),
       )
@@ -194,6 +215,7 @@ export class LeaseBook {
       if (slot === undefined) continue
       const grant = grants.get(leaseKey(request)) ?? null
       slot.leases = applyGrant(slot.leases, request, grant, { sentAtMs: this.#sentAtMs, nowMs })
+      this.#refreshGuard(slot, nowMs)
       const isFunded = this.#publish(slot, nowMs)
       slot.fundedShare ??= isFunded
     }
@@ -225,6 +247,19 @@ export class LeaseBook {
     return this.#slots.get(campaignId)?.fundedShare ?? null
   }
 
+  #refreshGuard(slot: Slot, nowMs: number): void {
+    const { window, campaign } = slot
+    window.advance(nowMs)
+    const { openWins, clickRate } = window
+    slot.inFlight = { expectedClicks: window.expectedClicks(this.#ages), openWins }
+    const lease = leaseOfDay(slot, nowMs)
+    const ofAll = {
+      expectedClicks: slot.inFlight.expectedClicks + (lease?.expectedElsewhere ?? 0),
+      openWins: openWins + (lease?.openElsewhere ?? 0),
+    }
+    slot.guardMicros = guardMicros(ofAll, { clickRate, priceMicros: campaign.priceMaxMicros })
+  }
+
   #noteThirst(lease: HeldLease, leftMicros: number): void {
     if (lease.fairMicros <= leftMicros || this.#isThirsty) return
     lease.retryAtMs = 0
@@ -237,7 +272,7 @@ export class LeaseBook {
     this.#onThirsty()
   }
 
-  /** Says whether another win could be paid: `leaseRemaining + refillable >= U + p_max` (2.3). */
+  /** Says whether another win could be paid: `remaining anywhere >= U + p_max` (2.3). */
   #publish(slot: Slot, nowMs: number): 0 | 1 {
     const { index, isCapped, priceMaxMicros } = slot.campaign
     const isFunded = !isCapped || fundableMicros(slot, nowMs) >= slot.guardMicros + priceMaxMicros
@@ -253,6 +288,7 @@ function newSlot(campaign: BudgetedCampaign): Slot {
     isWanted: true,
     isOverCap: false,
     window: new WinWindow(),
+    inFlight: { expectedClicks: 0, openWins: 0 },
     guardMicros: 0,
     microsPerMs: 0,
     spentSinceTick: 0,
@@ -273,19 +309,11 @@ function leaseOfDay(slot: Slot, nowMs: number): HeldLease | null {
   return null
 }
 
-/** What is held and what could still be had; `fair` counts what is held already. */
+/** What is left of the budget, wherever it is: a click may arrive at any node and ask for it. */
 function fundableMicros(slot: Slot, nowMs: number): number {
   const lease = leaseOfDay(slot, nowMs)
   if (lease === null || nowMs >= lease.usableUntilMs) return 0
-  return Math.max(lease.grantedMicros - lease.spentMicros, lease.fairMicros)
-}
-
-function refreshGuard(slot: Slot, nowMs: number): void {
-  slot.window.advance(nowMs)
-  slot.guardMicros = guardMicros(slot.window.openWins, {
-    clickRate: slot.window.clickRate,
-    priceMicros: slot.campaign.priceMaxMicros,
-  })
+  return lease.grantedMicros - lease.spentMicros + lease.elsewhereMicros
 }
 
 function updateRate(slot: Slot, elapsedMs: number): void {

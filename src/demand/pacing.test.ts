@@ -12,6 +12,7 @@ import {
   shrinkShape,
 } from './traffic-curve.ts'
 
+const NOTHING_ELSEWHERE = { elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0 }
 const unit = fc.double({ min: 0, max: 1, noNaN: true })
 const money = fc.integer({ min: 0, max: 1e10 })
 const measure = fc.record({
@@ -125,7 +126,13 @@ test('the book paces daily budgets only, and once a minute', () => {
   const start = Date.parse('2026-04-13T01:00:00Z')
   book.step(start)
   const spend = (settled: number, nowMs: number) => {
-    const lease = { leaseId: 1, grantedMicros: 0, fairMicros: 0, daySettledMicros: settled }
+    const lease = {
+      leaseId: 1,
+      grantedMicros: 0,
+      fairMicros: 0,
+      daySettledMicros: settled,
+      ...NOTHING_ELSEWHERE,
+    }
     book.noteSpent(
       [1, 2].map((campaignId) => ({ ...lease, campaignId, day: '2026-04-13' })),
       nowMs,

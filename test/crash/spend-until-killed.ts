@@ -35,14 +35,18 @@ await reading
 await app.close()
 await node.close()
 
-async function read({ book, appender, ids, edge, now }: Node): Promise<void> {
+async function read({ book, fund, appender, ids, edge, now }: Node): Promise<void> {
   while (!stopping.signal.aborted) {
     await sleep(PAUSE_MS)
     const campaignId = campaignIds[Math.floor(Math.random() * campaignIds.length)] ?? 0
     const bid = Number(edge.market.campaigns.get(campaignId)?.bid_micros ?? 1)
     const priceMicros = Math.ceil(bid * (0.5 + Math.random() / 2))
     const atMs = now()
-    const leaseId = book.reserve(campaignId, priceMicros, atMs)
+    let leaseId = book.reserve(campaignId, priceMicros, atMs)
+    if (leaseId === null) {
+      await fund(campaignId, priceMicros)
+      leaseId = book.reserve(campaignId, priceMicros, atMs)
+    }
     if (leaseId === null) continue
     const event = newEvent({
       ...{ id: ids.next(), atMs, lane: MONEY_LANE, type: EVENT_TYPE.click },
