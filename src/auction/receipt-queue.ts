@@ -106,7 +106,7 @@ export async function insertReceipts(
           from stdin (format binary)`,
         ),
       )
-      await pipeline([COPY_HEAD, ...receipts.map(toCopyRow), COPY_END], copy)
+      await pipeline([copyData(receipts)], copy)
     })
     reserved.release()
   } catch (error) {
@@ -123,15 +123,27 @@ const COLUMNS = 6
 /** Of everything but `packed`: the count, six lengths, 16 + 8 + 4 + 8 + 4 bytes. */
 const FIXED_BYTES = 2 + COLUMNS * 4 + 40
 
-function toCopyRow({ resultNumber, atMs, pubId, auctionId, merchId, packed }: Receipt): Buffer {
-  const row = Buffer.allocUnsafe(FIXED_BYTES + packed.length)
-  let at = row.writeInt16BE(COLUMNS, 0)
-  at = row.writeInt32BE(16, at)
-  at += resultNumber.copy(row, at)
-  at = row.writeBigInt64BE(BigInt(atMs - EPOCH_MS) * 1000n, row.writeInt32BE(8, at))
-  at = row.writeInt32BE(pubId, row.writeInt32BE(4, at))
-  at = row.writeBigInt64BE(BigInt(auctionId), row.writeInt32BE(8, at))
-  at = row.writeInt32BE(merchId, row.writeInt32BE(4, at))
-  packed.copy(row, row.writeInt32BE(packed.length, at))
-  return row
+/** All rows in one buffer: as a thousand small ones they cost each auction 2 µs on their way. */
+function copyData(receipts: readonly Receipt[]): Buffer {
+  const packedBytes = receipts.reduce((sum, { packed }) => sum + packed.length, 0)
+  const bytes = receipts.length * FIXED_BYTES + packedBytes + COPY_HEAD.length + COPY_END.length
+  const data = Buffer.allocUnsafe(bytes)
+  let at = COPY_HEAD.copy(data)
+  for (const receipt of receipts) at = writeCopyRow(data, receipt, at)
+  COPY_END.copy(data, at)
+  return data
+}
+
+/** Returns where the next row begins. */
+function writeCopyRow(data: Buffer, receipt: Receipt, start: number): number {
+  const { resultNumber, atMs, pubId, auctionId, merchId, packed } = receipt
+  let at = data.writeInt16BE(COLUMNS, start)
+  at = data.writeInt32BE(16, at)
+  at += resultNumber.copy(data, at)
+  at = data.writeBigInt64BE(BigInt(atMs - EPOCH_MS) * 1000n, data.writeInt32BE(8, at))
+  at = data.writeInt32BE(pubId, data.writeInt32BE(4, at))
+  at = data.writeBigInt64BE(BigInt(auctionId), data.writeInt32BE(8, at))
+  at = data.writeInt32BE(merchId, data.writeInt32BE(4, at))
+  at = data.writeInt32BE(packed.length, at)
+  return at + packed.copy(data, at)
 }
