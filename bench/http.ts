@@ -26,6 +26,8 @@ const { values } = parseArgs({
   options: { seconds: { type: 'string', default: '4' }, only: { type: 'string', default: '' } },
 })
 const SECONDS = Number(values.seconds)
+/** More than a round answers: no request is sent twice, so no auction is answered from memory. */
+const REQUESTS = SECONDS * 40_000
 
 interface Scenario {
   readonly name: string
@@ -51,7 +53,7 @@ try {
     headers,
   })
   const scenarios: Scenario[] = [
-    { name: 'auction', goal: 0.5, requests: async () => links.map(auctionOf) },
+    { name: 'auction', goal: 0.5, requests: async () => many(links).map(auctionOf) },
     {
       name: 'redirect',
       goal: 0.35,
@@ -65,7 +67,7 @@ try {
       name: 'event',
       goal: 0.3,
       requests: async () =>
-        links.map(() => ({
+        many(links).map(() => ({
           method: 'POST' as const,
           path: '/api/v1/events/impressions/page_impression/',
           headers: { ...headers, 'content-type': 'application/json' },
@@ -130,6 +132,11 @@ async function compare({ name, goal, requests }: Scenario): Promise<void> {
       `          processor time of an answer, each round: ${cpu.join(' · ')}`,
   )
   if (ratio < goal) process.exitCode = 1
+}
+
+/** As many as a round may ask for, all links in turn. */
+function many(links: readonly string[]): string[] {
+  return Array.from({ length: REQUESTS }, (_, at) => links[at % links.length] ?? '')
 }
 
 function serviceCpu(): CpuTime | null {
