@@ -1,4 +1,5 @@
 /** What `souk doctor` asks the database. */
+import { DEAD_AFTER_SECONDS } from '../platform/node-registry.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -34,4 +35,15 @@ export function listLanesBehind(db: Db): Promise<{ lane: number; waiting_since: 
     ) as first
     order by lane.lane
   `)
+}
+
+/** Whether any server lives, by its heartbeat; a command is none. */
+export async function isAnyServerAlive(db: Db): Promise<boolean> {
+  const row = await db.row<{ is_alive: boolean }>(sql`
+    select exists (
+      select from node
+      where roles <> 'command'
+        and heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS})
+    ) as is_alive`)
+  return row?.is_alive ?? false
 }

@@ -1,13 +1,13 @@
 /** `souk doctor`: is all in place that the service stands on? Each check says what it saw. */
 import { constants } from 'node:fs'
 import { access, readdir, stat, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { LEASE_SKEW_MS } from '../demand/lease-terms.ts'
 import { MIGRATIONS_FOLDER } from '../open-storage.ts'
 import { migrationNumbers, readVersion } from '../platform/migrate.ts'
 import type { Database } from '../platform/postgres.ts'
 import type { CommandContext } from './command.ts'
-import { listLanesBehind, readServerFacts } from './doctor-store.ts'
+import { isAnyServerAlive, listLanesBehind, readServerFacts } from './doctor-store.ts'
 
 export interface Check {
   readonly name: string
@@ -88,16 +88,34 @@ async function checkLag(db: Database, now: Date): Promise<Finding> {
   const ageMs = Math.max(0, now.getTime() - oldest)
   const detail = `${behind.length} lanes behind, the oldest event waits for ${ageMs} ms`
   if (ageMs <= LAG_MAX_MS) return { ok: true, detail }
+  // A stopped server's last words wait for the next start.
+  if (!(await isAnyServerAlive(db))) return { ok: true, detail: `${detail}: no server runs` }
   return { ok: false, detail: `${detail}: does a process with the role worker run?` }
 }
 
 async function checkDisk(dataDir: string): Promise<Finding> {
-  await access(dataDir, constants.W_OK)
-  const { bavail, bsize } = await statfs(dataDir)
+  const folder = await existing(dataDir)
+  await access(folder, constants.W_OK)
+  const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const detail = `${(free / GIB).toFixed(1)} GiB free at ${dataDir}`
   if (free >= DISK_FREE_MIN) return { ok: true, detail }
   return { ok: false, detail: `${detail}: needs at least ${DISK_FREE_MIN / GIB} GiB` }
+}
+
+/** The folder itself, or before the first start where it will be made. */
+async function existing(folder: string): Promise<string> {
+  try {
+    await readdir(folder)
+    return folder
+  } catch (error) {
+    if (!isGone(error) || dirname(folder) === folder) throw error
+    return existing(dirname(folder))
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT'
 }
 
 /** What waits is drained by any running server; what was set aside waits for a person. */
@@ -132,7 +150,6 @@ interface FileFacts {
 
 /** Files below a folder; none when it does not exist, or when they vanish meanwhile. */
 async function filesBelow(folder: string): Promise<FileFacts[]> {
-  const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true })
     const paths = entries

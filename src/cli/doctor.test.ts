@@ -1,0 +1,115 @@
+/** `souk doctor`: each check fails when what it looks at is wrong, and says what to do. */
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { MoneyEvents } from '../../test/money-events.ts'
+import { scopeOf } from '../../test/scope.ts'
+import { readConfig } from '../config.ts'
+import { claimNode } from '../platform/node-registry.ts'
+import { sql } from '../platform/sql.ts'
+import { doctorCommand } from './doctor.ts'
+
+const SECOND_MS = 1_000
+
+async function makePatient(t: TestContext) {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  const dataDir = await mkdtemp(join(tmpdir(), 'doctor '))
+  scope.after(() => rm(dataDir, { recursive: true, force: true }))
+  const now = { ms: Date.now() }
+  const context = {
+    config: readConfig({ SOUK_DATA: dataDir, DATABASE_URL: 'postgres://here' }),
+    database: async () => db,
+    storage: async () => ({ db, connection: db.connection, close: async () => undefined }),
+    now: () => new Date(now.ms),
+    progress: () => undefined,
+  }
+  const check = async (name: string) => {
+    const { ok, checks } = await doctorCommand(context)
+    assert.equal(
+      ok,
+      checks.every((one) => one.ok),
+    )
+    return checks.find((one) => one.name === name) ?? assert.fail(name)
+  }
+  const write = (path: string, mode = 0o600) => {
+    const file = join(dataDir, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, 'x', { mode })
+    return file
+  }
+  return { scope, db, dataDir, now, check, write }
+}
+
+test('all is well with a fresh installation but what is wrong with the tests’ own server', async (t) => {
+  const { check } = await makePatient(t)
+  for (const name of ['migrations', 'clock', 'lag', 'disk', 'spool', 'secrets']) {
+    assert.equal((await check(name)).ok, true, name)
+  }
+  const database = await check('database') // It runs without fsync.
+  assert.equal(database.ok, false)
+  assert.match(database.detail, /fsync off.*a crash would lose paid clicks/)
+})
+
+test('a database of another version of the program is told, and what to do', async (t) => {
+  const { db, check } = await makePatient(t)
+  const newest = sql`select max(name) from migration`
+  await db.run(sql`update migration set name = '9999_later' where name = (${newest})`)
+  assert.match((await check('migrations')).detail, /at migration 9999 .* the newer program/)
+  await db.run(sql`delete from migration where name = '9999_later'`)
+  const { ok, detail } = await check('migrations')
+  assert.equal(ok, false)
+  assert.match(detail, /run souk migrate/)
+})
+
+test('a clock that is off by more than leases allow is told', async (t) => {
+  const { check } = await makePatient(t)
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 60 * SECOND_MS })
+  const { ok, detail } = await check('clock')
+  assert.equal(ok, false)
+  assert.match(detail, /synchronise the clocks/)
+})
+
+test('events that wait are a lag beside a server, and nothing wrong after the last one stopped', async (t) => {
+  const { scope, db, now, check } = await makePatient(t)
+  const log = openFoldedLog(scope, db)
+  await log.append([new MoneyEvents().click('a', now.ms)])
+  assert.equal((await check('lag')).ok, true, 'a moment is no lag')
+  now.ms += 11 * SECOND_MS
+  assert.match((await check('lag')).detail, /1 lanes behind.*no server runs/)
+  assert.equal((await check('lag')).ok, true)
+
+  const claim = await claimNode({
+    ...{ db, host: 'here', pid: 1, roles: 'api,edge', knowsCountries: false },
+    ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
+  })
+  const { ok, detail } = await check('lag')
+  assert.equal(ok, false)
+  assert.match(detail, /role worker/)
+  await claim.release({ isSpoolEmpty: true })
+  await log.fold()
+  assert.equal((await check('lag')).detail, 'everything is folded')
+})
+
+test('a folder that cannot be, records set aside and secrets that others may read are told', async (t) => {
+  const { dataDir, check, write } = await makePatient(t)
+  write('spool/1/segment')
+  assert.equal((await check('spool')).ok, true)
+  write('spool/1/aside/segment')
+  assert.match((await check('spool')).detail, /1 damaged or refused files/)
+
+  const secret = write('secrets/sealing-keys')
+  assert.equal((await check('secrets')).ok, true)
+  await chmod(secret, 0o644)
+  assert.match((await check('secrets')).detail, /others may read .*sealing-keys: chmod 600/)
+
+  await rm(dataDir, { recursive: true })
+  assert.equal((await check('disk')).ok, true, 'it is made at the first start')
+  writeFileSync(dataDir, 'in the way')
+  assert.equal((await check('disk')).ok, false)
+})
