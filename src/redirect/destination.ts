@@ -1,11 +1,14 @@
 /** Where a click goes: the destination with its click id, never a byte of it changed otherwise. */
 
-/** A template of the merchant's own network, `{url_encoded}` and `{cid}` filled in. */
+/** A template of the merchant's own network, `{url_encoded}`, `{url}` and `{cid}` filled in. */
 export function deepLink(template: string, target: { url: string; clickId: string }): string {
-  return template
-    .replaceAll('{url_encoded}', encodeURIComponent(target.url))
-    .replaceAll('{url}', target.url)
-    .replaceAll('{cid}', target.clickId)
+  const { url, clickId: cid } = target
+  const parts = { url, url_encoded: encodeURIComponent(url.toWellFormed()), cid }
+  // In one go and by a function: an address may itself hold `{cid}`, or `$&`.
+  return template.replace(
+    /\{(url|url_encoded|cid)\}/g,
+    (_, name: keyof typeof parts) => parts[name],
+  )
 }
 
 /**

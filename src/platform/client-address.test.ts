@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import ipaddr from 'ipaddr.js'
+import { addressUnit, clientAddress } from './client-address.ts'
+
+const PROXIES = ['127.0.0.0/8', '10.0.0.0/8', 'fd00::/8'].map((block) => ipaddr.parseCIDR(block))
+
+test('an address that no trusted proxy connected from speaks for itself', () => {
+  assert.equal(clientAddress('203.0.113.9', '198.51.100.1', PROXIES), '203.0.113.9')
+  assert.equal(clientAddress('127.0.0.1', '198.51.100.1', []), '127.0.0.1')
+  assert.equal(clientAddress('::ffff:203.0.113.9', undefined, PROXIES), '203.0.113.9')
+})
+
+test('behind trusted proxies the nearest address that is none of them counts', () => {
+  assert.equal(clientAddress('127.0.0.1', '198.51.100.1', PROXIES), '198.51.100.1')
+  assert.equal(
+    clientAddress('127.0.0.1', '1.1.1.1, 198.51.100.1, 10.2.3.4', PROXIES),
+    '198.51.100.1',
+  )
+  assert.equal(clientAddress('fd00::5', '2001:db8::7', PROXIES), '2001:db8::7')
+  assert.equal(clientAddress('::ffff:127.0.0.1', '198.51.100.1', PROXIES), '198.51.100.1')
+})
+
+test('what a proxy appended that is no address ends the way back', () => {
+  for (const forwarded of ['', 'unknown', '1.1.1.1, ,']) {
+    assert.equal(clientAddress('127.0.0.1', forwarded, PROXIES), '127.0.0.1', forwarded)
+  }
+  assert.equal(clientAddress('127.0.0.1', '10.9.9.9', PROXIES), '10.9.9.9', 'all are proxies')
+})
+
+test('limits count by IPv4 address and by IPv6 /64', () => {
+  assert.equal(addressUnit('203.0.113.9'), '203.0.113.9')
+  assert.equal(addressUnit('2001:db8:1:2::1'), addressUnit('2001:db8:1:2:ffff::9'))
+  assert.notEqual(addressUnit('2001:db8:1:2::1'), addressUnit('2001:db8:1:3::1'))
+})

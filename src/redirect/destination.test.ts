@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { deepLink, headerSafe, withParameter } from './destination.ts'
+
+const CID = { name: 'cid', value: '0123456789abcdef0123456789abcdef' }
+
+test('the click id is added, and not a byte of the rest is changed', () => {
+  const cases: [string, string][] = [
+    ['https://shop.example', 'https://shop.example?cid=ID'],
+    ['https://shop.example/p', 'https://shop.example/p?cid=ID'],
+    ['https://shop.example/p?', 'https://shop.example/p?cid=ID'],
+    ['https://shop.example/p?a=%20b+c&&d', 'https://shop.example/p?a=%20b+c&d&cid=ID'],
+    ['https://shop.example/p#top?x', 'https://shop.example/p?cid=ID#top?x'],
+    ['https://shop.example/p?a=1?b=2#f', 'https://shop.example/p?a=1?b=2&cid=ID#f'],
+  ]
+  for (const [url, wanted] of cases) {
+    assert.equal(withParameter(url, CID).replace(CID.value, 'ID'), wanted, url)
+  }
+})
+
+test('an older click id goes, a parameter that only begins alike stays', () => {
+  const url = 'https://shop.example/p?cid=old&cidx=1&acid=2&cid&cid='
+  assert.equal(withParameter(url, CID), `https://shop.example/p?cidx=1&acid=2&cid=${CID.value}`)
+})
+
+test('whatever the address, it leads to the same page with one click id', () => {
+  fc.assert(
+    fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
+      const [before, after] = [new URL(url), new URL(withParameter(url, CID))]
+      assert.deepEqual(after.searchParams.getAll('cid'), [CID.value])
+      assert.deepEqual(
+        [after.origin, after.pathname, after.hash],
+        [before.origin, before.pathname, before.hash],
+      )
+    }),
+  )
+})
+
+test('a merchant’s template gets the address, encoded where it says so, and the click id', () => {
+  const target = { url: 'https://shop.example/p?a=1&b=$&{cid}', clickId: CID.value }
+  assert.equal(
+    deepLink('https://net.example/c?u={url_encoded}&sub={cid}', target),
+    `https://net.example/c?u=https%3A%2F%2Fshop.example%2Fp%3Fa%3D1%26b%3D%24%26%7Bcid%7D&sub=${CID.value}`,
+  )
+  assert.equal(
+    deepLink('https://net.example/{cid}/{url}', target),
+    `https://net.example/${CID.value}/https://shop.example/p?a=1&b=$&{cid}`,
+  )
+})
+
+test('a Location header holds visible ASCII only, whatever a page wrote', () => {
+  assert.equal(
+    headerSafe('https://x.example/ü a?q=%C3%BC'),
+    'https://x.example/%C3%BC%20a?q=%C3%BC',
+  )
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      assert.match(headerSafe(text), /^[\x21-\x7e]*$/)
+    }),
+  )
+})
