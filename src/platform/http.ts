@@ -192,7 +192,8 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
       ? `address and headers together must have at most ${HEADER_BYTES_MAX} bytes`
       : 'is not valid HTTP'
   const body = JSON.stringify(failure(badRequest([{ field: 'request', rule }])))
-  const head = `content-type: application/json; charset=utf-8\r\nconnection: close`
+  const id = `x-request-id: ${requestId(undefined)}`
+  const head = `content-type: application/json; charset=utf-8\r\nconnection: close\r\n${id}`
   const length = Buffer.byteLength(body)
   socket.end(`HTTP/1.1 400 Bad Request\r\n${head}\r\ncontent-length: ${length}\r\n\r\n${body}`)
 }

@@ -305,6 +305,7 @@ test('what is no readable request still gets the envelope', async () => {
   for (const text of [long, 'GET /api/v1/tokeninfo/ HTTP/1.1\r\nBad Header\r\n\r\n']) {
     const answer = await sendRaw(text)
     assert.match(answer, /^HTTP\/1\.1 400 /)
+    assert.match(answer, /\r\nx-request-id: [0-9a-f-]{36}\r\n/)
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))
     assert.equal(body.error.code, 4000)
     assert.equal(body.error.data[0].field, 'request')
