@@ -12,6 +12,7 @@ const BENCHMARKS = [
   'leases',
   'small-budgets',
   'prediction',
+  'evaluate',
   'click-logs',
   'statistics',
   'reconcile',

@@ -25,7 +25,10 @@ export interface EvaluateOptions {
 }
 
 /** Both days are included; each day, or hour of a young log, is predicted from what lay before. */
-export async function evaluateCommand(context: CommandContext, options: EvaluateOptions) {
+export async function evaluateCommand(
+  context: Pick<CommandContext, 'database' | 'now'>,
+  options: EvaluateOptions,
+) {
   const db = await context.database()
   const nowMs = context.now().getTime()
   const to = options.to ?? utcDay(new Date(nowMs))

@@ -8,7 +8,7 @@
 import { addEvidence, countsOf, type Evidence, evidenceAt, noEvidence } from './evidence.ts'
 import { fitModel } from './fit.ts'
 import { type Bin, binsOf, type Metrics, measure, type Outcome } from './metrics.ts'
-import { estimateRate, networkRate, type RateEstimate, type RateModel } from './predict.ts'
+import { atRate, estimateRate, networkRate, type RateEstimate, type RateModel } from './predict.ts'
 import { delayOf, type PredictionModel } from './prediction-model.ts'
 
 /** Clicks of a pair that came in one slot, and their orders with the slots in which they came. */
@@ -200,7 +200,7 @@ class KnownWorld {
     }
     const none = noEvidence(this.#nowMs)
     const network = [...this.#merchants.values()].reduce((sum, of) => addEvidence(sum, of, 1), none)
-    this.#rates = { ...this.#model.rates, globalRate: networkRate(countsOf(network)) }
+    this.#rates = atRate(this.#model.rates, networkRate(countsOf(network)))
   }
 }
 

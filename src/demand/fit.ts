@@ -9,6 +9,7 @@ import { addEvidence, countsOf, type Evidence, evidenceAt, noEvidence } from './
 import type { PairEvidence } from './evidence-store.ts'
 import { logBeta } from './log-gamma.ts'
 import {
+  atRate,
   type Counts,
   estimateRate,
   networkRate,
@@ -117,16 +118,17 @@ function fitRates(
   const counts = countsOf(network)
   if (counts.clicks <= counts.orders) return yesterday
   const globalRate = networkRate(counts)
+  const before = atRate(yesterday, globalRate)
   const merchants = groups.map(({ merchant }) => ({ ...countsOf(merchant), rate: globalRate }))
-  const k0 = smoothed(fitConcentration(merchants), yesterday.k0)
-  const model = { globalRate, k0, k1: yesterday.k1 }
+  const k0 = smoothed(fitConcentration(merchants), before.k0)
+  const model = { globalRate, k0, k1: before.k1 }
   const pairs = groups.flatMap(({ merchant, pairs: held }) =>
     held.map((pair) => {
       const own = countsOf(pair)
       return { ...own, rate: estimateRate(model, countsOf(merchant), own).merchantRate }
     }),
   )
-  return { ...model, k1: smoothed(fitConcentration(pairs), yesterday.k1) }
+  return { ...model, k1: smoothed(fitConcentration(pairs), before.k1) }
 }
 
 /** Halfway to yesterday's on the logarithmic scale of the grid. */

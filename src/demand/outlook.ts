@@ -8,7 +8,14 @@ import type { Db } from '../platform/postgres.ts'
 import { addEvidence, countsOf, type Evidence, evidenceAt, noEvidence } from './evidence.ts'
 import { loadEvidence, type PairEvidence } from './evidence-store.ts'
 import { loadModel } from './model-store.ts'
-import { type ClickOutlook, drawable, estimateRate, estimateValue, networkRate } from './predict.ts'
+import {
+  atRate,
+  type ClickOutlook,
+  drawable,
+  estimateRate,
+  estimateValue,
+  networkRate,
+} from './predict.ts'
 import { delayOf, type PredictionModel, returnShareOf, UNFITTED_MODEL } from './prediction-model.ts'
 
 /** Before a pair has shown its own: 97 of 100 clicks land and are valid. */
@@ -43,7 +50,7 @@ export class OutlookBook {
     this.#merchants = merchants
     this.#none = none
     const network = [...merchants.values()].reduce((sum, of) => addEvidence(sum, of, 1), none)
-    this.#rates = { ...model.rates, globalRate: networkRate(countsOf(network)) }
+    this.#rates = atRate(model.rates, networkRate(countsOf(network)))
   }
 
   /** τ of the network: how long an order waits for its click, on average. */

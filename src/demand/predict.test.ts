@@ -16,6 +16,7 @@ import {
 import { fitConcentration, fitModel } from './fit.ts'
 import { logBeta, logGamma } from './log-gamma.ts'
 import {
+  atRate,
   type Counts,
   drawable,
   estimateRate,
@@ -339,4 +340,18 @@ test('the nightly fit learns rate, order value, delay and how much pairs differ'
   assert(Math.abs(fitted.values.globalLogMean - Math.log(80e6)) < 0.02)
   assert(Math.abs(fitted.values.variance - 1 / 12) < 0.01, String(fitted.values.variance))
   assert.equal(fitted.delayMs, 7_200_000)
+})
+
+test('at another base rate merchants and pairs differ by the same factor', () => {
+  const rare = atRate(UNFITTED, UNFITTED.globalRate / 10)
+  assert.deepEqual(rare, { globalRate: 0.002, k0: 1500, k1: 5700 })
+  fc.assert(
+    fc.property(fc.double({ min: 1e-4, max: 0.5, noNaN: true }), (rate) => {
+      const { globalRate, k0, k1 } = atRate(UNFITTED, rate)
+      assert.equal(globalRate, rate)
+      // Orders that the wider rate is worth: what 1/√(Kθ) is made of.
+      assert(Math.abs(k0 * rate - UNFITTED.k0 * UNFITTED.globalRate) < 1e-9)
+      assert(Math.abs(k1 * rate - UNFITTED.k1 * UNFITTED.globalRate) < 1e-9)
+    }),
+  )
 })

@@ -41,6 +41,16 @@ export function networkRate({ clicks, orders }: Counts): number {
   return (orders + prior * UNFITTED.globalRate) / (clicks + prior)
 }
 
+/**
+ * The model seen at another base rate. What carries over is by which factor merchants and pairs
+ * differ, `1/√(Kθ)`, and not how many clicks the wider rate is worth: 150 clicks say a lot where
+ * one in fifty brings an order, and next to nothing where one in a thousand does.
+ */
+export function atRate({ globalRate, k0, k1 }: RateModel, rate: number): RateModel {
+  const factor = globalRate / rate
+  return { globalRate: rate, k0: k0 * factor, k1: k1 * factor }
+}
+
 /** The gamma draw of the auction needs a shape of at least this (economics 1.4). */
 const ALPHA_MIN = 0.5
 

@@ -1,0 +1,59 @@
+/**
+ * `souk evaluate` on traffic that the service itself served: three weeks of the kit's generator,
+ * played into a whole node at their own times, then judged like any operator's log. Synthetic
+ * traffic, whose readers buy alike everywhere: there is little that a pair could teach.
+ * `node bench/evaluate.ts [plot.svg]`; two minutes.
+ *
+ * Needs ../shared/data.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { evaluateCommand } from '../src/cli/evaluate.ts'
+import { replayTraffic } from '../test/traffic-replay.ts'
+import { TRAFFIC_GENERATOR } from './daily-rows.ts'
+
+const DAYS = { start: '2026-03-02', from: '2026-03-09', to: '2026-03-22' } // The first week teaches.
+const SIZE = ['--days', '21', '--sessions', '12000', '--orders', '3']
+const [plot] = process.argv.slice(2)
+
+if (existsSync(TRAFFIC_GENERATOR)) await run()
+else {
+  console.log('needs ../shared/data')
+  process.exitCode = process.env.CI ? 1 : 0
+}
+
+async function run(): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'souk-traffic-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const args = [TRAFFIC_GENERATOR, '--out', folder, '--start', `${DAYS.start}T00:00:00Z`, ...SIZE]
+  execFileSync(process.execPath, args)
+  const scope = { after: (work: () => Promise<void>) => stack.defer(work) }
+  const { node, nowMs } = await replayTraffic(scope, folder)
+  const context = { database: async () => node.database, now: () => new Date(nowMs) }
+  const { from, to } = DAYS
+  const found = await evaluateCommand(context, {
+    from,
+    to,
+    ...(plot === undefined ? {} : { plot }),
+  })
+  const { slot, clicks, orders, pair_slots: pairs, ours, baselines } = found
+  console.log(`${from} to ${to}: ${clicks} clicks, ${orders} orders, ${pairs} pair-${slot}s`)
+  const rows = { ours, ...baselines }
+  console.log('method          log loss  norm. entropy  calibration  ECE      wAPE    coverage')
+  for (const [name, metrics] of Object.entries(rows)) {
+    if (metrics === null) continue
+    const cells = [
+      metrics.log_loss.toFixed(5),
+      metrics.normalised_entropy.toFixed(4).padStart(11),
+      metrics.calibration.toFixed(3).padStart(12),
+      metrics.calibration_error.toFixed(5).padStart(10),
+      metrics.weighted_error.toFixed(3).padStart(8),
+      metrics.coverage === null ? '' : `${(metrics.coverage * 100).toFixed(1)} %`.padStart(9),
+    ]
+    console.log(`${name.padEnd(14)}  ${cells.join(' ')}`)
+  }
+}
