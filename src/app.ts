@@ -31,11 +31,9 @@ import { reportRoutes } from './reports/routes.ts'
 import { startSchedules } from './schedules.ts'
 import { staticRoutes } from './static-routes.ts'
 import { dashboardStatsRoutes } from './stats/dashboard-routes.ts'
-import { FoldLoop, MONEY_LANES, VIEW_LANES } from './stats/fold-loop.ts'
-import { foldMoney } from './stats/fold-money.ts'
-import { foldViews } from './stats/fold-views.ts'
 import { reversalRoutes } from './stats/reversal-routes.ts'
 import { statsRoutes } from './stats/routes.ts'
+import { startFold } from './stats/start-fold.ts'
 
 export interface App {
   readonly url: string
@@ -149,17 +147,14 @@ interface Worker {
 }
 
 async function startWorkers(node: Node): Promise<Worker[]> {
-  const { database, eventLog, log, metrics, now } = node
-  const onError = (error: unknown) => log.error({ err: error }, 'the fold failed; trying again')
-  const onFolded = (lane: number, events: readonly { readonly atMs: number }[]) => {
-    metrics.folded.inc({ lane }, events.length)
-    metrics.foldLag.set({ lane }, (now() - (events.at(-1)?.atMs ?? now())) / 1000)
-  }
-  const shared = { database, log: eventLog, onFolded, onError }
-  const loops = [
-    new FoldLoop({ ...shared, lanes: MONEY_LANES, fold: foldMoney }),
-    new FoldLoop({ ...shared, lanes: VIEW_LANES, fold: foldViews }),
-  ]
-  for (const loop of loops) loop.start()
-  return [...loops, await startSchedules(node)]
+  const { database, log, metrics, now } = node
+  const fold = startFold({
+    connection: database.connection,
+    onFolded: (lane, count, atMs) => {
+      metrics.folded.inc({ lane }, count)
+      metrics.foldLag.set({ lane }, (now() - atMs) / 1000)
+    },
+    onError: (error) => log.error({ err: error }, 'the fold failed; trying again'),
+  })
+  return [fold, await startSchedules(node)]
 }
