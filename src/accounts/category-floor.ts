@@ -9,14 +9,14 @@ import type { Fault } from '../platform/errors.ts'
 import { formatExact, type Micros, micros, parseDollars } from '../platform/money.ts'
 
 export interface CategoryFloor {
-  readonly category_id: number // of Google's product taxonomy, as in feeds
+  readonly category_id: number // as in responses: Google's, or our own of a path of words
   readonly country: string | null // ISO 3166; null: everywhere
   readonly floor_micros: Micros
 }
 
 export const CATEGORY_FLOOR_RULE = 'must be CATEGORY=DOLLARS or CATEGORY:COUNTRY=DOLLARS'
-const CATEGORY_ID_MAX = 999_999 // The taxonomy's numbers have at most six digits.
-const WRITTEN = /^(\d{1,6})(?::([a-z]{2}))?=(.+)$/i
+const CATEGORY_ID_MAX = 1_999_999_999 // The last of our own, see catalog/category.ts.
+const WRITTEN = /^(\d{1,10})(?::([a-z]{2}))?=(.+)$/i
 
 /** `222=0.10` or `222:GB=0.08`; null for anything else. */
 export function parseCategoryFloor(text: string): CategoryFloor | null {

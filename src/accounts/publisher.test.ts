@@ -54,11 +54,11 @@ test('a category’s floor names what is wrong with it, and is given once a coun
 })
 
 test('what is typed of a floor is what is shown of it', () => {
-  for (const text of ['222=0.10', '222:GB=0.08', '5=0.00']) {
+  for (const text of ['222=0.10', '222:GB=0.08', '5=0.00', '1486203389=0.25']) {
     const floor = parseCategoryFloor(text)
     assert.equal(floor && formatCategoryFloor(floor), text)
   }
-  for (const text of ['', '222', 'shoes=1', '222:GBR=1', '222=-1', '222=a', '1234567=1']) {
+  for (const text of ['', '222', 'shoes=1', '222:GBR=1', '222=-1', '222=a', '12345678901=1']) {
     assert.equal(parseCategoryFloor(text), null, text)
   }
 })

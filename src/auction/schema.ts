@@ -20,7 +20,12 @@ const Product = Type.Object({
   url: Type.String({ description: 'For display only: never link to it.' }),
   image_url: Type.Optional(Type.String()),
   is_in_stock: Type.Boolean(),
-  service_product_category_id: Type.Optional(Type.Integer()),
+  service_product_category_id: Type.Optional(
+    Type.Integer({
+      description:
+        "A number of Google's product taxonomy; from 1000000000 on our own, of a path of words.",
+    }),
+  ),
   merchant: Type.Object({
     id: Type.Integer(),
     canonical_host: Type.String(),

@@ -16,6 +16,7 @@ import {
   siteHost,
 } from '../platform/url.ts'
 import { readAvailability } from './availability.ts'
+import { readCategory } from './category.ts'
 import type { FeedFields } from './feed-columns.ts'
 import type { ReadFault } from './feed-entry.ts'
 import { isJoinable, readGtin } from './gtin.ts'
@@ -106,7 +107,7 @@ export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudge
     imageUrl: imageOf(fields.imageLink, notes),
     priceMicros: price.micros,
     isInStock: isInStock(fields.availability, notes),
-    categoryId: categoryOf(fields.category),
+    categoryId: readCategory(withoutEntities(fields.category)),
   }
   return { kind: 'offer', offer, notes }
 }
@@ -192,12 +193,6 @@ function isInStock(written: string, notes: OfferNote[]): boolean {
   const isAvailable = readAvailability(written)
   if (isAvailable === null) notes.push('availability_unknown')
   return isAvailable ?? false
-}
-
-/** Google's number of a category, `422` or `422 - Food Items`; null for a path of words. */
-function categoryOf(written: string): number | null {
-  const number = /^\s*(\d{1,9})(?:\s*-.*|\s*)$/.exec(written)?.[1]
-  return number === undefined ? null : Number(number)
 }
 
 function withoutEntities(text: string): string {

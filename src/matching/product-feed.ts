@@ -4,6 +4,7 @@
  *
  * Pure: listings come in, lines go out.
  */
+import { googleCategory } from '../catalog/category.ts'
 import { wrapperUrl } from '../links/link-url.ts'
 import { quotedCsvLine } from '../platform/csv.ts'
 import { formatCents } from '../platform/money.ts'
@@ -48,7 +49,7 @@ function toFeedRow(offer: FeedOfferRow, { linkUrl, publisherSlug }: FeedReader):
   return {
     brand: offer.brand,
     currency: 'USD',
-    google_product_category: offer.category_id === null ? null : String(offer.category_id),
+    google_product_category: googleCategory(offer.category_id)?.toString() ?? null,
     gtin: offer.gtin_text,
     image_url: offer.image_url,
     item_id: offer.sku, // The id of the merchant's own feed.
