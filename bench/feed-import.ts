@@ -18,6 +18,7 @@ import { parseArgs } from 'node:util'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { openFeedFile } from '../src/catalog/feed-file.ts'
 import { importFeed } from '../src/catalog/import-feed.ts'
+import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant } from '../src/catalog/merchant-store.ts'
 import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
 import { makeLogger } from '../src/platform/log.ts'
@@ -100,13 +101,9 @@ function median(values: readonly number[]): number {
 
 async function makeMerchant(db: Database): Promise<number> {
   const merchant = await insertMerchant(db, {
-    uid: null,
+    ...MERCHANT_DEFAULTS,
     name: 'Bench',
     domains: ['bench.example'],
-    click_param: 'cid',
-    deep_link: null,
-    window_days: 30,
-    origins: [],
   })
   return merchant.merch_id
 }

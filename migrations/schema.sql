@@ -392,11 +392,13 @@ create table merchant (
   feed_imported_at timestamp with time zone,
   datetime_created timestamp with time zone not null default now(),
   datetime_updated timestamp with time zone not null default now(),
-  is_post_impression boolean not null default false,
+  post_impression_rate_ppm integer,
   constraint merchant_pkey PRIMARY KEY (merch_id),
   constraint merchant_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),
+  constraint merchant_post_impression_rate_ppm_check CHECK (((post_impression_rate_ppm >= 1) AND (post_impression_rate_ppm <= 1000000))),
   constraint merchant_window_days_check CHECK (((window_days >= 1) AND (window_days <= 90)))
 );
+CREATE INDEX merchant_post_impression ON merchant USING btree (merch_id) WHERE (post_impression_rate_ppm IS NOT NULL);
 CREATE TRIGGER merchant_changed AFTER INSERT OR DELETE OR UPDATE ON merchant FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
 
 create table merchant_domain (
@@ -723,6 +725,17 @@ create table roas_multiplier (
   constraint roas_multiplier_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaign(campaign_id),
   constraint roas_multiplier_multiplier_check CHECK (((multiplier >= (0.2)::double precision) AND (multiplier <= (1)::double precision)))
 );
+
+create table seen_link (
+  session_key bytea not null,
+  auction_id bigint not null,
+  merch_id integer not null,
+  placed_at timestamp with time zone not null,
+  event_id bigint,
+  seen_at timestamp with time zone,
+  constraint seen_link_pkey PRIMARY KEY (session_key, auction_id, merch_id)
+);
+CREATE INDEX seen_link_placed ON seen_link USING btree (placed_at);
 
 create table smart_link (
   auction_id bigint not null,

@@ -51,6 +51,7 @@ export function edgeRoutes(
       limiters.refuse('auction', request, auctionId),
     append,
     nextId,
+    hash: node.hashKeys.hash.bind(node.hashKeys),
   }
   const redirectDeps: RedirectDeps = {
     now,
@@ -79,7 +80,7 @@ export function edgeRoutes(
     isBlocked: (address) => blocklist.length > 0 && isInAny(address, blocklist),
     isWithinLimit: (request) => limiters.take('redirect', request, ''),
     countryOf: (request) => node.geo.countryOf(request),
-    hash: (purpose, value, nowMs) => node.hashKeys.hash(purpose, value, nowMs),
+    hash: auctionDeps.hash,
     nextId,
     onUnrecorded: (error) => {
       node.metrics.unrecordedClicks.inc()

@@ -9,10 +9,12 @@ import { deliverReports } from './reports/deliver-reports.ts'
 import { deliverWebhooks } from './reports/deliver-webhooks.ts'
 import { makeNotices, queuePayouts } from './reports/make-notices.ts'
 import type { Schedule } from './schedule.ts'
+import { deleteSeenLinks } from './stats/fold-seen-links.ts'
 
 const DAY_MS = 86_400_000
 /** Every night looks at the last week again: what was late is in the log by then. */
 const RECONCILE_DAYS = 8
+const SEEN_DAYS = 3
 
 export const MONEY_SCHEDULES: readonly Schedule[] = [
   { task: 'send_webhooks', cron: '* * * * *', work: sendWebhooks },
@@ -20,6 +22,7 @@ export const MONEY_SCHEDULES: readonly Schedule[] = [
   { task: 'reconcile', cron: '10 3 * * *', work: reconcileLastDays },
   { task: 'deliver_reports', cron: '15 */6 * * *', work: sendReports },
   { task: 'forget_intake_requests', cron: '45 * * * *', work: forgetRequests },
+  { task: 'forget_seen_links', cron: '55 * * * *', work: forgetSeenLinks },
 ]
 
 async function sendWebhooks({ database: db, config, log, metrics, now }: Node): Promise<void> {
@@ -70,6 +73,11 @@ async function sendReports({ database, log, now }: Node): Promise<void> {
   for (const { error, target } of await deliverReports(database, new Date(now()))) {
     if (error !== null) log.warn({ target, error }, 'reports were not delivered')
   }
+}
+
+/** A page may stay open over night, and its links stay in view for a day after that. */
+async function forgetSeenLinks({ database, now }: Node): Promise<void> {
+  await deleteSeenLinks(database, new Date(now() - SEEN_DAYS * DAY_MS))
 }
 
 async function forgetRequests({ database, now }: Node): Promise<void> {

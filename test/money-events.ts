@@ -40,6 +40,7 @@ export class MoneyEvents {
     atMs: number,
     told: {
       click?: string
+      postImpression?: OrderBody['post_impression']
       exact?: string
       merchId?: number
       report?: Partial<OrderBody['report']>
@@ -51,6 +52,7 @@ export class MoneyEvents {
       exact_click_id: told.exact === undefined ? null : clickId(told.exact),
       remembered_click_ids: told.click === undefined ? [] : [clickId(told.click)],
       window_days: 30,
+      ...(told.postImpression === undefined ? {} : { post_impression: told.postImpression }),
       report: {
         source: 's2s',
         updated_at_ms: atMs,

@@ -155,28 +155,90 @@ test('a reader who clicked twice led to the sale, although the second click was 
   assert.equal(remembered([click('a', 2000), twice]).attribution?.touchId, 'b')
 })
 
-test('an impression counts only where the merchant allows it, for a day, and after every click', () => {
-  const seen = (impressionId: string, ageMs: number, merchId = 3): SeenLink => ({
-    impressionId,
-    atMs: NOW_MS - ageMs,
-    merchId,
-  })
-  const links = [seen('1', 2000), seen('2', 1000), seen('3', 500, 4), seen('4', -1)]
-  const allowed = { ...policy, isPostImpression: true }
+const allowed = { ...policy, isPostImpression: true }
+const facts = { ...order, rememberedClickIds: ['a'] }
+/** A click that shows who it was, of a reader who went to another shop. */
+const elsewhere = click('a', 40 * DAY_MS, { merchId: 4 })
 
-  assert.equal(attribute(order, [], policy, links).attribution, null)
-  assert.deepEqual(attribute(order, [], allowed, links).attribution, {
-    model: 'impression',
-    touchId: '2',
-  })
-  const facts = { ...order, rememberedClickIds: ['a'] }
+function seen(impressionId: string, ageMs: number, changes: Partial<SeenLink> = {}): SeenLink {
+  return { impressionId, atMs: NOW_MS - ageMs, merchId: 3, clickId: 'a', ...changes }
+}
+
+test('an impression counts only where the merchant allows it, for a day, and after every click', () => {
+  const links = [seen('1', 2000), seen('2', 1000), seen('3', 500, { merchId: 4 }), seen('4', -1)]
+  assert.equal(attribute(facts, [elsewhere], policy, links).attribution, null)
+  const found = attribute(facts, [elsewhere], allowed, links)
+  assert.deepEqual(found.attribution, { model: 'impression', touchId: 'a' })
+  assert.deepEqual(
+    found.evidence.map(({ id, verdict }) => [id, verdict]),
+    [
+      ['a', 'other_merchant'],
+      ['2', 'won'],
+    ],
+  )
   const clicked = attribute(facts, [click('a', 20 * DAY_MS)], allowed, links)
   assert.equal(clicked.attribution?.model, 'visitor')
   for (const [ageMs, counts] of [
     [IMPRESSION_WINDOW_MS, true],
     [IMPRESSION_WINDOW_MS + 1, false],
   ] as const) {
-    const result = attribute(order, [], allowed, [seen('1', ageMs)])
+    const result = attribute(facts, [elsewhere], allowed, [seen('1', ageMs)])
     assert.equal(result.attribution !== null, counts)
   }
+})
+
+test('an impression needs an honest click of its session that the merchant’s tag remembers', () => {
+  const links = [seen('1', 1000)]
+  for (const touches of [
+    [],
+    [click('a', 2000, { reason: REASON.robot })],
+    [click('a', 2000, { reason: REASON.reversed })],
+    [click('a', -1, { merchId: 4 })],
+  ]) {
+    assert.equal(attribute(facts, touches, allowed, links).attribution, null)
+  }
+  assert.equal(attribute(order, [elsewhere], allowed, links).attribution, null, 'not remembered')
+})
+
+const seenArbitrary = fc.array(
+  fc.record({
+    impressionId: fc.integer({ min: 1, max: 30 }).map(String),
+    atMs: fc.integer({ min: -2 * DAY_MS, max: DAY_MS }).map((ms) => NOW_MS + ms),
+    merchId: fc.constantFrom(3, 3, 4),
+    clickId: fc.integer({ min: 0, max: 40 }).map((n) => n.toString(16).padStart(32, '0')),
+  }),
+  { maxLength: 8 },
+)
+
+test('with impressions too, order and time never matter, a click always comes first, and one touch wins', () => {
+  fc.assert(
+    fc.property(touchesArbitrary, seenArbitrary, fc.integer(), (touches, links, shiftMs) => {
+      const wanted = { ...order, rememberedClickIds: touches.map(({ clickId }) => clickId) }
+      const found = attribute(wanted, touches, allowed, links)
+      const byClick = attribute(wanted, touches, policy)
+      if (byClick.attribution !== null) assert.deepEqual(found, byClick)
+      assert.ok(found.evidence.filter(({ verdict }) => verdict === 'won').length <= 1)
+      const reversed = attribute(wanted, touches.toReversed(), allowed, links.toReversed())
+      assert.deepEqual(reversed.attribution, found.attribution)
+      const later = <T extends { atMs: number }>(item: T) => ({
+        ...item,
+        atMs: item.atMs + shiftMs,
+      })
+      const shifted = attribute(
+        { ...wanted, orderedAtMs: NOW_MS + shiftMs },
+        touches.map(later),
+        allowed,
+        links.map(later),
+      )
+      assert.deepEqual(shifted.attribution, found.attribution)
+      if (found.attribution?.model !== 'impression') return
+      const older = links.filter(({ atMs }) => atMs < NOW_MS - IMPRESSION_WINDOW_MS)
+      const without = links.filter((link) => !older.includes(link))
+      assert.deepEqual(
+        attribute(wanted, touches, allowed, without).attribution,
+        found.attribution,
+        'an older impression never changes the winner',
+      )
+    }),
+  )
 })

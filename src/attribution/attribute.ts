@@ -5,8 +5,9 @@
  * shown with its evidence, replayed, and recomputed by somebody else. Three rules in turn:
  * 1. the click id that the merchant's server names for this very order;
  * 2. the latest click among those that the merchant's tag remembers of this visitor;
- * 3. where the merchant allows it, the latest viewable impression in a page session of this
- *    visitor, at most a day old.
+ * 3. where the merchant allows it, the latest viewable impression of its offers, at most a day
+ *    old, in a page session that also holds an honest click which the merchant's tag remembers:
+ *    the click shows that it was this visitor, though it may be of another day or shop.
  */
 import { REASON } from '../events/reason.ts'
 
@@ -28,11 +29,12 @@ export interface Touch {
   readonly reason: number // the fold's verdict, see reason.ts
 }
 
-/** A viewable impression of a merchant's link, in a session that holds a remembered click. */
+/** A viewable impression of a merchant's link, in the page session of a click. */
 export interface SeenLink {
-  readonly impressionId: string
+  readonly impressionId: string // the event's
   readonly atMs: number
   readonly merchId: number
+  readonly clickId: string // whose session it was
 }
 
 export interface OrderFacts {
@@ -67,7 +69,7 @@ export type AttributionModel = 'exact' | 'visitor' | 'impression'
 
 export interface Attribution {
   readonly model: AttributionModel
-  readonly touchId: string // the click id, or the impression's id
+  readonly touchId: string // the click that led here, or that the impression's visitor is known by
 }
 
 export interface AttributionResult {
@@ -108,10 +110,11 @@ export function attribute(
   const evidence = judgeAll(order, byId, windowMs, latest)
   if (latest !== null) return won('visitor', latest.clickId, evidence)
 
-  const seen = policy.isPostImpression ? latestSeen(order, seenLinks) : null
+  if (!policy.isPostImpression) return { attribution: null, evidence }
+  const seen = latestSeen(order, byId, seenLinks)
   if (seen === null) return { attribution: null, evidence }
   const shown: Evidence = { id: seen.impressionId, at_ms: seen.atMs, verdict: 'won' }
-  return won('impression', seen.impressionId, [...evidence, shown])
+  return won('impression', seen.clickId, [...evidence, shown])
 }
 
 function won(
@@ -159,16 +162,29 @@ function judgeAll(
   })
 }
 
-function latestSeen(order: OrderFacts, seenLinks: readonly SeenLink[]): SeenLink | null {
-  let best: SeenLink | null = null
-  for (const seen of seenLinks) {
-    const ageMs = order.orderedAtMs - seen.atMs
-    if (seen.merchId !== order.merchId || ageMs < 0 || ageMs > IMPRESSION_WINDOW_MS) continue
-    const isLater =
-      best === null ||
-      seen.atMs > best.atMs ||
-      (seen.atMs === best.atMs && seen.impressionId > best.impressionId)
-    if (isLater) best = seen
-  }
-  return best
+function latestSeen(
+  order: OrderFacts,
+  byId: ReadonlyMap<string, Touch>,
+  seenLinks: readonly SeenLink[],
+): SeenLink | null {
+  const usable = seenLinks.filter(({ merchId, atMs, clickId }) => {
+    const ageMs = order.orderedAtMs - atMs
+    const click = byId.get(clickId)
+    const isVisitor =
+      click !== undefined &&
+      order.rememberedClickIds.includes(clickId) &&
+      HONEST_REASONS.has(click.reason) &&
+      click.atMs <= order.orderedAtMs
+    return isVisitor && merchId === order.merchId && ageMs >= 0 && ageMs <= IMPRESSION_WINDOW_MS
+  })
+  return usable.reduce<SeenLink | null>((best, seen) => {
+    if (best === null || seen.atMs > best.atMs) return seen
+    return seen.atMs === best.atMs && isHigher(seen, best) ? seen : best
+  }, null)
+}
+
+/** Of one moment: the higher impression, then the higher click, so that there is always one. */
+function isHigher(one: SeenLink, other: SeenLink): boolean {
+  const [id, otherId] = [BigInt(one.impressionId), BigInt(other.impressionId)]
+  return id === otherId ? one.clickId > other.clickId : id > otherId
 }

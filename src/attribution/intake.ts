@@ -11,6 +11,7 @@ import type { HoldReason } from './order-merge.ts'
 import { emptyOrder, keyText } from './order-store.ts'
 import { findRates } from './rate-store.ts'
 import { type OrderBody, orderBody, type ReadOrder, type ReturnBody } from './read-order.ts'
+import { findSeenLinks } from './seen-link-store.ts'
 
 /** Whoever reports an order can wait for the log longer than a reader who clicked. */
 const PATIENCE_MS = 5_000
@@ -26,6 +27,7 @@ export interface IntakeDeps {
 export interface IntakeMerchant {
   readonly merch_id: number
   readonly window_days: number
+  readonly post_impression_rate_ppm: number | null
 }
 
 export interface AcceptedOrder {
@@ -109,8 +111,11 @@ async function judgeOrders(
   holdOf: (valueMicros: number) => HoldReason | null = () => null,
 ): Promise<Outcome<OrderBody>[]> {
   const rateOf = await findRates(deps.db, orders)
+  const seenBy = await findSeenLinks(deps.db, merchant, orders)
   return orders.map((order) => {
-    const found = { rate: rateOf(order), windowDays: merchant.window_days, holdOf }
+    const postImpression = seenBy(order)
+    const windowDays = merchant.window_days
+    const found = { rate: rateOf(order), windowDays, postImpression, holdOf }
     const body = orderBody(order, found)
     return 'rule' in body ? { fault: body } : { accepted: body }
   })

@@ -76,8 +76,8 @@ export const EMPTY_ACCOUNT: OrderAccount = {
 export type IgnoredBecause = 'amounts_closed' | 'rejected'
 
 /**
- * Adds a report. The first attribution stays, but for an exact click that replaces a guess while
- * the order is pending; a cancelled order that is still pending is rejected.
+ * Adds a report. The first attribution stays, but for a surer one that replaces it while the order
+ * is pending; a cancelled order that is still pending is rejected.
  */
 export function addReport(
   account: OrderAccount,
@@ -111,8 +111,13 @@ function keepOrReplace(
 ): OrderAttribution | null {
   const { attribution } = account
   if (attribution === null) return found
-  const isBetter = found?.model === 'exact' && attribution.model !== 'exact'
+  const isBetter = found !== null && isSurer(found.model, attribution.model)
   return isBetter && isOpen(datesOf(account), atMs) ? found : attribution
+}
+
+/** A click that the merchant names beats a guess, and any click beats a link that was only seen. */
+function isSurer(one: AttributionModel, other: AttributionModel): boolean {
+  return other !== one && (one === 'exact' || other === 'impression')
 }
 
 /**

@@ -39,6 +39,17 @@ export interface OrderBody {
   readonly exact_click_id: string | null
   readonly remembered_click_ids: readonly string[]
   readonly window_days: number // the merchant's, when the order was accepted
+  /** Where the merchant pays for links that were only seen: its rate, and those of the visitor. */
+  readonly post_impression?: PostImpression
+}
+
+export interface PostImpression {
+  readonly rate_ppm: number
+  readonly seen: readonly {
+    readonly impression_id: string
+    readonly at_ms: number
+    readonly click_id: string
+  }[]
 }
 
 /** The body of a return event. */
@@ -119,6 +130,7 @@ export function orderBody(
   found: {
     readonly rate: Rate | null
     readonly windowDays: number
+    readonly postImpression: PostImpression | null
     readonly holdOf: (valueMicros: number) => HoldReason | null
   },
 ): OrderBody | Fault {
@@ -132,6 +144,7 @@ export function orderBody(
     exact_click_id: order.exactClickId,
     remembered_click_ids: order.rememberedClickIds,
     window_days: found.windowDays,
+    ...(found.postImpression === null ? {} : { post_impression: found.postImpression }),
     report: {
       source: order.source,
       updated_at_ms: order.updatedAtMs,

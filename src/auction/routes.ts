@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { CONSENT } from '../events/consent.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
+import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
 import { readUserAgent } from '../events/user-agent.ts'
 import { ok } from '../platform/envelope.ts'
@@ -47,6 +48,7 @@ export interface AuctionDeps {
   readonly findMerchant: (merchId: number) => Merchant | undefined
   readonly seal: (result: SealedResult, binding: SealBinding) => string
   readonly openSeal: (token: string, binding: SealBinding) => SealedResult | null
+  readonly hash: HashKeys['hash']
   readonly readUid: (query: URLSearchParams) => string
   /** Throws 429 when this origin asks too often. */
   readonly limit: (request: HotRequest, auctionId: string) => void
@@ -182,14 +184,12 @@ export function pixelRoute(deps: AuctionDeps): HotRoute {
     handle: async (request) => {
       const query = new URLSearchParams(request.query)
       const auctionId = query.get('a') ?? ''
+      const uuid = query.get('uuid') ?? ''
       const result = deps.openSeal(query.get('ar') ?? '', {
-        auctionId,
-        uidService: deps.readUid(query),
-        url: query.get('url') ?? '',
-        uuid: query.get('uuid') ?? '',
+        ...{ auctionId, uidService: deps.readUid(query), url: query.get('url') ?? '', uuid },
       })
       if (result !== null && !request.isHead) {
-        await deps.append([placement(deps, { request, result, auctionId })], {
+        await deps.append([placement(deps, { request, result, auctionId, uuid })], {
           patienceMs: PIXEL_PATIENCE_MS,
         })
       }
@@ -204,17 +204,19 @@ export function pixelRoute(deps: AuctionDeps): HotRoute {
 
 function placement(
   deps: AuctionDeps,
-  seen: { request: HotRequest; result: SealedResult; auctionId: string },
+  seen: { request: HotRequest; result: SealedResult; auctionId: string; uuid: string },
 ): LogEvent {
   const { result } = seen
+  const atMs = deps.now()
   const agent = readUserAgent(seen.request.headers['user-agent'])
   return newEvent({
     id: deps.nextId(),
-    atMs: deps.now(),
+    atMs,
     lane: viewLane(result.pubId),
     type: EVENT_TYPE.placement,
     reason: agent.isRobot ? REASON.robot : REASON.ok,
     pubId: result.pubId,
+    sessionKey: deps.hash('session', seen.uuid.toLowerCase(), atMs),
     auctionId: seen.auctionId,
     resultNumber: result.resultNumber,
     merchId: result.merchId,

@@ -15,6 +15,7 @@ import {
   importFeed,
   type RejectedRow,
 } from './import-feed.ts'
+import { MERCHANT_DEFAULTS } from './merchant.ts'
 import { insertMerchant } from './merchant-store.ts'
 
 const HEADER = 'id,title,link,price,gtin,availability\n'
@@ -29,9 +30,8 @@ after(() => rm(folder, { recursive: true }))
 /** A merchant of its own for each test, and how to import a feed for it. */
 async function shop() {
   const domain = `shop${++shops}.example`
-  const settings = { uid: null, name: 'Shop', domains: [domain], click_param: 'cid' }
-  const more = { deep_link: null, window_days: 30, origins: [] }
-  const { merch_id: merchId } = await insertMerchant(db, { ...settings, ...more })
+  const settings = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: [domain] }
+  const { merch_id: merchId } = await insertMerchant(db, settings)
   const row = (id: string | number, price = '4.20 USD', rest = ',in stock') =>
     `${id},Tea ${id},https://www.${domain}/p/${id},${price},${rest}\n`
   const load = async (feed: string | Buffer, options: Partial<ImportOptions> = {}) => {

@@ -14,6 +14,7 @@ import { sql } from '../platform/sql.ts'
 import { urlKey } from '../platform/url.ts'
 import { openFeedFile } from './feed-file.ts'
 import { type ImportResult, importFeed } from './import-feed.ts'
+import { MERCHANT_DEFAULTS } from './merchant.ts'
 import { insertMerchant } from './merchant-store.ts'
 
 interface TruthRow {
@@ -129,8 +130,7 @@ async function load(db: Database, path: string, merchId: number): Promise<Import
 async function insertMerchants(db: Database, merchants: readonly TruthMerchant[]) {
   const ids = new Map<string, number>()
   for (const { id, name, domains } of merchants) {
-    const settings = { uid: null, name, domains, click_param: 'cid', deep_link: null }
-    const { merch_id } = await insertMerchant(db, { ...settings, window_days: 30, origins: [] })
+    const { merch_id } = await insertMerchant(db, { ...MERCHANT_DEFAULTS, name, domains })
     ids.set(id, merch_id)
   }
   return (id: string) => ids.get(id) ?? assert.fail(id)

@@ -2,6 +2,8 @@
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import type { Merchant } from './merchant-store.ts'
 
+const PPM = 1_000_000
+
 export function toMerchantRecord(row: Merchant) {
   return {
     merch_id: row.merch_id,
@@ -12,6 +14,8 @@ export function toMerchantRecord(row: Merchant) {
     deep_link: row.deep_link,
     window_days: row.window_days,
     origin: [...row.origins],
+    post_impression_rate:
+      row.post_impression_rate_ppm === null ? null : row.post_impression_rate_ppm / PPM,
     feed_imported_at: formatTimestampOrNull(row.feed_imported_at),
     datetime_created: formatTimestamp(row.datetime_created),
     datetime_updated: formatTimestamp(row.datetime_updated),

@@ -18,7 +18,7 @@ const LIST_ROWS_MAX = 10_000
 const SECRET_BYTES = 32 // The key of an HMAC-SHA256: as long as its output.
 
 const COLUMNS = sql`merch_id, uid, name, click_param, deep_link, window_days, origins,
-  postback_secret, feed_imported_at, datetime_created, datetime_updated,
+  post_impression_rate_ppm, postback_secret, feed_imported_at, datetime_created, datetime_updated,
   array(
     select domain from merchant_domain d where d.merch_id = merchant.merch_id order by position
   ) as domains`
@@ -30,9 +30,9 @@ export function insertMerchant(db: Db, wanted: MerchantSettings): Promise<Mercha
     const secret = randomBytes(SECRET_BYTES).toString('base64url')
     const row = await tx.row<{ merch_id: number }>(sql`
       insert into merchant (uid, name, click_param, deep_link, window_days, origins,
-        postback_secret)
+        post_impression_rate_ppm, postback_secret)
       values (${m.uid}, ${m.name}, ${m.click_param}, ${m.deep_link}, ${m.window_days},
-        ${m.origins}, ${secret})
+        ${m.origins}, ${m.post_impression_rate_ppm}, ${secret})
       returning merch_id
     `)
     const merchId = row?.merch_id ?? 0
@@ -53,7 +53,7 @@ export function updateMerchant(
     await tx.run(sql`
       update merchant set uid = ${m.uid}, name = ${m.name}, click_param = ${m.click_param},
         deep_link = ${m.deep_link}, window_days = ${m.window_days}, origins = ${m.origins},
-        datetime_updated = now()
+        post_impression_rate_ppm = ${m.post_impression_rate_ppm}, datetime_updated = now()
       where merch_id = ${merchId}
     `)
     if (m.domains.join() !== before.domains.join()) {

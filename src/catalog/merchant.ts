@@ -6,6 +6,7 @@ export const MERCHANT_NAME_LENGTH_MAX = 255
 export const DOMAINS_MAX = 1000 // A merchant with more is a network of its own.
 export const ORIGINS_MAX = 100
 export const WINDOW_DAYS_MAX = 90 // Economics 4: merchants choose 1 to 90 days.
+const PPM = 1_000_000
 export const DEEP_LINK_LENGTH_MAX = 1000 // With a destination of 6000 bytes it stays under 8000.
 
 /** The settings of a merchant, named as its columns; `domains` are rows of merchant_domain. */
@@ -17,6 +18,8 @@ export interface MerchantSettings {
   readonly deep_link: string | null // another network's address, with {url_encoded} and {cid}
   readonly window_days: number // how long after a click an order counts
   readonly origins: readonly string[] // pages whose checkout calls are accepted
+  /** Commission on orders after a link that was only seen (economics 4); null: none is paid. */
+  readonly post_impression_rate_ppm: number | null
 }
 
 /** What a new merchant gets where nothing is said; the same as the columns' defaults. */
@@ -26,6 +29,7 @@ export const MERCHANT_DEFAULTS: Omit<MerchantSettings, 'name' | 'domains'> = {
   deep_link: null,
   window_days: 30,
   origins: [],
+  post_impression_rate_ppm: null,
 }
 
 /** The same settings with domains and origins in the one form they are compared in. */
@@ -69,6 +73,12 @@ export function merchantFaults(settings: MerchantSettings): Fault[] {
   for (const text of origins.filter((origin) => readOrigin(origin) === null).slice(0, 5)) {
     check(false, 'origin', `must be an origin such as https://shop.example; is "${text}"`)
   }
+  const rate = settings.post_impression_rate_ppm
+  check(
+    rate === null || (Number.isInteger(rate) && rate >= 1 && rate <= PPM),
+    'post_impression_rate',
+    'must be a fraction above 0 and up to 1, or empty',
+  )
   return [...faults, ...deepLinkFaults(settings.deep_link)]
 }
 

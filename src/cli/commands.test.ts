@@ -19,7 +19,10 @@ const PUBLISHER = [
   ...['allow-merchant', 'block-merchant', 'linkmate-scope', 'consent-default', 'allow-host'],
   'require-price',
 ]
-const MERCHANT = ['name', 'domain', 'user', 'click-param', 'deep-link', 'window-days', 'origin']
+const MERCHANT = [
+  ...['name', 'domain', 'user', 'click-param', 'deep-link', 'window-days', 'origin'],
+  'post-impression-rate',
+]
 const CAMPAIGN = [
   ...['merchant', 'model', 'bid', 'exclusive-bid', 'rate', 'payment', 'roas', 'daily-budget'],
   ...['budget', 'start', 'end', 'country', 'device', 'allow-publisher', 'block-publisher'],

@@ -34,6 +34,7 @@ export interface MerchantOptions {
   readonly deepLink?: string | null
   readonly windowDays?: number
   readonly origin?: string[]
+  readonly postImpressionRate?: number | null
 }
 
 export async function createMerchantCommand(
@@ -77,6 +78,7 @@ async function readMerchantChanges(
     deep_link: options.deepLink,
     window_days: options.windowDays,
     origins: options.origin,
+    post_impression_rate_ppm: options.postImpressionRate,
   })
 }
 

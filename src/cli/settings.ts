@@ -83,6 +83,11 @@ export const MERCHANT_SETTINGS: readonly OptionSpec[] = [
   },
   { flags: '--window-days <days>', help: 'how long orders count (30)', read: readInteger },
   { flags: '--origin <O>', help: 'origin of its checkout pages; repeatable', read: readRepeated },
+  {
+    flags: '--post-impression-rate <fraction>',
+    help: 'commission on orders after a link that was only seen (none)',
+    read: readFraction,
+  },
 ]
 
 export const CAMPAIGN_SETTINGS: readonly OptionSpec[] = [

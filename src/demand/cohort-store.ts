@@ -27,6 +27,7 @@ export async function loadCohorts(db: Db, range: CohortRange): Promise<Cohort[]>
     from merchant_order join click using (click_id)
     where at >= ${from} and at < ${to} and reason = 0 and reversed_at is null
       and accepted_at < ${to} and revenue_micros > 0 and rejected_at is null and hold is null
+      and coalesce(attribution, '') <> 'impression'
     group by 1, 2, 3, 4`)
   const ordersOf = Map.groupBy(orders, keyOf)
   return clicks.map((row) => ({

@@ -62,7 +62,10 @@ async function findOpenClicks(
     where campaign_id = any(${budgets.map(({ campaignId }) => campaignId)}::int[])
       and at > ${new Date(nowMs - WAITS_MAX * delayMs)} and at <= ${new Date(nowMs)}
       and reason = 0 and reversed_at is null
-      and not exists (select from merchant_order where merchant_order.click_id = click.click_id)
+      and not exists (
+        select from merchant_order
+        where merchant_order.click_id = click.click_id and coalesce(attribution, '') <> 'impression'
+      )
     group by campaign_id, pub_id, click.merch_id, campaign.model, rate_ppm, payment_micros`)
   return rows.map((row) => {
     const outlook = outlooks.of(row.pub_id, row.merch_id)

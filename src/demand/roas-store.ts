@@ -56,7 +56,7 @@ function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
       from click
       left join lateral (
         select sum(net_revenue_micros) as net_revenue_micros from merchant_order
-        where merchant_order.click_id = click.click_id
+        where merchant_order.click_id = click.click_id and coalesce(attribution, '') <> 'impression'
       ) as sold on true, lateral (
         select 0.5 ^ (extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8
           / (${HALF_LIFE_DAYS}::float8 * 86400)) as weight

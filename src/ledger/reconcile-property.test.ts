@@ -9,7 +9,7 @@ import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
+import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
 import { reconcile } from './reconcile.ts'
@@ -38,6 +38,12 @@ const clickArbitrary = fc.record({
   reason: fc.constantFrom(REASON.ok, REASON.ok, REASON.ok, REASON.unfunded, REASON.robot),
   visitor: fc.constantFrom(null, 'v1', 'v2'),
   result: fc.constantFrom('r1', 'r2', 'r3', 'r4'),
+  isElsewhere: fc.constantFrom(false, false, true), // at another merchant
+})
+const viewArbitrary = fc.record({
+  kind: fc.constant('view'),
+  name: fc.constantFrom(...CLICKS), // whose page session it is
+  reason: fc.constantFrom(REASON.ok, REASON.ok, REASON.robot),
 })
 const linesArbitrary = fc.array(
   fc.tuple(
@@ -53,6 +59,7 @@ const orderArbitrary = fc.record({
   source: fc.constantFrom('pixel', 'import', 's2s'),
   exact: fc.option(fc.constantFrom(...CLICKS)),
   remembered: fc.option(fc.constantFrom(...CLICKS)),
+  paysForSeen: fc.boolean(),
   valueMicros: fc.option(fc.constantFrom(0, 10_000, 550_000_000, 123_456_789)),
   updatedHours: fc.integer({ min: -2, max: 2 }),
   lines: linesArbitrary,
@@ -84,6 +91,7 @@ const paymentArbitrary = fc.record({
 type Told =
   | Item<typeof clickArbitrary>
   | Item<typeof orderArbitrary>
+  | Item<typeof viewArbitrary>
   | Item<typeof returnArbitrary>
   | Item<typeof decisionArbitrary>
   | Item<typeof reversalArbitrary>
@@ -96,6 +104,7 @@ const historyArbitrary = fc.array(
     told: fc.oneof(
       { arbitrary: clickArbitrary, weight: 5 },
       { arbitrary: orderArbitrary, weight: 5 },
+      { arbitrary: viewArbitrary, weight: 3 },
       { arbitrary: returnArbitrary, weight: 3 },
       { arbitrary: decisionArbitrary, weight: 1 },
       { arbitrary: reversalArbitrary, weight: 1 },
@@ -105,12 +114,16 @@ const historyArbitrary = fc.array(
   { minLength: 4, maxLength: 30 },
 )
 
-function eventOf(events: MoneyEvents, told: Told, atMs: number): StoredEvent {
+/** Viewable impressions so far, by the click of their page session. */
+type Views = Map<string, { impression_id: string; at_ms: number; click_id: string }[]>
+
+function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): StoredEvent {
   switch (told.kind) {
     case 'click': {
       const article = articles[told.world as 0 | 1]
       return events.click(told.name, atMs, {
-        merchId,
+        merchId: told.isElsewhere ? worlds[1].merchant.merch_id : merchId,
+        sessionKey: sessionOf(told.name),
         pubId: worlds[told.world as 0 | 1].publisher.pub_id,
         auctionId: article.auctionId,
         campaignId: told.campaign,
@@ -135,8 +148,13 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number): StoredEvent {
         report,
         ...(told.exact === null ? {} : { exact: told.exact }),
         ...(told.remembered === null ? {} : { click: told.remembered }),
+        ...(told.paysForSeen
+          ? { postImpression: { rate_ppm: 31_007, seen: views.get(told.remembered ?? '') ?? [] } }
+          : {}),
       })
     }
+    case 'view':
+      return viewEvent(events, told, atMs, views)
     case 'return': {
       const { returnId: return_id, product: product_id, line, quantity } = told
       return {
@@ -160,23 +178,46 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number): StoredEvent {
   }
 }
 
+/** Intake names only what counts: robots see nothing. */
+function viewEvent(
+  events: MoneyEvents,
+  { name, reason }: Item<typeof viewArbitrary>,
+  atMs: number,
+  views: Views,
+): StoredEvent {
+  const pubId = worlds[0].publisher.pub_id
+  const event = events.at(atMs, {
+    ...{ type: EVENT_TYPE.linkViewable, lane: viewLane(pubId), pubId, reason },
+    ...{ auctionId: articles[0].auctionId, sessionKey: sessionOf(name) },
+  })
+  const seen = { impression_id: event.id, at_ms: atMs, click_id: clickId(name) }
+  if (reason === REASON.ok) views.set(name, [...(views.get(name) ?? []), seen])
+  return event
+}
+
+function sessionOf(name: string): Buffer {
+  return Buffer.from(`session ${name}`.padEnd(16))
+}
+
 test('whatever is told, the fold and the SQL of reconcile come to the same figures', async () => {
+  const attributions = new Set<string>()
   await fc.assert(
     fc.asyncProperty(historyArbitrary, async (history) => {
       await db.run(sql`alter table ledger_transaction disable trigger user`)
       await db.run(sql`
         truncate event, click, merchant_order, order_line, order_return, order_return_line,
           stats_day, stats_change, ledger_line, ledger_transaction, merchant_payment, statement,
-          budget_account`)
+          budget_account, link_day, seen_link`)
       const events = new MoneyEvents()
       let atMs = START_MS
       const seen = new Set<string>()
+      const views: Views = new Map()
       const told = history.flatMap(({ afterHours, told }) => {
         atMs += afterHours * HOUR_MS
         // The edge mints a click id once.
         if (told.kind === 'click' && seen.has(told.name)) return []
         if (told.kind === 'click') seen.add(told.name)
-        const { seq: _, day: __, ...event } = eventOf(events, told, atMs)
+        const { seq: _, day: __, ...event } = eventOf(events, told, atMs, views)
         return [event]
       })
       await log.append(told)
@@ -184,7 +225,11 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
       await issueStatements(db, { now: new Date(atMs + 3000 * HOUR_MS) })
       const { differences } = await reconcile(db, { from: null, to: null })
       assert.deepEqual(differences, [])
+      const models = await db.rows<{ attribution: string }>(sql`
+        select attribution from merchant_order where attribution is not null`)
+      for (const { attribution } of models) attributions.add(attribution)
     }),
-    { numRuns: 40 },
+    { numRuns: 60 },
   )
+  assert.deepEqual([...attributions].toSorted(), ['exact', 'impression', 'visitor'])
 })

@@ -12,6 +12,7 @@ import {
   addReturn,
   type Decision,
   type OrderAttribution,
+  type Owner,
 } from '../attribution/order-account.ts'
 import {
   emptyOrder,
@@ -25,7 +26,8 @@ import {
 } from '../attribution/order-store.ts'
 import type { OrderBody, ReturnBody } from '../attribution/read-order.ts'
 import { addPairEvidence, type PairEvidence } from '../demand/evidence-store.ts'
-import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
+import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
+import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { lessonChange } from './order-lesson.ts'
 import { noPostings, postChange, writePostings } from './post-order.ts'
@@ -124,9 +126,28 @@ function attributionOf(
       rememberedClickIds: body.remembered_click_ids,
     },
     touches,
-    { windowDays: body.window_days, isPostImpression: false },
+    { windowDays: body.window_days, isPostImpression: body.post_impression !== undefined },
+    (body.post_impression?.seen ?? []).map((seen) => ({
+      impressionId: seen.impression_id,
+      atMs: seen.at_ms,
+      merchId,
+      clickId: seen.click_id,
+    })),
   )
   const owner = clicks.get(attribution?.touchId ?? '')?.owner
-  const isOwned = attribution !== null && owner !== undefined
-  return { attribution: isOwned ? { model: attribution.model, owner } : null, evidence }
+  if (attribution === null || owner === undefined) return { attribution: null, evidence }
+  const { model } = attribution
+  const ratePpm = body.post_impression?.rate_ppm ?? 0
+  return {
+    attribution: { model, owner: model === 'impression' ? seenOwner(owner, ratePpm) : owner },
+    evidence,
+  }
+}
+
+/**
+ * Who showed the link: the page of the click in the same session. The merchant pays its own rate
+ * for it, outside of every campaign and its budget.
+ */
+function seenOwner(owner: Owner, ratePpm: number): Owner {
+  return { ...owner, campaignId: null, model: MODEL.cpa, priceMicros: micros(ratePpm) }
 }

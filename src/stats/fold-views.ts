@@ -9,6 +9,7 @@ import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { rememberSeen } from './fold-seen-links.ts'
 
 export async function foldViews(tx: Db, events: readonly StoredEvent[]): Promise<void> {
   const ofType = (type: number) => events.filter((event) => event.type === type)
@@ -25,6 +26,7 @@ export async function foldViews(tx: Db, events: readonly StoredEvent[]): Promise
     tx,
     ofType(EVENT_TYPE.placement).filter(({ reason }) => reason === REASON.ok),
   )
+  await rememberSeen(tx, events)
 }
 
 async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promise<void> {

@@ -22,6 +22,7 @@ export function lessonChange(before: OrderRecord, after: OrderRecord): PairEvide
 function lessonOf({ account, merchId }: OrderRecord): PairEvidence | null {
   const { acceptedAtMs, attribution, rejection, isClickReversed } = account
   if (acceptedAtMs === null || attribution === null) return null
+  if (attribution.model === 'impression') return null // It says nothing about clicks.
   if (rejection !== null || isClickReversed) return null
   const { hold, gross } = figuresOf(account)
   if (hold !== null || gross.revenueMicros === 0) return null

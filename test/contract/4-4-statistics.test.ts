@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { EVENT_TYPE } from '../../src/events/event.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { utcDay } from '../../src/platform/timestamp.ts'
 import { importNetwork } from '../../src/stats/import-network.ts'
@@ -181,6 +182,17 @@ test('the pixel of a result makes a merchant row, and is no page impression', as
       .map(({ merch_id, impressions, clicks }) => [merch_id, impressions, clicks])
   assert.deepEqual(figures(article.article_id), [[acme.merchId, 1, 1]])
   assert.deepEqual(figures(other.article_id), [[acme.merchId, 0, 1]])
+
+  // The placement is of the click's page session, under a key that tells nobody which.
+  const sessions = await api.db.rows<{ type: number; session_key: Buffer }>(sql`
+    select type, session_key from event
+    where auction_id = ${other.auctionId} and type in (${EVENT_TYPE.placement}, ${EVENT_TYPE.click})
+    order by type`)
+  assert.deepEqual(
+    sessions.map(({ type }) => type),
+    [EVENT_TYPE.placement, EVENT_TYPE.click],
+  )
+  assert.deepEqual(sessions[0]?.session_key, sessions[1]?.session_key)
 })
 
 test('what is not counted makes no row: robots and a click that came too fast', async () => {

@@ -4,7 +4,7 @@
 create temp table r_click_event on commit drop as
 select seq, id, day, at, reason as edge_reason, pub_id, coalesce(merch_id, 0) as merch_id,
   auction_id, result_number, campaign_id, model, coalesce(price_micros, 0) as price_micros,
-  coalesce(share_ppm, 0) as share_ppm, lease_id, click_id, visitor_key,
+  coalesce(share_ppm, 0) as share_ppm, lease_id, click_id, visitor_key, session_key,
   reason = 0 and seq = min(seq) filter (where reason = 0) over (partition by result_number)
     as is_first
 from event

@@ -8,11 +8,11 @@ where lane = 0 and type in (12, 13, 17) -- orders, returns, decisions
   and seq <= (select position from lane where lane = 0);
 analyze r_told (seq, type, merch_id, order_id);
 
--- Clicks that an order names, its own first and then those its tag remembers; the honest ones of
--- the merchant, folded before the order and not reversed by then, within the window.
-create temp table r_named on commit drop as
-select told.seq, named.is_exact, click.click_id, click.at,
-  named.is_exact or click.at <= ordered.at as is_before
+-- Honest clicks that an order names, its own and those its tag remembers, folded before the order and
+-- not reversed by then.
+create temp table r_remembered on commit drop as
+select told.seq, named.is_exact, click.click_id, click.merch_id = told.merch_id as is_own, click.at,
+  session_key, ordered.at as ordered_at, (body->>'window_days')::int * interval '1 day' as reach
 from r_told told
 cross join lateral (
   select decode(body->>'exact_click_id', 'hex') as click_id, true as is_exact
@@ -26,16 +26,50 @@ cross join lateral (
     + (body->'report'->>'ordered_at_ms')::bigint * interval '1 millisecond' as at
 ) as ordered
 join r_click click on click.click_id = named.click_id and click.seq < told.seq
-  and click.merch_id = told.merch_id and click.reason in (0, 6, 12, 20, 21, 22)
+  and click.reason in (0, 6, 12, 20, 21, 22)
   and (click.reversal_seq is null or click.reversal_seq > told.seq)
 where told.type = 12
-  and click.at >= ordered.at - (body->>'window_days')::int * interval '1 day'
   and click.at <= ordered.at + case when named.is_exact then interval '5 minutes' else '0' end;
+analyze r_remembered;
 
+-- What the visitor had only seen, where the merchant pays for that: the event says which viewable
+-- impressions, and the log must have them, in the session of a click that is remembered.
+create temp table r_seen_link on commit drop as
+select known.seq, known.click_id, seen.at, seen.impression_id,
+  (told.body->'post_impression'->>'rate_ppm')::numeric as rate
+from r_remembered known
+join r_told told using (seq)
+cross join lateral (
+  select (named->>'impression_id')::bigint as impression_id, decode(named->>'click_id', 'hex')
+      as click_id,
+    timestamptz 'epoch' + (named->>'at_ms')::bigint * interval '1 millisecond' as at
+  from jsonb_array_elements(told.body->'post_impression'->'seen') as listed (named)
+) as seen
+where told.body ? 'post_impression' and not is_exact and seen.click_id = known.click_id
+  and seen.at between ordered_at - interval '1 day' and ordered_at
+  and (
+    exists (
+      select from event
+      where day = (seen.at at time zone 'UTC')::date and id = seen.impression_id
+        and lane > 0 and type = 3 and reason = 0 and session_key = known.session_key
+    )
+    or exists (
+      select from view_day
+      where day = (seen.at at time zone 'UTC')::date and state <> 'written'
+    )
+  );
+
+-- The surest there is: 3 named, 2 remembered, 1 only seen.
 create temp table r_found on commit drop as
-select distinct on (seq) seq, click_id, is_exact
-from r_named
-order by seq, is_exact desc, at desc, click_id desc;
+select distinct on (seq) seq, click_id, sureness, rate
+from (
+  select seq, click_id, case when is_exact then 3 else 2 end as sureness, null::numeric as rate,
+    at, 0::bigint as impression_id
+  from r_remembered where is_own and at >= ordered_at - reach
+  union all
+  select seq, click_id, 1, rate, at, impression_id from r_seen_link
+) as candidates
+order by seq, sureness desc, at desc, impression_id desc, click_id desc;
 create unique index on r_found (seq);
 
 -- A reversal speaks to every order that the click was ever found for.
@@ -47,11 +81,12 @@ from (
     case when type = 12 then body->'report' || jsonb_build_object('event_id', id::text) end
       as report,
     case when type = 17 then body end as decision,
-    found.click_id, found.is_exact
+    found.click_id, found.sureness, found.rate
   from r_told told left join r_found found using (seq)
   union all
   select distinct click.reversal_seq, click.reversal_id, click.reversal_day, click.reversed_at,
-    told.merch_id, told.order_id, 'reversal', null::jsonb, null::jsonb, click.click_id, null::bool
+    told.merch_id, told.order_id, 'reversal', null::jsonb, null::jsonb, click.click_id, null::int,
+    null::numeric
   from r_found found join r_told told using (seq) join r_click click using (click_id)
   where click.reversal_seq is not null
 ) as every_event;
@@ -70,12 +105,12 @@ with recursive state as (
   select merch_id, order_id, 0::bigint as n, 0::bigint as seq, 0::bigint as id,
     null::date as day, null::text as kind, null::timestamptz as accepted_at,
     null::jsonb as pixel, null::jsonb as import, null::jsonb as s2s, null::bytea as click_id,
-    null::boolean as is_exact, null::timestamptz as locks_at, null::timestamptz as rejected_at,
+    null::int as sureness, null::numeric as rate, null::timestamptz as locks_at, null::timestamptz as rejected_at,
     null::text as reject_reason, false as is_approved
   from r_step_event where n = 1
   union all
   select state.merch_id, state.order_id, step.n, step.seq, step.id, step.day, step.kind,
-    told.accepted_at, told.pixel, told.import, told.s2s, owed.click_id, owed.is_exact,
+    told.accepted_at, told.pixel, told.import, told.s2s, owed.click_id, owed.sureness, owed.rate,
     locked.locks_at, coalesce(state.rejected_at, ended.rejected_at),
     coalesce(state.reject_reason, ended.reject_reason),
     state.is_approved or (told.accepted_at is not null
@@ -100,18 +135,19 @@ with recursive state as (
   cross join lateral (
     select counts and step.click_id is not null and (
       state.click_id is null
-      or (step.is_exact and not state.is_exact and state.rejected_at is null
+      or (step.sureness > state.sureness and state.rejected_at is null
         and step.at < state.locks_at)
     ) as moves
   ) as move
   cross join lateral (
     select case when moves then step.click_id else state.click_id end as click_id,
-      case when moves then step.is_exact else state.is_exact end as is_exact
+      case when moves then step.sureness else state.sureness end as sureness,
+      case when moves then step.rate else state.rate end as rate
   ) as owed
   left join r_click click on click.click_id = owed.click_id
   cross join lateral (
     select case when owed.click_id is not null then told.accepted_at
-      + case when click.model = 2 then interval '90 days' else interval '0' end end as locks_at
+      + case when click.model = 2 or owed.sureness = 1 then interval '90 days' else interval '0' end end as locks_at
   ) as locked
   cross join lateral (
     select case

@@ -3,7 +3,8 @@
 -- What the order came to as it was told, before anything went back.
 create temp table r_gross on commit drop as
 with valued as (
-  select state.merch_id, order_id, n, click.model, click.price_micros,
+  select state.merch_id, order_id, n, case when sureness = 1 then 2 else click.model end as model,
+    case when sureness = 1 then rate else click.price_micros end as price_micros,
     coalesce(click.share_ppm, 0) as share_ppm,
     coalesce((coalesce(s2s, import, pixel)->>'value_micros')::numeric, 0) as revenue
   from r_state state
@@ -168,7 +169,8 @@ with taken as (
   group by merch_id, order_id, n
 )
 select state.merch_id, state.order_id, state.n, state.seq, state.id, state.day, state.kind,
-  click.pub_id, click.article_id, click.campaign_id, gross.commission, gross.earnings,
+  click.pub_id, click.article_id,
+  case when sureness = 1 then null else click.campaign_id end as campaign_id, gross.commission, gross.earnings,
   gross.revenue, counted.is_counted,
   case when is_counted and not is_cancelled and coalesce(is_kept, true) then 1 else 0 end
     as net_sales,

@@ -10,7 +10,7 @@ from (
     target.commission, target.earnings, target.net_sales, target.net_revenue,
     target.net_commission, target.net_earnings
   from (
-    select distinct on (merch_id, order_id) merch_id, order_id, n, accepted_at, click_id,
+    select distinct on (merch_id, order_id) merch_id, order_id, n, accepted_at, click_id, sureness,
       locks_at, rejected_at, reject_reason, coalesce(s2s, import, pixel) as best
     from r_state order by merch_id, order_id, n desc
   ) as state
@@ -33,6 +33,7 @@ cross join lateral (
     ('value', best->>'value', found.value),
     ('rate_id', best->>'rate_id', found.rate_id),
     ('click_id', encode(expected.click_id, 'hex'), encode(found.click_id, 'hex')),
+    ('attribution', (array['impression', 'visitor', 'exact'])[sureness], found.attribution),
     ('pub_id', expected.pub_id::text, found.pub_id::text),
     ('article_id', expected.article_id::text, found.article_id::text),
     ('campaign_id', expected.campaign_id::text, found.campaign_id::text),
@@ -48,13 +49,14 @@ cross join lateral (
     ('net_earnings_micros', expected.net_earnings::text, found.net_earnings_micros::text)
 ) as compared (name, wanted, had)
 where (expected.first_id, expected.first_day, expected.accepted_at, best->>'source',
-    best->>'currency', best->>'value', best->>'rate_id', expected.click_id, expected.pub_id,
+    best->>'currency', best->>'value', best->>'rate_id', expected.click_id,
+    (array['impression', 'visitor', 'exact'])[sureness], expected.pub_id,
     expected.article_id, expected.campaign_id, expected.locks_at, expected.rejected_at,
     expected.reject_reason, expected.revenue, expected.commission, expected.earnings,
     expected.net_sales, expected.net_revenue, expected.net_commission, expected.net_earnings)
   is distinct from
     (found.event_id, found.day, found.accepted_at, found.source, found.currency, found.value,
-    found.rate_id, found.click_id, found.pub_id, found.article_id, found.campaign_id,
+    found.rate_id, found.click_id, found.attribution, found.pub_id, found.article_id, found.campaign_id,
     found.locks_at, found.rejected_at, found.reject_reason, found.revenue_micros,
     found.commission_micros, found.earnings_micros, found.net_sales, found.net_revenue_micros,
     found.net_commission_micros, found.net_earnings_micros)

@@ -1,0 +1,51 @@
+/**
+ * Which links a visitor has only seen, for orders of merchants that pay for those (economics 4).
+ *
+ * The view lanes are folded apart from the money lane, so the money fold cannot ask what had been
+ * seen by then: the answer would depend on who is faster. Intake asks instead, and writes what it
+ * found into the order's event; from there on it is a fact of the money lane like a rate (I1).
+ */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { IMPRESSION_WINDOW_MS } from './attribute.ts'
+import type { PostImpression, ReadOrder } from './read-order.ts'
+
+/** The latest decide; a page has no more links than this that matter. */
+const SEEN_MAX = 20
+
+interface SeenRow {
+  readonly click_id: Buffer
+  readonly event_id: string
+  readonly seen_at: Date
+}
+
+/** What each order's visitor has seen of the merchant; null where it pays for clicks only. */
+export async function findSeenLinks(
+  db: Db,
+  merchant: { readonly merch_id: number; readonly post_impression_rate_ppm: number | null },
+  orders: readonly ReadOrder[],
+): Promise<(order: ReadOrder) => PostImpression | null> {
+  const { merch_id: merchId, post_impression_rate_ppm: ratePpm } = merchant
+  if (ratePpm === null) return () => null
+  const clickIds = [...new Set(orders.flatMap(({ rememberedClickIds: ids }) => ids))]
+  const rows = await db.rows<SeenRow>(sql`
+    select click_id, seen_link.event_id, seen_at
+    from click join seen_link using (session_key)
+    where click_id = any(${clickIds.map((id) => Buffer.from(id, 'hex'))}::bytea[])
+      and seen_link.merch_id = ${merchId} and seen_link.event_id is not null
+    order by seen_at desc, seen_link.event_id desc`)
+  const seenOf = Map.groupBy(rows, ({ click_id }) => click_id.toString('hex'))
+  return ({ rememberedClickIds, orderedAtMs }) => ({
+    rate_ppm: ratePpm,
+    seen: rememberedClickIds
+      .flatMap((id) => seenOf.get(id) ?? [])
+      .map(({ click_id, event_id, seen_at }) => ({
+        impression_id: event_id,
+        at_ms: seen_at.getTime(),
+        click_id: click_id.toString('hex'),
+      }))
+      .filter(({ at_ms }) => at_ms <= orderedAtMs && at_ms >= orderedAtMs - IMPRESSION_WINDOW_MS)
+      .toSorted((one, other) => other.at_ms - one.at_ms)
+      .slice(0, SEEN_MAX),
+  })
+}
