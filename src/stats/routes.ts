@@ -6,6 +6,7 @@ import { ErrorEnvelope } from '../platform/envelope.ts'
 import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
+import { Turns } from '../platform/turns.ts'
 import {
   ChangesQuery,
   LIMIT_MAX,
@@ -20,6 +21,9 @@ import { listChanges, listStats } from './store.ts'
 const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 const security = [{ apiKey: [] }]
 
+/** Long ones keep a core of the database busy each, and the pool's connections are for all. */
+const REPORTS_AT_ONCE = 2
+
 export interface StatsDeps {
   readonly db: Db
   readonly keys: KeyGuard
@@ -28,6 +32,7 @@ export interface StatsDeps {
 export const statsRoutes =
   ({ db, keys }: StatsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const turns = new Turns(REPORTS_AT_ONCE)
     app.addHook('onRequest', keys.require)
 
     app.get(
@@ -51,7 +56,7 @@ export const statsRoutes =
         return {
           date: { date_from: midnight(wanted.dayFrom), date_to: midnight(wanted.dayTo) },
           pub_id: pubId,
-          stats: await listStats(db, wanted),
+          stats: await turns.run(() => listStats(db, wanted)),
         }
       },
     )

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Turns } from './turns.ts'
+
+test('no more than so many run at once, first come first served, and a failure gives its place back', async () => {
+  const turns = new Turns(2)
+  const begun: number[] = []
+  const ends = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
+  const all = ends.map(({ promise }, index) =>
+    turns.run(async () => {
+      begun.push(index)
+      await promise
+      return index
+    }),
+  )
+  const settled = Promise.allSettled(all)
+  const endsOf = async (index: number, error?: Error) => {
+    if (error === undefined) ends[index]?.resolve()
+    else ends[index]?.reject(error)
+    await all[index]?.catch(() => undefined)
+  }
+  assert.deepEqual(begun, [0, 1])
+  await endsOf(1, new Error('broken'))
+  assert.deepEqual(begun, [0, 1, 2])
+  await endsOf(0)
+  await endsOf(2)
+  assert.deepEqual(begun, [0, 1, 2, 3, 4])
+  await endsOf(3)
+  await endsOf(4)
+  assert.deepEqual(
+    (await settled).map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
+  )
+  assert.equal(await turns.run(async () => 'again'), 'again')
+})
