@@ -28,6 +28,7 @@ import type { Node } from './node.ts'
 import { createHttp, type Http } from './platform/http.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
 import { reportRoutes } from './reports/routes.ts'
+import { merchantWebhookRoutes } from './reports/webhook-routes.ts'
 import { startSchedules } from './schedules.ts'
 import { staticRoutes } from './static-routes.ts'
 import { dashboardStatsRoutes } from './stats/dashboard-routes.ts'
@@ -106,6 +107,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     await http.register(statsRoutes({ db, keys })) //                 4.4
     await http.register(resultRoutes({ db, keys })) // receipts, what if, no fill
     await http.register(reportRoutes({ db, keys, now }))
+    await http.register(merchantWebhookRoutes({ db, keys, now }))
     await http.register(reversalRoutes({ ...intake, keys })) // the operator's
     await http.register(intakeRoutes(intake)) // orders and returns, server to server
   }

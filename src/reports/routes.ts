@@ -32,7 +32,7 @@ import {
   statementPage,
   toStatementRecord,
 } from './statement-record.ts'
-import { deliveryRoutes, webhookRoutes } from './webhook-routes.ts'
+import { publisherWebhookRoutes } from './webhook-routes.ts'
 
 /** A quarter and some days: longer ranges are several requests. */
 const DAYS_MAX = 100
@@ -49,8 +49,7 @@ export const reportRoutes =
     })
     await app.register(tableRoutes(deps))
     await app.register(statementRoutes(deps))
-    await app.register(webhookRoutes(deps))
-    await app.register(deliveryRoutes(deps))
+    await app.register(publisherWebhookRoutes(deps))
   }
 
 const tableRoutes =

@@ -1,10 +1,11 @@
 /**
- * A publisher's webhooks: made, listed, switched on again, deleted; deliveries seen and replayed.
- *
- * Whose they are is checked by the routes that register these.
+ * Webhooks of a publisher or a merchant: made, listed, switched on again, deleted; deliveries seen
+ * and replayed. The same for both; whose they are is checked before any of these runs.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { holderOf } from '../accounts/require-key.ts'
+import { requireOwnMerchant } from '../catalog/own-merchant.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import { createWebhook } from './create-webhook.ts'
@@ -12,13 +13,14 @@ import type { ReportDeps } from './report-deps.ts'
 import { PublisherParams } from './schema.ts'
 import {
   CreatedWebhook,
-  DeliveryParams,
   DeliveryRecord,
+  deliveryId,
+  MerchantParams,
   toDeliveryRecord,
   toWebhookRecord,
   WebhookBody,
-  WebhookParams,
   WebhookRecord,
+  webhookId,
 } from './webhook-schema.ts'
 import {
   deleteWebhook,
@@ -26,123 +28,178 @@ import {
   listDeliveries,
   listWebhooks,
   replayDelivery,
+  type WebhookOwner,
 } from './webhook-store.ts'
 
 const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 const security = [{ apiKey: [] }]
-const BASE = '/api/v1/publishers/:pub_id/webhooks/'
 const Empty = Type.Object({})
 
-export const webhookRoutes =
-  ({ db, now }: ReportDeps): FastifyPluginAsyncTypebox =>
+/** What differs between the two kinds of owners. */
+interface Party {
+  readonly base: string
+  readonly noun: '' | 'Merchant' // in operation ids
+  readonly params: typeof PublisherParams | typeof MerchantParams
+  readonly ownerOf: (params: object) => WebhookOwner
+}
+
+const PUBLISHER: Party = {
+  base: '/api/v1/publishers/:pub_id/',
+  noun: '',
+  params: PublisherParams,
+  ownerOf: (params) => ({ pubId: (params as { pub_id: number }).pub_id }),
+}
+
+const MERCHANT: Party = {
+  base: '/api/v1/merchants/:merch_id/',
+  noun: 'Merchant',
+  params: MerchantParams,
+  ownerOf: (params) => ({ merchId: (params as { merch_id: number }).merch_id }),
+}
+
+/** A publisher's; the caller's key is checked by the routes that register these. */
+export const publisherWebhookRoutes =
+  (deps: ReportDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    await app.register(allRoutes(deps, PUBLISHER))
+  }
+
+/** A merchant's, with a key of the merchant's user. */
+export const merchantWebhookRoutes =
+  (deps: ReportDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.addHook('onRequest', deps.keys.require)
+    app.addHook('preHandler', async (request) => {
+      const { merch_id: merchId } = request.params as { merch_id: number }
+      await requireOwnMerchant(deps.db, holderOf(request), merchId)
+    })
+    await app.register(allRoutes(deps, MERCHANT))
+  }
+
+type Deps = Pick<ReportDeps, 'db' | 'now'>
+
+const allRoutes =
+  (deps: Deps, party: Party): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    await app.register(webhookRoutes(deps, party))
+    await app.register(oneWebhookRoutes(deps, party))
+    await app.register(deliveryRoutes(deps, party))
+  }
+
+const webhookRoutes =
+  ({ db }: Deps, { base, noun, params, ownerOf }: Party): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const all = `${base}webhooks/`
     app.post(
-      BASE,
+      all,
       {
         schema: {
-          operationId: 'createWebhook',
+          operationId: `create${noun}Webhook`,
           security,
-          params: PublisherParams,
+          params,
           body: WebhookBody,
           response: { 201: envelope(CreatedWebhook), ...error },
         },
       },
       async (request, reply) => {
-        const owner = { pubId: request.params.pub_id }
+        const owner = ownerOf(request.params)
         const { webhook, secret } = await createWebhook(db, { owner, ...request.body })
         reply.status(201)
         return ok(201, { ...toWebhookRecord(webhook), secret })
       },
     )
     app.get(
-      BASE,
+      all,
       {
         schema: {
-          operationId: 'listWebhooks',
+          operationId: `list${noun}Webhooks`,
           security,
-          params: PublisherParams,
+          params,
           response: { 200: envelope(WebhookRecord), ...error },
         },
       },
       async (request) => {
-        const found = await listWebhooks(db, { pubId: request.params.pub_id })
+        const found = await listWebhooks(db, ownerOf(request.params))
         return ok(200, ...found.map(toWebhookRecord))
       },
     )
-    await app.register(oneWebhookRoutes({ db, now }))
   }
 
 const oneWebhookRoutes =
-  ({ db, now }: Pick<ReportDeps, 'db' | 'now'>): FastifyPluginAsyncTypebox =>
+  ({ db, now }: Deps, { base, noun, params, ownerOf }: Party): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const all = `${base}webhooks/`
+    const WebhookParams = Type.Object({ ...params.properties, ...webhookId })
     app.post(
-      `${BASE}:webhook_id/enable/`,
+      `${all}:webhook_id/enable/`,
       {
         schema: {
-          operationId: 'enableWebhook',
+          operationId: `enable${noun}Webhook`,
           security,
           params: WebhookParams,
           response: { 200: envelope(WebhookRecord), ...error },
         },
       },
       async (request) => {
-        const { pub_id: pubId, webhook_id: webhookId } = request.params
-        const webhook = await enableWebhook(db, { webhookId, owner: { pubId }, now: now() })
+        const { webhook_id: webhookId } = request.params
+        const owner = ownerOf(request.params)
+        const webhook = await enableWebhook(db, { webhookId, owner, now: now() })
         if (webhook === null) throw new ApiError('notFound', { message: 'No such webhook' })
         return ok(200, toWebhookRecord(webhook))
       },
     )
     app.delete(
-      `${BASE}:webhook_id/`,
+      `${all}:webhook_id/`,
       {
         schema: {
-          operationId: 'deleteWebhook',
+          operationId: `delete${noun}Webhook`,
           security,
           params: WebhookParams,
           response: { 200: envelope(Empty), ...error },
         },
       },
       async (request) => {
-        const { pub_id: pubId, webhook_id: webhookId } = request.params
-        const isDeleted = await deleteWebhook(db, { webhookId, owner: { pubId } })
+        const { webhook_id: webhookId } = request.params
+        const isDeleted = await deleteWebhook(db, { webhookId, owner: ownerOf(request.params) })
         if (!isDeleted) throw new ApiError('notFound', { message: 'No such webhook' })
         return ok<object>(200)
       },
     )
   }
 
-export const deliveryRoutes =
-  ({ db, now }: ReportDeps): FastifyPluginAsyncTypebox =>
+const deliveryRoutes =
+  ({ db, now }: Deps, { base, noun, params, ownerOf }: Party): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
-      `${BASE}:webhook_id/deliveries/`,
+      `${base}webhooks/:webhook_id/deliveries/`,
       {
         schema: {
-          operationId: 'listDeliveries',
+          operationId: `list${noun}Deliveries`,
           security,
-          params: WebhookParams,
+          params: Type.Object({ ...params.properties, ...webhookId }),
           response: { 200: envelope(DeliveryRecord), ...error },
         },
       },
       async (request) => {
-        const { pub_id: pubId, webhook_id: webhookId } = request.params
-        const rows = await listDeliveries(db, { webhookId, owner: { pubId } })
+        const { webhook_id: webhookId } = request.params
+        const rows = await listDeliveries(db, { webhookId, owner: ownerOf(request.params) })
         return ok(200, ...rows.map(toDeliveryRecord))
       },
     )
     app.post(
-      '/api/v1/publishers/:pub_id/webhook_deliveries/:delivery_id/replay/',
+      `${base}webhook_deliveries/:delivery_id/replay/`,
       {
         schema: {
-          operationId: 'replayDelivery',
+          operationId: `replay${noun}Delivery`,
           security,
-          params: DeliveryParams,
+          params: Type.Object({ ...params.properties, ...deliveryId }),
           response: { 200: envelope(Empty), ...error },
         },
       },
       async (request) => {
-        const { pub_id: pubId, delivery_id: deliveryId } = request.params
-        const isThere = await replayDelivery(db, { deliveryId, owner: { pubId }, now: now() })
+        const { delivery_id } = request.params
+        const owner = ownerOf(request.params)
+        const isThere = await replayDelivery(db, { deliveryId: delivery_id, owner, now: now() })
         if (!isThere) throw new ApiError('notFound', { message: 'No such delivery' })
         return ok<object>(200)
       },

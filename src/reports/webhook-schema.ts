@@ -8,15 +8,13 @@ const ID_INT_MAX = 2_147_483_647
 const Time = Type.String({ format: 'date-time' })
 const TimeOrNull = Type.Union([Time, Type.Null()])
 
-export const WebhookParams = Type.Object({
-  pub_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
-  webhook_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
+export const MerchantParams = Type.Object({
+  merch_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
 })
 
-export const DeliveryParams = Type.Object({
-  pub_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
-  delivery_id: idText(),
-})
+/** Which one of an owner's. */
+export const webhookId = { webhook_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }) }
+export const deliveryId = { delivery_id: idText() }
 
 export const WebhookBody = Type.Object({
   url: Type.String({ minLength: 1, maxLength: 2048 }),
