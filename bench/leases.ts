@@ -10,7 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LeaseBook } from '../src/demand/lease.ts'
+import { ALWAYS, LeaseBook } from '../src/demand/lease.ts'
 import { startLeaseLoop } from '../src/demand/lease-loop.ts'
 import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
 import { makeLogger } from '../src/platform/log.ts'
@@ -43,6 +43,7 @@ await database.run(sql`
   select id, 'here', 1, 'edge' from generate_series(1, ${NODES}::int) as id`)
 const campaigns = Array.from({ length: CAMPAIGNS }, (_, index) => ({
   ...{ campaignId: index + 1, index, isCapped: true, priceMaxMicros: PRICE, budgetVersion: '' },
+  ...ALWAYS,
 }))
 
 /** Counts the lease statements and their time; everything else passes. */

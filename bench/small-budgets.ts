@@ -11,7 +11,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openAccounts } from '../src/demand/budget-account.ts'
-import { LeaseBook } from '../src/demand/lease.ts'
+import { ALWAYS, LeaseBook } from '../src/demand/lease.ts'
 import { requestLeases } from '../src/demand/lease-store.ts'
 import { dayNumberOf, dayText } from '../src/demand/lease-terms.ts'
 import { type SettledClick, settleClicks } from '../src/demand/settle.ts'
@@ -94,6 +94,7 @@ async function makeNodes(db: Db, count: number, worlds: readonly World[]): Promi
     const budgetOk = new Uint8Array(worlds.length)
     const campaigns = worlds.map(({ campaignId, index }) => ({
       ...{ campaignId, index, isCapped: true, priceMaxMicros: PRICE, budgetVersion: '' },
+      ...ALWAYS,
     }))
     book.setCampaigns(campaigns, { budgetOk, nowMs: START_MS })
     return { nodeId, book, budgetOk, requestNo: 0 }

@@ -7,7 +7,7 @@
  * node and the database, the event log and its judge.
  */
 import assert from 'node:assert/strict'
-import { LeaseBook } from '../src/demand/lease.ts'
+import { ALWAYS, LeaseBook } from '../src/demand/lease.ts'
 import { requestLeases } from '../src/demand/lease-store.ts'
 import { dayNumberOf, dayText, type LeaseRequest } from '../src/demand/lease-terms.ts'
 import type { Db } from '../src/platform/postgres.ts'
@@ -139,7 +139,7 @@ export class Fleet {
         const book = new LeaseBook()
         const { campaignId, priceMaxMicros } = world
         book.setCampaigns(
-          [{ campaignId, priceMaxMicros, index: 0, isCapped: true, budgetVersion: '' }],
+          [{ campaignId, priceMaxMicros, index: 0, isCapped: true, budgetVersion: '', ...ALWAYS }],
           { budgetOk: new Uint8Array(1), nowMs: this.#trueMs() + node.skewMs },
         )
         return [world, book]

@@ -2,7 +2,7 @@
  * From a link and a market to a decision: compiles the market for the core once a snapshot, lays
  * out a link's candidates once a link, runs the core, and keeps the receipt.
  */
-import type { BudgetedCampaign, LeaseBook } from '../demand/lease.ts'
+import { ALWAYS, type BudgetedCampaign, type LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
 import type { PacedCampaign, PacingBook } from '../demand/pacing-book.ts'
 import { perOrderMicros } from '../demand/predict.ts'
@@ -279,7 +279,12 @@ function budgetOf(campaign: Campaign, index: number): BudgetedCampaign {
     index,
     isCapped: campaign.model === 'cpc' && (daily !== null || total !== null),
     priceMaxMicros: priceMax(campaign),
-    budgetVersion: `${daily} ${total}`,
+    budgetVersion: `${daily} ${total} ${campaign.state}`,
+    servesFromMs: campaign.starts_at?.getTime() ?? ALWAYS.servesFromMs,
+    servesUntilMs:
+      campaign.state === 'active'
+        ? (campaign.ends_at?.getTime() ?? ALWAYS.servesUntilMs)
+        : Number.NEGATIVE_INFINITY,
   }
 }
 

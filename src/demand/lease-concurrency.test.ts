@@ -11,7 +11,7 @@ import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { listAccounts, openAccounts } from './budget-account.ts'
 import { updateCampaign } from './campaign-store.ts'
-import { LeaseBook } from './lease.ts'
+import { ALWAYS, LeaseBook } from './lease.ts'
 import { requestLeases } from './lease-store.ts'
 import { closeLeases, leaseCloseBody, type SettledClick, settleClicks } from './settle.ts'
 
@@ -52,6 +52,7 @@ class Node {
   #takeCampaigns(): void {
     const campaigns = Array.from({ length: CAMPAIGNS }, (_, index) => ({
       ...{ campaignId: index + 1, index, isCapped: true, priceMaxMicros: PRICE, budgetVersion: '' },
+      ...ALWAYS,
     }))
     this.#book.setCampaigns(campaigns, { budgetOk: new Uint8Array(CAMPAIGNS), nowMs: NOON })
   }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '../../test/database.ts'
 import { sql } from '../platform/sql.ts'
 import { listAccounts } from './budget-account.ts'
-import { LeaseBook } from './lease.ts'
+import { ALWAYS, LeaseBook } from './lease.ts'
 import { startLeaseLoop } from './lease-loop.ts'
 
 const PRICE = 100_000
@@ -21,7 +21,10 @@ async function makeLoop(t: TestContext, budgetMicros = 1_000 * PRICE) {
   const clock = { wallMs: NOON, monotonicMs: 0 }
   const campaign = { campaignId: 1, index: 0, isCapped: true, priceMaxMicros: PRICE }
   const take = (budgetVersion: string) =>
-    book.setCampaigns([{ ...campaign, budgetVersion }], { budgetOk, nowMs: clock.wallMs })
+    book.setCampaigns([{ ...campaign, ...ALWAYS, budgetVersion }], {
+      budgetOk,
+      nowMs: clock.wallMs,
+    })
   take('1')
   const errors: unknown[] = []
   const loop = startLeaseLoop({

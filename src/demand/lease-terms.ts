@@ -82,7 +82,7 @@ export interface HeldLease {
 export interface LeaseNeeds {
   readonly campaignId: number
   readonly priceMaxMicros: number
-  readonly isWanted: boolean // false: hand everything in
+  readonly isWanted: boolean // false: hold nothing but what clicks that wait ask for
   readonly microsPerMs: number // recent spending of this node
   readonly guardMicros: number // promised to wins in flight, of all nodes
   readonly inFlight: InFlight // of this node
@@ -116,7 +116,7 @@ export function requestsOf(leases: HeldLease[], needs: LeaseNeeds): LeaseRequest
   let hasRaise = false
   for (const lease of leases) {
     const isFinal = lease.dayNumber < today
-    const isLeaving = isFinal || !needs.isWanted
+    const isLeaving = isFinal || (!needs.isWanted && lease.urgentMicros === 0)
     if (!isLeaving && hasRaise) continue
     const terms = isLeaving ? handIn(lease, isFinal, needs.nowMs) : wish(lease, needs)
     if (terms === null) continue
@@ -179,9 +179,11 @@ export function applyGrant(
   return leases
 }
 
-function openDay(leases: HeldLease[], dayNumber: number): void {
-  if (leases.some((lease) => lease.dayNumber === dayNumber)) return
-  leases.push({
+/** The record of a day's lease, made if need be. */
+export function openDay(leases: HeldLease[], dayNumber: number): HeldLease {
+  const known = leases.find((lease) => lease.dayNumber === dayNumber)
+  if (known !== undefined) return known
+  const opened = {
     dayNumber,
     leaseId: 0,
     grantedMicros: 0,
@@ -195,7 +197,9 @@ function openDay(leases: HeldLease[], dayNumber: number): void {
     retryAtMs: 0,
     urgentMicros: 0,
     urgentFromMs: 0,
-  })
+  }
+  leases.push(opened)
+  return opened
 }
 
 /** Records of past days that never got a lease have nothing to hand in. */
@@ -220,11 +224,13 @@ function handIn(lease: HeldLease, isFinal: boolean, nowMs: number): Terms {
 function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
   const { campaignId, priceMaxMicros, guardMicros, microsPerMs, nowMs } = needs
   const unspent = lease.grantedMicros - lease.spentMicros
-  const need = Math.max(
-    Math.ceil(SIZE_FACTOR * microsPerMs * LEASE_TTL_MS),
-    BURST_CLICKS * priceMaxMicros,
-    guardMicros + priceMaxMicros,
-  )
+  const need = needs.isWanted
+    ? Math.max(
+        Math.ceil(SIZE_FACTOR * microsPerMs * LEASE_TTL_MS),
+        BURST_CLICKS * priceMaxMicros,
+        guardMicros + priceMaxMicros,
+      )
+    : 0
   // Beyond its fair part a node keeps nothing: a click that then finds too little asks for itself.
   const keep = Math.min(need, lease.fairMicros)
   const renewBelowMs = RENEW_BELOW_MS + (campaignId % RENEW_SPREAD_SECONDS) * 1000

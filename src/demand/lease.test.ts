@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { LeaseBook, UNCAPPED_LEASE } from './lease.ts'
+import { ALWAYS, LeaseBook, UNCAPPED_LEASE } from './lease.ts'
 import {
   dayNumberOf,
   dayText,
@@ -20,6 +20,7 @@ const CAMPAIGN = {
   isCapped: true,
   priceMaxMicros: PRICE,
   budgetVersion: '1',
+  ...ALWAYS,
 }
 
 const NOTHING_ELSEWHERE = { elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0 }
@@ -178,6 +179,43 @@ test('a paused campaign still pays clicks for the rest of its lease, then hands 
   assert.equal(request?.holdMicros, PRICE)
   assert.equal(request?.wantMicros, PRICE)
   assert.equal(book.reserve(7, 1, end), null)
+})
+
+test('a campaign out of flight holds no lease; a click on an old result asks for itself', () => {
+  const [from, until] = [NOON + 60_000, NOON + 120_000]
+  const { book } = makeBook(NOON, { ...CAMPAIGN, servesFromMs: from, servesUntilMs: until })
+  const ask = (requestNo: number, nowMs: number) => {
+    const requests = book.prepare(requestNo, nowMs)
+    book.apply(requestNo, { requests, grants: requests.map((r) => grantOf(r)) }, nowMs)
+    return requests
+  }
+  assert.deepEqual(ask(1, NOON), [])
+  assert.equal(ask(2, from - 20_000).length, 1) // A little early, so that the flight finds it.
+  assert.equal(book.reserve(7, PRICE, from), 11)
+  const [handedIn] = ask(3, until + LEASE_TTL_MS)
+  assert.equal(handedIn?.holdMicros, PRICE)
+  assert.deepEqual(ask(4, until + LEASE_TTL_MS + 1_000), [])
+  const later = until + LEASE_TTL_MS + 2_000
+  assert.equal(book.reserve(7, PRICE, later), null)
+  assert.equal(book.want(7, PRICE, later), true)
+  const [urgent] = ask(5, later)
+  assert.deepEqual([urgent?.wantMicros, urgent?.urgentMicros], [2 * PRICE, PRICE])
+  assert.equal(book.reserve(7, PRICE, later), 11)
+})
+
+test('without an answer from the database for some time, nobody waits for one', () => {
+  const { book } = makeFundedBook(0)
+  assert.equal(book.want(7, PRICE, NOON + LEASE_TTL_MS - LEASE_SKEW_MS - 1), true)
+  assert.equal(book.want(7, PRICE, NOON + LEASE_TTL_MS - LEASE_SKEW_MS), false)
+})
+
+test('a click that could not be funded is not asked about again at once', () => {
+  const { book } = makeFundedBook(0)
+  assert.equal(book.want(7, PRICE, NOON), true)
+  const requests = book.prepare(2, NOON)
+  book.apply(2, { requests, grants: requests.map((r) => grantOf(r, 0)) }, NOON)
+  assert.equal(book.want(7, PRICE, NOON + 500), false)
+  assert.equal(book.want(7, PRICE, NOON + 1_500), true)
 })
 
 test('a budget is not promised twice: wins in flight are kept back (2.3)', () => {

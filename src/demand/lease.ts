@@ -14,12 +14,21 @@
 import assert from 'node:assert/strict'
 import { ClickAges, guardMicros, type InFlight, WinWindow } from './guard.ts'
 import type { HeldLease, LeaseGrant, LeaseRequest } from './lease-terms.ts'
-import { applyGrant, dayNumberOf, requestsOf } from './lease-terms.ts'
+import {
+  applyGrant,
+  dayNumberOf,
+  LEASE_SKEW_MS,
+  LEASE_TTL_MS,
+  openDay,
+  requestsOf,
+} from './lease-terms.ts'
 
 /** Stands for the lease of a campaign without any cap: nothing to hold, nothing to run out of. */
 export const UNCAPPED_LEASE = 0
 /** A lease with less than this many clicks left is refilled before its turn, if it can be. */
 const THIRSTY_CLICKS = 20
+/** A flight finds its first lease ready. */
+const AHEAD_OF_FLIGHT_MS = 30_000
 /** P(funded) is judged over the last day (economics 3). */
 const FUNDED_TIME_MS = 86_400_000
 /** Time constant of the spending rate: the last seconds count most, a burst is seen at once. */
@@ -36,6 +45,15 @@ export interface BudgetedCampaign {
   readonly priceMaxMicros: number
   /** Changes whenever the budgets do, so that a raised cap is asked about at once. */
   readonly budgetVersion: string
+  /** When it can win; outside it holds no lease, and a click on an old result asks for itself. */
+  readonly servesFromMs: number
+  readonly servesUntilMs: number
+}
+
+/** Of a campaign without a flight. */
+export const ALWAYS = {
+  servesFromMs: Number.NEGATIVE_INFINITY,
+  servesUntilMs: Number.POSITIVE_INFINITY,
 }
 
 interface Slot {
@@ -58,6 +76,7 @@ export class LeaseBook {
   #tickedAtMs = 0
   #lastSent = 0
   #sentAtMs = 0
+  #answeredAtMs = Number.NEGATIVE_INFINITY // when the last answer was asked for
   #isThirsty = false
   #onThirsty: () => void = () => undefined
 
@@ -137,9 +156,10 @@ export class LeaseBook {
    */
   want(campaignId: number, amountMicros: number, nowMs: number): boolean {
     const slot = this.#slots.get(campaignId)
-    const lease = slot === undefined ? null : leaseOfDay(slot, nowMs)
-    if (!slot?.campaign.isCapped || lease === null) return false
-    if (nowMs >= lease.usableUntilMs || nowMs < lease.urgentFromMs) return false
+    if (!slot?.campaign.isCapped) return false
+    if (nowMs >= this.#answeredAtMs + LEASE_TTL_MS - LEASE_SKEW_MS) return false
+    const lease = openDay(slot.leases, dayNumberOf(nowMs))
+    if (nowMs < lease.urgentFromMs) return false
     lease.urgentMicros += amountMicros
     return true
   }
@@ -178,20 +198,24 @@ export class LeaseBook {
     this.#tickedAtMs = nowMs
     const requests: LeaseRequest[] = []
     for (const slot of this.#slots.values()) {
+      const { isCapped, servesFromMs, servesUntilMs } = slot.campaign
+      const isInFlight = nowMs >= servesFromMs - AHEAD_OF_FLIGHT_MS && nowMs < servesUntilMs
+      const isServing = slot.isWanted && isCapped && isInFlight
       updateRate(slot, elapsedMs)
       this.#refreshGuard(slot, nowMs)
       requests.push(
         ...requestsOf(slot.leases, {
           campaignId: slot.campaign.campaignId,
           priceMaxMicros: slot.campaign.priceMaxMicros,
-          isWanted: slot.isWanted && slot.campaign.isCapped,
+          isWanted: isServing,
           microsPerMs: slot.microsPerMs,
           guardMicros: slot.guardMicros,
           inFlight: slot.inFlight,
           nowMs,
         }),
       )
-      noteFunded(slot, this.#publish(slot, nowMs), elapsedMs)
+      const budgetOk = this.#publish(slot, nowMs)
+      if (isInFlight) noteFunded(slot, budgetOk, elapsedMs)
       if (!slot.isWanted && slot.leases.length === 0) {
         this.#slots.delete(slot.campaign.campaignId)
       }
@@ -209,6 +233,7 @@ export class LeaseBook {
     nowMs: number,
   ): void {
     if (requestNo !== this.#lastSent) return
+    this.#answeredAtMs = this.#sentAtMs
     const grants = new Map(answer.grants.map((grant) => [leaseKey(grant), grant]))
     for (const request of answer.requests) {
       const slot = this.#slots.get(request.campaignId)
@@ -223,6 +248,7 @@ export class LeaseBook {
 
   /** Ends every lease at once: this node was declared dead, its clock jumped, or it shuts down. */
   stopSpending(nowMs: number): void {
+    this.#answeredAtMs = Number.NEGATIVE_INFINITY
     for (const slot of this.#slots.values()) {
       for (const lease of slot.leases) {
         lease.usableUntilMs = 0
