@@ -37,6 +37,28 @@ export function listLanesBehind(db: Db): Promise<{ lane: number; waiting_since: 
   `)
 }
 
+export interface AbandonedLease {
+  readonly node_id: number
+  readonly host: string
+  readonly campaign_id: number
+  readonly micros: string // held in escrow for clicks that may lie in the node's spool
+}
+
+/** Parts of budgets held by nodes that have been silent since their leases ended, largest first. */
+export function listAbandonedLeases(
+  db: Db,
+  { silentSeconds }: { readonly silentSeconds: number },
+): Promise<AbandonedLease[]> {
+  return db.rows(sql`
+    select node_id, case when node.incarnation = lease.incarnation then host else 'unknown' end
+        as host,
+      campaign_id, sum(granted_micros - reserved_folded_micros)::bigint as micros
+    from lease left join node using (node_id)
+    where closed_at is null and expires_at < now() - make_interval(secs => ${silentSeconds})
+      and granted_micros > reserved_folded_micros
+    group by 1, 2, 3 order by micros desc`)
+}
+
 /** Whether any server lives, by its heartbeat; a command is none. */
 export async function isAnyServerAlive(db: Db): Promise<boolean> {
   const row = await db.row<{ is_alive: boolean }>(sql`

@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { readConfig } from '../config.ts'
 import { claimNode } from '../platform/node-registry.ts'
@@ -48,7 +49,7 @@ async function makePatient(t: TestContext) {
 
 test('all is well with a fresh installation but what is wrong with the tests’ own server', async (t) => {
   const { check } = await makePatient(t)
-  for (const name of ['migrations', 'clock', 'lag', 'disk', 'spool', 'secrets']) {
+  for (const name of ['migrations', 'clock', 'lag', 'leases', 'disk', 'spool', 'secrets']) {
     assert.equal((await check(name)).ok, true, name)
   }
   const database = await check('database') // It runs without fsync.
@@ -94,6 +95,35 @@ test('events that wait are a lag beside a server, and nothing wrong after the la
   await claim.release({ isSpoolEmpty: true })
   await log.fold()
   assert.equal((await check('lag')).detail, 'everything is folded')
+})
+
+test('what a dead node holds of a budget is told, with what frees it', async (t) => {
+  const { scope, db, check } = await makePatient(t)
+  const { addCampaign } = await makePublisherWorld(db)
+  const campaignId = await addCampaign()
+  const claim = await claimNode({
+    ...{ db, host: 'frankfurt-3', pid: 1, roles: 'edge', knowsCountries: false },
+    ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
+  })
+  scope.after(() => claim.release({ isSpoolEmpty: false }))
+  const hold = (minutesAgo: number) =>
+    db.run(sql`
+      insert into lease (campaign_id, day, node_id, incarnation, granted_micros,
+        reserved_folded_micros, request_no, expires_at)
+      values (${campaignId}, '2026-03-02', ${claim.nodeId}, ${claim.incarnation}, 5000000, 1500000,
+        1, now() - make_interval(mins => ${minutesAgo}))`)
+  await hold(1)
+  assert.equal((await check('leases')).ok, true, 'a node that is restarting holds what it held')
+  await db.run(sql`delete from lease`)
+  await hold(6)
+  const { ok, detail } = await check('leases')
+  assert.equal(ok, false)
+  assert.match(
+    detail,
+    /hold \$3\.50 of campaign \d+ .*SOUK_DATA \(host frankfurt-3\).*disk is lost/,
+  )
+  await db.run(sql`update lease set closed_at = now()`)
+  assert.equal((await check('leases')).detail, 'no dead node holds a part of a budget')
 })
 
 test('a folder that cannot be, records set aside and secrets that others may read are told', async (t) => {

@@ -5,9 +5,15 @@ import { dirname, join } from 'node:path'
 import { LEASE_SKEW_MS } from '../demand/lease-terms.ts'
 import { MIGRATIONS_FOLDER } from '../open-storage.ts'
 import { migrationNumbers, readVersion } from '../platform/migrate.ts'
+import { formatExact } from '../platform/money.ts'
 import type { Database } from '../platform/postgres.ts'
 import type { CommandContext } from './command.ts'
-import { isAnyServerAlive, listLanesBehind, readServerFacts } from './doctor-store.ts'
+import {
+  isAnyServerAlive,
+  listAbandonedLeases,
+  listLanesBehind,
+  readServerFacts,
+} from './doctor-store.ts'
 
 export interface Check {
   readonly name: string
@@ -24,6 +30,9 @@ const SERVER_VERSION_MIN = 180_000
 /** Figures are promised within 5 s; twice that is somebody's absence, not a busy second. */
 const LAG_MAX_MS = 10_000
 const ANYBODY_ELSE = 0o077
+/** A node that is restarted, or whose machine is, has long drained its spool by then. */
+const LEASE_SILENT_SECONDS = 300
+const LEASES_SHOWN = 5
 
 export async function doctorCommand(context: CommandContext) {
   const { dataDir } = context.config
@@ -32,6 +41,7 @@ export async function doctorCommand(context: CommandContext) {
     await run('migrations', async () => checkMigrations((await context.storage()).db)),
     await run('clock', async () => checkClock((await context.storage()).db)),
     await run('lag', async () => checkLag((await context.storage()).db, context.now())),
+    await run('leases', async () => checkLeases((await context.storage()).db)),
     await run('disk', () => checkDisk(dataDir)),
     await run('spool', () => checkSpool(join(dataDir, 'spool'))),
     await run('secrets', () => checkSecrets(context)),
@@ -91,6 +101,29 @@ async function checkLag(db: Database, now: Date): Promise<Finding> {
   // A stopped server's last words wait for the next start.
   if (!(await isAnyServerAlive(db))) return { ok: true, detail: `${detail}: no server runs` }
   return { ok: false, detail: `${detail}: does a process with the role worker run?` }
+}
+
+/**
+ * What a dead node held comes back when its spool is drained. A spool that cannot be read may hold
+ * clicks that readers were promised, so its leases count as spent for ever (economics 2.2): there
+ * is no command that frees them, only a larger budget.
+ */
+async function checkLeases(db: Database): Promise<Finding> {
+  const held =
+    (await readVersion(db)) === 0
+      ? []
+      : await listAbandonedLeases(db, { silentSeconds: LEASE_SILENT_SECONDS })
+  if (held.length === 0) return { ok: true, detail: 'no dead node holds a part of a budget' }
+  const shown = held
+    .slice(0, LEASES_SHOWN)
+    .map((of) => `$${formatExact(of.micros)} of campaign ${of.campaign_id} (node ${of.node_id})`)
+  const more = held.length > shown.length ? ` and ${held.length - shown.length} more` : ''
+  const hosts = [...new Set(held.map(({ host }) => host))].join(', ')
+  const detail =
+    `dead nodes hold ${shown.join(', ')}${more}: start Souk on their SOUK_DATA (host ${hosts}), ` +
+    'which brings their last clicks in and frees the rest; if that disk is lost the amounts stay ' +
+    'counted as spent, and a budget raised by as much makes up for them'
+  return { ok: !(await isAnyServerAlive(db)), detail }
 }
 
 async function checkDisk(dataDir: string): Promise<Finding> {
