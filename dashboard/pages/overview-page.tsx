@@ -72,11 +72,12 @@ function Figures({ overview }: { overview: Overview }) {
         ))}
       </div>
       <DayChart {...chart} />
-      {totals.impressions + totals.clicks + totals.unpaid_clicks + totals.sales === 0 &&
-      overview.rows.length === 0 ? (
-        <NothingYet />
-      ) : (
+      {overview.rows.length > 0 ? (
         <FiguresTable rows={overview.rows} areRowsCut={overview.are_rows_cut} />
+      ) : totals.unpaid_clicks > 0 ? (
+        <NothingPaid />
+      ) : (
+        <NothingYet />
       )}
     </>
   )
@@ -123,6 +124,20 @@ function smallPrint(figure: Figure, totals: Overview['totals']): string {
 
 function perClick({ earnings, clicks }: Overview['totals']): string {
   return dollars((Number(earnings) / clicks).toFixed(3))
+}
+
+function NothingPaid() {
+  return (
+    <EmptyState title="No click counted on these days">
+      <p>
+        There were clicks that nobody pays for. Each of them says why, among{' '}
+        <Link to={PATHS.clicks} className="link">
+          all clicks
+        </Link>
+        .
+      </p>
+    </EmptyState>
+  )
 }
 
 function NothingYet() {
