@@ -95,6 +95,7 @@ const webhookRoutes =
       {
         schema: {
           operationId: `create${noun}Webhook`,
+          summary: 'Create a webhook; the answer alone shows its secret',
           security,
           params,
           body: WebhookBody,
@@ -113,6 +114,7 @@ const webhookRoutes =
       {
         schema: {
           operationId: `list${noun}Webhooks`,
+          summary: 'The webhooks there are',
           security,
           params,
           response: { 200: envelope(WebhookRecord), ...error },
@@ -135,6 +137,7 @@ const oneWebhookRoutes =
       {
         schema: {
           operationId: `enable${noun}Webhook`,
+          summary: 'Switch a webhook on again',
           security,
           params: WebhookParams,
           response: { 200: envelope(WebhookRecord), ...error },
@@ -153,6 +156,7 @@ const oneWebhookRoutes =
       {
         schema: {
           operationId: `delete${noun}Webhook`,
+          summary: 'Delete a webhook',
           security,
           params: WebhookParams,
           response: { 200: envelope(Empty), ...error },
@@ -175,6 +179,7 @@ const deliveryRoutes =
       {
         schema: {
           operationId: `list${noun}Deliveries`,
+          summary: 'What a webhook was sent, newest first, and how it was answered',
           security,
           params: Type.Object({ ...params.properties, ...webhookId }),
           response: { 200: envelope(DeliveryRecord), ...error },
@@ -191,6 +196,7 @@ const deliveryRoutes =
       {
         schema: {
           operationId: `replay${noun}Delivery`,
+          summary: 'Send a delivery again',
           security,
           params: Type.Object({ ...params.properties, ...deliveryId }),
           response: { 200: envelope(Empty), ...error },
