@@ -1,5 +1,8 @@
 # Souk as an image. Any Node builds it; it runs on the one that package-lock.json pins.
 FROM node:24-bookworm-slim AS build
+# The pinned Node needs libatomic, which small images lack.
+RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 \
+  && rm -rf /var/lib/apt/lists/*
 WORKDIR /souk
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
@@ -7,6 +10,8 @@ COPY . .
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM debian:bookworm-slim
+RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 \
+  && rm -rf /var/lib/apt/lists/*
 # PostgreSQL refuses to run as root; with DATABASE_URL set, the embedded one is not started at all.
 RUN useradd --system --create-home --home-dir /data souk && chmod 700 /data
 COPY --from=build /souk /souk

