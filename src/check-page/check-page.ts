@@ -6,10 +6,12 @@
  * trackers are answered here. Auctions are run, and LinkMate makes the smart links that the first
  * reader's visit would make.
  */
+
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { badRequest } from '../platform/errors.ts'
+import { Refusal } from '../platform/refusal.ts'
 import type { LinkReport, PageReport } from './page-report.ts'
 
 export interface CheckPageOptions {
@@ -81,7 +83,7 @@ async function loadPlaywright(): Promise<typeof import('playwright-core')> {
   try {
     return await import('playwright-core')
   } catch {
-    throw new Error('souk check-page needs playwright-core: npm install --include=dev')
+    throw new Refusal('souk check-page needs playwright-core: npm install --include=dev')
   }
 }
 
@@ -203,7 +205,7 @@ async function readTag({ tagDir }: CheckPageOptions, name: string): Promise<stri
   try {
     return await readFile(join(tagDir, name), 'utf8')
   } catch {
-    throw new Error(`${join(tagDir, name)} is not there: build the tags with npm run build`)
+    throw new Refusal(`${join(tagDir, name)} is not there: build the tags with npm run build`)
   }
 }
 

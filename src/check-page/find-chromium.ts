@@ -1,5 +1,7 @@
 /** Where systems install Chromium, or a browser made of it. Found, never downloaded. */
+
 import { existsSync } from 'node:fs'
+import { Refusal } from '../platform/refusal.ts'
 
 const PLACES = [
   '/usr/bin/chromium',
@@ -15,5 +17,7 @@ const PLACES = [
 export function findChromium(): string {
   const found = PLACES.find(existsSync)
   if (found !== undefined) return found
-  throw new Error('no Chromium here: install it (apt-get install chromium) or give --chromium PATH')
+  throw new Refusal(
+    'no Chromium here: install it (apt-get install chromium) or give --chromium PATH',
+  )
 }

@@ -1,9 +1,11 @@
 /** `souk check-page URL`: what would the page tag do there, and what would a click earn? */
+
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listPublishers } from '../accounts/publisher-store.ts'
 import { Sealer } from '../auction/seal.ts'
+import { buildBrowserParts } from '../browser-parts.ts'
 import { type CheckPageResult, checkPage } from '../check-page/check-page.ts'
 import { findChromium } from '../check-page/find-chromium.ts'
 import { badRequest } from '../platform/errors.ts'
@@ -30,6 +32,7 @@ export async function checkPageCommand(
     throw badRequest([{ field: 'url', rule: 'must be an absolute http(s) address' }])
   }
   const { config } = context
+  buildBrowserParts({ isOnlyIfStale: true })
   const keys = await ownSealingKeys(config)
   const publisher = options.publisher ?? (await publisherOf(context, siteHost(url)))
   context.progress(`Loading ${url.href} …`)

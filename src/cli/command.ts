@@ -31,11 +31,6 @@ export interface CommandSpec<Options> {
   readonly isRefusal?: (result: unknown) => boolean
 }
 
-/** A command that cannot be done as things stand: the message says why and what to do. */
-export class Refusal extends Error {
-  override name = 'Refusal'
-}
-
 /** Forgets the type of the options, so that all commands fit into one table. */
 export function command<Options>(spec: CommandSpec<Options>): CommandSpec<unknown> {
   return spec as CommandSpec<unknown>

@@ -3,7 +3,8 @@ import { type Config, readConfig } from '../config.ts'
 import { MIGRATIONS_FOLDER, openStorage, type Storage } from '../open-storage.ts'
 import { makeLogger } from '../platform/log.ts'
 import { migrate, migrationNumbers, readVersion } from '../platform/migrate.ts'
-import { type CommandContext, Refusal } from './command.ts'
+import { Refusal } from '../platform/refusal.ts'
+import type { CommandContext } from './command.ts'
 
 const CONNECTIONS_MAX = 4 // A command is one person's; the server beside it needs the others.
 
