@@ -1,6 +1,9 @@
 /** Results for people: tables for lists, lines for records. Scripts ask for --json instead. */
 
-const CELL_WIDTH_MAX = 60 // Longer values are cut in tables; records show them whole.
+/** Longer values are cut in tables; records show them whole. */
+const CELL_WIDTH_MAX = 60
+/** What is kept of their end: the file name of a path, the last part of an address. */
+const CELL_END = 36
 
 /** A result as text: a list of records becomes a table, a record its fields line by line. */
 export function formatResult(result: unknown): string {
@@ -61,5 +64,6 @@ function cell(value: unknown): string {
 
 function cut(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ')
-  return line.length <= CELL_WIDTH_MAX ? line : `${line.slice(0, CELL_WIDTH_MAX - 1)}…`
+  if (line.length <= CELL_WIDTH_MAX) return line
+  return `${line.slice(0, CELL_WIDTH_MAX - CELL_END - 1)}…${line.slice(-CELL_END)}`
 }

@@ -1,4 +1,5 @@
 /** Who owes, how much, and since when: every merchant's debts that are due and not covered. */
+import { listMerchants } from '../catalog/merchant-store.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
@@ -10,6 +11,7 @@ const COLUMNS_DAYS = [30, 60, 90] as const
 
 export interface AgeingRow {
   readonly merch_id: number
+  readonly merchant: string
   readonly owed_usd: string
   readonly oldest_due_at: string | null
   readonly up_to_30_days_usd: string
@@ -22,6 +24,8 @@ export interface AgeingRow {
 /** One row per merchant that owes something or has money left. */
 export async function listAgeing(db: Db, now: Date): Promise<AgeingRow[]> {
   const rows: AgeingRow[] = []
+  const merchants = await listMerchants(db)
+  const names = new Map(merchants.map(({ merch_id, name }) => [merch_id, name]))
   for (const merchId of await listMerchantsOf(db, null)) {
     const { open, creditMicros } = await settleMerchant(db, { merchId, until: now })
     if (open.length === 0 && creditMicros === 0) continue
@@ -36,6 +40,7 @@ export async function listAgeing(db: Db, now: Date): Promise<AgeingRow[]> {
     const oldestMs = Math.min(...open.map(({ debt }) => debt.dueAtMs))
     rows.push({
       merch_id: merchId,
+      merchant: names.get(merchId) ?? '',
       owed_usd: formatExact(one + two + three + older),
       oldest_due_at: open.length === 0 ? null : formatTimestamp(new Date(oldestMs)),
       up_to_30_days_usd: formatExact(one),

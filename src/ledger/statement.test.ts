@@ -38,6 +38,20 @@ test('a balance under the minimum is carried over until it is worth a payout', (
   )
 })
 
+test('a payout is in whole cents; the rest of a cent is carried over', () => {
+  const statements = makeStatements(
+    [on('2026-01-10', 62.999926), on('2026-02-10', 50.000074)],
+    '2026-02',
+  )
+  assert.deepEqual(
+    statements.map(({ payoutMicros, closingMicros }) => [payoutMicros, closingMicros]),
+    [
+      [62_990_000, 9_926],
+      [50_010_000, 0],
+    ],
+  )
+})
+
 test('nobody who earned nothing gets a statement', () => {
   assert.deepEqual(makeStatements([], '2026-04'), [])
   assert.deepEqual(makeStatements([on('2026-05-01', 100)], '2026-04'), [])
@@ -58,6 +72,7 @@ test('every movement is on exactly one statement, and each closes where the next
       for (const row of statements) {
         assert.equal(row.openingMicros, opening)
         assert.ok(row.payoutMicros === 0 || row.payoutMicros >= MINIMUM_PAYOUT_MICROS)
+        assert.equal(row.payoutMicros % 10_000, 0)
         opening = row.closingMicros
         paid += row.payoutMicros
       }

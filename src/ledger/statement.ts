@@ -2,12 +2,15 @@
  * A publisher's months: what was released, what was taken back, what is paid out.
  *
  * Pure. A balance under the minimum, or below zero after returns, is carried into the next month;
- * a transfer costs somebody money, and cents are not worth one.
+ * a transfer costs somebody money, and cents are not worth one. Banks know whole cents: the rest of
+ * a cent is carried too, so that what is paid is to the micro-dollar what the statement says.
  */
 import { type Micros, micros } from '../platform/money.ts'
 
 /** Our choice: the smallest amount that is worth a bank transfer. */
 export const MINIMUM_PAYOUT_MICROS = micros(50_000_000)
+
+const CENT_MICROS = 10_000
 
 export interface Statement {
   readonly month: string // YYYY-MM
@@ -35,7 +38,7 @@ export function makeStatements(
     const released = sum(amounts.filter((amount) => amount > 0))
     const takenBack = 0 - sum(amounts.filter((amount) => amount < 0))
     const balance = opening + released - takenBack
-    const payout = balance >= MINIMUM_PAYOUT_MICROS ? balance : 0
+    const payout = balance >= MINIMUM_PAYOUT_MICROS ? balance - (balance % CENT_MICROS) : 0
     statements.push({
       month,
       openingMicros: micros(opening),

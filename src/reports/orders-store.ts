@@ -52,7 +52,7 @@ export async function listOrderRows(
   const rows = await db.rows<OrderRow>(sql`
     with chosen as (
       select bought.event_id as order_event_id, bought.day as order_day, line.line, order_id,
-        bought.click_id, ordered_at, locks_at, rejected_at, bought.merch_id,
+        bought.click_id, bought.model, ordered_at, locks_at, rejected_at, bought.merch_id,
         bought.earnings_micros, bought.revenue_micros, order_product_id,
         line.earnings_micros as line_earnings_micros, line.revenue_micros as line_revenue_micros,
         quantity, product_id as purchased_product_id, line.name as purchased_name,
@@ -63,7 +63,7 @@ export async function listOrderRows(
           > (${day}::date, ${eventId}::bigint, ${line}::smallint)
       order by bought.day, bought.event_id, line.line limit ${limitRows}
     )
-    select chosen.*, click.at, click.visitor_key, click.session_key, click.auction_id, click.model,
+    select chosen.*, click.at, click.visitor_key, click.session_key, click.auction_id,
       event.url, event.referrer, event.device, event.ua_family, event.country, event.u1,
       event.utm_source, article.url as article_url, article.name as article_name,
       link.is_exclusive, link.is_keyless, link.source as link_source, offer.product_id,

@@ -125,8 +125,8 @@ with recursive moved as (
   from told where n = 1
   union all
   select told.n, told.pub_id, told.month, chain.closing, told.released, told.taken_back,
-    case when balance >= 50000000 then balance else 0 end,
-    case when balance >= 50000000 then 0 else balance end
+    case when balance >= 50000000 then balance - mod(balance, 10000) else 0 end,
+    case when balance >= 50000000 then mod(balance, 10000) else balance end
   from chain join told on told.pub_id = chain.pub_id and told.n = chain.n + 1
   cross join lateral (
     select chain.closing + told.released - told.taken_back as balance
