@@ -243,6 +243,26 @@ test('the first attribution stays, but for an exact click while the order is pen
   assert.equal(clickOf(after), 'aa')
 })
 
+test('while it is pending an order ends with the surest source, whichever is told first (P41)', () => {
+  const sources = (['impression', 'visitor', 'exact'] as const).map((model, index) => ({
+    report: report({ event_id: `${index + 1}` }),
+    attribution: { ...attribution({ clickId: model, pubId: index }), model },
+  }))
+  for (const surest of [1, 2, 3]) {
+    const told = sources.slice(0, surest)
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray(told, { minLength: surest }),
+        fc.shuffledSubarray(told),
+        (shuffled, again) => {
+          const expected = sources[surest - 1]?.attribution
+          assert.deepEqual(tell([...shuffled, ...again]).attribution, expected)
+        },
+      ),
+    )
+  }
+})
+
 test('a held order counts nothing until it is approved, or a trusted source tells it too', () => {
   const doubtful = {
     report: report({ source: 'pixel', hold: 'review' }),
