@@ -50,3 +50,40 @@ test('the fold runs beside readers, goes on after its connections broke, and end
     3,
   )
 })
+
+test('a stop does not wait for a transaction that hangs; its events are folded by the next', async (t) => {
+  const db = await testDatabase(t)
+  const log = openPostgresEventLog(db.connection)
+  t.after(() => log.close())
+  const onError = () => undefined
+  const holder = await db.reserve()
+  await holder.run(sql`begin`)
+  await holder.run(sql`select from lane for update`)
+  const stuck = startFold({ connection: db.connection, onFolded: () => assert.fail(), onError })
+  await log.append([
+    newEvent({
+      ...{ id: '1', atMs: 0, lane: viewLane(PUB_ID), type: EVENT_TYPE.pageImpression },
+      ...{ pubId: PUB_ID, sessionKey: Buffer.alloc(16), urlKey: Buffer.alloc(16) },
+    }),
+  ])
+  const isWaiting = () =>
+    db.row(sql`
+      select from pg_stat_activity
+      where application_name = 'souk: fold' and datname = current_database()
+        and wait_event_type = 'Lock'`)
+  while ((await isWaiting()) === null) await sleep(20)
+  const startedMs = performance.now()
+  await stuck.close()
+  assert(performance.now() - startedMs < 6_000)
+  await holder.run(sql`rollback`)
+  holder.release()
+
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const next = startFold({
+    connection: db.connection,
+    onFolded: (_, count) => resolve(count),
+    onError,
+  })
+  assert.equal(await promise, 1)
+  await next.close()
+})

@@ -8,6 +8,8 @@ import type { FoldNews, FoldWork } from './fold-thread.ts'
 const THREAD = new URL('./fold-thread.ts', import.meta.url)
 /** After a thread that broke: what broke it may need a moment to pass. */
 const RETRY_MS = 1_000
+/** A transaction that waits longer is cut, and folded again by the next: a stop has ten seconds. */
+const CLOSE_MS = 3_000
 
 export interface FoldOptions {
   readonly connection: Connection
@@ -35,7 +37,9 @@ export function startFold(options: FoldOptions): { close(): Promise<void> } {
     close: async () => {
       stopping.abort()
       thread.postMessage('close')
+      const cut = setTimeout(() => void thread.terminate(), CLOSE_MS)
       await running
+      clearTimeout(cut)
     },
   }
 }
