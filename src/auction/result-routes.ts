@@ -151,6 +151,11 @@ function readChange(body: WhatIfBody): WhatIfChange {
     throw badRequest([{ field: 'floor', rule: 'must be US dollars, such as "0.05"' }])
   }
   const { tolerance, beta, require_price, pricing, allow_merchants, block_merchants } = body
+  const both = (allow_merchants ?? []).filter((id) => block_merchants?.includes(id))
+  if (both.length > 0) {
+    const rule = `also allowed: merchant ${both.join(', ')}`
+    throw badRequest([{ field: 'block_merchants', rule }])
+  }
   return {
     ...(floorMicros === undefined ? {} : { floorMicros }),
     ...(tolerance === undefined ? {} : { tolerancePpm: Math.round(tolerance * 1_000_000) }),

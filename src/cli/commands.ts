@@ -13,6 +13,7 @@ import type { FeedImportOptions } from './feed.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'
 import { type OptionSpec, readDay, readFeedFormat, readInstant, readInteger } from './option.ts'
 import { type Checks, formatChecks } from './print.ts'
+import { formatExplanation } from './print-explanation.ts'
 import {
   CAMPAIGN_SETTINGS,
   forCreate,
@@ -236,6 +237,7 @@ const PROOF_COMMANDS: readonly CommandSpec<unknown>[] = [
     ],
     run: async (context, options) =>
       (await import('./auctions.ts')).explainCommand(context, options),
+    format: formatExplanation,
   }),
   command<{ date: string }>({
     name: 'replay',

@@ -31,11 +31,18 @@ export interface Checks {
   readonly checks: readonly { readonly name: string; ok: boolean; detail: string }[]
 }
 
-function formatTable(rows: readonly unknown[]): string {
+/** A table with a column for every field; longer values than `cellWidthMax` are cut. */
+export function formatTable(
+  rows: readonly unknown[],
+  { cellWidthMax = CELL_WIDTH_MAX }: { readonly cellWidthMax?: number } = {},
+): string {
   if (rows.length === 0) return '(none)'
   if (!rows.every(isRecord)) return rows.map(cell).join('\n')
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  const cells = [names, ...rows.map((row) => names.map((name) => cut(cell(row[name]))))]
+  const cells = [
+    names,
+    ...rows.map((row) => names.map((name) => cut(cell(row[name]), cellWidthMax))),
+  ]
   const widths = names.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)))
   return cells
     .map((line) =>
@@ -62,8 +69,8 @@ function cell(value: unknown): string {
   return String(value)
 }
 
-function cut(text: string): string {
+function cut(text: string, widthMax: number): string {
   const line = text.replaceAll(/\s+/g, ' ')
-  if (line.length <= CELL_WIDTH_MAX) return line
-  return `${line.slice(0, CELL_WIDTH_MAX - CELL_END - 1)}…${line.slice(-CELL_END)}`
+  if (line.length <= widthMax) return line
+  return `${line.slice(0, widthMax - CELL_END - 1)}…${line.slice(-CELL_END)}`
 }

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type CandidateSpec, hold, resultNumber } from '../../test/auction-world.ts'
+import { explainAuction } from '../auction/explain.ts'
+import { packReceipt, unpackReceipt } from '../auction/receipt.ts'
+import { formatExplanation } from './print-explanation.ts'
+
+function told(specs: readonly CandidateSpec[]) {
+  const number = resultNumber(3)
+  const packed = packReceipt({ ...hold(specs, {}, number), resultNumber: number })
+  return formatExplanation({ ...explainAuction(unpackReceipt(packed)), clicks: [] })
+}
+
+test('people read who won, at what price and why, and why everybody else lost, whole', () => {
+  const text = told([
+    { name: 'A', bidMicros: 600_000 },
+    { name: 'B', bidMicros: 500_000 },
+    { name: 'C', bidMicros: 900_000, countries: ['GB'] },
+  ])
+  assert.match(text, /Outcome {4}campaign 1 of merchant 1 won at \$0\.50 \(publisher \$0\.375/)
+  assert.match(text, /Why {8}\$0\.50: the least bid that still beats the runner-up/)
+  assert.match(text, /Replay {5}the same to the bit/)
+  const rows = text.split('\n').filter((line) => / cpc /.test(line))
+  assert.match(rows[0] ?? '', /won$/)
+  assert.match(rows[1] ?? '', /Its score is \$0\.50 against \$0\.60 of the winner\.$/)
+  assert.match(rows[2] ?? '', /country: US/)
+  assert.ok(!text.includes('{'), 'no field is left as JSON')
+})
+
+test('a link that nobody won says so and why; a result without a receipt is told as it is', () => {
+  const text = told([{ name: 'A', bidMicros: 5_000 }])
+  assert.match(text, /Outcome {4}nobody won/)
+  assert.match(text, /Why {8}Nobody won, the link keeps its own destination\. \S/)
+  assert.match(formatExplanation({ receipt: null, note: 'gone', clicks: [] }), /note +gone/)
+})
