@@ -19,6 +19,8 @@ await market.campaign(market.kettles, {
 })
 /** No person clicks sooner after an auction. */
 const think = () => sleep(320)
+const wrapper = (url: string, more = '') =>
+  `/link/?url=${encodeURIComponent(url)}&publisher_slug=${SLUG}${more}`
 const lastClick = async () => {
   await api.app.settled()
   return api.db.row<{
@@ -111,6 +113,15 @@ test('a smart link holds its auction at the click, in every form of its address'
   }
   const { u1, utm_source } = (await lastClick()) ?? {}
   assert.deepEqual({ u1, utm_source }, { u1: 'newsletter', utm_source: 'mail' })
+})
+
+test('redirect, pixel and wrapper work without their slash and with an empty query', async () => {
+  const { auction_result, impression_pixel_url } = await runAuction(api, await market.link(KETTLE))
+  await think()
+  const bare = (address: string) => address.replace('/?', '?&&').concat('&')
+  assert.match((await follow(api, bare(auction_result.redirect_url))).location, /\?cid=/)
+  assert.equal((await follow(api, bare(impression_pixel_url))).status, 200)
+  assert.match((await follow(api, bare(wrapper(KETTLE)))).location, /\?cid=/)
 })
 
 test('an unknown smart link is a plain page with 404', async () => {
@@ -211,9 +222,6 @@ test('HEAD redirects and records nothing', async () => {
   await api.app.settled()
   assert.equal(await clicks(), before)
 })
-
-const wrapper = (url: string, more = '') =>
-  `/link/?url=${encodeURIComponent(url)}&publisher_slug=${SLUG}${more}`
 
 test('a wrapper finds or creates its link and auctions the very click', async () => {
   const more = '&article_url=https%3A%2F%2Fdaily.example%2Fmail&article_name=Mail'
