@@ -1,6 +1,7 @@
 /**
- * Each rule of the interface document names the test that shows it (sentences.json): a rule without
- * a test, or a test that is gone, fails here instead of being found by a client.
+ * Each rule of the interface document (sentences.json), and each decision where it is silent
+ * (decisions.json), names the test that shows it: a rule without a test, or a test that is gone,
+ * fails here instead of being found by a client.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -19,9 +20,10 @@ interface Sentences {
   }[]
 }
 
-const { counts, sentences }: Sentences = JSON.parse(
-  readFileSync(join(import.meta.dirname, 'sentences.json'), 'utf8'),
-)
+const read = (name: string): Sentences =>
+  JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8'))
+const documents = [read('sentences.json'), read('decisions.json')]
+const [{ counts }] = documents as [Sentences, Sentences]
 // `test('name'`, with any quotes, also on the next line.
 const TEST_NAME = /\btest\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g
 
@@ -30,25 +32,27 @@ function testNamesOf(file: string): Set<string> {
   return new Set([...found].map(([, , name = '']) => name.replaceAll(/\\(.)/g, '$1')))
 }
 
-test('every rule of the interface names a test that exists', () => {
+test('every rule of the interface, and every decision, names a test that exists', () => {
   const names = new Map<string, Set<string>>()
-  for (const { section, sentence, file, test: name } of sentences) {
+  for (const { section, sentence, file, test: name } of documents.flatMap((d) => d.sentences)) {
     if (!names.has(file)) names.set(file, testNamesOf(file))
     assert.ok(names.get(file)?.has(name), `${section} ${sentence}: ${file} has no test "${name}"`)
   }
 })
 
 test('no section has lost a rule, and none is told twice', () => {
-  for (const [section, count] of Object.entries(counts)) {
-    const rules = sentences.filter((rule) => rule.section === section)
-    assert.ok(rules.length >= count, `section ${section}: ${rules.length} rules of ${count}`)
-    assert.equal(new Set(rules.map(({ sentence }) => sentence)).size, rules.length, section)
+  for (const { counts, sentences } of documents) {
+    for (const [section, count] of Object.entries(counts)) {
+      const rules = sentences.filter((rule) => rule.section === section)
+      assert.ok(rules.length >= count, `section ${section}: ${rules.length} rules of ${count}`)
+      assert.equal(new Set(rules.map(({ sentence }) => sentence)).size, rules.length, section)
+    }
+    const known = new Set(Object.keys(counts))
+    assert.deepEqual(
+      sentences.filter(({ section }) => !known.has(section)),
+      [],
+    )
   }
-  const known = new Set(Object.keys(counts))
-  assert.deepEqual(
-    sentences.filter(({ section }) => !known.has(section)),
-    [],
-  )
 })
 
 test('sections 1 to 9 of the interface are all covered, but 3, which has no rule', () => {
