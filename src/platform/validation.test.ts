@@ -44,3 +44,27 @@ test('text where a word or null may stand is told what it may be', () => {
   ])
   assert.deepEqual(check({ mark: null }), [])
 })
+
+test('of a list that is far too long no more is told than of the longest one', () => {
+  const line = Type.Object({ id: idText() })
+  const check = compileCheck(
+    Type.Object({
+      lines: Type.Array(line, { maxItems: 3 }),
+      more: Type.Object({ lines: Type.Union([Type.Array(line, { maxItems: 2 }), Type.Null()]) }),
+    }),
+  )
+  const wrong = { id: 'x' }
+  const many = { lines: Array(9).fill(wrong), more: { lines: Array(9).fill(wrong), other: 1 } }
+  assert.deepEqual(
+    check(many)
+      .map(({ field }) => field)
+      .sort(),
+    [
+      ...['lines', 'lines[0].id', 'lines[1].id', 'lines[2].id', 'lines[3].id'],
+      ...['more.lines', 'more.lines[0].id', 'more.lines[1].id', 'more.lines[2].id'],
+    ],
+  )
+  const few = { lines: Array(3).fill({ id: '1' }), more: { lines: null } }
+  assert.deepEqual(check(few), [])
+  assert.deepEqual(check(null), [{ field: 'body', rule: 'must be object' }])
+})
