@@ -3,6 +3,11 @@ import { COMMANDS } from './cli/commands.ts'
 import { openContext } from './cli/context.ts'
 import { runProgram } from './cli/program.ts'
 
+// Whoever reads along has seen enough (`souk link list | head`): nothing went wrong.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
 process.exitCode = await runProgram(COMMANDS, {
   args: process.argv.slice(2),
   io: {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { testDatabase } from '../../test/database.ts'
 import { readConfig } from '../config.ts'
 import type { Database } from '../platform/postgres.ts'
@@ -211,4 +214,12 @@ test('explain names what it was asked for when there is nothing; replay finds no
   assert.match((await souk(['explain', '--auction-result', 'x'])).err, /^auction_result: must be/)
   const result = await json('replay', '--date', '2026-03-02')
   assert.deepEqual(result, { auctions: 0, differences: [], other_rules: 0 })
+})
+
+test('who stops reading the output stops nothing else', async () => {
+  const program = join(import.meta.dirname, '../../bin/souk.mjs')
+  // `true` ends at once, and reads nothing.
+  const command = '"$0" "$1" --help | true'
+  const { stderr } = await promisify(execFile)('sh', ['-c', command, process.execPath, program])
+  assert.equal(stderr, '')
 })
