@@ -194,6 +194,7 @@ create table click (
 );
 CREATE INDEX click_click_id ON click USING hash (click_id);
 CREATE INDEX click_merchant_at ON click USING btree (merch_id, at);
+CREATE INDEX click_of_result ON click USING hash (result_number);
 CREATE INDEX click_publisher_day ON click USING btree (pub_id, day);
 CREATE UNIQUE INDEX click_result ON click USING btree (result_number) WHERE is_reserved;
 CREATE INDEX click_visitor ON click USING hash (visitor_key) WHERE ((visitor_key IS NOT NULL) AND (reason = 0));
@@ -837,6 +838,12 @@ create table traffic_hour (
   clicks bigint not null,
   constraint traffic_hour_pkey PRIMARY KEY (pub_id, hour_of_week),
   constraint traffic_hour_hour_of_week_check CHECK (((hour_of_week >= 0) AND (hour_of_week <= 167)))
+);
+
+create table upkeep (
+  task text not null,
+  done_until timestamp with time zone not null,
+  constraint upkeep_pkey PRIMARY KEY (task)
 );
 
 create table view_day (

@@ -36,6 +36,14 @@ test('receipts are kept for RECEIPT_HOURS, those of clicked results for ever', a
   aheadMs += 49 * HOUR_MS
   await work('forget_receipts')
   assert.equal(await receipts(), 1)
+  // New ones go in their turn; the kept one is not looked at again.
+  await runAuction(api, link)
+  await until(async () => (await receipts()) === 2)
+  await work('forget_receipts')
+  assert.equal(await receipts(), 2)
+  aheadMs += 49 * HOUR_MS
+  await work('forget_receipts')
+  assert.equal(await receipts(), 1)
 })
 
 test('a day that exploring cost nothing lets it grow to its ceiling, never from off', async () => {

@@ -15,7 +15,7 @@ import {
 } from 'graphile-worker'
 import { listPublishers, setExploration } from './accounts/publisher-store.ts'
 import { unpackReceipt } from './auction/receipt.ts'
-import { receiptsOfPublisher } from './auction/receipt-store.ts'
+import { deleteUnclickedReceipts, receiptsOfPublisher } from './auction/receipt-store.ts'
 import { ExploringDay, nextEpsilonPpm } from './auction/regret.ts'
 import { fitNightly } from './demand/learn-store.ts'
 import { stepRoasMultipliers } from './demand/roas-store.ts'
@@ -102,15 +102,7 @@ async function guardExploration({ database, now }: Node): Promise<void> {
 
 /** Receipts of clicked results are kept for ever, all others for RECEIPT_HOURS. */
 async function forgetReceipts({ database, config, now }: Node): Promise<void> {
-  const before = new Date(now() - config.receiptHours * 3_600_000)
-  await inBatches(() =>
-    database.run(sql`
-      delete from receipt where ctid = any(array(
-        select receipt.ctid from receipt
-        where at < ${before}
-          and not exists (select from click where click.result_number = receipt.result_number)
-        limit ${DELETE_ROWS}))`),
-  )
+  await deleteUnclickedReceipts(database, new Date(now() - config.receiptHours * 3_600_000))
 }
 
 async function forgetResponses({ database, now }: Node): Promise<void> {

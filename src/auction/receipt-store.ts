@@ -1,4 +1,4 @@
-/** Kept receipts, read back: one to be explained, a day's to be run again. */
+/** Kept receipts, read back: one to be explained, a day to be run again; and let go unclicked. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -73,3 +73,31 @@ export async function* receiptsOfPublisher(
     after = { at: last.at_text, result_number: last.result_number }
   }
 }
+
+/**
+ * Deletes the receipts from before `before` that no click names, some at a time; how many. What an
+ * earlier call has kept, because of a click, is not looked at again: those are kept for ever, and
+ * soon far more than there are new ones.
+ */
+export async function deleteUnclickedReceipts(db: Db, before: Date): Promise<number> {
+  const row = await db.row<{ done_until: Date }>(sql`
+    select done_until from upkeep where task = ${FORGETTING}`)
+  const after = row === null ? sql`true` : sql`at >= ${row.done_until}`
+  let deleted = 0
+  for (let some = DELETE_ROWS; some === DELETE_ROWS; deleted += some) {
+    some = await db.run(sql`
+      delete from receipt where ctid = any(array(
+        select receipt.ctid from receipt
+        where at < ${before} and ${after}
+          and not exists (select from click where click.result_number = receipt.result_number)
+        limit ${DELETE_ROWS}))`)
+  }
+  await db.run(sql`
+    insert into upkeep as known (task, done_until) values (${FORGETTING}, ${before})
+    on conflict (task) do update set done_until = greatest(known.done_until, excluded.done_until)`)
+  return deleted
+}
+
+const FORGETTING = 'forget_receipts'
+/** Deleted at once: short transactions, however much there is to forget. */
+const DELETE_ROWS = 10_000
