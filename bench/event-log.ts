@@ -5,20 +5,15 @@
  * Both on one embedded PostgreSQL with fsync on, into the real table, in turns within one run so
  * that a busy machine hurts both alike. `node bench/event-log.ts [seconds per round]`.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { DurableAppend, PATIENCE_MS } from '../src/events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../src/events/event.ts'
 import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
 import { ensureEventPartitions } from '../src/events/partitions.ts'
-import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
 import { makeIdSource } from '../src/platform/ids.ts'
-import { makeLogger } from '../src/platform/log.ts'
-import { migrate } from '../src/platform/migrate.ts'
-import { openDatabase } from '../src/platform/postgres.ts'
 import { openSpool } from '../src/platform/spool.ts'
+import { openBenchDatabase } from './database.ts'
 
 const ROUNDS = 5
 const IN_FLIGHT = [1, 32, 256]
@@ -78,18 +73,12 @@ function bareValues(event: LogEvent): unknown[] {
 }
 
 await using stack = new AsyncDisposableStack()
-const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-stack.defer(() => rm(dataDir, { recursive: true, force: true }))
-const server = await openEmbeddedPostgres({ dataDir, log: makeLogger({ level: 'warn' }) })
-stack.defer(() => server.close())
-await migrate(server.connection, join(import.meta.dirname, '../migrations'))
-const database = openDatabase({ connection: server.connection, applicationName: 'souk: bench' })
-stack.defer(() => database.close())
+const { dataDir, database } = await openBenchDatabase(stack)
 await ensureEventPartitions(database, Date.now())
 
-const pool = new pg.Pool({ ...server.connection, max: POOL_CONNECTIONS })
+const pool = new pg.Pool({ ...database.connection, max: POOL_CONNECTIONS })
 stack.defer(() => pool.end())
-const log = openPostgresEventLog(server.connection)
+const log = openPostgresEventLog(database.connection)
 stack.defer(() => log.close())
 const ignore = () => undefined
 let spooled = 0

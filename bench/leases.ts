@@ -6,17 +6,12 @@
  * a node and second (goal: 1) and how long one takes; and nanoseconds for a reservation, beside a
  * loop that only looks the campaign up and subtracts. `node bench/leases.ts [seconds]`.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ALWAYS, LeaseBook } from '../src/demand/lease.ts'
 import { startLeaseLoop } from '../src/demand/lease-loop.ts'
-import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
-import { makeLogger } from '../src/platform/log.ts'
-import { migrate } from '../src/platform/migrate.ts'
-import { type Db, openDatabase } from '../src/platform/postgres.ts'
+import type { Db } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
+import { openBenchDatabase } from './database.ts'
 
 const CAMPAIGNS = 1_000
 const NODES = 2
@@ -27,13 +22,7 @@ const RESERVATIONS = 2_000_000
 const SECONDS = Number(process.argv[2] ?? 20)
 
 await using stack = new AsyncDisposableStack()
-const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-stack.defer(() => rm(dataDir, { recursive: true, force: true }))
-const server = await openEmbeddedPostgres({ dataDir, log: makeLogger({ level: 'warn' }) })
-stack.defer(() => server.close())
-await migrate(server.connection, join(import.meta.dirname, '../migrations'))
-const database = openDatabase({ connection: server.connection, applicationName: 'souk: bench' })
-stack.defer(() => database.close())
+const { database } = await openBenchDatabase(stack)
 await database.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
 await database.run(sql`
   insert into campaign (merch_id, model, bid_micros, daily_budget_micros, budget_micros)

@@ -6,9 +6,6 @@
  *
  * On an embedded PostgreSQL of its own, folded by the real fold; synthetic traffic.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import {
   EVENT_TYPE,
@@ -18,15 +15,12 @@ import {
   viewLane,
 } from '../src/events/event.ts'
 import { reconcile } from '../src/ledger/reconcile.ts'
-import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
-import { makeLogger } from '../src/platform/log.ts'
-import { migrate } from '../src/platform/migrate.ts'
-import { openDatabase } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
 import { keyOfUrl } from '../src/platform/url.ts'
 import { openFoldedLog } from '../test/fold-log.ts'
 import { MoneyEvents, orderLine, START_MS } from '../test/money-events.ts'
 import { makePublisherWorld } from '../test/publisher-world.ts'
+import { openBenchDatabase } from './database.ts'
 
 const GOAL_PER_SECOND = 200_000
 const DAYS = 7
@@ -43,17 +37,7 @@ const { values } = parseArgs({ options: { events: { type: 'string', default: '10
 const EVENTS = Number(values.events)
 
 await using stack = new AsyncDisposableStack()
-const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-stack.defer(() => rm(dataDir, { recursive: true, force: true }))
-const server = await openEmbeddedPostgres({ dataDir, log: makeLogger({ level: 'warn' }) })
-stack.defer(() => server.close())
-await migrate(server.connection, join(import.meta.dirname, '../migrations'))
-const db = openDatabase({
-  connection: server.connection,
-  applicationName: 'souk: bench',
-  statementTimeoutMs: 0,
-})
-stack.defer(() => db.close())
+const { database: db } = await openBenchDatabase(stack)
 await db.run(sql`
   select create_event_partition((${new Date(START_MS)}::timestamptz)::date + n)
   from generate_series(0, ${DAYS}::int) as n`)

@@ -7,20 +7,15 @@
  * clicks arrive where their auction was held, "any" clicks wherever a load balancer sends them.
  * Exits 1 above the goal. `node bench/small-budgets.ts [hours]`; seed printed.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { openAccounts } from '../src/demand/budget-account.ts'
 import { ALWAYS, LeaseBook } from '../src/demand/lease.ts'
 import { requestLeases } from '../src/demand/lease-store.ts'
 import { dayNumberOf, dayText } from '../src/demand/lease-terms.ts'
 import { type SettledClick, settleClicks } from '../src/demand/settle.ts'
-import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
-import { makeLogger } from '../src/platform/log.ts'
-import { migrate } from '../src/platform/migrate.ts'
-import { type Db, openDatabase } from '../src/platform/postgres.ts'
+import type { Db } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
 import { poisson, type Random, seededRandom } from '../test/seeded-random.ts'
+import { openBenchDatabase } from './database.ts'
 
 const SEED = 20_260_413
 const PRICE = 350_000
@@ -173,13 +168,7 @@ async function run(
 }
 
 await using stack = new AsyncDisposableStack()
-const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-stack.defer(() => rm(dataDir, { recursive: true, force: true }))
-const server = await openEmbeddedPostgres({ dataDir, log: makeLogger({ level: 'warn' }) })
-stack.defer(() => server.close())
-await migrate(server.connection, join(import.meta.dirname, '../migrations'))
-const database = openDatabase({ connection: server.connection, applicationName: 'souk: bench' })
-stack.defer(() => database.close())
+const { database } = await openBenchDatabase(stack)
 await database.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
 // What need not survive a crash of the machine waits for no disk; later connections see it.
 await database.run(sql`alter role current_user set synchronous_commit = off`)
