@@ -8,23 +8,25 @@ import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents } from '../../test/money-events.ts'
+import { startNats } from '../../test/nats.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { readConfig } from '../config.ts'
+import { EventStream } from '../events/event-stream.ts'
 import { claimNode } from '../platform/node-registry.ts'
 import { sql } from '../platform/sql.ts'
 import { doctorCommand } from './doctor.ts'
 
 const SECOND_MS = 1_000
 
-async function makePatient(t: TestContext) {
+async function makePatient(t: TestContext, env: Record<string, string> = {}) {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   const dataDir = await mkdtemp(join(tmpdir(), 'doctor '))
   scope.after(() => rm(dataDir, { recursive: true, force: true }))
   const now = { ms: Date.now() }
   const context = {
-    config: readConfig({ SOUK_DATA: dataDir, DATABASE_URL: 'postgres://here' }),
+    config: readConfig({ SOUK_DATA: dataDir, DATABASE_URL: 'postgres://here', ...env }),
     database: async () => db,
     storage: async () => ({ db, connection: db.connection, close: async () => undefined }),
     now: () => new Date(now.ms),
@@ -142,4 +144,20 @@ test('a folder that cannot be, records set aside and secrets that others may rea
   assert.equal((await check('disk')).ok, true, 'it is made at the first start')
   writeFileSync(dataDir, 'in the way')
   assert.equal((await check('disk')).ok, false)
+})
+
+test('JetStream is looked at where it is used, and told when it does not answer', async (t) => {
+  const nats = await startNats(scopeOf(t))
+  const { check } = await makePatient(t, { NATS_URL: nats.url })
+  assert.deepEqual(await check('jetstream'), {
+    name: 'jetstream',
+    ok: true,
+    detail: 'no stream yet: the first start makes it',
+  })
+  await (await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK' })).close()
+  assert.equal((await check('jetstream')).detail, 'stream SOUK: 0 messages, 1 replicas')
+  await nats.kill()
+  const away = await check('jetstream')
+  assert.equal(away.ok, false)
+  assert.match(away.detail, /^NATS_URL: the server does not answer/)
 })

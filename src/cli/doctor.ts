@@ -35,7 +35,7 @@ const LEASE_SILENT_SECONDS = 300
 const LEASES_SHOWN = 5
 
 export async function doctorCommand(context: CommandContext) {
-  const { dataDir } = context.config
+  const { dataDir, natsUrl } = context.config
   const checks = [
     await run('database', () => checkDatabase(context)),
     await run('migrations', async () => checkMigrations((await context.storage()).db)),
@@ -45,6 +45,7 @@ export async function doctorCommand(context: CommandContext) {
     await run('disk', () => checkDisk(dataDir)),
     await run('spool', () => checkSpool(join(dataDir, 'spool'))),
     await run('secrets', () => checkSecrets(context)),
+    ...(natsUrl === null ? [] : [await run('jetstream', () => checkJetStream(natsUrl))]),
   ]
   return { ok: checks.every(({ ok }) => ok), checks }
 }
@@ -78,6 +79,18 @@ async function checkMigrations(db: Database): Promise<Finding> {
   if (version === newest) return { ok: true, detail }
   if (version === 0) return { ok: true, detail: 'empty: the first start or command migrates it' }
   return { ok: false, detail: `${detail}: run souk migrate, or the newer program` }
+}
+
+/** Without it events wait in the spool: nothing is lost, and nothing is counted. */
+async function checkJetStream(natsUrl: string): Promise<Finding> {
+  const { STREAM_NAME: streamName } = await import('../events/event-log-jetstream.ts')
+  const { readStreamFacts } = await import('../events/event-stream.ts')
+  const facts = await readStreamFacts({ natsUrl, streamName }).catch((cause: unknown) => {
+    throw new Error(`NATS_URL: the server does not answer (${(cause as Error).message})`, { cause })
+  })
+  if (facts === null) return { ok: true, detail: 'no stream yet: the first start makes it' }
+  const { messages, replicas } = facts
+  return { ok: true, detail: `stream ${streamName}: ${messages} messages, ${replicas} replicas` }
 }
 
 /** Leases are safe while clocks differ by less than their skew (economics 2.2). */

@@ -22,7 +22,7 @@ const MESSAGE_EVENTS_MAX = 100
 /** Messages under way at once: an answer takes about as long as the disk of the server. */
 const WRITER_COUNT = 4
 const MAX_QUEUED_EVENTS = 20_000
-const STREAM_NAME = 'SOUK'
+export const STREAM_NAME = 'SOUK'
 
 export interface JetStreamLogOptions {
   readonly natsUrl: string

@@ -15,6 +15,7 @@ import {
   jetstreamManager,
   RetentionPolicy,
   StorageType,
+  type StreamInfo,
 } from '@nats-io/jetstream'
 import { connect, type NatsConnection, wsconnect } from '@nats-io/transport-node'
 
@@ -168,6 +169,18 @@ export class EventStream {
   }
 }
 
+/** What the stream holds, null before there is one; rejects when the server does not answer. */
+export async function readStreamFacts({ natsUrl, streamName }: StreamOptions) {
+  const connection = await dial(natsUrl)
+  try {
+    const known = await findStream(connection, streamName)
+    if (known === null) return null
+    return { messages: known.state.messages, replicas: known.config.num_replicas }
+  } finally {
+    await connection.close()
+  }
+}
+
 async function dial(natsUrl: string): Promise<NatsConnection> {
   const { protocol, username, password, host } = new URL(natsUrl)
   const isWebSocket = protocol === 'ws:' || protocol === 'wss:'
@@ -186,14 +199,9 @@ async function dial(natsUrl: string): Promise<NatsConnection> {
 
 /** Makes the stream unless it is there; its time of creation. */
 async function ensureStream(connection: NatsConnection, name: string): Promise<string> {
-  const { streams } = await jetstreamManager(connection)
-  const known = await streams.info(name).catch((error: unknown) => {
-    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) {
-      return null
-    }
-    throw error
-  })
+  const known = await findStream(connection, name)
   if (known !== null) return known.created
+  const { streams } = await jetstreamManager(connection)
   const made = await streams.add({
     name,
     subjects: [`${SUBJECTS}.${name}.*`],
@@ -204,4 +212,15 @@ async function ensureStream(connection: NatsConnection, name: string): Promise<s
     num_replicas: connection.info?.cluster === undefined ? 1 : REPLICAS,
   })
   return made.created
+}
+
+async function findStream(connection: NatsConnection, name: string): Promise<StreamInfo | null> {
+  const { streams } = await jetstreamManager(connection)
+  try {
+    return await streams.info(name)
+  } catch (error) {
+    const isApiError = error instanceof JetStreamApiError
+    if (isApiError && error.code === JetStreamApiCodes.StreamNotFound) return null
+    throw error
+  }
 }
