@@ -8,7 +8,7 @@ import { encodeBase62 } from '../../src/platform/ids.ts'
 import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { startApi } from '../api.ts'
-import { follow, KETTLE, makeMarket, runAuction, SLUG, statsOf } from '../market.ts'
+import { follow, KETTLE, makeMarket, runAuction, SLUG, statsOf, until } from '../market.ts'
 
 let clockAheadMs = 0
 const api = await startApi({ after }, { now: () => Date.now() + clockAheadMs })
@@ -306,6 +306,31 @@ test('a keyless link off the network is guarded in every form of its address', a
   assert.equal((await follow(api, auction_result.redirect_url, { referer })).status, 302)
   const broken = auction_result.redirect_url.replace('uuid=', 'uuid=0')
   assert.equal((await follow(api, broken)).status, 200)
+})
+
+test('a budget of two clicks, too small to share with another node, pays two clicks', async () => {
+  await api.db.run(sql`
+    insert into node (node_id, host, pid, roles, heartbeat_at)
+    values (1000, 'elsewhere', 1, 'edge', 'infinity')`)
+  const page = 'https://pans.example/p/1'
+  const id = await market.campaign(market.pans, {
+    bid_micros: micros(600_000),
+    daily_budget_micros: micros(1_200_000),
+  })
+  await until(() => api.app.node.book.fundedShare(id) === 1)
+  assert.equal(api.app.node.book.unspentMicros(id, api.app.node.now()), 0, 'its node holds nothing')
+  const auctionId = await market.link(page, { isExclusive: true })
+  for (let click = 0; click < 2; click++) {
+    const { auction_result } = await runAuction(api, auctionId)
+    await think()
+    assert.match((await follow(api, auction_result.redirect_url)).location, /\?cid=/)
+    const { reason, paid_micros } = (await lastClick()) ?? {}
+    assert.deepEqual([reason, paid_micros], [REASON.ok, '600000'])
+  }
+  const { auction_result } = await runAuction(api, auctionId)
+  assert.equal(new URL(auction_result.redirect_url).searchParams.get('url'), page)
+  assert.equal((await follow(api, auction_result.redirect_url)).location, page, 'nobody pays')
+  await api.db.run(sql`delete from node where node_id = 1000`)
 })
 
 // Last: a day later the feeds are stale, and nobody bids on what they say.
