@@ -5,6 +5,8 @@ import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE } from '../events/event.ts'
+import { retireViews } from '../events/view-totals.ts'
+import { sql } from '../platform/sql.ts'
 import { ORDER_COLUMNS } from './schema.ts'
 import { listStats } from './store.ts'
 
@@ -59,4 +61,27 @@ test('a placement that nobody clicked has its row in as_of from its own time on'
   const [first] = placements.map(({ atMs }) => atMs).toSorted((a, b) => a - b)
   assert.deepEqual(await ask(new Date(first ?? 0)), now.slice(0, 1))
   assert.deepEqual(await ask(new Date((first ?? 0) - 1)), [])
+})
+
+test('as_of answers the same after views were dropped', async (t) => {
+  const db = await testDatabase(t)
+  const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
+  const log = openFoldedLog(t, db)
+  await log.append(await makeBusyLog(one, other))
+  await log.fold()
+  // The article was there before its readers.
+  await db.run(sql`update article set datetime_created = '2026-01-01'`)
+  const range = { pubId: one.publisher.pub_id, dayFrom: '2026-01-01', dayTo: '2026-12-31' }
+  const order = { orderBy: 'event_date', isAscending: true, limitRows: 100 } as const
+  const ask = (asOf: Date | null) =>
+    listStats(db, { ...range, ...order, isOutOfNetwork: false, asOf })
+  const times = [null, LATER, new Date('2026-03-04T00:00:00Z'), new Date('2026-03-07T00:00:00Z')]
+  const before = await Promise.all(times.map(ask))
+  assert.ok(before.every((rows) => rows.some(({ impressions }) => impressions > 0)))
+
+  const keys = [{ id: 1, key: Buffer.alloc(32) }]
+  // Those of 2 to 4 March; 31 days are the least that can be set.
+  const dropped = await retireViews(db, { nowMs: Date.UTC(2026, 3, 5), retentionDays: 31, keys })
+  assert.ok(dropped > 0)
+  assert.deepEqual(await Promise.all(times.map(ask)), before)
 })

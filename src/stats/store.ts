@@ -6,6 +6,7 @@
  */
 import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
+import { SESSION_DAYS } from '../events/view-totals-store.ts'
 import { formatCents, formatExact, micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { identifier, joinSql, type Sql, sql } from '../platform/sql.ts'
@@ -190,7 +191,12 @@ function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
           using (auction_id)
         where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.placement} and pub_id = ${pubId}
           and day between ${dayFrom} and ${dayTo} and at <= ${asOf} and reason = ${REASON.ok}
-          and merch_id <> 0
+          and merch_id <> 0 and day > ${totalledTo(pubId)}
+        union all
+        select day, coalesce(article_id, 0), merch_id, 0, 0, 0, 0, 0, 0, events
+        from (${totals({ pubId, dayFrom, dayTo }, asOf)}) as total
+        left join (select auction_id, article_id from smart_link) as link using (auction_id)
+        where type = ${EVENT_TYPE.placement} and reason = ${REASON.ok} and merch_id <> 0
       ) as told
       group by day, article_id, merch_id
     ) as summed
@@ -203,17 +209,43 @@ function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
  */
 function seenThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
   return sql`
-    select day, article_id, count(*) as impressions
+    select day, article_id, sum(counted)::bigint as impressions
     from (
-      select distinct on (session_key) day, url_key, reason
-      from event
-      where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.pageImpression} and pub_id = ${pubId}
-        and day between ${dayFrom}::date - 1 and ${dayTo} and at <= ${asOf}
-      order by session_key, seq
-    ) as first_view
-    join article on article.pub_id = ${pubId} and article.url_key = first_view.url_key
-    where reason = 0 and day >= ${dayFrom} and ${IS_ARTICLE_THERE}
+      select day, url_key, reason, 1 as counted
+      from (
+        select distinct on (session_key) day, url_key, reason
+        from event
+        where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.pageImpression}
+          and pub_id = ${pubId} and day between ${dayFrom}::date - 1 and ${dayTo} and at <= ${asOf}
+        order by session_key, seq
+      ) as first_view
+      where day >= ${dayFrom} and day > ${totalledTo(pubId)}
+      union all
+      select day, url_key, reason, counted
+      from (${totals({ pubId, dayFrom, dayTo }, asOf)}) as total
+      where type = ${EVENT_TYPE.pageImpression} and counted > 0
+    ) as seen
+    join article on article.pub_id = ${pubId} and article.url_key = seen.url_key
+    where reason = 0 and ${IS_ARTICLE_THERE}
     group by day, article_id`
+}
+
+/**
+ * The last day of a publisher whose views are counted by totals: as long after the last that was
+ * dropped as its sessions may go on.
+ */
+function totalledTo(pubId: number): Sql {
+  return sql`(
+    select coalesce(max(day) + ${SESSION_DAYS}::int, '-infinity'::date) from view_day
+    where lane = ${viewLane(pubId)} and state <> 'written')`
+}
+
+/** Totals know no time of day: they count from the end of their own on. */
+function totals({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
+  return sql`
+    select * from view_total
+    where lane = ${viewLane(pubId)} and pub_id = ${pubId} and day between ${dayFrom} and ${dayTo}
+      and day <= ${totalledTo(pubId)} and day < (${asOf}::timestamptz at time zone 'UTC')::date`
 }
 
 function networkFigures({ pubId, dayFrom, dayTo, asOf }: StatsRequest): Sql {
