@@ -287,6 +287,18 @@ test('reports are exported to files', async () => {
   }
 })
 
+test('an export of days whose impressions were dropped says so', async () => {
+  const ask = () => {
+    const range = ['--from', '2026-04-10', '--to', '2026-04-11', '--out', folder]
+    return done('export', '--publisher', 'gazette', '--report', 'clicks', ...range)
+  }
+  assert.deepEqual(Object.keys(await ask()), ['files'])
+  await db.run(sql`
+    insert into view_day select '2026-04-10', lane, 1, 0, 1, '', 'dropped' from lane where lane > 0`)
+  assert.equal((await ask()).impressions_from, '2026-04-11')
+  await db.run(sql`truncate view_day`)
+})
+
 test('all of this reconciles with the event log', async () => {
   const result = await done('reconcile')
   assert.deepEqual(result.differences, [])

@@ -1,5 +1,7 @@
 /** Commands that write reports, statements and what is to be paid. */
 import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
+import { viewLane } from '../events/event.ts'
+import { findFirstDayWithViews } from '../events/view-totals-store.ts'
 import { reconcile } from '../ledger/reconcile.ts'
 import { badRequest } from '../platform/errors.ts'
 import { exportReport } from '../reports/export.ts'
@@ -39,7 +41,11 @@ export async function exportCommand(
     now,
     isGzip: options.gzip === true,
   })
-  return { files }
+  const seenFrom = await findFirstDayWithViews(db, viewLane(pubId))
+  if (report !== 'clicks' || seenFrom === null || dayFrom >= seenFrom) return { files }
+  // Our choice: said, not hidden. Clicks are kept for ever, impressions for RETENTION_DAYS.
+  context.progress(`Impressions before ${seenFrom} were dropped: those files hold clicks alone.`)
+  return { files, impressions_from: seenFrom }
 }
 
 export async function reconcileCommand(

@@ -132,6 +132,13 @@ export function listViewDays(db: Db, range: { from: string; to: string }): Promi
     select * from view_day where day between ${range.from} and ${range.to} order by day, lane`)
 }
 
+/** The first day of a lane whose events are all there; null: none was ever dropped. */
+export async function findFirstDayWithViews(db: Db, lane: number): Promise<string | null> {
+  const row = await db.row<{ day: string | null }>(sql`
+    select max(day) + 1 as day from view_day where lane = ${lane} and state <> 'written'`)
+  return row?.day ?? null
+}
+
 /** Days before `before` whose events have not been dropped, or not all of them. */
 export function listDaysToDrop(db: Db, before: string): Promise<ViewDay[]> {
   return db.rows<ViewDay>(sql`
