@@ -4,7 +4,6 @@
  * The generator plays a small part of the traffic; its shares by article and by link are then
  * spread over all days, with a fraction of each kept or dropped by a hash, so that days differ.
  */
-import { execFileSync } from 'node:child_process'
 import { createReadStream, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,10 +23,8 @@ import { sql } from '../src/platform/sql.ts'
 import { keyOfUrl } from '../src/platform/url.ts'
 import type { Action } from '../test/traffic-replay.ts'
 import type { WorldFile } from '../test/traffic-world.ts'
+import { makeTraffic } from './make-traffic.ts'
 
-/** The data kit's traffic generator; it lies beside the repository. */
-export const TRAFFIC_GENERATOR = new URL('../../shared/data/make-traffic.mjs', import.meta.url)
-  .pathname
 const SAMPLE_SESSIONS = 5_000
 const DAY_FROM = '2026-03-02'
 const VIEWED_SHARE = 0.4 // of link impressions, that readers scroll to
@@ -95,7 +92,7 @@ async function readSample(days: number) {
   try {
     const options = ['--publishers', '1', '--days', String(days)]
     const sessions = ['--sessions', String(SAMPLE_SESSIONS)]
-    execFileSync(process.execPath, [TRAFFIC_GENERATOR, '--out', folder, ...options, ...sessions])
+    makeTraffic(folder, [...options, ...sessions])
     const world = JSON.parse(readFileSync(join(folder, 'world.json'), 'utf8')) as Sampled
     const lines = createInterface({
       input: createReadStream(join(folder, 'traffic.jsonl.gz')).pipe(createGunzip()),

@@ -6,31 +6,24 @@
  *
  * Needs ../shared/data.
  */
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { evaluateCommand } from '../src/cli/evaluate.ts'
 import { replayTraffic } from '../test/traffic-replay.ts'
-import { TRAFFIC_GENERATOR } from './daily-rows.ts'
+import { hasTrafficKit, makeTraffic } from './make-traffic.ts'
 
 const DAYS = { start: '2026-03-02', from: '2026-03-09', to: '2026-03-22' } // The first week teaches.
 const SIZE = ['--days', '21', '--sessions', '12000', '--orders', '3']
 const [plot] = process.argv.slice(2)
 
-if (existsSync(TRAFFIC_GENERATOR)) await run()
-else {
-  console.log('needs ../shared/data')
-  process.exitCode = process.env.CI ? 1 : 0
-}
+if (hasTrafficKit()) await run()
 
 async function run(): Promise<void> {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'souk-traffic-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const args = [TRAFFIC_GENERATOR, '--out', folder, '--start', `${DAYS.start}T00:00:00Z`, ...SIZE]
-  execFileSync(process.execPath, args)
+  makeTraffic(folder, ['--start', `${DAYS.start}T00:00:00Z`, ...SIZE])
   const scope = { after: (work: () => Promise<void>) => stack.defer(work) }
   const { node, nowMs } = await replayTraffic(scope, folder)
   const context = { database: async () => node.database, now: () => new Date(nowMs) }

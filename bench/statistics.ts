@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ORDER_COLUMNS } from '../src/stats/schema.ts'
 import { makeStatistics } from './daily-rows.ts'
+import { hasTrafficKit } from './make-traffic.ts'
 import { startProcess, stopProcess } from './service.ts'
 
 const EVENTS = 10_000_000
@@ -24,6 +25,8 @@ const IN_FLIGHT = 10
 const GOAL_P95_MS = 300
 
 const { values } = parseArgs({ options: { requests: { type: 'string', default: '200' } } })
+
+if (!hasTrafficKit()) process.exit()
 
 const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
 const service = await startProcess(

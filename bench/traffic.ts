@@ -8,7 +8,6 @@
  * Synthetic traffic, at the recorded times: in this process, because no wire sets the clock.
  */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,14 +16,16 @@ import { reconcile } from '../src/ledger/reconcile.ts'
 import { sql } from '../src/platform/sql.ts'
 import { replayTraffic } from '../test/traffic-replay.ts'
 import { assertEarnings, assertTruth } from '../test/traffic-truth.ts'
-import { TRAFFIC_GENERATOR } from './daily-rows.ts'
+import { hasTrafficKit, makeTraffic } from './make-traffic.ts'
 
 const { values } = parseArgs({ options: { sessions: { type: 'string', default: '20000' } } })
+
+if (!hasTrafficKit()) process.exit()
 
 await using stack = new AsyncDisposableStack()
 const folder = await mkdtemp(join(tmpdir(), 'souk-traffic-'))
 stack.defer(() => rm(folder, { recursive: true, force: true }))
-execFileSync(process.execPath, [TRAFFIC_GENERATOR, '--out', folder, '--sessions', values.sessions])
+makeTraffic(folder, ['--sessions', values.sessions])
 
 const started = performance.now()
 const seconds = () => (performance.now() - started) / 1_000

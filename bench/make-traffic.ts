@@ -1,0 +1,19 @@
+/** Runs the traffic generator of the data kit, which lies beside the repository. */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const GENERATOR = fileURLToPath(new URL('../../shared/data/make-traffic.mjs', import.meta.url))
+
+/** Says what is missing where there is no kit; that is a failure in CI, as with tests. */
+export function hasTrafficKit(): boolean {
+  if (existsSync(GENERATOR)) return true
+  console.log('needs ../shared/data')
+  process.exitCode = process.env.CI ? 1 : 0
+  return false
+}
+
+/** Writes world, traffic and truth into a folder. */
+export function makeTraffic(folder: string, options: readonly string[]): void {
+  execFileSync(process.execPath, [GENERATOR, '--out', folder, ...options])
+}
