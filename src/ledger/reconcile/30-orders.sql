@@ -8,8 +8,8 @@ where lane = 0 and type in (12, 13, 17) -- orders, returns, decisions
   and seq <= (select position from lane where lane = 0);
 analyze r_told (seq, type, merch_id, order_id);
 
--- Honest clicks that an order names, its own and those its tag remembers, folded before the order and
--- not reversed by then.
+-- Honest clicks that an order names, its own and those its tag remembers, folded before the order
+-- and not reversed by then.
 create temp table r_remembered on commit drop as
 select told.seq, named.is_exact, click.click_id, click.merch_id = told.merch_id as is_own, click.at,
   session_key, ordered.at as ordered_at, (body->>'window_days')::int * interval '1 day' as reach
@@ -105,7 +105,8 @@ with recursive state as (
   select merch_id, order_id, 0::bigint as n, 0::bigint as seq, 0::bigint as id,
     null::date as day, null::text as kind, null::timestamptz as accepted_at,
     null::jsonb as pixel, null::jsonb as import, null::jsonb as s2s, null::bytea as click_id,
-    null::int as sureness, null::numeric as rate, null::timestamptz as locks_at, null::timestamptz as rejected_at,
+    null::int as sureness, null::numeric as rate, null::timestamptz as locks_at,
+    null::timestamptz as rejected_at,
     null::text as reject_reason, false as is_approved
   from r_step_event where n = 1
   union all
@@ -147,7 +148,8 @@ with recursive state as (
   left join r_click click on click.click_id = owed.click_id
   cross join lateral (
     select case when owed.click_id is not null then told.accepted_at
-      + case when click.model = 2 or owed.sureness = 1 then interval '90 days' else interval '0' end end as locks_at
+      + case when click.model = 2 or owed.sureness = 1 then interval '90 days' else interval '0' end
+    end as locks_at
   ) as locked
   cross join lateral (
     select case

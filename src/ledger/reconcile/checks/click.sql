@@ -1,6 +1,7 @@
 -- Every click's verdict and price.
 -- Whole rows are compared first: taking every one of them apart would cost more than all else.
-select encode(coalesce(expected.click_id, found.click_id), 'hex') as key, compared.name as column_name,
+select encode(coalesce(expected.click_id, found.click_id), 'hex') as key,
+  compared.name as column_name,
   wanted as expected, had as found,
   'click event ' || coalesce(expected.id, found.event_id) as cause
 from (

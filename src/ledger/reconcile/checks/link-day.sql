@@ -1,5 +1,6 @@
 -- Link impressions by link and day.
-select day || ' publisher ' || pub_id || ' link ' || auction_id as key, compared.name as column_name,
+select day || ' publisher ' || pub_id || ' link ' || auction_id as key,
+  compared.name as column_name,
   coalesce(wanted, 0)::text as expected, coalesce(had, 0)::text as found,
   'link impressions of ' || day as cause
 from r_link_day told

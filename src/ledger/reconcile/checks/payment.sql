@@ -1,5 +1,6 @@
 -- Every payment as it was recorded.
-select merch_id || ' ' || reference as key, compared.name as column_name, wanted as expected, had as found,
+select merch_id || ' ' || reference as key,
+  compared.name as column_name, wanted as expected, had as found,
   'payment event ' || coalesce(told.id, found.event_id) as cause
 from r_payment told
 full join merchant_payment found using (merch_id, reference)
