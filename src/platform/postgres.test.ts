@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
+import { openProxy } from '../../test/proxy.ts'
 import { listen } from './listen.ts'
 import { hasSqlState, isUnreachable, openDatabase } from './postgres.ts'
 import { identifier, joinSql, prepared, sql } from './sql.ts'
@@ -145,6 +146,28 @@ test('a statement that takes longer than its limit is cancelled', async () => {
   })
   await assert.rejects(hasty.run(sql`select pg_sleep(60)`), (error) => hasSqlState(error, '57014'))
   await hasty.close()
+})
+
+test('a server that fell silent is given up, and the pool goes on once it answers again', async (t) => {
+  const { host, port } = db.connection
+  const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
+  const far = openDatabase({
+    connection: { ...db.connection, host: '127.0.0.1', port: proxy.port },
+    applicationName: 'far',
+    connectionsMax: 1,
+    statementTimeoutMs: 50,
+  })
+  t.after(async () => {
+    await far.close()
+    await proxy.close()
+  })
+  const answers = async () => (await far.row<{ one: number }>(sql`select 1 as one`))?.one === 1
+  assert.ok(await answers())
+  proxy.setMode('hang')
+  const work = far.transaction((tx) => tx.transaction((inner) => inner.row(sql`select 1`)))
+  await assert.rejects(work, isUnreachable)
+  proxy.setMode('pass')
+  assert.ok(await answers())
 })
 
 test('a listener hears again after its connection broke, and is told so', async () => {

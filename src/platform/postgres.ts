@@ -58,6 +58,8 @@ export interface DatabaseOptions {
 
 const CONNECTIONS_MAX = 10 // Of about 100 that a small server allows, for several processes.
 const STATEMENT_TIMEOUT_MS = 30_000 // Longer than any page of a report, short of an outage.
+/** The server ends a statement itself; one that is silent so long after has gone without a word. */
+const SILENCE_MS = 2_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000 // A stuck process must not hold row locks for ever.
 const CONNECT_TIMEOUT_MS = 3_000 // A caller that waits longer is better told 503.
 const IDLE_TIMEOUT_MS = 60_000
@@ -71,6 +73,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     max: options.connectionsMax ?? CONNECTIONS_MAX,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    // Else a connection whose far end vanished is waited for until TCP gives up: 15 minutes.
+    ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SILENCE_MS } : {}),
     // Set by a statement, not by start-up options: connection poolers refuse those.
     onConnect: (client) => client.query(sessionSettings(statementTimeoutMs)),
   } as pg.PoolConfig)
@@ -148,6 +152,7 @@ const UNREACHABLE_SQLSTATE = /^(08...|53...|57P0.|58...|25006|55P03|57014)$/
 const UNREACHABLE_MESSAGE = new RegExp(
   [
     '^Connection terminated',
+    '^Query read timeout',
     '^timeout exceeded when trying to connect',
     '^Client has encountered a connection error',
     '^Client was closed',
@@ -200,8 +205,8 @@ async function transact<T>(
     if (command !== 'COMMIT') throw new Error('a failed transaction cannot be committed')
     return result
   } catch (error) {
-    // When this fails too, the connection is gone, and the transaction with it.
-    await client.query('rollback').catch(() => undefined)
+    // Where the connection is gone the transaction is as well.
+    if (!endsConnection(error)) await client.query('rollback').catch(() => undefined)
     throw error
   }
 }
@@ -221,7 +226,9 @@ async function nest<T>(
     await client.query(`release savepoint ${name}`)
     return result
   } catch (error) {
-    await client.query(`rollback to savepoint ${name}`).catch(() => undefined)
+    if (!endsConnection(error)) {
+      await client.query(`rollback to savepoint ${name}`).catch(() => undefined)
+    }
     throw error
   }
 }
