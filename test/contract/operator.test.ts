@@ -6,6 +6,9 @@
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { COMMANDS } from '../../src/cli/commands.ts'
@@ -70,7 +73,7 @@ async function souk(...args: readonly string[]): Promise<Record<string, unknown>
 interface AuctionEntry {
   readonly auction_result: {
     readonly redirect_url: string
-    readonly product?: { readonly merchant: { readonly id: number } }
+    readonly product?: { readonly price: string; readonly merchant: { readonly id: number } }
   }
 }
 
@@ -141,6 +144,33 @@ test('a merchant changed', async () => {
   const id = ['merchant', 'update', '--id', String(shop.merchId)]
   await effectOf([...id, '--click-param', 'ref_id'], parameters, ['ref_id'])
   await effectOf([...id, '--click-param', 'cid'], parameters, ['cid'])
+})
+
+test('a feed imported, with a new price and then without the product', async () => {
+  const product = async () => {
+    const answer = await api.call(`/api/v1/auction/?a=${auctionId}&uuid=${randomUUID()}`, {
+      headers: { 'user-agent': BROWSER },
+    })
+    const { product: found } = answer.entry<AuctionEntry>().auction_result
+    return found === undefined ? null : { merchant: found.merchant.id, price: found.price }
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'souk operator '))
+  after(() => rm(folder, { recursive: true }))
+  const feed = join(folder, 'feed.csv')
+  const line = (id: string, gtin: string, price: string) =>
+    `${id},Kettle,https://shop.example/${id},${price} USD,in stock,${gtin}\n`
+  const args = ['feed', 'import', '--merchant', String(shop.merchId), '--file', feed]
+  const write = (rows: string) => writeFile(feed, `id,title,link,price,availability,gtin\n${rows}`)
+  const block = ['publisher', 'update', '--id', String(ann.pubId), '--block-merchant']
+  await souk(...block, String(rival.merchId))
+
+  await write(line('1', '9521000000018', '12.34'))
+  await effectOf(args, product, { merchant: shop.merchId, price: '12.34' })
+  await write(line('2', '9521000000025', '1.00'))
+  await effectOf(args, product, null)
+  await write(line('1', '9521000000018', '12.50'))
+  await effectOf(args, product, { merchant: shop.merchId, price: '12.50' })
+  await souk(...block.slice(0, -1), '--block-merchant=')
 })
 
 test('a link disabled', async () => {
