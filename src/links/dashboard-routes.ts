@@ -6,6 +6,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { idText } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { createSmartLink, readOrder } from './create-link.ts'
@@ -40,9 +41,7 @@ export const dashboardLinkRoutes =
           operationId: 'listMyLinks',
           params,
           querystring: Type.Object({
-            cursor: Type.Optional(
-              Type.String({ pattern: '^[0-9]{1,19}$', description: '`next` of the page before' }),
-            ),
+            cursor: Type.Optional(idText('`next` of the page before')),
           }),
           response: { 200: envelope(LinkPage), ...error },
         },

@@ -20,7 +20,7 @@ import {
   productPrice,
   userAgent,
 } from './click-cells.ts'
-import { type ReportPage, type ReportRequest, reportTime } from './report.ts'
+import { type ReportPage, type ReportRequest, readPlace, reportTime } from './report.ts'
 
 interface ClickRow extends ClickFacts {
   readonly event_id: string
@@ -40,7 +40,7 @@ export async function listClickRows(db: Db, request: ReportRequest): Promise<Rep
   const isFull = clicks.length === request.limitRows
   if (isFull) return pageOf(clicks, 'click')
   const limitRows = request.limitRows - clicks.length
-  const after = at.part === 'click' ? START : at
+  const after = at.part === 'click' ? readCursor('seen') : at
   const from = impressionRows(request)
   const seen = await listPart(db, { ...request, limitRows }, { ...after, from })
   const page = pageOf([...clicks, ...seen], 'seen')
@@ -53,14 +53,10 @@ interface Cursor {
   readonly eventId: string
 }
 
-const START: Cursor = { part: 'click', day: '0001-01-01', eventId: '0' }
-
-/** A cursor is `click 2026-03-02 123`; anything else starts over: an unknown one must not fail. */
+/** A cursor is `click 2026-03-02 123` or `seen …`: first all clicks, then all impressions. */
 function readCursor(cursor: string | null): Cursor {
-  const match = /^(click|seen) (\d{4}-\d{2}-\d{2}) (\d{1,19})$/.exec(cursor ?? '')
-  if (match === null) return START
-  const [, part, day = '', eventId = ''] = match
-  return { part: part === 'seen' ? 'seen' : 'click', day, eventId }
+  const [part, ...place] = (cursor ?? '').split(' ')
+  return { part: part === 'seen' ? 'seen' : 'click', ...readPlace(place.join(' ')) }
 }
 
 function pageOf(rows: readonly ClickRow[], part: Cursor['part']): ReportPage {

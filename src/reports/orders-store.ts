@@ -15,7 +15,7 @@ import {
   productPrice,
   userAgent,
 } from './click-cells.ts'
-import { type ReportPage, type ReportRequest, reportTime } from './report.ts'
+import { type ReportPage, type ReportRequest, readPlace, reportTime } from './report.ts'
 
 interface OrderRow extends ClickFacts {
   readonly order_product_id: string
@@ -47,8 +47,7 @@ export async function listOrderRows(
   paidAt: PaidAt,
 ): Promise<ReportPage> {
   const { pubId, dayFrom, dayTo, limitRows } = request
-  const [, day = '0001-01-01', eventId = '0', line = '-1'] =
-    /^(\d{4}-\d{2}-\d{2}) (\d{1,19}) (\d{1,5})$/.exec(request.cursor ?? '') ?? []
+  const { day, eventId, line } = readPlace(request.cursor)
   const rows = await db.rows<OrderRow>(sql`
     with chosen as (
       select bought.event_id as order_event_id, bought.day as order_day, line.line, order_id,

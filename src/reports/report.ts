@@ -5,6 +5,8 @@
  * readers keep working; ours are added at the end of a row, never in between.
  */
 import type { CsvCell } from '../platform/csv.ts'
+import { isId } from '../platform/ids.ts'
+import { parseTimestamp } from '../platform/timestamp.ts'
 
 export const REPORT_NAMES = ['clicks', 'orders', 'returns', 'payments'] as const
 export type ReportName = (typeof REPORT_NAMES)[number]
@@ -50,6 +52,22 @@ export interface ReportPage {
   /** Cells in the order of the report's columns. */
   readonly rows: readonly (readonly CsvCell[])[]
   readonly next: string | null // null: there is nothing more
+}
+
+/** A row of a report by its place in the order of its pages. */
+export interface ReportPlace {
+  readonly day: string
+  readonly eventId: string
+  readonly line: string
+}
+
+const START: ReportPlace = { day: '0001-01-01', eventId: '0', line: '-1' }
+
+/** Reads `2026-03-02 123[ 4]`; what no page ever said starts over: an unknown one must not fail. */
+export function readPlace(cursor: string | null): ReportPlace {
+  const match = /^(\d{4}-\d{2}-\d{2}) (\d{1,19})(?: (\d{1,4}))?$/.exec(cursor ?? '')
+  const [, day = '', eventId = '', line = START.line] = match ?? []
+  return isId(eventId) && parseTimestamp(day) !== null ? { day, eventId, line } : START
 }
 
 /** `2026-03-02 10:00:00`, the documented form of times in report files. */

@@ -3,7 +3,7 @@ import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { type ReportPage, type ReportRequest, reportTime } from './report.ts'
+import { type ReportPage, type ReportRequest, readPlace, reportTime } from './report.ts'
 
 interface ReturnRow {
   readonly effective_day: string
@@ -25,8 +25,7 @@ interface ReturnRow {
 /** A page of the report. A return that came before its order took effect with it. */
 export async function listReturnRows(db: Db, request: ReportRequest): Promise<ReportPage> {
   const { pubId, dayFrom, dayTo, limitRows } = request
-  const [, day = '0001-01-01', eventId = '0', line = '-1'] =
-    /^(\d{4}-\d{2}-\d{2}) (\d{1,19}) (\d{1,5})$/.exec(request.cursor ?? '') ?? []
+  const { day, eventId, line } = readPlace(request.cursor)
   const rows = await db.rows<ReturnRow>(sql`
     select * from (
       select greatest(back.day, bought.day) as effective_day, back.event_id, part.line,

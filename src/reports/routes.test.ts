@@ -100,7 +100,14 @@ test('wrong parameters, no key and foreign publishers are refused', async (t) =>
   ]) {
     assert.equal((await s.get(path)).status, 400, path)
   }
-  assert.equal((await s.get(`reports/clicks/?${MARCH}&cursor=nonsense`)).status, 200)
+  for (const cursor of ['nonsense', 'click 2026-99-99 1', 'seen 2026-03-01 9999999999999999999']) {
+    for (const report of ['clicks', 'orders', 'returns', 'payments']) {
+      for (const text of [cursor, `${cursor.replace(/^\w+ /, '')} 9999`]) {
+        const path = `reports/${report}/?${MARCH}&cursor=${encodeURIComponent(text)}`
+        assert.equal((await s.get(path)).status, 200, path)
+      }
+    }
+  }
   assert.equal((await s.get(`reports/clicks/?${MARCH}`, {})).status, 401)
   const other = await makePublisherWorld(s.db, 'other')
   assert.equal((await s.get(`reports/clicks/?${MARCH}`, other.headers)).status, 403)

@@ -1,6 +1,8 @@
 /** Wire shapes of the dashboard's pages on statistics, clicks and receipts. */
+
 import Type, { type Static } from 'typebox'
 import type { Explanation } from '../auction/explain.ts'
+import { idText } from '../platform/field-types.ts'
 
 const TEXT_LENGTH_MAX = 64
 const Dollars = Type.String({ description: 'US dollars, two decimals' })
@@ -48,9 +50,7 @@ export const Overview = Type.Object({
 export const ClicksQuery = Type.Object({
   ...RangeQuery.properties,
   outcome: Type.Optional(Type.Union([Type.Literal('counted'), Type.Literal('unpaid')])),
-  cursor: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,19}$', description: '`next` of the page before' }),
-  ),
+  cursor: Type.Optional(idText('`next` of the page before')),
 })
 
 export const ClickEntry = Type.Object({

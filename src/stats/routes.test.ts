@@ -189,6 +189,7 @@ test('wrong parameters are refused by name, a foreign publisher with 403, none w
     [`${days}&order_by=--clicks`, 'order_by'],
     [`${days}&out_of_network=maybe`, 'out_of_network'],
     [`${days}&as_of=now`, 'as_of'],
+    ['changes/?since=2026-03-01&cursor=9223372036854775808', 'cursor'],
   ]
   for (const [query, field] of wrong) {
     const { status, json } = await s.get(query)

@@ -1,6 +1,6 @@
 /** Interface 4.4 and 2.4: what may be asked of the statistics, and a row of the answer. */
 import Type, { type Static } from 'typebox'
-import { timestamp } from '../platform/field-types.ts'
+import { idText, timestamp } from '../platform/field-types.ts'
 
 /** Default and maximum (decisions 4.4). */
 export const LIMIT_MAX = 10_000
@@ -49,9 +49,7 @@ export const StatsQuery = Type.Object({
 export const ChangesQuery = Type.Object({
   since: timestamp('Only what changed at or after this time, ISO 8601'),
   limit: Limit,
-  cursor: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,19}$', description: '`next` of the page before' }),
-  ),
+  cursor: Type.Optional(idText('`next` of the page before')),
 })
 
 /** Interface 2.4. */
