@@ -56,7 +56,7 @@ export async function evaluateCommand(
     clicks,
     orders,
     pair_slots: pairSlots,
-    // Null where there was no click or no order to measure on.
+    note: methods === null ? 'Without a click and an order there is nothing to measure.' : null,
     ours: methods === null ? null : toRecord(methods.ours),
     baselines:
       methods === null
