@@ -1,10 +1,11 @@
 /** Commands on statements, payouts, who owes, webhooks and scheduled deliveries. */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { listAgeing } from '../ledger/ageing.ts'
 import { issueStatements, listStatements } from '../ledger/statement-store.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
+import { makeFolder } from '../platform/make-folder.ts'
 import { formatExact } from '../platform/money.ts'
 import { parseWebUrl } from '../platform/url.ts'
 import { createWebhook } from '../reports/create-webhook.ts'
@@ -60,7 +61,7 @@ export async function writeStatementCommand(
   if (statement === null) {
     throw new ApiError('notFound', { message: `No statement of ${month} was issued to ${slug}` })
   }
-  await mkdir(options.out, { recursive: true })
+  await makeFolder(options.out)
   const files = [
     [join(options.out, `${slug}_statement_${month}.csv`), statementCsv(statement)],
     [join(options.out, `${slug}_statement_${month}.html`), statementPage(statement, name)],

@@ -3,12 +3,13 @@
  * ever reads half a file. The same figures give the same bytes.
  */
 import { createWriteStream } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { csvLine } from '../platform/csv.ts'
+import { makeFolder } from '../platform/make-folder.ts'
 import type { ReportSource } from './read-report.ts'
 import {
   daysBetween,
@@ -46,7 +47,7 @@ export async function exportReport(
   for (const day of daysBetween(request.dayFrom, request.dayTo)) {
     const name = reportPath(request.slug, request.report, day)
     const path = join(folder, request.isGzip ? `${name}.gz` : name)
-    await mkdir(dirname(path), { recursive: true })
+    await makeFolder(dirname(path))
     files.push({ path, rows: await writeFile(source, path, { ...request, day }) })
   }
   return files

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { makeFolder } from './make-folder.ts'
+
+test('folders are made with those above them; one that cannot be is told, never waited for', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'folders '))
+  t.after(() => rm(root, { recursive: true }))
+  const deep = join(root, 'a', 'b', 'c')
+  await Promise.all([makeFolder(deep), makeFolder(join(root, 'a', 'x'))])
+  await makeFolder(deep)
+  assert.ok((await stat(deep)).isDirectory())
+
+  const file = join(root, 'file')
+  await writeFile(file, '')
+  await assert.rejects(makeFolder(join(file, 'below')), { code: 'ENOTDIR' })
+  if (process.platform !== 'linux') return
+  for (const path of ['/proc/souk', '/proc/souk/a/b']) {
+    await assert.rejects(makeFolder(path), { code: 'ENOENT' })
+  }
+})
