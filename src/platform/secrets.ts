@@ -1,7 +1,8 @@
 /** Secrets that a node makes once and keeps beside its data when the operator gives none. */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { link, readFile, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolder } from './make-folder.ts'
 
 const SECRET_BYTES = 32
 
@@ -19,7 +20,7 @@ export async function keptSecret(
   const path = join(dataDir, 'secrets', name)
   const existing = await findSecret(dataDir, name)
   if (existing !== null) return existing
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await makeFolder(dirname(path), { mode: 0o700 })
   const aside = `${path}.${randomBytes(8).toString('hex')}`
   await writeFile(aside, make(randomBytes(SECRET_BYTES)), { mode: 0o600, flush: true })
   try {
