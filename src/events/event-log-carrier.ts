@@ -17,6 +17,8 @@ import type { EventStream, StreamMessage } from './event-stream.ts'
 
 /** A transaction of this many takes some 20 ms. */
 const BATCH_EVENTS_MAX = 1_000
+/** What has not arrived by then is not waited for: a batch is what came together. */
+const LINGER_MS = 2
 /** Between two looks whether the process that carries has gone; and after an error. */
 const RETRY_MS = 1_000
 /** First key of the advisory lock of who carries; the second is the stream's name, hashed. */
@@ -81,17 +83,32 @@ export class EventLogCarrier {
       const signal = AbortSignal.any([this.#stopping.signal, lost.signal])
       await this.#carry(carried, stream.read(carried.position, signal))
     } finally {
+      lost.abort() // ends the reading, which may wait for a message
       await client.end().catch(() => undefined)
     }
   }
 
   async #carry(state: Carried, messages: AsyncIterable<StreamMessage>): Promise<void> {
     const { stream, onCarried, onProblem } = this.#options
+    const incoming = messages[Symbol.asyncIterator]()
+    const take = () => {
+      const taken = incoming.next()
+      taken.catch(() => undefined) // left behind when storing fails; who awaits it still hears
+      return taken
+    }
     let batch = newBatch()
     let cutAt = 0
-    for await (const { sequence, payload, hasNext } of messages) {
-      addMessage(batch, sequence, payload)
-      if (hasNext && batch.events.length < BATCH_EVENTS_MAX) continue
+    let next = take()
+    while (true) {
+      // The client's count of what it holds includes messages of its own that nobody is given: a
+      // batch that waited for the next one by that count waited until somebody appended again.
+      const arrived = await (batch.last === 0 ? next : Promise.race([next, sleep(LINGER_MS)]))
+      if (arrived?.done) return // what is not stored is read again
+      if (arrived !== undefined) {
+        addMessage(batch, arrived.value.sequence, arrived.value.payload)
+        next = take()
+        if (batch.events.length < BATCH_EVENTS_MAX) continue
+      }
       const refused = await storeBatch(state, batch)
       onCarried(batch.events)
       for (const { error } of refused) onProblem(error)

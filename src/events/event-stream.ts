@@ -45,8 +45,6 @@ export interface StreamOptions {
 export interface StreamMessage {
   readonly sequence: number
   readonly payload: Uint8Array
-  /** Whether another message has arrived already. */
-  readonly hasNext: boolean
 }
 
 /** Connects in the background and again after every break, until closed. */
@@ -102,10 +100,11 @@ export class EventStream {
     })
     const stop = () => void messages.close()
     signal.addEventListener('abort', stop)
+    if (signal.aborted) stop() // while the consumer was being made: no event tells of that
     try {
       for await (const { seq, data } of messages) {
         if (signal.aborted) return
-        yield { sequence: seq, payload: data, hasNext: messages.getPending() > 1 }
+        yield { sequence: seq, payload: data }
       }
     } finally {
       signal.removeEventListener('abort', stop)
