@@ -59,8 +59,12 @@ async function makeWorld(t: TestContext): Promise<World> {
       return appender
     },
     async killDatabase() {
-      const pid = await runningPid(join(dataDir, 'postgres'))
-      assert(pid !== null)
+      // Backends of a killed server answer a moment longer: the next one may not run yet.
+      let pid = await runningPid(join(dataDir, 'postgres'))
+      while (pid === null) {
+        await sleep(POLL_MS)
+        pid = await runningPid(join(dataDir, 'postgres'))
+      }
       process.kill(pid, 'SIGKILL')
     },
   }
