@@ -1,5 +1,4 @@
 /** What a publisher's account may be set to, and which settings are refused. */
-
 import { readDomain } from '../platform/domain.ts'
 import type { Fault } from '../platform/errors.ts'
 import { type Micros, micros } from '../platform/money.ts'
