@@ -70,6 +70,7 @@ export async function makeStatistics(
     await insertStatsDays(db, world, { ...sample, ...size, scale })
     await db.run(sql`vacuum analyze stats_day`)
     await db.run(sql`vacuum analyze page_day`)
+    await db.run(sql`vacuum analyze article`)
     const counted = await db.row<{ rows: string; day_to: string }>(sql`
       select count(*) as rows, max(day) as day_to from stats_day`)
     const { pubId, key } = world

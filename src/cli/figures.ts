@@ -1,8 +1,8 @@
 /** `souk stats`: a publisher's daily figures, the rows of 4.4. */
 import { findPublisherBySlug } from '../accounts/publisher-store.ts'
 import { badRequest } from '../platform/errors.ts'
+import { listStats } from '../stats/list-stats.ts'
 import { LIMIT_MAX } from '../stats/schema.ts'
-import { listStats } from '../stats/store.ts'
 import type { CommandContext } from './command.ts'
 
 /** Both days are included; a single day may be asked for as itself. */

@@ -7,8 +7,8 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { retireViews } from '../events/view-totals.ts'
 import { sql } from '../platform/sql.ts'
+import { listStats } from './list-stats.ts'
 import { ORDER_COLUMNS } from './schema.ts'
-import { listStats } from './store.ts'
 
 const LATER = new Date('2100-01-01T00:00:00Z')
 const LIMITS = [10_000, 7, 1]

@@ -7,6 +7,7 @@ import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 import { Turns } from '../platform/turns.ts'
+import { listStats } from './list-stats.ts'
 import {
   ChangesQuery,
   LIMIT_MAX,
@@ -16,7 +17,7 @@ import {
   StatsQuery,
 } from './schema.ts'
 import { readStatsQuery } from './stats-query.ts'
-import { listChanges, listStats } from './store.ts'
+import { listChanges } from './store.ts'
 
 const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 const security = [{ apiKey: [] }]

@@ -1,140 +1,16 @@
 /**
- * The statistics of section 4.4 in SQL: one row per article, merchant and day.
- *
- * Page impressions belong to the article and day. They are kept there and joined to every merchant
- * row when it is written out; where no merchant has a row, they have one of their own.
+ * Figures by article, merchant and day in SQL, and page impressions by article and day: as they
+ * are now, as they were, and how they changed. `list-stats.ts` makes the rows of section 4.4 of them.
  */
 import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { SESSION_DAYS } from '../events/view-totals-store.ts'
-import { formatCents, formatExact, micros } from '../platform/money.ts'
+import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { identifier, joinSql, type Sql, sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import type { OrderColumn, StatsChanges, StatsRow } from './schema.ts'
+import type { StatsChanges } from './schema.ts'
 import type { StatsRequest } from './stats-query.ts'
-
-const ORDER_BY: Readonly<Record<OrderColumn, Sql>> = {
-  article_id: sql`article_id`,
-  advertiser_attributed_sales: sql`sales`,
-  pub_earnings: sql`earnings_micros`,
-  merch_id: sql`merch_id`,
-  impressions: sql`impressions`,
-  advertiser_attributed_revenue: sql`revenue_micros`,
-  event_date: sql`day`,
-  clicks: sql`clicks`,
-}
-
-/** Columns of a figure that an article-day with impressions alone has a zero in. */
-const MONEY_COLUMNS: ReadonlySet<OrderColumn> = new Set([
-  'advertiser_attributed_sales',
-  'pub_earnings',
-  'advertiser_attributed_revenue',
-  'clicks',
-])
-
-/** The rows of a request, in its order. */
-export async function listStats(db: Db, request: StatsRequest): Promise<StatsRow[]> {
-  const columns = await db.row<Record<ColumnName, string | null>>(asColumns(wantedRows(request)))
-  const list = (name: ColumnName) => columns?.[name]?.slice('{'.length, -'}'.length) ?? ''
-  const read = (name: ColumnName) => JSON.parse(`[${list(name)}]`) as number[]
-  const days = list('day') === '' ? [] : list('day').split(',')
-  const [articleIds, merchIds] = [read('article_id'), read('merch_id')]
-  const [clicks, sales, impressions] = [read('clicks'), read('sales'), read('impressions')]
-  const [revenue, earnings] = [read('revenue_micros'), read('earnings_micros')]
-  const [articles, merchants] = [await findArticles(db, articleIds), await findNames(db, merchIds)]
-  return days.map((day, row) => {
-    const article = articles.get(articleIds[row] ?? 0)
-    return {
-      advertiser_name: merchants.get(merchIds[row] ?? 0) ?? null,
-      article_name: article?.name ?? '',
-      advertiser_attributed_sales: sales[row] ?? 0,
-      pub_earnings: formatCents(micros(earnings[row] ?? 0)),
-      article_id: articleIds[row] ?? 0,
-      article_url: article?.url ?? '',
-      merch_id: merchIds[row] ?? 0,
-      impressions: impressions[row] ?? 0,
-      advertiser_attributed_revenue: formatCents(micros(revenue[row] ?? 0)),
-      pub_id: request.pubId,
-      event_date: day,
-      clicks: clicks[row] ?? 0,
-    }
-  })
-}
-
-/**
- * Rows in order, cut at the limit. Figures are cut before impressions are joined, because there
- * are many more of them than rows in an answer; only an order by impressions needs all of both.
- */
-function wantedRows(request: StatsRequest): Sql {
-  const { orderBy, isAscending, limitRows, asOf } = request
-  const figures = asOf === null ? figuresNow(request) : figuresThen(request, asOf)
-  const seen = asOf === null ? seenNow(request) : seenThen(request, asOf)
-  const direction = isAscending ? sql`asc` : sql`desc`
-  const order = sql`
-    order by ${ORDER_BY[orderBy]} ${direction}, day desc, article_id, merch_id limit ${limitRows}`
-  const isCutEarly = orderBy !== 'impressions'
-  const imported = request.isOutOfNetwork ? sql`union all ${networkFigures(request)}` : sql``
-  // Where enough figures rank above zero, article-days that have none need no look.
-  const canRank =
-    isCutEarly && !isAscending && MONEY_COLUMNS.has(orderBy)
-      ? sql`(select count(*) from best where ${ORDER_BY[orderBy]} > 0) < ${limitRows}`
-      : sql`true`
-  return sql`
-    with figure as not materialized (${figures}), seen as (${seen}),
-    best as materialized (select * from figure ${isCutEarly ? order : sql``})
-    select every_row.*, coalesce(impressions, 0) as impressions
-    from (
-      select * from best
-      union all
-      select day, article_id, 0, 0, 0, 0, 0 from seen
-      where ${canRank} and not exists (
-        select from figure
-        where figure.day = seen.day and figure.article_id = seen.article_id
-      )
-      ${imported}
-    ) as every_row left join seen using (day, article_id)
-    ${order}`
-}
-
-const COLUMN_NAMES = [
-  'day',
-  'article_id',
-  'merch_id',
-  'clicks',
-  'sales',
-  'revenue_micros',
-  'earnings_micros',
-  'impressions',
-] as const
-type ColumnName = (typeof COLUMN_NAMES)[number]
-
-/**
- * The same rows as one row of lists: ten thousand rows of eight small fields cost the driver and
- * this process more than the query costs the database.
- */
-function asColumns(rows: Sql): Sql {
-  const lists = COLUMN_NAMES.map((name) => {
-    const column = identifier(name)
-    return sql`array_agg(${column})::text as ${column}`
-  })
-  return sql`select ${joinSql(lists, ', ')} from (${rows}) as wanted`
-}
-
-async function findArticles(
-  db: Db,
-  ids: readonly number[],
-): Promise<Map<number, { readonly name: string; readonly url: string }>> {
-  const rows = await db.rows<{ article_id: number; name: string; url: string }>(sql`
-    select article_id, name, url from article where article_id = any(${[...new Set(ids)]}::int[])`)
-  return new Map(rows.map(({ article_id, ...article }) => [article_id, article]))
-}
-
-async function findNames(db: Db, ids: readonly number[]): Promise<Map<number, string>> {
-  const rows = await db.rows<{ merch_id: number; name: string }>(sql`
-    select merch_id, name from merchant where merch_id = any(${[...new Set(ids)]}::int[])`)
-  return new Map(rows.map(({ merch_id, name }) => [merch_id, name]))
-}
 
 /** Days of a publisher, both inclusive. */
 export type DayRange = Pick<StatsRequest, 'pubId' | 'dayFrom' | 'dayTo'>
@@ -167,7 +43,7 @@ const IS_ARTICLE_THERE = sql`day >= (article.datetime_created at time zone 'UTC'
  * What the report said at a time: the sum of the changes until then. What makes a row without
  * changing a figure has no change row, and is counted again: clicks that nobody paid, placements.
  */
-function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
+export function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
   return sql`
     select day, article_id, merch_id, clicks, sales, revenue_micros, earnings_micros
     from (
@@ -207,7 +83,7 @@ function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
  * Views have no change rows: they are counted again from the log. A session's first event counts,
  * which for one that runs over midnight lies on the day before the range.
  */
-function seenThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
+export function seenThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
   return sql`
     select day, article_id, sum(counted)::bigint as impressions
     from (
@@ -248,7 +124,8 @@ function totals({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
       and day <= ${totalledTo(pubId)} and day < (${asOf}::timestamptz at time zone 'UTC')::date`
 }
 
-function networkFigures({ pubId, dayFrom, dayTo, asOf }: StatsRequest): Sql {
+/** Rows of other networks' reports: their merchants have no id here. */
+export function networkFigures({ pubId, dayFrom, dayTo, asOf }: StatsRequest): Sql {
   const until = asOf === null ? sql`true` : sql`network_partition.at <= ${asOf}`
   return sql`
     select report_date as day, article_id, 0 as merch_id, sum(clicks)::bigint as clicks,

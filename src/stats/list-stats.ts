@@ -1,0 +1,207 @@
+/**
+ * The rows of section 4.4: one per article, merchant and day, ranked and cut.
+ *
+ * Page impressions belong to the article and day. They are kept there and joined to every merchant
+ * row when it is written out; where no merchant has a row, they have one of their own.
+ */
+import { formatCents, micros } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { identifier, joinSql, type Sql, sql } from '../platform/sql.ts'
+import type { OrderColumn, StatsRow } from './schema.ts'
+import type { StatsRequest } from './stats-query.ts'
+import { figuresNow, figuresThen, networkFigures, seenNow, seenThen } from './store.ts'
+
+/** One row's figures, as `asColumns` reads them. */
+interface RankedRow {
+  readonly day: string
+  readonly article_id: number
+  readonly merch_id: number
+  readonly clicks: number
+  readonly sales: number
+  readonly revenue_micros: number
+  readonly earnings_micros: number
+  readonly impressions: number
+}
+type ColumnName = keyof RankedRow
+
+const ORDER_BY: Readonly<Record<OrderColumn, ColumnName>> = {
+  article_id: 'article_id',
+  advertiser_attributed_sales: 'sales',
+  pub_earnings: 'earnings_micros',
+  merch_id: 'merch_id',
+  impressions: 'impressions',
+  advertiser_attributed_revenue: 'revenue_micros',
+  event_date: 'day',
+  clicks: 'clicks',
+}
+
+/** Columns of a figure that an article-day with impressions alone has a zero in. */
+const MONEY_COLUMNS: ReadonlySet<OrderColumn> = new Set([
+  'advertiser_attributed_sales',
+  'pub_earnings',
+  'advertiser_attributed_revenue',
+  'clicks',
+])
+
+/** The rows of a request, in its order. */
+export async function listStats(db: Db, request: StatsRequest): Promise<StatsRow[]> {
+  // One view of both statements: else an article-day might get its figures between them.
+  return db.transaction(
+    async (tx) => {
+      const rows = await rankedRows(tx, request)
+      const articles = await findArticles(tx, new Set(rows.map(({ article_id: id }) => id)))
+      const merchants = await findNames(tx, new Set(rows.map(({ merch_id: id }) => id)))
+      return rows.map((row) => {
+        const article = articles.get(row.article_id)
+        return {
+          advertiser_name: merchants.get(row.merch_id) ?? null,
+          article_name: article?.name ?? '',
+          advertiser_attributed_sales: row.sales,
+          pub_earnings: formatCents(micros(row.earnings_micros)),
+          article_id: row.article_id,
+          article_url: article?.url ?? '',
+          merch_id: row.merch_id,
+          impressions: row.impressions,
+          advertiser_attributed_revenue: formatCents(micros(row.revenue_micros)),
+          pub_id: request.pubId,
+          event_date: row.day,
+          clicks: row.clicks,
+        }
+      })
+    },
+    { isSnapshot: true },
+  )
+}
+
+/** Rows in order, cut at the limit. */
+async function rankedRows(db: Db, request: StatsRequest): Promise<RankedRow[]> {
+  const rows = await readRows(db, figureRows(request))
+  if (canUnsoldRank(rows, request)) {
+    rows.push(...(await readRows(db, cut(unsoldRows(request), request))))
+  }
+  // A join promises no order; where it kept that of the figures, this costs one look at each row.
+  return rows.sort(rank(request)).slice(0, request.limitRows)
+}
+
+/** False where enough figures rank above zero: then article-days that have none need no look. */
+function canUnsoldRank(figures: readonly RankedRow[], request: StatsRequest): boolean {
+  const { orderBy, isAscending, limitRows } = request
+  if (isAscending || !MONEY_COLUMNS.has(orderBy)) return true
+  const column = ORDER_BY[orderBy]
+  return figures.filter((row) => Number(row[column]) > 0).length < limitRows
+}
+
+/**
+ * Figures are cut before impressions are joined, because there are many more of them than rows in
+ * an answer; only an order by impressions needs all of both.
+ */
+function figureRows(request: StatsRequest): Sql {
+  const imported = request.isOutOfNetwork ? sql`union all ${networkFigures(request)}` : sql``
+  const all = sql`${figuresOf(request)} ${imported}`
+  return request.orderBy === 'impressions'
+    ? cut(placed(all, request), request)
+    : placed(cut(all, request), request)
+}
+
+function placed(figures: Sql, request: StatsRequest): Sql {
+  return sql`
+    select figure.*, coalesce(impressions, 0) as impressions
+    from (${figures}) as figure left join (${seenOf(request)}) as seen using (day, article_id)`
+}
+
+/** Article-days that were seen and have no figure of any merchant. */
+function unsoldRows(request: StatsRequest): Sql {
+  return sql`
+    select day, article_id, 0 as merch_id, 0 as clicks, 0 as sales, 0 as revenue_micros,
+      0 as earnings_micros, impressions
+    from (${seenOf(request)}) as seen
+    where not exists (
+      select from (${figuresOf(request)}) as figure
+      where figure.day = seen.day and figure.article_id = seen.article_id
+    )`
+}
+
+function figuresOf(request: StatsRequest): Sql {
+  return request.asOf === null ? figuresNow(request) : figuresThen(request, request.asOf)
+}
+
+function seenOf(request: StatsRequest): Sql {
+  return request.asOf === null ? seenNow(request) : seenThen(request, request.asOf)
+}
+
+/** The best rows of a request's order; `rank` says the same of rows that were read. */
+function cut(rows: Sql, { orderBy, isAscending, limitRows }: StatsRequest): Sql {
+  const direction = isAscending ? sql`asc` : sql`desc`
+  return sql`
+    select * from (${rows}) as every_row
+    order by ${identifier(ORDER_BY[orderBy])} ${direction}, day desc, article_id, merch_id
+    limit ${limitRows}`
+}
+
+function rank({ orderBy, isAscending }: StatsRequest) {
+  const column = ORDER_BY[orderBy]
+  const sign = isAscending ? 1 : -1
+  return (first: RankedRow, second: RankedRow): number =>
+    sign * compare(first[column], second[column]) ||
+    compare(second.day, first.day) ||
+    first.article_id - second.article_id ||
+    first.merch_id - second.merch_id
+}
+
+function compare<T extends number | string>(first: T, second: T): number {
+  if (first === second) return 0
+  return first < second ? -1 : 1
+}
+
+const NUMBER_COLUMNS = [
+  'article_id',
+  'merch_id',
+  'clicks',
+  'sales',
+  'revenue_micros',
+  'earnings_micros',
+  'impressions',
+] as const satisfies readonly ColumnName[]
+
+/**
+ * Rows, read as one row of lists: ten thousand rows of eight small fields cost the driver and
+ * this process more than the query costs the database.
+ */
+async function readRows(db: Db, rows: Sql): Promise<RankedRow[]> {
+  const lists = ['day', ...NUMBER_COLUMNS].map((name) => {
+    const column = identifier(name)
+    return sql`string_agg(${column}::text, ',') as ${column}`
+  })
+  const columns = await db.row<Record<ColumnName, string | null>>(sql`
+    select ${joinSql(lists, ', ')} from (${rows}) as wanted`)
+  if (columns?.day == null) return []
+  const numbers = (name: ColumnName) => JSON.parse(`[${columns[name]}]`) as number[]
+  const [articleIds = [], merchIds = [], clicks = [], sales = [], ...rest] =
+    NUMBER_COLUMNS.map(numbers)
+  const [revenue = [], earnings = [], impressions = []] = rest
+  return columns.day.split(',').map((day, row) => ({
+    day,
+    article_id: articleIds[row] ?? 0,
+    merch_id: merchIds[row] ?? 0,
+    clicks: clicks[row] ?? 0,
+    sales: sales[row] ?? 0,
+    revenue_micros: revenue[row] ?? 0,
+    earnings_micros: earnings[row] ?? 0,
+    impressions: impressions[row] ?? 0,
+  }))
+}
+
+async function findArticles(
+  db: Db,
+  ids: ReadonlySet<number>,
+): Promise<Map<number, { readonly name: string; readonly url: string }>> {
+  const rows = await db.rows<{ article_id: number; name: string; url: string }>(sql`
+    select article_id, name, url from article where article_id = any(${[...ids]}::int[])`)
+  return new Map(rows.map(({ article_id, ...article }) => [article_id, article]))
+}
+
+async function findNames(db: Db, ids: ReadonlySet<number>): Promise<Map<number, string>> {
+  const rows = await db.rows<{ merch_id: number; name: string }>(sql`
+    select merch_id, name from merchant where merch_id = any(${[...ids]}::int[])`)
+  return new Map(rows.map(({ merch_id, name }) => [merch_id, name]))
+}
