@@ -8,6 +8,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import * as files from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import {
@@ -18,6 +19,7 @@ import {
   type RunAs,
   spawnAs,
 } from './postgres-binaries.ts'
+import { postgresSettings } from './postgres-settings.ts'
 
 /** Unix sockets where there are some; elsewhere TCP on the loopback address, with a password. */
 export type Transport = 'socket' | 'tcp'
@@ -27,7 +29,7 @@ export interface Cluster {
   readonly folder: string // the cluster's own files inside it
   readonly logFile: string
   readonly transport: Transport
-  /** Settings beside SETTINGS, for tests: `{ fsync: 'off' }`. */
+  /** Settings beside our own, for tests: `{ fsync: 'off' }`. */
   readonly settings: Readonly<Record<string, string>>
   /** Instead of what `chooseRunAs` finds, for tests. */
   readonly runAs: RunAs | null
@@ -39,33 +41,6 @@ export const PORT_OF_SOCKET = 5432 // Part of the socket file's name: no TCP por
 const MAJOR_VERSION = '18'
 const LOG_BYTES_MAX = 20_000_000 // Beyond this the log of the last start is put aside.
 const DRAFT_AGE_MAX_MS = 600_000 // Making a cluster takes a second; an older draft is a wreck.
-
-/**
- * For a small machine that does other things too: a quarter of a gigabyte of cache, and the log
- * bounded so that recovery stays short. Every commit is on the disk when it is answered (I2).
- */
-const SETTINGS: Readonly<Record<string, string>> = {
-  max_connections: '100',
-  max_locks_per_transaction: '256', // A query over years of day partitions locks each of them.
-  shared_buffers: '256MB',
-  effective_cache_size: '1GB',
-  work_mem: '8MB',
-  maintenance_work_mem: '128MB',
-  fsync: 'on',
-  synchronous_commit: 'on',
-  full_page_writes: 'on',
-  wal_compression: 'on',
-  min_wal_size: '128MB',
-  max_wal_size: '1GB',
-  jit: 'off', // Compiling a query costs more than the short ones here take.
-  timezone: 'UTC',
-  log_timezone: 'UTC',
-  lc_messages: 'C',
-  log_checkpoints: 'off',
-  cluster_name: 'souk',
-  // After a crash one call for the whole file system, not one for each of thousands of files.
-  ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
-}
 
 /** Makes the cluster if there is none; whole or not at all, also when several processes try. */
 export async function createCluster(cluster: Cluster): Promise<void> {
@@ -226,7 +201,8 @@ async function writeSettings({ folder, transport, settings, dataDir }: Cluster):
           unix_socket_directories: '',
           port: String(await choosePort(dataDir)),
         }
-  const lines = Object.entries({ ...SETTINGS, ...address, ...settings }).map(
+  const own = postgresSettings({ memoryBytes: memoryBytes(), platform: process.platform })
+  const lines = Object.entries({ ...own, ...address, ...settings }).map(
     ([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`,
   )
   const path = join(folder, 'postgresql.conf')
@@ -234,6 +210,11 @@ async function writeSettings({ folder, transport, settings, dataDir }: Cluster):
   const draft = `${path}.${randomUUID()}` // Several processes may be starting it at once.
   await files.writeFile(draft, `${head}${lines.join('\n')}\n`)
   await files.rename(draft, path)
+}
+
+/** What this process may use at most: the machine's, or its container's. */
+function memoryBytes(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 }
 
 /**
