@@ -17,9 +17,11 @@ import {
 } from './import-feed.ts'
 import { MERCHANT_DEFAULTS } from './merchant.ts'
 import { insertMerchant } from './merchant-store.ts'
+import { lockMerchantFeed, unlockMerchantFeed } from './offer-store.ts'
 
 const HEADER = 'id,title,link,price,gtin,availability\n'
-const MORE_THAN_A_CHUNK = 25_000
+/** Three chunks of 20,000: with two on their way, a third is sent when one has arrived. */
+const MANY_CHUNKS = 65_000
 
 const db = await testDatabase()
 const folder = await mkdtemp(join(tmpdir(), 'souk-test-'))
@@ -189,7 +191,7 @@ test('a feed without a row, or without one good row, retires nothing', async () 
 test('readers see the old offers until the import has ended, then all of the new ones', async () => {
   const { merchId, row, load } = await shop()
   await load(HEADER + row('a') + row('b'))
-  const rows = Array.from({ length: 2 * MORE_THAN_A_CHUNK }, (_, index) => row(index)).join('')
+  const rows = Array.from({ length: MANY_CHUNKS }, (_, index) => row(index)).join('')
   const during: Record<string, number>[] = []
   const feed = `${HEADER}${row('a', '9 USD')}${rows}${row('')}`
   const result = await load(feed, {
@@ -199,7 +201,7 @@ test('readers see the old offers until the import has ended, then all of the new
     },
   })
   assert.deepEqual(during, [{ a: 4.2, b: 4.2 }])
-  assert.deepEqual(counts(result), [2 * MORE_THAN_A_CHUNK + 1, 1, 0])
+  assert.deepEqual(counts(result), [MANY_CHUNKS + 1, 1, 0])
   const seen = await prices(merchId)
   assert.deepEqual(
     [Object.keys(seen).length, seen.a, seen.b],
@@ -211,7 +213,7 @@ test('an import that fails on the way changes nothing, and the next one cleans u
   const { merchId, row, load } = await shop()
   await load(HEADER + row('a') + row('b') + row('c'))
   const before = await current(merchId)
-  const rows = Array.from({ length: MORE_THAN_A_CHUNK }, (_, index) => row(index)).join('')
+  const rows = Array.from({ length: MANY_CHUNKS }, (_, index) => row(index)).join('')
   const feed = `${HEADER}${row('a', '9 USD')}${row('b', '9 USD')}${rows}${row('')}`
   const broken = new Error('the disk is full')
   await assert.rejects(load(feed, { onRejects: () => Promise.reject(broken) }), broken)
@@ -312,4 +314,18 @@ test('any sequence of feeds, cut and failing ones among them, leaves what a plai
     }),
     { numRuns: 30 },
   )
+})
+
+test('an import holds one lock for each of its connections, and the next waits for all', async () => {
+  const { merchId, row, load } = await shop()
+  const writer = await db.reserve()
+  try {
+    // As the second connection of a killed import, whose last chunk is not over.
+    assert.ok(await lockMerchantFeed(writer, { merchId, writer: 1 }))
+    await assert.rejects(load(HEADER + row('a')), /is being imported; try again later/)
+    await unlockMerchantFeed(writer, { merchId, writer: 1 })
+    assert.deepEqual(counts(await load(HEADER + row('a'))), [1, 0, 0])
+  } finally {
+    writer.release()
+  }
 })

@@ -5,7 +5,7 @@
  * One pass over the feed. Each row is judged (check-offer.ts), compared with what is stored
  * (sku-index.ts), and only what differs is written, in committed chunks of a generation that
  * nobody sees yet (offer-store.ts). So the same feed again writes nothing, a failure changes
- * nothing, and memory holds two chunks and 40 to 75 bytes an id.
+ * nothing, and memory holds three chunks and 40 to 75 bytes an id.
  */
 import { hash } from 'node:crypto'
 import type { Database, ReservedDb } from '../platform/postgres.ts'
@@ -15,11 +15,13 @@ import {
   type OfferNote,
   type RejectReason,
 } from './check-offer.ts'
+import { ChunkWriters } from './chunk-writers.ts'
 import type { FeedFields } from './feed-columns.ts'
 import { CURRENCY_SAMPLE_ROWS, feedCurrency } from './feed-currency.ts'
 import type { FeedEntry } from './feed-entry.ts'
 import { FeedError } from './feed-error.ts'
 import type { FeedFile } from './feed-file.ts'
+import { Chunk } from './offer-chunk.ts'
 import {
   analyzeOffers,
   cleanLeftovers,
@@ -30,12 +32,10 @@ import {
   findFeedOwner,
   lockMerchantFeed,
   markImport,
-  type OfferChunk,
   switchGeneration,
   touchMerchantFeed,
   unlockMerchantFeed,
   unmarkImport,
-  writeChunk,
 } from './offer-store.ts'
 import { type FeedFormat, readFeed } from './read-feed.ts'
 import { type SkuIndex, skuIndex } from './sku-index.ts'
@@ -86,7 +86,8 @@ export interface ImportResult {
   truncated: boolean
 }
 
-const CHUNK_ROWS = 20_000 // About 8 MB; two of them exist at a time.
+const CHUNK_ROWS = 20_000 // About 8 MB; one gathers while the writers have one each.
+const WRITERS = 2 // With more, reading the feed would be what is waited for.
 const ROWS_MAX = 20_000_000 // 1.5 GB of ids; the largest feeds known have ten million rows.
 /** From this many changed rows on, the planner is told at once. */
 const ANALYZE_ROWS = 10_000
@@ -100,24 +101,40 @@ const ANALYZE_ROWS = 10_000
  */
 export async function importFeed(db: Database, options: ImportOptions): Promise<ImportResult> {
   const { merchId } = options
-  const reserved = await db.reserve()
+  const connections: ReservedDb[] = []
   try {
-    if (!(await lockMerchantFeed(reserved, merchId))) {
-      throw new FeedError(`a feed of merchant ${merchId} is being imported; try again later`)
+    for (let writer = 0; writer < WRITERS; writer++) {
+      const connection = await db.reserve()
+      connections.push(connection)
+      if (!(await lockMerchantFeed(connection, { merchId, writer }))) {
+        throw new FeedError(`a feed of merchant ${merchId} is being imported; try again later`)
+      }
     }
-    const owner = await findFeedOwner(reserved, merchId)
-    if (owner === null) throw new FeedError(`no merchant ${merchId}`)
-    const { generation, has_leftovers } = owner
-    if (has_leftovers) {
-      await cleanLeftovers(reserved, { merchId, generation })
-      await unmarkImport(reserved, merchId)
-    }
-    return await new FeedImport(reserved, owner, options).run()
+    return await importLocked(connections as [ReservedDb, ...ReservedDb[]], options)
   } finally {
-    // A connection that cannot be unlocked is closed, and the lock goes with it.
-    const broken = await unlockMerchantFeed(reserved, merchId).catch((error: Error) => error)
-    reserved.release(broken ?? undefined)
+    for (const [writer, connection] of connections.entries()) {
+      // A connection that cannot be unlocked is closed, and the lock goes with it.
+      const unlocked = unlockMerchantFeed(connection, { merchId, writer })
+      const broken = await unlocked.catch((error: Error) => error)
+      connection.release(broken ?? undefined)
+    }
   }
+}
+
+async function importLocked(
+  connections: readonly [ReservedDb, ...ReservedDb[]],
+  options: ImportOptions,
+): Promise<ImportResult> {
+  const { merchId } = options
+  const [db] = connections
+  const owner = await findFeedOwner(db, merchId)
+  if (owner === null) throw new FeedError(`no merchant ${merchId}`)
+  const { generation, has_leftovers } = owner
+  if (has_leftovers) {
+    await cleanLeftovers(db, { merchId, generation })
+    await unmarkImport(db, merchId)
+  }
+  return await new FeedImport(connections, owner, options).run()
 }
 
 /** One import from its first row to its switch. */
@@ -139,16 +156,21 @@ class FeedImport {
   #currency: string | null = null
   #rejects: RejectedRow[] = []
   #chunk = new Chunk()
-  /** The chunk before, still on its way. */
-  #writing: Promise<void> = Promise.resolve()
+  readonly #writers: ChunkWriters
   #isMarked = false
   /** Offers with a version that ends with this import. */
   readonly #endedOfferIds: number[] = []
 
-  constructor(db: ReservedDb, owner: FeedOwner, options: ImportOptions) {
-    this.#db = db
+  constructor(
+    connections: readonly [ReservedDb, ...ReservedDb[]],
+    owner: FeedOwner,
+    options: ImportOptions,
+  ) {
+    const { merchId } = options
+    this.#db = connections[0]
     this.#owner = owner
     this.#options = options
+    this.#writers = new ChunkWriters(connections, { merchId, generation: owner.generation + 1 })
     this.#skus = skuIndex(options.seed)
     this.#chunkRows = options.chunkRows ?? CHUNK_ROWS
   }
@@ -164,10 +186,10 @@ class FeedImport {
       await this.#retireVanished()
       await this.#flush()
     } finally {
-      // The connection is in use until the chunk on its way has ended, one way or the other.
-      await Promise.allSettled([this.#writing])
+      // The connections are in use until what is on its way has ended, one way or the other.
+      await Promise.allSettled([this.#writers.settled()])
     }
-    await this.#writing
+    await this.#writers.settled()
     await this.#show()
     return this.#result
   }
@@ -273,22 +295,14 @@ class FeedImport {
     }
   }
 
-  /** Sends the chunk once the one before has arrived, and goes on without waiting for it. */
+  /** Sends the chunk on its way, and goes on without waiting until it has arrived. */
   async #flush(): Promise<void> {
     if (this.#chunk.rows === 0) return
     const chunk = this.#chunk
     this.#chunk = new Chunk()
-    await this.#writing
-    this.#writing = this.#write(chunk)
-    this.#writing.catch(() => undefined) // Whoever awaits it next gets the error.
-  }
-
-  async #write(chunk: Chunk): Promise<void> {
-    const { merchId } = this.#options
-    if (!this.#isMarked) await markImport(this.#db, merchId)
+    if (!this.#isMarked) await markImport(this.#db, this.#options.merchId)
     this.#isMarked = true
-    const generation = this.#owner.generation + 1
-    await writeChunk(this.#db, { merchId, generation, chunk: chunk.finish() })
+    await this.#writers.send(chunk.finish())
   }
 
   async #show(): Promise<void> {
@@ -316,52 +330,3 @@ class FeedImport {
 type Accepted = Extract<OfferJudgement, { kind: 'offer' }>
 
 const CONTENT_HASH_DIGITS = 16 // 64 bits, compared only with the same offer's last content.
-const PIECE_CHARACTERS = 65_536
-
-/** The changes of one transaction, as they gather. */
-class Chunk {
-  rows = 0
-  readonly #added = new Lines()
-  readonly #changed = new Lines()
-  readonly #endedOfferIds: number[] = []
-
-  add(line: string): void {
-    this.#added.push(line)
-    this.rows++
-  }
-
-  change(line: string): void {
-    this.#changed.push(line)
-  }
-
-  end(offerId: number): void {
-    this.#endedOfferIds.push(offerId)
-    this.rows++
-  }
-
-  finish(): OfferChunk {
-    const [added, changed] = [this.#added.finish(), this.#changed.finish()]
-    return { added, changed, endedOfferIds: this.#endedOfferIds }
-  }
-}
-
-/** Lines as bytes in pieces of useful size: strings would take twice the memory, one by one. */
-class Lines {
-  readonly #pieces: Buffer[] = []
-  #text = ''
-
-  push(line: string): void {
-    this.#text += line
-    if (this.#text.length >= PIECE_CHARACTERS) this.#cut()
-  }
-
-  finish(): readonly Buffer[] {
-    if (this.#text !== '') this.#cut()
-    return this.#pieces
-  }
-
-  #cut(): void {
-    this.#pieces.push(Buffer.from(this.#text))
-    this.#text = ''
-  }
-}

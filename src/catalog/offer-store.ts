@@ -40,21 +40,33 @@ export interface OfferChunk {
   readonly endedOfferIds: readonly number[]
 }
 
-/** First of the two keys of an import's advisory lock; the second one is the merchant's id. */
+/**
+ * First of the two keys of an import's advisory locks, one lock for each of its writers from here
+ * on; the second key is the merchant's id.
+ */
 const IMPORT_LOCK = 1_718_580_581
 const FETCH_ROWS = 10_000
 
-/** Takes the merchant's import lock for this connection; false when another import has it. */
-export async function lockMerchantFeed(db: Db, merchId: number): Promise<boolean> {
+interface FeedWriter {
+  readonly merchId: number
+  readonly writer: number // 0, 1 …
+}
+
+/**
+ * Takes one writer's lock of the merchant's import for this connection; false when another import
+ * has it. Each connection has its own, so that a chunk which a killed import left running in one
+ * of them is over before the next import begins.
+ */
+export async function lockMerchantFeed(db: Db, { merchId, writer }: FeedWriter): Promise<boolean> {
   const row = await db.row<{ is_locked: boolean }>(
-    sql`select pg_try_advisory_lock(${IMPORT_LOCK}, ${merchId}) as is_locked`,
+    sql`select pg_try_advisory_lock(${IMPORT_LOCK + writer}::int, ${merchId}) as is_locked`,
   )
   return row?.is_locked ?? false
 }
 
 /** Gives the lock back, if this connection has it. */
-export async function unlockMerchantFeed(db: Db, merchId: number): Promise<void> {
-  await db.run(sql`select pg_advisory_unlock(${IMPORT_LOCK}, ${merchId})`)
+export async function unlockMerchantFeed(db: Db, { merchId, writer }: FeedWriter): Promise<void> {
+  await db.run(sql`select pg_advisory_unlock(${IMPORT_LOCK + writer}::int, ${merchId})`)
 }
 
 export function findFeedOwner(db: Db, merchId: number): Promise<FeedOwner | null> {
