@@ -37,7 +37,7 @@ import { countryBits, countryIndex, deviceMask, idList } from './targeting.ts'
 const SAME_PRODUCT_PPM = PPM
 const MODELS: Record<Campaign['model'], Model> = { cpc: MODEL.cpc, cpa: MODEL.cpa, epp: MODEL.epp }
 
-export interface LinkCandidates {
+interface LinkCandidates {
   readonly set: CandidateSet
   readonly offers: readonly (OfferRow | null)[] // by the set's offer index; null: no listing
   readonly originalMerchId: number
@@ -64,6 +64,8 @@ export class Decider {
   readonly #options: DeciderOptions
   readonly #outcome = createOutcome()
   #compiled: Compiled | null = null
+  /** Candidates of links, laid out once for each snapshot. */
+  #laidOut = new WeakMap<LinkData, LinkCandidates>()
 
   constructor(options: DeciderOptions) {
     this.#options = options
@@ -80,6 +82,7 @@ export class Decider {
     refreshLive(state, flights, nowMs)
     this.#options.book.setCampaigns(campaigns.map(budgetOf), { budgetOk: state.budgetOk, nowMs })
     this.#options.pacing.setCampaigns(campaigns.map(pacedOf), state)
+    this.#laidOut = new WeakMap()
     this.#compiled = {
       state,
       flights,
@@ -97,7 +100,15 @@ export class Decider {
     this.#options.pacing.step(nowMs)
   }
 
-  candidatesOf(data: LinkData, market: Market): LinkCandidates {
+  #candidatesOf(data: LinkData, market: Market): LinkCandidates {
+    const known = this.#laidOut.get(data)
+    if (known !== undefined) return known
+    const candidates = this.#layOut(data, market)
+    this.#laidOut.set(data, candidates)
+    return candidates
+  }
+
+  #layOut(data: LinkData, market: Market): LinkCandidates {
     const { state, campaigns, floors } = this.#at()
     const floorsOf = floors.get(data.link.pub_id)
     const categoryOf = ({ offer }: Listing) => offer?.category_id ?? data.original?.category_id
@@ -122,13 +133,13 @@ export class Decider {
     market: Market,
     data: LinkData,
     auction: {
-      candidates: LinkCandidates
       context: AuctionContext
       resultNumber: Buffer
       isRecorded: boolean
     },
   ): Decision {
-    const { candidates, context, resultNumber } = auction
+    const { context, resultNumber } = auction
+    const candidates = this.#candidatesOf(data, market)
     const request = this.#request(data, candidates, context)
     if (request === null) return NOBODY
     const outcome = this.#outcome

@@ -13,7 +13,7 @@ import type { HotRequest } from '../platform/hot-http.ts'
 import { type Listener, listen } from '../platform/listen.ts'
 import { type Database, ping } from '../platform/postgres.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
-import { Decider, type LinkCandidates } from './decide.ts'
+import { Decider } from './decide.ts'
 import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './hold-auction.ts'
 import { LinkCache } from './link-cache.ts'
 import { type LinkData, loadLinks } from './link-store.ts'
@@ -51,7 +51,7 @@ export interface EdgeOptions {
 
 export class Edge {
   readonly #options: EdgeOptions
-  readonly #links: LinkCache<LinkCandidates>
+  readonly #links: LinkCache
   readonly #decider: Decider
   #market: Market
   #listener: Listener | null = null
@@ -150,11 +150,7 @@ export class Edge {
     if (link.link.state === 'disabled') {
       return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
     }
-    const candidates = this.#links.derive(link.link.auction_id, this.#market.version, (data) =>
-      this.#decider.candidatesOf(data, this.#market),
-    )
     const decision = this.#decider.decide(this.#market, link, {
-      candidates: candidates ?? this.#decider.candidatesOf(link, this.#market),
       context,
       resultNumber,
       isRecorded: !request.isHead,

@@ -9,7 +9,7 @@ import { MODEL, type Model } from '../events/event.ts'
 import { type Micros, micros } from '../platform/money.ts'
 import { parseWebUrl } from '../platform/url.ts'
 import { isAllowedTarget } from './allowed-target.ts'
-import { type LinkData, type OfferRow, productUrl } from './link-store.ts'
+import type { LinkData, OfferRow } from './link-store.ts'
 import { type Campaign, type Market, type Merchant, merchantOfHost } from './market.ts'
 import type { SealedResult } from './seal.ts'
 
@@ -92,10 +92,9 @@ export function ownDestination({ link }: LinkData): string {
 }
 
 /** The merchant that a link's own address belongs to, or 0. */
-export function originalMerchant(market: Market, { link, original }: LinkData): number {
+export function originalMerchant(market: Market, { page, original }: LinkData): number {
   if (original !== null) return original.merch_id
-  const url = productUrl(link)
-  return url === null ? 0 : merchantOfUrl(market, url)
+  return page === null ? 0 : merchantOfUrl(market, page)
 }
 
 /** Trackers of third parties, only where the reader allowed them (decisions, Privacy). */
@@ -110,10 +109,9 @@ export function trackersOf({ winner, result }: HeldAuction): {
 
 /** The original merchant keeps the very page that the article chose, variant and all. */
 function destinationOf(data: LinkData, { merchant, offer }: Winner): string {
-  const { link, original } = data
+  const { page, original } = data
   const isOwn = offer === null || offer.offer_id === original?.offer_id
-  const own = productUrl(link)
-  if (own !== null && (isOwn || original?.merch_id === merchant.merch_id)) return own
+  if (page !== null && (isOwn || original?.merch_id === merchant.merch_id)) return page
   return offer?.url ?? ownDestination(data)
 }
 

@@ -15,18 +15,15 @@ const QUERIES_MAX = 2
 /** After a failed load, the next tries are spared the wait for this long. */
 const AWAY_MS = 250
 
-interface Held<T> {
+interface Held {
   readonly data: LinkData
   readonly generation: number
-  derived: T | null
-  derivedFor: number
 }
 
 export type LoadLinks = (auctionIds: readonly string[]) => Promise<Map<string, LinkData>>
 
-/** `T`: what the auction derives from a link and the market, kept beside it. */
-export class LinkCache<T> {
-  readonly #held = new LRUCache<string, Held<T>>({
+export class LinkCache {
+  readonly #held = new LRUCache<string, Held>({
     maxSize: CACHE_BYTES_MAX,
     sizeCalculation: ({ data }) => bytesOf(data),
   })
@@ -74,17 +71,6 @@ export class LinkCache<T> {
     }
   }
 
-  /** What is derived from a held link and a market, made anew when either changed. */
-  derive(auctionId: string, marketVersion: number, make: (data: LinkData) => T): T | null {
-    const held = this.#held.get(auctionId)
-    if (held === undefined) return null
-    if (held.derived === null || held.derivedFor !== marketVersion) {
-      held.derived = make(held.data)
-      held.derivedFor = marketVersion
-    }
-    return held.derived
-  }
-
   #request(auctionId: string): Promise<LinkData | null> {
     const waiting = this.#waiting.get(auctionId)
     if (waiting !== undefined) return waiting.promise
@@ -107,7 +93,7 @@ export class LinkCache<T> {
       for (const [id, request] of batch) {
         const data = found.get(id) ?? null
         if (data === null) this.#held.delete(id)
-        else this.#held.set(id, { data, generation, derived: null, derivedFor: -1 })
+        else this.#held.set(id, { data, generation })
         request.resolve(data)
       }
     } catch (error) {

@@ -32,6 +32,8 @@ export interface OfferRow {
 
 export interface LinkData {
   readonly link: LinkRow
+  /** The shop's page that the link's address leads to, another network's wrapper taken off. */
+  readonly page: string | null
   /** The listing that the link's own address is; null when no feed has it. */
   readonly original: OfferRow | null
   /** All offers of the same product, the original's merchant included; one per merchant. */
@@ -56,11 +58,11 @@ export async function loadLinks(
     where l.auction_id = any(${auctionIds}::bigint[])`,
     ),
   )
+  const pages = new Map(links.map((link) => [link.auction_id, pageOf(link)]))
   const keys = new Map<string, Buffer>()
-  for (const link of links) {
-    const url = productUrl(link)
-    const key = url === null ? null : urlKey(url)
-    if (key !== null) keys.set(link.auction_id, key)
+  for (const [auctionId, page] of pages) {
+    const key = page === null ? null : urlKey(page)
+    if (key !== null) keys.set(auctionId, key)
   }
   const originals = await findListings(db, [...keys.values()])
   const products = [...new Set([...originals.values()].map((offer) => offer.product_id))]
@@ -70,13 +72,14 @@ export async function loadLinks(
       const key = keys.get(link.auction_id)
       const original = (key && originals.get(key.toString('hex'))) ?? null
       const ofProduct = original === null ? [] : (offers.get(original.product_id) ?? [])
-      return [link.auction_id, { link, original, offers: onePerMerchant(ofProduct, original) }]
+      const page = pages.get(link.auction_id) ?? null
+      const listed = onePerMerchant(ofProduct, original)
+      return [link.auction_id, { link, page, original, offers: listed }]
     }),
   )
 }
 
-/** The shop's page that a link's address leads to, another network's wrapper taken off. */
-export function productUrl({ url, unwraps }: Pick<LinkRow, 'url' | 'unwraps'>): string | null {
+function pageOf({ url, unwraps }: LinkRow): string | null {
   return url !== null && unwraps ? (unwrapUrl(url) ?? url) : url
 }
 

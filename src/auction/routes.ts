@@ -57,6 +57,7 @@ export interface AuctionDeps {
 }
 
 export function auctionRoute(deps: AuctionDeps): HotRoute {
+  const products = new ShownProducts(deps)
   const repeats = new LRUCache<string, string>({
     max: REPEATS_MAX,
     ttl: REPEAT_MS,
@@ -84,7 +85,7 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
       if (before !== undefined) return json(before)
       const answer = (link: LinkData | null): HotReply => {
         if (link === null) throw new ApiError('notFound', { message: `a: no link ${auctionId}` })
-        const body = auctionBody(deps, { request, link, uuid, consent })
+        const body = auctionBody(deps, products, { request, link, uuid, consent })
         if (repeat !== null && !request.isHead) repeats.set(repeat, body)
         return json(body)
       }
@@ -108,7 +109,11 @@ interface PageAuction {
   readonly consent: string | undefined
 }
 
-function auctionBody(deps: AuctionDeps, { request, link, uuid, consent }: PageAuction): string {
+function auctionBody(
+  deps: AuctionDeps,
+  products: ShownProducts,
+  { request, link, uuid, consent }: PageAuction,
+): string {
   const held = deps.holdForPage(link, request, { nowMs: deps.now(), consent })
   const auctionId = link.link.auction_id
   const binding = { auctionId, uuid, url: held.url, uidService: freshUid(held.result.consent) }
@@ -122,7 +127,7 @@ function auctionBody(deps: AuctionDeps, { request, link, uuid, consent }: PageAu
         id,
         auction_id: auctionId,
         redirect_url: `${deps.auctionUrl}/api/v1/redirect/?${query}`,
-        ...(held.product === null ? {} : { product: productOf(deps, held.product) }),
+        ...(held.product === null ? {} : { product: products.of(held.product) }),
         ...(hasTrackers
           ? {
               tracker_urls: {
@@ -154,23 +159,44 @@ function freshUid(consent: number): string {
   return String((bytes.readBigUInt64BE() >> 11n) | 1n)
 }
 
-function productOf({ brand, findMerchant }: AuctionDeps, offer: OfferRow) {
-  const merchant = findMerchant(offer.merch_id)
-  const url = parseWebUrl(offer.url)
-  return {
-    id: Number(offer.product_id),
-    name: offer.title,
-    price: formatCents(offer.price_micros),
-    url: offer.url,
-    ...(offer.image_url === null ? {} : { image_url: offer.image_url }),
-    is_in_stock: offer.is_in_stock,
-    ...(offer.category_id === null ? {} : { [`${brand}_product_category_id`]: offer.category_id }),
-    merchant: {
-      id: offer.merch_id,
-      canonical_host: merchant?.domains[0] ?? url?.hostname ?? '',
-      name: merchant?.name ?? '',
-      url: url === null ? '' : `${url.origin}/`,
-    },
+/** Interface 2.6 for offers that this node holds: made once for each, until its merchant changes. */
+class ShownProducts {
+  readonly #findMerchant: AuctionDeps['findMerchant']
+  readonly #categoryField: string
+  readonly #shown = new WeakMap<OfferRow, ReturnType<ShownProducts['show']>>()
+
+  constructor({ brand, findMerchant }: Pick<AuctionDeps, 'brand' | 'findMerchant'>) {
+    this.#findMerchant = findMerchant
+    this.#categoryField = `${brand}_product_category_id`
+  }
+
+  of(offer: OfferRow) {
+    const merchant = this.#findMerchant(offer.merch_id)
+    const known = this.#shown.get(offer)
+    if (known !== undefined && known.by === merchant) return known.product
+    const shown = this.show(offer, merchant)
+    this.#shown.set(offer, shown)
+    return shown.product
+  }
+
+  private show(offer: OfferRow, merchant: Merchant | undefined) {
+    const url = parseWebUrl(offer.url)
+    const product = {
+      id: Number(offer.product_id),
+      name: offer.title,
+      price: formatCents(offer.price_micros),
+      url: offer.url,
+      ...(offer.image_url === null ? {} : { image_url: offer.image_url }),
+      is_in_stock: offer.is_in_stock,
+      ...(offer.category_id === null ? {} : { [this.#categoryField]: offer.category_id }),
+      merchant: {
+        id: offer.merch_id,
+        canonical_host: merchant?.domains[0] ?? url?.hostname ?? '',
+        name: merchant?.name ?? '',
+        url: url === null ? '' : `${url.origin}/`,
+      },
+    }
+    return { by: merchant, product }
   }
 }
 

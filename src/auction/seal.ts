@@ -12,7 +12,9 @@ import {
   createCipheriv,
   createDecipheriv,
   createHmac,
+  createSecretKey,
   hkdfSync,
+  type KeyObject,
   timingSafeEqual,
 } from 'node:crypto'
 import type { Model } from '../events/event.ts'
@@ -54,7 +56,7 @@ export interface SealBinding {
 
 interface Key {
   readonly id: number
-  readonly encrypt: Buffer
+  readonly encrypt: KeyObject // read once: bytes would be read again by each cipher, 0.8 µs
   readonly authenticate: Buffer
 }
 
@@ -66,7 +68,7 @@ export class Sealer {
     if (keys.length === 0) throw new Error('a sealer needs at least one key')
     this.#keys = keys.map(({ id, key }) => ({
       id,
-      encrypt: Buffer.from(hkdfSync('sha256', key, '', 'souk seal encrypt', 32)),
+      encrypt: createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'souk seal encrypt', 32))),
       authenticate: Buffer.from(hkdfSync('sha256', key, '', 'souk seal authenticate', 32)),
     }))
   }
