@@ -80,6 +80,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     matchHot: isEdge ? edgeRoutes(node, { blocklist: config.ipBlocklist }) : () => null,
+    onAnswer: node.metrics.answered,
     isUnavailable: (error) => error instanceof LogUnavailable,
   })
   const now = () => new Date(node.now())

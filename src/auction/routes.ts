@@ -65,6 +65,7 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
     perf: { now: deps.now },
   })
   return {
+    name: '/api/v1/auction',
     method: 'GET',
     cors: 'open',
     handle: (request) => {
@@ -205,6 +206,7 @@ const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA
 /** `impression_pixel_url`: records a placement impression of its result, once it is sealed. */
 export function pixelRoute(deps: AuctionDeps): HotRoute {
   return {
+    name: '/api/v1/pixel',
     method: 'GET',
     cors: 'open',
     handle: async (request) => {

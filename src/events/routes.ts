@@ -43,7 +43,9 @@ const checkLink = compileCheck(LinkImpressions)
 export function eventRoute(deps: EventRoutesDeps): (path: string) => HotRoute | null {
   const routes = new Map<string, HotRoute>()
   const add = (name: string, type: EventType): void => {
-    routes.set(`/api/v1/events/impressions/${name}`, {
+    const path = `/api/v1/events/impressions/${name}`
+    routes.set(path, {
+      name: path,
       method: 'POST',
       cors: 'open',
       handle: (request) => record(deps, request, type),

@@ -31,6 +31,7 @@ export interface HotReply {
 }
 
 export interface HotRoute {
+  readonly name: string // its path without what differs between requests, for metrics
   readonly method: 'GET' | 'POST'
   readonly cors: CorsMode
   handle(request: HotRequest): HotReply | Promise<HotReply>
@@ -42,7 +43,14 @@ export interface HotServerOptions {
   readonly trustedProxies: readonly Cidr[]
   /** What the caller is told of a failure; unexpected ones are logged on the way. */
   readonly toApiError: (error: unknown, requestId: string) => ApiError
-  readonly onReply?: (route: HotRoute, status: number, startedNs: bigint) => void
+  readonly onAnswer?: ((answer: Answer) => void) | undefined
+}
+
+/** One answered request, as metrics see it. */
+export interface Answer {
+  readonly route: string
+  readonly status: number
+  readonly seconds: number
 }
 
 /** Makes the function that answers hot requests; it returns false for all others. */
@@ -55,6 +63,7 @@ export function hotServer(options: HotServerOptions) {
     const route = options.match(path)
     if (route === null) return false
 
+    const startedMs = performance.now()
     const id = requestId(req.headers['x-request-id'])
     const isHead = req.method === 'HEAD'
     const cors = { mode: route.cors, origin: req.headers.origin, allowedOrigins: [] }
@@ -67,6 +76,8 @@ export function hotServer(options: HotServerOptions) {
     const reply = (answer: HotReply): void => {
       if (route.cors !== 'none') Object.assign(answer.headers, corsHeaders(cors))
       send(res, answer, { id, isHead })
+      const seconds = (performance.now() - startedMs) / 1_000
+      options.onAnswer?.({ route: route.name, status: answer.status, seconds })
     }
     const fail = (error: unknown): void => {
       reply(errorReply(options.toApiError(error, id)))

@@ -20,7 +20,14 @@ import { clientAddress } from './client-address.ts'
 import { type CorsMode, corsHeaders, preflightHeaders } from './cors.ts'
 import { failure } from './envelope.ts'
 import { ApiError, badRequest } from './errors.ts'
-import { BODY_BYTES_MAX, type HotRoute, hotServer, isJsonType, parseJson } from './hot-http.ts'
+import {
+  type Answer,
+  BODY_BYTES_MAX,
+  type HotRoute,
+  hotServer,
+  isJsonType,
+  parseJson,
+} from './hot-http.ts'
 import { isUnreachable } from './postgres.ts'
 import { requestId } from './request-id.ts'
 import { ValidationError, validatorCompiler } from './validation.ts'
@@ -49,6 +56,8 @@ export interface HttpOptions {
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly Cidr[]
   readonly matchHot: (path: string) => HotRoute | null
+  /** Told of each answer, hot or not. */
+  readonly onAnswer?: (answer: Answer) => void
   /** Errors of the domain that mean "storage cannot take it now". */
   readonly isUnavailable?: (error: unknown) => boolean
 }
@@ -107,6 +116,7 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
   const isHot = hotServer({
     match: options.matchHot,
     trustedProxies: options.trustedProxies,
+    onAnswer: options.onAnswer,
     toApiError: (error, id) => {
       const known = toApiError(error as FastifyError, options)
       if (known.status >= 500) options.log.error({ err: error, request_id: id }, 'request failed')
@@ -151,9 +161,10 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
   })
   http.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions } = request
-    const ms = Math.round(reply.elapsedTime)
     // The pattern rather than the address: addresses of readers' pages can carry personal data.
-    request.log.info({ method, route: routeOptions.url, status: reply.statusCode, ms }, 'request')
+    const [route, status] = [routeOptions.url, reply.statusCode]
+    request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) }, 'request')
+    options.onAnswer?.({ route: route ?? 'none', status, seconds: reply.elapsedTime / 1_000 })
   })
 }
 

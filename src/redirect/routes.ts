@@ -45,7 +45,8 @@ export interface RedirectDeps extends ClickDeps {
 
 /** `/api/v1/redirect/`: the destination of an auctioned link. */
 export function redirectRoute(deps: RedirectDeps): HotRoute {
-  return { method: 'GET', cors: 'none', handle: (request) => redirect(deps, request) }
+  const handle = (request: HotRequest) => redirect(deps, request)
+  return { name: '/api/v1/redirect', method: 'GET', cors: 'none', handle }
 }
 
 /** `/<auction_id>` and its short form: the auction runs on the click. Null: not such a path. */
@@ -54,6 +55,7 @@ export function smartLinkRoute(deps: RedirectDeps): (path: string) => HotRoute |
     const auctionId = path.indexOf('/', 1) < 0 ? readAuctionId(path.slice(1)) : null
     if (auctionId === null) return null
     return {
+      name: '/:auction_id',
       method: 'GET',
       cors: 'none',
       handle: (request) => followLink(deps, request, { auctionId, verdict: REASON.ok }),

@@ -29,7 +29,8 @@ export interface WrapperDeps extends RedirectDeps {
 
 export function wrapperRoute(deps: WrapperDeps): HotRoute {
   const known = new LRUCache<string, string>({ max: KNOWN_LINKS_MAX })
-  return { method: 'GET', cors: 'none', handle: (request) => follow(deps, known, request) }
+  const handle = (request: HotRequest) => follow(deps, known, request)
+  return { name: '/link', method: 'GET', cors: 'none', handle }
 }
 
 async function follow(

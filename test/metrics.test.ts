@@ -1,0 +1,25 @@
+/** `/metrics` as an operator's machines read it (operator.md). */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startApi } from './api.ts'
+
+const api = await startApi({ after })
+
+test('every answer is timed by route and status class, those of the hot path too', async () => {
+  const before = await answers()
+  await fetch(`${api.url}/api/v1/auction/?a=17`) // no such link
+  await fetch(`${api.url}/api/v1/tokeninfo/`) // no key
+  await fetch(`${api.url}/no/such/path`)
+  const now = await answers()
+  const added = (labels: string) => (now.get(labels) ?? 0) - (before.get(labels) ?? 0)
+  assert.equal(added('route="/api/v1/auction",status="4xx"'), 1)
+  assert.equal(added('route="/api/v1/tokeninfo/",status="4xx"'), 1)
+  assert.equal(added('route="none",status="4xx"'), 1)
+})
+
+/** Answers counted so far, by the labels of their histogram. */
+async function answers(): Promise<Map<string, number>> {
+  const text = await (await fetch(`${api.url}/metrics`)).text()
+  const counts = text.matchAll(/^souk_request_seconds_count\{(.+)\} (\d+)$/gm)
+  return new Map([...counts].map(([, labels, count]) => [labels ?? '', Number(count)]))
+}
