@@ -6,8 +6,9 @@ import { categoryFloor } from '../accounts/category-floor.ts'
 import type { Publisher } from '../accounts/publisher-store.ts'
 import { PLATFORM_RESERVE } from '../demand/campaign.ts'
 import type { LeaseBook } from '../demand/lease.ts'
-import type { OutlookBook } from '../demand/outlook.ts'
+import type { OutlookBook, PairOutlook } from '../demand/outlook.ts'
 import { type PayTerms, type Prediction, predictCpc } from '../demand/predict.ts'
+import { roasBid } from '../demand/roas.ts'
 import { wrapperUrl } from '../links/link-url.ts'
 import { formatCents, MICROS_PER_DOLLAR } from '../platform/money.ts'
 import type { MatchedProduct, MatchQuery } from './schema.ts'
@@ -75,7 +76,7 @@ function bestPrediction(
   let best: CampaignPrediction | null = null
   for (const campaign of campaigns) {
     const { campaign_id: campaignId } = campaign
-    const terms = payTerms(campaign)
+    const terms = payTerms(campaign, pair)
     const offered = predictCpc(terms, { ...pair, share: 1, validShare: 1, fundedShare: 1 })
     if (offered.meanMicros < reserve) continue
     const share = publisher.share_ppm / PPM
@@ -93,14 +94,19 @@ function reserveOf(publisher: Publisher, { category_id: categoryId }: ListingRow
   return Math.max(PLATFORM_RESERVE, publisher.floor_micros, ofCategory)
 }
 
-/** Exclusive links are sold at a posted price (economics 1.5). */
-function payTerms(campaign: PayingCampaignRow): PayTerms {
+/** Exclusive links are sold at a posted price (economics 1.5), under the ceiling of a ROAS goal. */
+function payTerms(campaign: PayingCampaignRow, { rate, value }: PairOutlook): PayTerms {
   switch (campaign.model) {
-    case 'cpc':
-      return {
-        model: 'cpc',
-        bidMicros: Number(campaign.exclusive_bid_micros ?? campaign.bid_micros),
-      }
+    case 'cpc': {
+      const { roas: goal, roas_multiplier: multiplier } = campaign
+      const postedMicros = Number(campaign.exclusive_bid_micros ?? campaign.bid_micros)
+      const valuePerClickMicros = rate.rate * value.meanMicros
+      const bidMicros =
+        goal === null
+          ? postedMicros
+          : roasBid(postedMicros, { goal, multiplier, valuePerClickMicros })
+      return { model: 'cpc', bidMicros }
+    }
     case 'cpa':
       return { model: 'cpa', ratePpm: campaign.rate_ppm ?? 0 }
     case 'epp':

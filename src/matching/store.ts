@@ -31,6 +31,8 @@ export interface PayingCampaignRow {
   readonly exclusive_bid_micros: string | null
   readonly rate_ppm: number | null
   readonly payment_micros: string | null
+  readonly roas: number | null
+  readonly roas_multiplier: number // what the goal has left of the bid's ceiling so far
   readonly is_funded: boolean // neither of its budgets is used up
 }
 
@@ -63,13 +65,13 @@ export function listPayingCampaigns(
 ): Promise<PayingCampaignRow[]> {
   return db.rows(sql`
     select campaign_id, merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm,
-      payment_micros, not exists (
+      payment_micros, roas, coalesce(multiplier, 1) as roas_multiplier, not exists (
         select from budget_account account
         where account.campaign_id = campaign.campaign_id
           and (account.day is null or account.day = (${now}::timestamptz at time zone 'UTC')::date)
           and account.settled_micros >= account.cap_micros
       ) as is_funded
-    from campaign
+    from campaign left join roas_multiplier using (campaign_id)
     where merch_id = any(${merchIds}::int[]) and state = 'active'
       and (starts_at is null or starts_at <= ${now}) and (ends_at is null or ends_at > ${now})
       and (allow_publishers = '{}' or ${pubId}::int = any(allow_publishers))

@@ -307,6 +307,25 @@ test('the mean is answered, its 80 % interval is logged under the request’s id
   assert.ok(0 < low && low < mean && mean < high, `${low} ${mean} ${high}`)
 })
 
+test('a bid under a goal of return on ad spend predicts what the goal leaves of it', async () => {
+  const { merchId } = await makeMerchant(api.db, {
+    name: 'Return',
+    domain: 'return.example',
+    offers: [{ id: 'R-1', link: 'https://return.example/r' }],
+  })
+  const cpc = async () => (await entries(variantB({ sku: 'R-1' })))[0]?.best_effort_cpc ?? 0
+  const { campaign_id: id } = await makeCampaign(api.db, merchId, { roas: 4 })
+  const [under] = [await cpc()]
+  assert.ok(0 < under && under < 0.4365, `${under}: below the same bid without a goal`)
+  const goal = (roas: number) =>
+    api.db.run(sql`update campaign set roas = ${roas} where campaign_id = ${id}`)
+  await goal(8)
+  assert.ok(Math.abs((await cpc()) - under / 2) < 0.001, 'twice the goal, half the bid')
+  await api.db.run(sql`
+    insert into roas_multiplier (campaign_id, multiplier, stepped_at) values (${id}, 0.5, now())`)
+  assert.ok(Math.abs((await cpc()) - under / 4) < 0.001, 'the multiplier that it learned counts')
+})
+
 test('a floor of the offer’s category binds its exclusive link too', async () => {
   const cpc = async () => (await entries(variantB({ sku: 'S-1' })))[0]?.best_effort_cpc
   assert.ok(((await cpc()) ?? 0) > 0)
