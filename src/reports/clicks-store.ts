@@ -4,7 +4,7 @@
  * Clicks come with the fold's verdict, unpaid ones with their reason; impressions straight from
  * the log. Both are paged by their ids, which grow with time.
  */
-import { EVENT_TYPE, viewLane } from '../events/event.ts'
+import { EVENT_TYPE, MODEL, viewLane } from '../events/event.ts'
 import { REASON, reasonName } from '../events/reason.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
@@ -152,9 +152,16 @@ function cellsOf(row: ClickRow): CsvCell[] {
     row.link_source,
     formatExact(earned),
     String(isClick && BigInt(row.paid_micros) > 0n && !isReversed),
-    isClick && reason !== REASON.ok ? reasonName(reason) : null,
+    isClick ? unbillableReason(row, reason) : null,
     row.result_number?.toString('hex') ?? null,
   ]
+}
+
+/** Why the click itself costs nobody anything; null where it does. */
+function unbillableReason({ model, paid_micros }: ClickRow, reason: number): string | null {
+  if (reason !== REASON.ok) return reasonName(reason)
+  if (BigInt(paid_micros) > 0n) return null
+  return model === MODEL.cpa || model === MODEL.epp ? 'paid_per_order' : 'no_bidder'
 }
 
 const CENTS_PER_DOLLAR = 100n

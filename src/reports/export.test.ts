@@ -106,6 +106,8 @@ test('clicks: paid and unpaid ones with their reason, impressions, cents beside 
   await s.tell(
     s.click('a', paid),
     s.click('b', { ...paid, reason: REASON.robot, visitorKey: null }),
+    s.click('c', { ...paid, model: MODEL.cpa, visitorKey: null }),
+    s.click('d', { model: MODEL.none, campaignId: null, priceMicros: 0, visitorKey: null }),
     s.events.at(START_MS, {
       type: EVENT_TYPE.linkImpression,
       lane: viewLane(pubId),
@@ -118,16 +120,18 @@ test('clicks: paid and unpaid ones with their reason, impressions, cents beside 
   assert.deepEqual(files, [
     {
       path: join(s.folder, 'gazette/2026/03/souk_log_files_clicks_20260302.csv'),
-      rows: 3,
+      rows: 5,
     },
   ])
   assert.equal(text.split('\n')[0], REPORT_COLUMNS.clicks.join(','))
-  const [a, b, seen] = rows
+  const [a, b, c, d, seen] = rows
   assert.deepEqual(
     [a?.click_id, a?.is_click, a?.network, a?.earnings, a?.earnings_usd, a?.is_billable],
     [clickId('a'), '1', 'CPC', '40.6676', '0.406676', 'true'],
   )
   assert.deepEqual([b?.is_billable, b?.unbillable_reason, b?.earnings], ['false', 'robot', '0.00'])
+  assert.deepEqual([c?.is_billable, c?.unbillable_reason], ['false', 'paid_per_order'])
+  assert.deepEqual([d?.is_billable, d?.unbillable_reason], ['false', 'no_bidder'])
   assert.deepEqual([seen?.is_click, seen?.network, seen?.click_id], ['0', 'CPM', ''])
   assert.equal(a?.click_timestamp, '2026-03-02 12:00:00')
   assert.equal(a?.article_name, `'=Ten "mugs", tested`, 'a formula is made harmless')
