@@ -2,6 +2,7 @@
  * The hot endpoints of a node, wired to what it holds: auction, pixel, redirect, smart links,
  * wrappers, events.
  */
+import { findPublisher } from './accounts/publisher-store.ts'
 import { comesFromPublisher, isAllowedTarget } from './auction/allowed-target.ts'
 import { ownDestination } from './auction/hold-auction.ts'
 import { merchantOfHost } from './auction/market.ts'
@@ -94,7 +95,9 @@ export function edgeRoutes(
     nextId,
     now,
     countryOf: (request) => node.geo.countryOf(request),
-    findPublisher: (pubId) => edge.market.publishers.get(pubId),
+    // One that was made a moment ago is in the next snapshot; its readers may be here before.
+    findPublisher: (pubId) =>
+      edge.market.publishers.get(pubId) ?? findPublisher(node.database, pubId),
     ownersOf: (auctionIds) => ownersOf(node, auctionIds),
     limit: (request, pubId) => limiters.refuse('events', request, String(pubId)),
   })

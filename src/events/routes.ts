@@ -27,13 +27,19 @@ export interface EventRoutesDeps {
   readonly nextId: () => string
   readonly now: () => number
   readonly countryOf: (request: HotRequest) => string | null
-  readonly findPublisher: (pubId: number) => { consent_default: 'full' | 'contextual' } | undefined
+  /** From what this node holds, else from the database; null when there is none. */
+  readonly findPublisher: (pubId: number) => Reported | Promise<Reported | null>
   /** The publisher of a link; null when nobody has it, undefined when that cannot be told now. */
   readonly ownersOf: (
     auctionIds: readonly string[],
   ) => Promise<ReadonlyMap<string, number | null | undefined>>
   /** Throws 429 when this origin calls too often. */
   readonly limit: (request: HotRequest, pubId: number) => void
+}
+
+/** What an event's publisher decides about it. */
+interface Reported {
+  readonly consent_default: 'full' | 'contextual'
 }
 
 const checkPage = compileCheck(PageImpressions)
@@ -67,8 +73,8 @@ async function record(
   const { body, sourceUrl } = readBatch(request, type)
   const pubId = body.organization_id
   deps.limit(request, pubId)
-  const publisher = deps.findPublisher(pubId)
-  if (publisher === undefined) {
+  const publisher = await deps.findPublisher(pubId)
+  if (publisher === null) {
     throw new ApiError('notFound', { message: `organization_id: no publisher ${pubId}` })
   }
   const { headers } = request

@@ -1,6 +1,8 @@
 /** Interface 4.7 and its decisions: what publishers' pages report. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { PUBLISHER_DEFAULTS } from '../../src/accounts/publisher.ts'
+import { insertPublisher } from '../../src/accounts/publisher-store.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { startApi } from '../api.ts'
 import { browser, KETTLE, makeMarket, statsOf } from '../market.ts'
@@ -152,6 +154,18 @@ test('every wrong field is 400 and named; unknown fields and an empty Referer ar
   }
   const fine = { ...batch([{}], { previous_url: '', more: 1 }), extra: { deep: [1] } }
   assert.equal((await send(PAGE, fine)).status, 201)
+})
+
+test('a publisher is reported for from the moment it is made', async () => {
+  const settings = {
+    ...PUBLISHER_DEFAULTS,
+    uid: market.account.uid,
+    name: 'New',
+    slug: 'brand-new',
+  }
+  const { pub_id: made } = await insertPublisher(api.db, settings)
+  const body = { ...batch([{}]), organization_id: made }
+  assert.equal((await send(PAGE, body)).status, 201)
 })
 
 test('unknown categories, types and organizations are 404', async () => {
