@@ -28,7 +28,7 @@ const KEEP_DAYS = 7
 const CUT_INTERVAL_MS = 3_600_000
 
 export interface CarrierOptions {
-  readonly stream: EventStream
+  readonly stream: Pick<EventStream, 'created' | 'read' | 'cut'>
   readonly streamName: string
   readonly connection: Connection
   readonly onCarried: (events: readonly LogEvent[]) => void

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Scope, testDatabase } from '../../test/database.ts'
+import { makeIdSource } from '../platform/ids.ts'
+import type { Database } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { EVENT_TYPE, newEvent } from './event.ts'
+import { eventToJson } from './event-json.ts'
+import { EventLogCarrier } from './event-log-carrier.ts'
+import type { StreamMessage } from './event-stream.ts'
+
+test('what came last is carried at once, though nothing follows', async (t) => {
+  const db = await testDatabase(t)
+  const { sent } = carry(t, db, { messages: 5 })
+  await until(async () => (await carried(db)) === sent)
+})
+
+test('a stream that breaks is read on from where it was stored, and each event is there once', async (t) => {
+  const db = await testDatabase(t)
+  const { sent, problems } = carry(t, db, { messages: 7, breaksOnceAfter: 3 })
+  await until(async () => (await carried(db)) === sent)
+  assert.deepEqual(problems.map(String), ['Error: the stream broke'])
+})
+
+/** A carrier over a stream that gives so many messages, and then neither another one nor an end. */
+function carry(
+  scope: Scope,
+  db: Database,
+  script: { readonly messages: number; readonly breaksOnceAfter?: number },
+) {
+  const next = makeIdSource({ nodeId: 1, now: Date.now }).next
+  const payloads = Array.from({ length: script.messages }, () =>
+    Buffer.from(
+      eventToJson(newEvent({ id: next(), atMs: Date.now(), lane: 0, type: EVENT_TYPE.click })),
+    ),
+  )
+  let isBroken = script.breaksOnceAfter === undefined
+  async function* read(after: number, until: AbortSignal): AsyncGenerator<StreamMessage> {
+    for (const [place, payload] of payloads.entries()) {
+      if (place + 1 <= after) continue
+      if (!isBroken && place === script.breaksOnceAfter) {
+        isBroken = true
+        await sleep(50) // what came before is stored by now
+        throw new Error('the stream broke')
+      }
+      yield { sequence: place + 1, payload }
+    }
+    await new Promise((resolve) => until.addEventListener('abort', resolve, { once: true }))
+  }
+  const problems: unknown[] = []
+  const carrier = new EventLogCarrier({
+    stream: { created: () => 'once', read, cut: async () => undefined },
+    streamName: 'test',
+    connection: db.connection,
+    onCarried: () => undefined,
+    onProblem: (error) => problems.push(error),
+  })
+  scope.after(() => carrier.close())
+  return { sent: payloads.length, problems }
+}
+
+async function carried(db: Database): Promise<number> {
+  const row = await db.row<{ events: number }>(sql`select count(*)::int as events from event`)
+  return row?.events ?? 0
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 5_000
+  while (!(await holds())) {
+    assert.ok(performance.now() < deadline, 'not within 5 s')
+    await sleep(20)
+  }
+}
