@@ -23,6 +23,7 @@ import { learnTraffic } from './demand/traffic-store.ts'
 import { retireViews } from './events/view-totals.ts'
 import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
+import { deleteInBatches } from './platform/delete-in-batches.ts'
 import { sql } from './platform/sql.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -33,8 +34,6 @@ const IDEMPOTENCY_HOURS = 24
 const SESSION_DAYS = 60
 /** A night's reconciliation must not keep the minute's webhooks waiting. */
 const JOBS_AT_ONCE = 4
-/** Deleted at once: short transactions, however much there is to forget. */
-const DELETE_ROWS = 10_000
 
 export const SCHEDULES: readonly Schedule[] = [
   {
@@ -113,10 +112,10 @@ async function forgetResponses({ database, now }: Node): Promise<void> {
 
 async function forgetPageSessions({ database, now }: Node): Promise<void> {
   const before = new Date(now() - SESSION_DAYS * DAY_MS)
-  await inBatches(() =>
+  await deleteInBatches((limit) =>
     database.run(sql`
       delete from page_session where ctid = any(array(
-        select ctid from page_session where day < ${before} limit ${DELETE_ROWS}))`),
+        select ctid from page_session where day < ${before} limit ${limit}))`),
   )
 }
 
@@ -125,8 +124,4 @@ async function dropOldViews({ database, config, log, now, sealingKeys }: Node): 
   const { retentionDays } = config
   const dropped = await retireViews(database, { nowMs: now(), retentionDays, keys: sealingKeys })
   if (dropped > 0) log.info({ events: dropped, retentionDays }, 'views dropped')
-}
-
-async function inBatches(remove: () => Promise<number>): Promise<void> {
-  while ((await remove()) === DELETE_ROWS);
 }

@@ -1,4 +1,5 @@
 /** Kept receipts, read back: one to be explained, a day to be run again; and let go unclicked. */
+import { deleteInBatches } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -83,15 +84,14 @@ export async function deleteUnclickedReceipts(db: Db, before: Date): Promise<num
   const row = await db.row<{ done_until: Date }>(sql`
     select done_until from upkeep where task = ${FORGETTING}`)
   const after = row === null ? sql`true` : sql`at >= ${row.done_until}`
-  let deleted = 0
-  for (let some = DELETE_ROWS; some === DELETE_ROWS; deleted += some) {
-    some = await db.run(sql`
+  const deleted = await deleteInBatches((limit) =>
+    db.run(sql`
       delete from receipt where ctid = any(array(
         select receipt.ctid from receipt
         where at < ${before} and ${after}
           and not exists (select from click where click.result_number = receipt.result_number)
-        limit ${DELETE_ROWS}))`)
-  }
+        limit ${limit}))`),
+  )
   await db.run(sql`
     insert into upkeep as known (task, done_until) values (${FORGETTING}, ${before})
     on conflict (task) do update set done_until = greatest(known.done_until, excluded.done_until)`)
@@ -99,5 +99,3 @@ export async function deleteUnclickedReceipts(db: Db, before: Date): Promise<num
 }
 
 const FORGETTING = 'forget_receipts'
-/** Deleted at once: short transactions, however much there is to forget. */
-const DELETE_ROWS = 10_000

@@ -4,6 +4,7 @@
  * A total is made of what lies in the log, never of the figures: it takes the place of the
  * events when those figures are recomputed.
  */
+import { deleteInBatches } from '../platform/delete-in-batches.ts'
 import { type Db, hasSqlState } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -27,8 +28,6 @@ export interface ViewDigest {
   readonly digest: string
 }
 
-/** Deleted at once: short transactions, however much there is to drop. */
-const DELETE_ROWS = 10_000
 /** While the compacting waits for a reader, other readers wait behind it. */
 const LOCK_TIMEOUT = '2s'
 /** The keys of sessions live 30 days: nothing further away is of the same session. */
@@ -160,13 +159,15 @@ export async function markDropping(
     update view_day set state = 'dropping' where day = ${day} and lane = any(${lanes}::int[])`)
 }
 
-/** Deletes some of the events that a day's totals hold; how many, 0 when none is left. */
-export function deleteSomeViews(db: Db, { day, lane, seq }: ViewDay): Promise<number> {
-  return db.run(sql`
-    delete from event where (day, id) in (
-      select day, id from event
-      where day = ${day} and lane = ${lane} and seq <= ${seq}
-      order by event.seq limit ${DELETE_ROWS})`)
+/** Deletes the events that a day's totals hold; how many. */
+export function deleteViews(db: Db, { day, lane, seq }: ViewDay): Promise<number> {
+  return deleteInBatches((limit) =>
+    db.run(sql`
+      delete from event where (day, id) in (
+        select day, id from event
+        where day = ${day} and lane = ${lane} and seq <= ${seq}
+        order by event.seq limit ${limit})`),
+  )
 }
 
 /** Gives the space of a day's deleted events back, and so has dropped it. */

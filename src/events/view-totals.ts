@@ -12,7 +12,7 @@ import { sql } from '../platform/sql.ts'
 import { dayOf } from './event-fields.ts'
 import {
   addTotals,
-  deleteSomeViews,
+  deleteViews,
   digestOf,
   finishDrop,
   listDaysOfOtherKeys,
@@ -89,9 +89,7 @@ async function drop(db: Db, lanes: readonly ViewDay[], keys: Keys): Promise<numb
   for (const lane of lanes) requireSigned(keys, lane, await digestOf(db, lane))
   await markDropping(db, { day, lanes: lanes.map(({ lane }) => lane) })
   let dropped = 0
-  for (const lane of lanes) {
-    for (let some = 1; some > 0; dropped += some) some = await deleteSomeViews(db, lane)
-  }
+  for (const lane of lanes) dropped += await deleteViews(db, lane)
   await finishDrop(db, day)
   return dropped
 }
