@@ -160,7 +160,7 @@ function freshUid(consent: number): string {
   return String((bytes.readBigUInt64BE() >> 11n) | 1n)
 }
 
-/** Interface 2.6 for offers that this node holds: made once for each, until its merchant changes. */
+/** Interface 2.6 for offers that this node holds: made once for each until its merchant changes. */
 class ShownProducts {
   readonly #findMerchant: AuctionDeps['findMerchant']
   readonly #categoryField: string

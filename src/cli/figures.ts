@@ -1,7 +1,7 @@
 /** `souk stats`: a publisher's daily figures, the rows of 4.4. */
 import { findPublisherBySlug } from '../accounts/publisher-store.ts'
 import { badRequest } from '../platform/errors.ts'
-import { listStats } from '../stats/list-stats.ts'
+import { listStats } from '../stats/row-store.ts'
 import { LIMIT_MAX } from '../stats/schema.ts'
 import type { CommandContext } from './command.ts'
 

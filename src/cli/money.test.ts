@@ -236,7 +236,7 @@ test('another network’s report is imported by its ready map, row by row or not
     reasons: { publisher_unknown: 1, date_unreadable: 1 },
   })
   assert.equal((await done(...command)).unchanged, 3)
-  const { listStats } = await import('../stats/list-stats.ts')
+  const { listStats } = await import('../stats/row-store.ts')
   const rows = await listStats(db, {
     pubId,
     dayFrom: '2026-04-10',

@@ -7,7 +7,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { retireViews } from '../events/view-totals.ts'
 import { sql } from '../platform/sql.ts'
-import { listStats } from './list-stats.ts'
+import { listStats } from './row-store.ts'
 import { ORDER_COLUMNS } from './schema.ts'
 
 const LATER = new Date('2100-01-01T00:00:00Z')

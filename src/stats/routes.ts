@@ -7,7 +7,7 @@ import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 import { Turns } from '../platform/turns.ts'
-import { listStats } from './list-stats.ts'
+import { listStats } from './row-store.ts'
 import {
   ChangesQuery,
   LIMIT_MAX,

@@ -1,6 +1,6 @@
 /**
  * Figures by article, merchant and day in SQL, and page impressions by article and day: as they
- * are now, as they were, and how they changed. `list-stats.ts` makes the rows of section 4.4 of them.
+ * are now, as they were, and how they changed. `row-store.ts` makes rows of section 4.4 of them.
  */
 import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
