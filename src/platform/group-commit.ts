@@ -2,8 +2,8 @@
  * Many small writes, few commits: whoever arrives while a commit is under way shares the next.
  *
  * No timer: a free writer takes whatever has gathered, so a lone write goes at once and the
- * batches grow by themselves as the load does. A writer is one connection; two of them keep
- * the database busy while the other batch is being made, and more only make batches smaller.
+ * batches grow by themselves as the load does. More writers than one help only where the store
+ * can take their batches side by side; elsewhere they make batches smaller.
  */
 
 /** One write of several items; resolves when they are durable. */
