@@ -46,8 +46,9 @@ export interface HotServerOptions {
   readonly onAnswer?: ((answer: Answer) => void) | undefined
 }
 
-/** One answered request, as metrics see it. */
+/** One answered request, as metrics and logs see it. */
 export interface Answer {
+  readonly requestId: string
   readonly route: string
   readonly status: number
   readonly seconds: number
@@ -77,7 +78,7 @@ export function hotServer(options: HotServerOptions) {
       if (route.cors !== 'none') Object.assign(answer.headers, corsHeaders(cors))
       send(res, answer, { id, isHead })
       const seconds = (performance.now() - startedMs) / 1_000
-      options.onAnswer?.({ route: route.name, status: answer.status, seconds })
+      options.onAnswer?.({ requestId: id, route: route.name, status: answer.status, seconds })
     }
     const fail = (error: unknown): void => {
       reply(errorReply(options.toApiError(error, id)))

@@ -68,7 +68,10 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
   const http = Fastify({
     loggerInstance: options.log,
     // One line per finished request, written below.
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'request_id',
+    }),
     bodyLimit: BODY_BYTES_MAX,
     genReqId: (req) => requestId(req.headers['x-request-id']),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: HEADER_BYTES_MAX },
@@ -116,7 +119,12 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
   const isHot = hotServer({
     match: options.matchHot,
     trustedProxies: options.trustedProxies,
-    onAnswer: options.onAnswer,
+    onAnswer: (answer) => {
+      options.onAnswer?.(answer)
+      // Tens of thousands a second: told one by one only to whoever looks for one of them.
+      const { requestId: request_id, route, status, seconds } = answer
+      options.log.debug({ request_id, route, status, ms: Math.round(seconds * 1_000) }, 'request')
+    },
     toApiError: (error, id) => {
       const known = toApiError(error as FastifyError, options)
       if (known.status >= 500) options.log.error({ err: error, request_id: id }, 'request failed')
@@ -164,7 +172,8 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
     // The pattern rather than the address: addresses of readers' pages can carry personal data.
     const [route, status] = [routeOptions.url, reply.statusCode]
     request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) }, 'request')
-    options.onAnswer?.({ route: route ?? 'none', status, seconds: reply.elapsedTime / 1_000 })
+    const seconds = reply.elapsedTime / 1_000
+    options.onAnswer?.({ requestId: request.id, route: route ?? 'none', status, seconds })
   })
 }
 

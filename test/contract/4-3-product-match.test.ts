@@ -300,7 +300,7 @@ test('the mean is answered, its 80 % interval is logged under the request’s id
   const [entry] = answer.json<{ data: Entry[] }>().data
   const line = logLines
     .map((text) => JSON.parse(text))
-    .find(({ reqId, msg }) => reqId === 'interval-1' && msg === 'best_effort_cpc')
+    .find((line) => line.request_id === 'interval-1' && line.msg === 'best_effort_cpc')
   const [{ low_micros: low, mean_micros: mean, high_micros: high, ...of }] = line.predictions
   assert.deepEqual(of, { merch_id: merchId, campaign_id: id })
   assert.equal(mean, Math.round((entry?.best_effort_cpc ?? 0) * 1e6))

@@ -111,7 +111,9 @@ test('what fails on our side says so and no more; the log has the reason', async
     data: [],
     error: { code: 5000, message, data: null },
   })
-  const line = logLines.map((text) => JSON.parse(text)).find(({ reqId }) => reqId === 'failure-1')
+  const line = logLines
+    .map((text) => JSON.parse(text))
+    .find((line) => line.request_id === 'failure-1')
   assert.match(line?.err.message, /article/)
 })
 

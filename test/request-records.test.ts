@@ -1,4 +1,4 @@
-/** `/metrics` as an operator's machines read it (operator.md). */
+/** What an operator sees of requests: `/metrics`, and lines of the log. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startApi } from './api.ts'
@@ -15,6 +15,18 @@ test('every answer is timed by route and status class, those of the hot path too
   assert.equal(added('route="/api/v1/auction",status="4xx"'), 1)
   assert.equal(added('route="/api/v1/tokeninfo/",status="4xx"'), 1)
   assert.equal(added('route="none",status="4xx"'), 1)
+})
+
+test('a request is found in the log under its id: hot ones from level debug on', async (t) => {
+  const logLines: string[] = []
+  const { url } = await startApi(t, { logLines, env: { LOG_LEVEL: 'debug' } })
+  const ask = (path: string, id: string) => fetch(url + path, { headers: { 'x-request-id': id } })
+  await ask('/api/v1/auction/?a=17', 'hot-1')
+  await ask('/api/v1/tokeninfo/', 'cold-1')
+  const requests = logLines.map((text) => JSON.parse(text)).filter(({ msg }) => msg === 'request')
+  const said = (id: string) => requests.find((line) => line.request_id === id)
+  assert.deepEqual([said('hot-1')?.route, said('hot-1')?.status], ['/api/v1/auction', 404])
+  assert.deepEqual([said('cold-1')?.route, said('cold-1')?.status], ['/api/v1/tokeninfo/', 401])
 })
 
 /** Answers counted so far, by the labels of their histogram. */
