@@ -1,19 +1,15 @@
 /** What is done by the clock about money: notices, statements, reports, reconciliation. */
 import { deleteOldRequests } from './attribution/intake-store.ts'
-import { reconcile } from './ledger/reconcile.ts'
 import { issueStatements } from './ledger/statement-store.ts'
 import type { Node } from './node.ts'
 import { guardedAgent } from './platform/fetch-guard.ts'
-import { utcDay } from './platform/timestamp.ts'
-import { deliverReports } from './reports/deliver-reports.ts'
 import { deliverWebhooks } from './reports/deliver-webhooks.ts'
 import { makeNotices, queuePayouts } from './reports/make-notices.ts'
+import { runHeavyJob } from './run-heavy-job.ts'
 import type { Schedule } from './schedule.ts'
 import { deleteSeenLinks } from './stats/fold-seen-links.ts'
 
 const DAY_MS = 86_400_000
-/** Every night looks at the last week again: what was late is in the log by then. */
-const RECONCILE_DAYS = 8
 const SEEN_DAYS = 3
 
 export const MONEY_SCHEDULES: readonly Schedule[] = [
@@ -51,17 +47,10 @@ async function issueAllStatements({ database, log, now }: Node): Promise<void> {
   if (issued.length > 0) log.info({ statements: issued.length }, 'statements issued')
 }
 
-async function reconcileLastDays({
-  database,
-  log,
-  metrics,
-  now,
-  sealingKeys,
-}: Node): Promise<void> {
+async function reconcileLastDays(node: Node): Promise<void> {
+  const { log, metrics, now } = node
   const started = performance.now()
-  const from = utcDay(new Date(now() - (RECONCILE_DAYS - 1) * DAY_MS))
-  const to = utcDay(new Date(now()))
-  const { differences, events } = await reconcile(database, { from, to, keys: sealingKeys })
+  const { differences, events } = await runHeavyJob(node, 'reconcile')
   metrics.reconcileDifferences.set(differences.length)
   metrics.reconciledAt.set(now() / 1000)
   const seconds = Math.round(performance.now() - started) / 1000
@@ -69,9 +58,9 @@ async function reconcileLastDays({
   else log.error({ differences: differences.slice(0, 10), events, seconds }, 'does not reconcile')
 }
 
-async function sendReports({ database, log, now }: Node): Promise<void> {
-  for (const { error, target } of await deliverReports(database, new Date(now()))) {
-    if (error !== null) log.warn({ target, error }, 'reports were not delivered')
+async function sendReports(node: Node): Promise<void> {
+  for (const { error, target } of await runHeavyJob(node, 'deliverReports')) {
+    if (error !== null) node.log.warn({ target, error }, 'reports were not delivered')
   }
 }
 

@@ -4,6 +4,7 @@ import { startApi } from '../test/api.ts'
 import { KETTLE, makeMarket, runAuction, until } from '../test/market.ts'
 import { micros } from './platform/money.ts'
 import { sql } from './platform/sql.ts'
+import { runHeavyJob } from './run-heavy-job.ts'
 import { SCHEDULES } from './schedules.ts'
 
 const HOUR_MS = 3_600_000
@@ -60,4 +61,28 @@ test('a day that exploring cost nothing lets it grow to its ceiling, never from 
 
 test('every other schedule runs on a fresh network', async () => {
   for (const { task } of SCHEDULES) await work(task)
+})
+
+test('a night’s reconciliation and fit run on threads of their own, and tell what they found', async () => {
+  const reconciledAt = async () => {
+    const text = await api.app.node.metrics.registry.metrics()
+    return Number(/^souk_reconcile_timestamp_seconds (\S+)$/m.exec(text)?.[1])
+  }
+  const models = async () => {
+    const row = await api.db.row<{ models: number }>(sql`
+      select count(*)::int as models from prediction_model`)
+    return row?.models ?? 0
+  }
+  const before = [await reconciledAt(), await models()] as const
+  aheadMs += 24 * HOUR_MS
+  await Promise.all([work('reconcile'), work('learn_model')])
+  assert.ok((await reconciledAt()) > before[0])
+  assert.equal(await models(), before[1] + 1, 'a model a day')
+})
+
+test('a job that fails on its thread fails its schedule, which is tried again', async () => {
+  const { database, now, sealingKeys } = api.app.node
+  const connection = { host: '127.0.0.1', port: 1 }
+  const node = { database: { ...database, connection }, now, sealingKeys }
+  await assert.rejects(runHeavyJob(node, 'learnModel'), /ECONNREFUSED/)
 })

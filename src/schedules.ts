@@ -4,7 +4,6 @@
  * Run by graphile-worker, so that of many workers one does each job, and a job that failed is
  * tried again.
  */
-import { setImmediate as turn } from 'node:timers/promises'
 import {
   type CronItem,
   Logger,
@@ -13,11 +12,7 @@ import {
   run,
   type TaskList,
 } from 'graphile-worker'
-import { listPublishers, setExploration } from './accounts/publisher-store.ts'
-import { unpackReceipt } from './auction/receipt.ts'
-import { deleteUnclickedReceipts, receiptsOfPublisher } from './auction/receipt-store.ts'
-import { ExploringDay, nextEpsilonPpm } from './auction/regret.ts'
-import { fitNightly } from './demand/learn-store.ts'
+import { deleteUnclickedReceipts } from './auction/receipt-store.ts'
 import { stepRoasMultipliers } from './demand/roas-store.ts'
 import { learnTraffic } from './demand/traffic-store.ts'
 import { retireViews } from './events/view-totals.ts'
@@ -25,6 +20,7 @@ import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
 import { deleteInBatches } from './platform/delete-in-batches.ts'
 import { sql } from './platform/sql.ts'
+import { runHeavyJob } from './run-heavy-job.ts'
 import type { Schedule } from './schedule.ts'
 
 const DAY_MS = 86_400_000
@@ -41,11 +37,15 @@ export const SCHEDULES: readonly Schedule[] = [
     cron: '20 * * * *',
     work: ({ hashKeys, now }) => hashKeys.forget(now()),
   },
-  { task: 'guard_exploration', cron: '30 0 * * *', work: guardExploration },
+  {
+    task: 'guard_exploration',
+    cron: '30 0 * * *',
+    work: (node) => runHeavyJob(node, 'guardExploration'),
+  },
   {
     task: 'learn_model',
     cron: '30 2 * * *',
-    work: ({ database, now }) => fitNightly(database, now()),
+    work: (node) => runHeavyJob(node, 'learnModel'),
   },
   {
     task: 'learn_traffic',
@@ -83,20 +83,6 @@ export async function startSchedules(node: Node): Promise<{ close(): Promise<voi
     }),
   })
   return { close: () => runner.stop() }
-}
-
-/** What exploring cost each publisher yesterday sets how much it explores today (economics 1.4). */
-async function guardExploration({ database, now }: Node): Promise<void> {
-  const day = new Date(now() - DAY_MS).toISOString().slice(0, 10)
-  for (const { pub_id: pubId, epsilon_ppm } of await listPublishers(database, { uid: null })) {
-    const cost = new ExploringDay()
-    for await (const receipts of receiptsOfPublisher(database, { pubId, day })) {
-      for (const { packed } of receipts) cost.add(unpackReceipt(packed))
-      await turn()
-    }
-    const next = nextEpsilonPpm(epsilon_ppm, cost)
-    if (next !== epsilon_ppm) await setExploration(database, { pubId, epsilonPpm: next })
-  }
 }
 
 /** Receipts of clicked results are kept for ever, all others for RECEIPT_HOURS. */

@@ -1,0 +1,24 @@
+/** One heavy job on a thread of its own, with connections of its own (run-heavy-job.ts). */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { SealingKey } from './config.ts'
+import { HEAVY_JOBS, type HeavyJob } from './heavy-jobs.ts'
+import { type Connection, openDatabase } from './platform/postgres.ts'
+
+/** What the thread is given. */
+export interface HeavyJobOrder {
+  readonly job: HeavyJob
+  readonly connection: Connection
+  readonly nowMs: number
+  readonly keys: readonly SealingKey[]
+}
+
+const { job, connection, nowMs, keys } = workerData as HeavyJobOrder
+// Nobody waits for a night's work: its statements may take as long as they need.
+const db = openDatabase({ connection, applicationName: 'souk: heavy job', statementTimeoutMs: 0 })
+try {
+  // Buffers arrive as plain bytes.
+  const own = keys.map(({ id, key }) => ({ id, key: Buffer.from(key) }))
+  parentPort?.postMessage(await HEAVY_JOBS[job]({ db, nowMs, keys: own }))
+} finally {
+  await db.close()
+}

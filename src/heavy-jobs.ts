@@ -1,0 +1,54 @@
+/**
+ * Jobs that compute or ask for long: each runs on a thread of its own (run-heavy-job.ts), because
+ * on the one that answers readers they would all wait. A fit of 100,000 pairs takes seconds.
+ *
+ * They get the database and the time, and give back plain data for the schedule to tell.
+ */
+import { listPublishers, setExploration } from './accounts/publisher-store.ts'
+import { unpackReceipt } from './auction/receipt.ts'
+import { receiptsOfPublisher } from './auction/receipt-store.ts'
+import { ExploringDay, nextEpsilonPpm } from './auction/regret.ts'
+import type { SealingKey } from './config.ts'
+import { fitNightly } from './demand/learn-store.ts'
+import { type Reconciliation, reconcile } from './ledger/reconcile.ts'
+import type { Database, Db } from './platform/postgres.ts'
+import { utcDay } from './platform/timestamp.ts'
+import { type DeliveredReports, deliverReports } from './reports/deliver-reports.ts'
+
+/** What a job is given; everything but the database goes to its thread as a message. */
+export interface HeavyWork {
+  readonly db: Database
+  readonly nowMs: number
+  readonly keys: readonly SealingKey[]
+}
+
+const DAY_MS = 86_400_000
+/** Every night looks at the last week again: what was late is in the log by then. */
+const RECONCILE_DAYS = 8
+
+export const HEAVY_JOBS = {
+  async learnModel({ db, nowMs }: HeavyWork): Promise<void> {
+    await fitNightly(db, nowMs)
+  },
+  guardExploration: ({ db, nowMs }: HeavyWork): Promise<void> => guardExploration(db, nowMs),
+  reconcile({ db, nowMs, keys }: HeavyWork): Promise<Reconciliation> {
+    const from = utcDay(new Date(nowMs - (RECONCILE_DAYS - 1) * DAY_MS))
+    return reconcile(db, { from, to: utcDay(new Date(nowMs)), keys })
+  },
+  deliverReports: ({ db, nowMs }: HeavyWork): Promise<DeliveredReports[]> =>
+    deliverReports(db, new Date(nowMs)),
+}
+export type HeavyJob = keyof typeof HEAVY_JOBS
+
+/** What exploring cost each publisher yesterday sets how much it explores today (economics 1.4). */
+async function guardExploration(db: Db, nowMs: number): Promise<void> {
+  const day = utcDay(new Date(nowMs - DAY_MS))
+  for (const { pub_id: pubId, epsilon_ppm } of await listPublishers(db, { uid: null })) {
+    const cost = new ExploringDay()
+    for await (const receipts of receiptsOfPublisher(db, { pubId, day })) {
+      for (const { packed } of receipts) cost.add(unpackReceipt(packed))
+    }
+    const next = nextEpsilonPpm(epsilon_ppm, cost)
+    if (next !== epsilon_ppm) await setExploration(db, { pubId, epsilonPpm: next })
+  }
+}

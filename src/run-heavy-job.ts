@@ -1,0 +1,27 @@
+/** Runs a heavy job on a thread of its own, and hears what it gives back. */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { HeavyJobOrder } from './heavy-job-thread.ts'
+import type { HEAVY_JOBS, HeavyJob } from './heavy-jobs.ts'
+import type { Node } from './node.ts'
+
+const THREAD = new URL('./heavy-job-thread.ts', import.meta.url)
+
+/** Resolves with the job's result; rejects with what broke it. */
+export async function runHeavyJob<Job extends HeavyJob>(
+  { database, now, sealingKeys }: Pick<Node, 'database' | 'now' | 'sealingKeys'>,
+  job: Job,
+): Promise<Awaited<ReturnType<(typeof HEAVY_JOBS)[Job]>>> {
+  const { connection } = database
+  const workerData: HeavyJobOrder = { job, connection, nowMs: now(), keys: sealingKeys }
+  // Without the flags of this process: a test runner's mean nothing to the thread.
+  const thread = new Worker(THREAD, { workerData, execArgv: [] })
+  thread.unref() // A stop does not wait for a night's work: the next start does it again.
+  const ended = once(thread, 'exit') // Rejects with what broke the thread, should anything.
+  let result: unknown
+  thread.on('message', (message) => {
+    result = message
+  })
+  await ended
+  return result as Awaited<ReturnType<(typeof HEAVY_JOBS)[Job]>>
+}
