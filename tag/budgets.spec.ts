@@ -59,27 +59,37 @@ interface TraceEvent {
   readonly ph: string
   readonly pid: number
   readonly tid: number
-  /** Processor time of the thread, in microseconds. */
+  /** Begin, duration and processor time, in microseconds. */
+  readonly ts: number
+  readonly dur?: number
   readonly tdur?: number
-  readonly args: { readonly name?: string }
+  readonly args: { readonly name?: string; readonly data?: { readonly url?: string } }
 }
 
-/** Processor time of the page's longest task while `work` goes on, in milliseconds. */
+/**
+ * The page's longest task while `work` goes on, in milliseconds; the test's own scripts do not
+ * count. Processor time, because other tests run beside this one; but never more than the clock
+ * on the wall says, because the kernel may count it in steps of 10 ms.
+ */
 async function longestTaskMs(page: Page, work: () => Promise<unknown>): Promise<number> {
   const browser = page.context().browser()
   assert.ok(browser)
-  await browser.startTracing(page, { categories: ['toplevel'] })
+  await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline'] })
   await work()
   const trace = JSON.parse(String(await browser.stopTracing())) as { traceEvents: TraceEvent[] }
   const events = trace.traceEvents
   const threadOf = ({ pid, tid }: TraceEvent) => `${pid}:${tid}`
   const isMain = (event: TraceEvent) => event.args.name === 'CrRendererMain'
   const main = new Set(events.filter(isMain).map(threadOf))
-  const tasks = events.filter(
-    (event) => event.ph === 'X' && /RunTask$/.test(event.name) && main.has(threadOf(event)),
-  )
-  assert.ok(tasks.length > LINKS, 'the trace has the page’s tasks')
-  return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000
+  const onMain = events.filter((event) => event.ph === 'X' && main.has(threadOf(event)))
+  const tasks = onMain.filter(({ name }) => /RunTask$/.test(name))
+  const scripts = onMain.filter(({ name }) => name === 'EvaluateScript' || name === 'FunctionCall')
+  const foreign = scripts.filter(({ args }) => !args.data?.url?.includes('/tag/'))
+  const isForeign = (task: TraceEvent) =>
+    foreign.some(({ ts }) => ts >= task.ts && ts <= task.ts + (task.dur ?? 0))
+  const own = tasks.filter((task) => !isForeign(task))
+  assert.ok(own.length > LINKS && scripts.length > foreign.length, 'the trace has the tag’s tasks')
+  return Math.max(...own.map(({ tdur = 0, dur = 0 }) => Math.min(tdur, dur))) / 1000
 }
 
 test(`${LINKS} links make no task over ${LONG_TASK_MS} ms on a phone ${CPU_SLOWDOWN} times slower`, async (t) => {

@@ -28,10 +28,17 @@ export interface StandInOptions {
   readonly answers?: Partial<Record<Call, Answer>>
 }
 
+export interface SeenCall {
+  readonly call: Call
+  readonly url: string
+  readonly body: string
+  readonly atMs: number // when it arrived, by this process' clock
+}
+
 export interface StandIn {
   readonly origin: string
   readonly articleUrl: string
-  readonly calls: { readonly call: Call; readonly url: string; readonly body: string }[]
+  readonly calls: SeenCall[]
   /** The largest number of calls that were open at one time. */
   openAtOnceMax: number
 }
@@ -60,7 +67,7 @@ export async function startStandIn(
     for await (const chunk of request) body += chunk
     const call = callOf(url)
     if (call === null) return serveFile(url, response)
-    standIn.calls.push({ call, url, body })
+    standIn.calls.push({ call, url, body, atMs: performance.now() })
     open++
     standIn.openAtOnceMax = Math.max(standIn.openAtOnceMax, open)
     response.on('close', () => open--)
