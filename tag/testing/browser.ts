@@ -56,7 +56,9 @@ export interface WatchedPage {
 
 /** The tag gathers changes of the page for 200 ms and views for a second. */
 const QUIET_MS = 700
-const PATIENCE_MS = 20_000
+/** By the page's own clock. */
+const SETTLE_MS = 100
+const PATIENCE_MS = 30_000
 
 /** A page in a fresh profile; closed at the end of the test. */
 export async function openPage(
@@ -88,10 +90,16 @@ export async function openPage(
     requests,
     async quiet() {
       const deadline = Date.now() + PATIENCE_MS
+      let asked = -1
       lastMs = Date.now()
-      while (open.size > 0 || Date.now() - lastMs < QUIET_MS) {
-        if (Date.now() > deadline) throw new Error(`still open: ${[...open].map((r) => r.url())}`)
-        await sleep(50)
+      while (asked !== requests.length) {
+        while (open.size > 0 || Date.now() - lastMs < QUIET_MS) {
+          if (Date.now() > deadline) throw new Error(`still open: ${[...open].map((r) => r.url())}`)
+          await sleep(50)
+        }
+        asked = requests.length
+        // On a busy machine the page itself may not have come to its answers yet: it says when.
+        await page.evaluate((ms) => new Promise((done) => setTimeout(done, ms)), SETTLE_MS)
       }
     },
   }
