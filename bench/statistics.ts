@@ -2,7 +2,7 @@
  * 90 days of statistics for a publisher with ten million events, over HTTP: how long one of ten
  * callers waits that ask again and again. Goal: 95 of 100 within 300 ms.
  *
- *   node bench/statistics.ts [--requests 200] [--url http://127.0.0.1:8080 …]
+ *   node bench/statistics.ts [--requests 200]
  *
  * Synthetic traffic: the kit's generator gives articles, links and their shares; the daily rows
  * are those that ten million such events fold to, written straight into the tables, because the
