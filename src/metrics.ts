@@ -63,7 +63,7 @@ function answerTimer(registers: Registry[]): (answer: Answer) => void {
   const timers = new Map<string, Histogram.Internal<'route' | 'status'>[]>()
   return ({ route, status, seconds }) => {
     const ofRoute = timers.get(route) ?? []
-    if (ofRoute.length === 0) timers.set(route, ofRoute)
+    timers.set(route, ofRoute)
     const digit = Math.trunc(status / 100)
     ofRoute[digit] ??= histogram.labels(route, `${digit}xx`)
     ofRoute[digit].observe(seconds)

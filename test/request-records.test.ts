@@ -10,9 +10,11 @@ test('every answer is timed by route and status class, those of the hot path too
   await fetch(`${api.url}/api/v1/auction/?a=17`) // no such link
   await fetch(`${api.url}/api/v1/tokeninfo/`) // no key
   await fetch(`${api.url}/no/such/path`)
+  await fetch(`${api.url}/api/v1/auction/`, { method: 'OPTIONS' }) // a browser's preflight
   const now = await answers()
   const added = (labels: string) => (now.get(labels) ?? 0) - (before.get(labels) ?? 0)
   assert.equal(added('route="/api/v1/auction",status="4xx"'), 1)
+  assert.equal(added('route="/api/v1/auction",status="2xx"'), 1)
   assert.equal(added('route="/api/v1/tokeninfo/",status="4xx"'), 1)
   assert.equal(added('route="none",status="4xx"'), 1)
 })

@@ -6,7 +6,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { type Cidr, clientAddress } from './client-address.ts'
-import { type CorsMode, corsHeaders, preflightHeaders } from './cors.ts'
+import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { failure } from './envelope.ts'
 import { ApiError, badRequest } from './errors.ts'
 import { requestId } from './request-id.ts'
@@ -43,7 +43,7 @@ export interface HotServerOptions {
   readonly trustedProxies: readonly Cidr[]
   /** What the caller is told of a failure; unexpected ones are logged on the way. */
   readonly toApiError: (error: unknown, requestId: string) => ApiError
-  readonly onAnswer?: ((answer: Answer) => void) | undefined
+  readonly onAnswer: (answer: Answer) => void
 }
 
 /** One answered request, as metrics and logs see it. */
@@ -68,21 +68,21 @@ export function hotServer(options: HotServerOptions) {
     const id = requestId(req.headers['x-request-id'])
     const isHead = req.method === 'HEAD'
     const cors = { mode: route.cors, origin: req.headers.origin, allowedOrigins: [] }
+    const answered = (status: number): void => {
+      const seconds = (performance.now() - startedMs) / 1_000
+      options.onAnswer({ requestId: id, route: route.name, status, seconds })
+    }
     if (req.method === 'OPTIONS') {
-      const methods = allowedMethods(route)
-      const headers = { allow: methods.join(', '), ...preflightHeaders({ ...cors, methods }) }
-      send(res, { status: 204, headers, body: null }, { id, isHead: false })
+      send(res, preflightReply(route, cors), { id, isHead: false })
+      answered(204)
       return true
     }
     const reply = (answer: HotReply): void => {
       if (route.cors !== 'none') Object.assign(answer.headers, corsHeaders(cors))
       send(res, answer, { id, isHead })
-      const seconds = (performance.now() - startedMs) / 1_000
-      options.onAnswer?.({ requestId: id, route: route.name, status: answer.status, seconds })
+      answered(answer.status)
     }
-    const fail = (error: unknown): void => {
-      reply(errorReply(options.toApiError(error, id)))
-    }
+    const fail = (error: unknown): void => reply(errorReply(options.toApiError(error, id)))
     const run = (body: Buffer | null): void => {
       try {
         const answer = route.handle({
@@ -106,9 +106,8 @@ export function hotServer(options: HotServerOptions) {
     }
 
     if (req.method !== route.method && !(isHead && route.method === 'GET')) {
-      fail(
-        new ApiError('methodNotAllowed', { headers: { allow: allowedMethods(route).join(', ') } }),
-      )
+      const allow = allowedMethods(route).join(', ')
+      fail(new ApiError('methodNotAllowed', { headers: { allow } }))
       req.resume()
     } else if (route.method === 'POST') readBody(req, run, fail)
     else run(null)
@@ -167,6 +166,12 @@ function errorReply(known: ApiError): HotReply {
     headers: { 'content-type': 'application/json; charset=utf-8', ...known.headers },
     body: JSON.stringify(failure(known)),
   }
+}
+
+function preflightReply(route: HotRoute, cors: CorsOptions): HotReply {
+  const methods = allowedMethods(route)
+  const headers = { allow: methods.join(', '), ...preflightHeaders({ ...cors, methods }) }
+  return { status: 204, headers, body: null }
 }
 
 function allowedMethods(route: HotRoute): string[] {
