@@ -320,13 +320,20 @@ test('a budget of two clicks, too small to share with another node, pays two cli
   await until(() => api.app.node.book.fundedShare(id) === 1)
   assert.equal(api.app.node.book.unspentMicros(id, api.app.node.now()), 0, 'its node holds nothing')
   const auctionId = await market.link(page, { isExclusive: true })
-  for (let click = 0; click < 2; click++) {
+  const paid: unknown[] = []
+  // A reader waits 15 ms for a budget held elsewhere: a machine that is busy just then leaves a
+  // click unfunded, and the budget whole for the next one.
+  for (let click = 0; click < 20 && paid.length < 2; click++) {
     const { auction_result } = await runAuction(api, auctionId)
     await think()
     assert.match((await follow(api, auction_result.redirect_url)).location, /\?cid=/)
     const { reason, paid_micros } = (await lastClick()) ?? {}
-    assert.deepEqual([reason, paid_micros], [REASON.ok, '600000'])
+    if (reason !== REASON.unfunded) paid.push([reason, paid_micros])
   }
+  assert.deepEqual(paid, [
+    [REASON.ok, '600000'],
+    [REASON.ok, '600000'],
+  ])
   const { auction_result } = await runAuction(api, auctionId)
   assert.equal(new URL(auction_result.redirect_url).searchParams.get('url'), page)
   assert.equal((await follow(api, auction_result.redirect_url)).location, page, 'nobody pays')
