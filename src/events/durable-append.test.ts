@@ -214,7 +214,7 @@ test('with the log away and the spool full, events are refused as unavailable', 
 
 test('an event the log will never take is refused, or set aside when it was spooled', async (t) => {
   const world = await makeWorld(scopeOf(t))
-  const bad = () => makeEvents(1, { pubId: 2 ** 40 })
+  const bad = () => makeEvents(1, { auctionId: { a: 1 } as unknown as string })
   await assert.rejects(world.durable.append(bad(), { patienceMs: PATIENCE_MS }), EventRefused)
 
   world.proxy.setMode('refuse')

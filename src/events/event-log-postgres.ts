@@ -124,7 +124,7 @@ function makeWriter(connection: Connection): { write: Writer<LogEvent>; end(): P
 
   return {
     async write(events) {
-      const values = insertParameters(events)
+      const values = written(events)
       try {
         const ready = await connected()
         await ready.query({ name: 'append_events', text: INSERT_EVENTS, values })
@@ -139,5 +139,14 @@ function makeWriter(connection: Connection): { write: Writer<LogEvent>; end(): P
     async end() {
       await client?.end()
     },
+  }
+}
+
+/** Refuses what is no value of its field: one such event must not keep all others away. */
+function written(events: readonly LogEvent[]): (string | null)[] {
+  try {
+    return insertParameters(events)
+  } catch (error) {
+    throw new EventRefused('an event holds what its fields cannot', { cause: error })
   }
 }

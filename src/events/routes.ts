@@ -70,7 +70,7 @@ async function record(
   request: HotRequest,
   type: EventType,
 ): Promise<HotReply> {
-  const { body, sourceUrl } = readBatch(request, type)
+  const { body, sourceUrl, auctionIds } = readBatch(request, type)
   const pubId = body.organization_id
   deps.limit(request, pubId)
   const publisher = await deps.findPublisher(pubId)
@@ -96,10 +96,9 @@ async function record(
     urlKey: urlKey(body.user.source_url),
     referrer: originAndPath(body.user.previous_url ?? ''),
   }
-  const owners = await linkOwners(deps, body)
-  const events = body.events.map((event) => {
-    if (!('auction_id' in event)) return newEvent({ ...shared, id: deps.nextId() })
-    const auctionId = event.auction_id
+  const owners = await linkOwners(deps, auctionIds)
+  const events = auctionIds.map((auctionId) => {
+    if (auctionId === null) return newEvent({ ...shared, id: deps.nextId() })
     const reason = shared.reason || linkReason(owners.get(auctionId), pubId)
     return newEvent({ ...shared, id: deps.nextId(), auctionId, reason })
   })
@@ -107,28 +106,35 @@ async function record(
   return { status: 201, headers: {}, body: null }
 }
 
-function readBatch(
-  request: HotRequest,
-  type: EventType,
-): { body: PageImpressions | LinkImpressions; sourceUrl: URL } {
+interface Batch {
+  readonly body: PageImpressions
+  readonly sourceUrl: URL
+  readonly auctionIds: readonly (string | null)[] // one an event; null: it is of the page
+}
+
+function readBatch(request: HotRequest, type: EventType): Batch {
+  const isOfPage = type === EVENT_TYPE.pageImpression
   const body = readJson(request)
-  const faults = (type === EVENT_TYPE.pageImpression ? checkPage : checkLink)(body)
+  const faults = (isOfPage ? checkPage : checkLink)(body)
   if (faults.length > 0) throw badRequest(faults)
   const batch = body as PageImpressions | LinkImpressions
   const sourceUrl = parseWebUrl(batch.user.source_url)
   if (sourceUrl === null) {
     throw badRequest([{ field: 'user.source_url', rule: 'must be an absolute http(s) URL' }])
   }
-  return { body: batch, sourceUrl }
+  // By the type and not by what an event holds: a page impression may carry anything, unchecked.
+  const auctionIds = isOfPage
+    ? batch.events.map(() => null)
+    : (batch as LinkImpressions).events.map((event) => event.auction_id)
+  return { body: batch, sourceUrl, auctionIds }
 }
 
 async function linkOwners(
   deps: EventRoutesDeps,
-  { events }: PageImpressions | LinkImpressions,
+  auctionIds: readonly (string | null)[],
 ): Promise<ReadonlyMap<string, number | null | undefined>> {
-  const ids = events.flatMap((event) => ('auction_id' in event ? event.auction_id : []))
-  if (ids.length === 0) return new Map()
-  return deps.ownersOf([...new Set(ids)])
+  const ids = new Set(auctionIds.filter((id) => id !== null))
+  return ids.size === 0 ? new Map() : deps.ownersOf([...ids])
 }
 
 function linkReason(owner: number | null | undefined, pubId: number): number {

@@ -46,6 +46,16 @@ test('a page impression is answered 201 with an empty body, and counts once per 
   assert.equal(await impressionsOf('kettles'), 2)
 })
 
+test('a page impression may carry anything beside, even a broken auction_id', async () => {
+  await market.link(KETTLE, { article: 'extras' })
+  const odd = [{ a: 1 }, [], true, 'x', '', '9'.repeat(30), 5, null, '1']
+  for (const auction_id of odd) {
+    const body = batch([{ auction_id }], { source_url: 'https://daily.example/extras' })
+    assert.equal((await send(PAGE, body)).status, 201, JSON.stringify(auction_id))
+  }
+  assert.equal(await impressionsOf('extras'), odd.length)
+})
+
 test('impressions before the article exists count once it is created that day', async () => {
   await send(PAGE, batch([{}], { source_url: 'https://www.daily.example/later/?fbclid=1#top' }))
   assert.equal(await impressionsOf('later'), 0)
