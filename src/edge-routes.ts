@@ -44,6 +44,7 @@ export function edgeRoutes(
     findLink,
     peekLink: (auctionId: string) => edge.peekLink(auctionId),
     holdForPage: edge.holdForPage.bind(edge),
+    consentFor: edge.consentFor.bind(edge),
     findMerchant: (merchId: number) => edge.market.merchants.get(merchId),
     seal: sealer.seal.bind(sealer),
     openSeal: sealer.open.bind(sealer),

@@ -45,6 +45,8 @@ export interface AuctionDeps {
     request: HotRequest,
     page: { nowMs: number; consent: string | undefined },
   ) => HeldAuction
+  /** The consent that holds, of what the page said, the browser's signals and the default. */
+  readonly consentFor: (request: HotRequest, pubId: number, said: string | undefined) => number
   readonly findMerchant: (merchId: number) => Merchant | undefined
   readonly seal: (result: SealedResult, binding: SealBinding) => string
   readonly openSeal: (token: string, binding: SealBinding) => SealedResult | null
@@ -80,13 +82,15 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
       const isSession = UUID.test(sent)
       // Lower case in one place: the seal, the log and a repeat all mean one session.
       const uuid = isSession ? sent.toLowerCase() : randomUUID()
-      const consent = query.get('consent') ?? undefined
-      const repeat = isSession ? `${uuid} ${auctionId} ${privacyOf(request, consent)}` : null
-      const before = repeat === null ? undefined : repeats.get(repeat)
-      if (before !== undefined) return json(before)
+      const said = query.get('consent') ?? undefined
       const answer = (link: LinkData | null): HotReply => {
         if (link === null) throw new ApiError('notFound', { message: `a: no link ${auctionId}` })
-        const body = auctionBody(deps, products, { request, link, uuid, consent })
+        // With the consent that holds: a signal switched on between two loads takes effect at once.
+        const consent = deps.consentFor(request, link.link.pub_id, said)
+        const repeat = isSession ? `${uuid} ${auctionId} ${consent}` : null
+        const before = repeat === null ? undefined : repeats.get(repeat)
+        if (before !== undefined) return json(before)
+        const body = auctionBody(deps, products, { request, link, uuid, consent: said })
         if (repeat !== null && !request.isHead) repeats.set(repeat, body)
         return json(body)
       }
@@ -96,11 +100,6 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
         : answer(held)
     },
   }
-}
-
-/** What decides about privacy besides the page: a signal switched on takes effect at once. */
-function privacyOf({ headers }: HotRequest, consent: string | undefined): string {
-  return `${consent ?? ''}${headers['sec-gpc'] ?? ''}${headers.dnt ?? ''}`
 }
 
 interface PageAuction {

@@ -103,6 +103,21 @@ test('a repeat within five minutes gets the same answer, another session another
   assert.notEqual(later.auction_result.id, first.auction_result.id)
 })
 
+test('one consent worded in several ways is one auction, another consent another', async () => {
+  const auctionId = await market.link()
+  const uuid = crypto.randomUUID()
+  const idOf = async (query: string, headers: Record<string, string> = {}) =>
+    (await runAuction(api, auctionId, { uuid, query, headers })).auction_result.id
+  const first = await idOf('')
+  for (const query of ['&consent=', '&consent=unknown', '&consent=full&consent_source=tcf']) {
+    assert.equal(await idOf(query), first, query)
+  }
+  assert.equal(await idOf('', { dnt: '0' }), first)
+  const refused = await idOf('&consent=contextual')
+  assert.notEqual(refused, first)
+  assert.equal(await idOf('&consent=full', { 'sec-gpc': '1' }), refused)
+})
+
 test('a missing or malformed uuid gets one of ours', async () => {
   const auctionId = await market.link()
   for (const uuid of ['', '&uuid=', '&uuid=nonsense', `&uuid=${'x'.repeat(10_000)}`]) {
