@@ -190,6 +190,7 @@ create table click (
   session_key bytea,
   reversed_at timestamp with time zone,
   reverse_reason text,
+  offer_generation integer,
   constraint click_pkey PRIMARY KEY (event_id)
 );
 CREATE INDEX click_click_id ON click USING hash (click_id);
@@ -198,6 +199,17 @@ CREATE INDEX click_of_result ON click USING hash (result_number);
 CREATE INDEX click_publisher_day ON click USING btree (pub_id, day);
 CREATE UNIQUE INDEX click_result ON click USING btree (result_number) WHERE is_reserved;
 CREATE INDEX click_visitor ON click USING hash (visitor_key) WHERE ((visitor_key IS NOT NULL) AND (reason = 0));
+
+create table clicked_offer (
+  offer_id bigint not null,
+  from_generation integer not null,
+  product_id bigint not null,
+  category_id integer,
+  brand text,
+  title text not null,
+  price_micros bigint not null,
+  constraint clicked_offer_pkey PRIMARY KEY (offer_id, from_generation)
+);
 
 create table dashboard_session (
   token_hash bytea not null,

@@ -20,6 +20,7 @@ import {
   productPrice,
   userAgent,
 } from './click-cells.ts'
+import { joinClickedOffer } from './clicked-offer-store.ts'
 import { type ReportPage, type ReportRequest, readPlace, reportTime } from './report.ts'
 
 interface ClickRow extends ClickFacts {
@@ -87,10 +88,7 @@ function listPart(
     left join smart_link link using (auction_id)
     left join article on article.article_id = link.article_id
     left join merchant using (merch_id)
-    left join lateral (
-      select * from offer where offer.offer_id = chosen.offer_id
-      order by from_generation desc limit 1
-    ) as offer on true
+    ${joinClickedOffer(sql`chosen`)}
     order by day, event_id`)
 }
 
@@ -98,7 +96,8 @@ function listPart(
 function clickRows({ pubId, dayFrom, dayTo }: ReportRequest): Sql {
   return sql`
     select click.event_id, click.day, click.at, click.pub_id, click.merch_id, click.auction_id,
-      click.offer_id, click.click_id, click.visitor_key, click.session_key, click.model,
+      click.offer_id, click.offer_generation, click.click_id, click.visitor_key,
+      click.session_key, click.model,
       click.publisher_micros, click.paid_micros, click.reason, click.reversed_at,
       click.result_number, event.url, event.referrer, event.device, event.ua_family,
       event.country, event.u1, event.utm_source
@@ -109,7 +108,8 @@ function clickRows({ pubId, dayFrom, dayTo }: ReportRequest): Sql {
 function impressionRows({ pubId, dayFrom, dayTo }: ReportRequest): Sql {
   return sql`
     select id as event_id, day, at, pub_id, 0 as merch_id, auction_id, offer_id,
-      null::bytea as click_id, visitor_key, session_key, null::smallint as model,
+      null::integer as offer_generation, null::bytea as click_id, visitor_key, session_key,
+      null::smallint as model,
       0::bigint as publisher_micros, 0::bigint as paid_micros, reason,
       null::timestamptz as reversed_at, result_number, url, referrer, device, ua_family, country,
       u1, utm_source

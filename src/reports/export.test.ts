@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
+import { importOffers } from '../../test/catalogue.ts'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { kitPath } from '../../test/kit.ts'
@@ -12,6 +13,7 @@ import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-even
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
+import { sql } from '../platform/sql.ts'
 import { exportReport } from './export.ts'
 import { openReports } from './read-report.ts'
 import { REPORT_COLUMNS, type ReportName } from './report.ts'
@@ -140,6 +142,43 @@ test('clicks: paid and unpaid ones with their reason, impressions, cents beside 
     [a?.user_agent, a?.device_type, a?.country_code, a?.link_id, a?.link_source],
     ['mobile Firefox', 'mobile', 'GB', s.article.auctionId, 'api'],
   )
+})
+
+test('a click keeps its product’s name and price, whatever the feed says later', async (t) => {
+  const s = await start(t)
+  const { merch_id: merchId } = s.merchant
+  const load = (price: string, title: string) =>
+    importOffers(s.db, merchId, [
+      { id: 'mug', link: 'https://gazette-shop.example/p/1', price, title, brand: 'Potter' },
+      { id: 'cup', link: 'https://gazette-shop.example/p/2' },
+    ])
+  await load('20.00 USD', 'Mug')
+  const offer = await s.db.row<{ offer_id: string }>(
+    sql`select offer_id from current_offer where sku = 'mug'`,
+  )
+  const offerId = offer?.offer_id ?? null
+  await s.tell(s.click('a', { offerId }))
+  await s.tell(s.events.order('bought', START_MS + 1, { click: 'a', merchId }))
+  const clicks = await s.write('clicks', '2026-03-02')
+  const orders = await s.write('orders', '2026-03-02')
+  const facts = (row: Row | undefined) => [
+    row?.click_product_name,
+    row?.click_product_price,
+    row?.click_product_brand,
+    row?.click_is_brand_page,
+  ]
+  assert.deepEqual(facts(clicks.rows[0]), ['Mug', '20.00', 'Potter', 'false'])
+  assert.deepEqual(facts(orders.rows[0]), ['Mug', '20.00', 'Potter', 'false'])
+
+  await load('25.00 USD', 'Large mug')
+  assert.equal((await s.write('clicks', '2026-03-02')).text, clicks.text)
+  assert.equal((await s.write('orders', '2026-03-02')).text, orders.text)
+
+  await s.tell(s.click('b', { offerId }))
+  await importOffers(s.db, merchId, [{ id: 'cup', link: 'https://gazette-shop.example/p/2' }])
+  const { rows } = await s.write('clicks', '2026-03-02')
+  assert.deepEqual(facts(rows[0]), ['Mug', '20.00', 'Potter', 'false'], 'after the offer is gone')
+  assert.deepEqual(facts(rows[1]), ['Large mug', '25.00', 'Potter', 'false'])
 })
 
 test('orders and returns: the rows of the documents’ example (needs the data kit)', async (t) => {

@@ -15,6 +15,7 @@ import {
   productPrice,
   userAgent,
 } from './click-cells.ts'
+import { joinClickedOffer } from './clicked-offer-store.ts'
 import { type ReportPage, type ReportRequest, readPlace, reportTime } from './report.ts'
 
 interface OrderRow extends ClickFacts {
@@ -75,10 +76,7 @@ export async function listOrderRows(
     left join smart_link link on link.auction_id = click.auction_id
     left join article on article.article_id = click.article_id
     left join merchant on merchant.merch_id = chosen.merch_id
-    left join lateral (
-      select * from offer where offer.offer_id = click.offer_id
-      order by from_generation desc limit 1
-    ) as offer on true
+    ${joinClickedOffer(sql`click`)}
     order by order_day, order_event_id, line`)
   const last = rows.at(-1)
   const isLast = last === undefined || rows.length < limitRows

@@ -115,13 +115,23 @@ async function findArticles(
 
 type ArticleOf = (click: JudgedClick) => number
 
+const CLICK_COLUMNS = sql`event_id, click_id, result_number, day, at, pub_id, article_id,
+  auction_id, merch_id, campaign_id, offer_id, model, price_micros, share_ppm, paid_micros,
+  publisher_micros, reason, is_reserved, visitor_key, session_key`
+
+/** With each click its offer's version, in one statement: an import may replace it any time. */
 async function insertClicks(tx: Db, clicks: readonly JudgedClick[], articleOf: ArticleOf) {
   const column = <T>(read: (click: JudgedClick) => T): T[] => clicks.map(read)
   await tx.run(sql`
-    insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
-      merch_id, campaign_id, offer_id, model, price_micros, share_ppm, paid_micros,
-      publisher_micros, reason, is_reserved, visitor_key, session_key)
-    select * from unnest(
+    with said as (
+      select offer_id, from_generation, product_id, category_id, brand, title, price_micros
+      from current_offer
+      where offer_id = any(${clicks.flatMap(({ event }) => event.offerId ?? [])}::bigint[])
+    ), kept as (
+      insert into clicked_offer select * from said on conflict do nothing
+    )
+    insert into click (${CLICK_COLUMNS}, offer_generation)
+    select told.*, said.from_generation from unnest(
       ${column(({ event }) => event.id)}::bigint[],
       ${column(({ event }) => event.clickId)}::bytea[],
       ${column(({ event }) => event.resultNumber)}::bytea[],
@@ -141,7 +151,9 @@ async function insertClicks(tx: Db, clicks: readonly JudgedClick[], articleOf: A
       ${column((click) => click.reason)}::smallint[],
       ${column((click) => click.isReserved)}::boolean[],
       ${column(({ event }) => event.visitorKey)}::bytea[],
-      ${column(({ event }) => event.sessionKey)}::bytea[])`)
+      ${column(({ event }) => event.sessionKey)}::bytea[]
+    ) as told (${CLICK_COLUMNS})
+    left join said using (offer_id)`)
 }
 
 function figureChange({ event, reason, publisherMicros }: JudgedClick, articleId: number) {
