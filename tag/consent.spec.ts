@@ -11,6 +11,12 @@ const CONTEXTUAL = 2
 for (const [title, fixture, hash, expected] of [
   ['refused in TCF', 'consent-tcf.html', '', { consent: CONTEXTUAL, source: 'tcf' }],
   ['agreed in TCF', 'consent-tcf.html', '#agreed', { consent: FULL, source: 'tcf' }],
+  [
+    'meets a TCF tool that throws',
+    'consent-tcf.html',
+    '#broken',
+    { consent: CONTEXTUAL, source: 'tcf' },
+  ],
   ['opted out in GPP', 'consent-gpp.html', '', { consent: CONTEXTUAL, source: 'gpp' }],
   ['did not opt out in GPP', 'consent-gpp.html', '#agreed', { consent: FULL, source: 'gpp' }],
 ] as const) {
@@ -25,6 +31,14 @@ for (const [title, fixture, hash, expected] of [
     const href = (await page.locator('a').getAttribute('href')) ?? ''
     const uid = new URL(href).searchParams.get('uid_service')
     assert.equal(uid === '0', expected.consent === CONTEXTUAL)
+  })
+}
+
+for (const fixture of ['consent-tcf.html', 'consent-gpp.html']) {
+  test(`a reader whom no law asked has not agreed: the publisher's default holds (${fixture})`, async (t) => {
+    const { auctions } = await visit(t, `${fixture}#not-asked`)
+    const [auction] = auctions
+    assert.deepEqual([auction?.get('consent'), auction?.get('consent_source')], ['unknown', ''])
   })
 }
 

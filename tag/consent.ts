@@ -44,8 +44,9 @@ export const watchConsent = async (settings: PageSettings): Promise<() => Consen
       new Promise<unknown>((resolve) => {
         told.tcf = false
         __tcfapi('addEventListener', 2, (data) => {
-          // The reader's answer, or the lack of one while the banner is up.
-          told.tcf = data?.gdprApplies === false || !!data?.purpose?.consents?.[1]
+          // The reader's answer, or the lack of one while the banner is up. Where the law does not
+          // apply nobody asked: that is no permission.
+          told.tcf = data?.gdprApplies === false ? undefined : !!data?.purpose?.consents?.[1]
           resolve(0)
         })
       }),
@@ -56,14 +57,14 @@ export const watchConsent = async (settings: PageSettings): Promise<() => Consen
           if (pingData?.signalStatus !== 'ready') return
           const sections = JSON.stringify(pingData.parsedSections)
           // One text search for all states' sections, nested or flat. A string that knows no
-          // opt-out (a European one) says nothing here; TCF has its own interface.
-          told.gpp = /OptOut/.test(sections) ? !GPP_REFUSAL.test(sections) : undefined
+          // choice (a European one, or "not applicable") says nothing here.
+          told.gpp = GPP_REFUSAL.test(sections) ? false : GPP_PERMISSION.test(sections) || undefined
           resolve(0)
         })
       }),
   ]
   await Promise.race([
-    Promise.all(heard),
+    Promise.allSettled(heard), // a tool that throws has not heard the reader
     new Promise((resolve) => setTimeout(resolve, PATIENCE_MS)),
   ])
   return () => {
@@ -76,3 +77,4 @@ export const watchConsent = async (settings: PageSettings): Promise<() => Consen
 }
 
 const GPP_REFUSAL = /(Sale|Sharing)OptOut":1\b|OptOutSale":"Y|"Gpc":(true|1)/
+const GPP_PERMISSION = /(Sale|Sharing)OptOut":2|OptOutSale":"N/
