@@ -34,14 +34,16 @@ export interface RedirectDeps extends ClickDeps {
   /** The last known destination of a link whose data is out of reach. */
   readonly lastDestination: (auctionId: string) => string | null
   /** Holds the auction on this very click. */
-  readonly holdAtClick: (link: LinkData, request: HotRequest, nowMs: number) => HeldAuction
+  readonly holdAtClick: HoldAtClick
   /** The link's own destination, as a result that nobody pays for. */
-  readonly keepOriginal: (link: LinkData, request: HotRequest, nowMs: number) => HeldAuction
+  readonly keepOriginal: HoldAtClick
   /** Whether a link made without a key may forward this reader to this address by itself. */
   readonly mayForward: (request: HotRequest, target: { url: string; pubId: number }) => boolean
   /** The consent that holds for a request of a reader of this publisher. */
   readonly consentFor: (request: HotRequest, pubId: number) => number
 }
+
+type HoldAtClick = (link: LinkData, request: HotRequest, nowMs: number) => HeldAuction
 
 /** `/api/v1/redirect/`: the destination of an auctioned link. */
 export function redirectRoute(deps: RedirectDeps): HotRoute {
@@ -76,26 +78,21 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
   if (result === null) {
     const auctionId = readAuctionId(binding.auctionId)
     if (auctionId === null) return notFound()
-    return keepDestination(deps, request, { auctionId, verdict: REASON.sealBroken })
+    return followLink(deps, request, { auctionId, verdict: REASON.sealBroken })
   }
+  const { auctionId, url } = binding
+  const isHeldBack = isGuarded(deps, request, { result, url })
   if (nowMs - result.issuedAtMs > RESULT_AGE_MAX_MS) {
-    return followLink(
-      deps,
-      request,
-      { auctionId: binding.auctionId, verdict: REASON.ok },
-      binding.url,
-    )
+    const whenAway = () => (isHeldBack ? leavingPage(url) : redirectTo(url))
+    return followLink(deps, request, { auctionId, verdict: REASON.ok }, whenAway)
   }
-  if (result.isKeylessForeign) {
-    const target = { url: binding.url, pubId: result.pubId }
-    if (!deps.mayForward(request, target)) return leavingPage(binding.url)
-  }
+  if (isHeldBack) return leavingPage(url)
   return finishClick(deps, {
     request,
     nowMs,
-    auctionId: binding.auctionId,
+    auctionId,
     result,
-    url: binding.url,
+    url,
     sessionUuid: binding.uuid === '' ? null : binding.uuid.toLowerCase(),
     verdict: REASON.ok,
   })
@@ -106,74 +103,56 @@ interface LinkClick {
   readonly verdict: number
 }
 
-/** Holds the auction of a link on this very click; `fallbackUrl` when the link is out of reach. */
+/**
+ * Holds the auction of a link on this very click. `whenAway` answers when the link is out of
+ * reach; without it, the last known destination does.
+ */
 export async function followLink(
   deps: RedirectDeps,
   request: HotRequest,
-  { auctionId, verdict }: LinkClick,
-  fallbackUrl: string | null = null,
+  click: LinkClick,
+  whenAway?: () => HotReply,
 ): Promise<HotReply> {
-  const known = fallbackUrl ?? deps.lastDestination(auctionId)
+  const known = deps.lastDestination(click.auctionId)
+  const isAnswerKnown = whenAway !== undefined || known !== null
   let link: LinkData | null
   try {
-    link = await deps.findLink(auctionId, patience(deps, known))
+    link = await deps.findLink(click.auctionId, patience(deps, isAnswerKnown))
   } catch {
+    if (whenAway !== undefined) return whenAway()
     return known === null ? retryPage() : redirectTo(known)
   }
-  if (link === null) return notFound()
-  if (link.link.state === 'disabled') {
-    return keepDestination(deps, request, { auctionId, verdict: REASON.disabledLink })
-  }
-  return clickOnLink(deps, request, link, verdict)
+  return link === null ? notFound() : clickOnLink(deps, request, link, click)
 }
 
 /** A click on a link that is at hand: auction, guard, event, redirect. */
-export function clickOnLink(
+export async function clickOnLink(
   deps: RedirectDeps,
   request: HotRequest,
   link: LinkData,
-  verdict: number,
+  { auctionId, verdict: known }: LinkClick,
 ): Promise<HotReply> {
+  const isDisabled = known === REASON.ok && link.link.state === 'disabled'
+  const verdict = isDisabled ? REASON.disabledLink : known
   const nowMs = deps.now()
-  const held = deps.holdAtClick(link, request, nowMs)
-  return clickOn(deps, request, { auctionId: link.link.auction_id, nowMs, held, verdict })
-}
-
-async function clickOn(
-  deps: RedirectDeps,
-  request: HotRequest,
-  click: { auctionId: string; nowMs: number; held: HeldAuction; verdict: number },
-): Promise<HotReply> {
-  const { auctionId, nowMs, verdict } = click
-  const { result, url } = click.held
-  if (result.isKeylessForeign && !deps.mayForward(request, { url, pubId: result.pubId })) {
-    return leavingPage(url)
-  }
+  // With something against it, no auction: a broken seal must never choose where the reader goes.
+  const hold = verdict === REASON.ok ? deps.holdAtClick : deps.keepOriginal
+  const { result, url } = hold(link, request, nowMs)
+  if (isGuarded(deps, request, { result, url })) return leavingPage(url)
   return finishClick(deps, { request, nowMs, auctionId, result, url, sessionUuid: null, verdict })
 }
 
-/** Sends the reader to the link's stored destination, unpaid, and records why. */
-async function keepDestination(
+/** Whether nobody vouches for this address: the reader is told of it instead of sent there. */
+function isGuarded(
   deps: RedirectDeps,
   request: HotRequest,
-  { auctionId, verdict }: LinkClick,
-): Promise<HotReply> {
-  const known = deps.lastDestination(auctionId)
-  let link: LinkData | null
-  try {
-    link = await deps.findLink(auctionId, patience(deps, known))
-  } catch {
-    return known === null ? retryPage() : redirectTo(known)
-  }
-  if (link === null) return notFound()
-  const nowMs = deps.now()
-  // Without an auction: a broken seal must never choose where the reader goes.
-  const kept = deps.keepOriginal(link, request, nowMs)
-  return clickOn(deps, request, { auctionId, nowMs, held: kept, verdict })
+  { result, url }: Pick<HeldAuction, 'result' | 'url'>,
+): boolean {
+  return result.isKeylessForeign && !deps.mayForward(request, { url, pubId: result.pubId })
 }
 
-function patience(deps: RedirectDeps, known: string | null): number {
-  return known !== null || deps.isStorageAway() ? LINK_PATIENCE_MS : UNKNOWN_LINK_PATIENCE_MS
+function patience(deps: RedirectDeps, isAnswerKnown: boolean): number {
+  return isAnswerKnown || deps.isStorageAway() ? LINK_PATIENCE_MS : UNKNOWN_LINK_PATIENCE_MS
 }
 
 type ClickSeen = Omit<Click, 'visitorId' | 'labels' | 'referrer'>

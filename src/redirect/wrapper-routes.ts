@@ -59,12 +59,12 @@ async function follow(
   const wanted = newLink(query, { url: query.url, publisher, request })
   const key = JSON.stringify(wanted)
   const held = known.get(key)
-  if (held !== undefined) return followLink(deps, request, click(held), query.url)
+  if (held !== undefined) return followLink(deps, request, click(held), forward)
   try {
     const auctionId = await inTime(deps.findOrCreateLink(wanted))
     known.set(key, auctionId)
     const link = await deps.findLink(auctionId, CREATE_PATIENCE_MS)
-    return link === null ? forward() : await clickOnLink(deps, request, link, REASON.ok)
+    return link === null ? forward() : await clickOnLink(deps, request, link, click(auctionId))
   } catch (error) {
     // A reader is never stranded: without storage the wrapper is a plain link to its page.
     deps.onUnrecorded(error)

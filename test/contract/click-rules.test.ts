@@ -60,6 +60,23 @@ test('a disabled link leads to its own address, unpaid, and the click says why',
   assert.deepEqual([reason, isPaid], [REASON.disabledLink, false])
 })
 
+test('a disabled link is as disabled behind a wrapper address that this node has not seen yet', async () => {
+  const address = (more: string) =>
+    `/link/?url=${encodeURIComponent(KETTLE)}&publisher_slug=${SLUG}&article_name=${more}`
+  assert.match(await locationOf(address('Mail')), /\?cid=/)
+  const row = await api.db.row<{ auction_id: string }>(sql`
+    select auction_id from smart_link where source = 'wrapper'`)
+  await disableLink(api.db, row?.auction_id ?? '')
+  await until(async () => (await locationOf(address('Mail'))) === KETTLE)
+  // Another text of the same article address: the link is looked up anew.
+  const article = await api.db.row<{ url: string }>(sql`
+    select article.url from article join smart_link using (article_id) where source = 'wrapper'`)
+  const again = `${address('Other')}&article_url=${encodeURIComponent(article?.url ?? '')}`
+  assert.equal(await locationOf(again), KETTLE)
+  const { reason, isPaid } = await lastClick()
+  assert.deepEqual([reason, isPaid], [REASON.disabledLink, false])
+})
+
 test('a visitor’s sixth billable click of an hour for a campaign is unpaid', async () => {
   const cookie = `__Host-souk_visitor=${'5f'.repeat(16)}`
   const click = async () => {

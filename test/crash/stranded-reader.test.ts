@@ -1,6 +1,9 @@
 /** I5: no reader is stranded, with the database gone or silent; and nothing is lost (I2, I3). */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
+import { CONSENT } from '../../src/events/consent.ts'
+import { MODEL } from '../../src/events/event.ts'
 import { micros } from '../../src/platform/money.ts'
 import { startApi } from '../api.ts'
 import { follow, KETTLE, makeMarket, runAuction, statsOf, until } from '../market.ts'
@@ -74,3 +77,40 @@ for (const mode of ['refuse', 'hang'] as const) {
     assert.deepEqual([row?.clicks, row?.impressions], [1, 1])
   })
 }
+
+test('an old keyless seal forwards no stranger off the network, with the link out of reach too', async () => {
+  const url = 'https://elsewhere.example/1'
+  const { pubId } = market.account
+  const { node } = api.app
+  // As an auction sealed it a day ago; this node has never held the link.
+  const binding = { auctionId: node.ids.next(), uidService: '0', url, uuid: crypto.randomUUID() }
+  const token = node.sealer.seal(
+    {
+      resultNumber: randomBytes(16),
+      issuedAtMs: Date.now() - 25 * 3_600_000,
+      pubId,
+      merchId: 0,
+      campaignId: 0,
+      offerId: '0',
+      model: MODEL.none,
+      priceMicros: micros(0),
+      sharePpm: 0,
+      isExclusive: false,
+      isKeylessForeign: true,
+      isAtClick: false,
+      consent: CONSENT.full,
+      runnerUpMicros: micros(0),
+      snapshotVersion: 1,
+    },
+    binding,
+  )
+  const query = new URLSearchParams({ a: binding.auctionId, uid_service: '0', ar: token, url })
+  const address = `/api/v1/redirect/?${query}&uuid=${binding.uuid}`
+  database('hang')
+  const stranger = await follow(api, address)
+  const reader = await follow(api, address, { referer: 'https://daily.example/a' })
+  database('pass')
+  assert.deepEqual([stranger.status, stranger.location], [200, ''])
+  assert.match(stranger.text, /elsewhere\.example/)
+  assert.deepEqual([reader.status, reader.location], [302, url])
+})
