@@ -72,7 +72,6 @@ export function edgeRoutes(
         (publisher !== undefined && comesFromPublisher(request.headers, publisher))
       )
     },
-    consentFor: (request, pubId) => edge.consentFor(request, pubId),
     append,
     reserve: (campaignId, micros, nowMs) => node.book.reserve(campaignId, micros, nowMs),
     fund: (campaignId, micros) => node.fund(campaignId, micros),

@@ -115,11 +115,7 @@ export class Edge {
   }
 
   /** A page's auction (4.6). */
-  holdForPage(
-    link: LinkData,
-    request: HotRequest,
-    page: { nowMs: number; consent: string | undefined },
-  ): HeldAuction {
+  holdForPage(link: LinkData, request: HotRequest, page: RequestFacts): HeldAuction {
     const held = this.#hold(link, request, { ...page, isAtClick: false })
     if (held.winner !== null && !request.isHead) {
       this.#options.book.recordWin(held.winner.campaign.campaign_id, page.nowMs)
@@ -128,13 +124,13 @@ export class Edge {
   }
 
   /** The auction of a click on a smart link or wrapper. */
-  holdAtClick(link: LinkData, request: HotRequest, nowMs: number): HeldAuction {
-    return this.#hold(link, request, { nowMs, consent: undefined, isAtClick: true })
+  holdAtClick(link: LinkData, request: HotRequest, click: RequestFacts): HeldAuction {
+    return this.#hold(link, request, { ...click, isAtClick: true })
   }
 
   /** The link's own destination, as a result that nobody pays for. */
-  keepOriginal(link: LinkData, request: HotRequest, nowMs: number): HeldAuction {
-    const context = this.#context(link, request, { nowMs, consent: undefined, isAtClick: true })
+  keepOriginal(link: LinkData, request: HotRequest, click: RequestFacts): HeldAuction {
+    const context = this.#context(link, request, { ...click, isAtClick: true })
     const resultNumber = drawRandomBytes(RESULT_NUMBER_BYTES)
     return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
   }
@@ -144,7 +140,7 @@ export class Edge {
     return consentOf(said, { headers: request.headers, byDefault })
   }
 
-  #hold(link: LinkData, request: HotRequest, page: PageFacts): HeldAuction {
+  #hold(link: LinkData, request: HotRequest, page: AuctionFacts): HeldAuction {
     const context = this.#context(link, request, page)
     const resultNumber = drawRandomBytes(RESULT_NUMBER_BYTES)
     if (link.link.state === 'disabled') {
@@ -158,7 +154,7 @@ export class Edge {
     return heldAuction(this.#market, link, { context, decision, resultNumber })
   }
 
-  #context(link: LinkData, request: HotRequest, page: PageFacts): AuctionContext {
+  #context(link: LinkData, request: HotRequest, page: AuctionFacts): AuctionContext {
     return {
       nowMs: page.nowMs,
       isAtClick: page.isAtClick,
@@ -229,8 +225,11 @@ export class Edge {
   }
 }
 
-interface PageFacts {
+interface RequestFacts {
   readonly nowMs: number
-  readonly consent: string | undefined
+  readonly consent: string | undefined // what the page said
+}
+
+interface AuctionFacts extends RequestFacts {
   readonly isAtClick: boolean
 }

@@ -18,8 +18,18 @@ export function consentOf(
   said: string | undefined,
   { headers, byDefault }: { headers: IncomingHttpHeaders; byDefault: 'full' | 'contextual' },
 ): number {
-  if (headers['sec-gpc'] === '1' || headers.dnt === '1') return CONSENT.contextual
+  if (isObjecting(headers)) return CONSENT.contextual
   if (said === 'full') return CONSENT.full
   if (said === 'contextual') return CONSENT.contextual
   return CONSENT[byDefault]
+}
+
+/** Whether the reader's browser objects by itself: Global Privacy Control, or Do Not Track. */
+export function isObjecting(headers: IncomingHttpHeaders): boolean {
+  return headers['sec-gpc'] === '1' || headers.dnt === '1'
+}
+
+/** The word for a consent that held; an auction's is never unknown. */
+export function consentWord(consent: number): ConsentWord {
+  return consent === CONSENT.full ? 'full' : 'contextual'
 }

@@ -6,7 +6,7 @@
 import type { HeldAuction } from '../auction/hold-auction.ts'
 import type { LinkData } from '../auction/link-store.ts'
 import type { SealBinding, SealedResult } from '../auction/seal.ts'
-import { CONSENT } from '../events/consent.ts'
+import { CONSENT, type ConsentWord, consentWord, isObjecting } from '../events/consent.ts'
 import { REASON } from '../events/reason.ts'
 import { newVisitor, readVisitor, visitorCookie } from '../events/visitor.ts'
 import { readAuctionId, readClickLabels } from '../links/link-url.ts'
@@ -39,11 +39,13 @@ export interface RedirectDeps extends ClickDeps {
   readonly keepOriginal: HoldAtClick
   /** Whether a link made without a key may forward this reader to this address by itself. */
   readonly mayForward: (request: HotRequest, target: { url: string; pubId: number }) => boolean
-  /** The consent that holds for a request of a reader of this publisher. */
-  readonly consentFor: (request: HotRequest, pubId: number) => number
 }
 
-type HoldAtClick = (link: LinkData, request: HotRequest, nowMs: number) => HeldAuction
+type HoldAtClick = (
+  link: LinkData,
+  request: HotRequest,
+  click: { readonly nowMs: number; readonly consent: ConsentWord | undefined },
+) => HeldAuction
 
 /** `/api/v1/redirect/`: the destination of an auctioned link. */
 export function redirectRoute(deps: RedirectDeps): HotRoute {
@@ -83,8 +85,9 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
   const { auctionId, url } = binding
   const isHeldBack = isGuarded(deps, request, { result, url })
   if (nowMs - result.issuedAtMs > RESULT_AGE_MAX_MS) {
+    const consent = consentWord(result.consent)
     const whenAway = () => (isHeldBack ? leavingPage(url) : redirectTo(url))
-    return followLink(deps, request, { auctionId, verdict: REASON.ok }, whenAway)
+    return followLink(deps, request, { auctionId, verdict: REASON.ok, consent }, whenAway)
   }
   if (isHeldBack) return leavingPage(url)
   return finishClick(deps, {
@@ -101,6 +104,8 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
 interface LinkClick {
   readonly auctionId: string
   readonly verdict: number
+  /** What the reader allowed on the page; absent where no page asked. */
+  readonly consent?: ConsentWord
 }
 
 /**
@@ -130,14 +135,14 @@ export async function clickOnLink(
   deps: RedirectDeps,
   request: HotRequest,
   link: LinkData,
-  { auctionId, verdict: known }: LinkClick,
+  { auctionId, verdict: known, consent }: LinkClick,
 ): Promise<HotReply> {
   const isDisabled = known === REASON.ok && link.link.state === 'disabled'
   const verdict = isDisabled ? REASON.disabledLink : known
   const nowMs = deps.now()
   // With something against it, no auction: a broken seal must never choose where the reader goes.
   const hold = verdict === REASON.ok ? deps.holdAtClick : deps.keepOriginal
-  const { result, url } = hold(link, request, nowMs)
+  const { result, url } = hold(link, request, { nowMs, consent })
   if (isGuarded(deps, request, { result, url })) return leavingPage(url)
   return finishClick(deps, { request, nowMs, auctionId, result, url, sessionUuid: null, verdict })
 }
@@ -160,9 +165,8 @@ type ClickSeen = Omit<Click, 'visitorId' | 'labels' | 'referrer'>
 /** Adds what only the reader's browser tells us, and answers. */
 async function finishClick(deps: RedirectDeps, seen: ClickSeen): Promise<HotReply> {
   const { headers, query } = seen.request
-  const mayKnowVisitor =
-    seen.result.consent === CONSENT.full &&
-    deps.consentFor(seen.request, seen.result.pubId) === CONSENT.full
+  // What was allowed at the auction holds, unless the browser objects by now.
+  const mayKnowVisitor = seen.result.consent === CONSENT.full && !isObjecting(headers)
   const known = mayKnowVisitor ? readVisitor(headers.cookie, deps.isHttps) : null
   const visitorId = known ?? (mayKnowVisitor ? newVisitor() : null)
   const { u1, utmSource } = readClickLabels(query)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { updatePublisher } from '../../src/accounts/publisher-store.ts'
 import { updateMerchant } from '../../src/catalog/merchant-store.ts'
+import { CONSENT } from '../../src/events/consent.ts'
 import { REASON } from '../../src/events/reason.ts'
 import { disableLink } from '../../src/links/store.ts'
 import { micros } from '../../src/platform/money.ts'
@@ -22,6 +23,19 @@ const lastClick = async () => {
     select click.reason, paid_micros
     from click join event on event.id = click.event_id order by event.seq desc limit 1`)
   return { ...row, isPaid: row?.paid_micros !== '0' }
+}
+/** What the last click says of its reader. */
+const lastReader = async () => {
+  await api.app.settled()
+  const row = await api.db.row<{ consent: number; visitor_key: Buffer | null }>(sql`
+    select event.consent, event.visitor_key
+    from click join event on event.id = click.event_id order by event.seq desc limit 1`)
+  return { consent: row?.consent, isKnown: row?.visitor_key != null }
+}
+const setConsentDefault = async (consent: 'full' | 'contextual') => {
+  const { pubId } = market.account
+  await updatePublisher(api.db, { pubId, changes: { consent_default: consent } })
+  await until(() => edge.market.publishers.get(pubId)?.consent_default === consent)
 }
 const locationOf = async (address: string, headers: Record<string, string> = {}) => {
   const answer = await follow(api, address, headers)
@@ -106,12 +120,38 @@ test('without a word on consent the publisher’s default holds; the reader’s 
     return new URL(auction_result.redirect_url).searchParams.get('uid_service')
   }
   assert.notEqual(await uid(''), '0')
-  const { pubId } = market.account
-  await updatePublisher(api.db, { pubId, changes: { consent_default: 'contextual' } })
-  await until(() => edge.market.publishers.get(pubId)?.consent_default === 'contextual')
+  await setConsentDefault('contextual')
   assert.equal(await uid(''), '0')
   assert.equal(await uid('&consent=unknown'), '0')
   assert.notEqual(await uid('&consent=full'), '0')
   assert.equal(await uid('&consent=full', { 'sec-gpc': '1' }), '0')
   assert.equal((await follow(api, `/${auctionId}`)).cookie, null)
+})
+
+test('consent given on the page holds at its click, whatever the default; a signal still wins', async () => {
+  await setConsentDefault('contextual')
+  const auctionId = await market.link()
+  const cookie = `__Host-souk_visitor=${'c5'.repeat(16)}`
+  const { auction_result } = await runAuction(api, auctionId, { query: '&consent=full' })
+  clockAheadMs += 1_000
+  for (const signal of [{ 'sec-gpc': '1' }, { dnt: '1' }]) {
+    const answer = await follow(api, auction_result.redirect_url, { ...signal, cookie })
+    assert.deepEqual([answer.status, answer.cookie], [302, null])
+    assert.equal((await lastReader()).isKnown, false)
+  }
+  const willing = await follow(api, auction_result.redirect_url, { cookie })
+  assert.match(willing.cookie ?? '', /^__Host-souk_visitor=(c5){16};/)
+  assert.deepEqual(await lastReader(), { consent: CONSENT.full, isKnown: true })
+})
+
+test('a refusal holds as long as its result, past the 24 hours of its auction too', async () => {
+  await setConsentDefault('full')
+  const cookie = `__Host-souk_visitor=${'d6'.repeat(16)}`
+  const { auction_result } = await runAuction(api, await market.link(), {
+    query: '&consent=contextual',
+  })
+  clockAheadMs += 25 * 3_600_000
+  const answer = await follow(api, auction_result.redirect_url, { cookie })
+  assert.deepEqual([answer.status, answer.cookie], [302, null])
+  assert.deepEqual(await lastReader(), { consent: CONSENT.contextual, isKnown: false })
 })
