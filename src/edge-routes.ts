@@ -57,7 +57,7 @@ export function edgeRoutes(
   }
   const redirectDeps: RedirectDeps = {
     now,
-    isHttps: config.linkUrl.startsWith('https:'),
+    isHttps: isHttps(config.linkUrl),
     openSeal: auctionDeps.openSeal,
     readUid,
     findLink,
@@ -104,7 +104,7 @@ export function edgeRoutes(
   const fixed = new Map<string, HotRoute>([
     ['/api/v1/auction', auctionRoute(auctionDeps)],
     ['/api/v1/pixel', pixelRoute(auctionDeps)],
-    ['/api/v1/redirect', redirectRoute(redirectDeps)],
+    ['/api/v1/redirect', redirectRoute({ ...redirectDeps, isHttps: isHttps(config.auctionUrl) })],
     [
       '/link',
       wrapperRoute({
@@ -122,6 +122,9 @@ export function edgeRoutes(
   const smartLink = smartLinkRoute(redirectDeps)
   return (path) => fixed.get(path) ?? events(path) ?? smartLink(path)
 }
+
+/** Cookies are written and read for the address that the route is served under. */
+const isHttps = (address: string): boolean => address.startsWith('https:')
 
 /** Remembers where a link leads, unless only the reader's own page could vouch for it. */
 export function noteDestination(

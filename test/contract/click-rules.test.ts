@@ -155,3 +155,15 @@ test('a refusal holds as long as its result, past the 24 hours of its auction to
   assert.deepEqual([answer.status, answer.cookie], [302, null])
   assert.deepEqual(await lastReader(), { consent: CONSENT.contextual, isKnown: false })
 })
+
+test('the reader cookie is as safe as the address that sets it', async (t) => {
+  const env = { LINK_URL: 'http://go.souk.example', AUCTION_URL: 'https://auction.souk.example' }
+  const mixed = await startApi(t, { env })
+  const { link } = await makeMarket(mixed)
+  const auctionId = await link()
+  const { auction_result } = await runAuction(mixed, auctionId)
+  const sealed = await follow(mixed, auction_result.redirect_url)
+  assert.match(sealed.cookie ?? '', /^__Host-souk_visitor=.*; Secure$/)
+  const smart = await follow(mixed, `/${auctionId}`)
+  assert.match(smart.cookie ?? '', /^souk_visitor=.*; SameSite=Lax$/)
+})
