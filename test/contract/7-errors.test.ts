@@ -150,6 +150,22 @@ test('a wrong method is 405 with what is allowed; an unknown path is 404', async
   }
 })
 
+test('another spelling of a hot path is no path, whatever is asked of it', async () => {
+  const spellings: [string, string][] = [
+    ['POST', '/api/v1/events/impressions/page%5Fimpression/'],
+    ['GET', '/api/v1/auctio%6E/?a=9007199254740993'],
+    ['GET', '/api/v1/redirec%74/'],
+    ['GET', '/lin%6B/?url=http%3A%2F%2Fx.example%2F'],
+  ]
+  for (const [method, path] of spellings) {
+    const answer = await api.call(path, { method })
+    assert.deepEqual([answer.status, answer.failure().code], [404, 4040], path)
+    for (const other of ['HEAD', 'OPTIONS']) {
+      assert.equal((await api.call(path, { method: other })).status, 404, `${other} ${path}`)
+    }
+  }
+})
+
 test('OPTIONS answers preflights: open endpoints to all, account endpoints to known origins', async () => {
   const open = new Set([LINKMATE, CONFIG])
   const preflight = async (path: string, origin: string) => {
