@@ -166,6 +166,17 @@ test('another spelling of a hot path is no path, whatever is asked of it', async
   }
 })
 
+test('every answer that holds JSON says so, errors as well', async () => {
+  for (const { path, query = '', options } of ENDPOINTS) {
+    for (const call of [options, { ...options, key: 'souk_unknown' }]) {
+      const answer = await api.call(`${path}?${query}`, call)
+      assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8', path)
+    }
+    const faulty = await api.call(`${path}?date_from=2026-03-02&date_to=2026-03-02`, options)
+    assert.equal(faulty.headers.get('content-type'), 'application/json; charset=utf-8', path)
+  }
+})
+
 test('OPTIONS answers preflights: open endpoints to all, account endpoints to known origins', async () => {
   const open = new Set([LINKMATE, CONFIG])
   const preflight = async (path: string, origin: string) => {
