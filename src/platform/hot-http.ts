@@ -10,6 +10,7 @@ import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from '
 import { failure } from './envelope.ts'
 import { ApiError, badRequest } from './errors.ts'
 import { requestId } from './request-id.ts'
+import { TEXT_WITH_NUL } from './validation.ts'
 
 /** Bodies over this are refused with 413 (decisions, Errors). */
 export const BODY_BYTES_MAX = 1_048_576
@@ -132,32 +133,27 @@ export function isJsonType(contentType: string | undefined): boolean {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** JSON from bytes. What PostgreSQL's text cannot hold (U+0000) is refused here, once for all. */
+/** JSON from bytes; throws ApiError. */
 export function parseJson(body: Uint8Array): unknown {
-  let value: unknown
   try {
-    value = JSON.parse(utf8.decode(body), dropPrototype(body))
+    return JSON.parse(utf8.decode(body), reviverOf(body))
   } catch (error) {
     const reason = error instanceof SyntaxError ? 'is not valid JSON' : 'is not valid UTF-8'
     throw badRequest([{ field: 'body', rule: reason }])
   }
-  if (holdsNul(body)) throw badRequest([{ field: 'body', rule: 'must not hold U+0000' }])
-  return value
 }
 
 type Reviver = (this: unknown, key: string, value: unknown) => unknown
-const isDropped: Reviver = (key, value) => (key === '__proto__' ? undefined : value)
 
-// A reviver visits every value; only bodies that hold the word pay for it.
-function dropPrototype(body: Uint8Array): Reviver | undefined {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('__proto__')
-    ? isDropped
-    : undefined
+// A reviver visits every value; only bodies that hold one of these words pay for it.
+function reviverOf(body: Uint8Array): Reviver | undefined {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  return bytes.includes('__proto__') || bytes.includes('\\u0000') ? tame : undefined
 }
 
-function holdsNul(body: Uint8Array): boolean {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  return bytes.includes('\\u0000') || bytes.includes(0)
+const tame: Reviver = (key, value) => {
+  if (key === '__proto__') return undefined
+  return typeof value === 'string' && value.includes('\0') ? TEXT_WITH_NUL : value
 }
 
 function errorReply(known: ApiError): HotReply {

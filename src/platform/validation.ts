@@ -8,11 +8,18 @@ import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
+import { Pointer } from 'typebox/value'
 import { FAULTS_MAX, type Fault } from './errors.ts'
 import { patternRule } from './pattern.ts'
 
 /** Left alone, the library stops after eight. A branch of a union tells an error of its own. */
 Settings.Set({ maxErrors: 4 * FAULTS_MAX })
+
+/**
+ * Stands in a parsed body for a text that holds U+0000, which PostgreSQL's text cannot: every
+ * field with a schema refuses it, and unknown ones are ignored whatever they hold.
+ */
+export const TEXT_WITH_NUL = Symbol('text with U+0000')
 
 export class ValidationError extends Error {
   override name = 'ValidationError'
@@ -26,7 +33,11 @@ export class ValidationError extends Error {
 /** Compiles a schema once; the result lists faults, none when the value is good. */
 export function compileCheck(schema: TSchema): (value: unknown) => Fault[] {
   const check = Compile(schema)
-  return (value) => (check.Check(value) ? [] : toFaults(check.Errors(cutLists(schema, value))))
+  return (value) => {
+    if (check.Check(value)) return []
+    const cut = cutLists(schema, value)
+    return toFaults(check.Errors(cut), cut)
+  }
 }
 
 interface ListSchema {
@@ -72,13 +83,15 @@ interface SchemaError {
   readonly params: object
 }
 
-function toFaults(errors: readonly SchemaError[]): Fault[] {
+function toFaults(errors: readonly SchemaError[], value: unknown): Fault[] {
   const faults = new Map<string, Fault>()
   const allowed = new Map<string, string[]>()
   for (const error of errors) {
     const field = fieldName(error.instancePath)
     const missing = 'requiredProperties' in error.params ? error.params.requiredProperties : null
-    if (Array.isArray(missing)) {
+    if (Pointer.Get(value, error.instancePath) === TEXT_WITH_NUL) {
+      faults.set(field, { field: field || 'body', rule: 'must not hold U+0000' })
+    } else if (Array.isArray(missing)) {
       for (const name of missing) {
         const path = field === '' ? String(name) : `${field}.${name}`
         faults.set(path, { field: path, rule: 'is required' })
