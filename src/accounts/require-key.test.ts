@@ -23,7 +23,10 @@ async function makeCaller(options: { expiresAt?: Date; limits?: TokenBuckets } =
   const { expiresAt = null, limits = null } = options
   const made = await createApiKey(db, { uid, description: 'test', expiresAt, now: START })
   const clock = { now: START }
-  const guard = makeKeyGuard({ db, brandWords: ['service', 'howl'], limits, now: () => clock.now })
+  const now = () => clock.now
+  const told: KeyHolder[] = []
+  const onUsed = (holder: KeyHolder) => void told.push(holder)
+  const guard = makeKeyGuard({ db, brandWords: ['service', 'howl'], limits, now, onUsed })
   const call = async (secondsLater: number, method = 'GET') => {
     clock.now = new Date(START.getTime() + secondsLater * 1000)
     const request: { method: string; headers: { authorization: string }; keyHolder?: KeyHolder } = {
@@ -33,7 +36,13 @@ async function makeCaller(options: { expiresAt?: Date; limits?: TokenBuckets } =
     await guard.require(request)
     return holderOf(request)
   }
-  return { call, guard, tokenId: made.row.token_id, key: made.key }
+  return { call, guard, told, tokenId: made.row.token_id, key: made.key }
+}
+
+async function storedUse(tokenId: number): Promise<number | null> {
+  const row = await db.row<{ at: Date | null }>(sql`
+    select datetime_last_used as at from api_key where token_id = ${tokenId}`)
+  return row?.at?.getTime() ?? null
 }
 
 const isRefused = (error: unknown) => error instanceof ApiError && error.code === 4302
@@ -52,12 +61,7 @@ test('the record shows the use before this call; the database keeps one use a mi
   const { call, tokenId } = await makeCaller()
   const shown = async (seconds: number, method?: string) =>
     (await call(seconds, method)).record.datetime_last_used?.getTime() ?? null
-  const stored = async () =>
-    (
-      await db.row<{ at: Date }>(sql`
-      select datetime_last_used as at from api_key where token_id = ${tokenId}
-    `)
-    )?.at?.getTime() ?? null
+  const stored = () => storedUse(tokenId)
   const at = (seconds: number) => START.getTime() + seconds * 1000
 
   assert.equal(await shown(0, 'HEAD'), null)
@@ -115,4 +119,16 @@ test('a key over its limit is told when to come back', async () => {
     return true
   })
   await call(1)
+})
+
+test('neither HEAD nor a call over the limit is a use of the key', async () => {
+  const limits = new TokenBuckets({ rate: 0.01, burst: 2 })
+  const { call, told, tokenId } = await makeCaller({ limits })
+  await call(0, 'HEAD')
+  assert.equal(told.length, 0)
+  await call(1)
+  await assert.rejects(call(70), { code: 4290 })
+  assert.equal(told.length, 1)
+  assert.equal(await storedUse(tokenId), START.getTime() + 1_000)
+  assert.equal((await call(200)).record.datetime_last_used?.getTime(), START.getTime() + 1_000)
 })

@@ -10,7 +10,7 @@ import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
 import { hashApiKey, isSameHash, readAuthorization } from './api-key.ts'
-import { type ApiKeyRow, findKeyHolder } from './store.ts'
+import { type ApiKeyRow, findKeyHolder, updateKeyUse } from './store.ts'
 
 export interface KeyHolder {
   readonly tokenId: number
@@ -40,7 +40,9 @@ export type OnKeyUsed = (
   use: { readonly key: string; readonly address: string; readonly at: Date },
 ) => void
 
-/** The database keeps a use a minute; in between this remembers the last ones exactly. */
+/** How often the database is told (decisions 4.2). */
+const USE_WRITTEN_EVERY_MS = 60_000
+/** In between this remembers the last uses exactly. */
 const LAST_USES_MAX = 10_000
 
 export interface KeyGuard {
@@ -64,15 +66,19 @@ export function makeKeyGuard(options: {
   const findHolder = async (request: KeyedRequest): Promise<KeyHolder> => {
     const key = readAuthorization(request.headers.authorization, brandWords)
     if (key === null) throw new ApiError('invalidApiKey')
-    const [keyHash, at, isRecorded] = [hashApiKey(key), now(), request.method !== 'HEAD']
-    const found = await findKeyHolder(db, { keyHash, now: at, isRecorded })
+    const [keyHash, at] = [hashApiKey(key), now()]
+    const found = await findKeyHolder(db, { keyHash, now: at })
     if (found === null || !isSameHash(found.key_hash, keyHash)) throw new ApiError('invalidApiKey')
     const { key_hash: _, pub_ids: pubIds, is_admin: isAdmin, ...record } = found
     const { token_id: tokenId, uid, datetime_last_used: storedUse } = record
     takeToken(limits, String(tokenId), at)
     const datetime_last_used = later(storedUse, lastUses.get(tokenId) ?? null)
-    if (isRecorded) lastUses.set(tokenId, at)
     const holder = { tokenId, uid, pubIds, isAdmin, record: { ...record, datetime_last_used } }
+    if (request.method === 'HEAD') return holder // Records nothing (decisions, Paths).
+    if (storedUse === null || at.getTime() - storedUse.getTime() >= USE_WRITTEN_EVERY_MS) {
+      await updateKeyUse(db, { tokenId, at })
+    }
+    lastUses.set(tokenId, at)
     onUsed?.(holder, { key, address: request.clientAddress ?? '', at })
     return holder
   }

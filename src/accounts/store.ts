@@ -106,32 +106,26 @@ export function disableApiKey(
   `)
 }
 
-/**
- * The holder of a key that may be used now, or null.
- *
- * The same statement notes the use, at most once a minute after the first: the row shows the use
- * before this one. `isRecorded: false` (HEAD) notes nothing.
- */
+/** The enabled key of this hash, with whom it belongs to and what it opens. */
 export function findKeyHolder(
   db: Db,
-  { keyHash, now, isRecorded }: { keyHash: Buffer; now: Date; isRecorded: boolean },
+  { keyHash, now }: { keyHash: Buffer; now: Date },
 ): Promise<(KeyHolderRow & { key_hash: Buffer }) | null> {
   return db.row(sql`
-    with found as (
-      select ${KEY_COLUMNS}, key_hash,
-        array(select pub_id from publisher where publisher.uid = api_key.uid order by pub_id)
-          as pub_ids,
-        (select is_admin from app_user where app_user.uid = api_key.uid) as is_admin
-      from api_key
-      where key_hash = ${keyHash} and is_enabled_by_user
-        and (datetime_expires is null or datetime_expires > ${now})
-    ), used as (
-      update api_key set datetime_last_used = ${now} from found
-      where api_key.token_id = found.token_id and ${isRecorded}::boolean
-        and (found.datetime_last_used is null
-          or found.datetime_last_used <= ${now}::timestamptz - interval '1 minute')
-    )
-    select * from found
+    select ${KEY_COLUMNS}, key_hash,
+      array(select pub_id from publisher where publisher.uid = api_key.uid order by pub_id)
+        as pub_ids,
+      (select is_admin from app_user where app_user.uid = api_key.uid) as is_admin
+    from api_key
+    where key_hash = ${keyHash} and is_enabled_by_user
+      and (datetime_expires is null or datetime_expires > ${now})
+  `)
+}
+
+export async function updateKeyUse(db: Db, { tokenId, at }: { tokenId: number; at: Date }) {
+  await db.run(sql`
+    update api_key set datetime_last_used = greatest(datetime_last_used, ${at})
+    where token_id = ${tokenId}
   `)
 }
 
