@@ -819,11 +819,11 @@ create table stats_day (
   merch_id integer not null,
   clicks bigint not null default 0,
   invalid_clicks bigint not null default 0,
-  unfunded_clicks bigint not null default 0,
   placements bigint not null default 0,
   sales bigint not null default 0,
   revenue_micros bigint not null default 0,
   earnings_micros bigint not null default 0,
+  is_row boolean not null default true,
   constraint stats_day_pkey PRIMARY KEY (pub_id, day, article_id, merch_id)
 );
 CREATE INDEX stats_day_clicks ON stats_day USING btree (pub_id, clicks DESC, day DESC, article_id, merch_id);

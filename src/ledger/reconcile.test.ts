@@ -53,8 +53,8 @@ test('any range of days reconciles too', async () => {
 const OUTPUT: Readonly<Record<string, string>> = {
   click: `day at pub_id article_id merch_id campaign_id model price_micros share_ppm paid_micros
     publisher_micros reason`,
-  stats_day: `day pub_id article_id merch_id clicks invalid_clicks unfunded_clicks placements
-    sales revenue_micros earnings_micros`,
+  stats_day: `day pub_id article_id merch_id clicks invalid_clicks placements sales
+    revenue_micros earnings_micros is_row`,
   stats_change: 'day pub_id article_id merch_id clicks sales revenue_micros earnings_micros',
   ledger_line: 'day merch_id pub_id article_id amount_micros',
   ledger_transaction: 'day event_id',
@@ -73,9 +73,10 @@ const OUTPUT: Readonly<Record<string, string>> = {
   statement: 'opening_micros released_micros taken_back_micros payout_micros closing_micros',
 }
 
-/** One unit more of a column: a microdollar, a click, a day, a second. */
+/** One unit more of a column: a microdollar, a click, a day, a second; the other of yes and no. */
 function more(column: string): Sql {
   const name = identifier(column)
+  if (column.startsWith('is_')) return sql`not ${name}`
   const isTime = column === 'at' || column.endsWith('_at')
   return isTime ? sql`${name} + interval '1 second'` : sql`${name} + 1`
 }

@@ -16,7 +16,7 @@ export interface FigureChange {
   readonly merchId: number
   readonly clicks?: number
   readonly invalidClicks?: number
-  readonly unfundedClicks?: number
+  readonly makesRow?: boolean // false for a click that counts as none (decisions 4.4)
   readonly sales?: number
   readonly revenueMicros?: number
   readonly earningsMicros?: number
@@ -38,12 +38,12 @@ export async function addFigures(tx: Db, changes: readonly FigureChange[]): Prom
         ${changes.map(({ merchId }) => merchId)}::int[],
         ${column((change) => change.clicks)}::bigint[],
         ${column((change) => change.invalidClicks)}::bigint[],
-        ${column((change) => change.unfundedClicks)}::bigint[],
         ${column((change) => change.sales)}::bigint[],
         ${column((change) => change.revenueMicros)}::bigint[],
-        ${column((change) => change.earningsMicros)}::bigint[]
+        ${column((change) => change.earningsMicros)}::bigint[],
+        ${changes.map(({ makesRow = true }) => makesRow)}::boolean[]
       ) as change (cause, event_id, day, pub_id, article_id, merch_id,
-        clicks, invalid_clicks, unfunded_clicks, sales, revenue_micros, earnings_micros)
+        clicks, invalid_clicks, sales, revenue_micros, earnings_micros, makes_row)
     ), kept as (
       insert into stats_change (cause, event_ids, day, pub_id, article_id, merch_id,
         clicks, sales, revenue_micros, earnings_micros)
@@ -55,17 +55,17 @@ export async function addFigures(tx: Db, changes: readonly FigureChange[]): Prom
       order by min(event_id)
     )
     insert into stats_day as figures (day, pub_id, article_id, merch_id, clicks, invalid_clicks,
-      unfunded_clicks, sales, revenue_micros, earnings_micros)
-    select day, pub_id, article_id, merch_id, sum(clicks), sum(invalid_clicks),
-      sum(unfunded_clicks), sum(sales), sum(revenue_micros), sum(earnings_micros)
+      sales, revenue_micros, earnings_micros, is_row)
+    select day, pub_id, article_id, merch_id, sum(clicks), sum(invalid_clicks), sum(sales),
+      sum(revenue_micros), sum(earnings_micros), bool_or(makes_row)
     from given
     group by pub_id, day, article_id, merch_id
     order by pub_id, day, article_id, merch_id
     on conflict (pub_id, day, article_id, merch_id) do update set
       clicks = figures.clicks + excluded.clicks,
       invalid_clicks = figures.invalid_clicks + excluded.invalid_clicks,
-      unfunded_clicks = figures.unfunded_clicks + excluded.unfunded_clicks,
       sales = figures.sales + excluded.sales,
       revenue_micros = figures.revenue_micros + excluded.revenue_micros,
-      earnings_micros = figures.earnings_micros + excluded.earnings_micros`)
+      earnings_micros = figures.earnings_micros + excluded.earnings_micros,
+      is_row = figures.is_row or excluded.is_row`)
 }

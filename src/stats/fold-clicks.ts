@@ -166,7 +166,7 @@ function figureChange({ event, reason, publisherMicros }: JudgedClick, articleId
     merchId: event.merchId ?? 0,
     clicks: Number(reason === REASON.ok),
     invalidClicks: Number(reason !== REASON.ok),
-    unfundedClicks: Number(reason === REASON.unfunded),
+    makesRow: reason === REASON.ok || reason === REASON.unfunded,
     earningsMicros: publisherMicros,
   } satisfies FigureChange
 }

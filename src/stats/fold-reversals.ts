@@ -80,6 +80,8 @@ async function postReversal(
   postings: Postings,
   { event, click }: { readonly event: StoredEvent; readonly click: ReversedClick },
 ): Promise<void> {
+  // A click that never counted gives nothing back.
+  if (click.reason !== REASON.ok) return
   const { pub_id: pubId, article_id: articleId, merch_id: merchId } = click
   const paid: Micros = micros(Number(click.paid_micros))
   postings.changes.push({
@@ -89,8 +91,8 @@ async function postReversal(
     pubId,
     articleId,
     merchId,
-    clicks: click.reason === REASON.ok ? -1 : 0,
-    invalidClicks: click.reason === REASON.ok ? 1 : 0,
+    clicks: -1,
+    invalidClicks: 1,
     earningsMicros: 0 - Number(click.publisher_micros),
   })
   if (paid === 0) return

@@ -95,5 +95,6 @@ async function addPlacements(tx: Db, events: readonly StoredEvent[]): Promise<vo
     group by 1, 2, 3, 4
     order by 1, 2, 3, 4
     on conflict (pub_id, day, article_id, merch_id) do update set
-      placements = figures.placements + excluded.placements`)
+      placements = figures.placements + excluded.placements,
+      is_row = true`)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
-import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
@@ -115,6 +115,33 @@ test('an article seen and not clicked has one row of its own; robots make none',
   assert.equal(rows[0]?.article_id, seen.articleId)
   assert.deepEqual([rows[0]?.merch_id, rows[0]?.advertiser_name], [0, null])
   assert.equal(rows[0]?.impressions, 1)
+})
+
+test('a click that is reversed on its own day leaves its row, of zeros, and as_of says so too', async (t) => {
+  const s = await start(t)
+  const { auctionId, articleId } = await s.addArticle('Ten mugs')
+  const { merch_id: merchId } = s.merchant
+  const reversalOf = (name: string, atMs: number) =>
+    s.events.at(atMs, {
+      type: EVENT_TYPE.reversal,
+      body: JSON.stringify({ click_id: clickId(name), reason: 'test' }),
+    })
+  await s.money(
+    s.click('robot', auctionId, START_MS, { reason: REASON.robot }),
+    s.click('a', auctionId, START_MS, { model: MODEL.cpa, priceMicros: 100_000 }),
+    s.events.order('o1', START_MS, { click: 'a', merchId }),
+    { ...s.events.goodsBack('o1', START_MS, { quantity: 5 }), merchId },
+    reversalOf('a', START_MS),
+    // A robot's click never counted: its day of reversal saw nothing.
+    reversalOf('robot', START_MS + DAY_MS),
+  )
+  const rows = await s.rows()
+  assert.deepEqual(
+    rows.map((row) => [row.event_date, row.article_id, row.merch_id, row.clicks, row.pub_earnings]),
+    [['2026-03-02', articleId, merchId, 0, '0.00']],
+  )
+  assert.equal(rows[0]?.advertiser_attributed_sales, 0)
+  assert.deepEqual(await s.rows('&as_of=2100-01-01'), rows)
 })
 
 test('a page seen before its article exists is counted when the article is made', async (t) => {

@@ -15,17 +15,13 @@ import type { StatsRequest } from './stats-query.ts'
 /** Days of a publisher, both inclusive. */
 export type DayRange = Pick<StatsRequest, 'pubId' | 'dayFrom' | 'dayTo'>
 
-/** A row that robots alone made is none (decisions 4.4 say what makes one). */
+/** What robots alone made is no row (decisions 4.4 say what makes one). */
 export function figuresNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
   return sql`
     select day, article_id, merch_id, clicks, sales, revenue_micros, earnings_micros
     from stats_day
-    where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo} and ${IS_ROW}`
+    where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo} and is_row`
 }
-
-const IS_ROW = sql`
-  (invalid_clicks = unfunded_clicks or (clicks, placements, sales, revenue_micros,
-    earnings_micros, unfunded_clicks) <> (0, 0, 0, 0, 0, 0))`
 
 /** Page impressions of the publisher's articles, by article and day. */
 export function seenNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
@@ -41,42 +37,36 @@ const IS_ARTICLE_THERE = sql`day >= (article.datetime_created at time zone 'UTC'
 
 /**
  * What the report said at a time: the sum of the changes until then. What makes a row without
- * changing a figure has no change row, and is counted again: clicks that nobody paid, placements.
+ * changing a figure has no change row, and is looked up: clicks that nobody paid, placements.
  */
 export function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
   return sql`
-    select day, article_id, merch_id, clicks, sales, revenue_micros, earnings_micros
+    select day, article_id, merch_id, sum(clicks)::bigint as clicks, sum(sales)::bigint as sales,
+      sum(revenue_micros)::bigint as revenue_micros,
+      sum(earnings_micros)::bigint as earnings_micros
     from (
-      select day, article_id, merch_id, sum(clicks)::bigint as clicks, sum(sales)::bigint as sales,
-        sum(revenue_micros)::bigint as revenue_micros,
-        sum(earnings_micros)::bigint as earnings_micros,
-        sum(invalid) as invalid_clicks, sum(unfunded) as unfunded_clicks, sum(seen) as placements
-      from (
-        select day, article_id, merch_id, clicks, sales, revenue_micros, earnings_micros,
-          case cause when 'reversal' then -clicks else 0 end as invalid, 0 as unfunded, 0 as seen
-        from stats_change
-        where pub_id = ${pubId} and changed_at <= ${asOf} and day between ${dayFrom} and ${dayTo}
-        union all
-        select day, article_id, merch_id, 0, 0, 0, 0, 1, (reason = ${REASON.unfunded})::int, 0
-        from click
-        where pub_id = ${pubId} and at <= ${asOf} and day between ${dayFrom} and ${dayTo}
-          and reason <> ${REASON.ok}
-        union all
-        select day, coalesce(article_id, 0), merch_id, 0, 0, 0, 0, 0, 0, 1
-        from event left join (select auction_id, article_id from smart_link) as link
-          using (auction_id)
-        where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.placement} and pub_id = ${pubId}
-          and day between ${dayFrom} and ${dayTo} and at <= ${asOf} and reason = ${REASON.ok}
-          and merch_id <> 0 and day > ${totalledTo(pubId)}
-        union all
-        select day, coalesce(article_id, 0), merch_id, 0, 0, 0, 0, 0, 0, events
-        from (${totals({ pubId, dayFrom, dayTo }, asOf)}) as total
-        left join (select auction_id, article_id from smart_link) as link using (auction_id)
-        where type = ${EVENT_TYPE.placement} and reason = ${REASON.ok} and merch_id <> 0
-      ) as told
-      group by day, article_id, merch_id
-    ) as summed
-    where ${IS_ROW}`
+      select day, article_id, merch_id, clicks, sales, revenue_micros, earnings_micros
+      from stats_change
+      where pub_id = ${pubId} and changed_at <= ${asOf} and day between ${dayFrom} and ${dayTo}
+      union all
+      select day, article_id, merch_id, 0, 0, 0, 0
+      from click
+      where pub_id = ${pubId} and at <= ${asOf} and day between ${dayFrom} and ${dayTo}
+        and reason = ${REASON.unfunded}
+      union all
+      select day, coalesce(article_id, 0), merch_id, 0, 0, 0, 0
+      from event left join (select auction_id, article_id from smart_link) as link
+        using (auction_id)
+      where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.placement} and pub_id = ${pubId}
+        and day between ${dayFrom} and ${dayTo} and at <= ${asOf} and reason = ${REASON.ok}
+        and merch_id <> 0 and day > ${totalledTo(pubId)}
+      union all
+      select day, coalesce(article_id, 0), merch_id, 0, 0, 0, 0
+      from (${totals({ pubId, dayFrom, dayTo }, asOf)}) as total
+      left join (select auction_id, article_id from smart_link) as link using (auction_id)
+      where type = ${EVENT_TYPE.placement} and reason = ${REASON.ok} and merch_id <> 0
+    ) as told
+    group by day, article_id, merch_id`
 }
 
 /**

@@ -28,26 +28,28 @@ select id, day, merch_id, 0, 0, amount_micros, 0, 0, -amount_micros from r_payme
 
 create temp table r_figure on commit drop as
 select id as event_id, day, pub_id, article_id, merch_id, (reason = 0)::int as clicks,
-  (reason <> 0)::int as invalid_clicks, (reason = 6)::int as unfunded_clicks,
-  0::bigint as placements, 0::bigint as sales, 0::bigint as revenue_micros,
-  publisher_micros as earnings_micros
+  (reason <> 0)::int as invalid_clicks, 0::bigint as placements, 0::bigint as sales,
+  0::bigint as revenue_micros, publisher_micros as earnings_micros, reason in (0, 6) as is_row
 from r_click
 union all
-select reversal_id, reversal_day, pub_id, article_id, merch_id, -(reason = 0)::int,
-  (reason = 0)::int, 0, 0, 0, 0, -publisher_micros
-from r_click where reversal_id is not null
+select reversal_id, reversal_day, pub_id, article_id, merch_id, -1, 1, 0, 0, 0,
+  -publisher_micros, true
+from r_click where reversal_id is not null and reason = 0
 union all
-select id, day, pub_id, article_id, merch_id, 0, 0, 0, 0, sales, revenue_micros, earnings_micros
-from r_change
+-- An order's event that moves nothing makes no row; nor does one that moves it between campaigns.
+select id, day, pub_id, article_id, merch_id, 0, 0, 0, sum(sales)::bigint,
+  sum(revenue_micros)::bigint, sum(earnings_micros)::bigint, true
+from r_change group by id, day, pub_id, article_id, merch_id
+having (sum(sales), sum(revenue_micros), sum(earnings_micros)) <> (0, 0, 0)
 union all
-select null, day, pub_id, article_id, merch_id, 0, 0, 0, placements, 0, 0, 0
+select null, day, pub_id, article_id, merch_id, 0, 0, placements, 0, 0, 0, true
 from r_placement;
 
 create temp table r_stats on commit drop as
 select day, pub_id, article_id, merch_id, sum(clicks) as clicks,
-  sum(invalid_clicks) as invalid_clicks, sum(unfunded_clicks) as unfunded_clicks,
-  sum(placements) as placements, sum(sales) as sales, sum(revenue_micros) as revenue_micros,
-  sum(earnings_micros) as earnings_micros,
+  sum(invalid_clicks) as invalid_clicks, sum(placements) as placements, sum(sales) as sales,
+  sum(revenue_micros) as revenue_micros, sum(earnings_micros) as earnings_micros,
+  bool_or(is_row) as is_row,
   (array_agg(event_id order by event_id) filter (where event_id is not null))[1:5] as event_ids,
   count(event_id) as events
 from r_figure

@@ -12,7 +12,7 @@ full join (
 cross join lateral (
   values ('clicks', expected.clicks, found.clicks),
     ('invalid_clicks', expected.invalid_clicks, found.invalid_clicks),
-    ('unfunded_clicks', expected.unfunded_clicks, found.unfunded_clicks),
+    ('is_row', expected.is_row::int, found.is_row::int),
     ('placements', expected.placements, found.placements),
     ('sales', expected.sales, found.sales),
     ('revenue_micros', expected.revenue_micros, found.revenue_micros),
