@@ -27,9 +27,11 @@ interface Fraction {
   readonly scale: bigint // a power of ten: the value is digits / scale
 }
 
+export const DOLLAR_RATE_ID = 'usd'
+
 /** A dollar is a dollar on every day and needs no source. */
 export function dollarRate(day: string): Rate {
-  return { rateId: 'usd', day, usdPerBase: '1', currencyPerBase: '1' }
+  return { rateId: DOLLAR_RATE_ID, day, usdPerBase: '1', currencyPerBase: '1' }
 }
 
 /** The last rate on or before the day and at most five days old; null: hold the order. */

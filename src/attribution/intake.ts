@@ -5,12 +5,20 @@
 import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
+import type { Rate } from './currency.ts'
 import { findKnownOrders } from './known-orders.ts'
-import { addReturn, figuresOf } from './order-account.ts'
+import { addReturn, EMPTY_ACCOUNT, figuresOf } from './order-account.ts'
 import type { HoldReason } from './order-merge.ts'
 import { emptyOrder, keyText } from './order-store.ts'
-import { findRates } from './rate-store.ts'
-import { type OrderBody, orderBody, type ReadOrder, type ReturnBody } from './read-order.ts'
+import { findRates, findRatesByIds } from './rate-store.ts'
+import {
+  type DatedOrder,
+  dateOrder,
+  type OrderBody,
+  orderBody,
+  type ReadOrder,
+  type ReturnBody,
+} from './read-order.ts'
 import { findSeenLinks } from './seen-link-store.ts'
 
 /** Whoever reports an order can wait for the log longer than a reader who clicked. */
@@ -110,15 +118,43 @@ async function judgeOrders(
   orders: readonly ReadOrder[],
   holdOf: (valueMicros: number) => HoldReason | null = () => null,
 ): Promise<Outcome<OrderBody>[]> {
-  const rateOf = await findRates(deps.db, orders)
-  const seenBy = await findSeenLinks(deps.db, merchant, orders)
-  return orders.map((order) => {
+  const dated = await dateOrders(deps, merchant, orders)
+  const rateOf = await findOrderRates(deps.db, dated)
+  const seenBy = await findSeenLinks(deps.db, merchant, dated)
+  return dated.map((order) => {
     const postImpression = seenBy(order)
     const windowDays = merchant.window_days
     const found = { rate: rateOf(order), windowDays, postImpression, holdOf }
     const body = orderBody(order, found)
     return 'rule' in body ? { fault: body } : { accepted: body }
   })
+}
+
+async function dateOrders(
+  { db, now }: IntakeDeps,
+  { merch_id: merchId }: IntakeMerchant,
+  orders: readonly ReadOrder[],
+): Promise<DatedOrder[]> {
+  const orderIds = [...new Set(orders.map(({ orderId }) => orderId))]
+  const known = await findKnownOrders(db, { merchId, orderIds })
+  const nowMs = now()
+  return orders.map((order) => {
+    const record = known.get(keyText({ merchId, orderId: order.orderId }))
+    return dateOrder(order, record?.account ?? EMPTY_ACCOUNT, nowMs)
+  })
+}
+
+/** The rate that an order was converted by before, else that of its day. */
+async function findOrderRates(
+  db: Db,
+  orders: readonly DatedOrder[],
+): Promise<(order: DatedOrder) => Rate | null> {
+  const rateOf = await findRates(db, orders)
+  const kept = await findRatesByIds(
+    db,
+    orders.flatMap(({ keptRateId }) => keptRateId ?? []),
+  )
+  return (order) => kept.get(order.keptRateId ?? '') ?? rateOf(order)
 }
 
 async function appendOrders(

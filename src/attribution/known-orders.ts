@@ -19,34 +19,36 @@ interface PendingEvent {
   readonly body: { readonly order_id: string }
 }
 
-/** The orders of a merchant by `keyText`; those that nobody has told of are missing. */
-export function findKnownOrders(
+/**
+ * The orders of a merchant by `keyText`; those that nobody has told of are missing.
+ *
+ * What is pending is read first. So every event is in one of the two or, when it is folded in
+ * between, in both, and telling it again changes nothing.
+ */
+export async function findKnownOrders(
   db: Db,
   wanted: { readonly merchId: number; readonly orderIds: readonly string[] },
 ): Promise<Map<string, OrderRecord>> {
   const { merchId, orderIds } = wanted
-  const read = async (tx: Db) => {
-    const orders = await findOrders(
-      tx,
-      orderIds.map((orderId) => ({ merchId, orderId })),
-    )
-    const pending = await tx.rows<PendingEvent>(sql`
-      select type, id, at, body from (
-        select type, id, at, body, merch_id from event
-        where lane = ${MONEY_LANE}
-          and seq > (select position from lane where lane = ${MONEY_LANE})
-        order by seq limit ${PENDING_EVENTS_MAX}
-      ) as behind
-      where merch_id = ${merchId} and type in (${EVENT_TYPE.order}, ${EVENT_TYPE.orderReturn})
-        and body->>'order_id' = any(${orderIds}::text[])`)
-    for (const event of pending) {
-      const key = { merchId, orderId: event.body.order_id }
-      const record = orders.get(keyText(key)) ?? emptyOrder(key)
-      orders.set(keyText(key), { ...record, account: told(record, event) })
-    }
-    return orders
+  const pending = await db.rows<PendingEvent>(sql`
+    select type, id, at, body from (
+      select type, id, at, body, merch_id from event
+      where lane = ${MONEY_LANE}
+        and seq > (select position from lane where lane = ${MONEY_LANE})
+      order by seq limit ${PENDING_EVENTS_MAX}
+    ) as behind
+    where merch_id = ${merchId} and type in (${EVENT_TYPE.order}, ${EVENT_TYPE.orderReturn})
+      and body->>'order_id' = any(${orderIds}::text[])`)
+  const orders = await findOrders(
+    db,
+    orderIds.map((orderId) => ({ merchId, orderId })),
+  )
+  for (const event of pending) {
+    const key = { merchId, orderId: event.body.order_id }
+    const record = orders.get(keyText(key)) ?? emptyOrder(key)
+    orders.set(keyText(key), { ...record, account: told(record, event) })
   }
-  return db.transaction(read, { isSnapshot: true })
+  return orders
 }
 
 /** Without attribution: quantities do not depend on it. */

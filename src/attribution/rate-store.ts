@@ -1,7 +1,7 @@
 /** Published exchange rates in SQL: imported, and found for an order's day. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { dollarRate, pickRate, RATE_AGE_DAYS_MAX, type Rate } from './currency.ts'
+import { DOLLAR_RATE_ID, dollarRate, pickRate, RATE_AGE_DAYS_MAX, type Rate } from './currency.ts'
 
 export interface NewRate {
   readonly day: string
@@ -53,4 +53,18 @@ export async function findRates(
   const byCurrency = Map.groupBy(rows, ({ currency }) => currency)
   return ({ currency, day }) =>
     currency === 'USD' ? dollarRate(day) : pickRate(byCurrency.get(currency) ?? [], day)
+}
+
+/** Rates by their ids; a dollar needs none. */
+export async function findRatesByIds(
+  db: Db,
+  rateIds: readonly string[],
+): Promise<Map<string, Rate>> {
+  const published = [...new Set(rateIds)].filter((rateId) => rateId !== DOLLAR_RATE_ID)
+  if (published.length === 0) return new Map()
+  const rates = await db.rows<Rate>(sql`
+    select rate_id as "rateId", day, usd_per_base as "usdPerBase",
+      currency_per_base as "currencyPerBase"
+    from exchange_rate where rate_id = any(${published}::bigint[])`)
+  return new Map(rates.map((rate) => [rate.rateId, rate]))
 }

@@ -1,16 +1,17 @@
 /**
  * From what a merchant sent to the facts that the log keeps, or to everything wrong with it.
  *
- * Pure, in two steps because rates lie in the database: `readOrder` checks an order and says what
- * it needs, `orderBody` completes it. All that later decides about money (rate, window, hold) is
- * written into the event, so that folding it again, or by somebody else, gives the same (I1).
+ * Pure, in steps because rates and what was told before lie in the database: `readOrder` checks
+ * an order, `dateOrder` says which rate it needs, `orderBody` completes it. All that later decides
+ * about money (rate, window, hold) is written into the event, so that folding it again, or by
+ * somebody else, gives the same (I1).
  */
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { parseTimestamp, TIMESTAMP_RULE, utcDay } from '../platform/timestamp.ts'
 import { CLOCK_SKEW_MS } from './attribute.ts'
 import { formatMinor, parseMinor, type Rate, toMicros } from './currency.ts'
-import type { ReportedReturn } from './order-account.ts'
+import type { OrderAccount, ReportedReturn } from './order-account.ts'
 import type { HoldReason, OrderReport, ReportedLine, Source } from './order-merge.ts'
 import type { CheckoutEvent, ReturnEntry, ServerOrder } from './schema.ts'
 
@@ -22,14 +23,20 @@ export interface ReadOrder {
   readonly currency: string
   readonly exponent: number
   readonly valueMinor: bigint
-  readonly day: string // UTC day of the order: of its rate
-  readonly orderedAtMs: number
+  readonly orderedAtMs: number | null // null: not told
   readonly updatedAtMs: number
   readonly lines: readonly ReportedLine[]
   readonly exactClickId: string | null
   readonly rememberedClickIds: readonly string[]
   readonly isNewCustomer: boolean | null
   readonly isCancelled: boolean
+}
+
+/** The same with its checkout time, whether it was told now, before, or not at all. */
+export interface DatedOrder extends ReadOrder {
+  readonly orderedAtMs: number
+  readonly day: string // UTC day of the order: of its rate
+  readonly keptRateId: string | null // it was converted by this one before
 }
 
 /** The body of an order event. */
@@ -102,7 +109,8 @@ export function readOrder(
       quantity: product.quantity ?? 1,
     }
   })
-  const orderedAtMs = time(order.ordered_at, 'order.ordered_at')
+  const isDated = (order.ordered_at ?? '') !== ''
+  const orderedAtMs = isDated ? time(order.ordered_at, 'order.ordered_at') : null
   const updatedAtMs = time(order.updated_at, 'order.updated_at')
   if (faults.length > 0) return faults
   const exactClickId = (order.click_id ?? '').toLowerCase()
@@ -113,7 +121,6 @@ export function readOrder(
     currency: order.currency,
     exponent,
     valueMinor,
-    day: utcDay(new Date(orderedAtMs)),
     orderedAtMs,
     updatedAtMs,
     lines,
@@ -124,9 +131,39 @@ export function readOrder(
   }
 }
 
+/**
+ * Gives an order its checkout time and, where it is known, the rate that goes with it.
+ *
+ * Telling the same again moves neither (P47): without a time of its own a report keeps the one
+ * that its source told or was given before, else that of the order's first acceptance, which no
+ * report after it can change; and money of one currency and day is converted once (economics 4),
+ * also where rates of that day were corrected since.
+ */
+export function dateOrder(
+  order: ReadOrder,
+  known: Pick<OrderAccount, 'acceptedAtMs' | 'reports'>,
+  nowMs: number,
+): DatedOrder {
+  const own = known.reports[order.source]
+  const orderedAtMs = order.orderedAtMs ?? own?.ordered_at_ms ?? known.acceptedAtMs ?? nowMs
+  const day = dayOf(orderedAtMs)
+  const converted = [own, ...Object.values(known.reports)].find(
+    (report) =>
+      report !== undefined &&
+      report.rate_id !== null &&
+      report.currency === order.currency &&
+      dayOf(report.ordered_at_ms) === day,
+  )
+  return { ...order, orderedAtMs, day, keptRateId: converted?.rate_id ?? null }
+}
+
+function dayOf(atMs: number): string {
+  return utcDay(new Date(atMs))
+}
+
 /** The event's body, or why there is none: the amount is more than money can be. */
 export function orderBody(
-  order: ReadOrder,
+  order: DatedOrder,
   found: {
     readonly rate: Rate | null
     readonly windowDays: number

@@ -8,7 +8,7 @@
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { IMPRESSION_WINDOW_MS } from './attribute.ts'
-import type { PostImpression, ReadOrder } from './read-order.ts'
+import type { DatedOrder, PostImpression } from './read-order.ts'
 
 /** The latest decide; a page has no more links than this that matter. */
 const SEEN_MAX = 20
@@ -23,8 +23,8 @@ interface SeenRow {
 export async function findSeenLinks(
   db: Db,
   merchant: { readonly merch_id: number; readonly post_impression_rate_ppm: number | null },
-  orders: readonly ReadOrder[],
-): Promise<(order: ReadOrder) => PostImpression | null> {
+  orders: readonly DatedOrder[],
+): Promise<(order: DatedOrder) => PostImpression | null> {
   const { merch_id: merchId, post_impression_rate_ppm: ratePpm } = merchant
   if (ratePpm === null) return () => null
   const clickIds = [...new Set(orders.flatMap(({ rememberedClickIds: ids }) => ids))]

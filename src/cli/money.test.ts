@@ -16,6 +16,7 @@ import { runProgram } from './program.ts'
 
 const CLICKED_MS = Date.UTC(2026, 3, 10, 12)
 const NOW = new Date('2026-04-13T12:00:00Z')
+const clock = { now: NOW }
 const db = await testDatabase()
 const log = openFoldedLog({ after }, db)
 const world = await makePublisherWorld(db)
@@ -32,7 +33,7 @@ async function souk(...args: string[]) {
     config: readConfig({}),
     database: async () => db,
     storage: () => Promise.reject(new Error('not in this test')),
-    now: () => NOW,
+    now: () => clock.now,
     progress: () => undefined,
   }
   const io = {
@@ -134,10 +135,14 @@ test('orders and returns come from files; the same file again changes nothing (P
 
   const books = () => db.rows(sql`select * from ledger_line order by transaction_id, line`)
   const before = await books()
+  const { ordered_at } = await done('orders', 'show', ...merchant, '--order', 'c1')
+  clock.now = new Date(NOW.getTime() + 3_600_000)
   await done('orders', 'import', ...merchant, '--file', orders)
   await done('returns', 'import', ...merchant, '--file', returns)
+  clock.now = NOW
   assert.deepEqual(await books(), before)
   const shown = await done('orders', 'show', ...merchant, '--order', 'c1')
+  assert.equal(shown.ordered_at, ordered_at)
   assert.deepEqual(
     shown.lines.map((line: Record<string, unknown>) => [
       line.order_product_id,

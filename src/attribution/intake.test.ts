@@ -1,0 +1,96 @@
+/** What is told of one order again and again: its time and its money stay. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startIntakeApp as start } from '../../test/intake-app.ts'
+import { sql } from '../platform/sql.ts'
+import { upsertRates } from './rate-store.ts'
+
+const order = (id: string, changes: object = {}) => ({
+  order: { id, value: '100.00', currency: 'EUR', ...changes },
+})
+const checkoutOf = (organization_id: number, entry: object) => ({
+  organization_type: 'merchant',
+  organization_id,
+  user: { source_url: 'https://shop.example/thanks' },
+  events: [entry],
+})
+const DAY_MS = 86_400_000
+const euroRate = (day: string, usdPerBase: string) => ({
+  ...{ day, usdPerBase, currency: 'EUR', currencyPerBase: '1' },
+})
+
+type App = Awaited<ReturnType<typeof start>>
+
+/** Each order's checkout time and its dollars, in the order of their ids. */
+async function foldedOrders(app: App) {
+  await app.fold()
+  const rows = await app.db.rows<{ at: Date; revenue: string }>(sql`
+    select ordered_at as at, revenue_micros::bigint as revenue from merchant_order
+    order by order_id`)
+  return rows.map(({ at, revenue }) => [at.getTime(), Number(revenue) / 1e6])
+}
+
+test('an order told again keeps its checkout time and its rate, folded or not (P47)', async (t) => {
+  const app = await start(t)
+  const { clock, merchant } = app
+  await upsertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
+  const firstMs = clock.nowMs
+  const tell = async () => {
+    await app.checkout(checkoutOf(merchant.merch_id, order('page')))
+    await app.post('orders', { orders: [order('server')] })
+  }
+  await tell()
+  clock.nowMs += 4_000
+  await tell()
+  const once = [
+    [firstMs, 150],
+    [firstMs, 150],
+  ]
+  assert.deepEqual(await foldedOrders(app), once, 'the first report was not folded yet')
+
+  clock.nowMs += DAY_MS
+  await upsertRates(app.db, 'ecb', [euroRate('2026-04-14', '1.2')])
+  await tell()
+  assert.deepEqual(await foldedOrders(app), once)
+
+  clock.nowMs += 4_000
+  await app.post('orders', { orders: [order('server', { value: '50.00' })] })
+  assert.deepEqual(
+    await foldedOrders(app),
+    [
+      [firstMs, 150],
+      [firstMs, 75],
+    ],
+    'another amount is converted by the same rate',
+  )
+})
+
+test('a time that is told counts from then on, with the rate of its day', async (t) => {
+  const app = await start(t)
+  const rates = [euroRate('2026-04-12', '1.2'), euroRate('2026-04-13', '1.5')]
+  await upsertRates(app.db, 'ecb', rates)
+  const ordered_at = '2026-04-12T10:00:00.000Z'
+  for (const told of [{}, { ordered_at }, {}]) {
+    await app.post('orders', { orders: [order('o1', told)] })
+    app.clock.nowMs += 1000
+  }
+  assert.deepEqual(await foldedOrders(app), [[Date.parse(ordered_at), 120]])
+})
+
+test('whichever source tells an order first, its time and money come to the same (P41)', async (t) => {
+  const app = await start(t)
+  const firstMs = app.clock.nowMs
+  await upsertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
+  const tellPage = (id: string) => app.checkout(checkoutOf(app.merchant.merch_id, order(id)))
+  const tellServer = (id: string) => app.post('orders', { orders: [order(id)] })
+  await tellPage('page first')
+  await tellServer('server first')
+  app.clock.nowMs += DAY_MS
+  await upsertRates(app.db, 'ecb', [euroRate('2026-04-14', '1.2')])
+  await tellPage('server first')
+  await tellServer('page first')
+  assert.deepEqual(await foldedOrders(app), [
+    [firstMs, 150],
+    [firstMs, 150],
+  ])
+})
