@@ -268,8 +268,7 @@ create table exchange_rate (
   usd_per_base text not null,
   currency_per_base text not null,
   imported_at timestamp with time zone not null default now(),
-  constraint exchange_rate_pkey PRIMARY KEY (rate_id),
-  constraint exchange_rate_source_day_currency_key UNIQUE (source, day, currency)
+  constraint exchange_rate_pkey PRIMARY KEY (rate_id)
 );
 CREATE INDEX exchange_rate_currency ON exchange_rate USING btree (currency, day);
 

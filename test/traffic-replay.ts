@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { acceptOrders, acceptReturns } from '../src/attribution/intake.ts'
-import { upsertRates } from '../src/attribution/rate-store.ts'
+import { insertRates } from '../src/attribution/rate-store.ts'
 import { readAll, readOrder, readReturn } from '../src/attribution/read-order.ts'
 import { readConfig } from '../src/config.ts'
 import { edgeRoutes } from '../src/edge-routes.ts'
@@ -84,7 +84,7 @@ export async function replayTraffic(scope: Scope, folder: string): Promise<Repla
   const db = await testDatabase({ after: (work) => dropDatabase.push(work) })
   const clock = { nowMs: Date.parse(actions[0]?.at ?? '') }
   const world = await makeTrafficWorld(db, file, new Date(clock.nowMs - DAY_MS))
-  await upsertRates(db, 'test', ratesFrom(clock.nowMs, 120))
+  await insertRates(db, 'test', ratesFrom(clock.nowMs, 120))
   const dataDir = await mkdtemp(join(tmpdir(), 'souk-replay-'))
   const node = await openNode(
     readConfig({

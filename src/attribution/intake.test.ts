@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startIntakeApp as start } from '../../test/intake-app.ts'
 import { sql } from '../platform/sql.ts'
-import { upsertRates } from './rate-store.ts'
+import { insertRates } from './rate-store.ts'
 
 const order = (id: string, changes: object = {}) => ({
   order: { id, value: '100.00', currency: 'EUR', ...changes },
@@ -33,7 +33,7 @@ async function foldedOrders(app: App) {
 test('an order told again keeps its checkout time and its rate, folded or not (P47)', async (t) => {
   const app = await start(t)
   const { clock, merchant } = app
-  await upsertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
+  await insertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
   const firstMs = clock.nowMs
   const tell = async () => {
     await app.checkout(checkoutOf(merchant.merch_id, order('page')))
@@ -49,7 +49,7 @@ test('an order told again keeps its checkout time and its rate, folded or not (P
   assert.deepEqual(await foldedOrders(app), once, 'the first report was not folded yet')
 
   clock.nowMs += DAY_MS
-  await upsertRates(app.db, 'ecb', [euroRate('2026-04-14', '1.2')])
+  await insertRates(app.db, 'ecb', [euroRate('2026-04-14', '1.2')])
   await tell()
   assert.deepEqual(await foldedOrders(app), once)
 
@@ -68,7 +68,7 @@ test('an order told again keeps its checkout time and its rate, folded or not (P
 test('a time that is told counts from then on, with the rate of its day', async (t) => {
   const app = await start(t)
   const rates = [euroRate('2026-04-12', '1.2'), euroRate('2026-04-13', '1.5')]
-  await upsertRates(app.db, 'ecb', rates)
+  await insertRates(app.db, 'ecb', rates)
   const ordered_at = '2026-04-12T10:00:00.000Z'
   for (const told of [{}, { ordered_at }, {}]) {
     await app.post('orders', { orders: [order('o1', told)] })
@@ -80,17 +80,50 @@ test('a time that is told counts from then on, with the rate of its day', async 
 test('whichever source tells an order first, its time and money come to the same (P41)', async (t) => {
   const app = await start(t)
   const firstMs = app.clock.nowMs
-  await upsertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
+  await insertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
   const tellPage = (id: string) => app.checkout(checkoutOf(app.merchant.merch_id, order(id)))
   const tellServer = (id: string) => app.post('orders', { orders: [order(id)] })
   await tellPage('page first')
   await tellServer('server first')
   app.clock.nowMs += DAY_MS
-  await upsertRates(app.db, 'ecb', [euroRate('2026-04-14', '1.2')])
+  await insertRates(app.db, 'ecb', [euroRate('2026-04-14', '1.2')])
   await tellPage('server first')
   await tellServer('page first')
   assert.deepEqual(await foldedOrders(app), [
     [firstMs, 150],
     [firstMs, 150],
   ])
+})
+
+test('a corrected rate converts later orders; those before keep the one that they name', async (t) => {
+  const app = await start(t)
+  const tell = (id: string) => app.post('orders', { orders: [order(id)] })
+  const imported = async (usdPerBase: string) =>
+    insertRates(app.db, 'ecb', [euroRate('2026-04-13', usdPerBase)])
+  assert.deepEqual(await imported('1.1'), { new: 1, changed: 0, same: 0 })
+  await tell('before')
+  assert.deepEqual(await imported('1.10'), { new: 0, changed: 0, same: 1 })
+  assert.deepEqual(await imported('1.5'), { new: 0, changed: 1, same: 0 })
+  await tell('later')
+  app.clock.nowMs += 1000
+  await tell('before')
+  await app.fold()
+  const rows = await app.db.rows(sql`
+    select order_id, usd_per_base, revenue_micros::bigint / 1000000 as dollars
+    from merchant_order join exchange_rate rate on rate.rate_id::text = merchant_order.rate_id
+    order by order_id`)
+  assert.deepEqual(rows, [
+    { order_id: 'before', usd_per_base: '1.1', dollars: '110' },
+    { order_id: 'later', usd_per_base: '1.5', dollars: '150' },
+  ])
+  assert.deepEqual(await imported('1.1'), { new: 0, changed: 1, same: 0 }, 'and back')
+})
+
+test('of two rates of one day in one import the last counts', async (t) => {
+  const app = await start(t)
+  const twice = [euroRate('2026-04-13', '1.1'), euroRate('2026-04-13', '1.5')]
+  assert.deepEqual(await insertRates(app.db, 'ecb', twice), { new: 1, changed: 0, same: 0 })
+  assert.deepEqual(await insertRates(app.db, 'ecb', twice), { new: 0, changed: 0, same: 1 })
+  await app.post('orders', { orders: [order('o1')] })
+  assert.deepEqual(await foldedOrders(app), [[app.clock.nowMs, 150]])
 })

@@ -10,18 +10,58 @@ export interface NewRate {
   readonly currencyPerBase: string
 }
 
-/** Adds a source's rates; those it had for the same day are corrected. The number of rows. */
-export function upsertRates(db: Db, source: string, rates: readonly NewRate[]): Promise<number> {
-  return db.run(sql`
-    insert into exchange_rate (source, day, currency, usd_per_base, currency_per_base)
-    select ${source}, * from unnest(
-      ${rates.map(({ day }) => day)}::date[],
-      ${rates.map(({ currency }) => currency)}::text[],
-      ${rates.map(({ usdPerBase }) => usdPerBase)}::text[],
-      ${rates.map(({ currencyPerBase }) => currencyPerBase)}::text[])
-    on conflict (source, day, currency) do update set
-      usd_per_base = excluded.usd_per_base, currency_per_base = excluded.currency_per_base,
-      imported_at = now()`)
+/** What an import did: how many of its rates were added, and how many stood there like that. */
+export interface ImportedRates {
+  readonly new: number
+  readonly changed: number // the source has corrected what it said of that day
+  readonly same: number
+}
+
+/**
+ * Adds a source's rates. A correction is a row of its own: orders that were converted before keep
+ * the rate that they name (economics 4). Of two rates of one day and currency the later one counts.
+ */
+export function insertRates(
+  db: Db,
+  source: string,
+  rates: readonly NewRate[],
+): Promise<ImportedRates> {
+  return db.transaction(async (tx) => {
+    // Two imports at once would both take the other's rates for new.
+    await tx.run(sql`lock table exchange_rate in share row exclusive mode`)
+    const counts = await tx.row<Record<keyof ImportedRates, string>>(sql`
+      with told as (
+        select distinct on (day, currency) day, currency, usd_per_base, currency_per_base
+        from unnest(
+          ${rates.map(({ day }) => day)}::date[],
+          ${rates.map(({ currency }) => currency)}::text[],
+          ${rates.map(({ usdPerBase }) => usdPerBase)}::text[],
+          ${rates.map(({ currencyPerBase }) => currencyPerBase)}::text[]
+        ) with ordinality as line (day, currency, usd_per_base, currency_per_base, place)
+        order by day, currency, place desc
+      ), compared as (
+        select told.*, known.rate_id is null as is_new, known.rate_id is not null
+          and (told.usd_per_base::numeric, told.currency_per_base::numeric)
+            <> (known.usd_per_base::numeric, known.currency_per_base::numeric) as is_changed
+        from told left join lateral (
+          select * from exchange_rate
+          where source = ${source} and currency = told.currency and day = told.day
+          order by rate_id desc limit 1
+        ) as known on true
+      ), added as (
+        insert into exchange_rate (source, day, currency, usd_per_base, currency_per_base)
+        select ${source}, day, currency, usd_per_base, currency_per_base from compared
+        where is_new or is_changed
+      )
+      select count(*) filter (where is_new) as new, count(*) filter (where is_changed) as changed,
+        count(*) filter (where not is_new and not is_changed) as same
+      from compared`)
+    return {
+      new: Number(counts?.new ?? 0),
+      changed: Number(counts?.changed ?? 0),
+      same: Number(counts?.same ?? 0),
+    }
+  })
 }
 
 export interface RateDay {
@@ -32,7 +72,7 @@ export interface RateDay {
 /**
  * Finds the rate of each currency on each day, null where none is young enough.
  *
- * Where several sources have the same day, the one imported last for the first time wins.
+ * Of several rates of one day, a source's correction or another source's, the newest row wins.
  */
 export async function findRates(
   db: Db,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { startIntakeApp } from '../../test/intake-app.ts'
 import { sql } from '../platform/sql.ts'
-import { upsertRates } from './rate-store.ts'
+import { insertRates } from './rate-store.ts'
 
 const order = (id: string, changes: object = {}, products?: readonly object[]) => ({
   order: { id, value: '550.00', currency: 'USD', ...changes },
@@ -131,7 +131,7 @@ test('one wrong order refuses its whole batch, naming every fault, and is kept',
 test('amounts become micro-dollars by the day’s rate; without one the order is held', async (t) => {
   const app = await start(t)
   const rate = { currency: 'JPY', usdPerBase: '1.1684', currencyPerBase: '186.75' }
-  await upsertRates(app.db, 'ecb', [{ ...rate, day: '2026-04-13' }])
+  await insertRates(app.db, 'ecb', [{ ...rate, day: '2026-04-13' }])
   const day = (text: string) => `${text}T08:00:00Z`
   const yen = (id: string, ordered_at: string) =>
     order(id, { value: '12800', currency: 'JPY', ordered_at: day(ordered_at) })

@@ -86,16 +86,12 @@ test('rates are imported, and orders that waited for them count (needs the data 
     (await done('orders', 'held')).map((row: { hold: string }) => row.hold),
     ['no_rate'],
   )
-  const { rates, orders_released } = await done(
-    'rates',
-    'import',
-    '--file',
-    path,
-    '--source',
-    'ecb',
-  )
+  const importRates = () => done('rates', 'import', '--file', path, '--source', 'ecb')
+  const { rates, orders_released, ...counts } = await importRates()
   assert.ok(rates > 100)
   assert.equal(orders_released, 1)
+  assert.deepEqual(counts, { new: rates, changed: 0, same: 0 })
+  assert.equal((await importRates()).same, rates)
   const shown = await done('orders', 'show', '--merchant', String(merchId), '--order', 'y1')
   assert.equal(shown.revenue_usd, '80.083106')
   assert.equal(shown.rate.currency_per_base, '186.75')

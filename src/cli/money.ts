@@ -1,7 +1,7 @@
 /** Commands on rates, orders, other networks, payments and reversals. */
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { importOrders, importReturns, type RejectedEntry } from '../attribution/import-orders.ts'
-import { upsertRates } from '../attribution/rate-store.ts'
+import { insertRates } from '../attribution/rate-store.ts'
 import { readRates } from '../attribution/read-rates.ts'
 import { releaseHeldOrders } from '../attribution/release-held.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
@@ -26,13 +26,13 @@ export async function importRatesCommand(
   const source = requireName('source', options.source)
   const rates = readRates(await readText(options.file))
   const db = await context.database()
-  await upsertRates(db, source, rates)
+  const counts = await insertRates(db, source, rates)
   const released = await withEventWriter(context, async (writer) => {
     const count = await releaseHeldOrders(writer)
     if (count > 0) await writer.folded()
     return count
   })
-  return { rates: rates.length, orders_released: released }
+  return { rates: rates.length, ...counts, orders_released: released }
 }
 
 interface ImportOptions {
