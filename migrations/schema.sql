@@ -547,6 +547,7 @@ create table offer (
   category_id integer,
   content_hash bytea not null,
   imported_at timestamp with time zone not null default now(),
+  regular_price_micros bigint,
   constraint offer_pkey PRIMARY KEY (offer_id, from_generation),
   constraint offer_price_micros_check CHECK ((price_micros > 0))
 );
@@ -764,6 +765,7 @@ create table smart_link (
   state text not null default 'active'::text,
   datetime_created timestamp with time zone not null default now(),
   datetime_updated timestamp with time zone not null default now(),
+  is_article_given boolean not null default false,
   constraint smart_link_pkey PRIMARY KEY (auction_id),
   constraint smart_link_smart_link_id_key UNIQUE (smart_link_id),
   constraint smart_link_article_id_fkey FOREIGN KEY (article_id) REFERENCES article(article_id),
@@ -940,7 +942,8 @@ create view current_offer as
     offer.is_in_stock,
     offer.category_id,
     offer.content_hash,
-    offer.imported_at
+    offer.imported_at,
+    offer.regular_price_micros
    FROM (offer
      JOIN merchant USING (merch_id))
   WHERE ((offer.from_generation <= merchant.generation) AND ((offer.to_generation IS NULL) OR (offer.to_generation > merchant.generation)));

@@ -13,6 +13,7 @@ export interface OfferSpec {
   readonly link: string
   readonly title?: string
   readonly price?: string // "49.99 USD"
+  readonly salePrice?: string
   readonly gtin?: string
   readonly brand?: string
   readonly image?: string
@@ -41,6 +42,7 @@ export function importOffers(
       title: offer.title ?? `Product ${offer.id}`,
       link: offer.link,
       price: offer.price ?? '49.99 USD',
+      sale_price: offer.salePrice,
       availability: offer.availability ?? 'in stock',
       gtin: offer.gtin,
       brand: offer.brand,

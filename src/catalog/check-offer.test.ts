@@ -55,6 +55,7 @@ test('a good row becomes an offer with every column', () => {
     url: 'https://www.shop.example/p/1?utm_source=feed',
     imageUrl: 'https://cdn.example/1.jpg',
     priceMicros: 4_200_000,
+    regularPriceMicros: null,
     isInStock: true,
     categoryId: 422,
   })
@@ -97,6 +98,8 @@ test('a sale price counts when it is lower, in dollars, and holds today', () => 
   assert.equal(sale('3.10 USD', '2026-07-01/2026-08-01'), 4.2)
   assert.equal(sale('3.10 USD', 'soon'), 4.2)
   for (const text of ['4.20 USD', '5 USD', '3.10 EUR', 'none']) assert.equal(sale(text), 4.2, text)
+  assert.equal(offer({ salePrice: '3.10 USD' }).regularPriceMicros, 4_200_000)
+  assert.equal(offer({ salePrice: '5 USD' }).regularPriceMicros, null)
   assert.deepEqual(notes({ salePrice: '5 USD' }), ['sale_ignored'])
 })
 

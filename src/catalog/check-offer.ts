@@ -58,7 +58,10 @@ export interface OfferContent {
   /** 32 hexadecimal digits. */
   readonly urlKeyHex: string
   readonly imageUrl: string | null
+  /** What it costs today. */
   readonly priceMicros: Micros
+  /** What it costs when it is not on sale; null when it is not. */
+  readonly regularPriceMicros: Micros | null
   readonly isInStock: boolean
   readonly categoryId: number | null
 }
@@ -106,6 +109,7 @@ export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudge
     urlKeyHex: hexKeyOfUrl(link.url),
     imageUrl: imageOf(fields.imageLink, notes),
     priceMicros: price.micros,
+    regularPriceMicros: price.regular,
     isInStock: isInStock(fields.availability, notes),
     categoryId: readCategory(withoutEntities(fields.category)),
   }
@@ -143,11 +147,17 @@ function headerSafe(text: string, url: URL): string {
   return HEADER_SAFE.test(text) ? text : url.href
 }
 
+interface Price {
+  readonly kind: 'price'
+  readonly micros: Micros
+  readonly regular: Micros | null // of a product on sale
+}
+
 function checkPrice(
   fields: FeedFields,
   context: FeedContext,
   notes: OfferNote[],
-): { readonly kind: 'micros'; readonly micros: Micros } | Rejected {
+): Price | Rejected {
   const column = fields.currency.trim().toUpperCase()
   const price = readPrice(fields.price, column === '' ? context.currency : column)
   if (price.kind !== 'price') return rejected(price.kind, `the price is ${shown(fields.price)}`)
@@ -155,11 +165,11 @@ function checkPrice(
     return rejected('currency_other', `the price is in ${price.currency}, not ${CURRENCY}`)
   }
   const regular = dollarsToMicros(price.amount)
-  if (fields.salePrice.trim() === '') return { kind: 'micros', micros: regular }
+  if (fields.salePrice.trim() === '') return { kind: 'price', micros: regular, regular: null }
   const sale = saleMicros(readPrice(fields.salePrice, CURRENCY), fields.salePriceDates, context)
-  if (sale !== null && sale < regular) return { kind: 'micros', micros: sale }
+  if (sale !== null && sale < regular) return { kind: 'price', micros: sale, regular }
   notes.push('sale_ignored')
-  return { kind: 'micros', micros: regular }
+  return { kind: 'price', micros: regular, regular: null }
 }
 
 /** The sale price in micros, or null when it is none or does not hold today. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -141,7 +142,39 @@ test('every column is stored as the feed says it, also where a backslash or a qu
     price_micros: '1500000',
     is_in_stock: false,
     category_id: 422,
+    regular_price_micros: null,
   })
+})
+
+test('a sale keeps the regular price, and begins and ends as a change', async () => {
+  const { merchId, domain, load } = await shop()
+  const feed = (salePrice: string) =>
+    `id,title,link,price,sale_price\na,Tea,https://${domain}/a,100 USD,${salePrice}\n`
+  const stored = () =>
+    db.row<{ hash: string }>(sql`
+      select price_micros, regular_price_micros, encode(content_hash, 'hex') as hash
+      from current_offer where merch_id = ${merchId}`)
+  // The hash from before regular prices were kept: an upgrade writes nothing again.
+  const text = `a\t\\N\t\\N\tTea\t\\N\t\\N\thttps://${domain}/a\t`
+  const key = urlKey(`https://${domain}/a`)?.toString('hex')
+  const content = `${text}\\\\x${key}\t\\N\t100000000\tt\t\\N`
+  const usual = {
+    price_micros: '100000000',
+    regular_price_micros: null,
+    hash: createHash('sha256').update(content).digest('hex').slice(0, 16),
+  }
+  await load(feed(''))
+  assert.deepEqual(await stored(), usual)
+  assert.deepEqual(counts(await load(feed('80 USD'))), [1, 0, 0])
+  const sale = await stored()
+  assert.deepEqual(sale, {
+    price_micros: '80000000',
+    regular_price_micros: '100000000',
+    hash: sale?.hash,
+  })
+  assert.deepEqual(counts(await load(feed('80 USD'))), [0, 0, 1])
+  assert.deepEqual(counts(await load(feed(''))), [1, 0, 0])
+  assert.deepEqual(await stored(), usual)
 })
 
 test('a rejected row is counted and told with its line, reason and content', async () => {

@@ -25,13 +25,13 @@ import { Chunk } from './offer-chunk.ts'
 import {
   analyzeOffers,
   cleanLeftovers,
-  contentText,
   deleteEnded,
   eachStoredOffer,
   type FeedOwner,
   findFeedOwner,
   lockMerchantFeed,
   markImport,
+  offerText,
   switchGeneration,
   touchMerchantFeed,
   unlockMerchantFeed,
@@ -255,8 +255,8 @@ class FeedImport {
   }
 
   #add({ offer, notes }: Accepted, line: number, row: FeedFields): void {
-    const content = contentText(offer)
-    const contentHash = hash('sha256', content, 'hex').slice(0, CONTENT_HASH_DIGITS)
+    const content = offerText(offer)
+    const contentHash = hash('sha256', content.hashed, 'hex').slice(0, CONTENT_HASH_DIGITS)
     const encounter = this.#skus.meet(offer.sku, contentHash)
     if (encounter.kind === 'duplicate') {
       const detail = 'an earlier row has this id'
@@ -270,7 +270,7 @@ class FeedImport {
     }
     this.#result.offers_upserted++
     const prefix = `${this.#options.merchId}\t${this.#owner.generation + 1}\t`
-    const text = `${prefix}${content}\t\\\\x${contentHash}`
+    const text = `${prefix}${content.copied}\t\\\\x${contentHash}`
     if (encounter.kind === 'new') this.#chunk.add(`${text}\n`)
     else {
       this.#chunk.change(`${text}\t${encounter.offerId}\n`)

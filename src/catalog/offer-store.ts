@@ -133,7 +133,7 @@ export async function writeChunk(
 }
 
 const COLUMNS = `merch_id, from_generation, sku, gtin14, gtin_text, title, brand, mpn, url, url_key,
-  image_url, price_micros, is_in_stock, category_id, content_hash`
+  image_url, price_micros, is_in_stock, category_id, regular_price_micros, content_hash`
 const COPY_ADDED = `copy offer (${COLUMNS}) from stdin`
 const COPY_CHANGED = `copy offer (${COLUMNS}, offer_id) from stdin`
 
@@ -216,18 +216,27 @@ export async function analyzeOffers(db: Db): Promise<void> {
   await db.run(sql`analyze offer`)
 }
 
-/**
- * An offer's own columns as COPY text, from `sku` to `category_id`; what its content hash is
- * made of.
- */
-export function contentText(offer: OfferContent): string {
+/** An offer's own columns as COPY text, and what its content hash is made of. */
+export interface OfferText {
+  /** From `sku` to `regular_price_micros`. */
+  readonly copied: string
+  /**
+   * The regular price is in it only during a sale: hashes made before it was kept stay true, so
+   * that an upgrade does not write every offer again.
+   */
+  readonly hashed: string
+}
+
+export function offerText(offer: OfferContent): OfferText {
   const { sku, gtin14, gtinText, title, brand, mpn, url, urlKeyHex, imageUrl } = offer
-  const { priceMicros, isInStock, categoryId } = offer
+  const { priceMicros, isInStock, categoryId, regularPriceMicros: regular } = offer
   const names = `${field(sku)}\t${gtin14 ?? NULL}\t${field(gtinText)}\t${field(title)}`
   const maker = `${field(brand)}\t${field(mpn)}`
   const addresses = `${field(url)}\t\\\\x${urlKeyHex}\t${field(imageUrl)}`
   const terms = `${priceMicros}\t${isInStock ? 't' : 'f'}\t${categoryId ?? NULL}`
-  return `${names}\t${maker}\t${addresses}\t${terms}`
+  const text = `${names}\t${maker}\t${addresses}\t${terms}`
+  const withRegular = `${text}\t${regular ?? NULL}`
+  return { copied: withRegular, hashed: regular === null ? text : withRegular }
 }
 
 const NULL = '\\N'

@@ -55,7 +55,8 @@ function toFeedRow(offer: FeedOfferRow, { linkUrl, publisherSlug }: FeedReader):
     item_id: offer.sku, // The id of the merchant's own feed.
     mpn: offer.mpn,
     name: offer.title,
-    price: formatCents(offer.price_micros),
+    price: formatCents(offer.regular_price_micros ?? offer.price_micros),
+    sale_price: offer.regular_price_micros === null ? null : formatCents(offer.price_micros),
     sku: offer.sku,
     // Our choice: exclusive, because the row shows this merchant's product at its price.
     store_page_url: wrapperUrl(linkUrl, { url: offer.url, publisherSlug, isExclusive: true }),

@@ -90,6 +90,7 @@ export interface FeedOfferRow {
   readonly url: string
   readonly image_url: string | null
   readonly price_micros: string
+  readonly regular_price_micros: string | null
   readonly category_id: number | null
 }
 
@@ -99,7 +100,8 @@ export function listFeedOffers(
   { merchId, after }: { merchId: number; after: string },
 ): Promise<FeedOfferRow[]> {
   return db.rows(sql`
-    select sku, title, brand, gtin_text, mpn, url, image_url, price_micros, category_id
+    select sku, title, brand, gtin_text, mpn, url, image_url, price_micros,
+      regular_price_micros, category_id
     from current_offer
     where merch_id = ${merchId} and is_in_stock and sku > ${after}
     order by sku limit ${FEED_PAGE_ROWS}

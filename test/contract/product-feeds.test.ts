@@ -59,6 +59,26 @@ test('a merchant’s feed has the documented columns, and what is in stock with 
   )
 })
 
+test('a product on sale has its regular price as price, and what it costs as sale price', async () => {
+  const { merchId: shop } = await makeMerchant(api.db, {
+    name: 'Sales',
+    domain: 'sales.example',
+    offers: [
+      { id: '1', link: 'https://sales.example/1', price: '100.00 USD', salePrice: '80.00 USD' },
+      { id: '2', link: 'https://sales.example/2', price: '60.00 USD', salePrice: '60.00 USD' },
+    ],
+  })
+  const { text } = await read(shop)
+  const rows = parse(text, { columns: true }) as Record<string, string>[]
+  assert.deepEqual(
+    rows.map(({ price, sale_price }) => [price, sale_price]),
+    [
+      ['100.00', '80.00'],
+      ['60.00', ''],
+    ],
+  )
+})
+
 test('a feed of many pages is whole', async () => {
   const many = Array.from({ length: 10_001 }, (_, at) => ({
     id: `P${at}`,
