@@ -63,8 +63,9 @@ async function addArticle(db: Db, { pub_id, uid }: Publisher, name: string) {
   const auctionId = String(9_100_000_000_000_000n + BigInt(articleId))
   const product = `https://gazette-shop.example/${articleId}`
   await db.run(sql`
-    insert into smart_link (auction_id, pub_id, article_id, url, url_hash, source)
+    insert into smart_link (auction_id, pub_id, article_id, url, url_hash, source,
+      is_article_given)
     values (${auctionId}, ${pub_id}, ${articleId}, ${product},
-      ${createHash('sha256').update(product).digest()}, 'api')`)
+      ${createHash('sha256').update(product).digest()}, 'api', true)`)
   return { articleId, auctionId, url }
 }

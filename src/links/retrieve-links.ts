@@ -119,7 +119,14 @@ async function findOrCreate(
     if (granted < missing.length) deps.onLeftOut(missing.length - granted)
     if (granted === 0) return []
     const links = missing.slice(0, granted).map((link) => ({ ...link, auctionId: deps.nextId() }))
-    return findOrCreateLinks(tx, { article, links, source: 'linkmate', unwraps })
+    const found = {
+      article,
+      links,
+      source: 'linkmate',
+      isArticleGiven: isTrusted,
+      unwraps,
+    } as const
+    return findOrCreateLinks(tx, found)
   })
   return [...settled, ...created]
 }

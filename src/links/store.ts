@@ -81,9 +81,9 @@ export async function insertSmartLink(
   const row = await db.row<CreatedLinkRow['link'] & { article: ArticleRow }>(sql`
     with ${articleSteps(article)}, link as (
       insert into smart_link (auction_id, pub_id, article_id, uid_created, url, url_hash,
-        is_exclusive, source, datetime_created, datetime_updated)
+        is_exclusive, source, is_article_given, datetime_created, datetime_updated)
       select ${link.auctionId}::bigint, pub_id, article_id, ${article.uid}::int, ${link.url}::text,
-        ${hashOfUrl(link.url)}::bytea, ${link.isExclusive}::boolean, 'api',
+        ${hashOfUrl(link.url)}::bytea, ${link.isExclusive}::boolean, 'api', true,
         ${article.at}::timestamptz, ${article.at}::timestamptz
       from found
       returning smart_link_id, auction_id, uid_created, pub_id, url, is_exclusive,
@@ -116,7 +116,8 @@ export function findLinks(
  * Finds or creates links of an article, and the article itself: one statement, whatever races.
  *
  * Rows go in by the order of their hash, so that two requests for one article never wait for each
- * other in a circle. A link once asked for with a key is keyless no more.
+ * other in a circle. A link once asked for with a key is keyless no more, and an article once
+ * given stays so.
  */
 export function findOrCreateLinks(
   db: Db,
@@ -124,16 +125,19 @@ export function findOrCreateLinks(
     article: WantedArticle
     links: readonly (LinkToFind & { auctionId: string })[]
     source: 'linkmate' | 'wrapper'
+    /** The publisher named the article; it was not read from a page. */
+    isArticleGiven: boolean
     unwraps: boolean
   },
 ): Promise<FoundLinkRow[]> {
-  const { article, links, source, unwraps } = options
+  const { article, links, source, isArticleGiven, unwraps } = options
   return db.rows(sql`
     with ${articleSteps(article)}
     insert into smart_link (auction_id, pub_id, article_id, uid_created, url, url_hash,
-      is_exclusive, source, is_keyless, unwraps, datetime_created, datetime_updated)
+      is_exclusive, source, is_article_given, is_keyless, unwraps, datetime_created,
+      datetime_updated)
     select auction_id, found.pub_id, article_id, null, wanted.url, url_hash, is_exclusive,
-      ${source}, ${!article.isTrusted}::boolean, ${unwraps}::boolean,
+      ${source}, ${isArticleGiven}::boolean, ${!article.isTrusted}::boolean, ${unwraps}::boolean,
       ${article.at}::timestamptz, ${article.at}::timestamptz
     from found cross join unnest(
       ${links.map(({ auctionId }) => auctionId)}::bigint[],
@@ -143,7 +147,8 @@ export function findOrCreateLinks(
     ) as wanted (auction_id, url, url_hash, is_exclusive)
     order by url_hash, is_exclusive
     on conflict (article_id, url_hash, is_exclusive) where source <> 'api'
-    do update set is_keyless = smart_link.is_keyless and excluded.is_keyless
+    do update set is_keyless = smart_link.is_keyless and excluded.is_keyless,
+      is_article_given = smart_link.is_article_given or excluded.is_article_given
     returning ${LINK_COLUMNS}
   `)
 }

@@ -11,6 +11,8 @@ export interface WantedWrapperLink {
   readonly url: string
   readonly isExclusive: boolean
   readonly articleUrl: string | null
+  /** The address itself names the article; false: it is the page the reader comes from. */
+  readonly isArticleGiven: boolean
   readonly articleName: string | null
 }
 
@@ -53,6 +55,7 @@ export async function findOrCreateWrapperLink(
     },
     links: [{ url: wanted.url, isExclusive: wanted.isExclusive, auctionId: deps.ids.next() }],
     source: 'wrapper',
+    isArticleGiven: wanted.isArticleGiven,
     unwraps: true,
   })
   if (link === undefined) throw new Error('no link was found or created')

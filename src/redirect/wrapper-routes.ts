@@ -95,6 +95,7 @@ function newLink(
     url: from.url,
     isExclusive: query.isExclusive,
     articleUrl: isUsable ? articleUrl : null,
+    isArticleGiven: isUsable && query.articleUrl !== null,
     articleName: query.articleName,
   }
 }

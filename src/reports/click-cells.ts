@@ -21,7 +21,7 @@ export interface ClickFacts {
   readonly article_url: string | null
   readonly article_name: string | null
   readonly is_exclusive: boolean | null
-  readonly is_keyless: boolean | null
+  readonly is_article_given: boolean | null
   readonly link_source: string | null
   readonly product_id: string | null
   readonly category_id: number | null
@@ -63,7 +63,7 @@ export function productPrice({ offer_price_micros: micros }: ClickFacts): string
   return micros === null ? null : formatExact(micros)
 }
 
-/** Whether the publisher itself named the article: with its key, not by a page that was read. */
-export function isCleanArticleUrl({ link_source, is_keyless }: ClickFacts): string {
-  return String(link_source === 'api' || is_keyless === false)
+/** Whether the publisher itself named the article; it was not read from a page. */
+export function isCleanArticleUrl({ is_article_given }: ClickFacts): string {
+  return String(is_article_given ?? false)
 }

@@ -80,7 +80,7 @@ function listPart(
       order by day, event_id limit ${limitRows}
     )
     select chosen.*, article.url as article_url, article.name as article_name,
-      link.is_exclusive, link.is_keyless, link.source as link_source, offer.product_id,
+      link.is_exclusive, link.is_article_given, link.source as link_source, offer.product_id,
       offer.category_id, offer.brand, offer.title, offer.price_micros as offer_price_micros,
       merchant.name as merchant_name, publisher.name as publisher_name
     from chosen

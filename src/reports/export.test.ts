@@ -142,6 +142,10 @@ test('clicks: paid and unpaid ones with their reason, impressions, cents beside 
     [a?.user_agent, a?.device_type, a?.country_code, a?.link_id, a?.link_source],
     ['mobile Firefox', 'mobile', 'GB', s.article.auctionId, 'api'],
   )
+  assert.equal(a?.is_clean_article_url, 'true')
+  await s.db.run(sql`update smart_link set is_article_given = false`)
+  const read = await s.write('clicks', '2026-03-02')
+  assert.equal(read.rows[0]?.is_clean_article_url, 'false')
 })
 
 test('a click keeps its product’s name and price, whatever the feed says later', async (t) => {

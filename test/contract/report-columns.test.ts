@@ -1,0 +1,27 @@
+/** Report columns document: facts that only a reader's click can tell. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../src/platform/sql.ts'
+import { startApi } from '../api.ts'
+import { follow, makeMarket, SLUG } from '../market.ts'
+
+const api = await startApi({ after })
+await makeMarket(api)
+
+test('an article is the publisher’s word when the wrapper names it, not when it is the page', async () => {
+  const target = 'https://kettles.example/p/given'
+  const page = 'https://daily.example/given'
+  const isGiven = async () => {
+    const rows = await api.db.rows<{ is_article_given: boolean }>(sql`
+      select is_article_given from smart_link join article using (article_id)
+      where smart_link.url = ${target} and article.url = ${page}`)
+    return rows.map(({ is_article_given }) => is_article_given)
+  }
+  const bare = `/link/?url=${encodeURIComponent(target)}&publisher_slug=${SLUG}`
+  await follow(api, bare, { referer: page })
+  assert.deepEqual(await isGiven(), [false])
+  await follow(api, `${bare}&article_url=${encodeURIComponent(page)}`, { referer: page })
+  assert.deepEqual(await isGiven(), [true])
+  await follow(api, bare, { referer: page })
+  assert.deepEqual(await isGiven(), [true], 'once given, it stays so')
+})
