@@ -1,0 +1,78 @@
+/** Wrapper addresses (`/link/?url=…`), as the decisions say. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { micros } from '../../src/platform/money.ts'
+import { sql } from '../../src/platform/sql.ts'
+import { startApi } from '../api.ts'
+import { follow, KETTLE, makeMarket, SLUG } from '../market.ts'
+
+const api = await startApi({ after })
+const market = await makeMarket(api)
+await market.campaign(market.kettles, { bid_micros: micros(600_000) })
+
+const wrapper = (url: string, more = '') =>
+  `/link/?url=${encodeURIComponent(url)}&publisher_slug=${SLUG}${more}`
+
+test('a wrapper finds or creates its link and auctions the very click', async () => {
+  const more = '&article_url=https%3A%2F%2Fdaily.example%2Fmail&article_name=Mail'
+  for (let time = 0; time < 2; time++) {
+    const { location } = await follow(api, wrapper(KETTLE, more))
+    assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=[0-9a-f]{32}$/)
+  }
+  const row = await api.db.row<{ n: string }>(sql`
+    select count(*) as n from smart_link join article using (article_id)
+    where source = 'wrapper' and article.name = 'Mail'`)
+  assert.equal(row?.n, '1')
+})
+
+test('a wrapper makes no link for HEAD, a prefetch or a robot', async () => {
+  const links = async () =>
+    (await api.db.row<{ n: string }>(sql`select count(*) as n from smart_link`))?.n
+  const before = await links()
+  const target = 'https://kettles.example/p/unheard-of'
+  const nobody = [{ 'sec-purpose': 'prefetch' }, { purpose: 'prefetch' }, { 'user-agent': '' }]
+  for (const headers of [...nobody, { 'user-agent': 'Googlebot/2.1' }]) {
+    const { status, location } = await follow(api, wrapper(target), headers)
+    assert.deepEqual([status, location], [302, target], JSON.stringify(headers))
+  }
+  const head = await fetch(api.url + wrapper(target), { method: 'HEAD', redirect: 'manual' })
+  assert.deepEqual([head.status, head.headers.get('location')], [302, target])
+  assert.equal(await links(), before)
+  assert.match((await follow(api, wrapper(target))).location, /\?cid=/)
+  assert.notEqual(await links(), before)
+})
+
+test('a wrapper without a usable url is an error page', async () => {
+  for (const query of [
+    '',
+    '?url=',
+    '?url=javascript:alert(1)',
+    '?url=/relative',
+    '?url=ftp://x.example',
+  ]) {
+    assert.equal((await follow(api, `/link/${query}`)).status, 400, query)
+  }
+})
+
+test('a wrapper is no open redirector: strangers see where they are going', async () => {
+  const target = 'https://elsewhere.example/page?x=<b>'
+  const stranger = await follow(api, wrapper(target))
+  assert.equal(stranger.status, 200)
+  assert.match(stranger.text, /elsewhere\.example/)
+  assert.ok(!stranger.text.includes('<b>'))
+  const reader = await follow(api, wrapper(target), { referer: 'https://www.daily.example/a' })
+  assert.deepEqual([reader.status, reader.location], [302, target])
+  const typed = { referer: 'https://www.daily.example/a', 'sec-fetch-site': 'none' }
+  assert.equal((await follow(api, wrapper(target), typed)).status, 200)
+  const amp = await follow(api, wrapper(target), {
+    referer: 'https://daily-example.cdn.ampproject.org/',
+  })
+  assert.equal(amp.status, 302)
+  for (const referer of [
+    'https://evil.example/',
+    'https://daily.example.evil.example/',
+    'https://evil--daily-example.cdn.ampproject.org/',
+  ]) {
+    assert.equal((await follow(api, wrapper(target), { referer })).status, 200, referer)
+  }
+})
