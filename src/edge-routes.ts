@@ -15,6 +15,7 @@ import { addressUnit, type Cidr, isInAny } from './platform/client-address.ts'
 import { ApiError } from './platform/errors.ts'
 import type { HotRequest, HotRoute } from './platform/hot-http.ts'
 import { limitHeaders, TokenBuckets } from './platform/token-bucket.ts'
+import { trimUrl } from './platform/url.ts'
 import { type RedirectDeps, redirectRoute, smartLinkRoute } from './redirect/routes.ts'
 import { wrapperRoute } from './redirect/wrapper-routes.ts'
 
@@ -133,7 +134,7 @@ export function noteDestination(
 ): void {
   const target = { url: link.url, pubId: link.pub_id }
   if (link.is_keyless && !isAllowedTarget(edge.market, target)) return
-  destinations.note(link.auction_id, link.url)
+  destinations.note(link.auction_id, trimUrl(link.url))
 }
 
 /** `uid_<word>` for any word this deployment answers to. */

@@ -2,7 +2,7 @@
 import { unwrapUrl } from '../links/unwrap.ts'
 import type { Db } from '../platform/postgres.ts'
 import { prepared, sql } from '../platform/sql.ts'
-import { urlKey } from '../platform/url.ts'
+import { trimUrl, urlKey } from '../platform/url.ts'
 
 export interface LinkRow {
   readonly auction_id: string
@@ -48,7 +48,7 @@ export async function loadLinks(
   db: Db,
   auctionIds: readonly string[],
 ): Promise<Map<string, LinkData>> {
-  const links = await db.rows<LinkRow>(
+  const rows = await db.rows<LinkRow>(
     prepared(
       'load_links',
       sql`
@@ -58,6 +58,7 @@ export async function loadLinks(
     where l.auction_id = any(${auctionIds}::bigint[])`,
     ),
   )
+  const links = rows.map(withUsableUrls)
   const pages = new Map(links.map((link) => [link.auction_id, pageOf(link)]))
   const keys = new Map<string, Buffer>()
   for (const [auctionId, page] of pages) {
@@ -77,6 +78,12 @@ export async function loadLinks(
       return [link.auction_id, { link, page, original, offers: listed }]
     }),
   )
+}
+
+/** Stored as the publisher wrote them; a reader is sent to what a browser makes of them. */
+function withUsableUrls(link: LinkRow): LinkRow {
+  const url = link.url === null ? null : trimUrl(link.url)
+  return { ...link, url, article_url: trimUrl(link.article_url) }
 }
 
 function pageOf({ url, unwraps }: LinkRow): string | null {

@@ -4,7 +4,15 @@ import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { kitPath } from '../../test/kit.ts'
-import { canonicalUrl, fitsUrlLimits, isOnDomain, parseWebUrl, siteHost, urlKey } from './url.ts'
+import {
+  canonicalUrl,
+  fitsUrlLimits,
+  isOnDomain,
+  parseWebUrl,
+  siteHost,
+  trimUrl,
+  urlKey,
+} from './url.ts'
 
 interface UrlPair {
   a: string
@@ -111,4 +119,19 @@ test('an address is too long by characters, or by its bytes when written percent
   assert.ok(fitsUrlLimits(`https://s.example/${'a'.repeat(2030)}`))
   assert.ok(!fitsUrlLimits(`https://s.example/${'a'.repeat(2031)}`))
   assert.ok(!fitsUrlLimits(`https://s.example/${'日'.repeat(700)}`))
+})
+
+test('an address is trimmed of exactly what the URL standard drops, and in linear time', () => {
+  for (const [written, read] of [
+    ['https://shop.example/p/1', 'https://shop.example/p/1'],
+    [' \t\n\u0000https://shop.example/p/1\u001f\r\n ', 'https://shop.example/p/1'],
+    ['https://shop.example/p\r\n/\t1', 'https://shop.example/p/1'],
+    ['https://shop.example/a b', 'https://shop.example/a b'],
+    [' \n ', ''],
+  ] as const) {
+    assert.equal(trimUrl(written), read)
+    assert.equal(URL.parse(written)?.href, URL.parse(read)?.href)
+  }
+  const long = `https://shop.example/${' '.repeat(1_000_000)}x`
+  assert.equal(trimUrl(long), long)
 })

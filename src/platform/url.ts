@@ -20,9 +20,25 @@ const URL_KEY_DIGITS = 32 // 128 bits: no two of 10^9 pages meet by accident (ch
 // has exactly two slashes and then a host.
 const ABSOLUTE_WEB_URL = /^\s*https?:\/\/[^\s/\\?#]/i
 
+const SPACE = 0x20 // All controls are below it.
+
 /** Reads an absolute http or https address; null for anything else. */
 export function parseWebUrl(text: string): URL | null {
   return ABSOLUTE_WEB_URL.test(text) ? URL.parse(text) : null
+}
+
+/**
+ * An address without the stray characters that every browser drops as it reads one (URL standard
+ * 4.4): controls and spaces around it, tabs and line breaks anywhere. A Location header that
+ * holds them would be read as a relative address.
+ */
+export function trimUrl(text: string): string {
+  // Not by a pattern: one for the end would take quadratic time on blanks inside.
+  let start = 0
+  let end = text.length
+  while (start < end && text.charCodeAt(start) <= SPACE) start++
+  while (end > start && text.charCodeAt(end - 1) <= SPACE) end--
+  return text.slice(start, end).replace(/[\t\n\r]/g, '')
 }
 
 /** True when an address is short enough for a smart link and for the redirect that carries it. */

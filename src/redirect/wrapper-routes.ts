@@ -10,7 +10,7 @@ import { isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
-import { fitsUrlLimits, parseWebUrl } from '../platform/url.ts'
+import { fitsUrlLimits, parseWebUrl, trimUrl } from '../platform/url.ts'
 import { redirectTo } from './click.ts'
 import { leavingPage, messagePage } from './pages.ts'
 import { clickOnLink, followLink, type RedirectDeps } from './routes.ts'
@@ -39,8 +39,9 @@ async function follow(
   request: HotRequest,
 ): Promise<HotReply> {
   const query = readWrapperQuery(request.query)
-  const target = query.url === null ? null : parseWebUrl(query.url)
-  if (query.url === null || target === null || !fitsUrlLimits(query.url)) {
+  const url = trimUrl(query.url ?? '')
+  const target = parseWebUrl(url)
+  if (target === null || !fitsUrlLimits(url)) {
     const text = 'The address does not say which page it leads to. Please go back.'
     return messagePage(400, 'This link is incomplete', text)
   }
@@ -52,11 +53,11 @@ async function follow(
       (publisher !== undefined &&
         (isAllowedHost(target.hostname, publisher) ||
           comesFromPublisher(request.headers, publisher)))
-    return isSafe ? redirectTo(query.url ?? '') : leavingPage(query.url ?? '')
+    return isSafe ? redirectTo(url) : leavingPage(url)
   }
   if (publisher === undefined || !isMerchant || createsNothing(request)) return forward()
 
-  const wanted = newLink(query, { url: query.url, publisher, request })
+  const wanted = newLink(query, { url, publisher, request })
   const key = JSON.stringify(wanted)
   const held = known.get(key)
   if (held !== undefined) return followLink(deps, request, click(held), forward)

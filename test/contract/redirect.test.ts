@@ -124,6 +124,30 @@ test('redirect, pixel and wrapper work without their slash and with an empty que
   assert.match((await follow(api, bare(wrapper(KETTLE)))).location, /\?cid=/)
 })
 
+test('blanks around an address, and line breaks in it, never reach the reader', async () => {
+  const written = ` https://kettles.example/\tp/1\r\n`
+  const answer = await api.call(
+    `/api/v1/publishers/${market.account.pubId}/linkmate/smart_links/`,
+    {
+      body: {
+        article: { name: 'a', url: 'https://daily.example/blanks' },
+        links: [{ raw_url: written }],
+      },
+    },
+  )
+  const { smart_links } = answer.entry<{ smart_links: { auction_id: string; url: string }[] }>()
+  assert.equal(smart_links[0]?.url, written, 'the answer echoes what was sent')
+  for (const auctionId of [smart_links[0]?.auction_id ?? '', await market.link(written)]) {
+    const { auction_result } = await runAuction(api, auctionId)
+    await think()
+    for (const address of [`/${auctionId}`, auction_result.redirect_url]) {
+      const { location } = await follow(api, address)
+      assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=[0-9a-f]{32}$/)
+    }
+    assert.equal(api.app.node.destinations.get(auctionId), KETTLE)
+  }
+})
+
 test('an unknown smart link is a plain page with 404', async () => {
   const { status, text } = await follow(api, '/9007199254740993')
   assert.equal(status, 404)

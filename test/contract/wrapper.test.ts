@@ -76,3 +76,15 @@ test('a wrapper is no open redirector: strangers see where they are going', asyn
     assert.equal((await follow(api, wrapper(target), { referer })).status, 200, referer)
   }
 })
+
+test('a wrapper auctions its click whatever blanks its address holds', async () => {
+  const url = encodeURIComponent(KETTLE)
+  for (const query of [
+    `url=+${url}`,
+    `url=%20%09${url}%0D%0A`,
+    `url=${url.replace('kettles', 'ket%0Atles')}`,
+  ]) {
+    const { location } = await follow(api, `/link/?publisher_slug=${SLUG}&${query}`)
+    assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=[0-9a-f]{32}$/, query)
+  }
+})
