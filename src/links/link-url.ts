@@ -75,11 +75,11 @@ export function readAuctionId(segment: string): string | null {
 export function readWrapperQuery(search: string): WrapperQuery {
   const query = new URLSearchParams(search)
   return {
-    url: filled(query.get('url')),
-    publisherSlug: filled(query.get('publisher_slug')),
+    url: filled(text(query.get('url'))),
+    publisherSlug: filled(text(query.get('publisher_slug'))),
     isExclusive: ['1', 'true'].includes(query.get('exclusive') ?? ''),
-    articleUrl: filled(query.get('article_url')),
-    articleName: filled(query.get('article_name')),
+    articleUrl: filled(text(query.get('article_url'))),
+    articleName: filled(text(query.get('article_name'))),
   }
 }
 
@@ -107,12 +107,16 @@ function pathUnder(base: string, url: URL): string | undefined {
   return url.pathname.slice(own.pathname.length)
 }
 
-function filled(value: string | null): string | null {
+function filled(value: string): string | null {
   return value === '' ? null : value
 }
 
-/** PostgreSQL's text holds no NUL and no half surrogate pair. */
+/** Cut to its length: half a surrogate pair, which a cut may leave, is no text either. */
 function label(value: string | null): string | null {
-  const clean = value?.replaceAll('\0', '').slice(0, CLICK_LABEL_LENGTH_MAX).toWellFormed() ?? ''
-  return filled(clean)
+  return filled(text(value).slice(0, CLICK_LABEL_LENGTH_MAX).toWellFormed())
+}
+
+/** PostgreSQL's text holds no NUL. */
+function text(value: string | null): string {
+  return value?.replaceAll('\0', '') ?? ''
 }

@@ -77,12 +77,15 @@ test('a wrapper is no open redirector: strangers see where they are going', asyn
   }
 })
 
-test('a wrapper auctions its click whatever blanks its address holds', async () => {
+test('a wrapper auctions its click whatever blanks and NULs its parts hold', async () => {
   const url = encodeURIComponent(KETTLE)
   for (const query of [
     `url=+${url}`,
     `url=%20%09${url}%0D%0A`,
     `url=${url.replace('kettles', 'ket%0Atles')}`,
+    `url=${url}%00`,
+    `url=${url}&article_name=a%00b`,
+    `url=${url}&article_url=https://daily.example/a%00b`,
   ]) {
     const { location } = await follow(api, `/link/?publisher_slug=${SLUG}&${query}`)
     assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=[0-9a-f]{32}$/, query)
