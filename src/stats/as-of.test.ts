@@ -3,10 +3,12 @@ import { test } from 'node:test'
 import { makeBusyLog } from '../../test/busy-log.ts'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
+import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import { EVENT_TYPE } from '../events/event.ts'
+import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { retireViews } from '../events/view-totals.ts'
 import { sql } from '../platform/sql.ts'
+import { keyOfUrl } from '../platform/url.ts'
 import { listStats } from './row-store.ts'
 import { ORDER_COLUMNS } from './schema.ts'
 
@@ -61,6 +63,42 @@ test('a placement that nobody clicked has its row in as_of from its own time on'
   const [first] = placements.map(({ atMs }) => atMs).toSorted((a, b) => a - b)
   assert.deepEqual(await ask(new Date(first ?? 0)), now.slice(0, 1))
   assert.deepEqual(await ask(new Date((first ?? 0) - 1)), [])
+})
+
+test('as_of before an article was made knows nothing of those who had seen its page', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher, addArticle } = await makePublisherWorld(db)
+  const { pub_id: pubId } = publisher
+  const { url } = await addArticle('Late')
+  const createdMs = START_MS + 2_000
+  await db.run(sql`update article set datetime_created = ${new Date(createdMs)}`)
+  const log = openFoldedLog(t, db)
+  const {
+    seq: _,
+    day: __,
+    ...view
+  } = new MoneyEvents().at(START_MS, {
+    type: EVENT_TYPE.pageImpression,
+    lane: viewLane(pubId),
+    pubId,
+    sessionKey: Buffer.alloc(16, 1),
+    urlKey: keyOfUrl(new URL(url)),
+  })
+  await log.append([view])
+  await log.fold()
+  const ask = async (atMs: number) => {
+    const range = { pubId, dayFrom: '2026-03-01', dayTo: '2026-03-31', limitRows: 9 }
+    const asked = {
+      ...range,
+      orderBy: 'clicks',
+      isAscending: false,
+      isOutOfNetwork: false,
+    } as const
+    const rows = await listStats(db, { ...asked, asOf: new Date(atMs) })
+    return rows.map(({ impressions }) => impressions)
+  }
+  assert.deepEqual(await ask(createdMs - 1), [])
+  assert.deepEqual(await ask(createdMs), [1])
 })
 
 test('as_of answers the same after views were dropped', async (t) => {

@@ -71,7 +71,8 @@ export function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date)
 
 /**
  * Views have no change rows: they are counted again from the log. A session's first event counts,
- * which for one that runs over midnight lies on the day before the range.
+ * which for one that runs over midnight lies on the day before the range. What was seen before its
+ * article was made is no row until then.
  */
 export function seenThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
   return sql`
@@ -92,7 +93,7 @@ export function seenThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): S
       where type = ${EVENT_TYPE.pageImpression} and counted > 0
     ) as seen
     join article on article.pub_id = ${pubId} and article.url_key = seen.url_key
-    where reason = 0 and ${IS_ARTICLE_THERE}
+    where reason = 0 and ${IS_ARTICLE_THERE} and article.datetime_created <= ${asOf}
     group by day, article_id`
 }
 
