@@ -486,8 +486,10 @@ create table network_partition (
   rows integer not null,
   event_id bigint not null,
   at timestamp with time zone not null,
-  constraint network_partition_pkey PRIMARY KEY (network, account, report_date)
+  until timestamp with time zone,
+  constraint network_partition_pkey PRIMARY KEY (import_id)
 );
+CREATE UNIQUE INDEX network_partition_shown ON network_partition USING btree (network, account, report_date) WHERE (until IS NULL);
 
 create table network_row (
   import_id bigint not null,

@@ -65,6 +65,7 @@ const OUTPUT: Readonly<Record<string, string>> = {
   order_return: 'event_id day accepted_at quantity',
   order_return_line: 'quantity revenue_micros commission_micros earnings_micros',
   merchant_payment: 'event_id paid_on amount_micros day at',
+  network_partition: 'rows at until',
   network_row: 'pub_id article_id clicks sales revenue_micros earnings_micros',
   page_day: 'day impressions robot_impressions',
   page_session: 'day',
@@ -77,7 +78,7 @@ const OUTPUT: Readonly<Record<string, string>> = {
 function more(column: string): Sql {
   const name = identifier(column)
   if (column.startsWith('is_')) return sql`not ${name}`
-  const isTime = column === 'at' || column.endsWith('_at')
+  const isTime = column === 'at' || column === 'until' || column.endsWith('_at')
   return isTime ? sql`${name} + interval '1 second'` : sql`${name} + 1`
 }
 
@@ -120,12 +121,13 @@ const CHECK_OF: Readonly<Record<string, string>> = {
   ledger_line: 'ledger',
   ledger_transaction: 'ledger',
   merchant_payment: 'payment',
+  network_partition: 'network',
   network_row: 'network',
   order_return_line: 'order_line',
   page_session: 'page_day',
 }
 const checkOf = (table: string) => CHECK_OF[table] ?? table
-const SECOND = ['ledger_transaction', 'order_return_line', 'page_session']
+const SECOND = ['ledger_transaction', 'network_partition', 'order_return_line', 'page_session']
 const FIRST = Object.keys(OUTPUT).filter((table) => !SECOND.includes(table))
 
 test('one unit more in any column of any output table is found', async () => {

@@ -9,6 +9,7 @@ import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { retireViews } from '../events/view-totals.ts'
 import { sql } from '../platform/sql.ts'
 import { keyOfUrl } from '../platform/url.ts'
+import { foldMoney } from './fold-money.ts'
 import { listStats } from './row-store.ts'
 import { ORDER_COLUMNS } from './schema.ts'
 
@@ -99,6 +100,36 @@ test('as_of before an article was made knows nothing of those who had seen its p
   }
   assert.deepEqual(await ask(createdMs - 1), [])
   assert.deepEqual(await ask(createdMs), [1])
+})
+
+test('as_of shows of another network what had been imported by then', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const { pub_id: pubId } = publisher
+  const events = new MoneyEvents()
+  const importOf = (import_id: string, sales: number, atMs: number) => {
+    const type = EVENT_TYPE.networkRow
+    const shared = { import_id, report_date: '2026-03-01' }
+    const amounts = { clicks: 0, sales, revenue_micros: 0, earnings_micros: 0 }
+    const row = { kind: 'row', ...shared, row: 0, article_id: 0, advertiser: 'x', ...amounts }
+    const end = { kind: 'partition', ...shared, network: 'n', account: '', rows: 1 }
+    return [
+      events.at(atMs, { type, pubId, body: JSON.stringify(row) }),
+      events.at(atMs, { type, body: JSON.stringify({ ...end, rows_hash: '00' }) }),
+    ]
+  }
+  await db.transaction((tx) => foldMoney(tx, importOf('1', 3, START_MS)))
+  await db.transaction((tx) => foldMoney(tx, importOf('2', 4, START_MS + 2)))
+  const ask = async (asOf: Date | null) => {
+    const range = { pubId, dayFrom: '2026-03-01', dayTo: '2026-03-31', limitRows: 9 }
+    const asked = { ...range, orderBy: 'clicks', isAscending: false, isOutOfNetwork: true } as const
+    const rows = await listStats(db, { ...asked, asOf })
+    return rows.map(({ advertiser_attributed_sales: sales }) => sales)
+  }
+  assert.deepEqual(await ask(new Date(START_MS - 1)), [])
+  assert.deepEqual(await ask(new Date(START_MS + 1)), [3])
+  assert.deepEqual(await ask(new Date(START_MS + 2)), [4])
+  assert.deepEqual(await ask(null), [4])
 })
 
 test('as_of answers the same after views were dropped', async (t) => {

@@ -52,26 +52,20 @@ export async function foldNetworks(tx: Db, events: readonly StoredEvent[]): Prom
   }
 }
 
-/** The rows of the import before are dropped: the log still has them. */
+/** The import before ends here; what it said then, it has said (as_of). */
 async function showPartition(
   tx: Db,
   event: StoredEvent,
   body: NetworkPartitionBody,
 ): Promise<void> {
+  const at = new Date(event.atMs)
   await tx.run(sql`
-    with before as (
-      select import_id from network_partition
-      where network = ${body.network} and account = ${body.account}
-        and report_date = ${body.report_date}
-    )
-    delete from network_row where import_id in (select import_id from before)
-      and import_id <> ${body.import_id}`)
+    update network_partition set until = ${at}
+    where network = ${body.network} and account = ${body.account}
+      and report_date = ${body.report_date} and until is null`)
   await tx.run(sql`
     insert into network_partition
       (network, account, report_date, import_id, rows_hash, rows, event_id, at)
     values (${body.network}, ${body.account}, ${body.report_date}, ${body.import_id},
-      ${Buffer.from(body.rows_hash, 'hex')}, ${body.rows}, ${event.id}, ${new Date(event.atMs)})
-    on conflict (network, account, report_date) do update set
-      import_id = excluded.import_id, rows_hash = excluded.rows_hash, rows = excluded.rows,
-      event_id = excluded.event_id, at = excluded.at`)
+      ${Buffer.from(body.rows_hash, 'hex')}, ${body.rows}, ${event.id}, ${at})`)
 }

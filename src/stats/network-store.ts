@@ -63,7 +63,7 @@ export async function findPartitions(
 ): Promise<Map<string, string>> {
   const rows = await db.rows<{ account: string; report_date: string; rows_hash: Buffer }>(sql`
     select account, report_date, rows_hash from network_partition
-    where network = ${network} and report_date = any(${days}::date[])`)
+    where network = ${network} and report_date = any(${days}::date[]) and until is null`)
   return new Map(
     rows.map((row) => [`${row.account} ${row.report_date}`, row.rows_hash.toString('hex')]),
   )

@@ -115,15 +115,21 @@ function totals({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
       and day <= ${totalledTo(pubId)} and day < (${asOf}::timestamptz at time zone 'UTC')::date`
 }
 
-/** Rows of other networks' reports: their merchants have no id here. */
+/**
+ * Rows of other networks' reports, of the imports shown at the time: their merchants have no id
+ * here.
+ */
 export function networkFigures({ pubId, dayFrom, dayTo, asOf }: StatsRequest): Sql {
-  const until = asOf === null ? sql`true` : sql`network_partition.at <= ${asOf}`
+  const isShown =
+    asOf === null
+      ? sql`until is null`
+      : sql`network_partition.at <= ${asOf} and coalesce(until > ${asOf}, true)`
   return sql`
     select report_date as day, article_id, 0 as merch_id, sum(clicks)::bigint as clicks,
       sum(sales)::bigint as sales, sum(revenue_micros)::bigint as revenue_micros,
       sum(earnings_micros)::bigint as earnings_micros
     from network_row join network_partition using (import_id, report_date)
-    where pub_id = ${pubId} and report_date between ${dayFrom} and ${dayTo} and ${until}
+    where pub_id = ${pubId} and report_date between ${dayFrom} and ${dayTo} and ${isShown}
     group by report_date, article_id, network, advertiser`
 }
 

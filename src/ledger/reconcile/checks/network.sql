@@ -1,13 +1,13 @@
--- Rows of other networks: the latest complete import of each partition.
+-- Rows of other networks: every complete import of each partition, until the next one.
 with told as (
-  select distinct on (body->>'network', body->>'account', body->>'report_date')
-    body->>'network' as network, body->>'account' as account,
+  select body->>'network' as network, body->>'account' as account,
     (body->>'report_date')::date as report_date, (body->>'import_id')::bigint as import_id,
-    (body->>'rows')::int as rows
+    (body->>'rows')::int as rows, at, lead(at) over (
+      partition by body->>'network', body->>'account', body->>'report_date' order by seq
+    ) as until
   from event
   where lane = 0 and type = 15 and body->>'kind' = 'partition'
     and seq <= (select position from lane where lane = 0)
-  order by body->>'network', body->>'account', body->>'report_date', seq desc
 ), told_row as (
   select (body->>'import_id')::bigint as import_id, (body->>'row')::int as row, pub_id,
     (body->>'article_id')::int as article_id, (body->>'clicks')::bigint as clicks,
@@ -17,11 +17,14 @@ with told as (
   where lane = 0 and type = 15 and body->>'kind' = 'row'
     and seq <= (select position from lane where lane = 0)
 )
-select network || ' ' || account || ' ' || report_date as key, 'import_id' as column_name,
-  told.import_id::text as expected, found.import_id::text as found,
-  'import ' || coalesce(told.import_id, found.import_id) as cause
-from told full join network_partition found using (network, account, report_date)
-where (told.import_id, told.rows) is distinct from (found.import_id, found.rows)
+select network || ' ' || account || ' ' || report_date as key, name as column_name,
+  wanted as expected, had as found, 'import ' || import_id as cause
+from told full join network_partition found using (network, account, report_date, import_id)
+cross join lateral (
+  values ('rows', told.rows::text, found.rows::text), ('at', told.at::text, found.at::text),
+    ('until', told.until::text, found.until::text)
+) as compared (name, wanted, had)
+where wanted is distinct from had
   and report_date between pg_temp.day_from() and pg_temp.day_to()
 union all
 select import_id || ' row ' || row, name, wanted::text, had::text, 'import ' || import_id
