@@ -31,6 +31,7 @@ import { reportRoutes } from './reports/routes.ts'
 import { merchantWebhookRoutes } from './reports/webhook-routes.ts'
 import { startSchedules } from './schedules.ts'
 import { staticRoutes } from './static-routes.ts'
+import { listClicksOfResult } from './stats/click-store.ts'
 import { dashboardStatsRoutes } from './stats/dashboard-routes.ts'
 import { reversalRoutes } from './stats/reversal-routes.ts'
 import { statsRoutes } from './stats/routes.ts'
@@ -106,7 +107,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, now })) // 4.3
     await http.register(feedRoutes({ db, keys, baseUrl, linkUrl })) // products for publishers
     await http.register(statsRoutes({ db, keys })) //                 4.4
-    await http.register(resultRoutes({ db, keys })) // receipts, what if, no fill
+    await http.register(resultRoutes({ db, keys, clicksOf: listClicksOfResult })) // receipts
     await http.register(reportRoutes({ db, keys, now }))
     await http.register(merchantWebhookRoutes({ db, keys, now }))
     await http.register(reversalRoutes({ ...intake, keys })) // the operator's

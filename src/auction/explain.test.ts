@@ -151,7 +151,7 @@ test('a campaign outbid by its own merchant is told so', () => {
 
 test('a merchant reads its own candidates and no number of a rival', () => {
   const auction = stored(market, asked)
-  const rival = explainAuction(auction, { merchId: 2 })
+  const rival = explainAuction(auction, new Set([2]))
   assert.deepEqual(
     rival.candidates.map(({ campaign_id }) => campaign_id),
     [2],
@@ -163,7 +163,7 @@ test('a merchant reads its own candidates and no number of a rival', () => {
   for (const secret of ['0.60', '570000', '0.57', '542235', '0.542235']) {
     assert.ok(!text.includes(secret), `${secret} is the winner's`)
   }
-  const winner = explainAuction(auction, { merchId: 1 })
+  const winner = explainAuction(auction, new Set([1, 9]))
   assert.equal(winner.outcome.price, '0.542235')
   assert.equal(winner.outcome.runner_up_score_micros, null)
   assert.ok(!JSON.stringify(winner).includes('515122'))
@@ -211,7 +211,7 @@ test('every auction can be explained, to its publisher and to each merchant', ()
       assert.equal(told.candidates.length, auction.set.n)
       assert.equal(told.candidates.filter(({ won }) => won).length, told.outcome.won ? 1 : 0)
       for (const merchId of new Set(auction.set.merchId)) {
-        const own = explainAuction(auction, { merchId })
+        const own = explainAuction(auction, new Set([merchId]))
         assert.ok(own.candidates.every((candidate) => candidate.merch_id === merchId))
         assert.ok(own.candidates.length > 0)
       }

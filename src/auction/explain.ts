@@ -117,20 +117,20 @@ interface ExplainedCandidate {
   readonly score_micros: number | null
 }
 
-/** Explains a receipt to its publisher, or to one merchant what concerns it. */
+/** Explains a receipt to its publisher (null), or to merchants what concerns them. */
 export function explainAuction(
   auction: StoredAuction,
-  { merchId }: { merchId: number | null } = { merchId: null },
+  merchIds: ReadonlySet<number> | null = null,
 ): Explanation {
   const { set, request } = auction
   // The working numbers come from running it again; codes and prices are those that were stored.
   const again = rerun(auction)
   const { values, weights, scores } = again
   const held: Rerun = { set, request, outcome: { ...auction.outcome, values, weights, scores } }
-  const audience: Audience = merchId === null ? 'publisher' : 'merchant'
-  const propensity = merchId === null ? winnerPropensity(auction) : null
+  const audience: Audience = merchIds === null ? 'publisher' : 'merchant'
+  const propensity = merchIds === null ? winnerPropensity(auction) : null
   const all = Array.from({ length: set.n }, (_, i) => i)
-  const shown = all.filter((i) => merchId === null || set.merchId[i] === merchId)
+  const shown = all.filter((i) => merchIds?.has(set.merchId[i] as number) ?? true)
   return {
     auction_result_number: auction.resultNumber.toString('hex'),
     at: formatTimestamp(new Date(request.nowMs)),
@@ -140,11 +140,20 @@ export function explainAuction(
     replay: replayStored(auction),
     pub_id: request.publisher.pubId,
     request: explainRequest(held),
-    publisher: merchId === null ? explainPublisher(held) : null,
-    outcome: explainOutcome(held, { audience, merchId, propensity }),
+    publisher: merchIds === null ? explainPublisher(held) : null,
+    outcome: explainOutcome(held, { audience, isShown: (i) => shown.includes(i), propensity }),
     candidates: shown
       .map((i) => explainCandidate(held, i, audience))
       .sort((a, b) => rank(b) - rank(a) || a.campaign_id - b.campaign_id),
+  }
+}
+
+/** What is paid is explained by the seal alone; the candidates are gone with the receipt. */
+export function explainWithoutReceipt(resultNumber: Buffer) {
+  return {
+    auction_result_number: resultNumber.toString('hex'),
+    receipt: null,
+    note: 'The receipt was dropped or never written; the clicks hold what was sealed and paid.',
   }
 }
 
@@ -192,18 +201,18 @@ function explainOutcome(
   held: Rerun,
   {
     audience,
-    merchId,
+    isShown,
     propensity,
-  }: { audience: Audience; merchId: number | null; propensity: number | null },
+  }: { audience: Audience; isShown: (candidate: number) => boolean; propensity: number | null },
 ): ExplainedOutcome {
   const { set, request, outcome } = held
   const { winner, explored } = outcome
-  const isAll = merchId === null
+  const isAll = audience === 'publisher'
   if (winner < 0) {
     const reason = reasonOf(outcome.reason, explainNoWinner(held, audience))
     return { ...NOT_SHOWN, won: false, explored, reason, eligible: isAll ? 0 : null }
   }
-  if (!isAll && set.merchId[winner] !== merchId) return { ...NOT_SHOWN, won: true, explored }
+  if (!isShown(winner)) return { ...NOT_SHOWN, won: true, explored }
   const price = micros(outcome.priceMicros)
   const part = publisherPart(price, request.publisher.sharePpm)
   return {

@@ -28,10 +28,11 @@ async function held(url = KETTLE, isExclusive = false) {
   return { id: auction_result.id, redirect: auction_result.redirect_url }
 }
 
-async function merchantKey(merchId: number): Promise<string> {
-  const email = `m${merchId}@shop.example`
+/** A key of one user who has these merchants. */
+async function merchantKey(...merchIds: number[]): Promise<string> {
+  const email = `m${merchIds.join('-')}@shop.example`
   const { uid } = await createUser(api.db, { email, password: 'a long password', isAdmin: false })
-  await updateMerchant(api.db, { merchId, changes: { uid } })
+  for (const merchId of merchIds) await updateMerchant(api.db, { merchId, changes: { uid } })
   const wanted = { uid, description: 'm', expiresAt: null, now: new Date() }
   return (await createApiKey(api.db, wanted)).key
 }
@@ -47,10 +48,37 @@ test('the publisher sees every candidate of its auction, a merchant its own, nob
     own.entry<{ candidates: { merch_id: number }[] }>().candidates.map(({ merch_id }) => merch_id),
     [market.pans],
   )
+  const both = await api.call(path, { key: await merchantKey(market.kettles, market.pans) })
+  assert.equal(both.entry<{ candidates: unknown[] }>().candidates.length, 2, 'all that are its own')
   const stranger = await api.account({})
   assert.equal((await api.call(path, { key: stranger.key })).failure().code, 4040)
   assert.equal((await api.call(path)).failure().code, 4302)
   assert.equal((await api.call('/api/v1/auction_results/nonsense/', { key })).failure().code, 4040)
+})
+
+test('a click whose receipt is gone is still explained, to those it concerns', async () => {
+  const { id, redirect } = await held()
+  await sleep(320)
+  await follow(api, redirect)
+  await api.app.settled()
+  const number = Buffer.from(id, 'base64url').subarray(2, 18)
+  await api.db.run(sql`delete from receipt where result_number = ${number}`)
+  const path = `/api/v1/auction_results/${id}/`
+  interface Told {
+    receipt: null
+    note: string
+    clicks: { price: string; publisher_earns?: string; reason: string }[]
+  }
+  const told = (await api.call(path, { key })).entry<Told>()
+  assert.deepEqual([told.receipt, told.clicks.length], [null, 1])
+  assert.match(told.note, /receipt/)
+  assert.equal(told.clicks[0]?.reason, 'ok')
+  assert.ok(Number(told.clicks[0]?.publisher_earns) > 0)
+  const shop = (await api.call(path, { key: await merchantKey(market.kettles) })).entry<Told>()
+  assert.equal(shop.clicks[0]?.price, told.clicks[0]?.price)
+  assert.equal(shop.clicks[0]?.publisher_earns, undefined, 'it is not the merchant’s to know')
+  const stranger = await api.account({})
+  assert.equal((await api.call(path, { key: stranger.key })).failure().code, 4040)
 })
 
 test('what if answers what a day would have earned under other settings', async () => {

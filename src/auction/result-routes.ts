@@ -11,15 +11,15 @@ import {
   type KeyHolder,
   requireOwnPublisher,
 } from '../accounts/require-key.ts'
-import { findMerchant } from '../catalog/merchant-store.ts'
+import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { parseDollars } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
-import { explainAuction } from './explain.ts'
+import { explainAuction, explainWithoutReceipt } from './explain.ts'
 import { NoFillRun } from './no-fill.ts'
-import { type StoredAuction, unpackReceipt } from './receipt.ts'
+import { unpackReceipt } from './receipt.ts'
 import { findReceipt, receiptsOfPublisher } from './receipt-store.ts'
 import { NoFillQuery, PublisherParams, ResultParams, WhatIfBody } from './result-schema.ts'
 import { resultNumberOf } from './seal.ts'
@@ -31,8 +31,21 @@ const error = { '4xx': ErrorEnvelope }
 /** These say what a receipt says; its own types describe it (explain.ts, what-if.ts). */
 const Report = Type.Record(Type.String(), Type.Unknown())
 
+export interface ResultDeps {
+  readonly db: Db
+  readonly keys: KeyGuard
+  /** The clicks on a result, as the fold judged them. */
+  readonly clicksOf: (db: Db, resultNumber: Buffer) => Promise<readonly ResultClick[]>
+}
+
+interface ResultClick {
+  readonly pub_id: number
+  readonly merch_id: number
+  readonly publisher_earns: string
+}
+
 export const resultRoutes =
-  ({ db, keys }: { db: Db; keys: KeyGuard }): FastifyPluginAsyncTypebox =>
+  ({ db, keys, clicksOf }: ResultDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.addHook('onRequest', keys.require)
 
@@ -48,9 +61,17 @@ export const resultRoutes =
         },
       },
       async (request) => {
-        const auction = await readReceipt(db, request.params.id)
-        const merchId = await audienceOf(db, holderOf(request), auction)
-        return ok(200, { ...explainAuction(auction, { merchId }) })
+        const resultNumber = readResultNumber(request.params.id)
+        const packed = await findReceipt(db, resultNumber)
+        const clicks = await clicksOf(db, resultNumber)
+        const auction = packed === null ? null : unpackReceipt(packed)
+        const merchIds = await audienceOf(db, holderOf(request), {
+          pubId: auction?.request.publisher.pubId ?? clicks[0]?.pub_id,
+          merchIds: auction?.set.merchId ?? clicks.map(({ merch_id }) => merch_id),
+        })
+        const explanation =
+          auction === null ? explainWithoutReceipt(resultNumber) : explainAuction(auction, merchIds)
+        return ok(200, { ...explanation, clicks: clicksFor(merchIds, clicks) })
       },
     )
 
@@ -102,28 +123,36 @@ const noFillRoute =
     )
   }
 
-async function readReceipt(db: Db, id: string): Promise<StoredAuction> {
+const unheardOf = () => new ApiError('notFound', { message: 'No receipt and no click of it' })
+
+function readResultNumber(id: string): Buffer {
   const resultNumber = RESULT_NUMBER.test(id) ? Buffer.from(id, 'hex') : resultNumberOf(id)
-  const packed = resultNumber === null ? null : await findReceipt(db, resultNumber)
-  if (packed === null) throw new ApiError('notFound', { message: 'No receipt of this result' })
-  return unpackReceipt(packed)
+  if (resultNumber === null) throw unheardOf()
+  return resultNumber
 }
 
 /**
- * Null for the publisher, who sees every candidate; a merchant's id for the merchant, who sees its
- * own. Everybody else is told that there is nothing: even that a result exists is not theirs.
+ * Null for the publisher, who sees every candidate; for a merchant those of its own, which it
+ * sees. Everybody else is told that there is nothing: even that a result exists is not theirs.
  */
 async function audienceOf(
   db: Db,
   holder: KeyHolder,
-  { set, request }: StoredAuction,
-): Promise<number | null> {
-  if (holder.pubIds.includes(request.publisher.pubId)) return null
-  for (const merchId of new Set(set.merchId)) {
-    const merchant = await findMerchant(db, merchId)
-    if (merchant?.uid === holder.uid) return merchId
-  }
-  throw new ApiError('notFound', { message: 'No receipt of this result' })
+  { pubId, merchIds }: { pubId: number | undefined; merchIds: Iterable<number> },
+): Promise<ReadonlySet<number> | null> {
+  if (pubId !== undefined && holder.pubIds.includes(pubId)) return null
+  const concerned = new Set(merchIds)
+  const own = (await listMerchantIdsOf(db, holder.uid)).filter((id) => concerned.has(id))
+  if (own.length === 0) throw unheardOf()
+  return new Set(own)
+}
+
+/** A merchant sees the clicks that led to it, and not what the publisher gets of its price. */
+function clicksFor(merchIds: ReadonlySet<number> | null, clicks: readonly ResultClick[]): object[] {
+  if (merchIds === null) return [...clicks]
+  return clicks
+    .filter(({ merch_id }) => merchIds.has(merch_id))
+    .map(({ publisher_earns: _, ...click }) => click)
 }
 
 /** Hands a day's auctions on, letting other requests run between batches. */

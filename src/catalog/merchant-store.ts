@@ -71,6 +71,13 @@ export function listMerchants(db: Db): Promise<Merchant[]> {
   return db.rows(sql`${selectMerchants(sql`true`)} order by merch_id limit ${LIST_ROWS_MAX}`)
 }
 
+/** The merchants whose user this is. */
+export async function listMerchantIdsOf(db: Db, uid: number): Promise<number[]> {
+  const rows = await db.rows<{ merch_id: number }>(sql`
+    select merch_id from merchant where uid = ${uid} order by merch_id`)
+  return rows.map(({ merch_id }) => merch_id)
+}
+
 function selectMerchants(condition: Sql): Sql {
   return sql`select ${COLUMNS} from merchant where ${condition}`
 }

@@ -1,6 +1,6 @@
 /** `souk explain` and `souk replay`: why an auction ended as it did, and whether it still would. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { explainAuction } from '../auction/explain.ts'
+import { explainAuction, explainWithoutReceipt } from '../auction/explain.ts'
 import { unpackReceipt } from '../auction/receipt.ts'
 import { findReceipt, receiptsOfDay } from '../auction/receipt-store.ts'
 import { replay } from '../auction/replay.ts'
@@ -26,21 +26,12 @@ export async function explainCommand(context: CommandContext, options: { auction
     const packed = await findReceipt(db, resultNumber)
     const clicks = await listClicksOfResult(db, resultNumber)
     if (packed !== null) return { ...explainAuction(unpackReceipt(packed)), clicks }
-    if (clicks.length > 0) return { ...withoutReceipt(resultNumber), clicks }
+    if (clicks.length > 0) return { ...explainWithoutReceipt(resultNumber), clicks }
     if (tried === TRIES) {
       const message = `No receipt and no click of result ${resultNumber.toString('hex')}`
       throw new ApiError('notFound', { message })
     }
     await sleep(TRY_MS)
-  }
-}
-
-/** What is paid is explained by the seal alone; the candidates are gone with the receipt. */
-function withoutReceipt(resultNumber: Buffer) {
-  return {
-    auction_result_number: resultNumber.toString('hex'),
-    receipt: null,
-    note: 'The receipt was dropped or never written; the clicks hold what was sealed and paid.',
   }
 }
 
