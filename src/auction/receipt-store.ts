@@ -40,7 +40,7 @@ export async function* receiptsOfDay(db: Db, day: string): AsyncGenerator<readon
   }
 }
 
-/** A receipt with the valid clicks that its result had. */
+/** A receipt with the valid clicks that its result had; one reversed since is none. */
 export interface ClickedReceipt {
   readonly packed: Buffer
   readonly clicks: number
@@ -61,7 +61,8 @@ export async function* receiptsOfPublisher(
     >(sql`
       select packed, result_number, at::text as at_text,
         (select count(*)::int from click
-          where click.result_number = receipt.result_number and reason = 0) as clicks
+          where click.result_number = receipt.result_number
+            and reason = 0 and reversed_at is null) as clicks
       from receipt
       where pub_id = ${pubId}
         and (at, result_number) > (${after.at}::timestamptz, ${after.result_number}::bytea)

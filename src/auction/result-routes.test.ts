@@ -107,6 +107,30 @@ test('what if answers what a day would have earned under other settings', async 
   assert.equal((await api.call('/api/v1/what_if/', { key, body: theirs })).failure().code, 4303)
 })
 
+test('what if counts a click no more once it is reversed', async () => {
+  const clicks = async () => {
+    const body = { pub_id: pubId, date: today() }
+    const answer = await api.call('/api/v1/what_if/', { key, body })
+    return answer.entry<{ clicks: number }>().clicks
+  }
+  const { redirect } = await held()
+  await sleep(320)
+  const before = await clicks()
+  const { location } = await follow(api, redirect)
+  await api.app.settled()
+  assert.equal(await clicks(), before + 1)
+  const wanted = { email: 'operator@souk.example', password: 'a long password', isAdmin: true }
+  const { uid } = await createUser(api.db, wanted)
+  const operator = { uid, description: 'o', expiresAt: null, now: new Date() }
+  const { key: operatorKey } = await createApiKey(api.db, operator)
+  const click = new URL(location).searchParams.get('cid')
+  const body = { click, reason: 'bought traffic' }
+  const reversal = await api.call('/api/v1/reversals/', { key: operatorKey, body })
+  assert.equal(reversal.status, 201, reversal.text)
+  await api.app.settled()
+  assert.equal(await clicks(), before)
+})
+
 test('a category’s floor sets the price, is explained by name, and replays', async () => {
   const floor = { category_id: 222, floor_micros: micros(550_000) }
   const elsewhere = { ...floor, country: 'GB', floor_micros: micros(590_000) }
