@@ -8,6 +8,7 @@
  * line on the next statement. States are never stored: they follow from dates that are.
  */
 import { MODEL, type Model } from '../events/event.ts'
+import type { HoldReason } from './order-merge.ts'
 
 export type OrderState = 'PENDING' | 'LOCKED' | 'PAID' | 'REJECTED'
 
@@ -48,4 +49,28 @@ export function orderState(dates: OrderDates, nowMs: number): OrderState {
 /** Whether an order may still be rejected, or moved to another click. */
 export function isOpen(dates: Pick<OrderDates, 'locksAtMs' | 'rejectedAtMs'>, nowMs: number) {
   return dates.rejectedAtMs === null && nowMs < dates.locksAtMs
+}
+
+/** Why a person's word on an order would change nothing; null: it does. */
+export function decisionRefusal(
+  order: {
+    readonly state: OrderState
+    readonly hold: HoldReason | null
+    readonly isTold: boolean // false: only returns of it are known
+  },
+  kind: 'approve' | 'reject',
+): string | null {
+  const { state, hold, isTold } = order
+  if (!isTold) return 'is not reported yet, only what came back of it'
+  if (state !== 'PENDING') return `is ${state}${WHY_DECIDED[state]}`
+  if (kind === 'reject' || hold === 'review') return null
+  return hold === null
+    ? 'is PENDING and not held: nothing waits for approval'
+    : 'is PENDING for want of an exchange rate: import rates, nobody can approve it'
+}
+
+const WHY_DECIDED: Readonly<Record<Exclude<OrderState, 'PENDING'>, string>> = {
+  LOCKED: ': its earnings stand, only returns change them',
+  PAID: ': its earnings stand, only returns change them',
+  REJECTED: ' already',
 }

@@ -190,6 +190,39 @@ test('a payment is recorded once and shows what it releases, per publisher', asy
   }
 })
 
+test('a decision that would change nothing is refused, with the order’s state and why', async () => {
+  await tellClicks(['kept', {}], ['flat', { model: MODEL.epp, priceMicros: 1_500_000 }])
+  const merchant = ['--merchant', String(merchId)]
+  const orders = await file(
+    'decided.csv',
+    [
+      'order_id,value,currency,click_id',
+      `d1,50.00,USD,${clickId('kept')}`,
+      `d2,50.00,USD,${clickId('flat')}`,
+      `d3,50.00,KWD,${clickId('kept')}`,
+    ].join('\n'),
+  )
+  await done('orders', 'import', ...merchant, '--file', orders)
+  const decide = (kind: 'approve' | 'reject', order: string) => {
+    const reason = kind === 'reject' ? ['--reason', 'fraud'] : []
+    return souk('orders', kind, ...merchant, '--order', order, ...reason)
+  }
+  const refused = async (kind: 'approve' | 'reject', order: string, why: RegExp) => {
+    const { code, err } = await decide(kind, order)
+    assert.deepEqual([code, why.test(err)], [1, true], `${kind} ${order}: ${err}`)
+  }
+  const logged = () => db.rows(sql`select count(*) from event`)
+  const before = await logged()
+  await refused('approve', 'd1', /PENDING and not held/)
+  await refused('approve', 'd2', /PAID: its earnings stand/)
+  await refused('reject', 'd2', /PAID: its earnings stand/)
+  await refused('approve', 'd3', /exchange rate/)
+  assert.deepEqual(await logged(), before)
+  assert.equal((await decide('reject', 'd3')).code, 0)
+  await refused('reject', 'd3', /REJECTED already/)
+  await refused('approve', 'd3', /REJECTED already/)
+})
+
 test('a click is reversed once, and the entries made are shown', async () => {
   await tellClicks(['ivt', { model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 }])
   const reverse = () => souk('reverse', '--click', clickId('ivt'), '--reason', 'bought traffic')

@@ -1,6 +1,7 @@
 /** Commands on rates, orders, other networks, payments and reversals. */
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { importOrders, importReturns, type RejectedEntry } from '../attribution/import-orders.ts'
+import { decisionRefusal } from '../attribution/order-states.ts'
 import { insertRates } from '../attribution/rate-store.ts'
 import { readRates } from '../attribution/read-rates.ts'
 import { releaseHeldOrders } from '../attribution/release-held.ts'
@@ -136,7 +137,7 @@ export async function reverseCommand(
   })
 }
 
-/** A person's word on an order that is held, or on one that is not locked yet. */
+/** A person's word on an order that is held, or on one that is not locked yet; else refused. */
 export async function decideOrderCommand(
   context: CommandContext,
   options: {
@@ -148,7 +149,10 @@ export async function decideOrderCommand(
   const db = await context.database()
   const { merch_id: merchId } = await requireMerchant(db, options.merchant)
   return withEventWriter(context, async (writer) => {
-    await requireOrder(context, { merchId, orderId: options.order })
+    const known = await requireOrder(context, { merchId, orderId: options.order })
+    const standing = { ...known, isTold: known.accepted_at !== null }
+    const refusal = decisionRefusal(standing, options.decision.kind)
+    if (refusal !== null) throw badRequest([{ field: 'order', rule: refusal }])
     const body = JSON.stringify({ order_id: options.order, ...options.decision })
     const event = newEvent({
       id: writer.nextId(),

@@ -3,6 +3,7 @@
  * what it earned line by line, what came back, and every ledger entry that it caused.
  */
 import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
+import type { HoldReason } from '../attribution/order-merge.ts'
 import { orderState } from '../attribution/order-states.ts'
 import { findPublisherReleases } from '../ledger/publisher-releases.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
@@ -22,7 +23,7 @@ interface OrderRow {
   readonly currency: string | null
   readonly value: string | null
   readonly rate_id: string | null
-  readonly hold: string | null
+  readonly hold: HoldReason | null
   readonly click_id: Buffer | null
   readonly attribution: string | null
   readonly pub_id: number | null
