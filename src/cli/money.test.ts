@@ -223,6 +223,20 @@ test('a decision that would change nothing is refused, with the order’s state 
   await refused('approve', 'd3', /REJECTED already/)
 })
 
+test('of two payments of one reference at once, one is recorded and the other refused', async () => {
+  const record = () =>
+    souk(
+      ...['payment', 'record', '--merchant', String(merchId), '--amount', '5.00'],
+      ...['--on', '2026-04-12', '--reference', 'twice'],
+    )
+  const both = await Promise.all([record(), record()])
+  assert.deepEqual(both.map(({ code }) => code).sort(), [0, 1])
+  const [stored] = await db.rows(sql`
+    select event_id::text as id from merchant_payment where reference = 'twice'`)
+  assert.deepEqual(stored, { id: both.find(({ code }) => code === 0)?.json.payment_id })
+  assert.match(both.find(({ code }) => code === 1)?.err ?? '', /recorded already/)
+})
+
 test('a click is reversed once, and the entries made are shown', async () => {
   await tellClicks(['ivt', { model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 }])
   const reverse = () => souk('reverse', '--click', clickId('ivt'), '--reason', 'bought traffic')

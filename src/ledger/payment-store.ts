@@ -2,11 +2,13 @@
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
-export async function hasPayment(
+/** The event that recorded a merchant's payment of this reference; null when none has. */
+export async function findPayment(
   db: Db,
   { merchId, reference }: { readonly merchId: number; readonly reference: string },
-): Promise<boolean> {
-  const row = await db.row(sql`
-    select from merchant_payment where merch_id = ${merchId} and reference = ${reference}`)
-  return row !== null
+): Promise<string | null> {
+  const row = await db.row<{ event_id: string }>(sql`
+    select event_id from merchant_payment
+    where merch_id = ${merchId} and reference = ${reference}`)
+  return row?.event_id ?? null
 }

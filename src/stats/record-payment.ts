@@ -2,7 +2,7 @@
 import type { IntakeDeps } from '../attribution/intake.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
-import { hasPayment } from '../ledger/payment-store.ts'
+import { findPayment } from '../ledger/payment-store.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { formatExact, type Micros } from '../platform/money.ts'
 import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
@@ -10,6 +10,10 @@ import type { PaymentBody } from './fold-payments.ts'
 
 const REFERENCE_LENGTH_MAX = 100
 const PATIENCE_MS = 5_000
+const RECORDED_ALREADY: Fault = {
+  field: 'reference',
+  rule: 'this payment of the merchant is recorded already',
+}
 
 export interface NewPayment {
   readonly merchId: number
@@ -41,6 +45,9 @@ export async function recordPayment(
   })
   await deps.append([event], { patienceMs: PATIENCE_MS })
   await deps.folded()
+  // Of two at once the fold takes the one that came first in the log.
+  const recorded = await findPayment(deps.db, { merchId, reference })
+  if (recorded !== event.id) throw badRequest([RECORDED_ALREADY])
   const until = new Date(deps.now())
   const { releases, open, creditMicros } = await settleMerchant(deps.db, { merchId, until })
   const own = releases.filter(({ paymentId }) => paymentId === event.id)
@@ -77,9 +84,7 @@ async function faultsOf(
     ...(reference !== '' && reference.length <= REFERENCE_LENGTH_MAX
       ? []
       : [{ field: 'reference', rule: `1 to ${REFERENCE_LENGTH_MAX} characters` }]),
-    ...((await hasPayment(db, { merchId, reference }))
-      ? [{ field: 'reference', rule: 'this payment of the merchant is recorded already' }]
-      : []),
+    ...((await findPayment(db, { merchId, reference })) === null ? [] : [RECORDED_ALREADY]),
   ]
 }
 
