@@ -283,7 +283,8 @@ test('another network’s report is imported by its ready map, row by row or not
     rejected: 2,
     reasons: { publisher_unknown: 1, date_unreadable: 1 },
   })
-  assert.equal((await done(...command)).unchanged, 3)
+  const shouted = ['import-network', '--network', 'Rakuten', '--file', report]
+  assert.equal((await done(...shouted)).unchanged, 3, 'the same network, however it is written')
   const { listStats } = await import('../stats/row-store.ts')
   const rows = await listStats(db, {
     pubId,

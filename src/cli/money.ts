@@ -82,8 +82,9 @@ export async function importNetworkCommand(
     readonly rejects?: string
   },
 ) {
-  const network = requireName('network', options.network)
-  const map = await findMap(options.map ?? network)
+  // One network whatever the case: its name is part of what an import replaces.
+  const network = requireName('network', options.network).toLowerCase()
+  const map = await findMap(options.map ?? options.network.trim())
   const text = await readText(options.file)
   return withEventWriter(context, async (writer) => {
     const { rejects, ...imported } = await importNetwork(writer, { network, map, text })
