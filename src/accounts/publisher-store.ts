@@ -1,5 +1,6 @@
 /** Publishers in SQL: created, changed, found and listed. */
 import { ApiError, badRequest } from '../platform/errors.ts'
+import { canBeSmallId } from '../platform/ids.ts'
 import { micros } from '../platform/money.ts'
 import { type Db, hasSqlState } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -71,10 +72,11 @@ export function updatePublisher(
   })
 }
 
-/** `pubId` may be any safe integer: numbers that no id has are nobody's. */
+/** `pubId` may be any integer: numbers that no id has are nobody's. */
 export async function findPublisher(db: Db, pubId: number): Promise<Publisher | null> {
+  if (!canBeSmallId(pubId)) return null
   const row = await db.row<PublisherRow>(
-    sql`select ${COLUMNS} from publisher where pub_id = ${pubId}::bigint`,
+    sql`select ${COLUMNS} from publisher where pub_id = ${pubId}`,
   )
   return row === null ? null : toPublisher(row)
 }

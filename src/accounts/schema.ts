@@ -50,6 +50,9 @@ export const UserRecord = Type.Object({
   is_admin: Type.Boolean(),
 })
 
+/** Without bounds: of a number that no publisher can have there is none, a 404 like any other. */
+export const PublisherParams = Type.Object({ pub_id: Type.Integer() })
+
 /** A publisher as its owner sees it; fractions and dollars as the operator types them. */
 export const PublisherRecord = Type.Object({
   pub_id: Type.Integer(),

@@ -311,6 +311,7 @@ test('bad checkout calls are refused with the documented error and kept', async 
     [{ ...good, organization_type: 'publisher' }, 400],
     [{ ...good, organization_id: String(id) }, 400],
     [{ ...good, organization_id: 999_999 }, 404],
+    [{ ...good, organization_id: 2_147_483_648 }, 404],
     [{ ...good, events: [] }, 400],
     [{ ...good, events: Array.from({ length: 101 }, () => order('o1')) }, 400],
     [checkoutOf(id, [{}]), 400],

@@ -36,7 +36,7 @@ import { SIGNATURE_HEADER, TIMESTAMP_HEADER, verifySignature } from './signed-re
 const IDEMPOTENCY_KEY_LENGTH_MAX = 255
 const REFUSALS_SHOWN_MAX = 1_000
 
-const Params = Type.Object({ merch_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) })
+const Params = Type.Object({ merch_id: Type.Integer() })
 type Call = FastifyRequest<{ Params: { merch_id: number } }>
 
 const SignatureHeaders = Type.Object({

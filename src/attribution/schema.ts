@@ -24,7 +24,6 @@ const CLICK_IDS_LENGTH_MAX = CLICK_IDS_MAX * (CLICK_ID_LENGTH_MAX + 1)
 const AMOUNT_LENGTH_MAX = 28 // 15 digits, a dot and 12 decimals: more than any currency has.
 const TIMESTAMP_LENGTH_MAX = 40
 const PAGE_URL_LENGTH_MAX = 8192
-const ID_INT_MAX = 2_147_483_647
 
 const optionalText = (maxLength: number) =>
   Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()]))
@@ -80,7 +79,7 @@ export const CheckoutEvent = Type.Object({ order: Type.Object(orderFields), prod
 /** The merchant tag's call (report columns document, Merchant checkout call). */
 export const CheckoutBody = Type.Object({
   organization_type: Type.Literal('merchant'),
-  organization_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
+  organization_id: Type.Integer(),
   user: Type.Optional(
     Type.Object({
       source_url: optionalText(PAGE_URL_LENGTH_MAX),
@@ -93,7 +92,7 @@ export const CheckoutBody = Type.Object({
 /** The merchant tag's other call: a page of the shop, seen by somebody who came through us. */
 export const ShopViewBody = Type.Object({
   organization_type: Type.Literal('merchant'),
-  organization_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
+  organization_id: Type.Integer(),
   user: Type.Object({
     source_url: Type.String({ minLength: 1, maxLength: PAGE_URL_LENGTH_MAX }),
     previous_url: optionalText(PAGE_URL_LENGTH_MAX),

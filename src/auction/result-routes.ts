@@ -5,12 +5,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import {
-  holderOf,
-  type KeyGuard,
-  type KeyHolder,
-  requireOwnPublisher,
-} from '../accounts/require-key.ts'
+import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
+import { holderOf, type KeyGuard, type KeyHolder } from '../accounts/require-key.ts'
+import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
@@ -21,7 +18,7 @@ import { explainAuction, explainWithoutReceipt } from './explain.ts'
 import { NoFillRun } from './no-fill.ts'
 import { unpackReceipt } from './receipt.ts'
 import { findReceipt, receiptsOfPublisher } from './receipt-store.ts'
-import { NoFillQuery, PublisherParams, ResultParams, WhatIfBody } from './result-schema.ts'
+import { NoFillQuery, ResultParams, WhatIfBody } from './result-schema.ts'
 import { resultNumberOf } from './seal.ts'
 import { type LoggedAuction, type WhatIfChange, WhatIfRun } from './what-if.ts'
 
@@ -88,7 +85,7 @@ export const resultRoutes =
       },
       async (request) => {
         const { pub_id: pubId, date } = request.body
-        requireOwnPublisher(holderOf(request), pubId)
+        await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const run = new WhatIfRun(readChange(request.body))
         await eachAuction(db, { pubId, day: readDay(date) }, (logged) => run.add(logged))
         return ok(200, { ...run.report() })
@@ -114,7 +111,7 @@ const noFillRoute =
       },
       async (request) => {
         const pubId = request.params.pub_id
-        requireOwnPublisher(holderOf(request), pubId)
+        await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const run = new NoFillRun()
         const day = readDay(request.query.date)
         await eachAuction(db, { pubId, day }, (logged) => run.add(logged))

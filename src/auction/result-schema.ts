@@ -8,7 +8,7 @@ const MERCHANTS_MAX = 1_000
 export const ResultParams = Type.Object({ id: Type.String({ maxLength: 200 }) })
 
 export const WhatIfBody = Type.Object({
-  pub_id: Type.Integer({ minimum: 1 }),
+  pub_id: Type.Integer(),
   date: Type.String({ pattern: DAY, description: 'UTC day; unclicked receipts are kept 48 hours' }),
   floor: Type.Optional(
     Type.String({ description: 'US dollars a click; floors of categories stay' }),
@@ -23,4 +23,3 @@ export const WhatIfBody = Type.Object({
 export type WhatIfBody = Static<typeof WhatIfBody>
 
 export const NoFillQuery = Type.Object({ date: Type.String({ pattern: DAY }) })
-export const PublisherParams = Type.Object({ pub_id: Type.Integer({ minimum: 1 }) })

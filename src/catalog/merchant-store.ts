@@ -1,6 +1,7 @@
 /** Merchants and their domains in SQL: created, changed, found and listed. */
 import { randomBytes } from 'node:crypto'
 import { ApiError, badRequest } from '../platform/errors.ts'
+import { canBeSmallId } from '../platform/ids.ts'
 import { type Db, hasSqlState } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { type MerchantSettings, merchantFaults, normalMerchant } from './merchant.ts'
@@ -63,7 +64,9 @@ export function updateMerchant(
   })
 }
 
-export function findMerchant(db: Db, merchId: number): Promise<Merchant | null> {
+/** `merchId` may be any integer: numbers that no id has are nobody's. */
+export async function findMerchant(db: Db, merchId: number): Promise<Merchant | null> {
+  if (!canBeSmallId(merchId)) return null
   return db.row(selectMerchants(sql`merch_id = ${merchId}`))
 }
 

@@ -23,7 +23,7 @@ export const EventUser = Type.Object({
 function batchOf<T extends Parameters<typeof Type.Array>[0]>(event: T) {
   return Type.Object({
     organization_type: Type.Literal('publisher'),
-    organization_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+    organization_id: Type.Integer(),
     user: EventUser,
     events: Type.Array(event, { minItems: 1, maxItems: EVENTS_PER_CALL_MAX }),
   })

@@ -4,6 +4,7 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
 import { idText } from '../platform/field-types.ts'
@@ -21,8 +22,6 @@ const error = { '4xx': ErrorEnvelope }
 /** A screen or three. */
 const PAGE_ROWS = 100
 
-const params = Type.Object({ pub_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) })
-
 export interface DashboardLinkDeps {
   readonly db: Db
   readonly linkUrl: string
@@ -39,7 +38,7 @@ export const dashboardLinkRoutes =
         config,
         schema: {
           operationId: 'listMyLinks',
-          params,
+          params: PublisherParams,
           querystring: Type.Object({
             cursor: Type.Optional(idText('`next` of the page before')),
           }),
@@ -66,7 +65,7 @@ export const dashboardLinkRoutes =
         config,
         schema: {
           operationId: 'createMyLink',
-          params,
+          params: PublisherParams,
           body: CreateSmartLinkBody,
           response: { 201: envelope(SmartLinkRecord), ...error },
         },

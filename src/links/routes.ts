@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { findPublisherBySlug } from '../accounts/publisher-store.ts'
 import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
+import { PublisherParams } from '../accounts/schema.ts'
 import { addressUnit } from '../platform/client-address.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
@@ -80,7 +81,7 @@ const linkMateRoute =
           operationId: 'retrieveSmartLinks',
           summary: 'Retrieve smart links for raw URLs (partner program)',
           security: [{}, { apiKey: [] }],
-          params: Type.Object({ pub_id: Type.Integer() }),
+          params: PublisherParams,
           body: LinkMateBody,
           response: {
             200: envelope(Type.Object({ smart_links: Type.Array(RetrievedLink) })),

@@ -3,13 +3,14 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { findPublisher, type Publisher } from '../accounts/publisher-store.ts'
 import { holderOf, type KeyGuard, requireOwnPublisher } from '../accounts/require-key.ts'
+import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchants } from '../catalog/merchant-store.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { acceptsMerchant } from './match.ts'
 import { FEED_HEADER, type FeedReader, feedLine } from './product-feed.ts'
-import { type FeedMerchant, FeedParams, FeedsParams, ProductFeed, toProductFeed } from './schema.ts'
+import { type FeedMerchant, FeedParams, ProductFeed, toProductFeed } from './schema.ts'
 import { listFeedOffers } from './store.ts'
 
 export interface FeedDeps {
@@ -32,7 +33,7 @@ export const feedRoutes =
           ...shared,
           operationId: 'listProductFeeds',
           summary: 'The merchants whose products may be read as a feed',
-          params: FeedsParams,
+          params: PublisherParams,
           response: { 200: envelope(ProductFeed), '4xx': ErrorEnvelope },
         },
       },

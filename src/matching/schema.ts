@@ -1,6 +1,7 @@
 /** Wire shapes of product matching: interface 2.8 and 4.3. */
 import Type, { type Static } from 'typebox'
 import type { Publisher } from '../accounts/publisher-store.ts'
+import { PublisherParams } from '../accounts/schema.ts'
 import type { Merchant } from '../catalog/merchant-store.ts'
 import { webUrl } from '../platform/field-types.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
@@ -37,9 +38,10 @@ export type MatchedProduct = Static<typeof MatchedProduct>
 /** No `info` on success (interface 4.3). */
 export const MatchResponse = Type.Object({ data: Type.Array(MatchedProduct) })
 
-const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
-export const FeedsParams = Type.Object({ pub_id: id })
-export const FeedParams = Type.Object({ pub_id: id, merch_id: id })
+export const FeedParams = Type.Object({
+  ...PublisherParams.properties,
+  merch_id: Type.Integer(),
+})
 
 export const ProductFeed = Type.Object({
   merch_id: Type.Integer(),

@@ -159,6 +159,9 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
     if (request.url.includes('%00')) {
       throw badRequest([{ field: 'url', rule: 'must not hold U+0000' }])
     }
+    const [path = ''] = request.url.split('?', 1)
+    // The router would take an empty segment for a parameter, which a schema then misses.
+    if (path.includes('//') && !request.is404) return reply.callNotFound()
     // Of a path with other methods only, the handler below knows the mode.
     const mode = request.is404
       ? methodsOf(request.url).cors

@@ -23,6 +23,14 @@ export const MAX_NODE_ID = 2 ** NODE_BITS - 1
 /** The largest id there is: 2^63 - 1, what a signed 64-bit column holds. */
 export const MAX_ID = '9223372036854775807'
 
+/** The largest id that a 32-bit column holds: publishers', merchants', users'. */
+const SMALL_ID_MAX = 2_147_483_647
+
+/** Of other integers there is no need to ask the database, which could not even read them. */
+export function canBeSmallId(id: number): boolean {
+  return id >= 1 && id <= SMALL_ID_MAX
+}
+
 export interface IdSource {
   /** A new id, greater than every one this source gave before. */
   next(): string

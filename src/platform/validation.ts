@@ -125,7 +125,7 @@ function fieldName(instancePath: string): string {
     }, '')
 }
 
-const INTEGER = /^-?\d{1,16}$/
+const INTEGER = /^-?\d+$/
 
 function readText(schema: TSchema, value: Record<string, unknown>): Record<string, unknown> {
   const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {}

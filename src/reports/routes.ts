@@ -5,6 +5,7 @@ import Type from 'typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import { findPublisher } from '../accounts/publisher-store.ts'
 import { holderOf } from '../accounts/require-key.ts'
+import { PublisherParams } from '../accounts/schema.ts'
 import { listStatements } from '../ledger/statement-store.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
@@ -17,7 +18,6 @@ import { daysBetween, REPORT_COLUMNS, type ReportName } from './report.ts'
 import type { ReportDeps } from './report-deps.ts'
 import {
   OrderParams,
-  PublisherParams,
   REPORT_LIMIT,
   ReportParams,
   ReportQuery,

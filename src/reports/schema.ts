@@ -1,5 +1,6 @@
 /** What may be asked of the reports, and the shapes of what is not a table. */
 import Type, { type Static } from 'typebox'
+import { PublisherParams } from '../accounts/schema.ts'
 import { idText } from '../platform/field-types.ts'
 
 /** A page that a client can hold and a server can make in a moment. */
@@ -7,12 +8,9 @@ const REPORT_LIMIT_MAX = 10_000
 export const REPORT_LIMIT = 1_000
 const TEXT_LENGTH_MAX = 64
 const CURSOR_LENGTH_MAX = 128
-const ID_INT_MAX = 2_147_483_647
-
-const pub_id = Type.Integer({ minimum: 1, maximum: ID_INT_MAX })
 
 export const ReportParams = Type.Object({
-  pub_id,
+  ...PublisherParams.properties,
   report: Type.Union([
     Type.Literal('clicks'),
     Type.Literal('orders'),
@@ -38,14 +36,12 @@ export const ReportQuery = Type.Object({
 })
 
 export const OrderParams = Type.Object({
-  pub_id,
+  ...PublisherParams.properties,
   order_id: idText('order_id of the report'),
 })
 
-export const PublisherParams = Type.Object({ pub_id })
-
 export const StatementParams = Type.Object({
-  pub_id,
+  ...PublisherParams.properties,
   month: Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' }),
 })
 

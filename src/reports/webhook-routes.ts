@@ -5,12 +5,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { holderOf } from '../accounts/require-key.ts'
+import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnMerchant } from '../catalog/own-merchant.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import { createWebhook } from './create-webhook.ts'
 import type { ReportDeps } from './report-deps.ts'
-import { PublisherParams } from './schema.ts'
 import {
   CreatedWebhook,
   DeliveryRecord,

@@ -8,9 +8,7 @@ const ID_INT_MAX = 2_147_483_647
 const Time = Type.String({ format: 'date-time' })
 const TimeOrNull = Type.Union([Time, Type.Null()])
 
-export const MerchantParams = Type.Object({
-  merch_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }),
-})
+export const MerchantParams = Type.Object({ merch_id: Type.Integer() })
 
 /** Which one of an owner's. */
 export const webhookId = { webhook_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }) }

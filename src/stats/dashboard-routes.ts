@@ -5,6 +5,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { findPublisher } from '../accounts/publisher-store.ts'
+import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { resultNumberOf } from '../auction/seal.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
@@ -15,7 +16,6 @@ import { ClickPage, ClicksQuery, Overview, RangeQuery, Receipt } from './dashboa
 import { readDayRange } from './day-range.ts'
 import { readOverview } from './overview-store.ts'
 import { findResult, readReceipt } from './receipt-view-store.ts'
-import { PublisherParams } from './schema.ts'
 
 /** A route that reads the session answers no other origin (decisions, Paths). */
 const config = { cors: 'none' } as const

@@ -2,20 +2,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
+import { PublisherParams } from '../accounts/schema.ts'
 import { ErrorEnvelope } from '../platform/envelope.ts'
 import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 import { Turns } from '../platform/turns.ts'
 import { listStats } from './row-store.ts'
-import {
-  ChangesQuery,
-  LIMIT_MAX,
-  PublisherParams,
-  Stats,
-  StatsChanges,
-  StatsQuery,
-} from './schema.ts'
+import { ChangesQuery, LIMIT_MAX, Stats, StatsChanges, StatsQuery } from './schema.ts'
 import { readStatsQuery } from './stats-query.ts'
 import { listChanges } from './store.ts'
 

@@ -19,10 +19,6 @@ export const ORDER_COLUMNS = [
 ] as const
 export type OrderColumn = (typeof ORDER_COLUMNS)[number]
 
-export const PublisherParams = Type.Object({
-  pub_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
-})
-
 const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_MAX }))
 
 export const StatsQuery = Type.Object({

@@ -187,8 +187,10 @@ test('unknown categories, types and organizations are 404', async () => {
   ]) {
     assert.equal((await send(path, batch([{}]))).failure().code, 4040, path)
   }
-  const answer = await send(PAGE, { ...batch([{}]), organization_id: 2_000_000_000 })
-  assert.equal(answer.failure().code, 4040)
+  for (const organization_id of [2_000_000_000, 2_147_483_648, 0, -1, 1e30]) {
+    const answer = await send(PAGE, { ...batch([{}]), organization_id })
+    assert.equal(answer.failure().code, 4040, String(organization_id))
+  }
 })
 
 test('what is no JSON, no JSON type, too large or by a wrong method is refused as documented', async () => {

@@ -1,0 +1,32 @@
+/** Decisions, Paths: what is not there is a 404, however its address is written. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startApi } from '../api.ts'
+
+const api = await startApi({ after })
+const { key } = await api.account({ is_partner: true })
+const DAYS = 'date_from=2026-03-01&date_to=2026-03-02'
+
+test('a publisher or merchant that no number can be is a 404 like any that is not there', async () => {
+  const ids = ['0', '-1', '2000000000', '2147483648', '99999999999999999999', '']
+  const body = { article: { name: 'A', url: 'https://daily.example/a' }, links: [] }
+  for (const id of ids) {
+    for (const path of [
+      `stats_by_article_merchant_daily/?${DAYS}`,
+      'stats_by_article_merchant_daily/changes/?since=2026-03-01',
+      `reports/clicks/?${DAYS}`,
+      'orders/9007199254740993/',
+      'statements/',
+      'webhooks/',
+      'product_feeds/',
+      'no_fill/?date=2026-03-01',
+    ]) {
+      const answer = await api.call(`/api/v1/publishers/${id}/${path}`, { key })
+      assert.deepEqual([answer.status, answer.failure().code], [404, 4040], `${id}: ${path}`)
+    }
+    const links = await api.call(`/api/v1/publishers/${id}/linkmate/smart_links/`, { body })
+    assert.deepEqual([links.status, links.failure().code], [404, 4040], `${id}: linkmate`)
+    const merchant = await api.call(`/api/v1/merchants/${id}/webhooks/`, { key })
+    assert.deepEqual([merchant.status, merchant.failure().code], [404, 4040], `${id}: merchant`)
+  }
+})
