@@ -50,7 +50,7 @@ test('the click that the merchant names wins over later ones that its tag rememb
     result.evidence.map(({ id, verdict }) => [id, verdict]),
     [
       ['a', 'won'],
-      ['b', 'older_than_winner'],
+      ['b', 'not_named'],
     ],
   )
 })

@@ -53,6 +53,7 @@ export interface AttributionPolicy {
 export type TouchVerdict =
   | 'won'
   | 'older_than_winner'
+  | 'not_named' // the merchant's server named another click
   | 'outside_window'
   | 'after_order'
   | 'other_merchant'
@@ -151,13 +152,14 @@ function judgeAll(
   windowMs: number,
   winner: Touch | null,
 ): Evidence[] {
+  const beaten = winner?.clickId === order.exactClickId ? 'not_named' : 'older_than_winner'
   const exactIds = order.exactClickId === null ? [] : [order.exactClickId]
   return [...new Set([...exactIds, ...order.rememberedClickIds])].map((id) => {
     const touch = byId.get(id)
     if (touch === undefined) return { id, at_ms: null, verdict: 'unknown_click' }
     if (touch === winner) return { id, at_ms: touch.atMs, verdict: 'won' }
     const skewMs = id === order.exactClickId ? CLOCK_SKEW_MS : 0
-    const verdict = fault(order, touch, { windowMs, skewMs }) ?? 'older_than_winner'
+    const verdict = fault(order, touch, { windowMs, skewMs }) ?? beaten
     return { id, at_ms: touch.atMs, verdict }
   })
 }
