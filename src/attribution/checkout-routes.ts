@@ -13,6 +13,7 @@ import { addressUnit } from '../platform/client-address.ts'
 import { ErrorEnvelope } from '../platform/envelope.ts'
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
+import type { Db } from '../platform/postgres.ts'
 import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
 import { isOnDomain } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
@@ -24,6 +25,7 @@ import { CheckoutBody } from './schema.ts'
 import type { UsualValues } from './usual-value.ts'
 
 const checkCheckout = compileCheck(CheckoutBody)
+const checkMerchantId = compileCheck(CheckoutBody.properties.organization_id)
 
 export interface CheckoutDeps extends IntakeDeps {
   readonly usualValues: UsualValues
@@ -50,16 +52,16 @@ export const checkoutRoutes =
         },
       },
       async (request, reply) => {
-        let merchId: number | null = null
+        let told: unknown = null
         try {
-          const body = readCheckout(rawBody(request))
+          told = parseJson(rawBody(request))
+          const body = checked(told)
           const merchant = await merchantOf(deps, body)
-          merchId = merchant.merch_id
-          takeToken(deps, request, merchId)
+          takeToken(deps, request, merchant.merch_id)
           requireOwnPage(request, merchant, body)
           await accept(deps, merchant, body)
         } catch (cause) {
-          await keepRefusal(deps, request, { merchId, cause })
+          await keepRefusal(deps, request, { told, cause })
           throw cause
         }
         // Text passes the serializer as it is: Content-Length 0, as interface 4.7 has it.
@@ -79,8 +81,7 @@ export function takeToken(
   throw new ApiError('rateLimited', { headers: limitHeaders(limits.state(key, now())) })
 }
 
-function readCheckout(raw: Buffer): CheckoutBody {
-  const body = parseJson(raw)
+function checked(body: unknown): CheckoutBody {
   const faults = checkCheckout(body)
   if (faults.length > 0) throw badRequest(faults)
   return body as CheckoutBody
@@ -129,16 +130,23 @@ async function accept(deps: CheckoutDeps, merchant: Merchant, body: CheckoutBody
 async function keepRefusal(
   { db, now }: CheckoutDeps,
   request: FastifyRequest,
-  { merchId, cause }: { readonly merchId: number | null; readonly cause: unknown },
+  { told, cause }: { readonly told: unknown; readonly cause: unknown },
 ): Promise<void> {
   if (!(cause instanceof ApiError) || cause.status >= 500 || cause.status === 429) return
   await insertRefusal(db, {
     at: new Date(now()),
-    merchId,
+    merchId: await namedMerchant(db, told),
     endpoint: 'checkout',
     reason: cause.message,
     faults: (cause.data ?? []) as Fault[],
     body: rawBody(request).toString(),
     origin: request.headers.origin ?? null,
   })
+}
+
+/** Whom a call names, whatever else is wrong with it: that merchant can look at what it sent. */
+async function namedMerchant(db: Db, told: unknown): Promise<number | null> {
+  const { organization_id: merchId } = (told ?? {}) as { organization_id?: unknown }
+  if (checkMerchantId(merchId).length > 0) return null
+  return (await findMerchant(db, merchId as number))?.merch_id ?? null
 }
