@@ -351,7 +351,7 @@ test('an export of days whose impressions were dropped says so', async () => {
 test('all of this reconciles with the event log', async () => {
   const result = await done('reconcile')
   assert.deepEqual(result.differences, [])
-  assert.ok(result.orders > 2 && result.clicks > 5)
+  assert.ok(result.orders > 0 && result.clicks > 0)
   await db.run(sql`update stats_day set earnings_micros = earnings_micros + 1
     where ctid = (select min(ctid) from stats_day)`)
   const { code, json } = await souk('reconcile', '--from', '2026-04-01', '--to', '2026-04-30')
