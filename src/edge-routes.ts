@@ -9,7 +9,7 @@ import { merchantOfHost } from './auction/market.ts'
 import { auctionRoute, pixelRoute } from './auction/routes.ts'
 import type { RateLimitGroup } from './config.ts'
 import { eventRoute } from './events/routes.ts'
-import { findOrCreateWrapperLink } from './links/wrapper-link.ts'
+import { findOrCreateWrapperLink, findWrapperLink } from './links/wrapper-link.ts'
 import type { Node } from './node.ts'
 import { addressUnit, type Cidr, isInAny } from './platform/client-address.ts'
 import { ApiError } from './platform/errors.ts'
@@ -102,6 +102,8 @@ export function edgeRoutes(
     ownersOf: (auctionIds) => ownersOf(node, auctionIds),
     limit: (request, pubId) => limiters.refuse('events', request, String(pubId)),
   })
+  const { database: db, ids } = node
+  const wrapperLinkDeps = { db, ids, linkUrl: config.linkUrl, now }
   const fixed = new Map<string, HotRoute>([
     ['/api/v1/auction', auctionRoute(auctionDeps)],
     ['/api/v1/pixel', pixelRoute(auctionDeps)],
@@ -112,11 +114,8 @@ export function edgeRoutes(
         ...redirectDeps,
         findPublisherBySlug: (slug) => edge.market.publishersBySlug.get(slug),
         isMerchantHost: (host) => merchantOfHost(edge.market, host) !== 0,
-        findOrCreateLink: (link) =>
-          findOrCreateWrapperLink(
-            { db: node.database, ids: node.ids, linkUrl: config.linkUrl, now },
-            link,
-          ),
+        findOrCreateLink: (link) => findOrCreateWrapperLink(wrapperLinkDeps, link),
+        findExistingLink: (link) => findWrapperLink(wrapperLinkDeps, link),
       }),
     ],
   ])

@@ -4,7 +4,7 @@ import type { IdSource } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { urlKey } from '../platform/url.ts'
 import { wrapperUrl } from './link-url.ts'
-import { findOrCreateLinks } from './store.ts'
+import { findLinks, findOrCreateLinks, type WantedArticle } from './store.ts'
 
 export interface WantedWrapperLink {
   readonly pubId: number
@@ -18,16 +18,40 @@ export interface WantedWrapperLink {
 
 const NAME_LENGTH_MAX = 255 // As for an article that is named with a key (decisions 4.1).
 
+export interface WrapperLinkDeps {
+  readonly db: Db
+  readonly ids: IdSource
+  readonly linkUrl: string
+  readonly now: () => number
+}
+
+/** The auction id of a link that is there already, or null. */
+export async function findWrapperLink(
+  deps: WrapperLinkDeps,
+  wanted: WantedWrapperLink,
+): Promise<string | null> {
+  const { pubId, urlKey: articleKey } = await articleOf(deps, wanted)
+  const [link] = await findLinks(deps.db, { pubId, articleKey, links: [wanted] })
+  return link?.auction_id ?? null
+}
+
 /** The link's auction id. What a click creates is keyless: anybody can write such an address. */
 export async function findOrCreateWrapperLink(
-  deps: {
-    readonly db: Db
-    readonly ids: IdSource
-    readonly linkUrl: string
-    readonly now: () => number
-  },
+  deps: WrapperLinkDeps,
   wanted: WantedWrapperLink,
 ): Promise<string> {
+  const [link] = await findOrCreateLinks(deps.db, {
+    article: await articleOf(deps, wanted),
+    links: [{ url: wanted.url, isExclusive: wanted.isExclusive, auctionId: deps.ids.next() }],
+    source: 'wrapper',
+    isArticleGiven: wanted.isArticleGiven,
+    unwraps: true,
+  })
+  if (link === undefined) throw new Error('no link was found or created')
+  return link.auction_id
+}
+
+async function articleOf(deps: WrapperLinkDeps, wanted: WantedWrapperLink): Promise<WantedArticle> {
   const publisher = await findPublisher(deps.db, wanted.pubId)
   if (publisher === null) throw new Error(`publisher ${wanted.pubId} is gone`)
   const name = wanted.articleName?.slice(0, NAME_LENGTH_MAX)
@@ -41,23 +65,14 @@ export async function findOrCreateWrapperLink(
   const url = wanted.articleUrl ?? wrapperUrl(deps.linkUrl, elsewhere)
   const key = urlKey(url)
   if (key === null) throw new Error(`"${url}" is no web address`)
-  const { pub_id: pubId, uid } = publisher
-  const [link] = await findOrCreateLinks(deps.db, {
-    article: {
-      pubId,
-      uid,
-      url,
-      urlKey: key,
-      name: name ?? wanted.articleUrl ?? 'Links outside articles',
-      publicationDate: null,
-      at: new Date(deps.now()),
-      isTrusted: false,
-    },
-    links: [{ url: wanted.url, isExclusive: wanted.isExclusive, auctionId: deps.ids.next() }],
-    source: 'wrapper',
-    isArticleGiven: wanted.isArticleGiven,
-    unwraps: true,
-  })
-  if (link === undefined) throw new Error('no link was found or created')
-  return link.auction_id
+  return {
+    pubId: publisher.pub_id,
+    uid: publisher.uid,
+    url,
+    urlKey: key,
+    name: name ?? wanted.articleUrl ?? 'Links outside articles',
+    publicationDate: null,
+    at: new Date(deps.now()),
+    isTrusted: false,
+  }
 }

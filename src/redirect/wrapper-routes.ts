@@ -25,6 +25,8 @@ export interface WrapperDeps extends RedirectDeps {
   readonly isMerchantHost: (host: string) => boolean
   /** Finds or creates the link; its auction id. Rejects when the database is away. */
   readonly findOrCreateLink: (link: WantedWrapperLink) => Promise<string>
+  /** The auction id of a link that is there already; creates none. */
+  readonly findExistingLink: (link: WantedWrapperLink) => Promise<string | null>
 }
 
 export function wrapperRoute(deps: WrapperDeps): HotRoute {
@@ -55,15 +57,19 @@ async function follow(
           comesFromPublisher(request.headers, publisher)))
     return isSafe ? redirectTo(url) : leavingPage(url)
   }
-  if (publisher === undefined || !isMerchant || createsNothing(request)) return forward()
+  if (publisher === undefined || !isMerchant) return forward()
 
   const wanted = newLink(query, { url, publisher, request })
   const key = JSON.stringify(wanted)
   const held = known.get(key)
   if (held !== undefined) return followLink(deps, request, click(held), forward)
   try {
-    const auctionId = await inTime(deps.findOrCreateLink(wanted))
-    known.set(key, auctionId)
+    const isPerson = !createsNothing(request)
+    const find = isPerson ? deps.findOrCreateLink : deps.findExistingLink
+    const auctionId = await inTime(find(wanted))
+    if (auctionId === null) return forward()
+    // A mere look-up has not written down what this address says of the article.
+    if (isPerson) known.set(key, auctionId)
     const link = await deps.findLink(auctionId, CREATE_PATIENCE_MS)
     return link === null ? forward() : await clickOnLink(deps, request, link, click(auctionId))
   } catch (error) {

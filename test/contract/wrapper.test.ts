@@ -1,6 +1,7 @@
 /** Wrapper addresses (`/link/?url=…`), as the decisions say. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { REASON } from '../../src/events/reason.ts'
 import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { startApi } from '../api.ts'
@@ -40,6 +41,35 @@ test('a wrapper makes no link for HEAD, a prefetch or a robot', async () => {
   assert.equal(await links(), before)
   assert.match((await follow(api, wrapper(target))).location, /\?cid=/)
   assert.notEqual(await links(), before)
+})
+
+test('robots and prefetches of a wrapper whose link is there are recorded and never billed', async () => {
+  const article = 'https://daily.example/robots'
+  const address = (name: string) =>
+    wrapper(KETTLE, `&article_url=${encodeURIComponent(article)}&article_name=${name}`)
+  await follow(api, address('Seen'))
+  const clicks = () =>
+    api.db.rows<{ reason: number; paid_micros: string }>(sql`
+      select click.reason, paid_micros from click join event on event.id = click.event_id
+      join smart_link on smart_link.auction_id = event.auction_id
+      join article on article.article_id = smart_link.article_id
+      where article.url = ${article} order by event.seq`)
+  const unpaid = (reason: number) => ({ reason, paid_micros: '0' })
+  for (const [headers, name] of [
+    [{ 'user-agent': 'Googlebot/2.1' }, 'Seen'],
+    [{ 'user-agent': '' }, 'Unseen'], // This node has to ask for the link.
+    [{ 'sec-purpose': 'prefetch' }, 'Seen'],
+  ] as const) {
+    const { location } = await follow(api, address(name), headers)
+    assert.match(location, /\?cid=[0-9a-f]{32}$/)
+  }
+  const head = await fetch(api.url + address('Seen'), { method: 'HEAD', redirect: 'manual' })
+  assert.equal(head.status, 302)
+  await api.app.settled()
+  const [person, ...others] = await clicks()
+  assert.notEqual(person?.paid_micros, '0')
+  const reasons = [REASON.robot, REASON.robot, REASON.prefetch]
+  assert.deepEqual(others, reasons.map(unpaid))
 })
 
 test('a wrapper without a usable url is an error page', async () => {
