@@ -7,6 +7,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isOnDomain, parseWebUrl } from '../platform/url.ts'
+import { isAmpLabelOf } from './amp-label.ts'
 import { type Market, merchantOfHost, type Publisher } from './market.ts'
 
 /** Hosts that serve copies of publishers' pages; the publisher's own name is part of the host. */
@@ -43,9 +44,5 @@ export function comesFromPublisher(
   const host = referrer.hostname.replace(/^www\./, '')
   if (domains.some((domain) => isOnDomain(host, domain))) return true
   const cache = AMP_CACHES.find((domain) => isOnDomain(host, domain))
-  if (cache === undefined) return false
-  // news.example is served as news-example.cdn.ampproject.org; a hyphen of its own is doubled.
-  const label = host.slice(0, -cache.length - 1)
-  const served = label.replaceAll('--', '\n').replaceAll('-', '.').replaceAll('\n', '-')
-  return domains.some((domain) => isOnDomain(served, domain))
+  return cache !== undefined && isAmpLabelOf(domains, host.slice(0, -cache.length - 1))
 }
