@@ -216,7 +216,9 @@ test('wrong parameters are refused by name, a foreign publisher with 403, none w
     [`${days}&order_by=--clicks`, 'order_by'],
     [`${days}&out_of_network=maybe`, 'out_of_network'],
     [`${days}&as_of=now`, 'as_of'],
-    ['changes/?since=2026-03-01&cursor=9223372036854775808', 'cursor'],
+    ['changes/?since=2026-03-01&cursor=9223372036854775808.0.0.0', 'cursor'],
+    ['changes/?since=2026-03-01&cursor=7', 'cursor'],
+    ['changes/?since=2026-03-01&cursor=1.2.3.-4', 'cursor'],
   ]
   for (const [query, field] of wrong) {
     const { status, json } = await s.get(query)
@@ -277,4 +279,46 @@ test('as_of answers what the report said then, and changes tell what moved since
   assert.equal(page.json.impressions[0].impressions, 1)
   const rest = await s.get(`changes/?since=2000-01-01&limit=1&cursor=${page.json.next}`)
   assert.deepEqual(rest.json.changes[0].event_ids, [order.id])
+})
+
+test('page by page the changes list every article-day whose impressions changed, once each', async (t) => {
+  const s = await start(t)
+  const made = await Promise.all(['1', '2', '3', '4', '5'].map((name) => s.addArticle(name)))
+  const articles = made.toSorted((one, other) => one.articleId - other.articleId)
+  await s.views(...articles.map(({ url }) => s.view(url, url)))
+  await s.views(...articles.map(({ url }) => s.view(url, `late ${url}`, START_MS + DAY_MS)))
+  await s.money(s.click('a', articles[0]?.auctionId ?? ''))
+  const seen: string[] = []
+  const changes: string[] = []
+  for (let next: string | null = ''; next !== null; ) {
+    const cursor: string = next === '' ? '' : `&cursor=${next}`
+    const { json } = await s.get(`changes/?since=2000-01-01&limit=2${cursor}`)
+    assert.ok(json.impressions.length <= 2)
+    for (const row of json.impressions) seen.push(`${row.event_date} ${row.article_id}`)
+    changes.push(...json.changes.map((row: { change_id: string }) => row.change_id))
+    next = json.next
+  }
+  const days = ['2026-03-02', '2026-03-03']
+  const wanted = days.flatMap((day) => articles.map(({ articleId }) => `${day} ${articleId}`))
+  assert.deepEqual(seen, wanted)
+  assert.equal(changes.length, 1)
+})
+
+test('impressions that came to be shown because their article was made are among the changes', async (t) => {
+  const s = await start(t)
+  await s.views(s.view('https://gazette.example/Late', 'a'))
+  const { articleId } = await s.addArticle('Late')
+  await s.db.run(sql`
+    update article set datetime_created = '2026-03-02T23:00:00Z' where article_id = ${articleId}`)
+  await s.db.run(sql`update page_day set changed_at = '2026-03-02T12:00:00Z'`)
+  const answer = await s.get('changes/?since=2026-03-02T22:00:00Z')
+  assert.deepEqual(answer.json.impressions, [
+    {
+      changed_at: '2026-03-02T23:00:00Z',
+      event_date: '2026-03-02',
+      article_id: articleId,
+      impressions: 1,
+    },
+  ])
+  assert.deepEqual((await s.get('changes/?since=2026-03-02T23:00:01Z')).json.impressions, [])
 })

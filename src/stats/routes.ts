@@ -8,10 +8,11 @@ import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 import { Turns } from '../platform/turns.ts'
+import { CHANGES_START, CURSOR_RULE, parseCursor } from './change-cursor.ts'
+import { listChanges } from './change-store.ts'
 import { listStats } from './row-store.ts'
 import { ChangesQuery, LIMIT_MAX, Stats, StatsChanges, StatsQuery } from './schema.ts'
 import { readStatsQuery } from './stats-query.ts'
-import { listChanges } from './store.ts'
 
 const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 const security = [{ apiKey: [] }]
@@ -60,7 +61,7 @@ export const statsRoutes =
       {
         schema: {
           operationId: 'listStatsChanges',
-          summary: 'Every row of the statistics that changed, and why',
+          summary: 'Changes of the statistics’ figures since a time, and why',
           security,
           params: PublisherParams,
           querystring: ChangesQuery,
@@ -70,9 +71,11 @@ export const statsRoutes =
       async (request) => {
         const pubId = request.params.pub_id
         await requireExistingOwnPublisher(db, holderOf(request), pubId)
-        const { since: text, cursor = '0', limit: limitRows = LIMIT_MAX } = request.query
+        const { since: text, cursor: after, limit: limitRows = LIMIT_MAX } = request.query
         const since = parseTimestamp(text)
         if (since === null) throw badRequest([{ field: 'since', rule: TIMESTAMP_RULE }])
+        const cursor = after === undefined ? CHANGES_START : parseCursor(after)
+        if (cursor === null) throw badRequest([{ field: 'cursor', rule: CURSOR_RULE }])
         return listChanges(db, { pubId, since, cursor, limitRows })
       },
     )

@@ -1,6 +1,7 @@
 /** Interface 4.4 and 2.4: what may be asked of the statistics, and a row of the answer. */
 import Type, { type Static } from 'typebox'
-import { idText, timestamp } from '../platform/field-types.ts'
+import { timestamp } from '../platform/field-types.ts'
+import { CURSOR_LENGTH_MAX, CURSOR_RULE, parseCursor } from './change-cursor.ts'
 
 /** Default and maximum (decisions 4.4). */
 export const LIMIT_MAX = 10_000
@@ -45,7 +46,13 @@ export const StatsQuery = Type.Object({
 export const ChangesQuery = Type.Object({
   since: timestamp('Only what changed at or after this time, ISO 8601'),
   limit: Limit,
-  cursor: Type.Optional(idText('`next` of the page before')),
+  cursor: Type.Optional(
+    Type.Refine(
+      Type.String({ maxLength: CURSOR_LENGTH_MAX, description: '`next` of the page before' }),
+      (text) => parseCursor(text) !== null,
+      () => CURSOR_RULE,
+    ),
+  ),
 })
 
 /** Interface 2.4. */
@@ -85,7 +92,7 @@ export const StatsChange = Type.Object({
   pub_earnings: Type.String(),
 })
 
-/** An article and day whose page impressions changed, as they are now. */
+/** An article and day whose page impressions changed or came to be shown, as they are now. */
 export const ImpressionsChange = Type.Object({
   changed_at: Type.String({ format: 'date-time' }),
   event_date: Type.String({ format: 'date' }),
@@ -96,9 +103,19 @@ export const ImpressionsChange = Type.Object({
 export const StatsChanges = Type.Object({
   pub_id: Type.Integer(),
   since: Type.String({ format: 'date-time' }),
-  next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
-  changes: Type.Array(StatsChange),
-  impressions: Type.Array(ImpressionsChange),
+  next: Type.Union([Type.String(), Type.Null()], {
+    description: 'Cursor of the next page, which goes on in both lists; null: that was all of both',
+  }),
+  changes: Type.Array(StatsChange, {
+    description:
+      'Every change of a figure of the network’s own merchants. Not listed are rows that appear ' +
+      'with zeros (a placement pixel, a click that no budget could pay) and other networks’ reports',
+  }),
+  impressions: Type.Array(ImpressionsChange, {
+    description:
+      'Article-days with their page impressions as they are now, in the order in which they ' +
+      'changed, or appeared because their article was made; cut at the limit like `changes`',
+  }),
 })
 
 const Hex = Type.Optional(

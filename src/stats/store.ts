@@ -1,15 +1,11 @@
 /**
  * Figures by article, merchant and day in SQL, and page impressions by article and day: as they
- * are now, as they were, and how they changed. `row-store.ts` makes rows of section 4.4 of them.
+ * are now, and as they were. `row-store.ts` makes rows of section 4.4 of them.
  */
 import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { SESSION_DAYS } from '../events/view-totals-store.ts'
-import { formatExact } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
-import type { StatsChanges } from './schema.ts'
 import type { StatsRequest } from './stats-query.ts'
 
 /** Days of a publisher, both inclusive. */
@@ -33,7 +29,7 @@ export function seenNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
 }
 
 /** Impressions of an address count from the day on which its article was created. */
-const IS_ARTICLE_THERE = sql`day >= (article.datetime_created at time zone 'UTC')::date`
+export const IS_ARTICLE_THERE = sql`day >= (article.datetime_created at time zone 'UTC')::date`
 
 /**
  * What the report said at a time: the sum of the changes until then. What makes a row without
@@ -131,74 +127,4 @@ export function networkFigures({ pubId, dayFrom, dayTo, asOf }: StatsRequest): S
     from network_row join network_partition using (import_id, report_date)
     where pub_id = ${pubId} and report_date between ${dayFrom} and ${dayTo} and ${isShown}
     group by report_date, article_id, network, advertiser`
-}
-
-export interface ChangesRequest {
-  readonly pubId: number
-  readonly since: Date
-  readonly cursor: string // the last change seen; '0' at the start
-  readonly limitRows: number
-}
-
-interface ChangeRow {
-  readonly change_id: string
-  readonly changed_at: Date
-  readonly cause: string
-  readonly event_ids: string[]
-  readonly day: string
-  readonly article_id: number
-  readonly merch_id: number
-  readonly clicks: string
-  readonly sales: string
-  readonly revenue_micros: string
-  readonly earnings_micros: string
-}
-
-/** Every row that changed since a time, and why, in the order of the changes. */
-export async function listChanges(db: Db, request: ChangesRequest): Promise<StatsChanges> {
-  const { pubId, since, cursor, limitRows } = request
-  const rows = await db.rows<ChangeRow>(sql`
-    select change_id, changed_at, cause, event_ids, day, article_id, merch_id, clicks, sales,
-      revenue_micros, earnings_micros
-    from stats_change
-    where pub_id = ${pubId} and changed_at >= ${since} and change_id > ${cursor}
-    order by change_id limit ${limitRows}`)
-  return {
-    pub_id: pubId,
-    since: formatTimestamp(since),
-    next: rows.length === limitRows ? (rows.at(-1)?.change_id ?? null) : null,
-    changes: rows.map(({ day, sales, revenue_micros, earnings_micros, ...row }) => ({
-      ...row,
-      changed_at: formatTimestamp(row.changed_at),
-      event_date: day,
-      clicks: Number(row.clicks),
-      advertiser_attributed_sales: Number(sales),
-      advertiser_attributed_revenue: formatExact(revenue_micros),
-      pub_earnings: formatExact(earnings_micros),
-    })),
-    // Figures as they are now: once, with the first page.
-    impressions: cursor === '0' ? await listSeenSince(db, request) : [],
-  }
-}
-
-async function listSeenSince(
-  db: Db,
-  { pubId, since, limitRows }: ChangesRequest,
-): Promise<StatsChanges['impressions']> {
-  const rows = await db.rows<{
-    changed_at: Date
-    day: string
-    article_id: number
-    impressions: string
-  }>(sql`
-    select changed_at, day, article_id, impressions
-    from page_day join article using (pub_id, url_key)
-    where pub_id = ${pubId} and changed_at >= ${since}
-    order by changed_at, day, article_id limit ${limitRows}`)
-  return rows.map(({ day, changed_at, impressions, ...row }) => ({
-    ...row,
-    changed_at: formatTimestamp(changed_at),
-    event_date: day,
-    impressions: Number(impressions),
-  }))
 }
