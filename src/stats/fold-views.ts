@@ -57,7 +57,7 @@ async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promi
     on conflict (pub_id, url_key, day) do update set
       impressions = figures.impressions + excluded.impressions,
       robot_impressions = figures.robot_impressions + excluded.robot_impressions,
-      changed_at = now()`)
+      changed_at = case when excluded.impressions > 0 then now() else figures.changed_at end`)
 }
 
 async function addLinkImpressions(tx: Db, events: readonly StoredEvent[]): Promise<void> {

@@ -322,3 +322,16 @@ test('impressions that came to be shown because their article was made are among
   ])
   assert.deepEqual((await s.get('changes/?since=2026-03-02T23:00:01Z')).json.impressions, [])
 })
+
+test('robots change no impressions: an article-day that they saw is not among the changes', async (t) => {
+  const s = await start(t)
+  const [seen, unseen] = [await s.addArticle('Seen'), await s.addArticle('Unseen')]
+  await s.views(s.view(seen.url, 'a'))
+  await s.db.run(sql`update page_day set changed_at = '2026-03-02T12:00:00Z'`)
+  const robot = { reason: REASON.robot }
+  await s.views(...[seen, unseen].map(({ url }) => s.view(url, `robot ${url}`, START_MS, robot)))
+  assert.deepEqual((await s.get('changes/?since=2026-03-03')).json.impressions, [])
+  await s.views(s.view(seen.url, 'b'))
+  const [change] = (await s.get('changes/?since=2026-03-03')).json.impressions
+  assert.deepEqual([change.article_id, change.impressions], [seen.articleId, 2])
+})
