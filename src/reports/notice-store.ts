@@ -71,8 +71,9 @@ export async function listChangedOrders(
       where part.merch_id = bought.merch_id and part.order_id = bought.order_id
         and part.return_id = event.body->>'return_id'
     ) as back on true
-    where change_id > ${after} and change_id <= ${lastId} and cause in ('order', 'return')
-      and bought.pub_id = change.pub_id
+    where change_id > ${after} and change_id <= ${lastId} and bought.pub_id = change.pub_id
+      -- A revision that brings a sale: the order moved here from another click.
+      and (cause in ('order', 'return') or (cause = 'revision' and change.sales > 0))
     order by change_id, event.id`)
   return { orders, lastId }
 }

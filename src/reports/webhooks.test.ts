@@ -135,6 +135,28 @@ test('a sale, its return and its lock are told once each, signed for whoever ask
   assert.equal(JSON.parse(s.heard.at(-1)?.body.toString() ?? '').event, 'order.locked')
 })
 
+test('an order that moves to another publisher’s click is told to that publisher', async (t) => {
+  const s = await start(t)
+  const other = await makePublisherWorld(s.db, 'other')
+  const pubId = other.publisher.pub_id
+  const { auctionId } = await other.addArticle('Nine mugs')
+  for (const owner of [{ pubId }, { merchId: s.merchant.merch_id }]) {
+    await createWebhook(s.db, { owner, url: s.url, events: ['order.attributed'] })
+  }
+  await s.tell(
+    s.click('guessed'),
+    s.click('named', { pubId, auctionId }),
+    s.own(s.events.order('o1', START_MS, { click: 'guessed' })),
+  )
+  assert.equal(await makeNotices(s.db, s.clock.now), 1, 'the merchant')
+  await s.tell(s.own(s.events.order('o1', START_MS + 1, { exact: 'named' })))
+  assert.equal(await makeNotices(s.db, s.clock.now), 2, 'the new publisher, and the merchant')
+  await s.tell(
+    s.own(s.events.order('o1', START_MS + 2, { exact: 'named', report: { value: '1' } })),
+  )
+  assert.equal(await makeNotices(s.db, s.clock.now), 0, 'a revision of it is nobody’s new sale')
+})
+
 test('nobody is told of what another publisher’s readers bought', async (t) => {
   const s = await start(t)
   const other = await makePublisherWorld(s.db, 'other')
