@@ -156,6 +156,12 @@ const tame: Reviver = (key, value) => {
   return typeof value === 'string' && value.includes('\0') ? TEXT_WITH_NUL : value
 }
 
+/** Answers a request that no route has seen. */
+export function refuse(req: IncomingMessage, res: ServerResponse, known: ApiError): void {
+  const id = requestId(req.headers['x-request-id'])
+  send(res, errorReply(known), { id, isHead: req.method === 'HEAD' })
+}
+
 function errorReply(known: ApiError): HotReply {
   return {
     status: known.status,

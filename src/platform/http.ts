@@ -2,7 +2,7 @@
  * The HTTP server: Fastify for everything that is not hot, with the limits, the error envelope,
  * request ids, CORS and OpenAPI that all endpoints share.
  */
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import swagger from '@fastify/swagger'
 import type { FastifyPluginAsyncTypebox, TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -27,6 +27,7 @@ import {
   hotServer,
   isJsonType,
   parseJson,
+  refuse,
 } from './hot-http.ts'
 import { isUnreachable } from './postgres.ts'
 import { requestId } from './request-id.ts'
@@ -131,10 +132,15 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
       return known
     },
   })
-  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (req, res) => {
+  const serve = (req: IncomingMessage, res: ServerResponse): void => {
     req.url = originForm(req.url ?? '/')
-    if (!isHot(req, res)) handler(req, res)
-  })
+    if (lacksHost(req)) refuse(req, res, badRequest([{ field: 'Host', rule: 'is required' }]))
+    else if (!isHot(req, res)) handler(req, res)
+  }
+  // Node would refuse these two by itself, without an envelope. What is expected beside
+  // 100-continue need not be met (RFC 9110, 10.1.1).
+  const limits = { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false }
+  const server = createServer(limits, serve).on('checkExpectation', serve)
   server.requestTimeout = REQUEST_TIMEOUT_MS
   server.headersTimeout = HEADERS_TIMEOUT_MS
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS
@@ -144,6 +150,11 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
 /** HTTP lets a client name its target whole, as it does towards a proxy (RFC 9112, 3.2.2). */
 function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
+}
+
+/** HTTP/1.1 has every request name its host (RFC 9112, 3.2). */
+function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.1' && headers.host === undefined
 }
 
 type MethodsOf = ReturnType<typeof rememberRoutes>

@@ -355,6 +355,11 @@ test('what is no readable request still gets the envelope', async () => {
     assert.equal(body.error.code, 4000)
     assert.equal(body.error.data[0].field, 'request')
   }
+  const hostless = await sendRaw(`GET ${TOKENINFO} HTTP/1.1\r\nConnection: close\r\n\r\n`)
+  assert.match(hostless, /^HTTP\/1\.1 400 .*\r\nx-request-id: .*"field":"Host"/s)
+  // HTTP lets a server ignore what a client expects of it.
+  const wish = 'Host: x\r\nExpect: foo\r\nConnection: close'
+  assert.match(await sendRaw(`GET /healthz HTTP/1.1\r\n${wish}\r\n\r\n`), /^HTTP\/1\.1 200 /)
   const undecodable = await api.call('/api/v1/publishers/%zz/linkmate/smart_links/', { body: {} })
   assert.deepEqual([undecodable.status, undecodable.failure().code], [400, 4000])
 })
