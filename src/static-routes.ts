@@ -54,7 +54,8 @@ const PAGE_HEADERS = {
 }
 
 const pageRoutes: FastifyPluginAsync = async (app) => {
-  const hidden = { schema: { hide: true } } as const
+  // Calls of the dashboard with a wrong method come here too, to the route of its pages.
+  const hidden = { schema: { hide: true }, config: { cors: 'none' } } as const
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers(PAGE_HEADERS)
   })

@@ -180,6 +180,12 @@ test('other sites cannot use a session: own pages and application/json only', as
     headers: { origin: 'https://tools.example', 'access-control-request-method': 'POST' },
   })
   assert.equal(preflight.headers.get('access-control-allow-origin'), null)
+  const origin = 'https://tools.example'
+  for (const method of ['GET', 'DELETE']) {
+    const wrong = await service.call('/dashboard/api/login/', { method, headers: { origin } })
+    assert.equal(wrong.status, 405)
+    assert.equal(wrong.headers.get('access-control-allow-origin'), null, method)
+  }
 })
 
 async function disableKey(account: typeof ann): Promise<void> {
