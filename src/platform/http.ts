@@ -86,6 +86,8 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     serverFactory: (handler) => makeServer(options, handler),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  // No route takes it; as a method with a body, Fastify would refuse it for a missing type first.
+  http.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true })
   http.setValidatorCompiler(validatorCompiler)
   parseBodies(http, parseJson)
   const methodsOf = rememberRoutes(http)

@@ -30,3 +30,15 @@ test('a publisher or merchant that no number can be is a 404 like any that is no
     assert.deepEqual([merchant.status, merchant.failure().code], [404, 4040], `${id}: merchant`)
   }
 })
+
+test('any method that a path does not take is 405 with what it takes, body or none', async () => {
+  for (const method of ['QUERY', 'PROPFIND', 'SEARCH', 'LOCK', 'MKCOL', 'DELETE']) {
+    for (const headers of [{}, { 'content-type': 'application/xml' }]) {
+      const answer = await api.call('/api/v1/tokeninfo/', { method, key, headers })
+      assert.deepEqual([answer.status, answer.failure().code], [405, 4050], method)
+      assert.equal(answer.headers.get('allow'), 'GET, HEAD, OPTIONS', method)
+      const nowhere = await api.call('/api/v1/nothing/', { method, headers })
+      assert.deepEqual([nowhere.status, nowhere.failure().code], [404, 4040], method)
+    }
+  }
+})
