@@ -80,6 +80,8 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     // Addresses that cannot be decoded get no further than this.
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       const known = toApiError(error, options)
+      const [{ cors: mode }, { origin }] = [methodsOf(request.url), request.headers]
+      reply.headers(corsHeaders({ mode, origin, allowedOrigins: options.corsOrigins }))
       reply.status(known.status).header('x-request-id', request.id).send(failure(known))
     },
     clientErrorHandler: refuseUnreadable,
@@ -169,9 +171,6 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
     const forwarded = headers['x-forwarded-for'] as string | undefined
     request.clientAddress = clientAddress(socket.remoteAddress, forwarded, options.trustedProxies)
     reply.header('x-request-id', request.id)
-    if (request.url.includes('%00')) {
-      throw badRequest([{ field: 'url', rule: 'must not hold U+0000' }])
-    }
     const [path = ''] = request.url.split('?', 1)
     // The router would take an empty segment for a parameter, which a schema then misses.
     if (path.includes('//') && !request.is404) return reply.callNotFound()
@@ -182,6 +181,9 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
     reply.headers(
       corsHeaders({ mode, origin: headers.origin, allowedOrigins: options.corsOrigins }),
     )
+    if (request.url.includes('%00')) {
+      throw badRequest([{ field: 'url', rule: 'must not hold U+0000' }])
+    }
   })
   http.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions } = request

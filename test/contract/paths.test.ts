@@ -42,3 +42,12 @@ test('any method that a path does not take is 405 with what it takes, body or no
     }
   }
 })
+
+test('an address that cannot be read is refused readably, to pages of any origin too', async () => {
+  const origin = 'https://daily.example'
+  for (const slug of ['p%00', '%ff', '%zz']) {
+    const answer = await api.call(`/api/v0/publishers/${slug}/amp_config/`, { headers: { origin } })
+    assert.deepEqual([answer.status, answer.failure().code], [400, 4000], slug)
+    assert.equal(answer.headers.get('access-control-allow-origin'), origin, slug)
+  }
+})
