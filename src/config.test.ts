@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ConfigError, onPort, readConfig } from './config.ts'
+import { ConfigError, onPort, readConfig, readSealingKeys } from './config.ts'
 
 /** The variables named by the refusal of this environment; none when it is taken. */
 function refused(env: Record<string, string>): string[] {
@@ -51,6 +51,41 @@ test('every wrong value is named at once, and no right one', (t) => {
   assert.deepEqual(refused({ PORT: 'abc' }), ['PORT'])
   assert.deepEqual(refused({ IP_BLOCKLIST: folder }), ['IP_BLOCKLIST'])
   assert.deepEqual(refused({ HOST: '::1', SOUK_DATA: folder, GEO_HEADER: 'X-Country' }), [])
+})
+
+test('every wrong item of a list is named, and no right one', () => {
+  const problems = (env: Record<string, string>) => {
+    try {
+      readConfig(env)
+      return []
+    } catch (error) {
+      return error instanceof ConfigError ? error.problems : assert.fail(String(error))
+    }
+  }
+  const lists = {
+    ROLES: ['api,foo,bar', 'foo', 'bar'],
+    TRUSTED_PROXIES: ['10.0.0.0/8,1.2.3,zz', '1.2.3', 'zz'],
+    CORS_ORIGINS: ['https://a.example,b,c', 'b', 'c'],
+    BRAND_ALIASES: ['a,!,?', '!', '?'],
+    RATE_LIMITS: ['x=1,key=0,y=2', 'x=1', 'y=2'],
+  }
+  for (const [name, [value = '', ...wrong]] of Object.entries(lists)) {
+    const [problem = '', ...others] = problems({ [name]: value })
+    assert.deepEqual(others, [])
+    for (const item of wrong) assert.ok(problem.includes(`"${item}"`), problem)
+  }
+  const [secrets = ''] = problems({ SOUK_SECRETS: '1:zz,2:yy' })
+  assert.match(secrets, /key 1 .*; key 2 /)
+})
+
+test('a sealing key must be base64, in either alphabet', () => {
+  const key = Buffer.alloc(32, 0xfb)
+  for (const encoding of ['base64', 'base64url'] as const) {
+    const [read] = readSealingKeys(`1:${key.toString(encoding)}`)
+    assert.deepEqual(read, { id: 1, key })
+  }
+  const other = `!!!!${'A'.repeat(43)}%%%%`
+  assert.throws(() => readSealingKeys(`1:${other}`), { message: 'key 1 is not base64' })
 })
 
 test('the blocklist is read with the rest: lines of addresses and blocks, comments left out', (t) => {

@@ -132,7 +132,7 @@ export function readConfig(
   const url = (value: string) => publicUrl(value.replace('$PORT', String(port ?? PORT_DEFAULT)))
 
   const brand = check('BRAND', brandWord)
-  const aliases = check('BRAND_ALIASES', (value) => list(value).map(brandWord))
+  const aliases = check('BRAND_ALIASES', (value) => listOf(value, brandWord))
   const config: Config = {
     port,
     host: check('HOST', readHost),
@@ -147,10 +147,10 @@ export function readConfig(
     brandWords: [...new Set([brand, ...(aliases ?? [])])],
     sealingKeys: check('SOUK_SECRETS', (value) => (value === '' ? null : readSealingKeys(value))),
     rateLimits: check('RATE_LIMITS', readRateLimits),
-    trustedProxies: check('TRUSTED_PROXIES', (value) => list(value).map(readCidr)),
+    trustedProxies: check('TRUSTED_PROXIES', (value) => listOf(value, readCidr)),
     geoHeader: check('GEO_HEADER', readHeaderName),
     geoipDb: check('GEOIP_DB', (value) => (value === '' ? null : readGeoip(value))),
-    corsOrigins: check('CORS_ORIGINS', (value) => list(value).map(readOrigin)),
+    corsOrigins: check('CORS_ORIGINS', (value) => listOf(value, readOrigin)),
     pricing: check('PRICING', oneOf('second_price', 'first_price')),
     linkmateNewPerHour: check('LINKMATE_NEW_PER_HOUR', integerBetween(0, 1_000_000)),
     ipBlocklist: check('IP_BLOCKLIST', readBlocklist),
@@ -189,19 +189,27 @@ export function childEnvironment(extra: Record<string, string>): NodeJS.ProcessE
 
 /** Reads `id:base64,id:base64`; throws with the reason. Keys are at least 32 bytes. */
 export function readSealingKeys(value: string): SealingKey[] {
-  const keys = list(value).map((item) => {
-    const [id, encoded, ...rest] = item.split(':')
-    const key = Buffer.from(encoded ?? '', 'base64')
-    if (rest.length > 0 || !/^\d{1,3}$/.test(id ?? '') || Number(id) > 255) {
-      throw new Error('each key is `id:base64` with an id from 0 to 255')
-    }
-    if (key.length < 32) throw new Error(`key ${id} has ${key.length} bytes, needs at least 32`)
-    return { id: Number(id), key }
-  })
+  const keys = listOf(value, readSealingKey)
   if (new Set(keys.map((key) => key.id)).size < keys.length) throw new Error('ids must differ')
   if (keys.length === 0) throw new Error('needs at least one `id:base64`')
   return keys
 }
+
+/** What the key itself is, is never repeated. */
+function readSealingKey(item: string): SealingKey {
+  const [id = '', encoded = '', ...rest] = item.split(':')
+  if (rest.length > 0 || !/^\d{1,3}$/.test(id) || Number(id) > 255) {
+    throw new Error('each key is `id:base64` with an id from 0 to 255')
+  }
+  // Node leaves out what is no base64, and a mistyped key would be another one.
+  if (!BASE64.test(encoded)) throw new Error(`key ${id} is not base64`)
+  const key = Buffer.from(encoded, 'base64')
+  if (key.length < 32) throw new Error(`key ${id} has ${key.length} bytes, needs at least 32`)
+  return { id: Number(id), key }
+}
+
+/** Either alphabet, with or without the padding. */
+const BASE64 = /^[\w+/-]*={0,2}$/
 
 /** The CIDR lines of the file IP_BLOCKLIST names; `#` begins a comment. */
 function readBlocklist(path: string): Cidr[] {
@@ -275,6 +283,21 @@ function list(value: string): string[] {
   return value.split(',').flatMap((item) => item.trim() || [])
 }
 
+/** Reads each item of a list; throws once, naming every item that is wrong. */
+function listOf<T>(value: string, read: (item: string) => T): T[] {
+  const wrong = new Set<string>()
+  const items = list(value).flatMap((item) => {
+    try {
+      return [read(item)]
+    } catch (error) {
+      wrong.add((error as Error).message)
+      return []
+    }
+  })
+  if (wrong.size > 0) throw new Error([...wrong].join('; '))
+  return items
+}
+
 function integerBetween(low: number, high: number): (value: string) => number {
   return (value) => {
     const number = Number(value)
@@ -327,7 +350,7 @@ function serverUrl(value: string, protocols: readonly string[]): string | null {
 
 function readRoles(value: string): ReadonlySet<Role> {
   const role = oneOf<Role>('api', 'edge', 'worker')
-  const roles = new Set(list(value).map(role))
+  const roles = new Set(listOf(value, role))
   if (roles.size === 0) throw new Error('needs at least one of api, edge, worker')
   return roles
 }
@@ -346,26 +369,25 @@ function readCidr(value: string): Cidr {
   return ipaddr.parseCIDR(cidr)
 }
 
+const GROUPS: readonly RateLimitGroup[] = ['auction', 'events', 'linkmate', 'key', 'redirect']
+
 function readRateLimits(value: string): Record<RateLimitGroup, RateLimit | null> {
-  const groups: RateLimitGroup[] = ['auction', 'events', 'linkmate', 'key', 'redirect']
-  const defaults = VARIABLES.find(([name]) => name === 'RATE_LIMITS')?.[1] ?? ''
-  const limits = {} as Record<RateLimitGroup, RateLimit | null>
-  if (value === '0') {
-    for (const group of groups) limits[group] = null
-    return limits
-  }
+  const none = GROUPS.map((group) => [group, null] as const)
   // Groups that the value does not name keep their default.
-  for (const item of [...list(defaults), ...list(value)]) {
-    const match = /^(\w+)=(?:(\d+):(\d+)|0)$/.exec(item)
-    const group = groups.find((name) => name === match?.[1])
-    if (match === null || group === undefined) {
-      throw new Error(`"${item}" is not group=rate:burst or group=0; groups: ${groups.join(', ')}`)
-    }
-    const [rate, burst] = [Number(match[2] ?? 0), Number(match[3] ?? 0)]
-    if (match[2] !== undefined && (rate === 0 || burst === 0)) {
-      throw new Error(`"${item}": rate and burst are 1 or more; ${group}=0 turns it off`)
-    }
-    limits[group] = rate === 0 ? null : { rate, burst }
+  const defaults = VARIABLES.find(([name]) => name === 'RATE_LIMITS')?.[1] ?? ''
+  const limits = value === '0' ? none : listOf(`${defaults},${value}`, readRateLimit)
+  return Object.fromEntries(limits) as Record<RateLimitGroup, RateLimit | null>
+}
+
+function readRateLimit(item: string): readonly [RateLimitGroup, RateLimit | null] {
+  const match = /^(\w+)=(?:(\d+):(\d+)|0)$/.exec(item)
+  const group = GROUPS.find((name) => name === match?.[1])
+  if (match === null || group === undefined) {
+    throw new Error(`"${item}" is not group=rate:burst or group=0; groups: ${GROUPS.join(', ')}`)
   }
-  return limits
+  const [rate, burst] = [Number(match[2] ?? 0), Number(match[3] ?? 0)]
+  if (match[2] !== undefined && (rate === 0 || burst === 0)) {
+    throw new Error(`"${item}": rate and burst are 1 or more; ${group}=0 turns it off`)
+  }
+  return [group, rate === 0 ? null : { rate, burst }]
 }
