@@ -45,7 +45,7 @@ export async function insertCampaign(
   db: Db,
   { settings: c, world }: { settings: CampaignSettings; world: CampaignWorld },
 ): Promise<Campaign> {
-  await refuseFaults(db, c, world)
+  await refuseFaults(db, c, { world, before: null })
   const row = await db.row<CampaignRow>(sql`
     insert into campaign (merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm,
       payment_micros, roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries,
@@ -77,8 +77,9 @@ export function updateCampaign(
       sql`select ${COLUMNS} from campaign where campaign_id = ${campaignId} for no key update`,
     )
     if (row === null) throw unknownCampaign(campaignId)
-    const c: CampaignSettings = { ...toCampaign(row), ...changes }
-    await refuseFaults(tx, c, world)
+    const before = toCampaign(row)
+    const c: CampaignSettings = { ...before, ...changes }
+    await refuseFaults(tx, c, { world, before })
     const updated = await tx.row<CampaignRow>(sql`
       update campaign set merch_id = ${c.merch_id}, model = ${c.model},
         bid_micros = ${c.bid_micros}, exclusive_bid_micros = ${c.exclusive_bid_micros},
@@ -118,8 +119,15 @@ export async function listCampaigns(db: Db): Promise<Campaign[]> {
   return rows.map(toCampaign)
 }
 
-async function refuseFaults(db: Db, settings: CampaignSettings, world: CampaignWorld) {
-  const faults = [...campaignFaults(settings, world), ...(await unknownFaults(db, settings))]
+async function refuseFaults(
+  db: Db,
+  settings: CampaignSettings,
+  { world, before }: { world: CampaignWorld; before: CampaignSettings | null },
+) {
+  const faults = [
+    ...campaignFaults(settings, world, before),
+    ...(await unknownFaults(db, settings)),
+  ]
   if (faults.length > 0) throw badRequest(faults)
 }
 

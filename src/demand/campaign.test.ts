@@ -106,6 +106,18 @@ test('a flight that is over, or ends before it starts, is refused', () => {
   assert.deepEqual(fields({ ...cpc, starts_at, ends_at: starts_at }), ['end'])
 })
 
+test('what a change leaves as it was is not held against the world of today', () => {
+  const ended = { ...cpc, ends_at: now, countries: ['US'] }
+  const blind = { now, knowsCountries: false }
+  const changed = (change: Partial<CampaignSettings>) =>
+    campaignFaults({ ...ended, ...change }, blind, ended).map(({ field }) => field)
+  assert.deepEqual(changed({ bid_micros: micros(500_000) }), [])
+  assert.deepEqual(changed({ ends_at: new Date('2026-03-01T00:00:00Z') }), ['end'])
+  assert.deepEqual(changed({ starts_at: now }), ['end'])
+  assert.deepEqual(changed({ countries: ['US', 'GB'] }), ['country'])
+  assert.deepEqual(changed({ countries: [] }), [])
+})
+
 test('a country list is refused when unknown or when countries cannot be told', () => {
   const [unknown] = campaignFaults({ ...cpc, countries: ['US', 'UK'] }, world)
   assert.match(unknown?.rule ?? '', /UK; the United Kingdom is GB/)

@@ -48,16 +48,24 @@ export interface CampaignSettings {
   readonly tracker_viewable: readonly string[]
 }
 
-/** Every reason why this campaign could not work, empty when there is none. */
+/**
+ * Every reason why this campaign could not work, empty when there is none. The world may have
+ * gone on since `before` was taken: it is asked only about what a change changes, so that a
+ * campaign that has ended can still be put right.
+ */
 export function campaignFaults(
   settings: CampaignSettings,
   { now, knowsCountries }: { now: Date; knowsCountries: boolean },
+  before: CampaignSettings | null = null,
 ): Fault[] {
+  const { ends_at: endsAt, countries } = settings
+  const isEndKept = before !== null && before.ends_at?.getTime() === endsAt?.getTime()
+  const areCountriesKept = before !== null && before.countries.join() === countries.join()
   return [
     ...modelFaults(settings),
     ...budgetFaults(settings),
-    ...flightFaults(settings, now),
-    ...countryFaults(settings.countries, knowsCountries),
+    ...flightFaults(settings, isEndKept ? null : now),
+    ...countryFaults(countries, knowsCountries || areCountriesKept),
     ...listFaults(settings),
     ...trackerFaults('tracker_impression', settings.tracker_impression),
     ...trackerFaults('tracker_viewable', settings.tracker_viewable),
@@ -135,9 +143,10 @@ function budgetFaults(settings: CampaignSettings): Fault[] {
   })
 }
 
-function flightFaults({ starts_at, ends_at }: CampaignSettings, now: Date): Fault[] {
+function flightFaults({ starts_at, ends_at }: CampaignSettings, now: Date | null): Fault[] {
   if (ends_at === null) return []
-  if (ends_at <= now) return [{ field: 'end', rule: 'is in the past: the campaign never runs' }]
+  if (now !== null && ends_at <= now)
+    return [{ field: 'end', rule: 'is in the past: the campaign never runs' }]
   if (starts_at !== null && ends_at <= starts_at) {
     return [{ field: 'end', rule: 'must be after start' }]
   }
