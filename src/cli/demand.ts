@@ -26,13 +26,14 @@ import { utcDay } from '../platform/timestamp.ts'
 import { requireUid } from './accounts.ts'
 import type { CommandContext } from './command.ts'
 
+/** A null takes a setting back to its default. */
 export interface MerchantOptions {
   readonly name?: string
   readonly domain?: string[]
   readonly user?: string | null
-  readonly clickParam?: string
+  readonly clickParam?: string | null
   readonly deepLink?: string | null
-  readonly windowDays?: number
+  readonly windowDays?: number | null
   readonly origin?: string[]
   readonly postImpressionRate?: number | null
 }
@@ -65,6 +66,8 @@ function withSecret(merchant: Merchant) {
   return { ...toMerchantRecord(merchant), postback_secret: merchant.postback_secret }
 }
 
+const { click_param: CLICK_PARAM, window_days: WINDOW_DAYS } = MERCHANT_DEFAULTS
+
 async function readMerchantChanges(
   db: Db,
   options: MerchantOptions,
@@ -74,9 +77,9 @@ async function readMerchantChanges(
     name: options.name,
     domains: options.domain,
     uid: user === undefined || user === null ? user : await requireUid(db, user),
-    click_param: options.clickParam,
+    click_param: options.clickParam === null ? CLICK_PARAM : options.clickParam,
     deep_link: options.deepLink,
-    window_days: options.windowDays,
+    window_days: options.windowDays === null ? WINDOW_DAYS : options.windowDays,
     origins: options.origin,
     post_impression_rate_ppm: options.postImpressionRate,
   })

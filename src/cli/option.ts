@@ -57,6 +57,11 @@ export function readInteger(value: string): number {
   return number
 }
 
+/** A value that may be taken away by an empty one. */
+export function readOptional<T>(read: (value: string) => T): (value: string) => T | null {
+  return (value) => (value === '' ? null : read(value))
+}
+
 /** `222=0.10` or `222:GB=0.08`. */
 export function readCategoryFloor(value: string): CategoryFloor {
   const floor = parseCategoryFloor(value)

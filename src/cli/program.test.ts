@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { testDatabase } from '../../test/database.ts'
@@ -126,6 +126,11 @@ test('a merchant and its campaign are set up from the command line', async () =>
   assert.equal(merchant.merch_id, 1)
   assert.equal(typeof merchant.postback_secret, 'string')
   assert.equal((await json('merchant', 'list'))[0].postback_secret, undefined)
+  const own = ['--click-param', 'ref', '--window-days', '60']
+  const set = await json('merchant', 'update', '--id=1', ...own)
+  assert.deepEqual([set.click_param, set.window_days], ['ref', 60])
+  const usual = await json('merchant', 'update', '--id=1', '--click-param=', '--window-days=')
+  assert.deepEqual([usual.click_param, usual.window_days], ['cid', 30], 'taken away')
   const prices = ['--bid', '0.60', '--exclusive-bid', '0.75', '--daily-budget', '100']
   const lists = ['--device', 'mobile,desktop', '--tracker-impression', 'https://t.example/?a=1,2']
   const model = ['--merchant', '1', '--model', 'cpc']
@@ -142,6 +147,22 @@ test('a merchant and its campaign are set up from the command line', async () =>
   assert.equal(changed.daily_budget, null)
   const nothing = { spent: '0.00', spent_today: '0.00', over_cap: '0.00' }
   assert.deepEqual(await json('campaign', 'list'), [{ ...changed, ...nothing }])
+})
+
+test('a campaign that has ended is still changed, without a word on its end', async () => {
+  await db.run(sql`
+    update campaign set ends_at = '2026-03-01', countries = '{US}' where campaign_id = 1`)
+  const { bid } = await json('campaign', 'update', '--id=1', '--bid', '0.50')
+  assert.equal(bid, '0.50')
+  const { err } = await souk(['campaign', 'update', '--id=1', '--end', '2026-03-01T12:00:00Z'])
+  assert.match(err, /^end: is in the past/)
+  await json('campaign', 'update', '--id=1', '--bid', '0.60', '--end=', '--country=')
+})
+
+test('reports are delivered to the folder that was meant where the command was typed', async () => {
+  const { target } = await json('delivery', 'create', '--publisher', 'daily', '--to', 'out/daily')
+  assert.equal(target, resolve('out/daily'))
+  assert.equal((await json('delivery', 'list'))[0].target, target)
 })
 
 test('what the rules refuse ends with 1 and every reason on stderr', async () => {

@@ -9,6 +9,7 @@ import {
   readInteger,
   readList,
   readNumber,
+  readOptional,
   readRepeated,
   readText,
   readWord,
@@ -60,12 +61,12 @@ export const PUBLISHER_SETTINGS: readonly OptionSpec[] = [
   {
     flags: '--linkmate-scope <scope>',
     help: LINKMATE_SCOPES.join(' or '),
-    read: readWord(...LINKMATE_SCOPES),
+    read: readOptional(readWord(...LINKMATE_SCOPES)),
   },
   {
     flags: '--consent-default <consent>',
     help: CONSENT_DEFAULTS.join(' or '),
-    read: readWord(...CONSENT_DEFAULTS),
+    read: readOptional(readWord(...CONSENT_DEFAULTS)),
   },
   { flags: '--allow-host <H>', help: 'foreign host that links may lead to', read: readRepeated },
   { flags: '--require-price', help: 'only offers whose price is known' },
@@ -75,13 +76,17 @@ export const MERCHANT_SETTINGS: readonly OptionSpec[] = [
   { flags: '--name <N>', help: 'name' },
   { flags: '--domain <D>', help: 'a domain of its shop, the first is shown', read: readRepeated },
   { flags: '--user <E>', help: 'e-mail address of its user', read: readText },
-  { flags: '--click-param <name>', help: 'query parameter for the click id (cid)' },
+  { flags: '--click-param <name>', help: 'query parameter for the click id (cid)', read: readText },
   {
     flags: '--deep-link <template>',
     help: 'address of another network, with {url_encoded} and {cid}',
     read: readText,
   },
-  { flags: '--window-days <days>', help: 'how long orders count (30)', read: readInteger },
+  {
+    flags: '--window-days <days>',
+    help: 'how long orders count (30)',
+    read: readOptional(readInteger),
+  },
   { flags: '--origin <O>', help: 'origin of its checkout pages; repeatable', read: readRepeated },
   {
     flags: '--post-impression-rate <fraction>',
