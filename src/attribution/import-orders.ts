@@ -7,7 +7,7 @@
  * them says what is true of the whole. Columns of a return: return_id, order_id, product_id or
  * line, quantity, returned_at. What cannot be taken is left out and said, with line and reason.
  */
-import { type CsvRow, readCsv } from '../platform/csv.ts'
+import { type CsvRow, readCsv, requireColumns } from '../platform/csv.ts'
 import type { Fault } from '../platform/errors.ts'
 import { compileCheck } from '../platform/validation.ts'
 import {
@@ -38,7 +38,9 @@ export async function importOrders(
   merchant: IntakeMerchant,
   text: string,
 ): Promise<ImportedFile> {
-  const { rows } = readCsv(text)
+  const table = readCsv(text)
+  requireColumns(table, ['order_id', 'value', 'currency'])
+  const { rows } = table
   const nowMs = deps.now()
   const entries = [...Map.groupBy(rows, ({ cells }) => cells.order_id ?? '')].map(
     ([id, lines]): Entry<ReadOrder> => {
@@ -56,7 +58,9 @@ export async function importReturns(
   merchant: IntakeMerchant,
   text: string,
 ): Promise<ImportedFile> {
-  const { rows } = readCsv(text)
+  const table = readCsv(text)
+  requireColumns(table, ['return_id', 'order_id'])
+  const { rows } = table
   const nowMs = deps.now()
   const entries = rows.map(({ line, cells }): Entry<ReturnBody> => {
     const id = cells.return_id ?? ''

@@ -6,7 +6,7 @@
  * other, with `base` as an optional column. A wide file, or a long one without that column, does
  * not name its base; it is the one of euro and dollar that the file has no rates of.
  */
-import { readCsv } from '../platform/csv.ts'
+import { readCsv, requireColumns } from '../platform/csv.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
@@ -23,11 +23,10 @@ interface Quote {
 
 /** The rates of a file. Throws a 400 whose faults name the lines; then none is to be used. */
 export function readRates(text: string): NewRate[] {
-  const { headers, rows } = readCsv(text)
+  const table = readCsv(text)
+  requireColumns(table, ['date'])
+  const { headers, rows } = table
   const isLong = headers.includes('currency') && headers.includes('rate')
-  if (!headers.includes('date')) {
-    throw badRequest([{ field: 'line 1', rule: 'needs a column "date"' }])
-  }
   const quotes = rows.flatMap(({ line, cells }): Quote[] => {
     const day = cells.date ?? ''
     if (isLong) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
+import { FeedError } from './feed-error.ts'
 import { openFeedFile } from './feed-file.ts'
 
 let folder = ''
@@ -125,4 +126,8 @@ test('the unpacked size has a limit of its own', async () => {
     return bytes
   }
   await assert.rejects(readAll(), /unpacks to more than is allowed/)
+})
+
+test('a folder is refused in one line that names it', async () => {
+  await assert.rejects(openFeedFile(folder), new FeedError(`${folder} is not a file`))
 })

@@ -39,9 +39,11 @@ const READ_BYTES = 131_072 // Small enough that rows on their way to the databas
 /** Small, because each piece may unpack to a thousand times as much before it is counted. */
 const PACKED_PIECE_BYTES = 16_384
 
-/** Opens the file; throws the file system's error when it cannot be read. */
+/** Opens the file; throws FeedError or the file system's error when it cannot be read. */
 export async function openFeedFile(path: string, limits = LIMITS): Promise<FeedFile> {
-  const { size } = await stat(path)
+  const found = await stat(path)
+  if (!found.isFile()) throw new FeedError(`${path} is not a file`)
+  const { size } = found
   const progress: Progress = { readBytes: 0, isCut: false }
   const read = (start = 0, end = size) => readRange(path, { start, end }, progress)
   return {

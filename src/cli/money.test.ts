@@ -56,7 +56,7 @@ async function done(...args: string[]) {
   return json
 }
 
-async function file(name: string, text: string): Promise<string> {
+async function file(name: string, text: string | Buffer): Promise<string> {
   const path = join(folder, name)
   await writeFile(path, text)
   return path
@@ -262,6 +262,25 @@ test('a click is reversed once, and the entries made are shown', async () => {
   assert.match(unknown.err, /No such click/)
 })
 
+test('a file without the columns it needs is refused, naming each; UTF-16 is read', async () => {
+  const merchant = ['--merchant', String(merchId)]
+  const import_ = async (what: string, text: string | Buffer, ...options: string[]) =>
+    souk(what, 'import', ...options, '--file', await file('columns.csv', text))
+  const needs = (...names: string[]) =>
+    names.map((name) => `line 1: needs a column "${name}"\n`).join('')
+  const orders = ['order_id', 'value', 'currency']
+  for (const text of ['', 'id;total\n1;2\n']) {
+    const { code, err } = await import_('orders', text, ...merchant)
+    assert.deepEqual([code, err], [1, needs(...orders)])
+  }
+  const returns = await import_('returns', 'order_id,quantity\nx,1\n', ...merchant)
+  assert.deepEqual([returns.code, returns.err], [1, needs('return_id')])
+  const rates = 'date,currency,rate\n2019-01-02,USD,1.1397\n2019-01-02,GBP,0.8990\n'
+  const utf16 = Buffer.from(`\ufeff${rates}`, 'utf16le')
+  const { code, json } = await import_('rates', utf16, '--source', 'sheet')
+  assert.deepEqual([code, json.rates], [0, 2])
+})
+
 test('another network’s report is imported by its ready map, row by row or not at all', async () => {
   await tellClicks(['net', {}])
   const report = await file(
@@ -304,6 +323,11 @@ test('another network’s report is imported by its ready map, row by row or not
   assert.equal(own?.advertiser_attributed_revenue, '1100.00')
   const nomap = await souk('import-network', '--network', 'other', '--file', report)
   assert.match(nomap.err, /cj, rakuten, awin/)
+  const dotted = await souk('import-network', '--network', 'my.net', '--file', report)
+  assert.match(dotted.err, /^map: there is none for "my.net": .*cj, rakuten, awin/)
+  const named = await souk(...command, '--map', 'mymap')
+  assert.match(named.err, /no such file.*'mymap'/, 'a name may be a file')
+  assert.deepEqual((await souk(...command, '--map', folder)).err, `file: ${folder} is not a file\n`)
 })
 
 test('a report of any other network is read by the operator’s own map', async () => {

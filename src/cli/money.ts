@@ -5,6 +5,7 @@ import { decisionRefusal } from '../attribution/order-states.ts'
 import { insertRates } from '../attribution/rate-store.ts'
 import { readRates } from '../attribution/read-rates.ts'
 import { releaseHeldOrders } from '../attribution/release-held.ts'
+import { feedDecoder } from '../catalog/feed-text.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { CSV_BYTES_MAX } from '../platform/csv.ts'
@@ -84,7 +85,7 @@ export async function importNetworkCommand(
 ) {
   // One network whatever the case: its name is part of what an import replaces.
   const network = requireName('network', options.network).toLowerCase()
-  const map = await findMap(options.map ?? options.network.trim())
+  const map = await findMap(network, options.map)
   const text = await readText(options.file)
   return withEventWriter(context, async (writer) => {
     const { rejects, ...imported } = await importNetwork(writer, { network, map, text })
@@ -94,12 +95,13 @@ export async function importNetworkCommand(
   })
 }
 
-/** A ready map by its name, or the operator's own file. */
-async function findMap(name: string): Promise<NetworkMap> {
-  const ready = READY_MAPS[name.toLowerCase()]
+/** The map that was asked for, a ready one or the operator's own file; else the network's. */
+async function findMap(network: string, asked: string | undefined): Promise<NetworkMap> {
+  const ready = READY_MAPS[(asked ?? network).toLowerCase()]
   if (ready !== undefined) return ready
-  if (/[./\\]/.test(name)) return readNetworkMap(await readText(name))
-  const rule = `give a JSON file, or one of ${Object.keys(READY_MAPS).join(', ')}`
+  if (asked !== undefined) return readNetworkMap(await readText(asked))
+  const known = Object.keys(READY_MAPS).join(', ')
+  const rule = `there is none for "${network}": give a JSON file, or one of ${known}`
   throw badRequest([{ field: 'map', rule }])
 }
 
@@ -196,9 +198,12 @@ function requireName(field: string, value: string): string {
 }
 
 async function readText(path: string): Promise<string> {
-  const { size } = await stat(path)
-  if (size > CSV_BYTES_MAX) {
+  const found = await stat(path)
+  if (!found.isFile()) throw badRequest([{ field: 'file', rule: `${path} is not a file` }])
+  if (found.size > CSV_BYTES_MAX) {
     throw badRequest([{ field: 'file', rule: `at most ${CSV_BYTES_MAX} bytes; split it` }])
   }
-  return readFile(path, 'utf8')
+  // Spreadsheets write what feeds are written in: UTF-16 or Windows-1252 as well as UTF-8.
+  const decoder = feedDecoder()
+  return decoder.decode(await readFile(path)) + decoder.end()
 }

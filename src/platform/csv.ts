@@ -49,6 +49,14 @@ export function readCsv(text: string): CsvTable {
   }
 }
 
+/** Throws a 400 that names each column the file lacks: without them every row would be wrong. */
+export function requireColumns({ headers }: CsvTable, needed: readonly string[]): void {
+  const missing = needed.filter((name) => !headers.includes(name))
+  if (missing.length === 0) return
+  const field = 'line 1'
+  throw badRequest(missing.map((name) => ({ field, rule: `needs a column "${name}"` })))
+}
+
 /** A cell that is written as it is (numbers, dates, our own words), or text of other people. */
 export type CsvCell = string | number | null | { readonly text: string | null }
 
