@@ -45,6 +45,22 @@ test('text where a word or null may stand is told what it may be', () => {
   assert.deepEqual(check({ mark: null }), [])
 })
 
+test('what is wrong inside of what may be null is told once, where it is', () => {
+  const line = Type.Object({ quantity: Type.Integer({ minimum: 1 }) })
+  const check = compileCheck(
+    Type.Object({
+      lines: Type.Union([Type.Array(line), Type.Null()]),
+      ids: Type.Union([Type.Array(Type.String()), Type.Null()]),
+      name: Type.Union([Type.String(), Type.Null()]),
+    }),
+  )
+  const faults = check({ lines: [{ quantity: 0 }], ids: [5], name: 7 })
+  assert.deepEqual(
+    faults.map(({ field, rule }) => `${field} ${rule}`),
+    ['lines[0].quantity must be >= 1', 'ids[0] must be string', 'name must be string'],
+  )
+})
+
 test('of a list that is far too long no more is told than of the longest one', () => {
   const line = Type.Object({ id: idText() })
   const check = compileCheck(

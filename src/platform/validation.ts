@@ -78,6 +78,7 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
 
 interface SchemaError {
   readonly keyword: string
+  readonly schemaPath: string
   readonly instancePath: string
   readonly message: string
   readonly params: object
@@ -86,7 +87,7 @@ interface SchemaError {
 function toFaults(errors: readonly SchemaError[], value: unknown): Fault[] {
   const faults = new Map<string, Fault>()
   const allowed = new Map<string, string[]>()
-  for (const error of errors) {
+  for (const error of errors.filter((one) => !isEchoOfUnion(one))) {
     const field = fieldName(error.instancePath)
     const missing = 'requiredProperties' in error.params ? error.params.requiredProperties : null
     if (Pointer.Get(value, error.instancePath) === TEXT_WITH_NUL) {
@@ -107,6 +108,15 @@ function toFaults(errors: readonly SchemaError[], value: unknown): Fault[] {
     }
   }
   return [...faults.values()]
+}
+
+/**
+ * That a value is not null, and that no branch fits: both only repeat what the branch that was
+ * meant says, which may be about a field further in.
+ */
+function isEchoOfUnion({ keyword, schemaPath, params }: SchemaError): boolean {
+  const isNullBranch = /\/anyOf\/\d+$/.test(schemaPath) && 'type' in params
+  return keyword === 'anyOf' || (isNullBranch && params.type === 'null')
 }
 
 function ruleOf({ message, params }: SchemaError): string {
