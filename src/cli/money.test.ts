@@ -360,6 +360,20 @@ test('reports are exported to files', async () => {
   }
 })
 
+test('scheduled deliveries are made, run and listed under one name of theirs', async () => {
+  clock.now = new Date(NOW.getTime() + 123)
+  const to = join(folder, 'delivered')
+  const { delivery_id } = await done('delivery', 'create', '--publisher', 'gazette', '--to', to)
+  const { deliveries } = await done('delivery', 'run')
+  assert.deepEqual([deliveries[0].delivery_id, deliveries[0].error], [delivery_id, null])
+  const [listed] = await done('delivery', 'list')
+  assert.deepEqual([listed.delivery_id, listed.delivered_at], [delivery_id, '2026-04-13T12:00:00Z'])
+  assert.deepEqual(await done('delivery', 'delete', '--delivery', String(delivery_id)), {
+    delivery_id,
+  })
+  clock.now = NOW
+})
+
 test('an export of days whose impressions were dropped says so', async () => {
   const ask = () => {
     const range = ['--from', '2026-04-10', '--to', '2026-04-11', '--out', folder]

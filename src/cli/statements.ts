@@ -7,6 +7,7 @@ import { issueStatements, listStatements } from '../ledger/statement-store.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { makeFolder } from '../platform/make-folder.ts'
 import { formatExact } from '../platform/money.ts'
+import { formatTimestampOrNull } from '../platform/timestamp.ts'
 import { parseWebUrl } from '../platform/url.ts'
 import { createWebhook } from '../reports/create-webhook.ts'
 import { deliverReports, readBucket } from '../reports/deliver-reports.ts'
@@ -200,7 +201,10 @@ function readTarget(options: {
 
 export async function listDeliveriesCommand(context: CommandContext) {
   const found = await listReportDeliveries(await context.database())
-  return found.map(({ access_key: _, secret_key: __, ...delivery }) => delivery)
+  return found.map(({ access_key: _, secret_key: __, ...delivery }) => ({
+    ...delivery,
+    delivered_at: formatTimestampOrNull(delivery.delivered_at),
+  }))
 }
 
 export async function deleteDeliveryCommand(

@@ -20,7 +20,7 @@ const UPLOAD_MS = 120_000
 const ERROR_LENGTH_MAX = 500
 
 export interface DeliveredReports {
-  readonly deliveryId: number
+  readonly delivery_id: number
   readonly target: string
   readonly files: number
   readonly error: string | null
@@ -30,15 +30,15 @@ export interface DeliveredReports {
 export async function deliverReports(db: Db, now: Date): Promise<DeliveredReports[]> {
   const results: DeliveredReports[] = []
   for (const delivery of await listReportDeliveries(db)) {
-    const { delivery_id: deliveryId, target } = delivery
+    const { delivery_id, target } = delivery
     let [files, error]: [number, string | null] = [0, null]
     try {
       files = await deliverTo(db, delivery, now)
     } catch (cause) {
       error = (cause instanceof Error ? cause.message : String(cause)).slice(0, ERROR_LENGTH_MAX)
     }
-    await recordDelivered(db, { deliveryId, at: now, error })
-    results.push({ deliveryId, target, files, error })
+    await recordDelivered(db, { deliveryId: delivery_id, at: now, error })
+    results.push({ delivery_id, target, files, error })
   }
   return results
 }
