@@ -325,7 +325,7 @@ test('bad checkout calls are refused with the documented error and kept', async 
   const kept = await app.db.rows<{ merch_id: number | null }>(
     sql`select merch_id from refused_intake order by refused_id`,
   )
-  const named = [null, id, null, null, id, id, id, id]
+  const named = [null, id, null, null, null, id, id, id, id]
   assert.deepEqual(
     kept,
     named.map((merch_id) => ({ merch_id })),
