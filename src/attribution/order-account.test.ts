@@ -9,6 +9,7 @@ import {
   addDecision,
   addReport,
   addReturn,
+  datesOf,
   EMPTY_ACCOUNT,
   figuresOf,
   NOTHING,
@@ -17,7 +18,7 @@ import {
   type ReportedReturn,
 } from './order-account.ts'
 import type { OrderReport, ReportedLine } from './order-merge.ts'
-import { AMOUNTS_OPEN_MS, locksAt } from './order-states.ts'
+import { AMOUNTS_OPEN_MS, locksAt, orderState } from './order-states.ts'
 
 const NOW_MS = Date.UTC(2026, 2, 2, 12)
 const DAY_MS = 86_400_000
@@ -274,6 +275,43 @@ test('a held order counts nothing until it is approved, or a trusted source tell
   assert.equal(figuresOf(addDecision(held, { kind: 'approve' }, NOW_MS)).net.sales, 1)
   const confirmed = tell([doubtful, { report: report(), attribution: null }])
   assert.equal(figuresOf(confirmed).net.sales, 1)
+})
+
+test('an order that is held is open whatever its model, and locks when that is decided', () => {
+  const epp = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000) })
+  const doubtful = report({ source: 'pixel', hold: 'review' })
+  const held = tell([{ report: doubtful, attribution: epp }])
+  const laterMs = NOW_MS + 5 * DAY_MS
+  const stateOf = (account: OrderAccount, atMs: number) =>
+    orderState({ ...datesOf(account), paidAtMs: null }, atMs)
+  assert.equal(stateOf(held, laterMs), 'PENDING')
+
+  const rejected = addDecision(held, { kind: 'reject', reason: 'fraud' }, laterMs)
+  assert.equal(stateOf(rejected, laterMs), 'REJECTED')
+
+  const approved = addDecision(held, { kind: 'approve' }, laterMs)
+  assert.equal(datesOf(approved).locksAtMs, laterMs)
+  const tooLate = addDecision(approved, { kind: 'reject', reason: 'fraud' }, laterMs)
+  assert.equal(stateOf(tooLate, laterMs), 'LOCKED')
+
+  const tellServer = (changes: Partial<OrderReport>) =>
+    addReport(held, { report: report(changes), attribution: null, atMs: laterMs }).account
+  assert.equal(datesOf(tellServer({})).locksAtMs, laterMs, 'the server’s word is a decision too')
+  assert.equal(stateOf(tellServer({ is_cancelled: true }), laterMs), 'REJECTED')
+
+  const sale = tell([{ report: doubtful, attribution: attribution() }])
+  const lockedMs = locksAt(NOW_MS, MODEL.cpa)
+  const inTime = addDecision(sale, { kind: 'approve' }, laterMs)
+  assert.equal(datesOf(inTime).locksAtMs, lockedMs, 'a decision within the lock does not extend it')
+})
+
+test('a hold that comes when an order is locked does not open it again', () => {
+  const epp = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000) })
+  const locked = tell([{ report: report({ source: 'pixel' }), attribution: epp }])
+  const told = { report: report({ value_micros: null, hold: 'no_rate' }), attribution: null }
+  const { account } = addReport(locked, { ...told, atMs: NOW_MS + DAY_MS })
+  assert.equal(figuresOf(account).hold, 'no_rate')
+  assert.equal(datesOf(account).locksAtMs, NOW_MS)
 })
 
 test('an order without a rate counts nothing until the same report comes with one', () => {

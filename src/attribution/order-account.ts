@@ -12,8 +12,10 @@ import { allocate } from './allocate.ts'
 import type { AttributionModel, Evidence } from './attribute.ts'
 import {
   type HoldReason,
+  holdIn,
   type MergedOrder,
   mergeReports,
+  mostTrusted,
   type OrderReport,
   type Reports,
   withReport,
@@ -59,6 +61,12 @@ export interface OrderAccount {
   readonly isApproved: boolean // a person looked at it and let it pass
   readonly rejection: { readonly reason: string; readonly atMs: number } | null
   readonly isClickReversed: boolean // the click it is owed to was found invalid later
+  readonly wait?: Wait // absent: it was never held, or was locked before
+}
+
+/** A hold that began while the order was open: until it ends nothing locks (economics 4). */
+export interface Wait {
+  readonly endedAtMs: number | null // null: not decided yet
 }
 
 export const EMPTY_ACCOUNT: OrderAccount = {
@@ -81,27 +89,35 @@ export type IgnoredBecause = 'amounts_closed' | 'rejected'
  */
 export function addReport(
   account: OrderAccount,
-  told: {
+  heard: {
     readonly report: OrderReport
     readonly attribution: OrderAttribution | null
     readonly evidence?: readonly Evidence[]
     readonly atMs: number
   },
 ): { readonly account: OrderAccount; readonly ignored: IgnoredBecause | null } {
-  const { report, atMs } = told
+  const { report, atMs } = heard
   if (account.rejection !== null) return { account, ignored: 'rejected' }
   const acceptedAtMs = account.acceptedAtMs ?? atMs
   if (atMs >= acceptedAtMs + AMOUNTS_OPEN_MS) return { account, ignored: 'amounts_closed' }
   const reports = withReport(account.reports, report)
-  const attribution = keepOrReplace({ ...account, acceptedAtMs }, told.attribution, atMs)
+  const attribution = keepOrReplace({ ...account, acceptedAtMs }, heard.attribution, atMs)
   const isFrozen = attribution !== null && attribution === account.attribution
-  const isSilent = (told.evidence ?? []).length === 0 // This report names no click at all.
-  const evidence = isFrozen || isSilent ? account.evidence : (told.evidence ?? [])
+  const isSilent = (heard.evidence ?? []).length === 0 // This report names no click at all.
+  const evidence = isFrozen || isSilent ? account.evidence : (heard.evidence ?? [])
   const isClickReversed = isFrozen && account.isClickReversed
-  const next = { ...account, acceptedAtMs, reports, attribution, evidence, isClickReversed }
-  const isCancelled = mergeReports(reports).isCancelled
-  if (!isCancelled || !isOpen(datesOf(next), atMs)) return { account: next, ignored: null }
-  return { account: { ...next, rejection: { reason: 'cancelled', atMs } }, ignored: null }
+  const told = { ...account, acceptedAtMs, reports, attribution, evidence, isClickReversed }
+  const isWaiting = holdOf(told) !== null && isOpen(datesOf(account), atMs)
+  const next = isWaiting ? { ...told, wait: { endedAtMs: null } } : told
+  const isRejected = mostTrusted(reports).is_cancelled && isOpen(datesOf(next), atMs)
+  const rejection = isRejected ? { reason: 'cancelled', atMs } : null
+  return { account: endWait({ ...next, rejection }, atMs), ignored: null }
+}
+
+/** A hold is over when a person has decided, or a report came that leaves nothing to decide. */
+function endWait(account: OrderAccount, atMs: number): OrderAccount {
+  const isOver = account.wait?.endedAtMs === null && holdOf(account) === null
+  return isOver ? { ...account, wait: { endedAtMs: atMs } } : account
 }
 
 function keepOrReplace(
@@ -139,7 +155,7 @@ export type Decision =
 /** A person's decision. Rejecting what is locked, or nobody has told of, changes nothing. */
 export function addDecision(account: OrderAccount, decision: Decision, atMs: number): OrderAccount {
   if (account.acceptedAtMs === null) return account
-  if (decision.kind === 'approve') return { ...account, isApproved: true }
+  if (decision.kind === 'approve') return endWait({ ...account, isApproved: true }, atMs)
   if (!isOpen(datesOf(account), atMs)) return account
   return { ...account, rejection: { reason: decision.reason, atMs } }
 }
@@ -150,14 +166,24 @@ export function addReversal(account: OrderAccount, atMs: number): OrderAccount {
   return { ...addDecision(account, decision, atMs), isClickReversed: true }
 }
 
-/** The dates that an order's state follows from. An order nobody led to is never locked. */
+/**
+ * The dates that an order's state follows from. An order that nobody led to is never locked, one
+ * that is held not before that is decided.
+ */
 export function datesOf(account: OrderAccount): { locksAtMs: number; rejectedAtMs: number | null } {
-  const { acceptedAtMs, attribution, rejection } = account
-  const isOwned = acceptedAtMs !== null && attribution !== null
-  return {
-    locksAtMs: isOwned ? locksAt(acceptedAtMs, attribution.owner.model) : Number.POSITIVE_INFINITY,
-    rejectedAtMs: rejection?.atMs ?? null,
-  }
+  return { locksAtMs: lockOf(account), rejectedAtMs: account.rejection?.atMs ?? null }
+}
+
+function lockOf({ acceptedAtMs, attribution, wait }: OrderAccount): number {
+  const isWaiting = wait?.endedAtMs === null
+  if (acceptedAtMs === null || attribution === null || isWaiting) return Number.POSITIVE_INFINITY
+  return Math.max(locksAt(acceptedAtMs, attribution.owner.model), wait?.endedAtMs ?? acceptedAtMs)
+}
+
+/** Why an order that was told does not count yet. */
+function holdOf({ reports, isApproved }: OrderAccount): HoldReason | null {
+  const hold = holdIn(mostTrusted(reports))
+  return hold === 'review' && isApproved ? null : hold
 }
 
 export interface LineFigures {
@@ -216,16 +242,16 @@ export function figuresOf(account: OrderAccount): OrderFigures {
     }
   }
   const order = mergeReports(account.reports)
-  const isHeld = order.hold === 'no_rate' || (order.hold === 'review' && !account.isApproved)
+  const hold = holdOf(account)
   const owner = account.attribution?.owner ?? null
-  const isCounted = !isHeld && owner !== null && account.rejection === null
+  const isCounted = hold === null && owner !== null && account.rejection === null
   const gross = grossOf(order, owner)
   const shared = shareOut(order, gross)
   const { returns, refused, returned } = takeBack(account.returns, order, shared, owner)
   const lines = shared.map((line, index) => ({ ...line, returned: returned[index] ?? 0 }))
   return {
     order,
-    hold: isHeld ? order.hold : null,
+    hold,
     lines,
     returns,
     refused,

@@ -91,9 +91,8 @@ export interface MergedOrder {
  * exactly also where the value holds shipping, or a conversion was rounded.
  */
 export function mergeReports(reports: Reports): MergedOrder {
-  const ranked = SOURCES.toReversed().flatMap((source) => reports[source] ?? [])
-  const best = ranked[0]
-  if (best === undefined) throw new RangeError('an order has at least one report')
+  const ranked = rank(reports)
+  const best = mostTrusted(reports)
   const isNewCustomer =
     ranked.map((report) => report.is_new_customer).find((value) => value !== null) ?? null
   const told = ranked.find((report) => report.lines.length > 0)?.lines ?? [wholeOrder(best)]
@@ -108,7 +107,7 @@ export function mergeReports(reports: Reports): MergedOrder {
     rateId: best.rate_id,
     isNewCustomer,
     isCancelled: best.is_cancelled,
-    hold: best.value_micros === null ? 'no_rate' : best.hold,
+    hold: holdIn(best),
     revenueMicros,
     lines: told.map((line, index) => ({
       productId: line.product_id,
@@ -119,6 +118,22 @@ export function mergeReports(reports: Reports): MergedOrder {
       revenueMicros: revenues[index] ?? micros(0),
     })),
   }
+}
+
+/** The report whose word counts where several tell the same thing. */
+export function mostTrusted(reports: Reports): OrderReport {
+  const [best] = rank(reports)
+  if (best === undefined) throw new RangeError('an order has at least one report')
+  return best
+}
+
+function rank(reports: Reports): OrderReport[] {
+  return SOURCES.toReversed().flatMap((source) => reports[source] ?? [])
+}
+
+/** Why an order of which this is believed waits. */
+export function holdIn({ value_micros, hold }: OrderReport): HoldReason | null {
+  return value_micros === null ? 'no_rate' : hold
 }
 
 /** An order reported without its products is one line, so that it can be returned as a whole. */

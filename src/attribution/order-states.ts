@@ -3,6 +3,9 @@
  *
  *   PENDING → LOCKED → PAID          PENDING → REJECTED
  *
+ * An order that is held stays pending until that is decided, whatever its lock would be; if that
+ * takes longer than the lock, it locks with the decision.
+ *
  * While it is pending a later report may change its amounts, an exact click may replace a guess,
  * and the merchant may cancel it. Once locked it stands: what comes back after that is a negative
  * line on the next statement. States are never stored: they follow from dates that are.
@@ -28,7 +31,7 @@ export const LOCK_DAYS: Readonly<Record<Model, number>> = {
  */
 export const AMOUNTS_OPEN_MS = 90 * DAY_MS
 
-/** When an order accepted at this time can no longer be rejected. */
+/** When an order accepted at this time can no longer be rejected, if it was never held. */
 export function locksAt(acceptedAtMs: number, model: Model): number {
   return acceptedAtMs + LOCK_DAYS[model] * DAY_MS
 }

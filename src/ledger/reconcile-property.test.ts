@@ -220,6 +220,19 @@ const SEEN_ONLY: { afterHours: number; told: Told }[] = [
   },
 ]
 
+const WAITING_ORDER = {
+  ...{ kind: 'order', id: 'o1', source: 's2s', exact: null, remembered: null, lines: [] },
+  ...{ paysForSeen: false, updatedHours: 0, isCancelled: false, isHeld: false },
+} satisfies Partial<Told>
+const WAITED_FOR_NOBODY: { afterHours: number; told: Told }[] = [
+  { afterHours: 0, told: { ...WAITING_ORDER, valueMicros: null } },
+  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 10_000 } },
+  {
+    afterHours: 1,
+    told: { kind: 'decision', id: 'o1', decision: { kind: 'reject', reason: 'fraud' } },
+  },
+]
+
 test('whatever is told, the fold and the SQL of reconcile come to the same figures', async () => {
   const attributions = new Set<string>()
   await fc.assert(
@@ -250,7 +263,7 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
         select attribution from merchant_order where attribution is not null`)
       for (const { attribution } of models) attributions.add(attribution)
     }),
-    { numRuns: 40, examples: [[SEEN_ONLY]] },
+    { numRuns: 40, examples: [[SEEN_ONLY], [WAITED_FOR_NOBODY]] },
   )
   assert.deepEqual([...attributions].toSorted(), ['exact', 'impression', 'visitor'])
 })

@@ -9,9 +9,10 @@ import { statementId } from '../ledger/statement.ts'
 import type { IssuedStatement } from '../ledger/statement-store.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import {
   type ChangedOrder,
+  type LockedOrder,
   listChangedOrders,
   listLockedOrders,
   moveNoticePosition,
@@ -63,7 +64,7 @@ function orderNotice(order: ChangedOrder): Notice {
   }
 }
 
-function lockNotice(order: Omit<ChangedOrder, 'change_revenue' | 'change_earnings'>): Notice {
+function lockNotice(order: LockedOrder): Notice {
   return {
     event: 'order.locked',
     key: `locked:${order.order_event_id}`,
@@ -81,7 +82,7 @@ function orderPayload(order: Omit<ChangedOrder, 'change_revenue' | 'change_earni
     pub_id: order.pub_id,
     article_id: order.article_id,
     click_id: order.click_id.toString('hex'),
-    locks_at: formatTimestamp(order.locks_at),
+    locks_at: formatTimestampOrNull(order.locks_at),
   }
 }
 

@@ -36,7 +36,7 @@ export interface ChangedOrder {
   readonly pub_id: number
   readonly article_id: number
   readonly click_id: Buffer
-  readonly locks_at: Date
+  readonly locks_at: Date | null // null: it waits for a decision again
   readonly change_revenue: string
   readonly change_earnings: string
 }
@@ -78,11 +78,15 @@ export async function listChangedOrders(
   return { orders, lastId }
 }
 
+export type LockedOrder = Omit<ChangedOrder, 'change_revenue' | 'change_earnings' | 'locks_at'> & {
+  readonly locks_at: Date
+}
+
 /** Orders whose earnings locked within a time. */
 export function listLockedOrders(
   db: Db,
   { after, until }: { readonly after: Date; readonly until: Date },
-): Promise<Omit<ChangedOrder, 'change_revenue' | 'change_earnings'>[]> {
+): Promise<LockedOrder[]> {
   return db.rows(sql`
     select 'lock' as cause, event_id, event_id as order_event_id, order_id, merch_id, pub_id,
       article_id, click_id, locks_at

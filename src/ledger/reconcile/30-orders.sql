@@ -107,15 +107,17 @@ with recursive state as (
     null::jsonb as pixel, null::jsonb as import, null::jsonb as s2s, null::bytea as click_id,
     null::int as sureness, null::numeric as rate, null::timestamptz as locks_at,
     null::timestamptz as rejected_at,
-    null::text as reject_reason, false as is_approved
+    null::text as reject_reason, false as is_approved, false as is_waiting,
+    null::timestamptz as waited_until
   from r_step_event where n = 1
   union all
   select state.merch_id, state.order_id, step.n, step.seq, step.id, step.day, step.kind,
     told.accepted_at, told.pixel, told.import, told.s2s, owed.click_id, owed.sureness, owed.rate,
-    locked.locks_at, coalesce(state.rejected_at, ended.rejected_at),
-    coalesce(state.reject_reason, ended.reject_reason),
-    state.is_approved or (told.accepted_at is not null
-      and coalesce(step.decision->>'kind' = 'approve', false))
+    case when owed.click_id is not null and not (is_waiting_on and is_held)
+      then greatest(locked.earliest, decided.waited_until) end,
+    coalesce(state.rejected_at, ended.rejected_at),
+    coalesce(state.reject_reason, ended.reject_reason), approved.is_approved,
+    is_waiting_on and is_held, decided.waited_until
   from state
   join r_step_event step on step.merch_id = state.merch_id and step.order_id = state.order_id
     and step.n = state.n + 1
@@ -137,7 +139,7 @@ with recursive state as (
     select counts and step.click_id is not null and (
       state.click_id is null
       or (step.sureness > state.sureness and state.rejected_at is null
-        and step.at < state.locks_at)
+        and coalesce(step.at < state.locks_at, true))
     ) as moves
   ) as move
   cross join lateral (
@@ -149,12 +151,31 @@ with recursive state as (
   cross join lateral (
     select case when owed.click_id is not null then told.accepted_at
       + case when click.model = 2 or owed.sureness = 1 then interval '90 days' else interval '0' end
-    end as locks_at
+    end as earliest
   ) as locked
+  cross join lateral (
+    select state.is_approved or (told.accepted_at is not null
+      and coalesce(step.decision->>'kind' = 'approve', false)) as is_approved
+  ) as approved
+  cross join lateral (
+    select best->>'value_micros' is null
+      or (coalesce(best->>'hold' = 'review', false) and not approved.is_approved) as is_held
+    from (select coalesce(told.s2s, told.import, told.pixel) as best) as believed
+  ) as held
+  -- A hold that begins before the lock puts it off until the hold has ended.
+  cross join lateral (
+    select state.is_waiting
+      or (counts and is_held and coalesce(step.at < state.locks_at, true)) as is_waiting_on
+  ) as waiting
+  cross join lateral (
+    select case when is_waiting_on and not is_held then step.at else state.waited_until end
+      as waited_until
+  ) as decided
   cross join lateral (
     select case
       when state.rejected_at is not null or told.accepted_at is null then null
-      when step.at >= locked.locks_at then null
+      when not is_waiting_on and step.at >= locked.earliest
+        and coalesce(step.at >= state.waited_until, true) then null
       when counts and (coalesce(told.s2s, told.import, told.pixel)->>'is_cancelled')::boolean
         then 'cancelled'
       when step.decision->>'kind' = 'reject' then step.decision->>'reason'
