@@ -148,7 +148,7 @@ const reportArbitrary = fc.record({
       { maxLength: 4 },
     ),
     is_new_customer: fc.constantFrom(true, false, null),
-    is_cancelled: fc.constant(false),
+    is_cancelled: fc.constantFrom(false, false, true),
     hold: fc.constantFrom(null, null, 'review'),
   }),
   attribution: fc.constantFrom(null, attribution(), attribution()),
@@ -303,6 +303,25 @@ test('an order that is held is open whatever its model, and locks when that is d
   const lockedMs = locksAt(NOW_MS, MODEL.cpa)
   const inTime = addDecision(sale, { kind: 'approve' }, laterMs)
   assert.equal(datesOf(inTime).locksAtMs, lockedMs, 'a decision within the lock does not extend it')
+})
+
+test('a cancelled order counts again when a surer source says so while it is open (P41)', () => {
+  const cancelled = { report: report({ source: 'import', is_cancelled: true }) }
+  const placed = { report: report(), attribution: attribution() }
+  const first = tell([{ ...cancelled, attribution: attribution() }])
+  const later = (days: number) => ({ ...placed, atMs: NOW_MS + days * DAY_MS })
+  const expected = figuresOf(tell([placed, { ...cancelled, attribution: null }]))
+  assert.deepEqual(figuresOf(addReport(first, later(89)).account), expected)
+  assert.equal(addReport(first, later(90)).ignored, 'rejected')
+  const person = addDecision(tell([placed]), { kind: 'reject', reason: 'cancelled' }, NOW_MS)
+  assert.equal(addReport(person, later(1)).ignored, 'rejected', 'a person’s word stands')
+})
+
+test('no order locks before its click was found', () => {
+  const epp = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000) })
+  const found = { report: report(), attribution: epp, atMs: NOW_MS + DAY_MS }
+  const { account } = addReport(tell([{ report: report(), attribution: null }]), found)
+  assert.equal(datesOf(account).locksAtMs, found.atMs)
 })
 
 test('a hold that comes when an order is locked does not open it again', () => {

@@ -61,6 +61,7 @@ export interface OrderAccount {
   readonly isApproved: boolean // a person looked at it and let it pass
   readonly rejection: { readonly reason: string; readonly atMs: number } | null
   readonly isClickReversed: boolean // the click it is owed to was found invalid later
+  readonly attributedAtMs?: number // when the click was found; absent: at acceptance
   readonly wait?: Wait // absent: it was never held, or was locked before
 }
 
@@ -85,7 +86,8 @@ export type IgnoredBecause = 'amounts_closed' | 'rejected'
 
 /**
  * Adds a report. The first attribution stays, but for a surer one that replaces it while the order
- * is pending; a cancelled order that is still pending is rejected.
+ * is pending; a cancelled order that is still pending is rejected, until a report that is believed
+ * more says otherwise.
  */
 export function addReport(
   account: OrderAccount,
@@ -97,21 +99,36 @@ export function addReport(
   },
 ): { readonly account: OrderAccount; readonly ignored: IgnoredBecause | null } {
   const { report, atMs } = heard
-  if (account.rejection !== null) return { account, ignored: 'rejected' }
+  const open = withdrawCancellation(account, atMs)
+  if (open.rejection !== null) return { account, ignored: 'rejected' }
   const acceptedAtMs = account.acceptedAtMs ?? atMs
   if (atMs >= acceptedAtMs + AMOUNTS_OPEN_MS) return { account, ignored: 'amounts_closed' }
   const reports = withReport(account.reports, report)
-  const attribution = keepOrReplace({ ...account, acceptedAtMs }, heard.attribution, atMs)
+  const attribution = keepOrReplace({ ...open, acceptedAtMs }, heard.attribution, atMs)
   const isFrozen = attribution !== null && attribution === account.attribution
   const isSilent = (heard.evidence ?? []).length === 0 // This report names no click at all.
   const evidence = isFrozen || isSilent ? account.evidence : (heard.evidence ?? [])
   const isClickReversed = isFrozen && account.isClickReversed
-  const told = { ...account, acceptedAtMs, reports, attribution, evidence, isClickReversed }
-  const isWaiting = holdOf(told) !== null && isOpen(datesOf(account), atMs)
+  const since = isFrozen || attribution === null ? {} : { attributedAtMs: atMs }
+  const told = { ...open, acceptedAtMs, reports, attribution, evidence, isClickReversed, ...since }
+  const isWaiting = holdOf(told) !== null && isOpen(datesOf(open), atMs)
   const next = isWaiting ? { ...told, wait: { endedAtMs: null } } : told
   const isRejected = mostTrusted(reports).is_cancelled && isOpen(datesOf(next), atMs)
-  const rejection = isRejected ? { reason: 'cancelled', atMs } : null
+  const rejection = isRejected ? (account.rejection ?? { reason: CANCELLED, atMs }) : null
   return { account: endWait({ ...next, rejection }, atMs), ignored: null }
+}
+
+const CANCELLED = 'cancelled'
+
+/**
+ * The account as if not cancelled, where reports alone have cancelled it and it would still be
+ * open: which report is believed must not depend on which came first (P41).
+ */
+function withdrawCancellation(account: OrderAccount, atMs: number): OrderAccount {
+  if (account.rejection?.reason !== CANCELLED) return account
+  const open = { ...account, rejection: null }
+  const isReported = mostTrusted(account.reports).is_cancelled
+  return isReported && isOpen(datesOf(open), atMs) ? open : account
 }
 
 /** A hold is over when a person has decided, or a report came that leaves nothing to decide. */
@@ -168,16 +185,21 @@ export function addReversal(account: OrderAccount, atMs: number): OrderAccount {
 
 /**
  * The dates that an order's state follows from. An order that nobody led to is never locked, one
- * that is held not before that is decided.
+ * that is held not before that is decided. No lock lies before the order came to count: what a
+ * payment has released by a time must stay released.
  */
 export function datesOf(account: OrderAccount): { locksAtMs: number; rejectedAtMs: number | null } {
   return { locksAtMs: lockOf(account), rejectedAtMs: account.rejection?.atMs ?? null }
 }
 
-function lockOf({ acceptedAtMs, attribution, wait }: OrderAccount): number {
+function lockOf({ acceptedAtMs, attribution, attributedAtMs, wait }: OrderAccount): number {
   const isWaiting = wait?.endedAtMs === null
   if (acceptedAtMs === null || attribution === null || isWaiting) return Number.POSITIVE_INFINITY
-  return Math.max(locksAt(acceptedAtMs, attribution.owner.model), wait?.endedAtMs ?? acceptedAtMs)
+  return Math.max(
+    locksAt(acceptedAtMs, attribution.owner.model),
+    attributedAtMs ?? acceptedAtMs,
+    wait?.endedAtMs ?? acceptedAtMs,
+  )
 }
 
 /** Why an order that was told does not count yet. */

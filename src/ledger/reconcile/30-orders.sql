@@ -105,7 +105,8 @@ with recursive state as (
   select merch_id, order_id, 0::bigint as n, 0::bigint as seq, 0::bigint as id,
     null::date as day, null::text as kind, null::timestamptz as accepted_at,
     null::jsonb as pixel, null::jsonb as import, null::jsonb as s2s, null::bytea as click_id,
-    null::int as sureness, null::numeric as rate, null::timestamptz as locks_at,
+    null::int as sureness, null::numeric as rate, null::timestamptz as owed_since,
+    null::timestamptz as locks_at,
     null::timestamptz as rejected_at,
     null::text as reject_reason, false as is_approved, false as is_waiting,
     null::timestamptz as waited_until
@@ -113,16 +114,22 @@ with recursive state as (
   union all
   select state.merch_id, state.order_id, step.n, step.seq, step.id, step.day, step.kind,
     told.accepted_at, told.pixel, told.import, told.s2s, owed.click_id, owed.sureness, owed.rate,
+    owed.owed_since,
     case when owed.click_id is not null and not (is_waiting_on and is_held)
       then greatest(locked.earliest, decided.waited_until) end,
-    coalesce(state.rejected_at, ended.rejected_at),
-    coalesce(state.reject_reason, ended.reject_reason), approved.is_approved,
+    ended.rejected_at, ended.reject_reason, approved.is_approved,
     is_waiting_on and is_held, decided.waited_until
   from state
   join r_step_event step on step.merch_id = state.merch_id and step.order_id = state.order_id
     and step.n = state.n + 1
+  -- What reports alone have cancelled, reports may restore until it would have locked.
   cross join lateral (
-    select step.kind = 'order' and state.rejected_at is null
+    select state.rejected_at is null or (state.reject_reason = 'cancelled'
+      and (coalesce(state.s2s, state.import, state.pixel)->>'is_cancelled')::boolean
+      and coalesce(step.at < state.locks_at, true)) as is_standing
+  ) as standing
+  cross join lateral (
+    select step.kind = 'order' and is_standing
       and coalesce(step.at < state.accepted_at + interval '90 days', true) as counts
   ) as taken
   cross join lateral (
@@ -138,20 +145,21 @@ with recursive state as (
   cross join lateral (
     select counts and step.click_id is not null and (
       state.click_id is null
-      or (step.sureness > state.sureness and state.rejected_at is null
+      or (step.sureness > state.sureness
         and coalesce(step.at < state.locks_at, true))
     ) as moves
   ) as move
   cross join lateral (
     select case when moves then step.click_id else state.click_id end as click_id,
       case when moves then step.sureness else state.sureness end as sureness,
-      case when moves then step.rate else state.rate end as rate
+      case when moves then step.rate else state.rate end as rate,
+      case when moves then step.at else state.owed_since end as owed_since
   ) as owed
   left join r_click click on click.click_id = owed.click_id
   cross join lateral (
-    select case when owed.click_id is not null then told.accepted_at
-      + case when click.model = 2 or owed.sureness = 1 then interval '90 days' else interval '0' end
-    end as earliest
+    select case when owed.click_id is not null then greatest(owed.owed_since, told.accepted_at
+      + case when click.model = 2 or owed.sureness = 1 then interval '90 days'
+        else interval '0' end) end as earliest
   ) as locked
   cross join lateral (
     select state.is_approved or (told.accepted_at is not null
@@ -173,7 +181,7 @@ with recursive state as (
   ) as decided
   cross join lateral (
     select case
-      when state.rejected_at is not null or told.accepted_at is null then null
+      when (state.rejected_at is not null and not counts) or told.accepted_at is null then null
       when not is_waiting_on and step.at >= locked.earliest
         and coalesce(step.at >= state.waited_until, true) then null
       when counts and (coalesce(told.s2s, told.import, told.pixel)->>'is_cancelled')::boolean
@@ -183,8 +191,10 @@ with recursive state as (
     end as reject_reason
   ) as verdict
   cross join lateral (
-    select verdict.reject_reason, case when verdict.reject_reason is not null then step.at end
-      as rejected_at
+    select case when counts or state.rejected_at is null then verdict.reject_reason
+        else state.reject_reason end as reject_reason,
+      case when verdict.reject_reason is not null then coalesce(state.rejected_at, step.at)
+        when not counts then state.rejected_at end as rejected_at
   ) as ended
 )
 select * from state where n > 0;
