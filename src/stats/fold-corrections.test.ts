@@ -5,6 +5,7 @@ import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
+import { settleMerchant } from '../ledger/debt-store.ts'
 import { sql } from '../platform/sql.ts'
 import { foldMoney } from './fold-money.ts'
 import type { NetworkBody } from './fold-networks.ts'
@@ -150,6 +151,48 @@ test('a payment counts once per merchant and reference', async () => {
     { account: 'bank', micros: '-241000000' },
     { account: 'merchant', micros: '241000000' },
   ])
+})
+
+test('what a payment has released stays released when an older order comes to count', async () => {
+  const events = new MoneyEvents()
+  const HOUR_MS = 3_600_000
+  const epp = { merchId, model: MODEL.epp, priceMicros: 80_000_000 }
+  const clicks = ['held', 'unknown', 'paid'].map((name) => events.click(name, START_MS, epp))
+  const dueLater = [
+    events.order('held', START_MS, {
+      merchId,
+      click: 'held',
+      report: { source: 'pixel', hold: 'review' },
+    }),
+    events.order('unknown', START_MS, { merchId, click: 'nobody' }),
+  ]
+  const payment = events.at(START_MS + 2 * HOUR_MS, {
+    type: EVENT_TYPE.payment,
+    merchId,
+    body: JSON.stringify({ reference: 'p', paid_on: '2026-03-02', amount_micros: 80_000_000 }),
+  })
+  const before = [
+    ...clicks,
+    ...dueLater,
+    events.order('paid', START_MS + HOUR_MS, { merchId, click: 'paid' }),
+  ]
+  const released = async () => {
+    const until = new Date(START_MS + 9 * DAY_MS)
+    const { releases, open } = await settleMerchant(db, { merchId, until })
+    return { releases, owed: open.reduce((sum, { owedMicros }) => sum + owedMicros, 0) }
+  }
+  await fold([...before, payment])
+  const first = await released()
+  assert.deepEqual([first.releases.length, first.owed], [2, 0], 'both lines of it')
+  await db.transaction((tx) =>
+    foldMoney(tx, [
+      { ...events.decision('held', START_MS + DAY_MS, { kind: 'approve' }), merchId },
+      events.order('unknown', START_MS + DAY_MS, { merchId, exact: 'unknown' }),
+    ]),
+  )
+  const later = await released()
+  assert.deepEqual(later.releases, first.releases)
+  assert.equal(later.owed, 160_000_000)
 })
 
 test('imported rows are shown when their partition is complete, and replaced as a whole', async () => {
