@@ -1,14 +1,15 @@
-/** Uses of API keys from somewhere new become notices to the publishers they open. */
+/** Uses of API keys from somewhere new become notices to the publishers and merchants they open. */
 import { KeyPlaces } from './accounts/key-places.ts'
 import type { OnKeyUsed } from './accounts/require-key.ts'
+import { listMerchantIdsOf } from './catalog/merchant-store.ts'
 import type { Node } from './node.ts'
 import { formatTimestamp } from './platform/timestamp.ts'
-import { queueNotices } from './reports/webhook-store.ts'
+import { type Notice, queueNotices } from './reports/webhook-store.ts'
 
-/** Tells the publishers of a key when it is used from a network it never was used from. */
+/** Tells those whom a key opens when it is used from a network that is new for it. */
 export function noteKeyPlace({ database, log }: Pick<Node, 'database' | 'log'>): OnKeyUsed {
   const places = new KeyPlaces(database)
-  return ({ tokenId, pubIds, record }, { key, address, at }) => {
+  return ({ tokenId, uid, pubIds, record }, { key, address, at }) => {
     const note = async () => {
       if (!(await places.isNew({ tokenId, key, address, now: at }))) return
       const payload = {
@@ -16,14 +17,16 @@ export function noteKeyPlace({ database, log }: Pick<Node, 'database' | 'log'>):
         description: record.description,
         used_at: formatTimestamp(at),
       }
-      const event = 'key.used_from_new_place' as const
-      const notices = pubIds.map((pubId) => ({
-        event,
+      const notice = {
+        event: 'key.used_from_new_place' as const,
         key: `key:${tokenId}:${at.getTime()}`,
-        pubId,
-        merchId: null,
         payload,
-      }))
+      }
+      const merchIds = await listMerchantIdsOf(database, uid)
+      const notices: Notice[] = [
+        ...pubIds.map((pubId) => ({ ...notice, pubId, merchId: null })),
+        ...merchIds.map((merchId) => ({ ...notice, pubId: null, merchId })),
+      ]
       await queueNotices(database, notices, at)
     }
     void note().catch((error) => log.warn({ err: error }, 'where a key was used was not noted'))
