@@ -171,3 +171,35 @@ test('the no-fill report says why links went unfilled, most money first', async 
   )
   assert.equal((await api.call(path)).failure().code, 4302)
 })
+
+test('an auction is held by its publisher’s settings, each as its receipt tells', async () => {
+  await updatePublisher(api.db, {
+    pubId,
+    changes: {
+      floor_micros: micros(70_000),
+      tolerance_ppm: 20_000,
+      beta: 0.5,
+      epsilon_ppm: 0,
+      share_ppm: 600_000,
+      is_price_required: true,
+    },
+  })
+  await until(() => api.app.node.edge.market.publishers.get(pubId)?.beta === 0.5)
+  const { id } = await held()
+  const answer = await api.call(`/api/v1/auction_results/${id}/`, { key })
+  const settings = { share: 0.6, floor: '0.07', tolerance: 0.02, beta: 0.5, epsilon: 0 }
+  const { publisher } = answer.entry<{ publisher: object }>()
+  assert.deepEqual(publisher, { ...settings, require_price: true })
+})
+
+test('where the market is first-price, the winner pays its bid', async () => {
+  const other = await startApi({ after }, { env: { PRICING: 'first_price' } })
+  const shops = await makeMarket(other)
+  await shops.campaign(shops.kettles, { bid_micros: micros(600_000) })
+  const { auction_result } = await runAuction(other, await shops.link(KETTLE))
+  const path = `/api/v1/auction_results/${auction_result.id}/`
+  const ask = () => other.call(path, { key: shops.account.key })
+  await until(async () => (await ask()).status === 200)
+  const told = (await ask()).entry<{ outcome: { price: string }; request: { pricing: string } }>()
+  assert.deepEqual([told.request.pricing, told.outcome.price], ['first_price', '0.60'])
+})
