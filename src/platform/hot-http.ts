@@ -138,9 +138,14 @@ export function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(body), reviverOf(body))
   } catch (error) {
-    const reason = error instanceof SyntaxError ? 'is not valid JSON' : 'is not valid UTF-8'
-    throw badRequest([{ field: 'body', rule: reason }])
+    throw badRequest([{ field: 'body', rule: whyUnreadable(error) }])
   }
+}
+
+function whyUnreadable(error: unknown): string {
+  if (error instanceof TypeError) return 'is not valid UTF-8'
+  // A reviver calls itself at every level.
+  return error instanceof RangeError ? 'is nested too deeply' : 'is not valid JSON'
 }
 
 type Reviver = (this: unknown, key: string, value: unknown) => unknown

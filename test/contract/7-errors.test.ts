@@ -325,10 +325,12 @@ test('deep JSON is answered, not followed into the ground', async () => {
     deep,
     `{"links":${deep}}`,
     `{"article":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`,
+    `{"__proto__":${deep}}`,
   ]) {
     const answer = await api.call(LINKMATE, { body })
     assert.equal(answer.status, 400)
     assert.equal(answer.failure().code, 4000)
+    assert.ok(!answer.text.includes('UTF-8'), answer.text)
   }
 })
 
