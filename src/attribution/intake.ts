@@ -135,13 +135,19 @@ async function dateOrders(
   { merch_id: merchId }: IntakeMerchant,
   orders: readonly ReadOrder[],
 ): Promise<DatedOrder[]> {
-  const orderIds = [...new Set(orders.map(({ orderId }) => orderId))]
+  const open = orders.filter(dependsOnKnown)
+  const orderIds = [...new Set(open.map(({ orderId }) => orderId))]
   const known = await findKnownOrders(db, { merchId, orderIds })
   const nowMs = now()
   return orders.map((order) => {
     const record = known.get(keyText({ merchId, orderId: order.orderId }))
     return dateOrder(order, record?.account ?? EMPTY_ACCOUNT, nowMs)
   })
+}
+
+/** A time that is told stands, and a dollar has one rate: then nobody need look. */
+function dependsOnKnown({ orderedAtMs, currency }: ReadOrder): boolean {
+  return orderedAtMs === null || currency !== 'USD'
 }
 
 /** The rate that an order was converted by before, else that of its day. */

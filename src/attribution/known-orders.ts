@@ -30,6 +30,7 @@ export async function findKnownOrders(
   wanted: { readonly merchId: number; readonly orderIds: readonly string[] },
 ): Promise<Map<string, OrderRecord>> {
   const { merchId, orderIds } = wanted
+  if (orderIds.length === 0) return new Map()
   const pending = await db.rows<PendingEvent>(sql`
     select type, id, at, body from (
       select type, id, at, body, merch_id from event
