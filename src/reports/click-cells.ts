@@ -22,7 +22,6 @@ export interface ClickFacts {
   readonly article_name: string | null
   readonly is_exclusive: boolean | null
   readonly is_article_given: boolean | null
-  readonly link_source: string | null
   readonly product_id: string | null
   readonly category_id: number | null
   readonly brand: string | null

@@ -25,6 +25,7 @@ import { type ReportPage, type ReportRequest, readPlace, reportTime } from './re
 
 interface ClickRow extends ClickFacts {
   readonly event_id: string
+  readonly link_source: string | null
   readonly day: string
   readonly publisher_micros: string
   readonly paid_micros: string

@@ -66,7 +66,7 @@ export async function listOrderRows(
     select chosen.*, click.at, click.visitor_key, click.session_key, click.auction_id,
       event.url, event.referrer, event.device, event.ua_family, event.country, event.u1,
       event.utm_source, article.url as article_url, article.name as article_name,
-      link.is_exclusive, link.is_article_given, link.source as link_source, offer.product_id,
+      link.is_exclusive, link.is_article_given, offer.product_id,
       offer.category_id, offer.brand, offer.title, offer.price_micros as offer_price_micros,
       merchant.name as merchant_name, publisher.name as publisher_name
     from chosen
