@@ -25,7 +25,6 @@ import { CheckoutBody } from './schema.ts'
 import type { UsualValues } from './usual-value.ts'
 
 const checkCheckout = compileCheck(CheckoutBody)
-const checkMerchantId = compileCheck(CheckoutBody.properties.organization_id)
 
 export interface CheckoutDeps extends IntakeDeps {
   readonly usualValues: UsualValues
@@ -147,6 +146,6 @@ async function keepRefusal(
 /** Whom a call names, whatever else is wrong with it: that merchant can look at what it sent. */
 async function namedMerchant(db: Db, told: unknown): Promise<number | null> {
   const { organization_id: merchId } = (told ?? {}) as { organization_id?: unknown }
-  if (checkMerchantId(merchId).length > 0) return null
-  return (await findMerchant(db, merchId as number))?.merch_id ?? null
+  if (typeof merchId !== 'number' || !Number.isInteger(merchId)) return null
+  return (await findMerchant(db, merchId))?.merch_id ?? null
 }

@@ -109,7 +109,8 @@ export function addReport(
   const isSilent = (heard.evidence ?? []).length === 0 // This report names no click at all.
   const evidence = isFrozen || isSilent ? account.evidence : (heard.evidence ?? [])
   const isClickReversed = isFrozen && account.isClickReversed
-  const since = isFrozen || attribution === null ? {} : { attributedAtMs: atMs }
+  const isFoundLater = account.acceptedAtMs !== null && attribution !== null && !isFrozen
+  const since = isFoundLater ? { attributedAtMs: atMs } : {}
   const told = { ...open, acceptedAtMs, reports, attribution, evidence, isClickReversed, ...since }
   const isWaiting = holdOf(told) !== null && isOpen(datesOf(open), atMs)
   const next = isWaiting ? { ...told, wait: { endedAtMs: null } } : told
