@@ -487,8 +487,10 @@ create table network_partition (
   event_id bigint not null,
   at timestamp with time zone not null,
   until timestamp with time zone,
+  partition_no bigint generated always as identity,
   constraint network_partition_pkey PRIMARY KEY (import_id)
 );
+CREATE UNIQUE INDEX network_partition_no ON network_partition USING btree (partition_no);
 CREATE UNIQUE INDEX network_partition_shown ON network_partition USING btree (network, account, report_date) WHERE (until IS NULL);
 
 create table network_row (
@@ -827,9 +829,11 @@ create table stats_day (
   revenue_micros bigint not null default 0,
   earnings_micros bigint not null default 0,
   is_row boolean not null default true,
+  placed_at timestamp with time zone,
   constraint stats_day_pkey PRIMARY KEY (pub_id, day, article_id, merch_id)
 );
 CREATE INDEX stats_day_clicks ON stats_day USING btree (pub_id, clicks DESC, day DESC, article_id, merch_id);
+CREATE INDEX stats_day_placed ON stats_day USING btree (pub_id, placed_at) WHERE (placed_at IS NOT NULL);
 
 create table stream_day (
   stream text not null,

@@ -1,39 +1,42 @@
 /**
- * How far a reader of the changes has come, as the text of `cursor` and `next`: the last change,
- * and the last article-day of the impressions, which has no number of its own.
+ * How far a reader of the changes has come, as the text of `cursor` and `next`: a place in each of
+ * the lists, which are told side by side.
  */
-import { isId } from '../platform/ids.ts'
 
-export interface ChangeCursor {
-  readonly changeId: string // '0' before the first
-  readonly seen: SeenPlace
-}
+/** A place in a list: the numbers that its rows are ordered by, the first one first. */
+export type Place = readonly string[]
 
-/** A place in the order of the impressions: by time, article and day. */
-export interface SeenPlace {
-  readonly atMicros: string // since 1970; the database counts microseconds
-  readonly articleId: string
-  readonly dayNumber: string // since 1970
-}
+/** The lists, and how many numbers a place in each has. */
+const PLACES = { changes: 1, placements: 4, networks: 2, impressions: 3 } as const
+export type ChangeList = keyof typeof PLACES
+export type ChangeCursor = Readonly<Record<ChangeList, Place>>
 
-export const CHANGES_START: ChangeCursor = {
-  changeId: '0',
-  seen: { atMicros: '0', articleId: '0', dayNumber: '0' },
-}
+const LISTS = Object.keys(PLACES) as ChangeList[]
+const NUMBERS = Object.values(PLACES).reduce((sum, count) => sum + count, 0)
+/** Microseconds until 2286 have 16 digits; ids and days have fewer. */
+const DIGITS_MAX = 16
+const FORM = new RegExp(`^\\d{1,${DIGITS_MAX}}(\\.\\d{1,${DIGITS_MAX}}){${NUMBERS - 1}}$`)
 
-export const CURSOR_RULE = 'must be `next` of the page before'
-export const CURSOR_LENGTH_MAX = 64
+export const CURSOR_RULE = 'must be `next` or `cursor` of an earlier answer'
+export const CURSOR_LENGTH_MAX = NUMBERS * (DIGITS_MAX + 1)
+export const CHANGES_START: ChangeCursor = split(new Array(NUMBERS).fill('0'))
 
-/** A time until 2286, an article and a day: all fit the columns that they are compared with. */
-const FORM = /^(\d{1,19})\.(\d{1,16})\.(\d{1,10})\.(\d{1,6})$/
-
-export function formatCursor({ changeId, seen }: ChangeCursor): string {
-  return `${changeId}.${seen.atMicros}.${seen.articleId}.${seen.dayNumber}`
+export function formatCursor(cursor: ChangeCursor): string {
+  return LISTS.flatMap((list) => cursor[list]).join('.')
 }
 
 /** Null for what `formatCursor` does not write. */
 export function parseCursor(text: string): ChangeCursor | null {
-  const [, changeId = '', atMicros = '', articleId = '', dayNumber = ''] = FORM.exec(text) ?? []
-  if (changeId !== '0' && !isId(changeId)) return null
-  return { changeId, seen: { atMicros, articleId, dayNumber } }
+  return FORM.test(text) ? split(text.split('.')) : null
+}
+
+function split(numbers: readonly string[]): ChangeCursor {
+  const rest = [...numbers]
+  const take = (list: ChangeList): Place => rest.splice(0, PLACES[list])
+  return {
+    changes: take('changes'),
+    placements: take('placements'),
+    networks: take('networks'),
+    impressions: take('impressions'),
+  }
 }

@@ -1,12 +1,13 @@
 /**
  * What changed in the statistics since a time, and why: figures by their changes, in the order in
- * which they came; page impressions, which have no changes of their own, by article and day.
+ * which they came; other networks' rows by the imports that changed them; what has no changes of
+ * its own (rows that a placement made, page impressions) by the time of its last one.
  */
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import { type ChangeCursor, formatCursor, type SeenPlace } from './change-cursor.ts'
+import { type ChangeCursor, type ChangeList, formatCursor, type Place } from './change-cursor.ts'
 import type { StatsChanges } from './schema.ts'
 import { IS_ARTICLE_THERE } from './store.ts'
 
@@ -14,102 +15,184 @@ export interface ChangesRequest {
   readonly pubId: number
   readonly since: Date
   readonly cursor: ChangeCursor
-  readonly limitRows: number // of either list
+  readonly limitRows: number // of each list
 }
 
-/** A page of both lists; the next one goes on in both. */
+/** A page of every list; the next one goes on in all of them. */
 export async function listChanges(db: Db, request: ChangesRequest): Promise<StatsChanges> {
-  const { pubId, since, cursor, limitRows } = request
-  const changes = await listFigureChanges(db, request)
-  const seen = await listSeenSince(db, request)
-  const isMore = changes.length === limitRows || seen.length === limitRows
-  const last = seen.at(-1)
-  const next = {
-    changeId: changes.at(-1)?.change_id ?? cursor.changeId,
-    seen: last === undefined ? cursor.seen : placeOf(last),
-  }
+  const { pubId, since, cursor } = request
+  const changes = await page<FigureChangeRow>(db, request, 'changes', figureChanges)
+  const placements = await page<PlacedRow>(db, request, 'placements', placedRows)
+  const networks = await page<NetworkChangeRow>(db, request, 'networks', networkChanges)
+  const impressions = await page<SeenRow>(db, request, 'impressions', seenDays)
+  const pages = [changes, placements, networks, impressions]
+  const end = formatCursor({
+    changes: changes.at(-1)?.place ?? cursor.changes,
+    placements: placements.at(-1)?.place ?? cursor.placements,
+    networks: networks.at(-1)?.place ?? cursor.networks,
+    impressions: impressions.at(-1)?.place ?? cursor.impressions,
+  })
   return {
     pub_id: pubId,
     since: formatTimestamp(since),
-    next: isMore ? formatCursor(next) : null,
-    changes: changes.map(({ day, sales, revenue_micros, earnings_micros, ...row }) => ({
-      ...row,
-      changed_at: formatTimestamp(row.changed_at),
-      event_date: day,
-      clicks: Number(row.clicks),
-      advertiser_attributed_sales: Number(sales),
-      advertiser_attributed_revenue: formatExact(revenue_micros),
-      pub_earnings: formatExact(earnings_micros),
+    next: pages.some(({ length }) => length === request.limitRows) ? end : null,
+    cursor: end,
+    changes: changes.map((row) => ({
+      change_id: row.change_id,
+      ...headOf(row),
+      merch_id: row.merch_id,
+      ...figuresOf(row),
     })),
-    impressions: seen.map((row) => ({
-      changed_at: formatTimestamp(row.changed_at),
-      event_date: row.day,
-      article_id: row.article_id,
+    placements: placements.map((row) => ({ ...headOf(row), merch_id: row.merch_id })),
+    networks: networks.map((row) => ({
+      ...headOf(row),
+      network: row.network,
+      advertiser: row.advertiser,
+      ...figuresOf(row),
+    })),
+    impressions: impressions.map((row) => ({
+      ...headOf(row),
       impressions: Number(row.impressions),
     })),
   }
 }
 
-interface ChangeRow {
-  readonly change_id: string
+interface ChangedRow {
+  readonly place: Place
   readonly changed_at: Date
   readonly cause: string
   readonly event_ids: string[]
   readonly day: string
   readonly article_id: number
-  readonly merch_id: number
+}
+
+interface Figures {
   readonly clicks: string
   readonly sales: string
   readonly revenue_micros: string
   readonly earnings_micros: string
 }
 
-function listFigureChanges(db: Db, request: ChangesRequest): Promise<ChangeRow[]> {
-  const { pubId, since, cursor, limitRows } = request
-  return db.rows(sql`
-    select change_id, changed_at, cause, event_ids, day, article_id, merch_id, clicks, sales,
-      revenue_micros, earnings_micros
+function headOf({ changed_at, cause, event_ids, day, article_id }: ChangedRow) {
+  return { changed_at: formatTimestamp(changed_at), cause, event_ids, event_date: day, article_id }
+}
+
+function figuresOf({ clicks, sales, revenue_micros, earnings_micros }: Figures) {
+  return {
+    clicks: Number(clicks),
+    advertiser_attributed_sales: Number(sales),
+    advertiser_attributed_revenue: formatExact(revenue_micros),
+    pub_earnings: formatExact(earnings_micros),
+  }
+}
+
+/** The next rows of one list: those behind the cursor's place in it. */
+function page<Row extends ChangedRow>(
+  db: Db,
+  { pubId, since, cursor, limitRows }: ChangesRequest,
+  list: ChangeList,
+  rowsOf: (pubId: number, since: Date, place: Place) => Sql,
+): Promise<Row[]> {
+  const place = cursor[list]
+  return db.rows<Row>(sql`
+    select * from (${rowsOf(pubId, since, place)}) as told
+    where place > ${place}::bigint[]
+    order by place limit ${limitRows}`)
+}
+
+interface FigureChangeRow extends ChangedRow, Figures {
+  readonly change_id: string
+  readonly merch_id: number
+}
+
+function figureChanges(pubId: number, since: Date, [changeId]: Place): Sql {
+  return sql`
+    select array[change_id] as place, stats_change.*
     from stats_change
-    where pub_id = ${pubId} and changed_at >= ${since} and change_id > ${cursor.changeId}
-    order by change_id limit ${limitRows}`)
+    where pub_id = ${pubId} and changed_at >= ${since} and change_id > ${changeId}`
 }
 
-interface SeenRow {
-  readonly changed_at: Date
-  readonly at_micros: string
-  readonly day: string
-  readonly day_number: number
-  readonly article_id: number
+interface PlacedRow extends ChangedRow {
+  readonly merch_id: number
+}
+
+/** Which events they were, nobody keeps: the log of views is let go after its time. */
+function placedRows(pubId: number, since: Date, [atMicros]: Place): Sql {
+  return sql`
+    select array[${microsOf(sql`placed_at`)}, ${dayNumberOf(sql`day`)}, article_id, merch_id]
+        as place,
+      placed_at as changed_at, 'placement' as cause, array[]::bigint[] as event_ids, day,
+      article_id, merch_id
+    from stats_day
+    where pub_id = ${pubId} and placed_at >= ${laterOf(since, atMicros)}`
+}
+
+interface NetworkChangeRow extends ChangedRow, Figures {
+  readonly network: string
+  readonly advertiser: string | null
+}
+
+/** An import replaces what its partition showed before: row by row what is new less what was. */
+function networkChanges(pubId: number, since: Date, [partitionNo]: Place): Sql {
+  return sql`
+    select array[partition_no, row_number() over (
+        partition by partition_no order by article_id, advertiser nulls first)] as place,
+      at as changed_at, 'import' as cause, array[event_id] as event_ids, report_date as day,
+      article_id, network, advertiser, clicks, sales, revenue_micros, earnings_micros
+    from network_partition as shown
+    cross join lateral (
+      select article_id, advertiser, sum(sign * clicks)::bigint as clicks,
+        sum(sign * sales)::bigint as sales, sum(sign * revenue_micros)::bigint as revenue_micros,
+        sum(sign * earnings_micros)::bigint as earnings_micros, count(distinct sign) as sides
+      from (
+        values (shown.import_id, 1), ((
+          select import_id from network_partition as replaced
+          where (network, account, report_date)
+              = (shown.network, shown.account, shown.report_date)
+            and partition_no < shown.partition_no
+          order by partition_no desc limit 1
+        ), -1)
+      ) as import (import_id, sign)
+      join network_row using (import_id)
+      where pub_id = ${pubId}
+      group by article_id, advertiser
+    ) as difference
+    where at >= ${since} and partition_no >= ${partitionNo}
+      and (sides = 1 or (clicks, sales, revenue_micros, earnings_micros) <> (0, 0, 0, 0))`
+}
+
+interface SeenRow extends ChangedRow {
   readonly impressions: string
-}
-
-function placeOf({ at_micros, article_id, day_number }: SeenRow): SeenPlace {
-  return { atMicros: at_micros, articleId: String(article_id), dayNumber: String(day_number) }
 }
 
 /**
  * Article-days by the time at which the report came to show what it shows now: the last that were
  * seen, or their article made after they were. One that is seen meanwhile comes again, later on.
  */
-function listSeenSince(db: Db, request: ChangesRequest): Promise<SeenRow[]> {
-  const { pubId, since, cursor, limitRows } = request
-  const { atMicros, articleId, dayNumber } = cursor.seen
-  const from = sql`
-    greatest(${since}, timestamptz 'epoch' + ${atMicros}::bigint * interval '1 microsecond')`
+function seenDays(pubId: number, since: Date, [atMicros]: Place): Sql {
+  const from = laterOf(since, atMicros)
   const shown = (isDue: Sql) => sql`
     select greatest(changed_at, datetime_created) as changed_at, day, article_id, impressions
     from page_day join article using (pub_id, url_key)
     where pub_id = ${pubId} and ${isDue} and impressions > 0 and ${IS_ARTICLE_THERE}`
-  return db.rows(sql`
-    select *
+  return sql`
+    select array[${microsOf(sql`changed_at`)}, article_id, ${dayNumberOf(sql`day`)}] as place,
+      seen.*, 'impression' as cause, array[]::bigint[] as event_ids
     from (
-      select *, (extract(epoch from changed_at) * 1000000)::bigint as at_micros,
-        day - date '1970-01-01' as day_number
-      from (
-        ${shown(sql`changed_at >= ${from}`)} union ${shown(sql`datetime_created >= ${from}`)}
-      ) as told
-    ) as placed
-    where (at_micros, article_id, day_number)
-      > (${atMicros}::bigint, ${articleId}::bigint, ${dayNumber}::int)
-    order by at_micros, article_id, day_number limit ${limitRows}`)
+      ${shown(sql`changed_at >= ${from}`)} union ${shown(sql`datetime_created >= ${from}`)}
+    ) as seen`
+}
+
+/** Times as the database counts them, in microseconds since 1970; days likewise. */
+function microsOf(time: Sql): Sql {
+  return sql`(extract(epoch from ${time}) * 1000000)::bigint`
+}
+
+function dayNumberOf(day: Sql): Sql {
+  return sql`(${day} - date '1970-01-01')`
+}
+
+function laterOf(since: Date, atMicros: string | undefined): Sql {
+  return sql`
+    greatest(${since}, timestamptz 'epoch' + ${atMicros}::bigint * interval '1 microsecond')`
 }

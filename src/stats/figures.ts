@@ -2,7 +2,8 @@
  * The one way into the daily figures of section 4.4: a change of a row, with its cause.
  *
  * Each change is also kept by itself (`stats_change`), so that what a report said at any time is
- * the sum of the changes until then, and every figure can be asked why it changed.
+ * the sum of the changes until then, and every row can be asked why it changed: one that appears
+ * with zeros (a click that no budget could pay) as well.
  */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -50,7 +51,7 @@ export async function addFigures(tx: Db, changes: readonly FigureChange[]): Prom
       select cause, array_agg(event_id order by event_id), day, pub_id, article_id, merch_id,
         sum(clicks), sum(sales), sum(revenue_micros), sum(earnings_micros)
       from given
-      where (clicks, sales, revenue_micros, earnings_micros) <> (0, 0, 0, 0)
+      where makes_row
       group by cause, day, pub_id, article_id, merch_id
       order by min(event_id)
     )

@@ -79,11 +79,12 @@ async function addLinkImpressions(tx: Db, events: readonly StoredEvent[]): Promi
       viewable_impressions = figures.viewable_impressions + excluded.viewable_impressions`)
 }
 
+/** A row that a placement makes is told as changed by its time: it has no figures to change. */
 async function addPlacements(tx: Db, events: readonly StoredEvent[]): Promise<void> {
   if (events.length === 0) return
   await tx.run(sql`
-    insert into stats_day as figures (pub_id, day, article_id, merch_id, placements)
-    select pub_id, day, coalesce(article_id, 0), merch_id, count(*)
+    insert into stats_day as figures (pub_id, day, article_id, merch_id, placements, placed_at)
+    select pub_id, day, coalesce(article_id, 0), merch_id, count(*), now()
     from unnest(
       ${events.map(({ pubId }) => pubId)}::int[],
       ${events.map(({ day }) => day)}::date[],
@@ -96,5 +97,6 @@ async function addPlacements(tx: Db, events: readonly StoredEvent[]): Promise<vo
     order by 1, 2, 3, 4
     on conflict (pub_id, day, article_id, merch_id) do update set
       placements = figures.placements + excluded.placements,
+      placed_at = case when figures.is_row then figures.placed_at else now() end,
       is_row = true`)
 }

@@ -216,9 +216,10 @@ test('wrong parameters are refused by name, a foreign publisher with 403, none w
     [`${days}&order_by=--clicks`, 'order_by'],
     [`${days}&out_of_network=maybe`, 'out_of_network'],
     [`${days}&as_of=now`, 'as_of'],
-    ['changes/?since=2026-03-01&cursor=9223372036854775808.0.0.0', 'cursor'],
     ['changes/?since=2026-03-01&cursor=7', 'cursor'],
-    ['changes/?since=2026-03-01&cursor=1.2.3.-4', 'cursor'],
+    ['changes/?since=2026-03-01&cursor=0.0.0.0.0.0.0.0.0.-1', 'cursor'],
+    ['changes/?since=2026-03-01&cursor=0.0.0.0.0.0.0.0.0.0.0', 'cursor'],
+    [`changes/?since=2026-03-01&cursor=0.0.0.0.0.0.0.0.0.${'9'.repeat(17)}`, 'cursor'],
   ]
   for (const [query, field] of wrong) {
     const { status, json } = await s.get(query)
@@ -228,6 +229,8 @@ test('wrong parameters are refused by name, a foreign publisher with 403, none w
       `${query}: ${JSON.stringify(json.error.data)}`,
     )
   }
+  const highest = new Array(10).fill('9'.repeat(16)).join('.')
+  assert.equal((await s.get(`changes/?since=2026-03-01&cursor=${highest}`)).status, 200)
   assert.equal((await s.get(days, {})).json.error.code, 4302)
   const other = await makePublisherWorld(s.db, 'other')
   assert.equal((await s.get(days, other.headers)).json.error.code, 4303)
@@ -315,6 +318,8 @@ test('impressions that came to be shown because their article was made are among
   assert.deepEqual(answer.json.impressions, [
     {
       changed_at: '2026-03-02T23:00:00Z',
+      cause: 'impression',
+      event_ids: [],
       event_date: '2026-03-02',
       article_id: articleId,
       impressions: 1,

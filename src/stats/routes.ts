@@ -61,7 +61,7 @@ export const statsRoutes =
       {
         schema: {
           operationId: 'listStatsChanges',
-          summary: 'Changes of the statistics’ figures since a time, and why',
+          summary: 'Every row of the statistics that changed since a time, and why',
           security,
           params: PublisherParams,
           querystring: ChangesQuery,

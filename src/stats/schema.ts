@@ -48,7 +48,10 @@ export const ChangesQuery = Type.Object({
   limit: Limit,
   cursor: Type.Optional(
     Type.Refine(
-      Type.String({ maxLength: CURSOR_LENGTH_MAX, description: '`next` of the page before' }),
+      Type.String({
+        maxLength: CURSOR_LENGTH_MAX,
+        description: '`next` or `cursor` of an earlier answer',
+      }),
       (text) => parseCursor(text) !== null,
       () => CURSOR_RULE,
     ),
@@ -77,44 +80,69 @@ export const Stats = Type.Object({
   stats: Type.Array(StatsRow),
 })
 
-/** One change of a row, as differences; amounts in US dollars with up to six decimals. */
-export const StatsChange = Type.Object({
-  change_id: Type.String(),
+/** What every change tells: when, why, by which events of the log, and of which day and article. */
+const changeHead = {
   changed_at: Type.String({ format: 'date-time' }),
-  cause: Type.String({ description: 'click, order, revision, return, reversal' }),
-  event_ids: Type.Array(Type.String(), { description: 'The events of the log that caused it' }),
+  cause: Type.String({
+    description: 'click, order, revision, return, reversal; placement; import; impression',
+  }),
+  event_ids: Type.Array(Type.String(), {
+    description: 'The events of the log that caused it; none of views, which are let go',
+  }),
   event_date: Type.String({ format: 'date' }),
   article_id: Type.Integer(),
-  merch_id: Type.Integer(),
+}
+
+/** By how much figures changed; amounts in US dollars with up to six decimals. */
+const figureDifferences = {
   clicks: Type.Integer(),
   advertiser_attributed_sales: Type.Integer(),
   advertiser_attributed_revenue: Type.String(),
   pub_earnings: Type.String(),
-})
-
-/** An article and day whose page impressions changed or came to be shown, as they are now. */
-export const ImpressionsChange = Type.Object({
-  changed_at: Type.String({ format: 'date-time' }),
-  event_date: Type.String({ format: 'date' }),
-  article_id: Type.Integer(),
-  impressions: Type.Integer(),
-})
+}
 
 export const StatsChanges = Type.Object({
   pub_id: Type.Integer(),
   since: Type.String({ format: 'date-time' }),
   next: Type.Union([Type.String(), Type.Null()], {
-    description: 'Cursor of the next page, which goes on in both lists; null: that was all of both',
+    description: 'Cursor of the next page, which goes on in every list; null: that was all of all',
   }),
-  changes: Type.Array(StatsChange, {
-    description:
-      'Every change of a figure of the network’s own merchants. Not listed are rows that appear ' +
-      'with zeros (a placement pixel, a click that no budget could pay) and other networks’ reports',
+  cursor: Type.String({
+    description: 'Where this page ends: asked with it later, nothing that came since is missed',
   }),
-  impressions: Type.Array(ImpressionsChange, {
+  changes: Type.Array(
+    Type.Object({
+      change_id: Type.String(),
+      ...changeHead,
+      merch_id: Type.Integer(),
+      ...figureDifferences,
+    }),
+    {
+      description:
+        'Every change of a row of the network’s own merchants, as differences: all zero for a ' +
+        'click that no budget could pay, which only makes its row',
+    },
+  ),
+  placements: Type.Array(Type.Object({ ...changeHead, merch_id: Type.Integer() }), {
+    description: 'Rows that appeared, with zeros, because their merchant was shown',
+  }),
+  networks: Type.Array(
+    Type.Object({
+      ...changeHead,
+      network: Type.String(),
+      advertiser: Type.Union([Type.String(), Type.Null()]),
+      ...figureDifferences,
+    }),
+    {
+      description:
+        'What each import changed in a row of another network, as differences; a row that comes ' +
+        'or goes with zeros is among them',
+    },
+  ),
+  impressions: Type.Array(Type.Object({ ...changeHead, impressions: Type.Integer() }), {
     description:
       'Article-days with their page impressions as they are now, in the order in which they ' +
-      'changed, or appeared because their article was made; cut at the limit like `changes`',
+      'changed, or appeared because their article was made',
   }),
 })
 

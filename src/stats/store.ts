@@ -32,8 +32,8 @@ export function seenNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
 export const IS_ARTICLE_THERE = sql`day >= (article.datetime_created at time zone 'UTC')::date`
 
 /**
- * What the report said at a time: the sum of the changes until then. What makes a row without
- * changing a figure has no change row, and is looked up: clicks that nobody paid, placements.
+ * What the report said at a time: the sum of the changes until then. Placements make a row without
+ * a change, and are looked up.
  */
 export function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
   return sql`
@@ -44,11 +44,6 @@ export function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date)
       select day, article_id, merch_id, clicks, sales, revenue_micros, earnings_micros
       from stats_change
       where pub_id = ${pubId} and changed_at <= ${asOf} and day between ${dayFrom} and ${dayTo}
-      union all
-      select day, article_id, merch_id, 0, 0, 0, 0
-      from click
-      where pub_id = ${pubId} and at <= ${asOf} and day between ${dayFrom} and ${dayTo}
-        and reason = ${REASON.unfunded}
       union all
       select day, coalesce(article_id, 0), merch_id, 0, 0, 0, 0
       from event left join (select auction_id, article_id from smart_link) as link

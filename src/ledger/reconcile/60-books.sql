@@ -50,6 +50,7 @@ select day, pub_id, article_id, merch_id, sum(clicks) as clicks,
   sum(invalid_clicks) as invalid_clicks, sum(placements) as placements, sum(sales) as sales,
   sum(revenue_micros) as revenue_micros, sum(earnings_micros) as earnings_micros,
   bool_or(is_row) as is_row,
+  coalesce(bool_or(is_row) filter (where event_id is not null), false) as is_changed,
   (array_agg(event_id order by event_id) filter (where event_id is not null))[1:5] as event_ids,
   count(event_id) as events
 from r_figure

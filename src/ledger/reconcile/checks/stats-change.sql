@@ -1,4 +1,5 @@
--- The changes that as_of adds up must come to the same figures.
+-- The changes that as_of adds up must come to the same figures, and be there where a row came from
+-- one that moved no figure.
 select day || ' publisher ' || pub_id || ' article ' || article_id || ' merchant ' || merch_id
     as key,
   compared.name as column_name, wanted::text as expected, had::text as found,
@@ -7,7 +8,8 @@ select day || ' publisher ' || pub_id || ' article ' || article_id || ' merchant
 from r_stats expected
 full join (
   select day, pub_id, article_id, merch_id, sum(clicks) as clicks, sum(sales) as sales,
-    sum(revenue_micros) as revenue_micros, sum(earnings_micros) as earnings_micros
+    sum(revenue_micros) as revenue_micros, sum(earnings_micros) as earnings_micros,
+    true as is_changed
   from stats_change
   where day between pg_temp.day_from() and pg_temp.day_to()
   group by day, pub_id, article_id, merch_id
@@ -15,6 +17,7 @@ full join (
 cross join lateral (
   values ('clicks', expected.clicks, found.clicks), ('sales', expected.sales, found.sales),
     ('revenue_micros', expected.revenue_micros, found.revenue_micros),
-    ('earnings_micros', expected.earnings_micros, found.earnings_micros)
+    ('earnings_micros', expected.earnings_micros, found.earnings_micros),
+    ('is_changed', expected.is_changed::int, found.is_changed::int)
 ) as compared (name, wanted, had)
 where coalesce(wanted, 0) <> coalesce(had, 0)

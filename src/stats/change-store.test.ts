@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeBusyLog } from '../../test/busy-log.ts'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import type { Db } from '../platform/postgres.ts'
+import { CHANGES_START, parseCursor } from './change-cursor.ts'
+import { listChanges } from './change-store.ts'
+import { foldMoney } from './fold-money.ts'
+import { foldViews } from './fold-views.ts'
+import { listStats } from './row-store.ts'
+import type { StatsChanges, StatsRow } from './schema.ts'
+
+const SINCE = new Date('2000-01-01T00:00:00Z')
+type Lists = Pick<StatsChanges, 'changes' | 'placements' | 'networks' | 'impressions'>
+
+/** Everything from a cursor on, page by page; and the cursor of its end. */
+async function readChanges(
+  db: Db,
+  { pubId, limitRows, from }: { pubId: number; limitRows: number; from?: string | undefined },
+): Promise<Lists & { readonly cursor: string }> {
+  const all: Lists = { changes: [], placements: [], networks: [], impressions: [] }
+  let cursor = from === undefined ? CHANGES_START : parseCursor(from)
+  for (;;) {
+    assert.ok(cursor !== null, 'a cursor that was given is taken')
+    const page = await listChanges(db, { pubId, since: SINCE, cursor, limitRows })
+    for (const list of ['changes', 'placements', 'networks', 'impressions'] as const) {
+      assert.ok(page[list].length <= limitRows)
+      all[list].push(...(page[list] as never[]))
+    }
+    if (page.next === null) return { ...all, cursor: page.cursor }
+    cursor = parseCursor(page.next)
+  }
+}
+
+const KEY = ['event_date', 'article_id', 'merch_id'] as const
+
+/** What rows come to from their changes alone, by day, article and merchant (0: of others). */
+function addUp({ changes, placements, networks }: Lists): Map<string, number[]> {
+  const rows = new Map<string, number[]>()
+  const of = (row: Pick<StatsRow, (typeof KEY)[number]>, figures: readonly number[]) => {
+    const key = KEY.map((name) => row[name]).join(' ')
+    rows.set(
+      key,
+      (rows.get(key) ?? [0, 0, 0, 0]).map((had, at) => had + (figures[at] ?? 0)),
+    )
+  }
+  const figuresOf = (row: (typeof changes)[number] | (typeof networks)[number]) => [
+    row.clicks,
+    row.advertiser_attributed_sales,
+    Math.round(Number(row.advertiser_attributed_revenue) * 1e6),
+    Math.round(Number(row.pub_earnings) * 1e6),
+  ]
+  for (const row of changes) of(row, figuresOf(row))
+  for (const row of networks) of({ ...row, merch_id: 0 }, figuresOf(row))
+  for (const row of placements) of(row, [])
+  return rows
+}
+
+test('every row of the statistics is among the changes, and is what they add up to', async (t) => {
+  const db = await testDatabase(t)
+  const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
+  const log = openFoldedLog(t, db)
+  await log.append(await makeBusyLog(one, other))
+  await log.fold()
+  for (const { publisher } of [one, other]) {
+    const pubId = publisher.pub_id
+    const rows = await listStats(db, {
+      pubId,
+      dayFrom: '2026-01-01',
+      dayTo: '2026-12-31',
+      isOutOfNetwork: true,
+      orderBy: 'clicks',
+      isAscending: false,
+      limitRows: 10_000,
+      asOf: null,
+    })
+    const told = await readChanges(db, { pubId, limitRows: 2 })
+    const sums = addUp(told)
+    const shown = new Map<string, number[]>()
+    for (const row of rows) {
+      const key = KEY.map((name) => row[name]).join(' ')
+      const had = shown.get(key) ?? [0, 0, 0, 0]
+      const figures = [row.clicks, row.advertiser_attributed_sales]
+      shown.set(
+        key,
+        [...figures, 0, 0].map((figure, at) => figure + (had[at] ?? 0)),
+      )
+    }
+    for (const [key, [clicks, sales]] of sums) {
+      assert.deepEqual(shown.get(key)?.slice(0, 2), [clicks, sales], key)
+    }
+    const seen = new Set(told.impressions.map((row) => `${row.event_date} ${row.article_id} 0`))
+    for (const key of shown.keys()) assert.ok(sums.has(key) || seen.has(key), key)
+    for (const { cause, event_ids } of [...told.changes, ...told.networks]) {
+      assert.ok(cause !== '' && event_ids.length > 0)
+    }
+    assert.deepEqual(await readChanges(db, { pubId, limitRows: 10_000 }), told)
+  }
+})
+
+test('a click that no budget could pay is told as the change that made its row', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
+  const { auctionId, articleId } = await addArticle('Ten mugs')
+  const { pub_id: pubId } = publisher
+  const { merch_id: merchId } = merchant
+  const events = new MoneyEvents()
+  const click = (name: string, reason: number) =>
+    events.click(name, START_MS, {
+      auctionId,
+      pubId,
+      merchId,
+      model: MODEL.cpc,
+      priceMicros: 400_000,
+      reason,
+    })
+  const [unfunded, robot] = [click('a', REASON.unfunded), click('b', REASON.robot)]
+  await db.transaction((tx) => foldMoney(tx, [robot]))
+  assert.deepEqual((await readChanges(db, { pubId, limitRows: 9 })).changes, [])
+  await db.transaction((tx) => foldMoney(tx, [unfunded]))
+  const { changes } = await readChanges(db, { pubId, limitRows: 9 })
+  assert.deepEqual(
+    changes.map(({ change_id: _, changed_at: __, ...change }) => change),
+    [
+      {
+        cause: 'click',
+        event_ids: [unfunded.id],
+        event_date: '2026-03-02',
+        article_id: articleId,
+        merch_id: merchId,
+        clicks: 0,
+        advertiser_attributed_sales: 0,
+        advertiser_attributed_revenue: '0.00',
+        pub_earnings: '0.00',
+      },
+    ],
+  )
+})
+
+test('a row that its placement made is told once; one that was there already is not', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
+  const [shown, clicked] = [await addArticle('Shown'), await addArticle('Clicked')]
+  const { pub_id: pubId } = publisher
+  const { merch_id: merchId } = merchant
+  const events = new MoneyEvents()
+  const placement = (auctionId: string) =>
+    events.at(START_MS, {
+      type: EVENT_TYPE.placement,
+      lane: viewLane(pubId),
+      pubId,
+      merchId,
+      auctionId,
+    })
+  const fold = (...batch: StoredEvent[]) => db.transaction((tx) => foldViews(tx, batch))
+  const click = { auctionId: clicked.auctionId, pubId, merchId, model: MODEL.cpc }
+  await db.transaction((tx) =>
+    foldMoney(tx, [events.click('a', START_MS, { ...click, priceMicros: 400_000 })]),
+  )
+  await fold(placement(shown.auctionId), placement(clicked.auctionId))
+  await fold(placement(shown.auctionId))
+  const { placements, cursor } = await readChanges(db, { pubId, limitRows: 1 })
+  assert.deepEqual(
+    placements.map(({ changed_at: _, ...row }) => row),
+    [
+      {
+        cause: 'placement',
+        event_ids: [],
+        event_date: '2026-03-02',
+        article_id: shown.articleId,
+        merch_id: merchId,
+      },
+    ],
+  )
+  const rest = await readChanges(db, { pubId, limitRows: 1, from: cursor })
+  assert.deepEqual([rest.placements, rest.changes, rest.cursor], [[], [], cursor])
+})
+
+/** An import of one partition: its rows as advertiser and sales. */
+function importOf(
+  events: MoneyEvents,
+  { pubId, id, rows }: { pubId: number; id: string; rows: readonly (readonly [string, number])[] },
+): StoredEvent[] {
+  const type = EVENT_TYPE.networkRow
+  const shared = { import_id: id, report_date: '2026-03-01' }
+  const told = rows.map(([advertiser, sales], row) => {
+    const amounts = { clicks: 0, sales, revenue_micros: sales * 1_000_000, earnings_micros: sales }
+    const body = { kind: 'row', ...shared, row, article_id: 0, advertiser, ...amounts }
+    return events.at(START_MS, { type, pubId, body: JSON.stringify(body) })
+  })
+  const end = { kind: 'partition', ...shared, network: 'n', account: '', rows: rows.length }
+  const body = JSON.stringify({ ...end, rows_hash: clickId(id) })
+  return [...told, events.at(START_MS, { type, body })]
+}
+
+test('an import tells what it changed in the rows of its network, also those that come or go', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const { pub_id: pubId } = publisher
+  const events = new MoneyEvents()
+  const before = importOf(events, {
+    pubId,
+    id: '9223372036854775807',
+    rows: [
+      ['goes', 0],
+      ['grows', 3],
+      ['stays', 2],
+    ],
+  })
+  const after = importOf(events, {
+    pubId,
+    id: '1',
+    rows: [
+      ['comes', 0],
+      ['grows', 4],
+      ['stays', 2],
+    ],
+  })
+  await db.transaction((tx) => foldMoney(tx, before))
+  const first = await readChanges(db, { pubId, limitRows: 1 })
+  const told = ({ networks }: Lists) =>
+    networks.map((row) => [
+      row.cause,
+      row.event_ids,
+      row.event_date,
+      row.network,
+      row.advertiser,
+      row.advertiser_attributed_sales,
+      row.advertiser_attributed_revenue,
+      row.pub_earnings,
+    ])
+  const ofFirst = ['import', [before.at(-1)?.id], '2026-03-01', 'n']
+  assert.deepEqual(told(first), [
+    [...ofFirst, 'goes', 0, '0.00', '0.00'],
+    [...ofFirst, 'grows', 3, '3.00', '0.000003'],
+    [...ofFirst, 'stays', 2, '2.00', '0.000002'],
+  ])
+  await db.transaction((tx) => foldMoney(tx, after))
+  const second = await readChanges(db, { pubId, limitRows: 1, from: first.cursor })
+  const ofSecond = ['import', [after.at(-1)?.id], '2026-03-01', 'n']
+  assert.deepEqual(told(second), [
+    [...ofSecond, 'comes', 0, '0.00', '0.00'],
+    [...ofSecond, 'goes', 0, '0.00', '0.00'],
+    [...ofSecond, 'grows', 1, '1.00', '0.000001'],
+  ])
+})
