@@ -11,12 +11,11 @@ import {
   addReturn,
   datesOf,
   EMPTY_ACCOUNT,
-  figuresOf,
-  NOTHING,
   type OrderAccount,
   type OrderAttribution,
   type ReportedReturn,
 } from './order-account.ts'
+import { figuresOf, NOTHING } from './order-figures.ts'
 import type { OrderReport, ReportedLine } from './order-merge.ts'
 import { AMOUNTS_OPEN_MS, locksAt, orderState } from './order-states.ts'
 

@@ -8,14 +8,8 @@ import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import type { Touch } from './attribute.ts'
-import {
-  datesOf,
-  EMPTY_ACCOUNT,
-  figuresOf,
-  type OrderAccount,
-  type OrderFigures,
-  type Owner,
-} from './order-account.ts'
+import { datesOf, EMPTY_ACCOUNT, type OrderAccount, type Owner } from './order-account.ts'
+import { figuresOf, type OrderFigures } from './order-figures.ts'
 
 export interface OrderKey {
   readonly merchId: number

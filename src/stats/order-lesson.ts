@@ -6,7 +6,7 @@
  * to have led to it, takes the old lesson back to the last digit and gives the new one.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { figuresOf } from '../attribution/order-account.ts'
+import { figuresOf } from '../attribution/order-figures.ts'
 import type { OrderRecord } from '../attribution/order-store.ts'
 import { negativeEvidence, orderEvidence } from '../demand/evidence.ts'
 import type { PairEvidence } from '../demand/evidence-store.ts'

@@ -7,9 +7,9 @@ import {
   addReport,
   addReturn,
   addReversal,
-  figuresOf,
   type OrderAttribution,
 } from '../attribution/order-account.ts'
+import { figuresOf } from '../attribution/order-figures.ts'
 import { emptyOrder, type OrderRecord } from '../attribution/order-store.ts'
 import { MODEL } from '../events/event.ts'
 import { micros } from '../platform/money.ts'

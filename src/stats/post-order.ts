@@ -2,7 +2,8 @@
  * What a change of an order posts: the difference of its figures before and after, to the ledger,
  * the statistics and the campaign's budget.
  */
-import { figuresOf, NOTHING, type Owner, type Totals } from '../attribution/order-account.ts'
+import type { Owner } from '../attribution/order-account.ts'
+import { figuresOf, NOTHING, type Totals } from '../attribution/order-figures.ts'
 import type { OrderKey, OrderRecord } from '../attribution/order-store.ts'
 import { returnToBudget } from '../demand/budget-account.ts'
 import { settleClicks } from '../demand/settle.ts'
