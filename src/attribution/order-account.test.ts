@@ -39,6 +39,8 @@ function attribution(changes: Partial<OrderAttribution['owner']> = {}): OrderAtt
   }
 }
 
+const EPP = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000) })
+
 function line(product_id: string, cents: number, quantity: number): ReportedLine {
   return { product_id, name: null, brand: null, price: null, price_minor: `${cents}`, quantity }
 }
@@ -187,14 +189,14 @@ test('whatever order sources and returns arrive in, and how often, the figures a
 test('lines and returns add up to the order whatever is told (P40, P42, P43)', () => {
   fc.assert(
     fc.property(toldArbitrary, (told) => {
-      const { gross, net, lines, returns, hold } = figuresOf(tell(told))
+      const { gross, net, lines, returns, isHeld } = figuresOf(tell(told))
       for (const key of ['revenueMicros', 'commissionMicros', 'earningsMicros'] as const) {
         const sum = (rows: readonly Record<typeof key, number>[]) =>
           rows.reduce((all, row) => all + row[key], 0)
         if (lines.length > 0) assert.equal(sum(lines), gross[key])
         if (net.sales > 0) assert.equal(sum(lines) - sum(returns), net[key])
       }
-      if (hold !== null) assert.deepEqual(net, NOTHING)
+      if (isHeld) assert.deepEqual(net, NOTHING)
     }),
   )
 })
@@ -277,9 +279,8 @@ test('a held order counts nothing until it is approved, or a trusted source tell
 })
 
 test('an order that is held is open whatever its model, and locks when that is decided', () => {
-  const epp = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000) })
   const doubtful = report({ source: 'pixel', hold: 'review' })
-  const held = tell([{ report: doubtful, attribution: epp }])
+  const held = tell([{ report: doubtful, attribution: EPP }])
   const laterMs = NOW_MS + 5 * DAY_MS
   const stateOf = (account: OrderAccount, atMs: number) =>
     orderState({ ...datesOf(account), paidAtMs: null }, atMs)
@@ -317,19 +318,27 @@ test('a cancelled order counts again when a surer source says so while it is ope
 })
 
 test('no order locks before its click was found', () => {
-  const epp = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000) })
-  const found = { report: report(), attribution: epp, atMs: NOW_MS + DAY_MS }
-  const { account } = addReport(tell([{ report: report(), attribution: null }]), found)
-  assert.equal(datesOf(account).locksAtMs, found.atMs)
+  const found = { report: report(), attribution: EPP, atMs: NOW_MS + DAY_MS }
+  const owedToNobody = tell([{ report: report(), attribution: null }])
+  assert.equal(datesOf(addReport(owedToNobody, found).account).locksAtMs, found.atMs)
 })
 
-test('a hold that comes when an order is locked does not open it again', () => {
-  const epp = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000) })
-  const locked = tell([{ report: report({ source: 'pixel' }), attribution: epp }])
-  const told = { report: report({ value_micros: null, hold: 'no_rate' }), attribution: null }
-  const { account } = addReport(locked, { ...told, atMs: NOW_MS + DAY_MS })
-  assert.equal(figuresOf(account).hold, 'no_rate')
-  assert.equal(datesOf(account).locksAtMs, NOW_MS)
+test('what is locked stands while a later report is held, which counts once that is decided', () => {
+  const atMs = NOW_MS + DAY_MS
+  const hear = (account: OrderAccount, changes: Partial<OrderReport>) =>
+    addReport(account, { report: report(changes), attribution: null, atMs }).account
+  const locked = tell([{ report: report(), attribution: EPP }])
+  const foreign = { currency: 'JPY', value_micros: null, hold: 'no_rate' } as const
+  const waiting = hear(hear(locked, { ...foreign, event_id: '2' }), { ...foreign, event_id: '3' })
+  assert.deepEqual(figuresOf(waiting), { ...figuresOf(locked), hold: 'no_rate' })
+  assert.equal(datesOf(waiting).locksAtMs, NOW_MS)
+  const converted = figuresOf(hear(waiting, { event_id: '4', value_micros: 80_083_106 }))
+  assert.equal(converted.net.revenueMicros, 80_083_106)
+
+  const doubtful = hear(locked, { event_id: '2', value_micros: 9_000_000_000, hold: 'review' })
+  assert.deepEqual(figuresOf(doubtful).net, figuresOf(locked).net)
+  const { net } = figuresOf(addDecision(doubtful, { kind: 'approve' }, atMs))
+  assert.equal(net.revenueMicros, 9_000_000_000)
 })
 
 test('an order without a rate counts nothing until the same report comes with one', () => {
@@ -353,8 +362,7 @@ test('a pending order can be cancelled or rejected; a locked one keeps its commi
   const late = addReport(open, { report: cancel, attribution: null, atMs: lockedMs })
   assert.equal(late.account, open)
 
-  const epp = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000) })
-  const bought = tell([{ report: report(), attribution: epp }])
+  const bought = tell([{ report: report(), attribution: EPP }])
   const undone = addReport(bought, { report: cancel, attribution: null, atMs: NOW_MS + 1 })
   assert.equal(undone.account.rejection, null)
   assert.equal(figuresOf(undone.account).net.commissionMicros, 1_500_000)

@@ -57,6 +57,8 @@ export interface OrderAccount {
   readonly isClickReversed: boolean // the click it is owed to was found invalid later
   readonly attributedAtMs?: number // when the click was found; absent: at acceptance
   readonly wait?: Wait // absent: it was never held, or was locked before
+  /** What is believed while a report waits that came when the order was locked: see `believed`. */
+  readonly stood?: Reports
 }
 
 /** A hold that began while the order was open: until it ends nothing locks (economics 4). */
@@ -106,8 +108,7 @@ export function addReport(
   const isFoundLater = account.acceptedAtMs !== null && attribution !== null && !isFrozen
   const since = isFoundLater ? { attributedAtMs: atMs } : {}
   const told = { ...open, acceptedAtMs, reports, attribution, evidence, isClickReversed, ...since }
-  const isWaiting = holdOf(told) !== null && isOpen(datesOf(open), atMs)
-  const next = isWaiting ? { ...told, wait: { endedAtMs: null } } : told
+  const next = holdOf(told) === null ? told : hold(told, open, atMs)
   const isRejected = mostTrusted(reports).is_cancelled && isOpen(datesOf(next), atMs)
   const rejection = isRejected ? (account.rejection ?? { reason: CANCELLED, atMs }) : null
   return { account: endWait({ ...next, rejection }, atMs), ignored: null }
@@ -126,10 +127,18 @@ function withdrawCancellation(account: OrderAccount, atMs: number): OrderAccount
   return isReported && isOpen(datesOf(open), atMs) ? open : account
 }
 
+/** What waits keeps an open order open; what is locked stands as it was believed until then. */
+function hold(told: OrderAccount, before: OrderAccount, atMs: number): OrderAccount {
+  return isOpen(datesOf(before), atMs)
+    ? { ...told, wait: { endedAtMs: null } }
+    : { ...told, stood: believed(before) }
+}
+
 /** A hold is over when a person has decided, or a report came that leaves nothing to decide. */
 function endWait(account: OrderAccount, atMs: number): OrderAccount {
-  const isOver = account.wait?.endedAtMs === null && holdOf(account) === null
-  return isOver ? { ...account, wait: { endedAtMs: atMs } } : account
+  if (holdOf(account) !== null) return account
+  const { stood: _, ...rest } = account
+  return account.wait?.endedAtMs === null ? { ...rest, wait: { endedAtMs: atMs } } : rest
 }
 
 function keepOrReplace(
@@ -197,7 +206,15 @@ function lockOf({ acceptedAtMs, attribution, attributedAtMs, wait }: OrderAccoun
   )
 }
 
-/** Why an order that was told does not count yet. */
+/**
+ * The reports that an order's figures follow from: all that was told, but that what was locked,
+ * and may be paid, is not undone by a report of which nobody can say yet what it is worth.
+ */
+export function believed({ stood, reports }: OrderAccount): Reports {
+  return stood ?? reports
+}
+
+/** Why what was told of an order last does not count yet. */
 export function holdOf({ reports, isApproved }: OrderAccount): HoldReason | null {
   const hold = holdIn(mostTrusted(reports))
   return hold === 'review' && isApproved ? null : hold

@@ -8,7 +8,13 @@
 import { MODEL } from '../events/event.ts'
 import { type Micros, micros, publisherPart } from '../platform/money.ts'
 import { allocate } from './allocate.ts'
-import { holdOf, type OrderAccount, type Owner, type ReportedReturn } from './order-account.ts'
+import {
+  believed,
+  holdOf,
+  type OrderAccount,
+  type Owner,
+  type ReportedReturn,
+} from './order-account.ts'
 import { type HoldReason, type MergedOrder, mergeReports } from './order-merge.ts'
 import { placeReturn, type ReturnRefusal, returnAmount } from './returns.ts'
 import { divideHalfEven } from './round.ts'
@@ -32,7 +38,8 @@ export interface ReturnFigures {
 
 export interface OrderFigures {
   readonly order: MergedOrder | null // null while only returns are known
-  readonly hold: HoldReason | null
+  readonly hold: HoldReason | null // why what was told last does not count yet
+  readonly isHeld: boolean // and so nothing of it does: it was not locked before
   readonly lines: readonly LineFigures[]
   readonly returns: readonly ReturnFigures[]
   readonly refused: readonly { readonly return_id: string; readonly reason: ReturnRefusal }[]
@@ -61,6 +68,7 @@ export function figuresOf(account: OrderAccount): OrderFigures {
     return {
       order: null,
       hold: null,
+      isHeld: false,
       lines: [],
       returns: [],
       refused: [],
@@ -68,10 +76,11 @@ export function figuresOf(account: OrderAccount): OrderFigures {
       net: NOTHING,
     }
   }
-  const order = mergeReports(account.reports)
+  const order = mergeReports(believed(account))
   const hold = holdOf(account)
+  const isHeld = hold !== null && account.stood === undefined
   const owner = account.attribution?.owner ?? null
-  const isCounted = hold === null && owner !== null && account.rejection === null
+  const isCounted = !isHeld && owner !== null && account.rejection === null
   const gross = grossOf(order, owner)
   const shared = shareOut(order, gross)
   const { returns, refused, returned } = takeBack(account.returns, order, shared, owner)
@@ -79,6 +88,7 @@ export function figuresOf(account: OrderAccount): OrderFigures {
   return {
     order,
     hold,
+    isHeld,
     lines,
     returns,
     refused,

@@ -65,8 +65,10 @@ export function decisionRefusal(
 ): string | null {
   const { state, hold, isTold } = order
   if (!isTold) return 'is not reported yet, only what came back of it'
+  // Also where the order stood locked when the report came that is held.
+  if (kind === 'approve' && hold === 'review' && state !== 'REJECTED') return null
   if (state !== 'PENDING') return `is ${state}${WHY_DECIDED[state]}`
-  if (kind === 'reject' || hold === 'review') return null
+  if (kind === 'reject') return null
   return hold === null
     ? 'is PENDING and not held: nothing waits for approval'
     : 'is PENDING for want of an exchange rate: import rates, nobody can approve it'

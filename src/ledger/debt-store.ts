@@ -2,8 +2,8 @@
  * What merchants owe and paid, in SQL, and what that releases.
  *
  * Clicks are owed per publisher and day, due when the day is over; sales per line of an order, due
- * when the order locks. What comes back before the lock lowers the debt; what comes back later is
- * a debt below zero, due when it came.
+ * when the order locks, which one that is held does not. What comes back before the lock lowers
+ * the debt; what comes back later is a debt below zero, due when it came.
  */
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -83,7 +83,8 @@ function saleDebts(merchId: number): Sql {
       select line.merch_id, line.order_id, line.line, order_product_id, pub_id, locks_at,
         line.commission_micros, line.earnings_micros
       from merchant_order bought join order_line line using (merch_id, order_id)
-      where merch_id = ${merchId} and pub_id is not null and hold is null and rejected_at is null
+      where merch_id = ${merchId} and pub_id is not null and locks_at is not null
+        and rejected_at is null
     ), back as (
       select sale.*, return_id, accepted_at, part.commission_micros as back_commission,
         part.earnings_micros as back_earnings

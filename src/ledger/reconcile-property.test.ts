@@ -233,6 +233,32 @@ const WAITED_FOR_NOBODY: { afterHours: number; told: Told }[] = [
   },
 ]
 
+/** Paid per purchase and so locked at once: a revision in a currency without a rate, then one. */
+const HELD_WHEN_LOCKED: { afterHours: number; told: Told }[] = [
+  {
+    afterHours: 0,
+    told: {
+      ...{ kind: 'click', name: 'a', world: 0, campaign: campaigns[0] ?? 0, isElsewhere: false },
+      terms: { model: MODEL.epp, priceMicros: 1_500_001 },
+      ...{ sharePpm: 750_000, reason: REASON.ok, visitor: null, result: 'r1' },
+    },
+  },
+  { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: 123_456_789 } },
+  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 1_500_001 } },
+  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: null } },
+  {
+    afterHours: 1,
+    told: {
+      ...{ kind: 'return', id: 'o1', returnId: 'r1' },
+      ...{ product: null, line: 0, quantity: 1 },
+    },
+  },
+]
+const RELEASED_WHEN_LOCKED = [
+  ...HELD_WHEN_LOCKED,
+  { afterHours: 2000, told: { ...WAITING_ORDER, valueMicros: 10_000 } },
+]
+
 test('whatever is told, the fold and the SQL of reconcile come to the same figures', async () => {
   const attributions = new Set<string>()
   await fc.assert(
@@ -263,7 +289,10 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
         select attribution from merchant_order where attribution is not null`)
       for (const { attribution } of models) attributions.add(attribution)
     }),
-    { numRuns: 40, examples: [[SEEN_ONLY], [WAITED_FOR_NOBODY]] },
+    {
+      numRuns: 40,
+      examples: [[SEEN_ONLY], [WAITED_FOR_NOBODY], [HELD_WHEN_LOCKED], [RELEASED_WHEN_LOCKED]],
+    },
   )
   assert.deepEqual([...attributions].toSorted(), ['exact', 'impression', 'visitor'])
 })

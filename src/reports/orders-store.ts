@@ -58,7 +58,8 @@ export async function listOrderRows(
         quantity, product_id as purchased_product_id, line.name as purchased_name,
         line.brand as purchased_brand, line.price as purchased_price
       from merchant_order bought join order_line line using (merch_id, order_id)
-      where pub_id = ${pubId} and hold is null and bought.day between ${dayFrom} and ${dayTo}
+      where pub_id = ${pubId} and locks_at is not null
+        and bought.day between ${dayFrom} and ${dayTo}
         and (bought.day, bought.event_id, line.line)
           > (${day}::date, ${eventId}::bigint, ${line}::smallint)
       order by bought.day, bought.event_id, line.line limit ${limitRows}

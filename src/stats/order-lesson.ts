@@ -24,8 +24,8 @@ function lessonOf({ account, merchId }: OrderRecord): PairEvidence | null {
   if (acceptedAtMs === null || attribution === null) return null
   if (attribution.model === 'impression') return null // It says nothing about clicks.
   if (rejection !== null || isClickReversed) return null
-  const { hold, gross } = figuresOf(account)
-  if (hold !== null || gross.revenueMicros === 0) return null
+  const { isHeld, gross } = figuresOf(account)
+  if (isHeld || gross.revenueMicros === 0) return null
   const { pubId, clickAtMs } = attribution.owner
   const evidence = orderEvidence(acceptedAtMs, { clickAtMs, valueMicros: gross.revenueMicros })
   return { pubId, merchId, evidence }

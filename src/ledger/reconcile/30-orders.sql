@@ -104,6 +104,7 @@ create temp table r_state on commit drop as
 with recursive state as (
   select merch_id, order_id, 0::bigint as n, 0::bigint as seq, 0::bigint as id,
     null::date as day, null::text as kind, null::timestamptz as accepted_at,
+    null::jsonb as told_pixel, null::jsonb as told_import, null::jsonb as told_s2s,
     null::jsonb as pixel, null::jsonb as import, null::jsonb as s2s, null::bytea as click_id,
     null::int as sureness, null::numeric as rate, null::timestamptz as owed_since,
     null::timestamptz as locks_at,
@@ -113,7 +114,10 @@ with recursive state as (
   from r_step_event where n = 1
   union all
   select state.merch_id, state.order_id, step.n, step.seq, step.id, step.day, step.kind,
-    told.accepted_at, told.pixel, told.import, told.s2s, owed.click_id, owed.sureness, owed.rate,
+    told.accepted_at, told.pixel, told.import, told.s2s,
+    case when stands then state.pixel else told.pixel end,
+    case when stands then state.import else told.import end,
+    case when stands then state.s2s else told.s2s end, owed.click_id, owed.sureness, owed.rate,
     owed.owed_since,
     case when owed.click_id is not null and not (is_waiting_on and is_held)
       then greatest(locked.earliest, decided.waited_until) end,
@@ -125,7 +129,7 @@ with recursive state as (
   -- What reports alone have cancelled, reports may restore until it would have locked.
   cross join lateral (
     select state.rejected_at is null or (state.reject_reason = 'cancelled'
-      and (coalesce(state.s2s, state.import, state.pixel)->>'is_cancelled')::boolean
+      and (coalesce(told_s2s, told_import, told_pixel)->>'is_cancelled')::boolean
       and coalesce(step.at < state.locks_at, true)) as is_standing
   ) as standing
   cross join lateral (
@@ -135,12 +139,12 @@ with recursive state as (
   cross join lateral (
     select case when counts then coalesce(state.accepted_at, step.at) else state.accepted_at end
         as accepted_at,
-      case when counts and report->>'source' = 'pixel' and pg_temp.newer(report, state.pixel)
-        then report else state.pixel end as pixel,
-      case when counts and report->>'source' = 'import' and pg_temp.newer(report, state.import)
-        then report else state.import end as import,
-      case when counts and report->>'source' = 's2s' and pg_temp.newer(report, state.s2s)
-        then report else state.s2s end as s2s
+      case when counts and report->>'source' = 'pixel' and pg_temp.newer(report, told_pixel)
+        then report else told_pixel end as pixel,
+      case when counts and report->>'source' = 'import' and pg_temp.newer(report, told_import)
+        then report else told_import end as import,
+      case when counts and report->>'source' = 's2s' and pg_temp.newer(report, told_s2s)
+        then report else told_s2s end as s2s
   ) as told
   cross join lateral (
     select counts and step.click_id is not null and (
@@ -175,6 +179,8 @@ with recursive state as (
     select state.is_waiting
       or (counts and is_held and coalesce(step.at < state.locks_at, true)) as is_waiting_on
   ) as waiting
+  -- A hold that comes later leaves what is believed as it was.
+  cross join lateral (select is_held and not is_waiting_on as stands) as standing_on
   cross join lateral (
     select case when is_waiting_on and not is_held then step.at else state.waited_until end
       as waited_until
