@@ -1,7 +1,7 @@
 /** Interface 4.1: one new smart link with its article. */
+import assert from 'node:assert/strict'
 import { type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
-import { badRequest } from '../platform/errors.ts'
-import { WEB_URL_RULE } from '../platform/field-types.ts'
+import type { Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
 import { urlKey } from '../platform/url.ts'
@@ -14,10 +14,17 @@ export interface SmartLinkOrder {
   readonly isExclusive: boolean
 }
 
-/**
- * What a body, of which every field has been checked, asks for; throws a 400 without a `pub_id`
- * where one is needed, a 403 for another's publisher.
- */
+/** What a body without a `pub_id` lacks: only a holder of one publisher may leave it out. */
+export function pubIdFaults(pubId: unknown, { pubIds }: Pick<KeyHolder, 'pubIds'>): Fault[] {
+  if (pubId !== undefined || pubIds.length === 1) return []
+  const rule =
+    pubIds.length === 0
+      ? 'the user of this key has no publisher yet'
+      : `is required: the user has several publishers (${pubIds.join(', ')})`
+  return [{ field: 'pub_id', rule }]
+}
+
+/** What a body without a fault asks for; throws a 403 for another's publisher. */
 export function readOrder(
   body: CreateSmartLinkBody,
   { holder, at }: { holder: Pick<KeyHolder, 'uid' | 'pubIds'>; at: Date },
@@ -26,8 +33,7 @@ export function readOrder(
   const key = urlKey(articleUrl)
   const publicationDate = parseTimestamp(body.article_publication_date ?? '')
   const pubId = body.pub_id ?? (holder.pubIds.length === 1 ? holder.pubIds[0] : undefined)
-  if (key === null) throw badRequest([{ field: 'article_url', rule: WEB_URL_RULE }])
-  if (pubId === undefined) throw badRequest([{ field: 'pub_id', rule: pubIdRule(holder) }])
+  assert(key !== null && pubId !== undefined)
   requireOwnPublisher(holder, pubId)
   return {
     article: {
@@ -52,9 +58,4 @@ export function createSmartLink(
 ): Promise<CreatedLinkRow> {
   const { article, url, isExclusive } = order
   return insertSmartLink(db, { article, link: { auctionId, url, isExclusive } })
-}
-
-function pubIdRule(holder: Pick<KeyHolder, 'pubIds'>): string {
-  if (holder.pubIds.length === 0) return 'the user of this key has no publisher yet'
-  return `is required: the user has several publishers (${holder.pubIds.join(', ')})`
 }

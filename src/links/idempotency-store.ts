@@ -6,21 +6,24 @@
  * fails, nothing of it is left and the second does the work.
  */
 import { hash } from 'node:crypto'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { ApiError, type Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
 const KEPT_HOURS = 24
 const KEY_LENGTH_MAX = 255
 
-/** The key of a request, or null; throws a 400 for one that cannot be kept. */
-export function readIdempotencyKey(header: string | string[] | undefined): string | null {
-  if (header === undefined || header === '') return null
-  if (typeof header === 'string' && /^[\x20-\x7e]+$/.test(header)) {
-    if (header.length <= KEY_LENGTH_MAX) return header
-  }
+/** What keeps a key from being kept. */
+export function idempotencyKeyFaults(header: string | string[] | undefined): Fault[] {
+  const key = readIdempotencyKey(header)
+  if (key === null || (key.length <= KEY_LENGTH_MAX && /^[\x20-\x7e]+$/.test(key))) return []
   const rule = `must be one value of at most ${KEY_LENGTH_MAX} printable ASCII characters`
-  throw badRequest([{ field: 'Idempotency-Key', rule }])
+  return [{ field: 'Idempotency-Key', rule }]
+}
+
+/** The key of a request; an empty one is none. Node joins those of several headers. */
+export function readIdempotencyKey(header: string | string[] | undefined): string | null {
+  return header === undefined || header === '' ? null : String(header)
 }
 
 /**

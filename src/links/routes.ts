@@ -1,15 +1,16 @@
 /** Smart links over HTTP: 4.1 create, 4.5 LinkMate, and the page tag's configuration. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { findPublisherBySlug } from '../accounts/publisher-store.ts'
 import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { addressUnit } from '../platform/client-address.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
-import { ApiError } from '../platform/errors.ts'
+import { ApiError, type Fault } from '../platform/errors.ts'
 import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
-import { createSmartLink, readOrder } from './create-link.ts'
-import { once, readIdempotencyKey } from './idempotency-store.ts'
+import { createSmartLink, pubIdFaults, readOrder } from './create-link.ts'
+import { idempotencyKeyFaults, once, readIdempotencyKey } from './idempotency-store.ts'
 import { type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
 import {
   CreateSmartLinkBody,
@@ -44,6 +45,7 @@ export const createLinkRoute =
     app.post(
       '/api/v1/smart_links/',
       {
+        config: { rules: createFaults },
         onRequest: keys.require,
         schema: {
           operationId: 'createSmartLink',
@@ -67,6 +69,14 @@ export const createLinkRoute =
       },
     )
   }
+
+function createFaults(request: FastifyRequest): Fault[] {
+  const body = request.body as { readonly pub_id?: unknown } | null
+  return [
+    ...pubIdFaults(body?.pub_id, holderOf(request)),
+    ...idempotencyKeyFaults(request.headers['idempotency-key']),
+  ]
+}
 
 const linkMateRoute =
   (deps: PageLinkDeps): FastifyPluginAsyncTypebox =>

@@ -7,30 +7,32 @@
 import type { Fault } from '../platform/errors.ts'
 import type { MatchQuery } from './schema.ts'
 
-const GTIN_MAX_A = 50
 const GTIN_MAX_B = 14
 const SKU_MAX_A = 50
 const SKU_MAX_B = 255
 
-export type MatchVariant =
-  | { readonly kind: 'A' | 'B' }
-  | { readonly kind: 'neither'; readonly faults: readonly Fault[] }
+/** A query of which any field may have a fault of its own. */
+type LooseQuery = Partial<Record<keyof MatchQuery, unknown>>
 
-export function variantOf(query: MatchQuery): MatchVariant {
-  const { gtin, sku, product_url, article_url, article_name } = query
+/** Is it variant B? Any other query without a fault is variant A. */
+export function isVariantB({ gtin, sku, article_url, article_name }: LooseQuery): boolean {
   const hasArticle = article_url !== undefined && article_name !== undefined
-  const isShortB = lengthOf(gtin) <= GTIN_MAX_B && lengthOf(sku) <= SKU_MAX_B
-  if ((gtin ?? sku) !== undefined && hasArticle && isShortB) return { kind: 'B' }
-  if ((gtin ?? sku ?? product_url) === undefined) {
-    const rule = 'at least one of gtin, sku and product_url is required'
-    return { kind: 'neither', faults: [{ field: 'gtin', rule }] }
-  }
-  // The schema holds gtin to 50 characters already; a sku over 50 is variant B's alone.
-  if (lengthOf(gtin) <= GTIN_MAX_A && lengthOf(sku) <= SKU_MAX_A) return { kind: 'A' }
-  return { kind: 'neither', faults: [longSkuFault(query)] }
+  const isShort = lengthOf(gtin) <= GTIN_MAX_B && lengthOf(sku) <= SKU_MAX_B
+  return (gtin ?? sku) !== undefined && hasArticle && isShort
 }
 
-function longSkuFault({ article_url, article_name }: MatchQuery): Fault {
+/** Why a query is neither variant, beside what is wrong with single fields. */
+export function matchFaults(query: LooseQuery): Fault[] {
+  const { gtin, sku, product_url } = query
+  if ((gtin ?? sku ?? product_url) === undefined) {
+    const rule = 'at least one of gtin, sku and product_url is required'
+    return [{ field: 'gtin', rule }]
+  }
+  // The schema holds gtin to variant A's 50 characters; a sku over 50 is variant B's alone.
+  return isVariantB(query) || lengthOf(sku) <= SKU_MAX_A ? [] : [longSkuFault(query)]
+}
+
+function longSkuFault({ article_url, article_name }: LooseQuery): Fault {
   const missing = [
     article_url === undefined ? 'article_url' : null,
     article_name === undefined ? 'article_name' : null,
@@ -42,6 +44,6 @@ function longSkuFault({ article_url, article_name }: MatchQuery): Fault {
   return { field: 'sku', rule: `must have at most ${SKU_MAX_A} characters ${why}` }
 }
 
-function lengthOf(text: string | undefined): number {
-  return text?.length ?? 0
+function lengthOf(text: unknown): number {
+  return typeof text === 'string' ? text.length : 0
 }

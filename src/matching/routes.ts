@@ -5,10 +5,10 @@ import { type KeyGuard, type KeyHolder, requireOwnPublisher } from '../accounts/
 import type { LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
 import { ErrorEnvelope } from '../platform/envelope.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Match, matchProducts } from './match.ts'
-import { variantOf } from './match-query.ts'
+import { isVariantB, matchFaults } from './match-query.ts'
 import { MatchQuery, MatchResponse } from './schema.ts'
 import { findListings, listPayingCampaigns } from './store.ts'
 
@@ -30,6 +30,7 @@ export const matchRoutes =
     app.get(
       '/api/v1/product_match/clickmate/exclusive_links/',
       {
+        config: { rules: (request) => matchFaults(request.query as object) },
         onRequest: keys.accept,
         schema: {
           operationId: 'matchProduct',
@@ -68,17 +69,15 @@ function toLog(matches: readonly Match[]) {
   }))
 }
 
-/** The account of a request; throws 400, 404 or 403, in this order. */
+/** The account of a request; throws 404 or 403, in this order. */
 async function requireMatcher(
   db: Db,
   { query, holder }: { query: MatchQuery; holder: KeyHolder | null },
 ): Promise<Publisher> {
-  const variant = variantOf(query)
-  if (variant.kind === 'neither') throw badRequest(variant.faults)
   const { publisher_slug: slug } = query
   const publisher = await findPublisherBySlug(db, slug)
   if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${slug}` })
   if (holder !== null) requireOwnPublisher(holder, publisher.pub_id)
-  if (variant.kind === 'A' && !publisher.is_partner) throw new ApiError('notPartner')
+  if (!isVariantB(query) && !publisher.is_partner) throw new ApiError('notPartner')
   return publisher
 }

@@ -31,7 +31,7 @@ import {
 } from './hot-http.ts'
 import { isUnreachable } from './postgres.ts'
 import { requestId } from './request-id.ts'
-import { ValidationError, validatorCompiler } from './validation.ts'
+import { faultsOf, validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -181,9 +181,14 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
     reply.headers(
       corsHeaders({ mode, origin: headers.origin, allowedOrigins: options.corsOrigins }),
     )
-    if (request.url.includes('%00')) {
-      throw badRequest([{ field: 'url', rule: 'must not hold U+0000' }])
-    }
+  })
+  // Faults are listed below, with those that Fastify would not look for after the first ones.
+  http.addHook('onRoute', (route) => {
+    route.attachValidation = true
+  })
+  http.addHook('preHandler', async (request) => {
+    const faults = faultsOf(request)
+    if (faults.length > 0) throw badRequest(faults)
   })
   http.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions } = request
@@ -283,7 +288,6 @@ function rememberRoutes(http: FastifyInstance | Http) {
 
 function toApiError(error: FastifyError, { isUnavailable }: HttpOptions): ApiError {
   if (error instanceof ApiError) return error
-  if (error instanceof ValidationError) return badRequest(error.faults)
   if (isUnreachable(error) || isUnavailable?.(error)) {
     return new ApiError('unavailable', { headers: { 'retry-after': '1' } })
   }

@@ -4,7 +4,7 @@
  * Query strings are text on the wire; integers and booleans of a schema are read strictly before
  * the check ("1e3" is no integer), so that routes get typed values and never convert themselves.
  */
-import type { FastifySchemaCompiler } from 'fastify'
+import type { FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
@@ -16,12 +16,22 @@ import { patternRule } from './pattern.ts'
 Settings.Set({ maxErrors: 4 * FAULTS_MAX })
 
 /**
- * Stands in a parsed body for a text that holds U+0000, which PostgreSQL's text cannot: every
- * field with a schema refuses it, and unknown ones are ignored whatever they hold.
+ * Stands in a parsed body or query for a text that holds U+0000, which PostgreSQL's text cannot:
+ * every field with a schema refuses it, and unknown ones are ignored whatever they hold.
  */
 export const TEXT_WITH_NUL = Symbol('text with U+0000')
 
-export class ValidationError extends Error {
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * What schemas cannot say: faults between fields, or that the key's holder shows. Asked about
+     * requests with other faults too, so no field is sure to be there or of its type.
+     */
+    rules?: (request: FastifyRequest) => readonly Fault[]
+  }
+}
+
+class ValidationError extends Error {
   override name = 'ValidationError'
   readonly faults: readonly Fault[]
   constructor(faults: readonly Fault[]) {
@@ -72,8 +82,36 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
   return (value) => {
     const read = httpPart === 'body' ? value : readText(schema, value as Record<string, unknown>)
     const faults = check(read)
-    return faults.length === 0 ? { value: read } : { error: new ValidationError(faults) }
+    return { value: read, ...(faults.length > 0 && { error: new ValidationError(faults) }) }
   }
+}
+
+const PARTS = { params: 'params', querystring: 'query', headers: 'headers', body: 'body' } as const
+
+/**
+ * Every fault of a request: of each part by its schema, then by the route's rules. A field that
+ * has a fault already gets no second one. (Fastify stops at the first part that has any.)
+ */
+export function faultsOf(request: FastifyRequest): Fault[] {
+  const found = request.validationError === undefined ? [] : schemaFaults(request)
+  const fields = new Set(found.map(({ field }) => field))
+  const { rules } = request.routeOptions.config
+  return [...found, ...(rules?.(request) ?? []).filter(({ field }) => !fields.has(field))]
+}
+
+function schemaFaults(request: FastifyRequest): Fault[] {
+  return Object.entries(PARTS).flatMap(([part, property]) => {
+    const check = request.getValidationFunction(part as keyof typeof PARTS)
+    if (check === undefined) return []
+    const { value, error } = check(request[property]) as unknown as Checked
+    if (property === 'query') request.query = value // The rules read it as the route would.
+    return error?.faults ?? []
+  })
+}
+
+interface Checked {
+  readonly value: unknown
+  readonly error?: ValidationError
 }
 
 interface SchemaError {
@@ -144,6 +182,7 @@ function readText(schema: TSchema, value: Record<string, unknown>): Record<strin
     if (item === '') continue // An empty parameter is the same as none (decisions, Paths).
     const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined
     if (typeof item !== 'string') read[name] = item
+    else if (item.includes('\0')) read[name] = TEXT_WITH_NUL
     else if (type === 'integer' && INTEGER.test(item)) read[name] = Number(item)
     else if (type === 'boolean' && /^(true|1)$/i.test(item)) read[name] = true
     else if (type === 'boolean' && /^(false|0)$/i.test(item)) read[name] = false

@@ -12,7 +12,7 @@ import { CHANGES_START, CURSOR_RULE, parseCursor } from './change-cursor.ts'
 import { listChanges } from './change-store.ts'
 import { listStats } from './row-store.ts'
 import { ChangesQuery, LIMIT_MAX, Stats, StatsChanges, StatsQuery } from './schema.ts'
-import { readStatsQuery } from './stats-query.ts'
+import { dayFaults, readStatsQuery } from './stats-query.ts'
 
 const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 const security = [{ apiKey: [] }]
@@ -34,6 +34,7 @@ export const statsRoutes =
     app.get(
       '/api/v1/publishers/:pub_id/stats_by_article_merchant_daily/',
       {
+        config: { rules: ({ query }) => dayFaults(query as object) },
         schema: {
           operationId: 'listStats',
           summary: 'Statistics by article and merchant per day',

@@ -43,6 +43,8 @@ export const StatsQuery = Type.Object({
   as_of: Type.Optional(timestamp('Answer what the report said at this time')),
 })
 
+export type StatsQuery = Static<typeof StatsQuery>
+
 export const ChangesQuery = Type.Object({
   since: timestamp('Only what changed at or after this time, ISO 8601'),
   limit: Limit,

@@ -203,7 +203,7 @@ test('variant B is open to every account; anything else needs the partner progra
 
 test('what satisfies neither variant says what is missing or too long', async () => {
   const refused: [Record<string, string>, string[]][] = [
-    [{}, ['publisher_slug']],
+    [{}, ['publisher_slug', 'gtin']],
     [{ publisher_slug: open }, ['gtin']],
     [{ publisher_slug: open, gtin: '', sku: '' }, ['gtin']],
     [{ publisher_slug: 'x'.repeat(65), gtin: GTIN }, ['publisher_slug']],
