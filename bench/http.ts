@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { freePort } from '../test/free-port.ts'
 import { type CpuTime, cpuTime } from './cpu-time.ts'
 import { type LoadRequest, type LoadResult, runLoad } from './load.ts'
 import { makeBenchNetwork } from './network.ts'
@@ -38,7 +39,7 @@ interface Scenario {
 const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
 const service = await startProcess(
   ['bin/souk.mjs', 'serve'],
-  { SOUK_DATA: dataDir, PORT: '18400', RATE_LIMITS: '0', LOG_LEVEL: 'info' },
+  { SOUK_DATA: dataDir, PORT: String(await freePort()), RATE_LIMITS: '0', LOG_LEVEL: 'info' },
   join(dataDir, 'log'),
 )
 const base = service.ready.replace('localhost', '127.0.0.1')

@@ -19,6 +19,7 @@ import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
 import { openStorage } from '../src/open-storage.ts'
 import { makeLogger } from '../src/platform/log.ts'
 import { sql } from '../src/platform/sql.ts'
+import { freePort } from '../test/free-port.ts'
 import { clickId, MoneyEvents } from '../test/money-events.ts'
 import { makePublisherWorld } from '../test/publisher-world.ts'
 import { startProcess, stopProcess } from './service.ts'
@@ -34,7 +35,7 @@ const BATCHES = Number(values.batches)
 const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
 const service = await startProcess(
   ['bin/souk.mjs', 'serve'],
-  { SOUK_DATA: dataDir, PORT: '18411', RATE_LIMITS: '0', LOG_LEVEL: 'info' },
+  { SOUK_DATA: dataDir, PORT: String(await freePort()), RATE_LIMITS: '0', LOG_LEVEL: 'info' },
   join(dataDir, 'log'),
 )
 const log = makeLogger({ level: 'error' })

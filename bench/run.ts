@@ -16,6 +16,7 @@ const BENCHMARKS = [
   'click-logs',
   'statistics',
   'reconcile',
+  'orders',
 ]
 
 for (const name of BENCHMARKS) {

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ORDER_COLUMNS } from '../src/stats/schema.ts'
+import { freePort } from '../test/free-port.ts'
 import { makeStatistics } from './daily-rows.ts'
 import { hasTrafficKit } from './make-traffic.ts'
 import { startProcess, stopProcess } from './service.ts'
@@ -33,7 +34,7 @@ if (!hasTrafficKit()) process.exit()
 const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
 const service = await startProcess(
   ['bin/souk.mjs', 'serve'],
-  { SOUK_DATA: dataDir, PORT: '18410', RATE_LIMITS: '0', LOG_LEVEL: 'info' },
+  { SOUK_DATA: dataDir, PORT: String(await freePort()), RATE_LIMITS: '0', LOG_LEVEL: 'info' },
   join(dataDir, 'log'),
 )
 try {

@@ -11,6 +11,7 @@ import { makeLogger } from '../src/platform/log.ts'
 import type { Connection } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
 import { databaseUrl, type Scope, testDatabase } from './database.ts'
+import { freePort } from './free-port.ts'
 
 /** A browser's; the service records what sends none as a robot. */
 export const BROWSER =
@@ -106,13 +107,4 @@ async function untilFolded({ database, appender }: Node): Promise<void> {
     if (Date.now() > deadline) throw new Error('the fold did not catch up within 20 s')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net')
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BROWSER } from './app.ts'
+import { freePort } from './free-port.ts'
 import { type Environment, serve, souk } from './souk.ts'
 
 const FEED = `id,title,link,price,availability,gtin,brand,image_link
@@ -164,12 +164,4 @@ async function killPostgres(dataDir: string): Promise<void> {
     (await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0],
   )
   process.kill(pid, 'SIGKILL')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -20,6 +19,7 @@ import { utcDay } from '../../src/platform/timestamp.ts'
 import { FoldLoop, MONEY_LANES } from '../../src/stats/fold-loop.ts'
 import { foldMoney } from '../../src/stats/fold-money.ts'
 import { databaseUrl, testDatabase } from '../database.ts'
+import { freePort } from '../free-port.ts'
 import { seededRandom } from '../seeded-random.ts'
 
 const SPENDER = join(import.meta.dirname, 'spend-until-killed.ts')
@@ -209,12 +209,4 @@ async function foldRest(t: TestContext, db: Database): Promise<void> {
     await sleep(20)
   }
   await loop.close()
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
