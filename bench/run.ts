@@ -17,6 +17,7 @@ const BENCHMARKS = [
   'statistics',
   'reconcile',
   'orders',
+  'traffic',
 ]
 
 for (const name of BENCHMARKS) {
