@@ -3,7 +3,7 @@ import type { FeedFile } from '../src/catalog/feed-file.ts'
 import { type ImportResult, importFeed } from '../src/catalog/import-feed.ts'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant } from '../src/catalog/merchant-store.ts'
-import type { CampaignSettings } from '../src/demand/campaign.ts'
+import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../src/demand/campaign.ts'
 import { type Campaign, insertCampaign } from '../src/demand/campaign-store.ts'
 import { micros } from '../src/platform/money.ts'
 import type { Database } from '../src/platform/postgres.ts'
@@ -54,32 +54,14 @@ export function importOffers(
   return importFeed(db, { merchId, file, format: 'jsonl', at: new Date(), seed: 1 })
 }
 
-const CAMPAIGN: Omit<CampaignSettings, 'merch_id'> = {
-  model: 'cpc',
-  bid_micros: micros(600_000),
-  exclusive_bid_micros: null,
-  rate_ppm: null,
-  payment_micros: null,
-  roas: null,
-  daily_budget_micros: null,
-  budget_micros: null,
-  starts_at: null,
-  ends_at: null,
-  countries: [],
-  devices: [],
-  allow_publishers: [],
-  block_publishers: [],
-  tracker_impression: [],
-  tracker_viewable: [],
-}
-
 /** A CPC campaign of $0.60, or whatever is said otherwise. */
 export function makeCampaign(
   db: Database,
   merchId: number,
   changes: Partial<CampaignSettings> = {},
 ): Promise<Campaign> {
-  const settings = { ...CAMPAIGN, ...changes, merch_id: merchId }
+  const cpc = { ...CAMPAIGN_DEFAULTS, model: 'cpc', bid_micros: micros(600_000) } as const
+  const settings = { ...cpc, ...changes, merch_id: merchId }
   return insertCampaign(db, { settings, world: { now: new Date(), knowsCountries: true } })
 }
 

@@ -9,7 +9,12 @@ import {
 } from '../catalog/merchant-store.ts'
 import { knowsCountries } from '../config.ts'
 import { listSpending } from '../demand/budget-account.ts'
-import type { CampaignModel, CampaignSettings, Device } from '../demand/campaign.ts'
+import {
+  CAMPAIGN_DEFAULTS,
+  type CampaignModel,
+  type CampaignSettings,
+  type Device,
+} from '../demand/campaign.ts'
 import { toCampaignRecord } from '../demand/campaign-record.ts'
 import {
   type CampaignState,
@@ -110,7 +115,7 @@ export async function createCampaignCommand(
   options: CampaignOptions & { merchant: number; model: CampaignModel },
 ) {
   const settings: CampaignSettings = {
-    ...NO_CAMPAIGN_SETTINGS,
+    ...CAMPAIGN_DEFAULTS,
     merch_id: options.merchant,
     model: options.model,
     ...readCampaignChanges(options),
@@ -152,24 +157,6 @@ export async function setCampaignStateCommand(
 ) {
   const campaign = await setCampaignState(await context.database(), { campaignId, state })
   return { campaign_id: campaign.campaign_id, state: campaign.state }
-}
-
-const NO_CAMPAIGN_SETTINGS: Omit<CampaignSettings, 'merch_id' | 'model'> = {
-  bid_micros: null,
-  exclusive_bid_micros: null,
-  rate_ppm: null,
-  payment_micros: null,
-  roas: null,
-  daily_budget_micros: null,
-  budget_micros: null,
-  starts_at: null,
-  ends_at: null,
-  countries: [],
-  devices: [],
-  allow_publishers: [],
-  block_publishers: [],
-  tracker_impression: [],
-  tracker_viewable: [],
 }
 
 function readCampaignChanges(options: CampaignOptions): Partial<CampaignSettings> {

@@ -4,7 +4,7 @@ import { testDatabase } from '../../test/database.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant, listMerchants, updateMerchant } from '../catalog/merchant-store.ts'
 import { micros } from '../platform/money.ts'
-import type { CampaignSettings } from './campaign.ts'
+import { CAMPAIGN_DEFAULTS, type CampaignSettings } from './campaign.ts'
 import {
   insertCampaign,
   listCampaigns,
@@ -17,23 +17,15 @@ const db = await testDatabase()
 const shop = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example', 'shop.test'] }
 const { merch_id } = await insertMerchant(db, shop)
 const base: CampaignSettings = {
+  ...CAMPAIGN_DEFAULTS,
   merch_id,
   model: 'cpc',
   bid_micros: micros(600_000),
-  exclusive_bid_micros: null,
-  rate_ppm: null,
-  payment_micros: null,
-  roas: null,
   daily_budget_micros: micros(100_000_000),
-  budget_micros: null,
-  starts_at: null,
   ends_at: new Date('2026-04-01T00:00:00Z'),
   countries: ['US'],
   devices: ['mobile'],
-  allow_publishers: [],
-  block_publishers: [],
   tracker_impression: ['https://t.example/?r={RAND},1'],
-  tracker_viewable: [],
 }
 
 test('a merchant keeps its domains in order, and no other merchant may have one of them', async () => {

@@ -1,28 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { micros } from '../platform/money.ts'
-import { type CampaignSettings, campaignFaults } from './campaign.ts'
+import { CAMPAIGN_DEFAULTS, type CampaignSettings, campaignFaults } from './campaign.ts'
 
 const now = new Date('2026-03-02T12:00:00Z')
 const world = { now, knowsCountries: true }
 const cpc: CampaignSettings = {
+  ...CAMPAIGN_DEFAULTS,
   merch_id: 1,
   model: 'cpc',
   bid_micros: micros(600_000),
-  exclusive_bid_micros: null,
-  rate_ppm: null,
-  payment_micros: null,
-  roas: null,
-  daily_budget_micros: null,
-  budget_micros: null,
-  starts_at: null,
-  ends_at: null,
-  countries: [],
-  devices: [],
-  allow_publishers: [],
-  block_publishers: [],
-  tracker_impression: [],
-  tracker_viewable: [],
 }
 const cpa: CampaignSettings = { ...cpc, model: 'cpa', bid_micros: null, rate_ppm: 80_000 }
 const epp: CampaignSettings = {

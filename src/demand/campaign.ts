@@ -48,6 +48,25 @@ export interface CampaignSettings {
   readonly tracker_viewable: readonly string[]
 }
 
+/** What was not given: no limit of any kind, and nothing paid for. */
+export const CAMPAIGN_DEFAULTS: Omit<CampaignSettings, 'merch_id' | 'model'> = {
+  bid_micros: null,
+  exclusive_bid_micros: null,
+  rate_ppm: null,
+  payment_micros: null,
+  roas: null,
+  daily_budget_micros: null,
+  budget_micros: null,
+  starts_at: null,
+  ends_at: null,
+  countries: [],
+  devices: [],
+  allow_publishers: [],
+  block_publishers: [],
+  tracker_impression: [],
+  tracker_viewable: [],
+}
+
 /**
  * Every reason why this campaign could not work, empty when there is none. The world may have
  * gone on since `before` was taken: it is asked only about what a change changes, so that a

@@ -12,7 +12,7 @@ import { openFeedFile } from '../catalog/feed-file.ts'
 import { importFeed } from '../catalog/import-feed.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant } from '../catalog/merchant-store.ts'
-import type { CampaignSettings } from '../demand/campaign.ts'
+import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../demand/campaign.ts'
 import { insertCampaign } from '../demand/campaign-store.ts'
 import { createSmartLink, readOrder } from '../links/create-link.ts'
 import { smartLinkUrl } from '../links/link-url.ts'
@@ -162,23 +162,15 @@ async function makeMerchants(
 function campaignSettings(merchId: number, campaign: DemoCampaign): CampaignSettings {
   const { bidCents, exclusiveBidCents, ratePercent, paymentCents } = campaign
   return {
+    ...CAMPAIGN_DEFAULTS,
     merch_id: merchId,
     model: campaign.model,
     bid_micros: cents(bidCents),
     exclusive_bid_micros: cents(exclusiveBidCents),
     rate_ppm: ratePercent === undefined ? null : ratePercent * 10_000,
     payment_micros: cents(paymentCents),
-    roas: null,
     daily_budget_micros: dollars(campaign.dailyBudgetDollars),
     budget_micros: dollars(campaign.budgetDollars),
-    starts_at: null,
-    ends_at: null,
-    countries: [],
-    devices: [],
-    allow_publishers: [],
-    block_publishers: [],
-    tracker_impression: [],
-    tracker_viewable: [],
   }
 }
 
