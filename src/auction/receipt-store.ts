@@ -1,7 +1,7 @@
 /** Kept receipts, read back: one to be explained, a day to be run again; and let go unclicked. */
 import { deleteInBatches } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 
 export interface ReceiptRow {
   readonly result_number: Buffer
@@ -20,24 +20,8 @@ export async function findReceipt(db: Db, resultNumber: Buffer): Promise<Buffer 
 }
 
 /** All receipts of a UTC day, in batches, oldest first. */
-export async function* receiptsOfDay(db: Db, day: string): AsyncGenerator<readonly ReceiptRow[]> {
-  let after: { at: string; result_number: Buffer } = {
-    at: `${day}T00:00:00Z`,
-    result_number: Buffer.alloc(0),
-  }
-  for (;;) {
-    // The time as text: a Date holds milliseconds, and the column microseconds.
-    const rows = await db.rows<ReceiptRow & { at_text: string }>(sql`
-      select result_number, at, packed, at::text as at_text from receipt
-      where (at, result_number) > (${after.at}::timestamptz, ${after.result_number}::bytea)
-        and at < ${day}::date + interval '1 day'
-      order by at, result_number limit ${BATCH_ROWS}
-    `)
-    const last = rows.at(-1)
-    if (last === undefined) return
-    yield rows
-    after = { at: last.at_text, result_number: last.result_number }
-  }
+export function receiptsOfDay(db: Db, day: string): AsyncGenerator<readonly ReceiptRow[]> {
+  return batchesOf(db, day, { columns: sql`at, packed`, isWanted: sql`true` })
 }
 
 /** A receipt with the valid clicks that its result had; one reversed since is none. */
@@ -47,32 +31,37 @@ export interface ClickedReceipt {
 }
 
 /** A publisher's receipts of a UTC day, oldest first, in batches. */
-export async function* receiptsOfPublisher(
+export function receiptsOfPublisher(
   db: Db,
   { pubId, day }: { pubId: number; day: string },
 ): AsyncGenerator<readonly ClickedReceipt[]> {
-  let after: { at: string; result_number: Buffer } = {
-    at: `${day}T00:00:00Z`,
-    result_number: Buffer.alloc(0),
-  }
+  return batchesOf(db, day, {
+    columns: sql`packed, (
+      select count(*)::int from click
+      where click.result_number = receipt.result_number and reason = 0 and reversed_at is null
+    ) as clicks`,
+    isWanted: sql`pub_id = ${pubId}`,
+  })
+}
+
+async function* batchesOf<Row extends object>(
+  db: Db,
+  day: string,
+  { columns, isWanted }: { readonly columns: Sql; readonly isWanted: Sql },
+): AsyncGenerator<readonly Row[]> {
+  let after = { at_text: `${day}T00:00:00Z`, result_number: Buffer.alloc(0) }
   for (;;) {
-    const rows = await db.rows<
-      ClickedReceipt & { readonly at_text: string; readonly result_number: Buffer }
-    >(sql`
-      select packed, result_number, at::text as at_text,
-        (select count(*)::int from click
-          where click.result_number = receipt.result_number
-            and reason = 0 and reversed_at is null) as clicks
-      from receipt
-      where pub_id = ${pubId}
-        and (at, result_number) > (${after.at}::timestamptz, ${after.result_number}::bytea)
+    // The time as text: a Date holds milliseconds, and the column microseconds.
+    const rows = await db.rows<Row & typeof after>(sql`
+      select ${columns}, result_number, at::text as at_text from receipt
+      where ${isWanted}
+        and (at, result_number) > (${after.at_text}::timestamptz, ${after.result_number}::bytea)
         and at < ${day}::date + interval '1 day'
-      order by at, result_number limit ${BATCH_ROWS}
-    `)
+      order by at, result_number limit ${BATCH_ROWS}`)
     const last = rows.at(-1)
     if (last === undefined) return
     yield rows
-    after = { at: last.at_text, result_number: last.result_number }
+    after = last
   }
 }
 
