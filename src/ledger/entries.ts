@@ -121,7 +121,8 @@ export function changeEntry(
   if (lines.length === 0) return null
   return entry(cause, {
     kind,
-    idempotencyKey: `${kind}:${cause.eventId}`,
+    // One reversed click changes every order that it led to.
+    idempotencyKey: `${kind}:${cause.eventId}:${orderId}`,
     corrects: orderKey(after.parties.merchId, orderId),
     lines,
   })

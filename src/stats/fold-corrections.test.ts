@@ -103,6 +103,19 @@ test('a reversed click leads to no sale: a pending order is rejected, a later on
   ])
 })
 
+test('a reversed click takes back every order that it led to', async () => {
+  const events = new MoneyEvents()
+  const order = (id: string) => events.order(id, START_MS, { click: 'a' })
+  await fold(
+    [events.click('a', START_MS), order('o1'), order('o2'), order('o3')],
+    [reversalOf(events, 'a', START_MS + DAY_MS)],
+  )
+  assert.deepEqual(await balances(), [])
+  const orders = await db.rows(sql`
+    select count(*) from merchant_order where reject_reason = 'click_reversed'`)
+  assert.deepEqual(orders, [{ count: '3' }])
+})
+
 test('an unpaid invalid click can be reversed and moves no money', async () => {
   const events = new MoneyEvents()
   const robot = { reason: REASON.robot, model: MODEL.cpc, priceMicros: 500_000 }
