@@ -380,6 +380,7 @@ create table ledger_transaction (
   constraint ledger_transaction_pkey PRIMARY KEY (transaction_id),
   constraint ledger_transaction_idempotency_key_key UNIQUE (idempotency_key)
 );
+CREATE INDEX ledger_transaction_corrects ON ledger_transaction USING btree (corrects) WHERE (corrects IS NOT NULL);
 CREATE TRIGGER ledger_transaction_append_only BEFORE DELETE OR UPDATE ON ledger_transaction FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 create table link_day (

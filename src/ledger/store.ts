@@ -1,6 +1,6 @@
 /** Writes entries to the ledger; nothing here changes or deletes one. */
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import type { LedgerEntry } from './entries.ts'
 
 /**
@@ -58,10 +58,19 @@ export interface StoredLine {
 
 /** The entries that events caused, line by line. */
 export function listEntriesOfEvents(db: Db, eventIds: readonly string[]): Promise<StoredLine[]> {
+  return listLines(db, sql`event_id = any(${eventIds}::bigint[])`)
+}
+
+/** An entry and all that correct it, line by line. */
+export function listEntriesOfKey(db: Db, key: string): Promise<StoredLine[]> {
+  return listLines(db, sql`idempotency_key = ${key} or corrects = ${key}`)
+}
+
+function listLines(db: Db, condition: Sql): Promise<StoredLine[]> {
   return db.rows(sql`
     select idempotency_key, kind, entry.day, event_id, corrects, account, merch_id, pub_id,
       article_id, amount_micros
     from ledger_transaction entry join ledger_line using (transaction_id)
-    where event_id = any(${eventIds}::bigint[])
+    where ${condition}
     order by transaction_id, line`)
 }

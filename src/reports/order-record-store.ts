@@ -5,8 +5,9 @@
 import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
 import type { HoldReason } from '../attribution/order-merge.ts'
 import { orderState } from '../attribution/order-states.ts'
+import { orderKey } from '../ledger/entries.ts'
 import { findPublisherReleases } from '../ledger/publisher-releases.ts'
-import { listEntriesOfEvents } from '../ledger/store.ts'
+import { listEntriesOfKey } from '../ledger/store.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
@@ -86,11 +87,7 @@ async function explained(db: Db, row: OrderRow, now: Date) {
   const lines = await findLines(db, key)
   const returns = await findReturns(db, key)
   const reports = Object.values(told.reports)
-  const entries = await listEntriesOfEvents(db, [
-    ...reports.map(({ event_id }) => event_id),
-    ...(row.event_id === null ? [] : [row.event_id]),
-    ...told.returns.map(({ event_id }) => event_id),
-  ])
+  const entries = await listEntriesOfKey(db, orderKey(key.merchId, key.orderId))
   return {
     order_id: row.event_id,
     checkout_id: row.order_id,

@@ -147,6 +147,33 @@ test('an order explains itself: evidence, lines, returns, state and ledger entri
   assert.equal((await s.get('orders/999999/')).status, 404)
 })
 
+test('an order shows every ledger entry that it caused, also of reports that were replaced', async (t) => {
+  const s = await start(t)
+  const tell = (dollars: number, at: number) =>
+    s.own(
+      s.events.order('o1', at, {
+        click: 'b',
+        report: { updated_at_ms: at, value_micros: dollars * 1_000_000 },
+      }),
+    )
+  const order = tell(100, START_MS)
+  await s.tell(s.click('b'), order, tell(90, START_MS + 1), tell(80, START_MS + 2))
+  const decision = { kind: 'reject', reason: 'fraud' } as const
+  await s.tell(s.own(s.events.decision('o1', START_MS + DAY_MS, decision)))
+  const { json } = await s.get(`orders/${order.id}/`)
+  type Line = { account: string; kind: string; amount_usd: string }
+  const earned = json.data[0].entries.filter(({ account }: Line) => account === 'publisher')
+  assert.deepEqual(
+    earned.map(({ kind, amount_usd }: Line) => [kind, amount_usd]),
+    [
+      ['order', '10.00'],
+      ['revision', '-1.00'],
+      ['revision', '-1.00'],
+      ['revision', '-8.00'],
+    ],
+  )
+})
+
 test('a statement is issued once its month is over, and told in three forms', async (t) => {
   const s = await start(t)
   await s.db.run(sql`update merchant set name = '<Mugs & Co>' where merch_id = ${s.merchId}`)
