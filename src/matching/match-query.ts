@@ -44,6 +44,7 @@ function longSkuFault({ article_url, article_name }: LooseQuery): Fault {
   return { field: 'sku', rule: `must have at most ${SKU_MAX_A} characters ${why}` }
 }
 
+/** In characters, as the schema counts them: not in halves of those beyond 16 bits. */
 function lengthOf(text: unknown): number {
-  return typeof text === 'string' ? text.length : 0
+  return typeof text === 'string' ? [...text].length : 0
 }

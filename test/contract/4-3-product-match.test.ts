@@ -230,6 +230,20 @@ test('what satisfies neither variant says what is missing or too long', async ()
   assert.deepEqual(twice.failure().fields, ['gtin'])
 })
 
+test('lengths are counted in characters, also of letters beyond 16 bits', async () => {
+  const letter = '\u{1D7D9}'
+  for (const query of [
+    variantA({ sku: letter.repeat(50) }),
+    variantA({ gtin: letter.repeat(50) }),
+    variantB({ gtin: letter.repeat(14), publisher_slug: open }),
+    variantB({ sku: letter.repeat(255), publisher_slug: open }),
+  ]) {
+    assert.deepEqual(await entries(query), [], JSON.stringify(query))
+  }
+  const long = await ask(variantA({ sku: letter.repeat(51) }))
+  assert.deepEqual(long.failure().fields, ['sku'])
+})
+
 test('the slug is matched in any case; an unknown one is 404', async () => {
   assert.equal(
     (await entries(variantB({ gtin: GTIN, publisher_slug: open.toUpperCase() }))).length,
