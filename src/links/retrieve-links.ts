@@ -9,12 +9,13 @@ import { parseWebUrl, siteHost, urlKey } from '../platform/url.ts'
 import { parentDomains, type WantedLink, wantedLinks } from './linkmate.ts'
 import type { LinkMateBody } from './schema.ts'
 import {
+  addToKeylessCount,
   type FoundLinkRow,
   findLinks,
   findOrCreateLinks,
   listMerchantDomains,
+  lockKeylessCount,
   renameArticle,
-  takeKeylessLinks,
   type WantedArticle,
 } from './store.ts'
 
@@ -92,43 +93,63 @@ async function inScope(
   return wanted.filter((link) => domainsOf(link).some((domain) => merchants.has(domain)))
 }
 
+interface WantedLinks {
+  readonly article: WantedArticle
+  readonly wanted: readonly WantedLink[]
+  readonly unwraps: boolean
+}
+
 /** Mostly one statement that only reads: an article's links are made once and asked for often. */
-async function findOrCreate(
-  deps: LinkMateDeps,
-  {
-    article,
-    wanted,
-    unwraps,
-  }: {
-    article: WantedArticle
-    wanted: readonly WantedLink[]
-    unwraps: boolean
-  },
-): Promise<FoundLinkRow[]> {
+async function findOrCreate(deps: LinkMateDeps, links: WantedLinks): Promise<FoundLinkRow[]> {
+  const { article, wanted } = links
   const { pubId, urlKey: articleKey, isTrusted } = article
   if (isTrusted) await renameArticle(deps.db, article)
   if (wanted.length === 0) return []
   const there = await findLinks(deps.db, { pubId, articleKey, links: wanted })
   const settled = there.filter(({ is_keyless }) => !(isTrusted && is_keyless))
-  const isThere = new Set(settled.map((link) => identity(link.url, link.is_exclusive)))
-  const missing = wanted.filter(({ url, isExclusive }) => !isThere.has(identity(url, isExclusive)))
-  if (missing.length === 0) return settled
-  const created = await deps.db.transaction(async (tx) => {
-    const limits = { pubId, wanted: missing.length, hourMax: deps.newPerHour, now: article.at }
-    const granted = isTrusted ? missing.length : await takeKeylessLinks(tx, limits)
-    if (granted < missing.length) deps.onLeftOut(missing.length - granted)
-    if (granted === 0) return []
-    const links = missing.slice(0, granted).map((link) => ({ ...link, auctionId: deps.nextId() }))
-    const found = {
-      article,
-      links,
-      source: 'linkmate',
-      isArticleGiven: isTrusted,
-      unwraps,
-    } as const
-    return findOrCreateLinks(tx, found)
-  })
+  const missing = { ...links, wanted: without(wanted, settled) }
+  if (missing.wanted.length === 0) return settled
+  const created = isTrusted
+    ? await create(deps, deps.db, missing)
+    : await deps.db.transaction((tx) => createKeyless(deps, tx, missing))
   return [...settled, ...created]
+}
+
+/** Creates as many links as calls without a key still may in this hour. */
+async function createKeyless(
+  deps: LinkMateDeps,
+  tx: Db,
+  links: WantedLinks,
+): Promise<FoundLinkRow[]> {
+  const { pubId, urlKey: articleKey, at: now } = links.article
+  const free = Math.max(0, deps.newPerHour - (await lockKeylessCount(tx, { pubId, now })))
+  // Readers of a new article come at once: the first of them may just have made its links.
+  const there = await findLinks(tx, { pubId, articleKey, links: links.wanted })
+  const missing = without(links.wanted, there)
+  const granted = missing.slice(0, free)
+  if (granted.length < missing.length) deps.onLeftOut(missing.length - granted.length)
+  if (granted.length === 0) return there
+  await addToKeylessCount(tx, { pubId, now, links: granted.length })
+  return [...there, ...(await create(deps, tx, { ...links, wanted: granted }))]
+}
+
+function create(
+  { nextId }: LinkMateDeps,
+  db: Db,
+  { article, wanted, unwraps }: WantedLinks,
+): Promise<FoundLinkRow[]> {
+  return findOrCreateLinks(db, {
+    article,
+    links: wanted.map((link) => ({ ...link, auctionId: nextId() })),
+    source: 'linkmate',
+    isArticleGiven: article.isTrusted,
+    unwraps,
+  })
+}
+
+function without(wanted: readonly WantedLink[], found: readonly FoundLinkRow[]): WantedLink[] {
+  const isFound = new Set(found.map((link) => identity(link.url, link.is_exclusive)))
+  return wanted.filter(({ url, isExclusive }) => !isFound.has(identity(url, isExclusive)))
 }
 
 function identity(url: string, isExclusive: boolean): string {

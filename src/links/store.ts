@@ -162,22 +162,31 @@ export async function renameArticle(db: Db, article: WantedArticle): Promise<voi
 }
 
 /**
- * Takes up to `wanted` new links from what calls without a key may create for a publisher in this
- * hour; the number granted. In the transaction that creates them: what fails is given back.
+ * How many links calls without a key have made for a publisher in this hour. The count is locked
+ * until the transaction ends: such calls make their links one after the other.
  */
-export async function takeKeylessLinks(
+export async function lockKeylessCount(
   tx: Db,
-  { pubId, wanted, hourMax, now }: { pubId: number; wanted: number; hourMax: number; now: Date },
+  { pubId, now }: { pubId: number; now: Date },
 ): Promise<number> {
-  const hour = new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS)
-  const row = await tx.row<{ granted: number }>(sql`
+  const row = await tx.row<{ links: number }>(sql`
     insert into keyless_link_hour as counter (pub_id, hour, links)
-    values (${pubId}, ${hour}, least(${wanted}::int, ${hourMax}::int))
-    on conflict (pub_id, hour) do update
-      set links = greatest(counter.links, least(counter.links + ${wanted}::int, ${hourMax}::int))
-    returning new.links - coalesce(old.links, 0) as granted
+    values (${pubId}, ${hourOf(now)}, 0)
+    on conflict (pub_id, hour) do update set links = counter.links
+    returning links
   `)
-  return row?.granted ?? 0
+  return row?.links ?? 0
+}
+
+/** Adds to what `lockKeylessCount` read, in the transaction that makes the links. */
+export async function addToKeylessCount(
+  tx: Db,
+  { pubId, now, links }: { pubId: number; now: Date; links: number },
+): Promise<void> {
+  await tx.run(sql`
+    update keyless_link_hour set links = links + ${links}
+    where pub_id = ${pubId} and hour = ${hourOf(now)}
+  `)
 }
 
 /** Which of these domains belong to merchants of the network. */
@@ -267,6 +276,10 @@ function articleSteps(article: WantedArticle): Sql {
       select * from inserted union all select * from renamed
       union all select * from existing where not exists (select from renamed)
     )`
+}
+
+function hourOf(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS)
 }
 
 /** The hash that stands for an address byte for byte; of a link without one, for nothing. */

@@ -305,6 +305,23 @@ test('calls without a key make a limited number of links an hour; existing ones 
   assert.deepEqual(race.flat(), [])
 })
 
+test('a link that many readers ask for at once counts once in the hour, and all of them get it', async (t) => {
+  const limited = await startApi(t, {
+    env: { LINKMATE_NEW_PER_HOUR: '3' },
+    now: () => Date.parse('2026-03-02T10:30:00Z'),
+  })
+  const { pubId } = await limited.account({ is_partner: true })
+  const ask = async (names: readonly string[]) => {
+    const links = names.map((name) => ({ raw_url: `https://shop.example/${name}` }))
+    const answer = await limited.call(path(pubId), { body: { article: ARTICLE, links } })
+    return answer.entry<{ smart_links: Link[] }>().smart_links.map(({ auction_id }) => auction_id)
+  }
+  const race = await Promise.all(Array.from({ length: 12 }, () => ask(['a', 'b'])))
+  assert.equal(race[0]?.length, 2)
+  for (const got of race) assert.deepEqual(got, race[0])
+  assert.equal((await ask(['c', 'd'])).length, 1, 'two of three are made')
+})
+
 test('unless configured, 5,000 new links are made an hour without a key', async (t) => {
   const byDefault = await startApi(t, { now: () => Date.parse('2026-03-02T10:59:59Z') })
   const { pubId } = await byDefault.account({ is_partner: true })
