@@ -48,6 +48,7 @@ const candidate = fc.record({
   allowPublishers: rarely(fc.subarray([1, 2, 40]), []),
   blockPublishers: rarely(fc.subarray([1, 2, 40]), []),
   floorMicros: rarely(fc.record({ '*': bidMicros, GB: bidMicros }), { '*': 0, GB: 0 }),
+  category: fc.constantFrom(0, 222, 1_999_999_999),
   flight: rarely(flight, {}),
   budgetOk: rarely(fc.constant(false), true),
   ptr: rarely(fc.double({ min: 0, max: 1, noNaN: true }), 1),

@@ -46,6 +46,7 @@ export interface CandidateSpec {
   readonly allowPublishers?: readonly number[]
   readonly blockPublishers?: readonly number[]
   readonly floorMicros?: Readonly<Record<string, number>> // by country code; `*`: everywhere
+  readonly category?: number // none; says only what other floors would hold
   readonly flight?: Partial<Omit<CampaignFlight, 'index'>>
   readonly budgetOk?: boolean
   readonly ptr?: number
@@ -105,6 +106,7 @@ function makeCandidate(spec: CandidateSpec, index: number): Candidate {
     isInStock: spec.isInStock ?? true,
     confidencePpm: spec.confidencePpm ?? PPM,
     floors: makeFloors(spec.floorMicros),
+    categoryId: spec.category ?? 0,
     orders: spec.orders ?? 24,
     clicks: spec.clicks ?? 1000,
     valuePerOrderMicros: spec.valuePerOrderMicros ?? 0,

@@ -95,6 +95,7 @@ test('each offer meets every campaign of its merchant, and no other', () => {
     isInStock: true,
     confidencePpm: 1_000_000,
     floors: null,
+    categoryId: 0,
   })
   const campaign = (campaignId: number, merchId: number) => ({
     index: campaignId,

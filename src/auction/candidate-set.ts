@@ -49,6 +49,8 @@ export interface CandidateSet {
   /** Quality times confidence: the part of a weight that no request changes. */
   readonly fit: Float64Array
   readonly floors: readonly (Float64Array | null)[] // micros by country index; null: none
+  /** Whose floor holds, 0: none; no auction reads it, receipts keep it. */
+  readonly category: Int32Array
   /** Of the known prices; stands for the original's price when that is unknown. 0: none known. */
   readonly medianPriceMicros: number
 }
@@ -62,6 +64,7 @@ export interface OfferTerms {
   readonly confidencePpm: number
   /** Least price of a click by country index, of the offer's category; null: none is set. */
   readonly floors: Float64Array | null
+  readonly categoryId: number // 0: none
 }
 
 /** A campaign of a snapshot, compiled once for all sets. */
@@ -151,6 +154,7 @@ export function buildCandidateSet(
     confidencePpm: integers(({ confidencePpm }) => confidencePpm),
     fit: column(fitOf),
     floors: kept.map(({ floors }) => floors),
+    category: integers(({ categoryId }) => categoryId),
     medianPriceMicros,
   }
 }

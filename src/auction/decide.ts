@@ -111,11 +111,11 @@ export class Decider {
   #layOut(data: LinkData, market: Market): LinkCandidates {
     const { state, campaigns, floors } = this.#at()
     const floorsOf = floors.get(data.link.pub_id)
-    const categoryOf = ({ offer }: Listing) => offer?.category_id ?? data.original?.category_id
+    const categoryOf = ({ offer }: Listing) => offer?.category_id ?? data.original?.category_id ?? 0
     const originalMerchId = originalMerchant(market, data)
     const rows = offersOf(data, originalMerchId)
     const candidates = pairCandidates(
-      rows.map((row) => offerTerms(row, floorsOf?.get(categoryOf(row) ?? 0) ?? null)),
+      rows.map((row) => offerTerms(row, { categoryId: categoryOf(row), floorsOf })),
       {
         campaignsOf: (merchId) => campaigns.get(merchId) ?? [],
         estimate: (terms) => this.#estimate(market, data.link.pub_id, terms),
@@ -246,14 +246,18 @@ function offersOf({ offers }: LinkData, originalMerchId: number): Listing[] {
     : [...listings, { merchId: originalMerchId, offer: null }]
 }
 
-function offerTerms({ merchId, offer }: Listing, floors: Float64Array | null): OfferTerms {
+function offerTerms(
+  { merchId, offer }: Listing,
+  { categoryId, floorsOf }: { categoryId: number; floorsOf: CategoryFloors | undefined },
+): OfferTerms {
   return {
     merchId,
     offerId: offer?.offer_id ?? '0',
     priceMicros: Number(offer?.price_micros ?? 0),
     isInStock: offer?.is_in_stock ?? true,
     confidencePpm: SAME_PRODUCT_PPM,
-    floors,
+    floors: floorsOf?.get(categoryId) ?? null,
+    categoryId,
   }
 }
 

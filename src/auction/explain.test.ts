@@ -67,6 +67,7 @@ test('a candidate is told with every number that counted', () => {
       merchant: 8,
       campaign: 12,
       offerId: '9007199254740993',
+      category: 222,
       bidMicros: 600_000,
       exclusiveBidMicros: 450_000,
       ceilingMicros: 500_000.75,
@@ -85,6 +86,7 @@ test('a candidate is told with every number that counted', () => {
     campaign_id: 12,
     merch_id: 8,
     offer_id: '9007199254740993',
+    category_id: 222,
     model: 'cpc',
     won: false,
     loss: a?.loss,
@@ -114,6 +116,7 @@ test('a candidate is told with every number that counted', () => {
   assert.equal(b?.bid, null)
   assert.equal(b?.roas_ceiling, null)
   assert.equal(c?.offer_id, null)
+  assert.equal(c?.category_id, null)
   assert.equal(c?.is_in_stock, false)
   assert.equal(c?.is_live, false)
   assert.deepEqual(told.request, {

@@ -93,6 +93,7 @@ interface ExplainedCandidate {
   readonly campaign_id: number
   readonly merch_id: number
   readonly offer_id: string | null
+  readonly category_id: number | null // whose floor holds; null: none, or not told by the receipt
   readonly model: string
   readonly won: boolean
   readonly loss: ExplainedReason | null
@@ -243,6 +244,7 @@ function explainCandidate(held: Rerun, i: number, audience: Audience): Explained
     campaign_id: set.campaignId[i] as number,
     merch_id: set.merchId[i] as number,
     offer_id: offerOf(held, i),
+    category_id: (set.category[i] as number) > 0 ? (set.category[i] as number) : null,
     model: modelWord(set.model[i] as number),
     won: isWon,
     loss: isWon ? null : reasonOf(loss, explainLoss(held, i, audience)),

@@ -3,7 +3,7 @@
  *
  * `replay` needs nothing else, no snapshot of that day and no other table: lists and masks are
  * kept as what they said about this request, one bit each. Little endian, every field at a fixed
- * place, 80 bytes a candidate: packing is a part of each auction, so it is plain stores into one
+ * place, 84 bytes a candidate: packing is a part of each auction, so it is plain stores into one
  * buffer that is used again.
  */
 import { MODEL } from '../events/event.ts'
@@ -23,9 +23,13 @@ import {
 } from './targeting.ts'
 
 /** Of the layout below; never reused. */
-const FORMAT = 1
+const FORMAT = 2
 const HEAD_BYTES = 144
-const CANDIDATE_BYTES = 80
+const CANDIDATE_BYTES = 84
+/** By format. Receipts of clicks are kept for ever: the first format ended before the category. */
+const CANDIDATE_BYTES_OF: Readonly<Record<number, number>> = { 1: 80, [FORMAT]: CANDIDATE_BYTES }
+/** Stands for the categories of a receipt that does not tell them. */
+export const CATEGORY_UNTOLD = -1
 /** The engine that computed the outcome, `14.6.202.33-node.20`. */
 const ENGINE = Buffer.from(process.versions.v8.slice(0, 255), 'latin1')
 const RESULT_NUMBER_BYTES = 16
@@ -122,7 +126,7 @@ function writeOutcome(outcome: Outcome): void {
 /** What the candidates brought along. The three amounts are those of their payment model. */
 function writeCandidates(set: CandidateSet, start: number): void {
   const { n, campaignId, merchId, offerId, model, value, posted, ceiling } = set
-  const { alpha, nEff, valuePerOrder, quality, price, confidencePpm } = set
+  const { alpha, nEff, valuePerOrder, quality, price, confidencePpm, category } = set
   for (let i = 0, at = start; i < n; i++, at += CANDIDATE_BYTES) {
     const isCpc = model[i] === MODEL.cpc
     view.setUint32(at, campaignId[i] as number, true)
@@ -135,6 +139,7 @@ function writeCandidates(set: CandidateSet, start: number): void {
     view.setFloat64(at + 40, quality[i] as number, true)
     view.setFloat64(at + 48, price[i] as number, true)
     view.setUint32(at + 64, confidencePpm[i] as number, true)
+    view.setInt32(at + 80, category[i] as number, true)
   }
 }
 
@@ -181,16 +186,18 @@ function writeBits(set: CandidateSet, request: AuctionRequest, start: number): v
 
 /** Reads a receipt back; throws when it is not one, or one of a layout this version lacks. */
 export function unpackReceipt(packed: Buffer): StoredAuction {
-  if (packed.length < HEAD_BYTES || packed[0] !== FORMAT) {
-    throw new Error(`not a receipt of format ${FORMAT}: ${packed.length} bytes, first ${packed[0]}`)
+  const candidateBytes = CANDIDATE_BYTES_OF[packed[0] ?? 0]
+  if (packed.length < HEAD_BYTES || candidateBytes === undefined) {
+    const upTo = `up to ${FORMAT}`
+    throw new Error(`not a receipt of format ${upTo}: ${packed.length} bytes, first ${packed[0]}`)
   }
   const n = packed.readUInt8(1)
   const engineEnd = HEAD_BYTES + packed.readUInt8(4)
-  if (packed.length !== engineEnd + n * CANDIDATE_BYTES) {
+  if (packed.length !== engineEnd + n * candidateBytes) {
     throw new Error(`a receipt of ${n} candidates has another length than ${packed.length} bytes`)
   }
   const rows = Array.from({ length: n }, (_, i) =>
-    packed.subarray(engineEnd + i * CANDIDATE_BYTES, engineEnd + (i + 1) * CANDIDATE_BYTES),
+    packed.subarray(engineEnd + i * candidateBytes, engineEnd + (i + 1) * candidateBytes),
   )
   return {
     ruleVersion: packed.readUInt16LE(2),
@@ -300,8 +307,13 @@ function readSet(packed: Buffer, rows: readonly Buffer[]): CandidateSet {
     confidencePpm,
     fit: quality.map((q, i) => fitOf({ quality: q, confidencePpm: confidencePpm[i] ?? 0 })),
     floors: rows.map((row) => floorEverywhere(row.readDoubleLE(56))),
+    category: Int32Array.from(rows, readCategory),
     medianPriceMicros: packed.readDoubleLE(64),
   }
+}
+
+function readCategory(row: Buffer): number {
+  return row.length < CANDIDATE_BYTES ? CATEGORY_UNTOLD : row.readInt32LE(80)
 }
 
 /** The floor that held in the request's country, which is the only one the receipt knows. */

@@ -10,6 +10,10 @@ import { replay, rerun } from './replay.ts'
 const WINNER_AT = 90
 const PRICE_AT = 104
 const SCORE_AT = 112
+/** Of a candidate, and its fields within. */
+const CANDIDATE_BYTES = 84
+const VALUE_AT = 16
+const LOSS_AT = 78
 
 function pack(held: Held, resultNumber: Buffer): Buffer {
   return packReceipt({ ...held, resultNumber })
@@ -38,6 +42,7 @@ test('a receipt holds the request and the candidates as the auction saw them', (
       assert.deepEqual({ ...storedPublisher, ...unlisted }, { ...publisher, ...unlisted })
       for (let i = 0; i < held.set.n; i++) {
         assert.equal(offerIdOf(stored.set, i), offerIdOf(held.set, i))
+        assert.equal(stored.set.category[i], held.set.category[i])
       }
       const { values, weights, scores, ...decision } = rerun(stored)
       const { values: v, weights: w, scores: s, ...decided } = held.outcome
@@ -84,7 +89,7 @@ test('an outcome altered by one micro-dollar, or in any other field, fails its r
   )
 
   const loss = Buffer.from(packed)
-  loss.writeUInt16LE(501, packed.length - 2)
+  loss.writeUInt16LE(501, packed.length - CANDIDATE_BYTES + LOSS_AT)
   const wrongLoss = replay(loss)
   assert.ok(wrongLoss.kind === 'different')
   assert.equal(wrongLoss.field, 'losses[2]')
@@ -96,7 +101,7 @@ test('a changed bid of the runner-up is found by what it does to the price', () 
     { name: 'B', bidMicros: 500_000 },
   ]
   const packed = pack(hold(specs, {}, numberOf(6)), numberOf(6))
-  const runnerUpBidAt = packed.length - 80 + 16
+  const runnerUpBidAt = packed.length - CANDIDATE_BYTES + VALUE_AT
   const altered = Buffer.from(packed)
   altered.writeDoubleLE(packed.readDoubleLE(runnerUpBidAt) - 1, runnerUpBidAt)
   const found = replay(altered)

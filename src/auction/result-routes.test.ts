@@ -148,16 +148,31 @@ test('a category’s floor sets the price, is explained by name, and replays', a
   await market.campaign(merchId, { bid_micros: micros(600_000) })
   const { id } = await held('https://mugs.example/1')
   const answer = await api.call(`/api/v1/auction_results/${id}/`, { key })
-  const { outcome, replay } = answer.entry<{
+  const { outcome, replay, candidates } = answer.entry<{
     outcome: { price: string; reserve: string; price_why: string }
     replay: { kind: string }
+    candidates: { category_id: number | null }[]
   }>()
+  assert.deepEqual(
+    candidates.map(({ category_id }) => category_id),
+    [222],
+  )
   assert.deepEqual([outcome.price, outcome.reserve], ['0.55', '0.55'], answer.text)
   assert.match(outcome.price_why, /category/)
   assert.deepEqual(replay, { kind: 'equal' })
-  const cheaper = { pub_id: pubId, date: today(), floor: '0.20' }
-  const asked = await api.call('/api/v1/what_if/', { key, body: cheaper })
-  assert.equal(asked.status, 200, asked.text)
+  const ask = (change: object) =>
+    api.call('/api/v1/what_if/', { key, body: { pub_id: pubId, date: today(), ...change } })
+  const won = async (change: object) => (await ask(change)).entry<Told>().difference.won
+  interface Told {
+    difference: { won: number }
+  }
+  assert.equal(await won({ floor: '0.20' }), 0, 'the floors of categories stay')
+  assert.equal(await won({ category_floors: ['222:GB=0.60', '222=0.60'] }), 0)
+  assert.equal(await won({ category_floors: ['222=0.601'] }), -1)
+  const wrong = await ask({ category_floors: ['222'], floor: 'free' })
+  assert.deepEqual(wrong.failure().fields, ['category_floors', 'floor'])
+  const twice = await ask({ category_floors: ['222=0.10', '222=0.20'] })
+  assert.deepEqual(twice.failure().fields, ['category_floors'])
 })
 
 test('the no-fill report says why links went unfilled, most money first', async () => {

@@ -5,12 +5,19 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import {
+  CATEGORY_FLOOR_RULE,
+  type CategoryFloor,
+  categoryFloorFaults,
+  parseCategoryFloor,
+} from '../accounts/category-floor.ts'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
+import { FLOOR_MAX, LIST_LENGTH_MAX } from '../accounts/publisher.ts'
 import { holderOf, type KeyGuard, type KeyHolder } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { parseDollars } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
@@ -173,17 +180,20 @@ function readDay(text: string): string {
 
 function readChange(body: WhatIfBody): WhatIfChange {
   const floorMicros = body.floor === undefined ? undefined : parseDollars(body.floor)
-  if (floorMicros === null) {
-    throw badRequest([{ field: 'floor', rule: 'must be US dollars, such as "0.05"' }])
-  }
   const { tolerance, beta, require_price, pricing, allow_merchants, block_merchants } = body
+  const categoryFloors = body.category_floors?.flatMap((text) => parseCategoryFloor(text) ?? [])
   const both = (allow_merchants ?? []).filter((id) => block_merchants?.includes(id))
-  if (both.length > 0) {
-    const rule = `also allowed: merchant ${both.join(', ')}`
-    throw badRequest([{ field: 'block_merchants', rule }])
+  const faults = categoryFaults(body.category_floors ?? [], categoryFloors ?? [])
+  if (floorMicros === null) {
+    faults.push({ field: 'floor', rule: 'must be US dollars, such as "0.05"' })
   }
+  if (both.length > 0) {
+    faults.push({ field: 'block_merchants', rule: `also allowed: merchant ${both.join(', ')}` })
+  }
+  if (floorMicros === null || faults.length > 0) throw badRequest(faults)
   return {
     ...(floorMicros === undefined ? {} : { floorMicros }),
+    ...(categoryFloors === undefined ? {} : { categoryFloors }),
     ...(tolerance === undefined ? {} : { tolerancePpm: Math.round(tolerance * 1_000_000) }),
     ...(beta === undefined ? {} : { beta }),
     ...(require_price === undefined ? {} : { isPriceRequired: require_price }),
@@ -191,4 +201,15 @@ function readChange(body: WhatIfBody): WhatIfChange {
     ...(allow_merchants === undefined ? {} : { allowMerchants: allow_merchants }),
     ...(block_merchants === undefined ? {} : { blockMerchants: block_merchants }),
   }
+}
+
+/** As for a publisher's own floors, under the name that the body gives them. */
+function categoryFaults(texts: readonly string[], floors: readonly CategoryFloor[]): Fault[] {
+  const field = 'category_floors'
+  const isRead = floors.length === texts.length
+  const rules = categoryFloorFaults(floors, { floorMax: FLOOR_MAX, lengthMax: LIST_LENGTH_MAX })
+  return [...(isRead ? [] : [{ field, rule: CATEGORY_FLOOR_RULE }]), ...rules].map(({ rule }) => ({
+    field,
+    rule,
+  }))
 }

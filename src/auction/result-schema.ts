@@ -1,5 +1,6 @@
 /** Bodies of the receipt endpoints. */
 import Type, { type Static } from 'typebox'
+import { LIST_LENGTH_MAX } from '../accounts/publisher.ts'
 import { BETA_MAX } from './candidate-set.ts'
 
 const DAY = '^\\d{4}-\\d{2}-\\d{2}$'
@@ -12,6 +13,12 @@ export const WhatIfBody = Type.Object({
   date: Type.String({ pattern: DAY, description: 'UTC day; unclicked receipts are kept 48 hours' }),
   floor: Type.Optional(
     Type.String({ description: 'US dollars a click; floors of categories stay' }),
+  ),
+  category_floors: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: LIST_LENGTH_MAX,
+      description: 'all floors of categories, `222=0.10` or `222:GB=0.08`; empty: none',
+    }),
   ),
   tolerance: Type.Optional(Type.Number({ minimum: 0, maximum: 0.2 })),
   beta: Type.Optional(Type.Number({ minimum: 0, maximum: BETA_MAX })),

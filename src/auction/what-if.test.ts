@@ -8,9 +8,12 @@ import {
   resultNumber as numberOf,
   type RequestSpec,
 } from '../../test/auction-world.ts'
+import type { CategoryFloor } from '../accounts/category-floor.ts'
+import { micros } from '../platform/money.ts'
 import { LOSS } from './loss-code.ts'
 import { rankNoFill } from './no-fill.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'
+import { replayStored } from './replay.ts'
 import { type LoggedAuction, whatIf } from './what-if.ts'
 
 const DOLLAR = 1_000_000
@@ -93,6 +96,45 @@ test('tolerance, beta and the price rule change what they say', () => {
   const close = [{ ...market[0], bidMicros: 510_000 } as CandidateSpec, ...market.slice(1)]
   assert.equal(whatIf([logged(close, asked)], { beta: 3 }).winner_changed, 1)
 })
+
+test('other floors of categories bind theirs, a country’s own before the general one', () => {
+  const held = [
+    { ...market[0], name: 'A', category: 222 }, // bids $0.60
+    { ...market[1], name: 'B', category: 333, floorMicros: { '*': 400_000 } }, // bids $0.50
+  ]
+  const log = [logged(held, asked), logged(held, { ...asked, country: 'GB' })]
+  const floor = (category_id: number, floor_micros: number, country: string | null = null) => {
+    return { category_id, country, floor_micros: micros(floor_micros) }
+  }
+  const paid = (...categoryFloors: CategoryFloor[]) =>
+    whatIf(log, { categoryFloors }).after.earnings_micros / 0.75
+  assert.equal(paid(), 1_000_000)
+  assert.equal(paid(floor(222, 550_000)), 1_100_000)
+  assert.equal(paid(floor(222, 550_000), floor(222, 580_000, 'GB')), 1_130_000)
+  assert.equal(paid(floor(333, 500_001)), 20_000, 'B is out, and A alone pays the platform’s')
+  assert.equal(paid(floor(222, 600_001)), 20_000, 'A is out, and the floor of the day is replaced')
+})
+
+test('a receipt of the first format runs again, but not under other floors of categories', () => {
+  const { auction } = logged(market, asked)
+  const packed = packReceipt(auction)
+  const old = { auction: unpackReceipt(asFirstFormat(packed, market.length)), clicks: 1 }
+  assert.deepEqual(replayStored(old.auction), { kind: 'equal' })
+  assert.equal(whatIf([old], { floorMicros: 550_000 }).after.earnings_micros, 412_500)
+  const found = whatIf([old], { categoryFloors: [] })
+  assert.deepEqual([found.auctions, found.skipped], [0, 1])
+})
+
+/** Its candidates ended before the category. */
+function asFirstFormat(packed: Buffer, candidates: number): Buffer {
+  const headBytes = packed.length - candidates * 84
+  const rows = Array.from({ length: candidates }, (_, i) =>
+    packed.subarray(headBytes + i * 84, headBytes + i * 84 + 80),
+  )
+  const old = Buffer.concat([packed.subarray(0, headBytes), ...rows])
+  old[0] = 1
+  return old
+}
 
 test('a commission counts with its mean, its rate and the share, also where no price is known', () => {
   const cpa = {

@@ -1,15 +1,17 @@
 /**
  * What a publisher would have earned under other settings: its logged auctions, run again with
- * changed floors, lists, tolerance or price rule.
+ * changed floors, also of categories, lists, tolerance or price rule.
  *
  * The reader clicks before knowing the merchant (economics 1.3), so the same clicks would have
  * come and only winners and prices change. Bids and budgets are those of the day: how merchants
  * would have answered is no question a log can answer.
  */
+import type { CategoryFloor } from '../accounts/category-floor.ts'
 import { BETA_MAX, type CandidateSet } from './candidate-set.ts'
+import { type CategoryFloors, compileFloors } from './category-floors.ts'
 import { earningsPerClick } from './expected-earnings.ts'
 import type { Outcome } from './outcome.ts'
-import type { StoredAuction } from './receipt.ts'
+import { CATEGORY_UNTOLD, type StoredAuction } from './receipt.ts'
 import { rerun } from './replay.ts'
 import { type AuctionRequest, RULE_VERSION } from './run-auction.ts'
 import { idList } from './targeting.ts'
@@ -20,6 +22,7 @@ export const TOLERANCE_MAX_PPM = 200_000
 /** Settings that are given replace those of the day; lists replace both lists. */
 export interface WhatIfChange {
   readonly floorMicros?: number
+  readonly categoryFloors?: readonly CategoryFloor[] // replace the floors of all categories
   readonly tolerancePpm?: number
   readonly beta?: number
   readonly isPriceRequired?: boolean
@@ -47,7 +50,10 @@ export interface WhatIfSide {
 export interface WhatIf {
   readonly auctions: number
   readonly clicks: number
-  /** Auctions of another rule version, which cannot be run again; in no figure. */
+  /**
+   * In no figure, because they cannot be run again: auctions of another rule version and, where
+   * floors of categories change, those whose receipts do not tell categories.
+   */
   readonly skipped: number
   readonly before: WhatIfSide
   readonly after: WhatIfSide
@@ -76,6 +82,7 @@ export function whatIf(log: Iterable<LoggedAuction>, change: WhatIfChange): What
  */
 export class WhatIfRun {
   readonly #change: WhatIfChange
+  readonly #floors: CategoryFloors | null // null: those of the day
   readonly #before = new Tally()
   readonly #after = new Tally()
   readonly #winners = new Map<number, { before: number; after: number }>()
@@ -87,17 +94,19 @@ export class WhatIfRun {
     checkRange('beta', change.beta, BETA_MAX)
     checkRange('floorMicros', change.floorMicros, Number.MAX_SAFE_INTEGER)
     this.#change = change
+    this.#floors = change.categoryFloors === undefined ? null : compileFloors(change.categoryFloors)
   }
 
   add({ auction, clicks }: LoggedAuction): void {
-    if (auction.ruleVersion !== RULE_VERSION) {
+    const isUntold = this.#floors !== null && auction.set.category.includes(CATEGORY_UNTOLD)
+    if (auction.ruleVersion !== RULE_VERSION || isUntold) {
       this.#skipped += 1
       return
     }
     const { set } = auction
     const request = changedRequest(auction.request, this.#change)
     const was = rerun(auction)
-    const would = rerun({ ...auction, request })
+    const would = rerun({ ...auction, set: withFloors(set, this.#floors), request })
     this.#before.add({ set, request: auction.request, outcome: was }, clicks)
     this.#after.add({ set, request, outcome: would }, clicks)
     if (was.winner !== would.winner) this.#changed += 1
@@ -134,6 +143,11 @@ function changedRequest(request: AuctionRequest, change: WhatIfChange): AuctionR
         : publisher.merchants,
     },
   }
+}
+
+function withFloors(set: CandidateSet, floors: CategoryFloors | null): CandidateSet {
+  if (floors === null) return set
+  return { ...set, floors: Array.from(set.category, (id) => floors.get(id) ?? null) }
 }
 
 class Tally {
