@@ -13,7 +13,7 @@ import {
 } from '../../test/auction-world.ts'
 import { MODEL } from '../events/event.ts'
 import { LOSS } from './loss-code.ts'
-import { createOutcome } from './outcome.ts'
+import { createOutcome, type Outcome } from './outcome.ts'
 import { runAuction } from './run-auction.ts'
 
 const RUNS = { numRuns: 1000 }
@@ -33,6 +33,10 @@ function fixed(specs: readonly CandidateSpec[]): CandidateSpec[] {
   }))
 }
 
+function isEligible({ losses }: Outcome, i: number): boolean {
+  return losses[i] === LOSS.none || losses[i] === LOSS.outbid
+}
+
 test('P1: the winner passed every check, or nobody won although nobody could', () => {
   fc.assert(
     fc.property(candidates, request, resultNumber, (specs, asked, number) => {
@@ -41,9 +45,12 @@ test('P1: the winner passed every check, or nobody won although nobody could', (
       const eligible = losses.filter((loss) => loss === LOSS.none || loss === LOSS.outbid)
       assert.equal(eligible.length, outcome.eligible)
       if (outcome.winner < 0) {
-        assert.equal(outcome.eligible, 0)
         assert.notEqual(outcome.reason, LOSS.none)
-        assert.equal(outcome.priceMicros, 0)
+        assert.ok(outcome.regretMicros >= 0)
+        const { winner, priceMicros, score, runnerUp, runnerUpScore, eligible, ...rest } = outcome
+        assert.deepEqual([winner, priceMicros, score, eligible], [-1, 0, 0, 0])
+        assert.deepEqual([runnerUp, runnerUpScore], [-1, 0])
+        assert.deepEqual([rest.reserveMicros, rest.ratePpm], [0, 0])
       } else {
         assert.deepEqual(
           losses.map((loss, i) => (loss === LOSS.none ? i : -1)).filter((i) => i >= 0),
@@ -91,6 +98,7 @@ test('P3: reserve <= price <= bid, in whole micros', () => {
         assert.equal(priceMicros, 0)
         return
       }
+      assert.equal(outcome.ratePpm, 1_000_000)
       assert.ok(reserveMicros >= 10_000)
       assert.ok(reserveMicros <= priceMicros, `${reserveMicros} > ${priceMicros}`)
       assert.ok(priceMicros <= (values[winner] as number))
@@ -225,27 +233,31 @@ test('P10: an exclusive link goes to its own merchant or to nobody', () => {
 })
 
 test('P11: the same set, request and result number give the same outcome, whatever ran between', () => {
+  // A draw makes the worse one win now and then: no number of an auction may be left over, regret
+  // included.
+  const worth = { model: 'cpa', valuePerOrderMicros: 6_000_000 } as const
+  const others = makeSet([
+    { ...worth, name: 'known', orders: 200, clicks: 10_000 },
+    { ...worth, name: 'fresh', orders: 1, clicks: 60 },
+  ])
+  const exploring = makeRequest({ epsilonPpm: 1_000_000 })
+  let regretted = 0
   fc.assert(
-    fc.property(
-      candidates,
-      request,
-      resultNumber,
-      candidates,
-      request,
-      (specs, asked, number, others, between) => {
-        const set = makeSet(specs, asked)
-        const [first, again] = [createOutcome(), createOutcome()]
-        runAuction(set, makeRequest(asked), number, first)
-        runAuction(makeSet(others, between), makeRequest(between), numberOf(9), again)
-        runAuction(set, makeRequest(asked), number, again)
-        const { losses, values, weights, scores, ...decision } = first
-        const { losses: l, values: v, weights: w, scores: s, ...decidedAgain } = again
-        assert.deepEqual(decidedAgain, decision)
-        assert.deepEqual(l.subarray(0, set.n), losses.subarray(0, set.n))
-      },
-    ),
+    fc.property(candidates, request, resultNumber, resultNumber, (specs, asked, number, other) => {
+      const set = makeSet(specs, asked)
+      const [first, again] = [createOutcome(), createOutcome()]
+      runAuction(set, makeRequest(asked), number, first)
+      runAuction(others, exploring, other, again)
+      if (again.regretMicros > 0) regretted += 1
+      runAuction(set, makeRequest(asked), number, again)
+      const { losses, values, weights, scores, ...decision } = first
+      const { losses: l, values: v, weights: w, scores: s, ...decidedAgain } = again
+      assert.deepEqual(decidedAgain, decision)
+      assert.deepEqual(l.subarray(0, set.n), losses.subarray(0, set.n))
+    }),
     RUNS,
   )
+  assert.ok(regretted > RUNS.numRuns / 10, `${regretted} regretted`)
 })
 
 test('P12: each of k equal candidates wins one time in k, within four standard errors', () => {
@@ -271,12 +283,18 @@ test('P13: without exploration no draw affects the outcome', () => {
       const still: RequestSpec = { ...asked, epsilonPpm: 0 }
       const a = hold(specs, still, one).outcome
       const b = hold(specs, still, other).outcome
-      // A fair rotation is the only use of the number left, and it moves no score and no price.
       assert.equal(b.score, a.score)
       assert.equal(b.eligible, a.eligible)
-      if (a.score !== a.runnerUpScore) assert.equal(b.priceMicros, a.priceMicros)
+      assert.equal(b.reason, a.reason)
       assert.equal(a.explored, false)
       assert.equal(a.regretMicros, 0)
+      // A fair rotation among equals is the only use of the number left.
+      const isBest = (i: number) => isEligible(a, i) && a.scores[i] === a.score
+      const best = specs.slice(0, 64).filter((_, i) => isBest(i)).length
+      if (best > 1) return
+      assert.equal(b.winner, a.winner)
+      assert.equal(b.priceMicros, a.priceMicros)
+      assert.deepEqual(b.losses, a.losses)
     }),
     RUNS,
   )
@@ -298,7 +316,7 @@ test('P14: bids, values and reserves times c: the same winner, the price within 
   )
 })
 
-test('P15: without candidates the link keeps its own address', () => {
+test('P15: without candidates nobody wins, and the reason is that there were none', () => {
   fc.assert(
     fc.property(request, resultNumber, (asked, number) => {
       const { outcome } = hold([], asked, number)

@@ -218,3 +218,24 @@ test('where the market is first-price, the winner pays its bid', async () => {
   const told = (await ask()).entry<{ outcome: { price: string }; request: { pricing: string } }>()
   assert.deepEqual([told.request.pricing, told.outcome.price], ['first_price', '0.60'])
 })
+
+test('a goal bounds the bid by what a click is expected to return, not by what was typed', async () => {
+  const other = await startApi({ after })
+  const shops = await makeMarket(other)
+  // Before anybody clicked: 2 orders in 100 clicks, $60 each; $1.20 a click over a goal of 4.
+  await shops.campaign(shops.kettles, { bid_micros: micros(600_000), roas: 4 })
+  const { auction_result } = await runAuction(
+    other,
+    await shops.link(KETTLE, { isExclusive: true }),
+  )
+  const path = `/api/v1/auction_results/${auction_result.id}/`
+  const ask = () => other.call(path, { key: shops.account.key })
+  await until(async () => (await ask()).status === 200)
+  const { outcome, candidates } = (await ask()).entry<{
+    outcome: { price: string }
+    candidates: { bid: string; roas_ceiling: string }[]
+  }>()
+  const [kettles] = candidates
+  assert.deepEqual([kettles?.bid, kettles?.roas_ceiling], ['0.60', outcome.price])
+  assert.ok(Math.abs(Number(outcome.price) - 0.3) < 0.000_002, outcome.price)
+})
