@@ -105,6 +105,19 @@ test('a click named by a merchant whose clock lags a little still counts', () =>
   assert.equal(attribute(facts, [click('a', -CLOCK_SKEW_MS - 1)], policy).attribution, null)
 })
 
+test('an honest click that was not paid leads to its order all the same, an invalid one never', () => {
+  const honest = ['ok', 'unfunded', 'spooledLate', 'duplicateResult', 'duplicateVisitor']
+  const leading = new Set([...honest, 'visitorLimit'])
+  for (const [name, reason] of Object.entries(REASON)) {
+    const touch = click('a', DAY_MS, { reason })
+    const { attribution, evidence } = remembered([touch])
+    const exact = attribute({ ...order, exactClickId: 'a' }, [touch], policy)
+    assert.equal(attribution !== null, leading.has(name), name)
+    assert.equal(exact.attribution !== null, leading.has(name), name)
+    assert.equal(evidence[0]?.verdict, leading.has(name) ? 'won' : 'invalid_click', name)
+  }
+})
+
 test('adding an older click never changes the winner (P46)', () => {
   fc.assert(
     fc.property(touchesArbitrary, fc.integer({ min: 1, max: 50 * DAY_MS }), (touches, olderMs) => {

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BROWSER } from '../../test/app.ts'
+import type { SealedResult } from '../auction/seal.ts'
+import { MODEL } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import { micros } from '../platform/money.ts'
+import { CLICK_AGE_MIN_MS, type Click, type ClickDeps, edgeVerdict } from './click.ts'
+
+const NOON_MS = Date.UTC(2026, 2, 2, 12)
+const result: SealedResult = {
+  ...{ resultNumber: Buffer.alloc(16, 1), issuedAtMs: NOON_MS, pubId: 1, merchId: 2 },
+  ...{ campaignId: 3, offerId: '4', model: MODEL.cpc, priceMicros: micros(500_000) },
+  ...{ sharePpm: 750_000, isExclusive: false, isKeylessForeign: false, isAtClick: false },
+  ...{ consent: 1, runnerUpMicros: micros(0), snapshotVersion: 1 },
+}
+
+/** What the edge says of a click so long after its auction. */
+function verdict(ageMs: number, changes: Partial<SealedResult> = {}): number {
+  const deps = { isBlocked: () => false, isWithinLimit: () => true }
+  const request = { headers: { 'user-agent': BROWSER }, address: '203.0.113.7' }
+  const click = {
+    ...{ request, nowMs: NOON_MS + ageMs, auctionId: '9', verdict: REASON.ok },
+    result: { ...result, ...changes },
+  }
+  return edgeVerdict(deps as unknown as ClickDeps, click as unknown as Click)
+}
+
+test('a click 299 ms after its page’s auction is too fast, one after 300 ms is not', () => {
+  assert.equal(CLICK_AGE_MIN_MS, 300)
+  assert.equal(verdict(299), REASON.tooFast)
+  assert.equal(verdict(300), REASON.ok)
+  // Another node's clock may run behind the one that held the auction.
+  assert.equal(verdict(-5_000), REASON.tooFast)
+})
+
+test('an auction held at the click itself has no least age', () => {
+  assert.equal(verdict(0, { isAtClick: true }), REASON.ok)
+})
