@@ -42,6 +42,12 @@ export function utcDay(instant: Date): string {
   return instant.toISOString().slice(0, 10)
 }
 
+/** The UTC day of a text that names an instant; null of everything else. */
+export function dayOf(text: unknown): string | null {
+  const at = typeof text === 'string' ? parseTimestamp(text) : null
+  return at === null ? null : utcDay(at)
+}
+
 function readOffset(zone: string): number | null {
   if (zone.toUpperCase() === 'Z') return 0
   const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', '') || '0')]

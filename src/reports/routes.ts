@@ -1,4 +1,5 @@
 /** A publisher's reports, orders, statements and webhooks over the API. */
+import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
@@ -9,12 +10,12 @@ import { PublisherParams } from '../accounts/schema.ts'
 import { listStatements } from '../ledger/statement-store.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
-import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
-import { parseTimestamp, TIMESTAMP_RULE, utcDay } from '../platform/timestamp.ts'
+import { ApiError, type Fault } from '../platform/errors.ts'
+import { dayOf } from '../platform/timestamp.ts'
 import { rangeLines } from './export.ts'
 import { explainPublisherOrder } from './order-record-store.ts'
 import { openReports } from './read-report.ts'
-import { daysBetween, REPORT_COLUMNS, type ReportName } from './report.ts'
+import { REPORT_COLUMNS, type ReportName } from './report.ts'
 import type { ReportDeps } from './report-deps.ts'
 import {
   OrderParams,
@@ -36,6 +37,7 @@ import { publisherWebhookRoutes } from './webhook-routes.ts'
 
 /** A quarter and some days: longer ranges are several requests. */
 const DAYS_MAX = 100
+const DAY_MS = 86_400_000
 const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 const security = [{ apiKey: [] }]
 
@@ -58,6 +60,7 @@ const tableRoutes =
     app.get(
       '/api/v1/publishers/:pub_id/reports/:report/',
       {
+        config: { rules: ({ query }) => dayFaults(query as object) },
         schema: {
           operationId: 'readReport',
           summary: 'A report: a page of rows, or a CSV file',
@@ -69,7 +72,8 @@ const tableRoutes =
       async (request, reply) => {
         const { pub_id: pubId, report } = request.params
         const { limit = REPORT_LIMIT, cursor = null, format = 'json' } = request.query
-        const { dayFrom, dayTo } = readDays(request.query)
+        const [dayFrom, dayTo] = [dayOf(request.query.date_from), dayOf(request.query.date_to)]
+        assert(dayFrom !== null && dayTo !== null)
         const at = now()
         const source = openReports(db, { pubId, now: at })
         const wanted = { pubId, dayFrom, dayTo, now: at }
@@ -162,22 +166,14 @@ const statementRoutes =
     )
   }
 
-/** Both days inclusive; here one day may be asked for as itself. */
-function readDays(query: { readonly date_from: string; readonly date_to: string }) {
-  const faults: Fault[] = []
-  const [dayFrom = '', dayTo = ''] = (['date_from', 'date_to'] as const).map((field) => {
-    const at = parseTimestamp(query[field])
-    if (at === null) faults.push({ field, rule: TIMESTAMP_RULE })
-    return at === null ? '' : utcDay(at)
-  })
-  if (faults.length === 0 && dayTo < dayFrom) {
-    faults.push({ field: 'date_to', rule: 'must not be before date_from' })
-  }
-  if (faults.length === 0 && daysBetween(dayFrom, dayTo).length > DAYS_MAX) {
-    faults.push({ field: 'date_to', rule: `at most ${DAYS_MAX} days at a time` })
-  }
-  if (faults.length > 0) throw badRequest(faults)
-  return { dayFrom, dayTo }
+/** What is wrong with the days together, where each can be read; one day may be asked for. */
+function dayFaults(query: Partial<Record<'date_from' | 'date_to', unknown>>): Fault[] {
+  const [dayFrom, dayTo] = [dayOf(query.date_from), dayOf(query.date_to)]
+  if (dayFrom === null || dayTo === null) return []
+  const days = (Date.parse(dayTo) - Date.parse(dayFrom)) / DAY_MS + 1
+  if (days < 1) return [{ field: 'date_to', rule: 'must not be before date_from' }]
+  if (days <= DAYS_MAX) return []
+  return [{ field: 'date_to', rule: `at most ${DAYS_MAX} days at a time` }]
 }
 
 /** A row under its columns' names; text as it is, for no spreadsheet reads JSON. */

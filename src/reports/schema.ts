@@ -1,12 +1,11 @@
 /** What may be asked of the reports, and the shapes of what is not a table. */
 import Type, { type Static } from 'typebox'
 import { PublisherParams } from '../accounts/schema.ts'
-import { idText } from '../platform/field-types.ts'
+import { idText, timestamp } from '../platform/field-types.ts'
 
 /** A page that a client can hold and a server can make in a moment. */
 const REPORT_LIMIT_MAX = 10_000
 export const REPORT_LIMIT = 1_000
-const TEXT_LENGTH_MAX = 64
 const CURSOR_LENGTH_MAX = 128
 
 export const ReportParams = Type.Object({
@@ -20,8 +19,8 @@ export const ReportParams = Type.Object({
 })
 
 export const ReportQuery = Type.Object({
-  date_from: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'First day, ISO 8601' }),
-  date_to: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Last day, inclusive' }),
+  date_from: timestamp('First day, ISO 8601'),
+  date_to: timestamp('Last day, inclusive'),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: REPORT_LIMIT_MAX, default: REPORT_LIMIT }),
   ),

@@ -1,7 +1,7 @@
 /** Reads the parameters of section 4.4. */
 import assert from 'node:assert/strict'
 import type { Fault } from '../platform/errors.ts'
-import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
+import { dayOf, parseTimestamp } from '../platform/timestamp.ts'
 import { LIMIT_MAX, ORDER_COLUMNS, type OrderColumn, type StatsQuery } from './schema.ts'
 
 export interface StatsRequest {
@@ -39,9 +39,4 @@ export function readStatsQuery(pubId: number, query: StatsQuery): StatsRequest {
     isOutOfNetwork: query.out_of_network ?? false,
     asOf: parseTimestamp(query.as_of ?? ''),
   }
-}
-
-function dayOf(text: unknown): string | null {
-  const at = typeof text === 'string' ? parseTimestamp(text) : null
-  return at === null ? null : utcDay(at)
 }

@@ -33,6 +33,10 @@ test('what only several fields show is listed beside what single fields show', a
   const { key, pubId } = ann
   const stats = `/api/v1/publishers/${pubId}/${STATS}&limit=0`
   assert.deepEqual(await fieldsOf(stats, { key }), ['limit', 'date_to'])
+  const reports = `/api/v1/publishers/${pubId}/reports/clicks/?date_to=2026-03-01&limit=0&date_from`
+  assert.deepEqual(await fieldsOf(`${reports}=2026-03-02`, { key }), ['limit', 'date_to'])
+  assert.deepEqual(await fieldsOf(`${reports}=0001-01-01`, { key }), ['limit', 'date_to'])
+  assert.deepEqual(await fieldsOf(`${reports}=soon`, { key }), ['date_from', 'limit'])
   assert.deepEqual(await fieldsOf(MATCH, {}), ['publisher_slug', 'gtin'])
   assert.deepEqual(await fieldsOf(`${MATCH}?gtin=&article_url=x`, {}), [
     'publisher_slug',
