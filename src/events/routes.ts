@@ -6,6 +6,7 @@
  */
 
 import { ApiError, badRequest } from '../platform/errors.ts'
+import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { readJson } from '../platform/hot-http.ts'
 import { originAndPath, parseWebUrl, urlKey } from '../platform/url.ts'
@@ -112,16 +113,26 @@ interface Batch {
   readonly auctionIds: readonly (string | null)[] // one an event; null: it is of the page
 }
 
+/** A fault of one of these says already why there is no address. */
+const SOURCE_URL_PATH = ['body', 'user', 'user.source_url']
+
+/** The address of a body that may have faults. */
+function readSourceUrl(body: unknown): URL | null {
+  const text = (body as { user?: { source_url?: unknown } | null } | null)?.user?.source_url
+  return typeof text === 'string' ? parseWebUrl(text) : null
+}
+
 function readBatch(request: HotRequest, type: EventType): Batch {
   const isOfPage = type === EVENT_TYPE.pageImpression
   const body = readJson(request)
   const faults = (isOfPage ? checkPage : checkLink)(body)
-  if (faults.length > 0) throw badRequest(faults)
   const batch = body as PageImpressions | LinkImpressions
-  const sourceUrl = parseWebUrl(batch.user.source_url)
-  if (sourceUrl === null) {
-    throw badRequest([{ field: 'user.source_url', rule: 'must be an absolute http(s) URL' }])
+  const sourceUrl = readSourceUrl(body)
+  // Not in the schema, which would read each address a second time.
+  if (sourceUrl === null && !faults.some(({ field }) => SOURCE_URL_PATH.includes(field))) {
+    faults.push({ field: 'user.source_url', rule: WEB_URL_RULE })
   }
+  if (faults.length > 0 || sourceUrl === null) throw badRequest(faults)
   // By the type and not by what an event holds: a page impression may carry anything, unchecked.
   const auctionIds = isOfPage
     ? batch.events.map(() => null)

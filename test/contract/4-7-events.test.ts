@@ -162,6 +162,18 @@ test('every wrong field is 400 and named; unknown fields and an empty Referer ar
     assert.equal(answer.status, 400, field)
     assert.ok(answer.failure().fields.includes(field), `${field}: ${answer.text}`)
   }
+  const several = { ...batch([{}], { source_url: 'daily.example' }), organization_id: '1' }
+  assert.deepEqual((await send(PAGE, several)).failure().fields, [
+    'organization_id',
+    'user.source_url',
+  ])
+  for (const [field, user] of [
+    ['user', 'me'],
+    ['user.source_url', { ...batch([{}]).user, source_url: '' }],
+  ] as const) {
+    assert.deepEqual((await send(PAGE, { ...batch([{}]), user })).failure().fields, [field])
+  }
+  assert.deepEqual((await send(PAGE, null)).failure().fields, ['body'])
   const fine = { ...batch([{}], { previous_url: '', more: 1 }), extra: { deep: [1] } }
   assert.equal((await send(PAGE, fine)).status, 201)
 })
