@@ -6,7 +6,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { FeedError } from '../catalog/feed-error.ts'
 import { ConfigError } from '../config.ts'
 import { ApiError } from '../platform/errors.ts'
-import { isUnreachable } from '../platform/postgres.ts'
+import { isForbidden, isUnreachable } from '../platform/postgres.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { CommandContext, CommandSpec } from './command.ts'
 import type { OptionSpec } from './option.ts'
@@ -142,6 +142,7 @@ function describe(error: unknown): string {
   const isPlain = [ConfigError, FeedError, Refusal].some((type) => error instanceof type)
   if (error instanceof Error && isPlain) return error.message
   if (isUnreachable(error)) return `The database cannot be reached: ${(error as Error).message}`
+  if (isForbidden(error)) return `The database refuses DATABASE_URL: ${(error as Error).message}`
   // A file that is not there or not ours: the message of the system names it.
   if (error instanceof Error && 'syscall' in error && 'path' in error) return error.message
   // Not a refusal but something broken: where it broke helps to mend it.

@@ -126,6 +126,17 @@ export function isUnreachable(error: unknown): boolean {
   return UNREACHABLE_MESSAGE.test(error.message)
 }
 
+/**
+ * True when the server answers but will not have us: no such role or database, a wrong password,
+ * a role that may not do what is asked.
+ */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && FORBIDDEN_SQLSTATE.test(error.code ?? '')
+}
+
+// 28 authorization, 3D000 no such database, 42501 not privileged.
+const FORBIDDEN_SQLSTATE = /^(28...|3D000|42501)$/
+
 /** Resolves when the server answers. */
 export async function ping(db: Db): Promise<void> {
   await db.row(sql`select 1`)

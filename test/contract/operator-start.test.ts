@@ -56,6 +56,15 @@ test('a port that is taken, and an address that is not ours, are told before any
   )
 })
 
+test('a DATABASE_URL that the server refuses is told in words', async () => {
+  const { connection } = await testDatabase()
+  const url = new URL(databaseUrl(connection))
+  url.pathname = '/no such database'
+  const told = /^The database refuses DATABASE_URL: database "no such database" does not exist$/m
+  assert.match(await refusal({ DATABASE_URL: url.href, PORT: '0' }), told)
+  assert.match(await refusal({ DATABASE_URL: url.href, PORT: '0' }, 'migrate'), told)
+})
+
 test('every wrong line of a blocklist, and a GEOIP_DB that is none, are named together', async () => {
   const told = await refusal({ IP_BLOCKLIST: file, GEOIP_DB: file, RETENTION_DAYS: 'many' })
   assert.match(told, /3 wrong value/)
