@@ -4,20 +4,9 @@
  * Read once, checked, frozen and passed on. A wrong value stops the start, and every wrong value
  * is named at once: nobody should have to start five times to find five mistakes.
  */
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from 'node:fs'
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
-import ipaddr from 'ipaddr.js'
-import type { Cidr } from './platform/client-address.ts'
+import { readBlocklist, readFolder, readGeoip } from './config-files.ts'
+import { type Cidr, readCidr } from './platform/client-address.ts'
 
 export type Role = 'api' | 'edge' | 'worker'
 export type Pricing = 'second_price' | 'first_price'
@@ -211,59 +200,6 @@ function readSealingKey(item: string): SealingKey {
 /** Either alphabet, with or without the padding. */
 const BASE64 = /^[\w+/-]*={0,2}$/
 
-/** The CIDR lines of the file IP_BLOCKLIST names; `#` begins a comment. */
-function readBlocklist(path: string): Cidr[] {
-  if (path === '') return []
-  const wrong: string[] = []
-  const lines = readFileSync(readableFile(path), 'utf8').split('\n')
-  const blocks = lines.flatMap((line, index) => {
-    const value = line.replace(/#.*/, '').trim()
-    try {
-      return value === '' ? [] : [readCidr(value)]
-    } catch (error) {
-      wrong.push(`line ${index + 1}: ${(error as Error).message}`)
-      return []
-    }
-  })
-  if (wrong.length > 0) throw new Error(`"${path}" ${wrong.slice(0, LINES_NAMED_MAX).join('; ')}`)
-  return blocks
-}
-
-/** More would not help anybody who has seen these. */
-const LINES_NAMED_MAX = 10
-
-/** A country database as MaxMind and others write it: its description stands near its end. */
-function readGeoip(path: string): string {
-  const file = openSync(readableFile(path), 'r')
-  const end = Buffer.alloc(GEOIP_DESCRIPTION_BYTES)
-  readSync(file, end, { position: Math.max(0, fstatSync(file).size - end.length) })
-  closeSync(file)
-  if (!end.includes(GEOIP_MARK)) throw new Error(`"${path}" is not a MaxMind database (.mmdb)`)
-  return path
-}
-
-const GEOIP_MARK = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
-const GEOIP_DESCRIPTION_BYTES = 128 * 1024
-
-/** The path itself when this process may read that file. */
-function readableFile(path: string): string {
-  try {
-    accessSync(path, constants.R_OK)
-  } catch (error) {
-    throw new Error(`"${path}" cannot be read: ${(error as Error).message}`)
-  }
-  if (!statSync(path).isFile()) throw new Error(`"${path}" is not a file`)
-  return path
-}
-
-/** The absolute path of a folder that is there, or can still be made. */
-function readFolder(value: string): string {
-  const path = resolve(value)
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found !== undefined && !found.isDirectory()) throw new Error(`"${path}" is not a folder`)
-  return path
-}
-
 /** An address or a name of this machine; whether it is one shows when the server listens. */
 function readHost(value: string): string {
   if (isIP(value) === 0 && !/^[a-z\d]([a-z\d.-]{0,252})$/i.test(value)) {
@@ -361,12 +297,6 @@ function readOrigin(value: string): string {
     throw new Error(`must be an origin such as https://example.com, is "${value}"`)
   }
   return url.origin
-}
-
-function readCidr(value: string): Cidr {
-  const cidr = isIP(value) === 4 ? `${value}/32` : isIP(value) === 6 ? `${value}/128` : value
-  if (!ipaddr.isValidCIDR(cidr)) throw new Error(`"${value}" is not an address or CIDR block`)
-  return ipaddr.parseCIDR(cidr)
 }
 
 const GROUPS: readonly RateLimitGroup[] = ['auction', 'events', 'linkmate', 'key', 'redirect']

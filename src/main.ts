@@ -2,7 +2,8 @@
  * Start here: opens the node, serves its roles, stops cleanly.
  */
 import { startApp } from './app.ts'
-import { type Config, onPort } from './config.ts'
+import { type Config, ConfigError, onPort } from './config.ts'
+import { makeDataFolder } from './data-folder.ts'
 import { listenProblem } from './listen-problem.ts'
 import { openNode } from './node.ts'
 import { freePort } from './platform/free-port.ts'
@@ -24,7 +25,7 @@ export interface ServerOptions {
 
 /** Opens everything and listens; resolves when requests are answered. */
 export async function startServer(given: Config, options: ServerOptions): Promise<Server> {
-  const config = onPort(given, await ownPort(given))
+  const config = onPort(given, await takeMachine(given))
   const node = await openNode(config, options)
   const opened: { close(): Promise<void> }[] = [node]
   const close = async (): Promise<void> => {
@@ -47,7 +48,21 @@ export async function startServer(given: Config, options: ServerOptions): Promis
   }
 }
 
-/** Found out before anything is opened: a start that must fail fails at once. */
+/**
+ * The port to listen on, once the data folder is ours as well. Found out before anything is
+ * opened: a start that must fail fails at once, and says everything that is in its way.
+ */
+async function takeMachine(config: Config): Promise<number> {
+  const port = ownPort(config)
+  const found = await Promise.allSettled([port, makeDataFolder(config.dataDir)])
+  const reasons = found.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  const problems = reasons.flatMap((reason) =>
+    reason instanceof ConfigError ? reason.problems : [],
+  )
+  if (problems.length > 0) throw new ConfigError(problems)
+  return port
+}
+
 function ownPort(config: Config): Promise<number> {
   return freePort(config).catch((error) => {
     throw listenProblem(config, error)

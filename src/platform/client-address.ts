@@ -3,6 +3,7 @@
  * address of X-Forwarded-For that is not one of them. Anybody can write that header; only what a
  * trusted proxy appended is believed.
  */
+import { isIP } from 'node:net'
 import type { IPv4, IPv6 } from 'ipaddr.js'
 import ipaddr from 'ipaddr.js'
 
@@ -30,6 +31,13 @@ export function isInAny(address: string, blocks: readonly Cidr[]): boolean {
   return blocks.some(
     ([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits),
   )
+}
+
+/** Reads `10.0.0.0/8` or one address; throws with the reason. */
+export function readCidr(value: string): Cidr {
+  const cidr = isIP(value) === 4 ? `${value}/32` : isIP(value) === 6 ? `${value}/128` : value
+  if (!ipaddr.isValidCIDR(cidr)) throw new Error(`"${value}" is not an address or CIDR block`)
+  return ipaddr.parseCIDR(cidr)
 }
 
 /** The unit that limits count by: an IPv4 address, or the /64 that one IPv6 subscriber holds. */

@@ -56,6 +56,26 @@ test('a port that is taken, and an address that is not ours, are told before any
   )
 })
 
+test('a folder that cannot be is named with every other wrong value', async () => {
+  const told = await refusal({ PORT: 'many', SOUK_DATA: join(file, 'below'), RETENTION_DAYS: 'x' })
+  assert.match(told, /3 wrong value/)
+  for (const name of ['PORT', 'SOUK_DATA', 'RETENTION_DAYS']) {
+    assert.match(told, new RegExp(`^ {2}${name}: `, 'm'))
+  }
+})
+
+test('a taken port and a folder that this user cannot make are named together', async (t) => {
+  if (process.platform !== 'linux') return t.skip('needs a folder that even root cannot make')
+  const other = createServer().listen(0, '127.0.0.1')
+  t.after(() => other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as { port: number }
+  const told = await refusal({ PORT: String(port), SOUK_DATA: '/proc/souk' })
+  assert.match(told, /2 wrong value/)
+  assert.match(told, /^ {2}PORT: another program/m)
+  assert.match(told, /^ {2}SOUK_DATA: "\/proc\/souk" cannot be used: /m)
+})
+
 test('a DATABASE_URL that the server refuses is told in words', async () => {
   const { connection } = await testDatabase()
   const url = new URL(databaseUrl(connection))
