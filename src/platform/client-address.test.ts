@@ -21,6 +21,14 @@ test('behind trusted proxies the nearest address that is none of them counts', (
   assert.equal(clientAddress('::ffff:127.0.0.1', '198.51.100.1', PROXIES), '198.51.100.1')
 })
 
+test('an address counts without the port that some proxies append', () => {
+  for (const hop of ['198.51.100.1:51234', '1.1.1.1, 198.51.100.1:80, 10.2.3.4:80']) {
+    assert.equal(clientAddress('127.0.0.1', hop, PROXIES), '198.51.100.1')
+  }
+  assert.equal(clientAddress('127.0.0.1', '[2001:db8::7]:443', PROXIES), '2001:db8::7')
+  assert.equal(clientAddress('127.0.0.1', '[2001:db8::7]', PROXIES), '2001:db8::7')
+})
+
 test('what a proxy appended that is no address ends the way back', () => {
   for (const forwarded of ['', 'unknown', '1.1.1.1, ,']) {
     assert.equal(clientAddress('127.0.0.1', forwarded, PROXIES), '127.0.0.1', forwarded)

@@ -16,7 +16,7 @@ export function clientAddress(
 ): string {
   let address = plain(connected ?? '')
   if (forwarded === undefined || trusted.length === 0) return address
-  const hops = forwarded.split(',').map((hop) => plain(hop.trim()))
+  const hops = forwarded.split(',').map((hop) => plain(withoutPort(hop.trim())))
   while (hops.length > 0 && isInAny(address, trusted)) {
     const next = hops.pop() ?? ''
     if (!ipaddr.isValid(next)) break
@@ -48,4 +48,10 @@ export function addressUnit(address: string): string {
 
 function plain(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address
+}
+
+/** Some proxies append `198.51.100.1:51234` or `[2001:db8::7]:443`. */
+function withoutPort(hop: string): string {
+  const [, inBrackets, ipv4] = /^(?:\[(.*)\]|([\d.]+))(?::\d+)?$/.exec(hop) ?? []
+  return inBrackets ?? ipv4 ?? hop
 }
