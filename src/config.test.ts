@@ -88,6 +88,23 @@ test('a sealing key must be base64, in either alphabet', () => {
   assert.throws(() => readSealingKeys(`1:${other}`), { message: 'key 1 is not base64' })
 })
 
+test('the id of a sealing key is a number of one byte, or any word', () => {
+  const key = Buffer.alloc(32, 1).toString('base64')
+  const ids = (value: string) => readSealingKeys(value).map(({ id }) => id)
+  assert.deepEqual(ids(`255:${key},0:${key}`), [255, 0])
+  const [spring = -1, autumn = -1, ...none] = ids(`2026-spring:${key},2026-autumn:${key}`)
+  assert.deepEqual(ids(`2026-autumn:${key}`), [autumn], 'the same in every process')
+  assert.deepEqual(
+    [spring, autumn].filter((id) => id < 0 || id > 255 || spring === autumn),
+    none,
+  )
+  assert.throws(() => ids(`7:${key},7:${key}`), { message: /ids must differ/ })
+  const secret = Buffer.alloc(32, 1).toString('base64url')
+  for (const wrong of [`a b:${key}`, secret, `${secret}:1`]) {
+    assert.throws(() => ids(wrong), { message: /^each key is `id:base64`, [^A]*$/ })
+  }
+})
+
 test('the blocklist is read with the rest: lines of addresses and blocks, comments left out', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'souk-config-'))
   t.after(() => rmSync(folder, { recursive: true }))

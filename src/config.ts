@@ -4,6 +4,7 @@
  * Read once, checked, frozen and passed on. A wrong value stops the start, and every wrong value
  * is named at once: nobody should have to start five times to find five mistakes.
  */
+import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { readBlocklist, readFolder, readGeoip } from './config-files.ts'
 import { type Cidr, readCidr } from './platform/client-address.ts'
@@ -19,7 +20,7 @@ export interface RateLimit {
 export type RateLimitGroup = 'auction' | 'events' | 'linkmate' | 'key' | 'redirect'
 
 export interface SealingKey {
-  readonly id: number
+  readonly id: number // one byte: what a sealed result says of its key
   readonly key: Buffer
 }
 
@@ -80,7 +81,7 @@ export const VARIABLES = [
   [
     'SOUK_SECRETS',
     '',
-    'Sealing keys `id:base64,…`; the first signs. Default: made once, kept in SOUK_DATA.',
+    'Sealing keys `id:base64,…` of 32 bytes; the first signs. Default: made, kept in SOUK_DATA.',
   ],
   [
     'RATE_LIMITS',
@@ -179,22 +180,30 @@ export function childEnvironment(extra: Record<string, string>): NodeJS.ProcessE
 /** Reads `id:base64,id:base64`; throws with the reason. Keys are at least 32 bytes. */
 export function readSealingKeys(value: string): SealingKey[] {
   const keys = listOf(value, readSealingKey)
-  if (new Set(keys.map((key) => key.id)).size < keys.length) throw new Error('ids must differ')
+  if (new Set(keys.map((key) => key.id)).size < keys.length) {
+    throw new Error('ids must differ; where two words fall on one number, choose another word')
+  }
   if (keys.length === 0) throw new Error('needs at least one `id:base64`')
   return keys
 }
 
-/** What the key itself is, is never repeated. */
+/** What the key itself is, is never repeated: an id is too short to be one in the wrong place. */
 function readSealingKey(item: string): SealingKey {
   const [id = '', encoded = '', ...rest] = item.split(':')
-  if (rest.length > 0 || !/^\d{1,3}$/.test(id) || Number(id) > 255) {
-    throw new Error('each key is `id:base64` with an id from 0 to 255')
+  if (rest.length > 0 || !/^[\w.-]{1,32}$/.test(id)) {
+    throw new Error('each key is `id:base64`, its id a number from 0 to 255 or a word')
   }
   // Node leaves out what is no base64, and a mistyped key would be another one.
   if (!BASE64.test(encoded)) throw new Error(`key ${id} is not base64`)
   const key = Buffer.from(encoded, 'base64')
   if (key.length < 32) throw new Error(`key ${id} has ${key.length} bytes, needs at least 32`)
-  return { id: Number(id), key }
+  return { id: keyNumber(id), key }
+}
+
+/** The number itself where it fits a byte; else one that every process makes of the same word. */
+function keyNumber(id: string): number {
+  const isByte = /^\d{1,3}$/.test(id) && Number(id) <= 255
+  return isByte ? Number(id) : createHash('sha256').update(id).digest().readUInt8()
 }
 
 /** Either alphabet, with or without the padding. */
