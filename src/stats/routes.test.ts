@@ -180,6 +180,25 @@ test('a sale counts on the order’s day and a return on its own', async (t) => 
   )
 })
 
+test('a row whose sum is more than one amount can be is told exactly', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Ten yachts')
+  const { merch_id: merchId } = s.merchant
+  const order = (id: string) =>
+    s.events.order(id, START_MS, {
+      ...{ click: 'a', merchId },
+      report: { value_micros: Number.MAX_SAFE_INTEGER },
+    })
+  await s.money(
+    s.click('a', auctionId, START_MS, { model: MODEL.cpa, priceMicros: 100_000 }),
+    order('o1'),
+    order('o2'),
+    order('o3'),
+  )
+  const [row] = await s.rows('&order_by=advertiser_attributed_revenue')
+  assert.equal(row?.advertiser_attributed_revenue, '27021597764.22')
+})
+
 test('rows come in the order asked for, ties by day, article and merchant', async (t) => {
   const s = await start(t)
   const [one, two] = [await s.addArticle('One'), await s.addArticle('Two')]

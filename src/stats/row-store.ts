@@ -4,7 +4,7 @@
  * Page impressions belong to the article and day. They are kept there and joined to every merchant
  * row when it is written out; where no merchant has a row, they have one of their own.
  */
-import { formatCents, micros } from '../platform/money.ts'
+import { formatCents } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { identifier, joinSql, type Sql, sql } from '../platform/sql.ts'
 import type { OrderColumn, StatsRow } from './schema.ts'
@@ -18,11 +18,13 @@ interface RankedRow {
   readonly merch_id: number
   readonly clicks: number
   readonly sales: number
-  readonly revenue_micros: number
-  readonly earnings_micros: number
+  readonly revenue_micros: Sum
+  readonly earnings_micros: Sum
   readonly impressions: number
 }
 type ColumnName = keyof RankedRow
+/** Of micros: each amount is a safe integer, many together may not be. */
+type Sum = number | bigint
 
 const ORDER_BY: Readonly<Record<OrderColumn, ColumnName>> = {
   article_id: 'article_id',
@@ -57,12 +59,12 @@ export async function listStats(db: Db, request: StatsRequest): Promise<StatsRow
           advertiser_name: merchants.get(row.merch_id) ?? null,
           article_name: article?.name ?? '',
           advertiser_attributed_sales: row.sales,
-          pub_earnings: formatCents(micros(row.earnings_micros)),
+          pub_earnings: formatCents(row.earnings_micros),
           article_id: row.article_id,
           article_url: article?.url ?? '',
           merch_id: row.merch_id,
           impressions: row.impressions,
-          advertiser_attributed_revenue: formatCents(micros(row.revenue_micros)),
+          advertiser_attributed_revenue: formatCents(row.revenue_micros),
           pub_id: request.pubId,
           event_date: row.day,
           clicks: row.clicks,
@@ -148,7 +150,7 @@ function rank({ orderBy, isAscending }: StatsRequest) {
     first.merch_id - second.merch_id
 }
 
-function compare<T extends number | string>(first: T, second: T): number {
+function compare<T extends Sum | string>(first: T, second: T): number {
   if (first === second) return 0
   return first < second ? -1 : 1
 }
@@ -158,17 +160,16 @@ const NUMBER_COLUMNS = [
   'merch_id',
   'clicks',
   'sales',
-  'revenue_micros',
-  'earnings_micros',
   'impressions',
 ] as const satisfies readonly ColumnName[]
+const SUM_COLUMNS = ['revenue_micros', 'earnings_micros'] as const satisfies readonly ColumnName[]
 
 /**
  * Rows, read as one row of lists: ten thousand rows of eight small fields cost the driver and
  * this process more than the query costs the database.
  */
 async function readRows(db: Db, rows: Sql): Promise<RankedRow[]> {
-  const lists = ['day', ...NUMBER_COLUMNS].map((name) => {
+  const lists = ['day', ...NUMBER_COLUMNS, ...SUM_COLUMNS].map((name) => {
     const column = identifier(name)
     return sql`string_agg(${column}::text, ',') as ${column}`
   })
@@ -176,9 +177,9 @@ async function readRows(db: Db, rows: Sql): Promise<RankedRow[]> {
     select ${joinSql(lists, ', ')} from (${rows}) as wanted`)
   if (columns?.day == null) return []
   const numbers = (name: ColumnName) => JSON.parse(`[${columns[name]}]`) as number[]
-  const [articleIds = [], merchIds = [], clicks = [], sales = [], ...rest] =
+  const [articleIds = [], merchIds = [], clicks = [], sales = [], impressions = []] =
     NUMBER_COLUMNS.map(numbers)
-  const [revenue = [], earnings = [], impressions = []] = rest
+  const [revenue = [], earnings = []] = SUM_COLUMNS.map((name) => readSums(columns[name] ?? ''))
   return columns.day.split(',').map((day, row) => ({
     day,
     article_id: articleIds[row] ?? 0,
@@ -189,6 +190,12 @@ async function readRows(db: Db, rows: Sql): Promise<RankedRow[]> {
     earnings_micros: earnings[row] ?? 0,
     impressions: impressions[row] ?? 0,
   }))
+}
+
+/** As numbers where all are exact, which is ten times as fast to write out. */
+function readSums(list: string): readonly Sum[] {
+  const sums = JSON.parse(`[${list}]`) as number[]
+  return sums.every(Number.isSafeInteger) ? sums : list.split(',').map(BigInt)
 }
 
 async function findArticles(
