@@ -272,8 +272,8 @@ async function insertLines(tx: Db, orders: readonly SavedOrder[]): Promise<void>
 
 /**
  * The key of an order's line in reports: checkout, merchant and product (economics 4). A second
- * line of one product gets a number, so that keys stay unique; ids are escaped, so that two
- * orders never share one.
+ * line of one product gets a number, so that keys stay unique; ids are escaped, colons too, so
+ * that no two lines ever share one.
  */
 export function orderProductIds(
   { merchId, orderId }: OrderKey,
@@ -284,7 +284,7 @@ export function orderProductIds(
     const product = encodeURIComponent(productId ?? '')
     const count = (seen.get(product) ?? 0) + 1
     seen.set(product, count)
-    const suffix = count === 1 ? '' : `.${count}`
+    const suffix = count === 1 ? '' : `:${count}`
     return `${encodeURIComponent(orderId)}:${merchId}:${product}${suffix}`
   })
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { testDatabase } from '../../test/database.ts'
-import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { MODEL, type StoredEvent } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
 import { foldMoney } from './fold-money.ts'
@@ -233,4 +233,16 @@ test('the click of an attribution is kept with the order', async () => {
   assert.equal(row?.click_id.toString('hex'), clickId('a'))
   assert.equal(row?.attribution, 'exact')
   assert.equal(row?.locks_at.getTime(), START_MS + 90 * DAY_MS)
+})
+
+test('no two lines of an order share a key, whatever its products are called', async () => {
+  const events = new MoneyEvents()
+  const lines = ['a', 'a', 'a.2', 'a:2', 'a%3A2', ''].map((id) => orderLine(id, 1_000, 1))
+  await fold([
+    events.click('a', START_MS),
+    events.order('o1', START_MS, { click: 'a', report: { lines } }),
+  ])
+  const [keys] = await db.rows(sql`
+    select count(*)::int as lines, count(distinct order_product_id)::int as keys from order_line`)
+  assert.deepEqual(keys, { lines: 6, keys: 6 })
 })
