@@ -38,6 +38,13 @@ test('a balance under the minimum is carried over until it is worth a payout', (
   )
 })
 
+test('fifty dollars are paid out, a micro-dollar less is not', () => {
+  const payoutOf = (dollars: number) =>
+    makeStatements([on('2026-01-10', dollars)], '2026-01').map((row) => row.payoutMicros)
+  assert.deepEqual(payoutOf(50), [50_000_000])
+  assert.deepEqual(payoutOf(49.999999), [0])
+})
+
 test('a payout is in whole cents; the rest of a cent is carried over', () => {
   const statements = makeStatements(
     [on('2026-01-10', 62.999926), on('2026-02-10', 50.000074)],

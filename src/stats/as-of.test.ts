@@ -66,6 +66,50 @@ test('a placement that nobody clicked has its row in as_of from its own time on'
   assert.deepEqual(await ask(new Date((first ?? 0) - 1)), [])
 })
 
+test('as_of holds what happened at its very millisecond, and nothing of the next one', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
+  const { pub_id: pubId } = publisher
+  const { auctionId, url } = await addArticle('Ten mugs')
+  const log = openFoldedLog(t, db)
+  const events = new MoneyEvents()
+  await db.run(sql`update article set datetime_created = ${new Date(START_MS - 1)}`)
+  const {
+    seq: _,
+    day: __,
+    ...click
+  } = events.click('a', START_MS, {
+    ...{ pubId, merchId: merchant.merch_id, auctionId },
+  })
+  const {
+    seq: ___,
+    day: ____,
+    ...view
+  } = events.at(START_MS + 20, {
+    ...{ type: EVENT_TYPE.pageImpression, lane: viewLane(pubId), pubId },
+    ...{ sessionKey: Buffer.alloc(16), urlKey: keyOfUrl(new URL(url)) },
+  })
+  await log.append([click, view])
+  await log.fold()
+  await db.run(sql`alter table stats_change disable trigger user`)
+  await db.run(sql`update stats_change set changed_at = ${new Date(START_MS + 10)}`)
+  const ask = async (atMs: number) => {
+    const range = { pubId, dayFrom: '2026-03-01', dayTo: '2026-03-31', limitRows: 9 }
+    const asked = {
+      ...range,
+      orderBy: 'clicks',
+      isAscending: false,
+      isOutOfNetwork: false,
+    } as const
+    const rows = await listStats(db, { ...asked, asOf: new Date(atMs) })
+    return rows.map(({ clicks, impressions }) => [clicks, impressions])
+  }
+  assert.deepEqual(await ask(START_MS + 9), [])
+  assert.deepEqual(await ask(START_MS + 10), [[1, 0]])
+  assert.deepEqual(await ask(START_MS + 19), [[1, 0]])
+  assert.deepEqual(await ask(START_MS + 20), [[1, 1]])
+})
+
 test('as_of before an article was made knows nothing of those who had seen its page', async (t) => {
   const db = await testDatabase(t)
   const { publisher, addArticle } = await makePublisherWorld(db)
