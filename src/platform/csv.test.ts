@@ -40,4 +40,5 @@ test('a table is read by header, whatever its case, with the line of each row', 
 
 test('a file that is no CSV says where', () => {
   assert.throws(() => readCsv('a,b\n"x'), /file: .*line 2/)
+  assert.throws(() => readCsv('a,b\n1,2\n1,x\0'), /file: holds U\+0000 in line 3/)
 })

@@ -26,6 +26,12 @@ export interface CsvTable {
  * that says where a file stops being CSV.
  */
 export function readCsv(text: string): CsvTable {
+  const zero = text.indexOf('\0')
+  // No database text can hold it, nor can a person have meant it.
+  if (zero >= 0) {
+    const line = text.slice(0, zero).split('\n').length
+    throw badRequest([{ field: 'file', rule: `holds U+0000 in line ${line}: is it text?` }])
+  }
   try {
     let headers: string[] = []
     const records = parse(text, {

@@ -35,12 +35,13 @@ export type RowRejection =
 
 const CLICK_ID = /^[0-9a-f]{32}$/
 const TEXT_LENGTH_MAX = 2048 // As long as an address may be.
+const ACCOUNT_LENGTH_MAX = 255 // It is part of a key, and an index takes 2,704 bytes at most.
 
 export function readNetworkRow({ cells }: CsvRow, columns: FoundColumns): ReadRow | RowRejection {
   const cell = (field: NetworkField): string | null => {
     const column = columns[field]
     const text = column === undefined ? '' : (cells[column] ?? '')
-    return text === '' ? null : text.slice(0, TEXT_LENGTH_MAX)
+    return text === '' ? null : text.slice(0, TEXT_LENGTH_MAX).toWellFormed()
   }
   const day = readReportDay(cell('date') ?? '')
   if (day === null) return 'date_unreadable'
@@ -55,7 +56,7 @@ export function readNetworkRow({ cells }: CsvRow, columns: FoundColumns): ReadRo
   const page = parseWebUrl(cell('article_url') ?? '')
   return {
     day,
-    account: cell('account') ?? '',
+    account: (cell('account') ?? '').slice(0, ACCOUNT_LENGTH_MAX).toWellFormed(),
     advertiser: cell('advertiser'),
     clickId: CLICK_ID.test(subId) ? subId : null,
     slug: cell('publisher')?.toLowerCase() ?? null,
