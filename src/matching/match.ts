@@ -73,19 +73,35 @@ function bestPrediction(
   if (!listing.is_in_stock || !listing.is_fresh) return null
   const pair = outlooks.of(publisher.pub_id, listing.merch_id)
   const reserve = reserveOf(publisher, listing)
-  let best: CampaignPrediction | null = null
-  for (const campaign of campaigns) {
-    const { campaign_id: campaignId } = campaign
-    const terms = payTerms(campaign, pair)
-    const offered = predictCpc(terms, { ...pair, share: 1, validShare: 1, fundedShare: 1 })
-    if (offered.meanMicros < reserve) continue
-    const share = publisher.share_ppm / PPM
-    const fundedShare = book.fundedShare(campaignId) ?? (campaign.is_funded ? 1 : 0)
-    const prediction = predictCpc(terms, { ...pair, share, fundedShare })
-    const isBetter = prediction.meanMicros > (best?.meanMicros ?? 0)
-    if (isBetter) best = { ...prediction, campaignId }
-  }
-  return best
+  const offers = campaigns
+    .map((campaign) => offerOf(campaign, pair))
+    .filter(({ valueMicros }) => valueMicros >= reserve)
+  const paying = offers.filter(({ campaign }) => campaign.is_funded)
+  const chosen = highest(paying) ?? highest(offers)
+  if (chosen === null) return null
+  const { campaign_id: campaignId, is_funded: isFunded } = chosen.campaign
+  const share = publisher.share_ppm / PPM
+  const fundedShare = book.fundedShare(campaignId) ?? (isFunded ? 1 : 0)
+  return { ...predictCpc(chosen.terms, { ...pair, share, fundedShare }), campaignId }
+}
+
+interface Offer {
+  readonly campaign: PayingCampaignRow
+  readonly terms: PayTerms
+  readonly valueMicros: number // what the auction ranks by; share and validity are common to all
+}
+
+function offerOf(campaign: PayingCampaignRow, pair: PairOutlook): Offer {
+  const terms = payTerms(campaign, pair)
+  const whole = { ...pair, share: 1, validShare: 1, fundedShare: 1 }
+  return { campaign, terms, valueMicros: predictCpc(terms, whole).meanMicros }
+}
+
+function highest(offers: readonly Offer[]): Offer | null {
+  return offers.reduce<Offer | null>(
+    (best, offer) => (best !== null && best.valueMicros >= offer.valueMicros ? best : offer),
+    null,
+  )
 }
 
 /** As in the auction; where the reader will be is not known yet. */
