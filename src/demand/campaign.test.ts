@@ -73,6 +73,23 @@ test('shares and goals outside their range are refused', () => {
   assert.deepEqual(fields({ ...epp, payment_micros: micros(0) }), ['payment'])
 })
 
+test('settings at the very ends of their ranges are accepted', () => {
+  const most = micros(9_000_000_000)
+  for (const rate_ppm of [1, 1_000_000]) assert.deepEqual(fields({ ...cpa, rate_ppm }), [])
+  for (const payment_micros of [micros(1), most]) {
+    assert.deepEqual(fields({ ...epp, payment_micros }), [])
+  }
+  assert.deepEqual(fields({ ...cpc, roas: 0.5, bid_micros: most, exclusive_bid_micros: most }), [])
+  const budget_micros = micros(1_000_000_000_000_000)
+  assert.deepEqual(fields({ ...cpc, budget_micros, daily_budget_micros: budget_micros }), [])
+  assert.deepEqual(fields({ ...epp, payment_micros: micros(9_000_000_001) }), ['payment'])
+  const over = micros(1_000_000_000_000_001)
+  assert.deepEqual(fields({ ...cpc, budget_micros: over }), ['budget'])
+  const publishers = Array.from({ length: 1001 }, (_, id) => id + 1)
+  assert.deepEqual(fields({ ...cpc, allow_publishers: publishers.slice(1) }), [])
+  assert.deepEqual(fields({ ...cpc, allow_publishers: publishers }), ['allow_publisher'])
+})
+
 test('a budget that cannot pay for one click is refused', () => {
   const low = { daily_budget_micros: micros(599_999), budget_micros: micros(599_999) }
   assert.deepEqual(fields({ ...cpc, ...low }), ['daily_budget', 'budget'])

@@ -60,6 +60,33 @@ test('a new campaign starts unthrottled', () => {
   assert.equal(newPacer(at).ptr, 1)
 })
 
+test('a minute moves the rate by the formulas of economics 2.4, worked out by hand', () => {
+  const near = (value: number, wanted: number) =>
+    assert(Math.abs(value / wanted - 1) < 1e-12, `${value} is not ${wanted}`)
+  const at = { budgetMicros: 100e6, spentMicros: 48.3e6, share: 0.502, priceMaxMicros: 100_000 }
+  const before = { ptr: 0.5, spentMicros: 48e6, share: 0.5 }
+  const after = stepPacer({ ...before, spendPerMinute: 200_000, trafficPerMinute: 0.001 }, at)
+  near(after.spendPerMinute, 0.94 * 200_000 + 0.06 * (300_000 / 0.5))
+  near(after.trafficPerMinute, 0.94 * 0.001 + 0.06 * 0.002)
+  // U = 224,000 / .00106; need = ($53.20 - $48.30) / .03.
+  near(after.ptr, 4.9e6 / 0.03 / (224_000 / 0.001_06))
+  assert.deepEqual([after.spentMicros, after.share], [48.3e6, 0.502])
+  const made = newPacer(at)
+  near(made.spendPerMinute / made.trafficPerMinute, 100e6)
+  near(made.trafficPerMinute, 1 / 1440)
+})
+
+test('at the end of the day the last of the budget is spread over what is left of it', () => {
+  const at = { budgetMicros: 100e6, priceMaxMicros: 100_000 }
+  const pass = (spentMicros: number, share: number, demand: number) =>
+    Number(passThrough({ ...at, spentMicros, share }, demand).toFixed(9))
+  assert.equal(pass(99e6, 0.99, 200e6), 0.5)
+  assert.equal(pass(99.9e6, 0.9999, 288e6), 0.5, 'the last minute is the least')
+  // The first twenty clicks pass whatever the curve says; here it says $3 at most.
+  assert.equal(pass(1_999_999, 0, 1e12), 1)
+  assert.equal(pass(2_000_000, 0, 1e12), 0.01)
+})
+
 test('midnight resets what was spent and keeps what was learned', () => {
   const at = { budgetMicros: 100e6, spentMicros: 99e6, share: 0.999, priceMaxMicros: 10_000 }
   const before = { ...newPacer(at), spendPerMinute: 500_000 }
@@ -172,6 +199,24 @@ test('a return under the goal lowers the bid, one above raises it to what was ty
   )
 })
 
+test('the multiplier moves by a tenth of what the return misses the goal by, from 50 clicks on', () => {
+  const bidMicros = 100_000
+  const step = (multiplier: number, roas: number, clicks = 50) => {
+    const spendMicros = clicks * bidMicros
+    const measure = { goal: 4, valueMicros: roas * spendMicros, spendMicros, bidMicros }
+    return stepRoasMultiplier(multiplier, measure)
+  }
+  const near = (value: number, wanted: number) =>
+    assert(Math.abs(value - wanted) < 1e-12, `${value}`)
+  near(step(0.5, 2), 0.5 * Math.exp(-0.05))
+  near(step(0.5, 6), 0.5 * Math.exp(0.05))
+  near(step(0.5, 4), 0.5)
+  near(step(0.5, 0), 0.5 * Math.exp(-0.1))
+  assert.equal(step(0.5, 2, 49.99), 0.5)
+  assert.equal(step(0.21, 0), 0.2)
+  assert.equal(step(0.99, 8), 1)
+})
+
 test('the bid under a goal is a whole number of micros and never above the typed one', () => {
   fc.assert(
     fc.property(money, unit, money, (bid, multiplier, valuePerClickMicros) => {
@@ -181,6 +226,8 @@ test('the bid under a goal is a whole number of micros and never above the typed
   )
   const typed = { goal: 4, multiplier: 0.5, valuePerClickMicros: 1_200_000 }
   assert.equal(roasBid(600_000, typed), 150_000)
+  // Rounded down: a micro more would miss the goal.
+  assert.equal(roasBid(600_000, { ...typed, valuePerClickMicros: 1_200_007 }), 150_000)
 })
 
 test('of two brakes only the stronger one is applied', () => {
