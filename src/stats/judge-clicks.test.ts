@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { MODEL, type StoredEvent } from '../events/event.ts'
+import { REASON, reasonName } from '../events/reason.ts'
+import { type ClickHistory, judgeClicks } from './judge-clicks.ts'
+
+const MINUTE_MS = 60_000
+const NOTHING: ClickHistory = {
+  reservedResults: new Set(),
+  validClicks: [],
+  closedLeases: new Set(),
+}
+const reader = Buffer.alloc(16, 7)
+const events = new MoneyEvents()
+
+/** A CPC click of the reader on a link of its own, unless told otherwise. */
+function click(name: string, atMs: number, fields: Partial<StoredEvent> = {}): StoredEvent {
+  const cpc = { model: MODEL.cpc, priceMicros: 542_235, sharePpm: 750_000, visitorKey: reader }
+  const auctionId = `9200000000000000${name.charCodeAt(0)}`
+  return events.click(name, START_MS + atMs, { ...cpc, auctionId, ...fields })
+}
+
+const reasons = (clicks: readonly StoredEvent[], history = NOTHING) =>
+  judgeClicks(clicks, history).map(({ reason }) => reasonName(reason))
+
+test('a reader who clicks a link again is paid for again after 30 minutes, to the millisecond', () => {
+  const again = (ageMs: number, fields = {}) =>
+    reasons([click('a', 0), click('a2', ageMs, { ...fields })])[1]
+  assert.equal(again(30 * MINUTE_MS - 1), 'duplicate_visitor')
+  assert.equal(again(30 * MINUTE_MS), 'ok')
+  assert.equal(again(-30 * MINUTE_MS + 1), 'duplicate_visitor', 'told by a node whose clock lags')
+  assert.equal(again(1, { auctionId: '9007199254740993' }), 'ok', 'another link')
+  assert.equal(again(1, { campaignId: 2 }), 'ok', 'another campaign')
+  assert.equal(again(1, { visitorKey: Buffer.alloc(16, 8) }), 'ok', 'another reader')
+  assert.equal(again(1, { visitorKey: null }), 'ok', 'who is nobody in particular repeats nothing')
+})
+
+test('a reader’s sixth click on a campaign within an hour is not paid, whatever the link', () => {
+  const five = ['a', 'b', 'c', 'd', 'e'].map((name, index) => click(name, index))
+  const sixth = (atMs: number, fields = {}) => reasons([...five, click('f', atMs, fields)]).at(-1)
+  assert.deepEqual(new Set(reasons(five)), new Set(['ok']))
+  assert.equal(sixth(60 * MINUTE_MS - 1), 'visitor_limit')
+  assert.equal(sixth(60 * MINUTE_MS), 'ok', 'the first is an hour old')
+  assert.equal(sixth(9, { campaignId: 2 }), 'ok')
+  assert.equal(sixth(9, { visitorKey: null }), 'ok')
+  // Only valid clicks count: neither the robot's nor the repeated one uses up the hour.
+  const wasted = [click('a', 1, { reason: REASON.robot }), click('a3', 2)]
+  const [one, ...rest] = five as [StoredEvent, ...StoredEvent[]]
+  assert.equal(reasons([one, ...wasted, ...rest.slice(1), click('f', 9)]).at(-1), 'ok')
+})
+
+test('what came before the batch counts as if it stood in it', () => {
+  const [before, now] = [click('a', 0), click('a2', MINUTE_MS)]
+  const visit = {
+    visitorKey: reader.toString('hex'),
+    campaignId: before.campaignId ?? 0,
+    auctionId: before.auctionId ?? '',
+    atMs: before.atMs,
+  }
+  assert.deepEqual(reasons([now], { ...NOTHING, validClicks: [visit] }), ['duplicate_visitor'])
+  const result = before.resultNumber?.toString('hex') ?? ''
+  const history = { ...NOTHING, reservedResults: new Set([result]) }
+  assert.deepEqual(reasons([before], history), ['duplicate_result'])
+})
+
+test('of a result the first reserved click is paid; one refused before does not stand for it', () => {
+  const nobody = { visitorKey: null }
+  const first = click('a', 0, { ...nobody, reason: REASON.tooFast })
+  const { resultNumber } = first
+  const clicks = [first, click('b', 1, { ...nobody, resultNumber })]
+  const judged = judgeClicks([...clicks, click('c', 2, { ...nobody, resultNumber })], NOTHING)
+  assert.deepEqual(
+    judged.map(({ reason, isReserved, paidMicros, publisherMicros }) => [
+      reasonName(reason),
+      isReserved,
+      paidMicros,
+      publisherMicros,
+    ]),
+    [
+      ['too_fast', false, 0, 0],
+      ['ok', true, 542_235, 406_676],
+      ['duplicate_result', false, 0, 0],
+    ],
+  )
+})
+
+test('a click behind the end of its lease is unpaid, and no later one of its result is paid', () => {
+  const late = click('a', 0, { leaseId: '5' })
+  const again = click('b', 1, { resultNumber: late.resultNumber, visitorKey: null })
+  const history = { ...NOTHING, closedLeases: new Set(['5']) }
+  assert.deepEqual(reasons([late, again], history), ['spooled_late', 'duplicate_result'])
+})
+
+test('a click of a campaign that pays per order is valid and costs nothing yet', () => {
+  const [judged] = judgeClicks([click('a', 0, { model: MODEL.cpa })], NOTHING)
+  assert.deepEqual([judged?.reason, judged?.isReserved, judged?.paidMicros], [REASON.ok, true, 0])
+})
