@@ -213,6 +213,22 @@ test('an impression needs an honest click of its session that the merchant’s t
   assert.equal(attribute(order, [elsewhere], allowed, links).attribution, null, 'not remembered')
 })
 
+test('of impressions of one moment the higher id wins, and of its clicks the higher one', () => {
+  const other = click('b', 0, { merchId: 4 }) // made at the very moment of the order
+  const both = { ...order, rememberedClickIds: ['a', 'b'] }
+  const winner = (...links: SeenLink[]) => {
+    const { attribution, evidence } = attribute(both, [elsewhere, other], allowed, links)
+    return [evidence.at(-1)?.id, attribution?.touchId]
+  }
+  const [low, high] = [seen('9', 0), seen('10', 0, { clickId: 'b' })]
+  assert.deepEqual(winner(low, high), ['10', 'b'])
+  assert.deepEqual(winner(high, low), ['10', 'b'])
+  assert.deepEqual(winner(seen('11', 1), low), ['9', 'a'], 'a later one beats a higher id')
+  const twice = [seen('10', 0), high]
+  assert.deepEqual(winner(...twice), ['10', 'b'])
+  assert.deepEqual(winner(...twice.toReversed()), ['10', 'b'])
+})
+
 const seenArbitrary = fc.array(
   fc.record({
     impressionId: fc.integer({ min: 1, max: 30 }).map(String),
