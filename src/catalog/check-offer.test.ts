@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { checkOffer, type OfferContent } from './check-offer.ts'
+import { micros } from '../platform/money.ts'
+import { checkOffer, type OfferContent, onlyDollars, type ToDollars } from './check-offer.ts'
 import type { FeedFields } from './feed-columns.ts'
 
 const GOOD: FeedFields = {
@@ -22,8 +23,9 @@ const GOOD: FeedFields = {
 
 const AT = Date.parse('2026-06-15T12:00:00Z')
 
-function judge(fields: Partial<FeedFields>, currency = 'USD') {
-  return checkOffer({ ...GOOD, ...fields }, { domains: ['shop.example'], currency, atMs: AT })
+function judge(fields: Partial<FeedFields>, currency = 'USD', toDollars = onlyDollars) {
+  const context = { domains: ['shop.example'], currency, atMs: AT, toDollars }
+  return checkOffer({ ...GOOD, ...fields }, context)
 }
 
 function offer(fields: Partial<FeedFields>): OfferContent {
@@ -77,6 +79,7 @@ test('each fault of a row has its own reason', () => {
     [{ price: 'free' }, 'price_unparsable'],
     [{ price: '-1 USD' }, 'price_negative'],
     [{ price: '0 USD' }, 'price_zero'],
+    [{ price: '0.0000001 USD' }, 'price_zero'],
     [{ price: '1 XYZ' }, 'currency_unknown'],
     [{ price: '1 EUR' }, 'currency_other'],
     [{ price: '1', currency: 'eur' }, 'currency_other'],
@@ -89,6 +92,24 @@ test('each fault of a row has its own reason', () => {
   assert.equal(reason({ price: '4.20' }, 'EUR'), 'currency_other', 'the currency of the feed')
 })
 
+test('another currency is converted where its rate is known, the sale price with it', () => {
+  const toDollars: ToDollars = (amount, currency) =>
+    currency === 'EUR' ? micros(Number(amount) * 1_200_000) : onlyDollars(amount, currency)
+  const judged = judge({ price: '10.00', salePrice: '8,50 €' }, 'EUR', toDollars)
+  assert.ok(judged.kind === 'offer')
+  assert.deepEqual(
+    [judged.offer.priceMicros, judged.offer.regularPriceMicros, judged.notes],
+    [10_200_000, 12_000_000, ['price_converted']],
+  )
+  // A sale price in another currency than the price is a mistake in one of them.
+  const mixed = judge({ price: '10.00 EUR', salePrice: '8.50 USD' }, 'EUR', toDollars)
+  assert.ok(mixed.kind === 'offer')
+  assert.equal(mixed.offer.priceMicros, 12_000_000)
+  assert.deepEqual(mixed.notes, ['price_converted', 'sale_ignored'])
+  const unknown = judge({ price: '10.00 GBP' }, 'EUR', toDollars)
+  assert.equal(unknown.kind === 'rejected' && unknown.reason, 'currency_other')
+})
+
 test('a sale price counts when it is lower, in dollars, and holds today', () => {
   const sale = (salePrice: string, salePriceDates = '') =>
     offer({ salePrice, salePriceDates }).priceMicros / 1e6
@@ -97,6 +118,7 @@ test('a sale price counts when it is lower, in dollars, and holds today', () => 
   assert.equal(sale('3.10 USD', '2026-06-01T00:00Z/2026-06-15T12:00Z'), 4.2)
   assert.equal(sale('3.10 USD', '2026-07-01/2026-08-01'), 4.2)
   assert.equal(sale('3.10 USD', 'soon'), 4.2)
+  assert.equal(sale('0.0000001 USD'), 4.2)
   for (const text of ['4.20 USD', '5 USD', '3.10 EUR', 'none']) assert.equal(sale(text), 4.2, text)
   assert.equal(offer({ salePrice: '3.10 USD' }).regularPriceMicros, 4_200_000)
   assert.equal(offer({ salePrice: '5 USD' }).regularPriceMicros, null)

@@ -20,7 +20,7 @@ import { readCategory } from './category.ts'
 import type { FeedFields } from './feed-columns.ts'
 import type { ReadFault } from './feed-entry.ts'
 import { isJoinable, readGtin } from './gtin.ts'
-import { dollarsToMicros, type PriceFault, type PriceReading, readPrice } from './read-price.ts'
+import { dollarsToMicros, type PriceFault, readPrice } from './read-price.ts'
 
 export type RejectReason =
   | ReadFault
@@ -42,6 +42,7 @@ export type OfferNote =
   | 'gtin_formatted'
   | 'gtin_repaired'
   | 'gtin_restricted'
+  | 'price_converted'
   | 'sale_ignored'
   | 'availability_unknown'
   | 'image_invalid'
@@ -77,10 +78,17 @@ export interface FeedContext {
   readonly currency: string
   /** Sale prices hold between two dates; this is today. */
   readonly atMs: number
+  readonly toDollars: ToDollars
 }
 
-/** Our choice: figures are in US dollars, and other currencies wait for exchange rates. */
-const CURRENCY = 'USD'
+/** A decimal of an ISO 4217 currency, as of today; null where no rate is known. */
+export type ToDollars = (amount: string, currency: string) => Micros | null
+
+const DOLLAR = 'USD'
+
+/** Our choice: prices are in US dollars, and other currencies wait for exchange rates. */
+export const onlyDollars: ToDollars = (amount, currency) =>
+  currency === DOLLAR ? dollarsToMicros(amount) : null
 
 const SKU_CHARACTERS_MAX = 255 // Interface 4.3: a longer one could never be asked for.
 const TITLE_CHARACTERS_MAX = 500 // Google cuts at 150; what is behind 500 names no product.
@@ -159,25 +167,35 @@ function checkPrice(
   notes: OfferNote[],
 ): Price | Rejected {
   const column = fields.currency.trim().toUpperCase()
-  const price = readPrice(fields.price, column === '' ? context.currency : column)
+  const usual = column === '' ? context.currency : column
+  const price = readPrice(fields.price, usual)
   if (price.kind !== 'price') return rejected(price.kind, `the price is ${shown(fields.price)}`)
-  if (price.currency !== CURRENCY) {
-    return rejected('currency_other', `the price is in ${price.currency}, not ${CURRENCY}`)
+  const currency = price.currency ?? usual
+  const regular = context.toDollars(price.amount, currency)
+  if (regular === null) {
+    return rejected('currency_other', `the price is in ${currency}, whose rate is not known today`)
   }
-  const regular = dollarsToMicros(price.amount)
+  // Less than a micro-dollar is nothing that a product costs.
+  if (regular === 0) return rejected('price_zero', `the price is ${shown(fields.price)}`)
+  if (currency !== DOLLAR) notes.push('price_converted')
   if (fields.salePrice.trim() === '') return { kind: 'price', micros: regular, regular: null }
-  const sale = saleMicros(readPrice(fields.salePrice, CURRENCY), fields.salePriceDates, context)
-  if (sale !== null && sale < regular) return { kind: 'price', micros: sale, regular }
+  const sale = saleMicros(fields, context, currency)
+  if (sale !== null && sale > 0 && sale < regular) return { kind: 'price', micros: sale, regular }
   notes.push('sale_ignored')
   return { kind: 'price', micros: regular, regular: null }
 }
 
 /** The sale price in micros, or null when it is none or does not hold today. */
-function saleMicros(sale: PriceReading, dates: string, { atMs }: FeedContext): Micros | null {
-  if (sale.kind !== 'price' || sale.currency !== CURRENCY) return null
-  if (dates.trim() === '') return dollarsToMicros(sale.amount)
+function saleMicros(
+  { salePrice, salePriceDates: dates }: FeedFields,
+  { atMs, toDollars }: FeedContext,
+  currency: string,
+): Micros | null {
+  const sale = readPrice(salePrice, currency)
+  if (sale.kind !== 'price' || sale.currency !== currency) return null
+  if (dates.trim() === '') return toDollars(sale.amount, currency)
   const [from = Number.NaN, to = Number.NaN] = dates.split('/').map((date) => Date.parse(date))
-  return from <= atMs && atMs < to ? dollarsToMicros(sale.amount) : null
+  return from <= atMs && atMs < to ? toDollars(sale.amount, currency) : null
 }
 
 function gtinOf(

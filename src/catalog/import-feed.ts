@@ -13,7 +13,9 @@ import {
   checkOffer,
   type OfferJudgement,
   type OfferNote,
+  onlyDollars,
   type RejectReason,
+  type ToDollars,
 } from './check-offer.ts'
 import { ChunkWriters } from './chunk-writers.ts'
 import type { FeedFields } from './feed-columns.ts'
@@ -61,6 +63,8 @@ export interface ImportOptions {
   readonly format: FeedFormat
   /** Today, for sale prices that hold between two dates. */
   readonly at: Date
+  /** By the exchange rates of today; without any, rows in other currencies are rejected. */
+  readonly toDollars?: ToDollars
   /** A random 32-bit number, see sku-index.ts. */
   readonly seed: number
   /** Told of rejected rows, some at a time; a promise holds the import up until it settles. */
@@ -229,7 +233,8 @@ class FeedImport {
 
   async #take(entries: readonly FeedEntry[], currency: string): Promise<void> {
     const { domains } = this.#owner
-    const context = { domains, currency, atMs: this.#options.at.getTime() }
+    const { at, toDollars = onlyDollars } = this.#options
+    const context = { domains, currency, atMs: at.getTime(), toDollars }
     for (const entry of entries) {
       this.#result.rows++
       if (this.#result.rows > ROWS_MAX) throw new FeedError(`more than ${ROWS_MAX} rows`)

@@ -1,10 +1,12 @@
 /** `souk feed import`: a merchant's feed into the catalogue, with progress and its rejects. */
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
+import { feedPriceRates } from '../attribution/feed-rates.ts'
 import { type FeedFile, openFeedFile } from '../catalog/feed-file.ts'
 import { fetchFeed, isWebAddress } from '../catalog/fetch-feed.ts'
 import { type ImportProgress, importFeed, type RejectedRow } from '../catalog/import-feed.ts'
 import type { FeedFormat } from '../catalog/read-feed.ts'
+import { utcDay } from '../platform/timestamp.ts'
 import type { CommandContext } from './command.ts'
 
 const PROGRESS_MS = 1_000
@@ -25,11 +27,14 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
   try {
     const file = await openFeedFile(fetched?.path ?? options.file)
     await using rejects = options.rejects === undefined ? null : await open(options.rejects, 'w')
-    const result = await importFeed(await context.database(), {
+    const db = await context.database()
+    const at = context.now()
+    const result = await importFeed(db, {
       merchId: options.merchant,
       file,
       format: options.format,
-      at: context.now(),
+      at,
+      toDollars: await feedPriceRates(db, utcDay(at)),
       seed: randomBytes(4).readUInt32BE(),
       onProgress: progressLine(context, file),
       ...(rejects === null ? {} : { onRejects: (rows) => writeRejects(rejects, rows) }),
