@@ -13,6 +13,7 @@ import { createSmartLink, pubIdFaults, readOrder } from './create-link.ts'
 import { idempotencyKeyFaults, once, readIdempotencyKey } from './idempotency-store.ts'
 import { type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
 import {
+  CreateHeaders,
   CreateSmartLinkBody,
   LinkMateBody,
   PageTagConfig,
@@ -51,6 +52,7 @@ export const createLinkRoute =
           operationId: 'createSmartLink',
           summary: 'Create a smart link',
           security: [{ apiKey: [] }],
+          headers: CreateHeaders,
           body: CreateSmartLinkBody,
           response: { 201: envelope(SmartLinkRecord), '4xx': ErrorEnvelope },
         },

@@ -11,6 +11,17 @@ export const LINKS_MAX = 500 // Decisions 4.5; the longest articles of shops hav
 
 const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
 
+/** For the description; what is wrong with a key, `idempotencyKeyFaults` says. */
+export const CreateHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      description:
+        'Makes a retry safe: for 24 hours the same key and body get the first answer. ' +
+        'At most 255 printable ASCII characters',
+    }),
+  ),
+})
+
 export const CreateSmartLinkBody = Type.Object({
   url: Type.Optional(webUrl('Product page')),
   article_name: Type.String({ minLength: 1, maxLength: ARTICLE_NAME_LENGTH_MAX }),
