@@ -9,6 +9,10 @@ import pg from 'pg'
 import { arrayLiteral } from './pg-array.ts'
 import { type Sql, sql } from './sql.ts'
 
+// Dates in the machine's zone have an offset of whole minutes, which before standard time no zone
+// had: year 1 in New York went astray by two seconds, into a year that no Date reads back.
+pg.defaults.parseInputDatesAsUTC = true
+
 /** Where the server is; what `openEmbeddedPostgres` gives, or `{ connectionString }`. */
 export type Connection = Pick<
   pg.ClientConfig,
