@@ -7,7 +7,7 @@
  * to the log as soon as that takes events again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Spool } from '../platform/spool.ts'
+import { type Spool, SpoolFull } from '../platform/spool.ts'
 import type { LogEvent } from './event.ts'
 import { eventFromJson, eventToJson } from './event-json.ts'
 import { type EventLog, EventRefused, LogUnavailable } from './event-log.ts'
@@ -78,7 +78,9 @@ export class DurableAppend {
     if (events.length === 0) return
     // Known to be away: why wait for it? The drainer finds out when it is back.
     const isPointless = this.#isLogAway && !this.#options.spool.isEmpty()
-    const appending = isPointless ? this.#spool(events) : this.#appendOrSpool(events, patienceMs)
+    const appending = isPointless
+      ? this.#spool(events, { wasLogAsked: false })
+      : this.#appendOrSpool(events, patienceMs)
     this.#appending.add(appending)
     try {
       await appending
@@ -114,7 +116,7 @@ export class DurableAppend {
       const spool = () => {
         if (isDecided) return
         isDecided = true
-        this.#spool(events).then(resolve, reject)
+        this.#spool(events, { wasLogAsked: true }).then(resolve, reject)
       }
       // An answer that came while this thread was busy is read before the spool is asked.
       const patience = setTimeout(() => setImmediate(spool), patienceMs)
@@ -138,14 +140,20 @@ export class DurableAppend {
     })
   }
 
-  async #spool(events: readonly LogEvent[]): Promise<void> {
+  async #spool(
+    events: readonly LogEvent[],
+    { wasLogAsked }: { wasLogAsked: boolean },
+  ): Promise<void> {
     const { spool, counters } = this.#options
     try {
       await spool.append(events.map(toRecord))
       counters.spooled(events.length)
     } catch (error) {
       counters.unavailable(events.length)
-      throw new LogUnavailable('neither the log nor the spool took the events', { cause: error })
+      // A log that is only late may take them yet, and a disk that failed may hold them.
+      const isUncertain = wasLogAsked || !(error instanceof SpoolFull)
+      const message = 'neither the log nor the spool took the events'
+      throw new LogUnavailable(message, { cause: error, isUncertain })
     }
   }
 

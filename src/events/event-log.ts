@@ -21,6 +21,16 @@ export interface EventLog {
 /** Thrown by `append` when nothing could be made durable, neither in the log nor in the spool. */
 export class LogUnavailable extends Error {
   override name = 'LogUnavailable'
+  /** The events were on their way to one of the two: they may be there after all, or come there. */
+  readonly isUncertain: boolean
+
+  constructor(
+    message: string,
+    { isUncertain = false, ...options }: ErrorOptions & { isUncertain?: boolean } = {},
+  ) {
+    super(message, options)
+    this.isUncertain = isUncertain
+  }
 }
 
 /** Thrown by `append` for an event that the log will never take: trying again is pointless. */

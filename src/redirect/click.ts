@@ -79,7 +79,8 @@ export async function answerClick(deps: ClickDeps, click: Click): Promise<HotRep
     } catch (error) {
       // Nothing could be made durable: the reader goes on, unrecorded and therefore unpaid.
       if (!(error instanceof LogUnavailable)) throw error
-      if (event.leaseId !== null) {
+      // Unless it may be written after all: then its price must not be spent once more.
+      if (event.leaseId !== null && !error.isUncertain) {
         deps.release(result.campaignId, Number(event.leaseId), result.priceMicros)
       }
       deps.onUnrecorded(error)

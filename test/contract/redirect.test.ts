@@ -1,6 +1,8 @@
 /** Redirect, smart link and wrapper addresses, as the decisions say. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { REASON } from '../../src/events/reason.ts'
@@ -300,6 +302,37 @@ test('a budget of two clicks, too small to share with another node, pays two cli
   assert.equal(new URL(auction_result.redirect_url).searchParams.get('url'), page)
   assert.equal((await follow(api, auction_result.redirect_url)).location, page, 'nobody pays')
   await api.db.run(sql`delete from node where node_id = 1000`)
+})
+
+test('a click that the log takes after all, with the disk full, has its part of the budget', async (t) => {
+  const full = await startApi(t)
+  const shops = await makeMarket(full)
+  const { node, config, settled } = full.app
+  const id = await shops.campaign(shops.kettles, {
+    bid_micros: micros(600_000),
+    daily_budget_micros: micros(60_000_000),
+  })
+  await until(() => node.book.unspentMicros(id, node.now()) > 0)
+  const { auction_result } = await runAuction(full, await shops.link(KETTLE, { isExclusive: true }))
+  await think()
+  // Another node holds the money lane, so the log answers late; and the spool cannot be written.
+  const holder = await full.db.reserve()
+  await holder.run(sql`select pg_advisory_lock(${0x534c414e}, 0)`)
+  const spool = join(config.dataDir, 'spool')
+  await rename(spool, `${spool}-away`)
+  assert.match((await follow(full, auction_result.redirect_url)).location, /\?cid=/)
+  await rename(`${spool}-away`, spool)
+  holder.release(new Error('ends the session, and the lock with it'))
+  await until(async () => {
+    await settled()
+    const row = await full.db.row<{ paid: string }>(sql`
+      select coalesce(sum(paid_micros), 0) as paid from click`)
+    return row?.paid === '600000'
+  })
+  const left = node.book.unspentMicros(id, node.now())
+  const lease = await full.db.row<{ granted: string }>(sql`
+    select granted_micros as granted from lease where campaign_id = ${id}`)
+  assert.ok(left + 600_000 <= Number(lease?.granted), 'what is paid cannot be spent once more')
 })
 
 test('a result older than 24 hours gets a fresh auction on the click', async () => {
