@@ -50,6 +50,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
     click(`busy ${link}`, other, { ...cpc, ...visitor, campaignId: rivalId, auctionId })
   }
   click('robot', one, { ...cpc, reason: REASON.robot })
+  click('lost lease', one, { ...cpc, leaseId: '4711' })
   click('unfunded', one, { ...cpc, reason: REASON.unfunded, reservedMicros: null })
   for (const name of ['cpa', 'moved', 'csv', 'odd', 'bad']) click(name)
   click('exact', other)

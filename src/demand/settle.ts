@@ -26,8 +26,8 @@ export interface SettledClick {
 
 /**
  * Books clicks: what was paid is settled, what was reserved leaves escrow. A click without a lease
- * counts as well, so that a cap set later knows of it; one whose lease is closed must be unpaid and
- * changes nothing. Locks accounts before leases (lease-store).
+ * counts as well, so that a cap set later knows of it; one whose lease is closed or lost must be
+ * unpaid and changes nothing. Locks accounts before leases (lease-store).
  */
 export async function settleClicks(tx: Db, judged: readonly SettledClick[]): Promise<void> {
   // A CPA or EPP click costs nothing yet, and its campaign's rows are as busy as any.
@@ -44,9 +44,9 @@ export async function settleClicks(tx: Db, judged: readonly SettledClick[]): Pro
   )
   await tx.run(sql`
 with click as materialized (
-  -- What a closed lease had left is out of escrow already: a late click takes nothing more.
+  -- What a closed lease had left is out of escrow already, and a lost one holds nothing there.
   select campaign_id, coalesce(lease.day, given.day) as day, given.lease_id, paid,
-    case when closed_at is null then reserved else 0 end as reserved
+    case when lease.lease_id is null or closed_at is not null then 0 else reserved end as reserved
   from unnest(
     ${column((click) => click.campaignId)}::int[],
     ${column((click) => click.day)}::date[],

@@ -18,7 +18,7 @@ export const REASON = {
   unknownLink: 9, // a well-formed auction id that nobody has
   foreignLink: 10, // another publisher's auction id
   disabledLink: 11,
-  spooledLate: 12, // reached the log after its lease was closed
+  spooledLate: 12, // reached the log after its lease was closed, or lost
   // Given by the fold.
   duplicateResult: 20, // an earlier reserved click of the same result
   duplicateVisitor: 21, // the same visitor, campaign and link within 30 minutes

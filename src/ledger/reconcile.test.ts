@@ -3,8 +3,10 @@ import { after, test } from 'node:test'
 import { makeBusyLog } from '../../test/busy-log.ts'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
+import { clickId } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
 import { identifier, type Sql, sql } from '../platform/sql.ts'
 import { reconcile } from './reconcile.ts'
 import { issueStatements } from './statement-store.ts'
@@ -35,6 +37,12 @@ test('a log with everything in it reconciles without a difference', async () => 
     totals: null,
   })
   assert.match(lines.join('\n'), /comparing ledger: \d+ ms/)
+})
+
+test('a click whose lease the database has lost is unpaid, and the fold goes on', async () => {
+  const click = await db.row(sql`
+    select reason, paid_micros from click where click_id = ${Buffer.from(clickId('lost lease'), 'hex')}`)
+  assert.deepEqual(click, { reason: REASON.spooledLate, paid_micros: '0' })
 })
 
 test('any range of days reconciles too', async () => {

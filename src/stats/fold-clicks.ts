@@ -76,7 +76,9 @@ function evidenceOf({ event, reason }: JudgedClick): PairEvidence[] {
 async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<ClickHistory> {
   const results = events.flatMap(({ resultNumber }) => resultNumber ?? [])
   const visitors = events.flatMap(({ visitorKey }) => visitorKey ?? [])
-  const leases = events.flatMap(({ leaseId }) => leaseId ?? [])
+  const leased = events.filter(({ leaseId }) => leaseId !== null)
+  const leases = leased.map(({ leaseId }) => leaseId)
+  const campaigns = leased.map(({ campaignId }) => campaignId)
   const from = new Date(Math.min(...events.map(({ atMs }) => atMs)) - VISITOR_WINDOW_MS)
   const reserved = await tx.rows<{ result_number: Buffer }>(sql`
     select result_number from click where is_reserved and result_number = any(${results}::bytea[])`)
@@ -88,9 +90,13 @@ async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<Clic
   }>(sql`
     select visitor_key, campaign_id, auction_id, at from click
     where visitor_key = any(${visitors}::bytea[]) and reason = 0 and at > ${from}`)
-  const closed = await tx.rows<{ lease_id: string }>(sql`
-    select lease_id from lease
-    where lease_id = any(${leases}::bigint[]) and closed_at is not null`)
+  // A lease that the database lost holds nothing any more: it was restored from a backup, or a
+  // standby took over that had not heard of it yet.
+  const ended = await tx.rows<{ lease_id: string }>(sql`
+    select told.lease_id from unnest(${leases}::bigint[], ${campaigns}::int[])
+      as told (lease_id, campaign_id)
+    left join lease using (lease_id, campaign_id)
+    where lease.lease_id is null or closed_at is not null`)
   return {
     reservedResults: new Set(reserved.map((row) => row.result_number.toString('hex'))),
     validClicks: valid.map((row) => ({
@@ -99,7 +105,7 @@ async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<Clic
       auctionId: row.auction_id,
       atMs: row.at.getTime(),
     })),
-    closedLeases: new Set(closed.map((row) => row.lease_id)),
+    endedLeases: new Set(ended.map((row) => row.lease_id)),
   }
 }
 

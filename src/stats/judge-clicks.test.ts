@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000
 const NOTHING: ClickHistory = {
   reservedResults: new Set(),
   validClicks: [],
-  closedLeases: new Set(),
+  endedLeases: new Set(),
 }
 const reader = Buffer.alloc(16, 7)
 const events = new MoneyEvents()
@@ -88,7 +88,7 @@ test('of a result the first reserved click is paid; one refused before does not 
 test('a click behind the end of its lease is unpaid, and no later one of its result is paid', () => {
   const late = click('a', 0, { leaseId: '5' })
   const again = click('b', 1, { resultNumber: late.resultNumber, visitorKey: null })
-  const history = { ...NOTHING, closedLeases: new Set(['5']) }
+  const history = { ...NOTHING, endedLeases: new Set(['5']) }
   assert.deepEqual(reasons([late, again], history), ['spooled_late', 'duplicate_result'])
 })
 

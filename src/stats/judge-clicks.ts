@@ -27,7 +27,8 @@ export interface EarlierClick {
 export interface ClickHistory {
   readonly reservedResults: ReadonlySet<string> // hex
   readonly validClicks: readonly EarlierClick[]
-  readonly closedLeases: ReadonlySet<string>
+  /** Closed, or unknown to the database: nothing is set aside there for a click. */
+  readonly endedLeases: ReadonlySet<string>
 }
 
 export interface JudgedClick {
@@ -46,7 +47,7 @@ export function judgeClicks(events: readonly StoredEvent[], history: ClickHistor
   return events.map((event) => {
     const result = event.resultNumber?.toString('hex') ?? ''
     const isFirst = event.reason === REASON.ok && !reserved.has(result)
-    const reason = judge(event, { isFirst, visits, closedLeases: history.closedLeases })
+    const reason = judge(event, { isFirst, visits, endedLeases: history.endedLeases })
     if (isFirst) reserved.add(result)
     if (reason === REASON.ok && event.visitorKey !== null) remember(visits, visitOf(event))
     const isPaid = reason === REASON.ok && event.model === MODEL.cpc
@@ -66,12 +67,12 @@ function judge(
   context: {
     isFirst: boolean
     visits: ReadonlyMap<string, readonly EarlierClick[]>
-    closedLeases: ReadonlySet<string>
+    endedLeases: ReadonlySet<string>
   },
 ): number {
   if (event.reason !== REASON.ok) return event.reason
   if (!context.isFirst) return REASON.duplicateResult
-  if (event.leaseId !== null && context.closedLeases.has(event.leaseId)) return REASON.spooledLate
+  if (event.leaseId !== null && context.endedLeases.has(event.leaseId)) return REASON.spooledLate
   if (event.visitorKey === null) return REASON.ok
   const visit = visitOf(event)
   const earlier = context.visits.get(visitorOf(visit)) ?? []

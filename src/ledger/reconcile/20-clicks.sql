@@ -1,5 +1,5 @@
--- Every click of the log judged again: the first reserved one of its result, not after its lease
--- was closed, and within the rules of a visitor (economics 2.5).
+-- Every click of the log judged again: the first reserved one of its result, of a lease that is
+-- there and was not closed before, and within the rules of a visitor (economics 2.5).
 
 create temp table r_click_event on commit drop as
 select seq, id, day, at, reason as edge_reason, pub_id, coalesce(merch_id, 0) as merch_id,
@@ -20,14 +20,17 @@ group by 2, 3;
 
 create temp table r_candidate on commit drop as
 select click.seq, visitor_key, coalesce(campaign_id, 0) as campaign_id, at, auction_id,
-  word.seq is not null as is_late,
+  is_late,
   row_number() over (
-    partition by visitor_key, coalesce(campaign_id, 0), word.seq is not null order by click.seq
+    partition by visitor_key, coalesce(campaign_id, 0), is_late order by click.seq
   ) as n
 from r_click_event click
 left join lease using (lease_id, campaign_id)
 left join r_last_word word
   on word.node_id = lease.node_id and word.incarnation = lease.incarnation and word.seq < click.seq
+cross join lateral (
+  select click.lease_id is not null and (lease.node_id is null or word.seq is not null) as is_late
+) as late
 where is_first;
 create index on r_candidate (visitor_key, campaign_id, n) where not is_late;
 analyze r_candidate (seq, visitor_key, campaign_id, n, is_late);
