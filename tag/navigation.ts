@@ -29,10 +29,10 @@ const SETTLE_MS = 200
  */
 export const watchPage = (land: () => void, scan: () => void): void => {
   let article = articleAddress()
-  let timer = 0
+  let timer: ReturnType<typeof setTimeout> | 0 = 0
   const look = (): void => {
     if (timer) return
-    timer = window.setTimeout(() => {
+    timer = setTimeout(() => {
       timer = 0
       const before = article
       article = articleAddress()

@@ -93,8 +93,7 @@ export const makeQueue = (): RequestQueue => {
 /** text/plain by default, which needs no preflight; never with cookies. */
 const send = ({ _url, _body }: Job): Promise<Response> =>
   fetch(_url, {
-    method: _body ? 'POST' : 'GET',
-    body: _body || null,
+    ...(_body && { method: 'POST', body: _body }),
     credentials: 'omit',
     // Browsers refuse more than 64 KiB of keepalive bodies at a time.
     keepalive: !_body || _body.length < 3e4,

@@ -29,7 +29,7 @@ export interface PageSettings {
 export interface Service {
   _base: string
   _auction: string
-  /** Our addresses without their scheme, each once. */
+  /** Our addresses without their scheme, that of smart links first. */
   _own: string[]
   _brand: string
   _publisherId: number
@@ -39,28 +39,21 @@ export interface Service {
 
 interface Configuration {
   amp_config: { publisher_id: number; linkmate_enabled: boolean }
-  page_tag?: PageTagFields
-}
-
-interface PageTagFields {
-  auction_url?: string
-  link_url?: string
-  brand?: string
-  domains?: string[]
+  page_tag?: { auction_url?: string; link_url?: string; brand?: string; domains?: string[] }
 }
 
 /** Reads the answer of `…/amp_config/?page_tag=1`; throws when it is not one. */
 export const readService = (answer: unknown, base: string): Service => {
-  const { amp_config, page_tag = {} } = (answer as { data: [Configuration] }).data[0]
-  const _auction = page_tag.auction_url || base
+  const [{ amp_config, page_tag }] = (answer as { data: [Configuration] }).data
+  const { auction_url = base, link_url = base, brand = 'service', domains = [] } = page_tag || {}
   return {
     _base: base,
-    _auction,
-    _own: [...new Set([page_tag.link_url || base, base, _auction].map(withoutScheme))],
-    _brand: page_tag.brand || 'service',
+    _auction: auction_url,
+    _own: [link_url, base, auction_url].map(withoutScheme),
+    _brand: brand,
     _publisherId: amp_config.publisher_id,
     _isLinkmate: amp_config.linkmate_enabled,
-    _domains: page_tag.domains || [],
+    _domains: domains,
   }
 }
 
