@@ -17,12 +17,22 @@ for (const [title, fixture, hash, expected] of [
     '#broken',
     { consent: CONTEXTUAL, source: 'tcf' },
   ],
+  [
+    'meets a GPP tool that answers nothing',
+    'consent-gpp.html',
+    '#broken',
+    { consent: CONTEXTUAL, source: 'gpp' },
+  ],
   ['opted out in GPP', 'consent-gpp.html', '', { consent: CONTEXTUAL, source: 'gpp' }],
   ['did not opt out in GPP', 'consent-gpp.html', '#agreed', { consent: FULL, source: 'gpp' }],
 ] as const) {
   test(`a reader who ${title} is treated so`, async (t) => {
     const before = web.trackers.length
-    const { auctions, page, url } = await visit(t, fixture + hash)
+    const visited = await visit(t, fixture + hash)
+    const { page, url, errors } = visited
+    await page.locator('[data-souk-auction]').waitFor() // A silent tool is waited for.
+    await visited.quiet()
+    const { auctions } = visited
     const word = expected.consent === FULL ? 'full' : 'contextual'
     assert.equal(auctions[0]?.get('consent'), word)
     assert.equal(auctions[0]?.get('consent_source'), expected.source)
@@ -31,6 +41,7 @@ for (const [title, fixture, hash, expected] of [
     const href = (await page.locator('a').getAttribute('href')) ?? ''
     const uid = new URL(href).searchParams.get('uid_service')
     assert.equal(uid === '0', expected.consent === CONTEXTUAL)
+    assert.deepEqual(errors, [])
   })
 }
 

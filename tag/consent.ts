@@ -26,7 +26,7 @@ interface GppEvent {
 }
 interface ConsentWindow {
   __tcfapi?: (command: string, version: number, listener: (data: TcData | null) => void) => void
-  __gpp?: (command: string, listener: (event: GppEvent) => void) => void
+  __gpp?: (command: string, listener: (event: GppEvent | null) => void) => void
 }
 
 /**
@@ -53,9 +53,9 @@ export const watchConsent = async (settings: PageSettings): Promise<() => Consen
     __gpp &&
       new Promise<unknown>((resolve) => {
         told.gpp = false
-        __gpp('addEventListener', ({ pingData }) => {
-          if (pingData?.signalStatus !== 'ready') return
-          const sections = JSON.stringify(pingData.parsedSections)
+        __gpp('addEventListener', (event) => {
+          if (event?.pingData?.signalStatus !== 'ready') return
+          const sections = JSON.stringify(event.pingData.parsedSections)
           // One text search for all states' sections, nested or flat. A string that knows no
           // choice (a European one, or "not applicable") says nothing here.
           told.gpp = GPP_REFUSAL.test(sections) ? false : GPP_PERMISSION.test(sections) || undefined
@@ -63,10 +63,11 @@ export const watchConsent = async (settings: PageSettings): Promise<() => Consen
         })
       }),
   ]
-  await Promise.race([
-    Promise.allSettled(heard), // a tool that throws has not heard the reader
-    new Promise((resolve) => setTimeout(resolve, PATIENCE_MS)),
-  ])
+  await new Promise((resolve) => {
+    setTimeout(resolve, PATIENCE_MS)
+    // A tool that throws has not heard the reader.
+    Promise.allSettled(heard).then(resolve)
+  })
   return () => {
     if (settings.consent) told.page = settings.consent === 'full'
     const sources = Object.keys(told) as Source[]
