@@ -14,13 +14,15 @@ export interface Link {
   _raw?: boolean
   _id?: string
   _result?: AuctionResult
-  /** A copy of the anchor as the page wrote it, once an outcome is applied. */
-  _before?: Element
-  _texts?: ReplacedText[]
+  /** What an outcome has changed: attributes before and after, and texts. */
+  _changes?: [Attributes, Attributes, ReplacedText[]]
 }
 
-/** An element whose text was replaced, and what it held. */
-export type ReplacedText = [Element, Node[]]
+/** The values of what an outcome changes. */
+export type Attributes = (string | null)[]
+
+/** An element whose text was replaced, what it held, and what it says instead. */
+export type ReplacedText = [Element, Node[], string]
 
 /** Interface 2.5, and whether anybody won. */
 export interface AuctionResult {

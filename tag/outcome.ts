@@ -1,14 +1,18 @@
 /**
  * What an auction's outcome does to an anchor, and how to take it back.
  */
-import type { AuctionResult, Link, ReplacedText } from './link.ts'
+import type { Anchor, Attributes, AuctionResult, Link, ReplacedText } from './link.ts'
 import type { PageSettings } from './settings.ts'
+
+/** What an outcome changes on an anchor. */
+const CHANGED = ['href', 'rel', 'data-souk-auction']
+const read = (anchor: Anchor): Attributes => CHANGED.map((name) => anchor.getAttribute(name))
 
 /** Sends the anchor's readers to the outcome (rule 5) and lets the page see it. */
 export const applyOutcome = (link: Link, result: AuctionResult, settings: PageSettings): void => {
   const { _anchor } = link
   link._result = result
-  link._before = _anchor.cloneNode() as Element
+  const before = read(_anchor)
   _anchor.href = result.redirect_url + labels(link, settings)
   link._now = _anchor.href
   if (settings.rel !== false) _anchor.relList.add('sponsored', 'nofollow')
@@ -16,20 +20,23 @@ export const applyOutcome = (link: Link, result: AuctionResult, settings: PageSe
   // come from (decisions, wrapper URLs); by default browsers say the site and no more.
   if (link._raw && result.has_winner === false) _anchor.relList.replace('noreferrer', 'noopener')
   _anchor.dataset.soukAuction = JSON.stringify(result)
-  link._texts = fillTexts(_anchor, result)
+  link._changes = [before, read(_anchor), fillTexts(_anchor, result)]
   _anchor.dispatchEvent(new CustomEvent('souk:auction', { bubbles: true, detail: result }))
 }
 
-/** Puts an anchor back as the page wrote it, unless the page has changed it since. */
-export const takeBack = (link: Link): void => {
-  const { _anchor, _before } = link
-  if (!_before || _anchor.href !== link._now) return
-  for (const name of ['href', 'rel', 'data-souk-auction']) {
-    const value = _before.getAttribute(name)
-    if (value === null) _anchor.removeAttribute(name)
+/** Puts an anchor back as the page wrote it; what the page has changed since stays. */
+export const takeBack = ({ _anchor, _changes }: Link): void => {
+  if (!_changes) return
+  const [before, after, texts] = _changes
+  CHANGED.forEach((name, at) => {
+    const value = before[at]
+    if (_anchor.getAttribute(name) !== after[at]) return
+    if (value == null) _anchor.removeAttribute(name)
     else _anchor.setAttribute(name, value)
-  }
-  for (const [element, nodes] of link._texts || []) element.replaceChildren(...nodes)
+  })
+  texts.forEach(([element, nodes, text]) => {
+    if (element.textContent === text) element.replaceChildren(...nodes)
+  })
 }
 
 /**
@@ -64,7 +71,7 @@ const fillTexts = (anchor: Element, { product, has_winner }: AuctionResult): Rep
       .getAttribute('data-souk-text')
       ?.replace(/{(\w+)}/g, (_, name) => values[name] || UNKNOWN)
     if (text && !text.includes(UNKNOWN)) {
-      replaced.push([element, [...element.childNodes]])
+      replaced.push([element, [...element.childNodes], text])
       element.textContent = text
     }
   }

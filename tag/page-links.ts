@@ -90,6 +90,8 @@ const findNew = (anchor: Anchor, parts: Parts): Link | undefined => {
   const known = parts._links.get(anchor)
   const { href } = anchor
   if (known?._now === href) return undefined
+  // An outcome stays with its address: an application that shows another link may use its anchor.
+  if (known) takeBack(known)
   const link: Link = {
     _anchor: anchor,
     _href: href,

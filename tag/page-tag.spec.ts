@@ -168,6 +168,49 @@ test('another article in a single-page application is another page session', asy
   assert.deepEqual(errors, [])
 })
 
+test('an anchor that the page uses for another link keeps nothing of the first one', async (t) => {
+  const { page, quiet, errors } = await visit(t, 'text.html')
+  const told = (id: string) =>
+    page.locator(`#${id}`).evaluate((anchor: HTMLAnchorElement) => ({
+      text: anchor.textContent,
+      rel: anchor.getAttribute('rel'),
+      merchant: JSON.parse(anchor.dataset.soukAuction ?? '{}').product?.merchant.name,
+    }))
+  const lead = (id: string, href: string) =>
+    page.locator(`#${id}`).evaluate((anchor, to) => anchor.setAttribute('href', to), href)
+  assert.match((await told('won')).text ?? '', /^\$49\.99 at/)
+  await lead('won', '/of-our-own')
+  await lead('scripted', `${web.host('quiet')}/p/1`)
+  await quiet()
+  const words = { text: 'the original words', rel: null, merchant: undefined }
+  assert.deepEqual(await told('won'), words)
+  assert.equal((await told('scripted')).merchant, 'The quiet shop')
+
+  // The same where it comes with another article.
+  await lead('won', kettles(1))
+  await quiet()
+  await page.evaluate(() => history.pushState({}, '', '/another-article'))
+  await lead('won', '/of-our-own')
+  await quiet()
+  assert.deepEqual(await told('won'), words)
+  assert.deepEqual(errors, [])
+})
+
+test('what the page itself has changed on a link stays when its outcome is taken back', async (t) => {
+  const { page, quiet } = await visit(t, 'text.html')
+  const anchor = page.locator('#won')
+  await anchor.evaluate((one: HTMLAnchorElement) => {
+    one.textContent = 'new words'
+    one.rel = 'author'
+    history.pushState({}, '', '/another-article')
+  })
+  await anchor.evaluate((one) => one.setAttribute('href', '/of-our-own'))
+  await quiet()
+  assert.equal(await anchor.textContent(), 'new words')
+  assert.equal(await attribute(page, 'won', 'rel'), 'author')
+  assert.equal(await attribute(page, 'won', 'data-souk-auction'), null)
+})
+
 test('without the Navigation API the change of the article tells of the change of its address', async (t) => {
   const { page, quiet, url } = await visit(t, 'single-page.html', async (page) => {
     await page.addInitScript(() => Reflect.deleteProperty(window, 'navigation'))
