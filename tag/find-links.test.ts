@@ -47,20 +47,30 @@ test('other addresses of ours are left alone', () => {
     `${LINK}/link/?url=https%3A%2F%2Fshop.example%2F1&publisher_slug=demo`,
     `${LINK}/9007199254740993/more`,
     'https://souk.example/docs',
-    'https://auction.example/api/v1/redirect/?a=1',
+    'https://auction.example/api/v1/redirect/',
+    'https://auction.example/api/v1/redirect/?a=none',
   ]) {
     assert.equal(verdictOf(url), OURS, url)
   }
 })
 
+test('a copy of a link that an auction has led elsewhere is the same smart link', () => {
+  const result = 'uid_service=1&ar=AQE&url=https%3A%2F%2Fshop.example%2F7&uuid=u&u1=x'
+  const copy = `https://auction.example/api/v1/redirect/?a=9007199254740993&${result}`
+  assert.equal(verdictOf(copy), '9007199254740993')
+})
+
 test('a wrapper of another tag around one of ours is left alone', () => {
-  const url = encodeURIComponent(`${LINK}/9007199254740993`)
-  assert.equal(verdictOf(`https://click.other.example/?to=${url}`), WRAPPED)
+  const url = `${LINK}/9007199254740993`
+  for (const written of [url, encodeURIComponent(url)]) {
+    assert.equal(verdictOf(`https://click.other.example/?to=${written}`), WRAPPED)
+  }
 })
 
 test('hosts that only look like ours are not ours', () => {
   assert.equal(verdictOf('https://go.example.evil.example/9007199254740993'), RAW)
-  assert.equal(verdictOf('https://evil.example/https://go.example/9007199254740993'), RAW)
+  assert.equal(verdictOf('https://evil.example/go.example/9007199254740993'), RAW)
+  assert.equal(verdictOf('https://evil.example/https://go.example.evil.example/1'), RAW)
   assert.equal(verdictOf('https://evilgo.example/9007199254740993'), RAW)
 })
 

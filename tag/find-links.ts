@@ -7,24 +7,27 @@
  */
 import { type PageSettings, type Service, withoutScheme } from './settings.ts'
 
-/** A smart link's auction id (digits, a string: it is longer than a number holds), or a reason. */
+/**
+ * A smart link's auction id (digits, a string: it is longer than a number holds), or a reason: one
+ * letter, because a reader loads each.
+ */
 export type Verdict = string
 
 /** An outside page that LinkMate may turn into a smart link. */
-export const RAW = 'raw'
+export const RAW = 'r'
 /** Not on the web: mail, telephone, script. */
-export const OTHER = 'other'
+export const OTHER = 'o'
 /** The author wrote `#donotlink`. */
-export const DO_NOT_LINK = 'donotlink'
+export const DO_NOT_LINK = 'd'
 /** Our own address that is no smart link. */
-export const OURS = 'ours'
+export const OURS = 'u'
 /** Somebody else's wrapper. */
-export const WRAPPED = 'wrapped'
+export const WRAPPED = 'w'
 /** A page of the publisher's own. */
-export const LOCAL = 'local'
+export const LOCAL = 'l'
 
 /** Inside an element that the page marked `data-souk-ignore`. */
-export const IGNORED = 'ignored'
+export const IGNORED = 'i'
 
 /** An anchor, or the URL it leads to; the host is empty when the address is none. */
 type Target = Pick<HTMLAnchorElement, 'href' | 'host'>
@@ -42,7 +45,7 @@ export const judge = (
     const path = withoutScheme(href)
     if (path.startsWith(own)) return readSmartLink(path.slice(own.length)) || OURS
     // Another tag has wrapped one of ours: taking it back would start a fight.
-    if (href.includes(encodeURIComponent(address))) return WRAPPED
+    if (href.includes(own) || href.includes(encodeURIComponent(address))) return WRAPPED
   }
   if ([pageHost, ..._service._domains].some((domain) => isUnder(host, domain))) return LOCAL
   if (_settings.unwrap === false && /.https?(:|%3a)/i.test(href)) return WRAPPED
@@ -57,9 +60,12 @@ const SHORT_FORM = /^[1-9a-z][0-9a-z]{9,10}$/i
 /** A digit or a capital inside: a word such as `newsletter` may be a page on the same host. */
 const NO_WORD = /\d|[a-z][A-Z]/
 
-/** The auction id in what follows one of our addresses; empty when it is no smart link. */
+/**
+ * The auction id in what follows one of our addresses; empty when it is no smart link. Where an
+ * auction has led a link is known as well: pages make copies of links (carousels do).
+ */
 const readSmartLink = (path: string): string => {
-  const code = /^(\w+)\/?([?#]|$)/.exec(path)?.[1] || ''
+  const code = /^(?:api.+?\?a=)?(\w+)\/?([?#&]|$)/.exec(path)?.[1] || ''
   let id = 0n
   if (/^[1-9]\d*$/.test(code)) id = BigInt(code)
   else if (SHORT_FORM.test(code) && NO_WORD.test(code)) {

@@ -211,6 +211,24 @@ test('what the page itself has changed on a link stays when its outcome is taken
   assert.equal(await attribute(page, 'won', 'data-souk-auction'), null)
 })
 
+test('a copy that the page makes of a link is counted, and led elsewhere by the next auction', async (t) => {
+  const visited = await visit(t, 'late-links.html')
+  const { page, quiet, url } = visited
+  await page.evaluate(() => {
+    const copy = document.links[0]?.cloneNode(true) as HTMLElement
+    copy.id = 'copy'
+    document.body.append(copy)
+  })
+  await quiet()
+  assert.deepEqual((await network.recorded(url)).links, [first, first])
+  assert.equal(visited.auctions.length, 1, 'one auction for all occurrences')
+  await page.evaluate(() => history.pushState({}, '', '/another-article'))
+  await quiet()
+  const [before, now] = visited.auctions.map((query) => query.get('uuid'))
+  assert.notEqual(now, before)
+  assert.equal((await redirectOf(page, 'copy')).searchParams.get('uuid'), now)
+})
+
 test('without the Navigation API the change of the article tells of the change of its address', async (t) => {
   const { page, quiet, url } = await visit(t, 'single-page.html', async (page) => {
     await page.addInitScript(() => Reflect.deleteProperty(window, 'navigation'))
