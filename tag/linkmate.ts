@@ -26,9 +26,9 @@ export interface Linkmate {
 const NAME_MAX = 255
 /**
  * Not more than 2,048 as it is and 6,000 percent-encoded (decisions 4.1): one longer address would
- * make the service refuse the whole call.
+ * make the service refuse the whole call. The page's own is cut: what makes it so long comes last.
  */
-const RAW_URL_MAX = 2000
+const URL_MAX = 2000
 
 /** The author wants this link as it is. */
 export const NO_AUCTION = '[rel~=noauction]'
@@ -51,7 +51,7 @@ export const makeLinkmate = (
   return {
     _take(link) {
       const { _anchor, _href } = link
-      if (!_service._isLinkmate || _settings.donotlink || _href.length > RAW_URL_MAX) return
+      if (!_service._isLinkmate || _settings.donotlink || _href.length > URL_MAX) return
       if (_anchor.matches(NO_AUCTION) || !_anchor.matches(_settings.selector || '*')) return
       link._raw = true
       const page = pages.get(_href) || { _links: [] }
@@ -68,7 +68,7 @@ export const makeLinkmate = (
         _body: JSON.stringify({
           article: {
             name: (document.title || location.host).slice(0, NAME_MAX),
-            url: session._sourceUrl,
+            url: session._sourceUrl.slice(0, URL_MAX),
           },
           links: fresh.map((raw_url) => ({
             raw_url,

@@ -229,6 +229,11 @@ test('a copy that the page makes of a link is counted, and led elsewhere by the 
   assert.equal((await redirectOf(page, 'copy')).searchParams.get('uuid'), now)
 })
 
+test('an article with a very long address has its raw links made smart', async (t) => {
+  const { page } = await visit(t, `raw-links.html?fbclid=${'x'.repeat(3000)}`)
+  await redirectOf(page, 'one')
+})
+
 test('without the Navigation API the change of the article tells of the change of its address', async (t) => {
   const { page, quiet, url } = await visit(t, 'single-page.html', async (page) => {
     await page.addInitScript(() => Reflect.deleteProperty(window, 'navigation'))
