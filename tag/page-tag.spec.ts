@@ -254,6 +254,7 @@ test('a page that comes back from the back/forward cache is a new page session',
     )
   })
   const before = await redirectOf(page, 'plain')
+  const { referrers } = await network.recorded(url)
   await page.goto(kettles(1))
   await page.goBack({ waitUntil: 'commit' })
   await quiet()
@@ -264,6 +265,7 @@ test('a page that comes back from the back/forward cache is a new page session',
   assert.equal(recorded.pages, 2)
   assert.equal(recorded.sessions, 2)
   assert.equal(recorded.links.length, 16)
+  assert.deepEqual(recorded.referrers, [...referrers, ...referrers], 'reached as it was at first')
 })
 
 test('a prerendered page does nothing until a reader sees it', async (t) => {

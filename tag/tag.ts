@@ -44,12 +44,14 @@ const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<vo
 
   let links: PageLinks | undefined
   let previousUrl = document.referrer
+  let sourceUrl = location.href
   const land = (): void => {
     leave()
     links?._end()
-    const session = beginSession(parts, previousUrl)
-    previousUrl = session._sourceUrl
-    links = watchLinks(parts, session)
+    // A page that comes back from the back/forward cache was reached as it was at first.
+    if (sourceUrl !== location.href) previousUrl = sourceUrl
+    sourceUrl = location.href
+    links = watchLinks(parts, beginSession(parts, previousUrl))
     scan()
   }
   const leave = (): void => {
