@@ -553,6 +553,10 @@ create table offer (
   content_hash bytea not null,
   imported_at timestamp with time zone not null default now(),
   regular_price_micros bigint,
+  description text,
+  color text,
+  size text,
+  item_group_id text,
   constraint offer_pkey PRIMARY KEY (offer_id, from_generation),
   constraint offer_price_micros_check CHECK ((price_micros > 0))
 );
@@ -950,7 +954,11 @@ create view current_offer as
     offer.category_id,
     offer.content_hash,
     offer.imported_at,
-    offer.regular_price_micros
+    offer.regular_price_micros,
+    offer.description,
+    offer.color,
+    offer.size,
+    offer.item_group_id
    FROM (offer
      JOIN merchant USING (merch_id))
   WHERE ((offer.from_generation <= merchant.generation) AND ((offer.to_generation IS NULL) OR (offer.to_generation > merchant.generation)));

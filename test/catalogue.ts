@@ -19,6 +19,10 @@ export interface OfferSpec {
   readonly image?: string
   readonly availability?: string
   readonly category?: string // a number of Google's taxonomy
+  readonly description?: string
+  readonly color?: string
+  readonly size?: string
+  readonly group?: string
 }
 
 /** Makes a merchant and imports its offers. */
@@ -48,6 +52,10 @@ export function importOffers(
       brand: offer.brand,
       image_link: offer.image,
       google_product_category: offer.category,
+      description: offer.description,
+      color: offer.color,
+      size: offer.size,
+      item_group_id: offer.group,
     }),
   )
   const file = memoryFile(Buffer.from(lines.join('\n')))

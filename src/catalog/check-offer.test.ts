@@ -19,6 +19,10 @@ const GOOD: FeedFields = {
   gtin: '3017620422003',
   mpn: 'M-1',
   category: '422',
+  description: 'Leaves from &lt;Assam&gt;,\n picked by hand',
+  color: 'Black',
+  size: '',
+  itemGroupId: 'G 1',
 }
 
 const AT = Date.parse('2026-06-15T12:00:00Z')
@@ -60,6 +64,10 @@ test('a good row becomes an offer with every column', () => {
     regularPriceMicros: null,
     isInStock: true,
     categoryId: 422,
+    description: 'Leaves from <Assam>, picked by hand',
+    color: 'Black',
+    size: null,
+    itemGroupId: 'G 1',
   })
   assert.deepEqual(notes({}), [])
 })

@@ -65,6 +65,10 @@ export interface OfferContent {
   readonly regularPriceMicros: Micros | null
   readonly isInStock: boolean
   readonly categoryId: number | null
+  readonly description: string | null
+  readonly color: string | null
+  readonly size: string | null
+  readonly itemGroupId: string | null
 }
 
 export type OfferJudgement =
@@ -92,7 +96,8 @@ export const onlyDollars: ToDollars = (amount, currency) =>
 
 const SKU_CHARACTERS_MAX = 255 // Interface 4.3: a longer one could never be asked for.
 const TITLE_CHARACTERS_MAX = 500 // Google cuts at 150; what is behind 500 names no product.
-const SHORT_CHARACTERS_MAX = 255 // Brand, MPN, GTIN as written.
+const SHORT_CHARACTERS_MAX = 255 // Brand, MPN, GTIN as written, colour, size, group.
+const DESCRIPTION_CHARACTERS_MAX = 5_000 // As Google's.
 
 export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudgement {
   const sku = cleanText(fields.id)
@@ -111,7 +116,7 @@ export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudge
     sku,
     ...gtinOf(fields.gtin, notes),
     title,
-    brand: cut(cleanText(withoutEntities(fields.brand)), SHORT_CHARACTERS_MAX) || null,
+    brand: wordsOf(fields.brand),
     mpn: cut(cleanText(fields.mpn), SHORT_CHARACTERS_MAX) || null,
     url: link.text,
     urlKeyHex: hexKeyOfUrl(link.url),
@@ -120,6 +125,10 @@ export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudge
     regularPriceMicros: price.regular,
     isInStock: isInStock(fields.availability, notes),
     categoryId: readCategory(withoutEntities(fields.category)),
+    description: wordsOf(fields.description, DESCRIPTION_CHARACTERS_MAX),
+    color: wordsOf(fields.color),
+    size: wordsOf(fields.size),
+    itemGroupId: cut(cleanText(fields.itemGroupId), SHORT_CHARACTERS_MAX) || null,
   }
   return { kind: 'offer', offer, notes }
 }
@@ -221,6 +230,10 @@ function isInStock(written: string, notes: OfferNote[]): boolean {
   const isAvailable = readAvailability(written)
   if (isAvailable === null) notes.push('availability_unknown')
   return isAvailable ?? false
+}
+
+function wordsOf(text: string, charactersMax = SHORT_CHARACTERS_MAX): string | null {
+  return cut(cleanText(withoutEntities(text)), charactersMax) || null
 }
 
 function withoutEntities(text: string): string {

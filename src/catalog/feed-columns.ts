@@ -22,6 +22,10 @@ export interface FeedFields {
   readonly gtin: string
   readonly mpn: string
   readonly category: string
+  readonly description: string
+  readonly color: string
+  readonly size: string
+  readonly itemGroupId: string
 }
 
 export type FieldName = keyof FeedFields
@@ -53,6 +57,10 @@ const NAMES: Readonly<Record<FieldName, readonly string[]>> = {
   ],
   mpn: ['mpn', 'manufacturerpartnumber', 'partnumber'],
   category: ['googleproductcategory', 'googlecategory'],
+  description: ['description', 'productdescription', 'longdescription', 'shortdescription'],
+  color: ['color', 'colour', 'colors', 'colours'],
+  size: ['size', 'sizes'],
+  itemGroupId: ['itemgroupid'],
 }
 
 const FIELDS = Object.keys(NAMES) as FieldName[]
@@ -140,5 +148,9 @@ export function readCells(cells: readonly string[], columns: Columns): FeedField
     gtin: cells[columns.gtin] ?? '',
     mpn: cells[columns.mpn] ?? '',
     category: cells[columns.category] ?? '',
+    description: cells[columns.description] ?? '',
+    color: cells[columns.color] ?? '',
+    size: cells[columns.size] ?? '',
+    itemGroupId: cells[columns.itemGroupId] ?? '',
   }
 }

@@ -54,6 +54,10 @@ export class FieldGatherer {
       gtin: f.gtin ?? '',
       mpn: f.mpn ?? '',
       category: f.category ?? '',
+      description: f.description ?? '',
+      color: f.color ?? '',
+      size: f.size ?? '',
+      itemGroupId: f.itemGroupId ?? '',
     }
   }
 }

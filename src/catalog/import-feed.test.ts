@@ -118,8 +118,9 @@ test('every column is stored as the feed says it, also where a backslash or a qu
   const { merchId, domain, load } = await shop()
   const link = `https://www.${domain}/thé?q=1&utm_source=feed`
   const header =
-    'id,title,link,price,gtin,brand,mpn,image_link,availability,google_product_category'
-  const row = `a\\N,"Tea ""best"" \\. \\t",${link},1.5 USD,5449000010940,B\\x,,https://i.example/1,out of stock,422`
+    'id,title,link,price,gtin,brand,mpn,image_link,availability,google_product_category,' +
+    'description,colour,Sizes,item_group_id'
+  const row = `a\\N,"Tea ""best"" \\. \\t",${link},1.5 USD,5449000010940,B\\x,,https://i.example/1,out of stock,422,Best \\N,,XL,g`
   await load(`${header}\n${row}\n`)
   const [offer] = await db.rows<Record<string, unknown>>(
     sql`select * from current_offer where merch_id = ${merchId}`,
@@ -143,6 +144,10 @@ test('every column is stored as the feed says it, also where a backslash or a qu
     is_in_stock: false,
     category_id: 422,
     regular_price_micros: null,
+    description: 'Best \\N',
+    color: null,
+    size: 'XL',
+    item_group_id: 'g',
   })
 })
 
@@ -175,6 +180,16 @@ test('a sale keeps the regular price, and begins and ends as a change', async ()
   assert.deepEqual(counts(await load(feed('80 USD'))), [0, 0, 1])
   assert.deepEqual(counts(await load(feed(''))), [1, 0, 0])
   assert.deepEqual(await stored(), usual)
+})
+
+test('what only product feeds tell is a change of the offer too', async () => {
+  const { domain, load } = await shop()
+  const feed = (description: string) =>
+    `id,title,link,price,description\na,Tea,https://${domain}/a,1 USD,${description}\n`
+  assert.deepEqual(counts(await load(feed(''))), [1, 0, 0])
+  assert.deepEqual(counts(await load(feed('Best'))), [1, 0, 0])
+  assert.deepEqual(counts(await load(feed('Best'))), [0, 0, 1])
+  assert.deepEqual(counts(await load(feed('Better'))), [1, 0, 0])
 })
 
 test('a rejected row is counted and told with its line, reason and content', async () => {

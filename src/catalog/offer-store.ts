@@ -133,7 +133,8 @@ export async function writeChunk(
 }
 
 const COLUMNS = `merch_id, from_generation, sku, gtin14, gtin_text, title, brand, mpn, url, url_key,
-  image_url, price_micros, is_in_stock, category_id, regular_price_micros, content_hash`
+  image_url, price_micros, is_in_stock, category_id, regular_price_micros,
+  description, color, size, item_group_id, content_hash`
 const COPY_ADDED = `copy offer (${COLUMNS}) from stdin`
 const COPY_CHANGED = `copy offer (${COLUMNS}, offer_id) from stdin`
 
@@ -218,11 +219,12 @@ export async function analyzeOffers(db: Db): Promise<void> {
 
 /** An offer's own columns as COPY text, and what its content hash is made of. */
 export interface OfferText {
-  /** From `sku` to `regular_price_micros`. */
+  /** From `sku` to `item_group_id`. */
   readonly copied: string
   /**
-   * The regular price is in it only during a sale: hashes made before it was kept stay true, so
-   * that an upgrade does not write every offer again.
+   * The regular price is in it only during a sale, and what only product feeds tell only where the
+   * feed says it: hashes made before these were kept stay true, so that an upgrade does not write
+   * every offer again.
    */
   readonly hashed: string
 }
@@ -236,10 +238,15 @@ export function offerText(offer: OfferContent): OfferText {
   const terms = `${priceMicros}\t${isInStock ? 't' : 'f'}\t${categoryId ?? NULL}`
   const text = `${names}\t${maker}\t${addresses}\t${terms}`
   const withRegular = `${text}\t${regular ?? NULL}`
-  return { copied: withRegular, hashed: regular === null ? text : withRegular }
+  const traits = `${field(offer.color)}\t${field(offer.size)}\t${field(offer.itemGroupId)}`
+  const details = `${field(offer.description)}\t${traits}`
+  const copied = `${withRegular}\t${details}`
+  if (details !== NO_DETAILS) return { copied, hashed: copied }
+  return { copied, hashed: regular === null ? text : withRegular }
 }
 
 const NULL = '\\N'
+const NO_DETAILS = Array(4).fill(NULL).join('\t')
 
 // Texts hold no tab and no line end (check-offer.ts), so only the backslash needs care.
 function field(text: string | null): string {

@@ -44,19 +44,23 @@ export function feedLine(offer: FeedOfferRow, reader: FeedReader): string {
   return quotedCsvLine(FEED_COLUMNS.map((column) => row[column] ?? ''))
 }
 
-/** What offers do not hold (colours, sizes, a description …) stays empty: every field may be. */
+/** What offers do not hold (a model, a manufacturer) stays empty: every field may be. */
 function toFeedRow(offer: FeedOfferRow, { linkUrl, publisherSlug }: FeedReader): FeedRow {
   return {
     brand: offer.brand,
+    colors: offer.color,
     currency: 'USD',
+    description: offer.description,
     google_product_category: googleCategory(offer.category_id)?.toString() ?? null,
     gtin: offer.gtin_text,
     image_url: offer.image_url,
+    item_group_id: offer.item_group_id,
     item_id: offer.sku, // The id of the merchant's own feed.
     mpn: offer.mpn,
     name: offer.title,
     price: formatCents(offer.regular_price_micros ?? offer.price_micros),
     sale_price: offer.regular_price_micros === null ? null : formatCents(offer.price_micros),
+    sizes: offer.size,
     sku: offer.sku,
     // Our choice: exclusive, because the row shows this merchant's product at its price.
     store_page_url: wrapperUrl(linkUrl, { url: offer.url, publisherSlug, isExclusive: true }),

@@ -92,6 +92,10 @@ export interface FeedOfferRow {
   readonly price_micros: string
   readonly regular_price_micros: string | null
   readonly category_id: number | null
+  readonly description: string | null
+  readonly color: string | null
+  readonly size: string | null
+  readonly item_group_id: string | null
 }
 
 /** A page of a merchant's products in stock, by SKU; empty behind the last one. */
@@ -101,7 +105,7 @@ export function listFeedOffers(
 ): Promise<FeedOfferRow[]> {
   return db.rows(sql`
     select sku, title, brand, gtin_text, mpn, url, image_url, price_micros,
-      regular_price_micros, category_id
+      regular_price_micros, category_id, description, color, size, item_group_id
     from current_offer
     where merch_id = ${merchId} and is_in_stock and sku > ${after}
     order by sku limit ${FEED_PAGE_ROWS}

@@ -25,6 +25,10 @@ const { merchId } = await makeMerchant(api.db, {
       brand: 'Ostrava',
       image: 'https://kettles.example/1.jpg',
       category: '730',
+      description: 'Boils, "fast"',
+      color: 'Red/Black',
+      size: '1.7 l',
+      group: 'K',
     },
     { id: 'A-2', title: '=HYPERLINK("x")', link: 'https://kettles.example/p/2' },
     { id: 'A-3', link: 'https://kettles.example/p/3', availability: 'out of stock' },
@@ -46,8 +50,9 @@ test('a merchant’s feed has the documented columns, and what is in stock with 
   const page = `${LINK_URL}/link/?url=https%3A%2F%2Fkettles.example%2Fp%2F1%3Fcolor%3Dred`
   assert.equal(
     first,
-    `"Ostrava","","USD","","730","9521000000018","https://kettles.example/1.jpg","","A-1","","",` +
-      `"","9"" kettle, steel","1049.00","","","A-1","${page}&publisher_slug=daily&exclusive=1"`,
+    `"Ostrava","Red/Black","USD","Boils, ""fast""","730","9521000000018",` +
+      `"https://kettles.example/1.jpg","K","A-1","","",` +
+      `"","9"" kettle, steel","1049.00","","1.7 l","A-1","${page}&publisher_slug=daily&exclusive=1"`,
   )
   const rows = parse(answer.text, { columns: true }) as Record<string, string>[]
   assert.deepEqual(
