@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { CONSENT } from '../events/consent.ts'
+import { CONSENT, consentNow } from '../events/consent.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
@@ -234,8 +234,9 @@ function placement(
   seen: { request: HotRequest; result: SealedResult; auctionId: string; uuid: string },
 ): LogEvent {
   const { result } = seen
+  const { headers } = seen.request
   const atMs = deps.now()
-  const agent = readUserAgent(seen.request.headers['user-agent'])
+  const agent = readUserAgent(headers['user-agent'])
   return newEvent({
     id: deps.nextId(),
     atMs,
@@ -251,7 +252,7 @@ function placement(
     offerId: result.offerId === '0' ? null : result.offerId,
     device: agent.device,
     uaFamily: agent.family,
-    consent: result.consent,
+    consent: consentNow(result.consent, headers),
   })
 }
 

@@ -24,8 +24,13 @@ export function consentOf(
   return CONSENT[byDefault]
 }
 
+/** What was allowed at an auction holds on, unless the browser objects by now. */
+export function consentNow(allowed: number, headers: IncomingHttpHeaders): number {
+  return isObjecting(headers) ? CONSENT.contextual : allowed
+}
+
 /** Whether the reader's browser objects by itself: Global Privacy Control, or Do Not Track. */
-export function isObjecting(headers: IncomingHttpHeaders): boolean {
+function isObjecting(headers: IncomingHttpHeaders): boolean {
   return headers['sec-gpc'] === '1' || headers.dnt === '1'
 }
 

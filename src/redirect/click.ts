@@ -58,6 +58,7 @@ export interface Click {
   readonly result: SealedResult
   readonly url: string
   readonly sessionUuid: string | null
+  readonly consent: number // that holds now; the result's is that of its auction
   readonly visitorId: string | null
   readonly labels: { readonly u1: string | null; readonly utmSource: string | null }
   readonly referrer: string | null
@@ -175,7 +176,7 @@ function clickEvent(
     device: agent.device,
     uaFamily: agent.family,
     country: deps.countryOf(request),
-    consent: result.consent,
+    consent: click.consent,
     url: click.url,
     referrer: click.referrer,
     u1: click.labels.u1,

@@ -6,7 +6,7 @@
 import type { HeldAuction } from '../auction/hold-auction.ts'
 import type { LinkData } from '../auction/link-store.ts'
 import type { SealBinding, SealedResult } from '../auction/seal.ts'
-import { CONSENT, type ConsentWord, consentWord, isObjecting } from '../events/consent.ts'
+import { CONSENT, type ConsentWord, consentNow, consentWord } from '../events/consent.ts'
 import { REASON } from '../events/reason.ts'
 import { newVisitor, readVisitor, visitorCookie } from '../events/visitor.ts'
 import { readAuctionId, readClickLabels } from '../links/link-url.ts'
@@ -160,18 +160,19 @@ function patience(deps: RedirectDeps, isAnswerKnown: boolean): number {
   return isAnswerKnown || deps.isStorageAway() ? LINK_PATIENCE_MS : UNKNOWN_LINK_PATIENCE_MS
 }
 
-type ClickSeen = Omit<Click, 'visitorId' | 'labels' | 'referrer'>
+type ClickSeen = Omit<Click, 'consent' | 'visitorId' | 'labels' | 'referrer'>
 
 /** Adds what only the reader's browser tells us, and answers. */
 async function finishClick(deps: RedirectDeps, seen: ClickSeen): Promise<HotReply> {
   const { headers, query } = seen.request
-  // What was allowed at the auction holds, unless the browser objects by now.
-  const mayKnowVisitor = seen.result.consent === CONSENT.full && !isObjecting(headers)
+  const consent = consentNow(seen.result.consent, headers)
+  const mayKnowVisitor = consent === CONSENT.full
   const known = mayKnowVisitor ? readVisitor(headers.cookie, deps.isHttps) : null
   const visitorId = known ?? (mayKnowVisitor ? newVisitor() : null)
   const { u1, utmSource } = readClickLabels(query)
   const reply = await answerClick(deps, {
     ...seen,
+    consent,
     visitorId,
     labels: { u1, utmSource },
     referrer: originAndPath(headers.referer ?? ''),

@@ -137,7 +137,7 @@ test('consent given on the page holds at its click, whatever the default; a sign
   for (const signal of [{ 'sec-gpc': '1' }, { dnt: '1' }]) {
     const answer = await follow(api, auction_result.redirect_url, { ...signal, cookie })
     assert.deepEqual([answer.status, answer.cookie], [302, null])
-    assert.equal((await lastReader()).isKnown, false)
+    assert.deepEqual(await lastReader(), { consent: CONSENT.contextual, isKnown: false })
   }
   const willing = await follow(api, auction_result.redirect_url, { cookie })
   assert.match(willing.cookie ?? '', /^__Host-souk_visitor=(c5){16};/)
