@@ -167,10 +167,17 @@ export function refuse(req: IncomingMessage, res: ServerResponse, known: ApiErro
   send(res, errorReply(known), { id, isHead: req.method === 'HEAD' })
 }
 
+/** Caches would keep a 404 by themselves, past the moment in which the thing is made. */
+export const ERROR_HEADERS = { 'cache-control': 'no-store' }
+
 function errorReply(known: ApiError): HotReply {
   return {
     status: known.status,
-    headers: { 'content-type': 'application/json; charset=utf-8', ...known.headers },
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      ...ERROR_HEADERS,
+      ...known.headers,
+    },
     body: JSON.stringify(failure(known)),
   }
 }

@@ -23,6 +23,7 @@ import { ApiError, badRequest } from './errors.ts'
 import {
   type Answer,
   BODY_BYTES_MAX,
+  ERROR_HEADERS,
   type HotRoute,
   hotServer,
   isJsonType,
@@ -205,7 +206,8 @@ function addErrorHandlers(http: FastifyInstance, options: HttpOptions, methodsOf
   http.setErrorHandler((error, request, reply) => {
     const known = toApiError(error as FastifyError, options)
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
-    return reply.status(known.status).headers(known.headers).send(failure(known))
+    const headers = { ...ERROR_HEADERS, ...known.headers }
+    return reply.status(known.status).headers(headers).send(failure(known))
   })
   http.setNotFoundHandler((request, reply) => {
     const { methods, cors } = methodsOf(request.url)

@@ -51,3 +51,16 @@ test('an address that cannot be read is refused readably, to pages of any origin
     assert.equal(answer.headers.get('access-control-allow-origin'), origin, slug)
   }
 })
+
+test('no cache keeps an error: what is not there yet may be there a moment later', async () => {
+  for (const [path, status] of [
+    ['/api/v1/auction/?a=9007199254740993', 404],
+    ['/api/v1/events/impressions/page_impression/', 405],
+    ['/api/v0/publishers/nobody/amp_config/', 404],
+    ['/api/v1/tokeninfo/', 401],
+    ['/nowhere', 404],
+  ] as const) {
+    const answer = await api.call(path)
+    assert.deepEqual([answer.status, answer.headers.get('cache-control')], [status, 'no-store'])
+  }
+})
