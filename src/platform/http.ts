@@ -48,6 +48,8 @@ declare module 'fastify' {
 // Node's defaults, or none at all, would let slow clients hold connections for minutes.
 const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
+/** How often Node looks for connections that are over either; by itself every 30 s. */
+const TIMEOUT_CHECK_MS = 5_000
 /** Longer than the usual 60 s of load balancers, which must be the ones to close. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** The longest address: a wrapper link that carries a destination of 6,000 bytes. */
@@ -144,7 +146,11 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
   }
   // Node would refuse these two by itself, without an envelope. What is expected beside
   // 100-continue need not be met (RFC 9110, 10.1.1).
-  const limits = { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false }
+  const limits = {
+    maxHeaderSize: HEADER_BYTES_MAX,
+    requireHostHeader: false,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  }
   const server = createServer(limits, serve).on('checkExpectation', serve)
   server.requestTimeout = REQUEST_TIMEOUT_MS
   server.headersTimeout = HEADERS_TIMEOUT_MS
@@ -228,7 +234,10 @@ function addErrorHandlers(http: FastifyInstance, options: HttpOptions, methodsOf
 
 /** What is no HTTP, or too long to be read as such, gets the envelope all the same. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  // Time is up for connections, too, that browsers open ahead of need: an answer to nothing would
+  // be taken for that of the next click. One that is closed is opened again.
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  if (error.code === 'ECONNRESET' || isLate || !socket.writable) {
     socket.destroy()
     return
   }

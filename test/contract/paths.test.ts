@@ -1,5 +1,7 @@
 /** Decisions, Paths: what is not there is a 404, however its address is written. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { startApi } from '../api.ts'
 
@@ -63,4 +65,22 @@ test('no cache keeps an error: what is not there yet may be there a moment later
     const answer = await api.call(path)
     assert.deepEqual([answer.status, answer.headers.get('cache-control')], [status, 'no-store'])
   }
+})
+
+test('a connection whose time is up is closed without an answer to what nobody asked', async () => {
+  const { server } = api.app.http
+  const client = connect(Number(new URL(api.url).port), '127.0.0.1')
+  let answer = ''
+  client.on('data', (chunk) => {
+    answer += chunk
+  })
+  const [socket] = await once(server, 'connection')
+  // What Node tells the server of a connection that a browser opened ahead of need, and kept.
+  server.emit(
+    'clientError',
+    Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
+    socket,
+  )
+  await once(client, 'close')
+  assert.equal(answer, '')
 })
