@@ -54,9 +54,28 @@ test('a Location header holds visible ASCII only, whatever a page wrote', () => 
     headerSafe('https://x.example/ü a?q=%C3%BC'),
     'https://x.example/%C3%BC%20a?q=%C3%BC',
   )
+  assert.equal(
+    headerSafe('https://x.example/kéttle@b?q=é:1'),
+    'https://x.example/k%C3%A9ttle@b?q=%C3%A9:1',
+  )
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       assert.match(headerSafe(text), /^[\x21-\x7e]*$/)
     }),
   )
+})
+
+test('a Location header names a host as the name service knows it', () => {
+  for (const [url, wanted] of [
+    ['https://kéttle.example/é', 'https://xn--kttle-bsa.example/%C3%A9'],
+    [
+      'HTTP://ü:é@www.KÉTTLE.example:8080?ü',
+      'HTTP://%C3%BC:%C3%A9@www.xn--kttle-bsa.example:8080?%C3%BC',
+    ],
+    ['https://kéttle.example', 'https://xn--kttle-bsa.example'],
+    ['https://k%C3%A9ttle.example/', 'https://k%C3%A9ttle.example/'],
+  ] as const) {
+    assert.equal(headerSafe(url), wanted)
+    assert.equal(new URL(wanted).host, new URL(url).host)
+  }
 })

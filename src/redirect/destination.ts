@@ -1,4 +1,5 @@
 /** Where a click goes: the destination with its click id, never a byte of it changed otherwise. */
+import { domainToASCII } from 'node:url'
 
 /** A template of the merchant's own network, `{url_encoded}`, `{url}` and `{cid}` filled in. */
 export function deepLink(template: string, target: { url: string; clickId: string }): string {
@@ -33,8 +34,16 @@ export function withParameter(
 
 /**
  * An address as a Location header may carry it: ASCII only, no controls. Percent-encodes what a
- * page wrote raw and leaves everything that is encoded already as it is.
+ * page wrote raw and leaves everything that is encoded already as it is. A host is written as the
+ * name service knows it: browsers would decode it, most other clients look it up as it stands.
  */
 export function headerSafe(url: string): string {
-  return url.toWellFormed().replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character))
+  if (PRINTABLE.test(url)) return url
+  return url
+    .toWellFormed()
+    .replace(FOREIGN_HOST, (_, before: string, host: string) => before + domainToASCII(host))
+    .replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character))
 }
+
+const PRINTABLE = /^[\x21-\x7e]*$/
+const FOREIGN_HOST = /^(https?:\/\/(?:[^/?#@]*@)?)([^/?#@:]*[^\0-\x7f][^/?#@:]*)/i
