@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict'
 import { MODEL, type Model } from '../events/event.ts'
-import type { CampaignState } from './campaign-state.ts'
+import { type CampaignState, LIVE } from './campaign-state.ts'
 import { ALPHA_MIN } from './draw.ts'
 import { benefit, GAIN_MAX } from './reader-benefit.ts'
 import type { IdList } from './targeting.ts'
@@ -118,15 +118,16 @@ export function pairCandidates(
 }
 
 /**
- * Lays candidates out for auctions. Above CANDIDATES_MAX it keeps those whose score could be
- * highest, and always those of `keptMerchId` (an exclusive link has no others; 0: nobody).
+ * Lays candidates out for auctions. Above CANDIDATES_MAX it keeps those that could win at present,
+ * those of `keptMerchId` first (an exclusive link has no others; 0: nobody), then those whose score
+ * could be highest.
  */
 export function buildCandidateSet(
   candidates: readonly Candidate[],
   { version, state, keptMerchId }: { version: number; state: CampaignState; keptMerchId: number },
 ): CandidateSet {
   const medianPriceMicros = medianPrice(candidates)
-  const kept = keepBest(candidates, { medianPriceMicros, keptMerchId })
+  const kept = keepBest(candidates, { medianPriceMicros, keptMerchId, live: state.live })
   const column = (read: (candidate: Candidate) => number) => Float64Array.from(kept, read)
   const integers = (read: (candidate: Candidate) => number) => Int32Array.from(kept, read)
   return {
@@ -221,16 +222,25 @@ function medianPrice(candidates: readonly Candidate[]): number {
 
 function keepBest(
   candidates: readonly Candidate[],
-  { medianPriceMicros, keptMerchId }: { medianPriceMicros: number; keptMerchId: number },
+  {
+    medianPriceMicros,
+    keptMerchId,
+    live,
+  }: { medianPriceMicros: number; keptMerchId: number; live: Uint8Array },
 ): readonly Candidate[] {
   if (candidates.length <= CANDIDATES_MAX) return candidates
-  const bound = (candidate: Candidate) =>
-    candidate.merchId === keptMerchId && keptMerchId !== 0
-      ? Number.POSITIVE_INFINITY
-      : upperBound(candidate, medianPriceMicros)
-  const ranked = candidates.map((candidate) => ({ candidate, bound: bound(candidate) }))
-  // Two that must be kept differ by NaN, which leaves their order to the ids as well.
-  ranked.sort((a, b) => b.bound - a.bound || compareIds(a.candidate, b.candidate))
+  // Campaigns stay for ever once they are over: years of them must not crowd out this week's. One
+  // that begins waits for the next layout, a minute at most.
+  const mayWin = ({ campaign, isInStock }: Candidate) =>
+    isInStock && live[campaign.index] === LIVE.live
+  const ranked = candidates.map((candidate) => ({
+    candidate,
+    tier: (mayWin(candidate) ? 0 : 2) + (candidate.merchId === keptMerchId ? 0 : 1),
+    bound: upperBound(candidate, medianPriceMicros),
+  }))
+  ranked.sort(
+    (a, b) => a.tier - b.tier || b.bound - a.bound || compareIds(a.candidate, b.candidate),
+  )
   return ranked.slice(0, CANDIDATES_MAX).map(({ candidate }) => candidate)
 }
 
