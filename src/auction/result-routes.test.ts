@@ -101,6 +101,11 @@ test('what if answers what a day would have earned under other settings', async 
   assert.deepEqual((await ask({ tolerance: 0.5 })).failure().fields, ['tolerance'])
   const both = await ask({ allow_merchants: [1, 2], block_merchants: [2] })
   assert.deepEqual(both.failure().fields, ['block_merchants'])
+  for (const id of [0, -1, 2 ** 22, 2 ** 31]) {
+    const lists = { allow_merchants: [id], block_merchants: [1, id] }
+    const fields = ['allow_merchants[0]', 'block_merchants[1]']
+    assert.deepEqual((await ask(lists)).failure().fields, fields, `no merchant has ${id}`)
+  }
   assert.deepEqual((await ask({ date: 'today' })).failure().fields, ['date'])
   const other = await api.account({})
   const theirs = { pub_id: other.pubId, date: today() }

@@ -2,9 +2,11 @@
 import Type, { type Static } from 'typebox'
 import { LIST_LENGTH_MAX } from '../accounts/publisher.ts'
 import { BETA_MAX } from './candidate-set.ts'
+import { LISTED_ID_MAX } from './targeting.ts'
 
 const DAY = '^\\d{4}-\\d{2}-\\d{2}$'
-const MERCHANTS_MAX = 1_000
+/** An id that no list can hold is no merchant's. */
+const MerchantId = Type.Integer({ minimum: 1, maximum: LISTED_ID_MAX })
 
 export const ResultParams = Type.Object({ id: Type.String({ maxLength: 200 }) })
 
@@ -24,8 +26,8 @@ export const WhatIfBody = Type.Object({
   beta: Type.Optional(Type.Number({ minimum: 0, maximum: BETA_MAX })),
   require_price: Type.Optional(Type.Boolean()),
   pricing: Type.Optional(Type.Union([Type.Literal('second_price'), Type.Literal('first_price')])),
-  allow_merchants: Type.Optional(Type.Array(Type.Integer(), { maxItems: MERCHANTS_MAX })),
-  block_merchants: Type.Optional(Type.Array(Type.Integer(), { maxItems: MERCHANTS_MAX })),
+  allow_merchants: Type.Optional(Type.Array(MerchantId, { maxItems: LIST_LENGTH_MAX })),
+  block_merchants: Type.Optional(Type.Array(MerchantId, { maxItems: LIST_LENGTH_MAX })),
 })
 export type WhatIfBody = Static<typeof WhatIfBody>
 

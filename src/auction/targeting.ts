@@ -10,7 +10,7 @@ import { COUNTRIES } from '../platform/countries.ts'
 
 const WORD_BITS = 32
 /** Listed ids are identities that count up from 1; 2^22 of them are half a megabyte a list. */
-const LISTED_ID_MAX = 2 ** 22 - 1
+export const LISTED_ID_MAX = 2 ** 22 - 1
 /** Country 0 is "unknown": it is in no list, so a campaign with a list never meets it (511). */
 export const COUNTRY_SLOTS = 256
 /** A campaign without a device list meets every device, also an unknown one. */

@@ -14,7 +14,7 @@ import type { Outcome } from './outcome.ts'
 import { CATEGORY_UNTOLD, type StoredAuction } from './receipt.ts'
 import { rerun } from './replay.ts'
 import { type AuctionRequest, RULE_VERSION } from './run-auction.ts'
-import { idList } from './targeting.ts'
+import { type IdList, idList } from './targeting.ts'
 
 /** As in the publisher's settings (decisions: 0 to 20 %). */
 export const TOLERANCE_MAX_PPM = 200_000
@@ -83,6 +83,7 @@ export function whatIf(log: Iterable<LoggedAuction>, change: WhatIfChange): What
 export class WhatIfRun {
   readonly #change: WhatIfChange
   readonly #floors: CategoryFloors | null // null: those of the day
+  readonly #merchants: IdList | null | undefined // null: all; undefined: those of the day
   readonly #before = new Tally()
   readonly #after = new Tally()
   readonly #winners = new Map<number, { before: number; after: number }>()
@@ -95,6 +96,9 @@ export class WhatIfRun {
     checkRange('floorMicros', change.floorMicros, Number.MAX_SAFE_INTEGER)
     this.#change = change
     this.#floors = change.categoryFloors === undefined ? null : compileFloors(change.categoryFloors)
+    const { allowMerchants: allow, blockMerchants: block } = change
+    if (allow !== undefined || block !== undefined)
+      this.#merchants = idList(allow ?? [], block ?? [])
   }
 
   add({ auction, clicks }: LoggedAuction): void {
@@ -104,7 +108,7 @@ export class WhatIfRun {
       return
     }
     const { set } = auction
-    const request = changedRequest(auction.request, this.#change)
+    const request = changedRequest(auction.request, this.#change, this.#merchants)
     const was = rerun(auction)
     const would = rerun({ ...auction, set: withFloors(set, this.#floors), request })
     this.#before.add({ set, request: auction.request, outcome: was }, clicks)
@@ -125,10 +129,12 @@ export class WhatIfRun {
   }
 }
 
-function changedRequest(request: AuctionRequest, change: WhatIfChange): AuctionRequest {
+function changedRequest(
+  request: AuctionRequest,
+  change: WhatIfChange,
+  merchants: IdList | null | undefined,
+): AuctionRequest {
   const { publisher } = request
-  const { allowMerchants, blockMerchants } = change
-  const isListed = allowMerchants !== undefined || blockMerchants !== undefined
   return {
     ...request,
     isFirstPrice: change.isFirstPrice ?? request.isFirstPrice,
@@ -138,9 +144,7 @@ function changedRequest(request: AuctionRequest, change: WhatIfChange): AuctionR
       tolerancePpm: change.tolerancePpm ?? publisher.tolerancePpm,
       beta: change.beta ?? publisher.beta,
       isPriceRequired: change.isPriceRequired ?? publisher.isPriceRequired,
-      merchants: isListed
-        ? idList(allowMerchants ?? [], blockMerchants ?? [])
-        : publisher.merchants,
+      merchants: merchants === undefined ? publisher.merchants : merchants,
     },
   }
 }
