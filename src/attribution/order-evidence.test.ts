@@ -1,0 +1,53 @@
+/** What an order remembers of the clicks it was told with, report by report. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MODEL } from '../events/event.ts'
+import { micros } from '../platform/money.ts'
+import type { Evidence } from './attribute.ts'
+import {
+  addReport,
+  addReversal,
+  EMPTY_ACCOUNT,
+  type OrderAccount,
+  type OrderAttribution,
+} from './order-account.ts'
+import type { OrderReport } from './order-merge.ts'
+
+const NOW_MS = Date.UTC(2026, 2, 2, 12)
+const report: OrderReport = {
+  ...{ source: 's2s', event_id: '1', updated_at_ms: NOW_MS, ordered_at_ms: NOW_MS, rate_id: 'usd' },
+  ...{ currency: 'USD', value: '550.00', value_micros: 550_000_000, lines: [], hold: null },
+  ...{ is_new_customer: null, is_cancelled: false },
+}
+
+/** Locked at once: EPP is not reduced by returns. */
+function owedTo(clickId: string): OrderAttribution {
+  const owner = { clickId, clickAtMs: NOW_MS - 1000, pubId: 5, articleId: 9, campaignId: 1 }
+  const terms = { model: MODEL.epp, priceMicros: micros(1_500_000), sharePpm: 1_000_000 }
+  return { model: 'visitor', owner: { ...owner, ...terms } }
+}
+
+test('evidence stays with its attribution; without one, the last report that names clicks tells', () => {
+  const seen = (id: string): Evidence => ({ id, at_ms: null, verdict: 'unknown_click' })
+  const told = (account: OrderAccount, owner: OrderAttribution | null, ...ids: string[]) =>
+    addReport(account, { report, attribution: owner, evidence: ids.map(seen), atMs: NOW_MS })
+      .account
+  const ids = (account: OrderAccount) => account.evidence.map(({ id }) => id)
+  const nobody = told(EMPTY_ACCOUNT, null, 'a')
+  assert.deepEqual(ids(told(nobody, null)), ['a'], 'a report that names no click tells nothing')
+  assert.deepEqual(ids(told(nobody, null, 'b')), ['b'])
+  const owed = told(nobody, owedTo('aa'), 'c')
+  assert.deepEqual(ids(owed), ['c'])
+  assert.deepEqual(ids(told(owed, null, 'd')), ['c'])
+  assert.deepEqual(ids(told(owed, owedTo('bb'), 'd')), ['c'])
+})
+
+test('an order told again is owed to a reversed click if it was before, and only then', () => {
+  const told = (account: OrderAccount, attribution: OrderAttribution | null) =>
+    addReport(account, { report, attribution, atMs: NOW_MS }).account
+  const locked = told(EMPTY_ACCOUNT, owedTo('aa'))
+  assert.equal(told(locked, null).isClickReversed, false)
+  const reversed = addReversal(locked, NOW_MS + 1)
+  assert.deepEqual([reversed.isClickReversed, reversed.rejection], [true, null])
+  assert.equal(told(reversed, null).isClickReversed, true)
+})
