@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import { createUser } from '../src/accounts/create-account.ts'
 import { ERRORS } from '../src/platform/errors.ts'
 import { openPage } from '../tag/testing/browser.ts'
 import { type Account, startApi } from '../test/api.ts'
@@ -42,7 +43,10 @@ async function visit(t: TestContext, path: string, width = 1280): Promise<Visit>
   return { page, troubles }
 }
 
-async function logIn(page: Page, { email, password }: Account): Promise<void> {
+async function logIn(
+  page: Page,
+  { email, password }: Pick<Account, 'email' | 'password'>,
+): Promise<void> {
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Log in' }).click()
@@ -77,6 +81,23 @@ test('a key made on the developer options page works until it is disabled there'
 
   await page.getByRole('button', { name: 'Disable my script' }).click()
   assert.equal(await statusOf(key), 200, 'asked, not done')
+  await page.getByRole('button', { name: 'Disable it' }).click()
+  await page.getByText('Disabled', { exact: true }).waitFor()
+  assert.equal(await statusOf(key), 401)
+})
+
+test('a user without a publisher makes and disables keys too, and is told how to get one', async (t) => {
+  const merchant = { email: 'shop@kettles.example', password: 'a long password' }
+  await createUser(api.db, { ...merchant, isAdmin: false })
+  const { page } = await visit(t, '/dashboard/')
+  await logIn(page, merchant)
+  await page.getByText(`--user ${merchant.email}`).waitFor()
+  await page.getByRole('link', { name: 'developer page' }).click()
+  await page.getByLabel('What is it for?').fill('webhooks')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const key = (await page.locator('#new-key').textContent()) ?? ''
+  assert.equal(await statusOf(key), 200)
+  await page.getByRole('button', { name: 'Disable webhooks' }).click()
   await page.getByRole('button', { name: 'Disable it' }).click()
   await page.getByText('Disabled', { exact: true }).waitFor()
   assert.equal(await statusOf(key), 401)

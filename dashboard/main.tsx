@@ -18,6 +18,7 @@ import { ReceiptPage } from './pages/receipt-page.tsx'
 import { PATHS, readSearch } from './paths.ts'
 import { Frame } from './ui/frame.tsx'
 import { NothingHere } from './ui/notice.tsx'
+import { OfPublisher } from './ui/of-publisher.tsx'
 
 const root = createRootRoute({
   component: Frame,
@@ -27,13 +28,19 @@ const root = createRootRoute({
 })
 const page = <P extends string>(path: P, component: () => React.ReactNode) =>
   createRoute({ getParentRoute: () => root, path, component })
+const pageOfPublisher = <P extends string>(path: P, Page: () => React.ReactNode) =>
+  page(path, () => (
+    <OfPublisher>
+      <Page />
+    </OfPublisher>
+  ))
 
 const routeTree = root.addChildren([
-  page(PATHS.overview, OverviewPage),
-  page(PATHS.links, LinksPage),
-  page(PATHS.clicks, ClicksPage),
-  page(PATHS.receipt, ReceiptPage),
-  page(PATHS.developer, DeveloperPage),
+  pageOfPublisher(PATHS.overview, OverviewPage),
+  pageOfPublisher(PATHS.links, LinksPage),
+  pageOfPublisher(PATHS.clicks, ClicksPage),
+  pageOfPublisher(PATHS.receipt, ReceiptPage),
+  page(PATHS.developer, DeveloperPage), // API keys are the user's (interface 5.1).
 ])
 const router = createRouter({ routeTree, basepath: '/dashboard', scrollRestoration: true })
 

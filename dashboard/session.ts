@@ -32,9 +32,12 @@ export function useChosenPublisher(publishers: readonly Publisher[]) {
 
 export const PublisherContext = createContext<Publisher | null>(null)
 
-/** The chosen publisher; pages are shown only when there is one. */
+/** The chosen publisher; null for an account that has none, such as a merchant's. */
+export const usePublisherIfAny = (): Publisher | null => use(PublisherContext)
+
+/** The chosen publisher, on pages that are shown only when there is one. */
 export function usePublisher(): Publisher {
-  const publisher = use(PublisherContext)
+  const publisher = usePublisherIfAny()
   if (publisher === null) throw new Error('shown outside of a publisher')
   return publisher
 }

@@ -1,8 +1,8 @@
 /** Developer options (interface 5.1): API keys, a call to try, and the page tag to paste. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../api.ts'
-import { usePublisher } from '../session.ts'
+import { api, type Publisher } from '../api.ts'
+import { usePublisherIfAny } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Failure } from '../ui/notice.tsx'
 import { KeyList } from './key-list.tsx'
@@ -10,12 +10,13 @@ import { NewKeyForm } from './new-key-form.tsx'
 
 export function DeveloperPage() {
   const [fresh, setFresh] = useState<string | null>(null)
+  const publisher = usePublisherIfAny()
   return (
     <div className="space-y-8">
       <h1>Developer options</h1>
       <Keys fresh={fresh} onFresh={setFresh} />
       <Trial apiKey={fresh} />
-      <Tag />
+      {publisher !== null && <Tag publisher={publisher} />}
     </div>
   )
 }
@@ -69,8 +70,11 @@ function FreshKey({ apiKey, onSeen }: { apiKey: string; onSeen: () => void }) {
 }
 
 function useBrand(): string {
-  const { slug } = usePublisher()
-  const tag = useQuery({ queryKey: ['tag', slug], queryFn: () => api.pageTag(slug) })
+  const slug = usePublisherIfAny()?.slug
+  const tag = useQuery({
+    queryKey: ['tag', slug],
+    queryFn: slug === undefined ? skipToken : () => api.pageTag(slug),
+  })
   return (tag.data?.page_tag?.brand ?? 'service').toUpperCase()
 }
 
@@ -88,8 +92,7 @@ function Trial({ apiKey }: { apiKey: string | null }) {
   )
 }
 
-function Tag() {
-  const { slug, pub_id, name } = usePublisher()
+function Tag({ publisher: { slug, pub_id, name } }: { publisher: Publisher }) {
   const text = `<script async src="${location.origin}/tag/souk.js" data-publisher="${slug}"></script>`
   return (
     <Snippet title="Page tag" text={text}>

@@ -10,7 +10,7 @@ import {
   useMe,
   usePublishers,
 } from '../session.ts'
-import { EmptyState, Failure, Waiting } from './notice.tsx'
+import { Failure, Waiting } from './notice.tsx'
 
 export function Frame() {
   const me = useMe()
@@ -36,8 +36,7 @@ function LoggedIn({ me }: { me: User }) {
       <main id="content" className="mx-auto max-w-6xl px-4 py-6 sm:px-6 sm:py-8">
         {publishers.isPending && <Waiting />}
         {publishers.error !== null && <Failure error={publishers.error} />}
-        {publishers.data?.length === 0 && <NoPublisher email={me.email} />}
-        {chosen !== null && (
+        {publishers.data !== undefined && (
           <PublisherContext value={chosen}>
             <Outlet />
           </PublisherContext>
@@ -112,16 +111,5 @@ function Menu() {
         </Link>
       ))}
     </nav>
-  )
-}
-
-function NoPublisher({ email }: { email: string }) {
-  return (
-    <EmptyState title="Your account has no publisher yet">
-      <p>The operator of this service makes one with:</p>
-      <code className="code mt-4 text-left">
-        {`npx souk publisher create --name "Your magazine" --slug your-magazine --user ${email}`}
-      </code>
-    </EmptyState>
   )
 }

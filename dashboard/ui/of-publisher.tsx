@@ -1,0 +1,30 @@
+/** A page of a publisher's own; an account without one reads here how to get it. */
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { PATHS } from '../paths.ts'
+import { useMe, usePublisherIfAny } from '../session.ts'
+import { EmptyState } from './notice.tsx'
+
+export function OfPublisher({ children }: { children: ReactNode }) {
+  return usePublisherIfAny() === null ? <NoPublisher /> : children
+}
+
+function NoPublisher() {
+  const me = useMe()
+  return (
+    <EmptyState title="Your account has no publisher yet">
+      <p>The operator of this service makes one with:</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it. */}
+      <code tabIndex={0} className="code mt-4 text-left">
+        {`npx souk publisher create --name "Your magazine" --slug your-magazine --user ${me.data?.email}`}
+      </code>
+      <p className="mt-4">
+        Your account’s API keys are on the{' '}
+        <Link to={PATHS.developer} className="link">
+          developer page
+        </Link>
+        .
+      </p>
+    </EmptyState>
+  )
+}
