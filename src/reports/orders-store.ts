@@ -6,6 +6,7 @@ import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { joinClickedOffer } from '../stats/clicked-offer-store.ts'
 import {
   type ClickFacts,
   cookieId,
@@ -15,7 +16,6 @@ import {
   productPrice,
   userAgent,
 } from './click-cells.ts'
-import { joinClickedOffer } from './clicked-offer-store.ts'
 import { type ReportPage, type ReportRequest, readPlace, reportTime } from './report.ts'
 
 interface OrderRow extends ClickFacts {

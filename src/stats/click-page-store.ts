@@ -6,6 +6,7 @@ import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
+import { joinClickedOffer } from './clicked-offer-store.ts'
 import type { ClickEntry, ClickPage } from './dashboard-schema.ts'
 import type { DayRange } from './store.ts'
 
@@ -71,15 +72,13 @@ export async function listClickEntries(
 
 /** Event ids grow with time: their order is that of the clicks. */
 const SELECT_CLICKS = sql`
-  select event_id, click_id, at, c.auction_id, result_number, model, price_micros, paid_micros,
+  select event_id, click_id, at, c.auction_id, result_number, model, c.price_micros, paid_micros,
     publisher_micros, ${VERDICT} as verdict, article.name as article_name,
-    merchant.name as merchant_name, (
-      select title from offer where offer.offer_id = c.offer_id
-      order by from_generation desc limit 1
-    ) as product_name
+    merchant.name as merchant_name, offer.title as product_name
   from click c
   left join article on article.article_id = c.article_id
-  left join merchant on merchant.merch_id = c.merch_id`
+  left join merchant on merchant.merch_id = c.merch_id
+  ${joinClickedOffer(sql`c`)}`
 
 function ofRange({ pubId, dayFrom, dayTo }: DayRange): Sql {
   return sql`c.pub_id = ${pubId} and c.day between ${dayFrom} and ${dayTo}`

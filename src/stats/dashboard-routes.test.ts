@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { importOffers } from '../../test/catalogue.ts'
 import { startDashboard } from '../../test/dashboard-session.ts'
 import { testDatabase } from '../../test/database.ts'
 import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
@@ -7,6 +8,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
+import { sql } from '../platform/sql.ts'
 import { keyOfUrl } from '../platform/url.ts'
 import { dashboardStatsRoutes } from './dashboard-routes.ts'
 import type { ClickPage, Overview, Receipt } from './dashboard-schema.ts'
@@ -50,6 +52,7 @@ async function start(t: TestContext) {
     })
   return {
     ...world,
+    db,
     other,
     dashboard,
     own: await dashboard.logIn('gazette@example.com'),
@@ -135,6 +138,25 @@ test('every click is listed, newest first, with what it earned or the reason why
   assert.equal((await listed('&outcome=counted')).clicks.length, 1)
   assert.equal((await listed('&outcome=unpaid')).clicks.length, 2)
   assert.equal((await listed('&cursor=2')).clicks[0]?.reason, 'ok')
+})
+
+test('a click names its product as the shop did then, whatever later feeds say', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Mugs')
+  const link = 'https://gazette-shop.example/mug'
+  const feed = (title: string) =>
+    importOffers(s.db, s.merchant.merch_id, [{ id: 'mug', title, link }])
+  await feed('A blue mug')
+  const offer = await s.db.row<{ offer_id: string }>(sql`select offer_id from offer`)
+  const offerId = offer?.offer_id ?? ''
+  await s.money(s.click('then', auctionId, { offerId }))
+  await feed('A green bowl')
+  await s.money(s.click('now', auctionId, { offerId }))
+  const { json } = await s.own.call<ClickPage>(`${s.path}/clicks/?${MARCH}`)
+  assert.deepEqual(
+    json.data[0].clicks.map((one) => one.product_name),
+    ['A green bowl', 'A blue mug'],
+  )
 })
 
 test('a click whose receipt is gone is still explained by its own terms', async (t) => {
