@@ -125,7 +125,7 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
     service,
     report,
     errors,
-    trackers: counts.trackers,
+    trackers: counts.trackers.size,
     auctionUrl: counts.auctionUrl ?? service,
   }
 }
@@ -212,13 +212,14 @@ async function readTag({ tagDir }: CheckPageOptions, name: string): Promise<stri
 const CORS = { 'access-control-allow-origin': '*' }
 
 interface Counts {
-  trackers: number
+  /** Each once per event and page, as the tag fires them (interface 6, rule 9). */
+  readonly trackers: Set<string>
   auctionUrl: string | null
 }
 
 /** Keeps everything that would count as a reader's visit from leaving the browser. */
 async function answerEvents(page: Page): Promise<Counts> {
-  const counts: Counts = { trackers: 0, auctionUrl: null }
+  const counts: Counts = { trackers: new Set(), auctionUrl: null }
   await page.route(/\/api\/v1\/events\//, (route) => route.fulfill({ status: 201, headers: CORS }))
   await page.route(/\/api\/v1\/pixel\//, (route) => route.fulfill({ status: 204 }))
   await page.route(/\/api\/v1\/auction\/\?/, (route) => answerAuction(route, counts))
@@ -237,8 +238,9 @@ async function answerAuction(route: Route, counts: Counts): Promise<void> {
       data?: { auction_result?: { tracker_urls?: Record<string, unknown[]> } }[]
     }
     for (const { auction_result } of body.data ?? []) {
-      const urls = Object.values(auction_result?.tracker_urls ?? {})
-      counts.trackers += urls.flat().length
+      for (const [event, urls] of Object.entries(auction_result?.tracker_urls ?? {})) {
+        for (const url of urls) counts.trackers.add(`${event} ${url}`)
+      }
       if (auction_result !== undefined) delete auction_result.tracker_urls
     }
     await route.fulfill({ response, json: body, headers: { ...response.headers(), ...CORS } })
