@@ -133,7 +133,7 @@ function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explan
         {facts.map(([name, value]) => (
           <div key={name} className="flex justify-between gap-4 border-b border-line pb-2">
             <dt className="text-soft">{name}</dt>
-            <dd className="number min-w-0 text-right break-all">{value}</dd>
+            <dd className="number min-w-0 text-right wrap-anywhere">{value}</dd>
           </div>
         ))}
       </dl>

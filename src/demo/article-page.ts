@@ -24,7 +24,8 @@ text-decoration:none;padding:.95rem 1.15rem;border-radius:.35rem;margin:1.1rem 0
 text-align:center}.buy:hover,.buy:focus-visible{background:var(--accent)}
 .note{font:.85rem/1.5 system-ui,sans-serif;color:var(--soft)}
 aside{background:#f1ece2;border-radius:.35rem;padding:1rem 1.25rem;margin:3rem 0 0}
-footer{font:.85rem/1.6 system-ui,sans-serif;color:var(--soft);margin-top:3rem}`,
+footer{font:.85rem/1.6 system-ui,sans-serif;color:var(--soft);margin-top:3rem}
+footer ul{margin:.25rem 0 1rem;padding-left:1.25rem}`,
 }
 
 export interface ArticlePage {
@@ -57,9 +58,9 @@ ${paragraphs}${article.picks.map((pick) => pickSection(page, pick))}
 <p>${article.closing}</p></article>
 <aside class="note">When you buy through a link here, ${publisher.name} may earn a commission. Shops
 compete for each link; the button says who won, and at what price.</aside>
-<footer>More from ${publisher.name}: ${page.others.map(
-    ({ title, url }) => html`<a href="${url}">${title}</a> `,
-  )}<br>A page of the Souk demo. Shops, goods and prices are invented.</footer></main></body></html>`
+<footer>More to read:<ul>${page.others.map(
+    ({ title, url }) => html`<li><a href="${url}">${title}</a></li>`,
+  )}</ul>A page of the Souk demo. Shops, goods and prices are invented.</footer></main></body></html>`
     .html
 }
 
