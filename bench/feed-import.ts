@@ -142,7 +142,8 @@ function gtin13(first12: number): string {
 /** Copies the rows that were imported into a table without indexes; the seconds it took. */
 async function copyBare(db: Database, path: string): Promise<number> {
   const columns = `offer_id, from_generation, merch_id, sku, gtin14, gtin_text, title, brand, mpn,
-    url, url_key, image_url, price_micros, is_in_stock, category_id, content_hash`
+    url, url_key, image_url, price_micros, is_in_stock, category_id, regular_price_micros,
+    description, color, size, item_group_id, content_hash`
   const reserved = await db.reserve()
   try {
     await pipeline(
