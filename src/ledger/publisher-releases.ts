@@ -12,6 +12,8 @@ export interface PublisherReleases {
   readonly releases: readonly MerchantRelease[]
   /** When a debt was covered as a whole, by its key; null while it is not. */
   readonly paidAt: (key: string) => number | null
+  /** Whether something that is due is still owed under a key. */
+  readonly isOwed: (key: string) => boolean
 }
 
 export async function findPublisherReleases(
@@ -19,8 +21,10 @@ export async function findPublisherReleases(
   { pubId, until }: { readonly pubId: number; readonly until: Date },
 ): Promise<PublisherReleases> {
   const releases: MerchantRelease[] = []
+  const owed = new Set<string>()
   for (const merchId of await listMerchantsOf(db, pubId)) {
     const settled = await settleMerchant(db, { merchId, until })
+    for (const { debt } of settled.open) owed.add(debt.key)
     for (const release of settled.releases) {
       if (release.pubId === pubId) releases.push({ ...release, merchId })
     }
@@ -29,5 +33,5 @@ export async function findPublisherReleases(
   const paid = new Map(
     releases.filter(({ isWhole }) => isWhole).map(({ key, atMs }) => [key, atMs]),
   )
-  return { releases, paidAt: (key) => paid.get(key) ?? null }
+  return { releases, paidAt: (key) => paid.get(key) ?? null, isOwed: (key) => owed.has(key) }
 }

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
-import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
@@ -172,6 +172,19 @@ test('an order shows every ledger entry that it caused, also of reports that wer
       ['revision', '-8.00'],
     ],
   )
+})
+
+test('an order is paid when all that is owed of it is, also where a line owes nothing', async (t) => {
+  const s = await start(t)
+  const lines = [orderLine('A1', 1_000, 1), orderLine('gift', 0, 1)]
+  const order = s.own(s.events.order('o1', START_MS, { click: 'b', report: { lines } }))
+  const body = { reference: 'one', paid_on: '2026-03-02', amount_micros: 1_500_000 }
+  const payment = { type: EVENT_TYPE.payment, body: JSON.stringify(body) }
+  await s.tell(s.click('b', { model: MODEL.epp, priceMicros: 1_500_000 }), order)
+  const stateNow = async () => (await s.get(`orders/${order.id}/`)).json.data[0].state
+  assert.equal(await stateNow(), 'LOCKED')
+  await s.tell(s.own(s.events.at(START_MS + 1, payment)))
+  assert.equal(await stateNow(), 'PAID')
 })
 
 test('a statement is issued once its month is over, and told in three forms', async (t) => {
