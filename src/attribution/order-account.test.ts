@@ -266,16 +266,16 @@ test('while it is pending an order ends with the surest source, whichever is tol
 })
 
 test('a held order counts nothing until it is approved, or a trusted source tells it too', () => {
-  const doubtful = {
-    report: report({ source: 'pixel', hold: 'review' }),
-    attribution: attribution(),
-  }
-  const held = tell([doubtful])
-  assert.equal(figuresOf(held).hold, 'review')
-  assert.deepEqual(figuresOf(held).net, NOTHING)
-  assert.equal(figuresOf(addDecision(held, { kind: 'approve' }, NOW_MS)).net.sales, 1)
-  const confirmed = tell([doubtful, { report: report(), attribution: null }])
-  assert.equal(figuresOf(confirmed).net.sales, 1)
+  const doubtful = report({ source: 'pixel', hold: 'review' })
+  const held = tell([{ report: doubtful, attribution: attribution() }])
+  assert.deepEqual([figuresOf(held).hold, figuresOf(held).net], ['review', NOTHING])
+  const hear = (account: OrderAccount, told: OrderReport) =>
+    addReport(account, { report: told, attribution: null, atMs: NOW_MS }).account
+  const approved = addDecision(held, { kind: 'approve' }, NOW_MS)
+  assert.equal(figuresOf(approved).net.sales, 1)
+  const unseen = hear(approved, { ...doubtful, event_id: '2' }) // Nobody has looked at this one.
+  assert.equal(figuresOf(unseen).hold, 'review')
+  assert.equal(figuresOf(hear(held, report())).net.sales, 1)
 })
 
 test('an order that is held is open whatever its model, and locks when that is decided', () => {

@@ -52,7 +52,6 @@ export interface OrderAccount {
   readonly returns: readonly ReportedReturn[]
   readonly attribution: OrderAttribution | null
   readonly evidence: readonly Evidence[] // of the attribution, or why there is none
-  readonly isApproved: boolean // a person looked at it and let it pass
   readonly rejection: { readonly reason: string; readonly atMs: number } | null
   readonly isClickReversed: boolean // the click it is owed to was found invalid later
   readonly attributedAtMs?: number // when the click was found; absent: at acceptance
@@ -72,7 +71,6 @@ export const EMPTY_ACCOUNT: OrderAccount = {
   returns: [],
   attribution: null,
   evidence: [],
-  isApproved: false,
   rejection: null,
   isClickReversed: false,
 }
@@ -176,9 +174,17 @@ export type Decision =
 /** A person's decision. Rejecting what is locked, or nobody has told of, changes nothing. */
 export function addDecision(account: OrderAccount, decision: Decision, atMs: number): OrderAccount {
   if (account.acceptedAtMs === null) return account
-  if (decision.kind === 'approve') return endWait({ ...account, isApproved: true }, atMs)
+  if (decision.kind === 'approve') return endWait(passed(account), atMs)
   if (!isOpen(datesOf(account), atMs)) return account
   return { ...account, rejection: { reason: decision.reason, atMs } }
+}
+
+/** What was told until now passes; a person who looked at it has not seen what is told later. */
+function passed(account: OrderAccount): OrderAccount {
+  const reports = Object.values(account.reports).map((report) =>
+    report.hold === 'review' ? { ...report, hold: null } : report,
+  )
+  return { ...account, reports: Object.fromEntries(reports.map((told) => [told.source, told])) }
 }
 
 /** Its click was found invalid: rejected while that is possible; paid once it is locked. */
@@ -215,7 +221,6 @@ export function believed({ stood, reports }: OrderAccount): Reports {
 }
 
 /** Why what was told of an order last does not count yet. */
-export function holdOf({ reports, isApproved }: OrderAccount): HoldReason | null {
-  const hold = holdIn(mostTrusted(reports))
-  return hold === 'review' && isApproved ? null : hold
+export function holdOf({ reports }: OrderAccount): HoldReason | null {
+  return holdIn(mostTrusted(reports))
 }

@@ -100,6 +100,13 @@ returns boolean language sql immutable as $$
       > ((known->>'updated_at_ms')::bigint, (known->>'event_id')::bigint)
 $$;
 
+-- What a person has approved passes; what is told later is another matter.
+create or replace function pg_temp.passed(report jsonb, is_approved boolean)
+returns jsonb language sql immutable as $$
+  select case when is_approved and report->>'hold' = 'review' then report || '{"hold": null}'
+    else report end
+$$;
+
 create temp table r_state on commit drop as
 with recursive state as (
   select merch_id, order_id, 0::bigint as n, 0::bigint as seq, 0::bigint as id,
@@ -109,7 +116,7 @@ with recursive state as (
     null::int as sureness, null::numeric as rate, null::timestamptz as owed_since,
     null::timestamptz as locks_at,
     null::timestamptz as rejected_at,
-    null::text as reject_reason, false as is_approved, false as is_waiting,
+    null::text as reject_reason, false as is_waiting,
     null::timestamptz as waited_until
   from r_step_event where n = 1
   union all
@@ -121,7 +128,7 @@ with recursive state as (
     owed.owed_since,
     case when owed.click_id is not null and not (is_waiting_on and is_held)
       then greatest(locked.earliest, decided.waited_until) end,
-    ended.rejected_at, ended.reject_reason, approved.is_approved,
+    ended.rejected_at, ended.reject_reason,
     is_waiting_on and is_held, decided.waited_until
   from state
   join r_step_event step on step.merch_id = state.merch_id and step.order_id = state.order_id
@@ -134,17 +141,18 @@ with recursive state as (
   ) as standing
   cross join lateral (
     select step.kind = 'order' and is_standing
-      and coalesce(step.at < state.accepted_at + interval '90 days', true) as counts
+      and coalesce(step.at < state.accepted_at + interval '90 days', true) as counts,
+      coalesce(step.decision->>'kind' = 'approve', false) as approves
   ) as taken
   cross join lateral (
     select case when counts then coalesce(state.accepted_at, step.at) else state.accepted_at end
         as accepted_at,
-      case when counts and report->>'source' = 'pixel' and pg_temp.newer(report, told_pixel)
-        then report else told_pixel end as pixel,
-      case when counts and report->>'source' = 'import' and pg_temp.newer(report, told_import)
-        then report else told_import end as import,
-      case when counts and report->>'source' = 's2s' and pg_temp.newer(report, told_s2s)
-        then report else told_s2s end as s2s
+      pg_temp.passed(case when counts and report->>'source' = 'pixel'
+        and pg_temp.newer(report, told_pixel) then report else told_pixel end, approves) as pixel,
+      pg_temp.passed(case when counts and report->>'source' = 'import'
+        and pg_temp.newer(report, told_import) then report else told_import end, approves) as import,
+      pg_temp.passed(case when counts and report->>'source' = 's2s'
+        and pg_temp.newer(report, told_s2s) then report else told_s2s end, approves) as s2s
   ) as told
   cross join lateral (
     select counts and step.click_id is not null and (
@@ -166,12 +174,8 @@ with recursive state as (
         else interval '0' end) end as earliest
   ) as locked
   cross join lateral (
-    select state.is_approved or (told.accepted_at is not null
-      and coalesce(step.decision->>'kind' = 'approve', false)) as is_approved
-  ) as approved
-  cross join lateral (
     select best->>'value_micros' is null
-      or (coalesce(best->>'hold' = 'review', false) and not approved.is_approved) as is_held
+      or coalesce(best->>'hold' = 'review', false) as is_held
     from (select coalesce(told.s2s, told.import, told.pixel) as best) as believed
   ) as held
   -- A hold that begins before the lock puts it off until the hold has ended.

@@ -189,7 +189,7 @@ cross join lateral (select coalesce(s2s, import, pixel) as best) as believed
 cross join lateral (
   select click.click_id is not null and state.rejected_at is null
       and best->>'value_micros' is not null
-      and (best->>'hold' is distinct from 'review' or is_approved) as is_counted,
+      and best->>'hold' is distinct from 'review' as is_counted,
     coalesce((best->>'is_cancelled')::boolean, false) as is_cancelled
 ) as counted;
 create unique index on r_target (merch_id, order_id, n);
