@@ -3,7 +3,7 @@
  * what it earned line by line, what came back, and every ledger entry that it caused.
  */
 import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
-import type { HoldReason } from '../attribution/order-merge.ts'
+import { type HoldReason, mostTrusted } from '../attribution/order-merge.ts'
 import { orderState } from '../attribution/order-states.ts'
 import { orderKey } from '../ledger/entries.ts'
 import { findPublisherReleases } from '../ledger/publisher-releases.ts'
@@ -62,15 +62,18 @@ const HELD_ORDERS_MAX = 1_000
 /** Orders that wait for a rate or a person, oldest first. */
 export async function listHeldOrders(db: Db) {
   const rows = await readOrders(db, sql`hold is not null and rejected_at is null`, HELD_ORDERS_MAX)
-  return rows.map((row) => ({
-    merch_id: row.merch_id,
-    checkout_id: row.order_id,
-    hold: row.hold,
-    currency: row.currency,
-    value: row.value,
-    ordered_at: formatTimestampOrNull(row.ordered_at),
-    accepted_at: formatTimestampOrNull(row.accepted_at),
-  }))
+  return rows.map((row) => {
+    const waiting = mostTrusted(row.told.reports)
+    return {
+      merch_id: row.merch_id,
+      checkout_id: row.order_id,
+      hold: row.hold,
+      currency: waiting.currency,
+      value: waiting.value,
+      ordered_at: formatTimestamp(new Date(waiting.ordered_at_ms)),
+      accepted_at: formatTimestampOrNull(row.accepted_at),
+    }
+  })
 }
 
 function readOrders(db: Db, condition: Sql, limit: number): Promise<OrderRow[]> {

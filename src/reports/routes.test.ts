@@ -11,6 +11,7 @@ import { issueStatements } from '../ledger/statement-store.ts'
 import { createHttp } from '../platform/http.ts'
 import { makeLogger } from '../platform/log.ts'
 import { sql } from '../platform/sql.ts'
+import { listHeldOrders } from './order-record-store.ts'
 import { reportRoutes } from './routes.ts'
 
 const DAY_MS = 86_400_000
@@ -171,6 +172,19 @@ test('an order shows every ledger entry that it caused, also of reports that wer
       ['revision', '-1.00'],
       ['revision', '-8.00'],
     ],
+  )
+})
+
+test('an order that is held shows what waits, also where it stands as it was told before', async (t) => {
+  const s = await start(t)
+  const tell = (report: object) => s.own(s.events.order('o1', START_MS, { click: 'b', report }))
+  await s.tell(s.click('b', { model: MODEL.epp, priceMicros: 1_500_000 }), tell({}))
+  const yen = { currency: 'JPY', value: '12800', value_micros: null, rate_id: null }
+  await s.tell(tell({ ...yen, hold: 'no_rate' }))
+  const held = await listHeldOrders(s.db)
+  assert.deepEqual(
+    held.map(({ hold, currency, value }) => [hold, currency, value]),
+    [['no_rate', 'JPY', '12800']],
   )
 })
 
