@@ -299,7 +299,9 @@ function rememberRoutes(http: FastifyInstance | Http) {
 
 function toApiError(error: FastifyError, { isUnavailable }: HttpOptions): ApiError {
   if (error instanceof ApiError) return error
-  if (isUnreachable(error) || isUnavailable?.(error)) {
+  // A body that breaks off has the code of a lost connection, and a status, as no storage gives.
+  const isOfRequest = error.statusCode !== undefined && error.statusCode < 500
+  if (!isOfRequest && (isUnreachable(error) || isUnavailable?.(error))) {
     return new ApiError('unavailable', { headers: { 'retry-after': '1' } })
   }
   switch (error.code) {
@@ -311,7 +313,7 @@ function toApiError(error: FastifyError, { isUnavailable }: HttpOptions): ApiErr
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return badRequest([{ field: 'body', rule: error.message }])
     default:
-      return error.statusCode !== undefined && error.statusCode < 500
+      return isOfRequest
         ? badRequest([{ field: 'request', rule: error.message }])
         : new ApiError('internal')
   }
