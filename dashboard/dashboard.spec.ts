@@ -197,6 +197,12 @@ test('pages may load nothing from elsewhere, and unknown calls are answered as s
   assert.equal((await api.call('/dashboard/assets/gone.js')).status, 404)
 })
 
+test('the examples of the reference call the address that this service is known under', async () => {
+  const { text } = await api.call('/docs/')
+  assert.ok(text.includes(`curl '${api.app.config.baseUrl}/api/v1/tokeninfo/`))
+  assert.ok(!text.includes('localhost:8080'))
+})
+
 test('the reference has every endpoint of the API and every error, as the service serves them', async (t) => {
   const { page } = await visit(t, '/docs/', 390)
   const text = await page.getByRole('main').innerText()

@@ -96,7 +96,7 @@ export async function buildHttp(node: Node): Promise<Http> {
   const intake = { db, append: node.appender.append, nextId, now: node.now }
 
   await http.register(healthRoutes(node))
-  await http.register(staticRoutes())
+  await http.register(staticRoutes(config))
   if (isApi) {
     await http.register(accountRoutes({ keys })) //                  4.2, section 5
     const { baseUrl, linkUrl } = config

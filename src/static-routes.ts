@@ -9,29 +9,38 @@ const YEAR_SECONDS = 31_536_000
 /** Tags change with a release: pages see a new one within the hour. */
 const TAG_SECONDS = 3_600
 
+/** The service as the examples of the built API reference call it. */
+const EXAMPLE_ADDRESS = 'http://localhost:8080'
+
+interface Config {
+  readonly baseUrl: string
+}
+
 interface TagManifest {
   readonly [name: string]: { readonly file: string; readonly immutable_file: string }
 }
 
-export const staticRoutes = (): FastifyPluginAsync => async (app) => {
-  const hidden = { schema: { hide: true }, config: { cors: 'open' } } as const
-  const tags = readTags()
-  app.get<{ Params: { file: string } }>('/tag/:file', hidden, async (request, reply) => {
-    const tag = tags.get(request.params.file)
-    if (tag === undefined) return reply.callNotFound()
-    return reply
-      .header('content-type', tag.type)
-      .header('cache-control', `public, max-age=${tag.maxAge}${tag.isFixed ? ', immutable' : ''}`)
-      .header('x-content-type-options', 'nosniff')
-      .header('cross-origin-resource-policy', 'cross-origin')
-      .send(tag.body)
-  })
-  const openapi = readFileSync(`${ROOT}openapi.json`)
-  app.get('/openapi.json', hidden, async (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(openapi),
-  )
-  await app.register(pageRoutes)
-}
+export const staticRoutes =
+  (config: Config): FastifyPluginAsync =>
+  async (app) => {
+    const hidden = { schema: { hide: true }, config: { cors: 'open' } } as const
+    const tags = readTags()
+    app.get<{ Params: { file: string } }>('/tag/:file', hidden, async (request, reply) => {
+      const tag = tags.get(request.params.file)
+      if (tag === undefined) return reply.callNotFound()
+      return reply
+        .header('content-type', tag.type)
+        .header('cache-control', `public, max-age=${tag.maxAge}${tag.isFixed ? ', immutable' : ''}`)
+        .header('x-content-type-options', 'nosniff')
+        .header('cross-origin-resource-policy', 'cross-origin')
+        .send(tag.body)
+    })
+    const openapi = readFileSync(`${ROOT}openapi.json`)
+    app.get('/openapi.json', hidden, async (_request, reply) =>
+      reply.header('content-type', 'application/json; charset=utf-8').send(openapi),
+    )
+    await app.register(pageRoutes(config))
+  }
 
 /**
  * Our own pages load nothing that is not ours, and nobody frames them. Built pages hold no inline
@@ -53,27 +62,42 @@ const PAGE_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-const pageRoutes: FastifyPluginAsync = async (app) => {
-  // Calls of the dashboard with a wrong method come here too, to the route of its pages.
-  const hidden = { schema: { hide: true }, config: { cors: 'none' } } as const
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.headers(PAGE_HEADERS)
-  })
-  await app.register(fastifyStatic, { root: ROOT, serve: false })
-  const built = `${ROOT}dist/dashboard`
-  const page = (reply: FastifyReply, file: string) =>
-    reply.header('cache-control', 'no-cache').sendFile(file, built, { cacheControl: false })
-  app.get('/', hidden, async (_request, reply) => reply.redirect('/dashboard/'))
-  app.get('/docs', hidden, async (_request, reply) => page(reply, 'docs.html'))
-  app.get('/dashboard', hidden, async (_request, reply) => page(reply, 'index.html'))
-  app.get<{ Params: { '*': string } }>('/dashboard/*', hidden, async (request, reply) => {
-    const path = request.params['*']
-    // An unknown call is answered as one, not with a page.
-    if (path.startsWith('api/')) return reply.callNotFound()
-    if (!path.startsWith('assets/')) return page(reply, 'index.html')
-    // Named after their content. Set with the file only: a missing one is not missing for a year.
-    return reply.sendFile(path, built, { maxAge: YEAR_SECONDS * 1_000, immutable: true })
-  })
+const pageRoutes =
+  ({ baseUrl }: Config): FastifyPluginAsync =>
+  async (app) => {
+    // Calls of the dashboard with a wrong method come here too, to the route of its pages.
+    const hidden = { schema: { hide: true }, config: { cors: 'none' } } as const
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.headers(PAGE_HEADERS)
+    })
+    await app.register(fastifyStatic, { root: ROOT, serve: false })
+    const built = `${ROOT}dist/dashboard`
+    const page = (reply: FastifyReply, file: string) =>
+      reply.header('cache-control', 'no-cache').sendFile(file, built, { cacheControl: false })
+    app.get('/', hidden, async (_request, reply) => reply.redirect('/dashboard/'))
+    const reference = readReference(`${built}/docs.html`, baseUrl)
+    app.get('/docs', hidden, async (_request, reply) => {
+      if (reference === null) return reply.callNotFound()
+      return reply
+        .header('cache-control', 'no-cache')
+        .header('content-type', 'text/html; charset=utf-8')
+        .send(reference)
+    })
+    app.get('/dashboard', hidden, async (_request, reply) => page(reply, 'index.html'))
+    app.get<{ Params: { '*': string } }>('/dashboard/*', hidden, async (request, reply) => {
+      const path = request.params['*']
+      // An unknown call is answered as one, not with a page.
+      if (path.startsWith('api/')) return reply.callNotFound()
+      if (!path.startsWith('assets/')) return page(reply, 'index.html')
+      // Named after their content. Set with the file only: a missing one is not missing for a year.
+      return reply.sendFile(path, built, { maxAge: YEAR_SECONDS * 1_000, immutable: true })
+    })
+  }
+
+/** The built API reference, its examples calling this service; null: it is not built. */
+function readReference(path: string, baseUrl: string): string | null {
+  if (!existsSync(path)) return null
+  return readFileSync(path, 'utf8').replaceAll(EXAMPLE_ADDRESS, baseUrl)
 }
 
 interface Tag {
