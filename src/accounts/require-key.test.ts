@@ -19,14 +19,22 @@ for (const slug of ['one', 'two']) {
 }
 
 /** A key of the user, a clock to set, and a call with the key. */
-async function makeCaller(options: { expiresAt?: Date; limits?: TokenBuckets } = {}) {
-  const { expiresAt = null, limits = null } = options
+async function makeCaller(
+  options: { expiresAt?: Date; limits?: TokenBuckets; lookUp?: () => Promise<void> } = {},
+) {
+  const { expiresAt = null, limits = null, lookUp } = options
   const made = await createApiKey(db, { uid, description: 'test', expiresAt, now: START })
   const clock = { now: START }
   const now = () => clock.now
   const told: KeyHolder[] = []
   const onUsed = (holder: KeyHolder) => void told.push(holder)
-  const guard = makeKeyGuard({ db, brandWords: ['service', 'howl'], limits, now, onUsed })
+  const row: typeof db.row = async (query) => {
+    await lookUp?.()
+    return db.row(query)
+  }
+  const slowDb = { ...db, row }
+  const brandWords = ['service', 'howl']
+  const guard = makeKeyGuard({ db: slowDb, brandWords, limits, now, onUsed })
   const call = async (secondsLater: number, method = 'GET') => {
     clock.now = new Date(START.getTime() + secondsLater * 1000)
     const request: { method: string; headers: { authorization: string }; keyHolder?: KeyHolder } = {
@@ -119,6 +127,22 @@ test('a key over its limit is told when to come back', async () => {
     return true
   })
   await call(1)
+})
+
+test('a call whose key took long to look up gives its limit nothing back', async () => {
+  const limits = new TokenBuckets({ rate: 1, burst: 1 })
+  const slow = Promise.withResolvers<void>()
+  let lookUps = 0
+  const lookUp = async () => {
+    lookUps += 1
+    if (lookUps === 1) await slow.promise
+  }
+  const { call } = await makeCaller({ limits, lookUp })
+  const late = call(0)
+  await call(10)
+  slow.resolve()
+  await assert.rejects(late, { code: 4290 })
+  await assert.rejects(call(10), { code: 4290 })
 })
 
 test('neither HEAD nor a call over the limit is a use of the key', async () => {

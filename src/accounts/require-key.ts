@@ -71,7 +71,8 @@ export function makeKeyGuard(options: {
     if (found === null || !isSameHash(found.key_hash, keyHash)) throw new ApiError('invalidApiKey')
     const { key_hash: _, pub_ids: pubIds, is_admin: isAdmin, ...record } = found
     const { token_id: tokenId, uid, datetime_last_used: storedUse } = record
-    takeToken(limits, String(tokenId), at)
+    // Now, not when the call came: times that go back and forth would fill the bucket again.
+    takeToken(limits, String(tokenId), now())
     const datetime_last_used = later(storedUse, lastUses.get(tokenId) ?? null)
     const holder = { tokenId, uid, pubIds, isAdmin, record: { ...record, datetime_last_used } }
     if (request.method === 'HEAD') return holder // Records nothing (decisions, Paths).
