@@ -66,7 +66,8 @@ export async function addTotals(
     ), repeated as (
       select distinct seen.seq
       from seen join event earlier using (pub_id, session_key)
-      where seen.type = 1 and earlier.type = 1 and earlier.lane = ${lane}
+      where seen.type = 1 and earlier.type = 1 and seen.reason = 0 and earlier.reason = 0
+        and earlier.lane = ${lane}
         and earlier.day between ${day}::date - ${SESSION_DAYS}::int
           and ${day}::date + ${SESSION_DAYS}::int
         and earlier.seq < seen.seq

@@ -3,7 +3,8 @@
  *
  * Plain SQL over the batch: sameness is a unique key (a page impression counts once per publisher
  * and session, decisions 4.7), so nothing needs to be remembered between batches. An event with a
- * reason is kept in the log and counted nowhere, but for robots' page impressions, shown apart.
+ * reason is kept in the log and counted nowhere, but for robots' page impressions, shown apart: a
+ * robot has no session, and takes no reader's place in one.
  */
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
@@ -33,7 +34,7 @@ async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promi
   if (events.length === 0) return
   await tx.run(sql`
     with viewed as (
-      select distinct on (pub_id, session_key) *
+      select *
       from unnest(
         ${events.map(({ pubId }) => pubId)}::int[],
         ${events.map(({ sessionKey }) => sessionKey)}::bytea[],
@@ -41,17 +42,24 @@ async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promi
         ${events.map(({ day }) => day)}::date[],
         ${events.map(({ reason }) => reason !== REASON.ok)}::boolean[]
       ) with ordinality as event (pub_id, session_key, url_key, day, is_robot, place)
+    ), first as (
+      select distinct on (pub_id, session_key) pub_id, session_key, url_key, day, is_robot
+      from viewed where not is_robot
       order by pub_id, session_key, place
     ), fresh as (
       insert into page_session (pub_id, session_key, day)
-      select pub_id, session_key, day from viewed order by pub_id, session_key
+      select pub_id, session_key, day from first order by pub_id, session_key
       on conflict do nothing
       returning pub_id, session_key
+    ), counted as (
+      select pub_id, url_key, day, is_robot from first join fresh using (pub_id, session_key)
+      union all
+      select pub_id, url_key, day, is_robot from viewed where is_robot
     )
     insert into page_day as figures (pub_id, url_key, day, impressions, robot_impressions)
     select pub_id, url_key, day,
       count(*) filter (where not is_robot), count(*) filter (where is_robot)
-    from viewed join fresh using (pub_id, session_key)
+    from counted
     group by pub_id, url_key, day
     order by pub_id, url_key, day
     on conflict (pub_id, url_key, day) do update set

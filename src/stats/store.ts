@@ -69,11 +69,11 @@ export function seenThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): S
   return sql`
     select day, article_id, sum(counted)::bigint as impressions
     from (
-      select day, url_key, reason, 1 as counted
+      select day, url_key, 0 as reason, 1 as counted
       from (
-        select distinct on (session_key) day, url_key, reason
+        select distinct on (session_key) day, url_key
         from event
-        where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.pageImpression}
+        where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.pageImpression} and reason = 0
           and pub_id = ${pubId} and day between ${dayFrom}::date - 1 and ${dayTo} and at <= ${asOf}
         order by session_key, seq
       ) as first_view

@@ -63,11 +63,14 @@ test('impressions before the article exists count once it is created that day', 
   assert.equal(await impressionsOf('later'), 1)
 })
 
-test('a robot’s impression is kept and not counted', async () => {
+test('a robot’s impression is kept, not counted, and takes no reader’s place', async () => {
   await market.link(KETTLE, { article: 'robots' })
   const body = batch([{}], { source_url: 'https://daily.example/robots' })
   assert.equal((await send(PAGE, body, { 'user-agent': 'Googlebot/2.1' })).status, 201)
   assert.equal(await impressionsOf('robots'), 0)
+  // A page that is kept somewhere may tell one session to all who get it.
+  for (let reader = 0; reader < 2; reader += 1) await send(PAGE, body)
+  assert.equal(await impressionsOf('robots'), 1)
 })
 
 test('link impressions count once per listed occurrence, under every brand word', async () => {

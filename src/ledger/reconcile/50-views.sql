@@ -10,12 +10,12 @@ where day between pg_temp.day_from() and pg_temp.day_to()
 create temp table r_total on commit drop as
 select total.* from view_total total join r_totalled using (day, lane);
 
--- The first event of a session counts. The keys of sessions are thrown away after 30 days, so what
--- lies further apart is of two sessions.
+-- The first event of a session counts; a robot has none. The keys of sessions are thrown away
+-- after 30 days, so what lies further apart is of two sessions.
 create temp table r_session on commit drop as
-select distinct on (pub_id, session_key) pub_id, session_key, day, url_key, reason, lane, seq
+select distinct on (pub_id, session_key) pub_id, session_key, day, url_key, lane, seq
 from event join lane using (lane)
-where lane > 0 and type = 1 and seq <= position
+where lane > 0 and type = 1 and reason = 0 and seq <= position
   and day between pg_temp.day_from() - 30 and pg_temp.day_to() + 30
 order by pub_id, session_key, seq;
 
@@ -24,7 +24,12 @@ select pub_id, url_key, day, coalesce(sum(counted) filter (where reason = 0), 0)
   coalesce(sum(counted) filter (where reason <> 0), 0) as robot_impressions
 from (
   select pub_id, url_key, day, reason, 1 as counted
-  from r_session left join r_totalled using (day, lane)
+  from (
+    select pub_id, url_key, day, 0 as reason, lane, seq from r_session
+    union all
+    select pub_id, url_key, day, reason, lane, seq from event join lane using (lane)
+    where lane > 0 and type = 1 and reason <> 0 and seq <= position
+  ) as viewed left join r_totalled using (day, lane)
   where (until is null or seq > until)
     and day between pg_temp.day_from() and pg_temp.day_to()
   union all
