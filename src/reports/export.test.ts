@@ -260,6 +260,31 @@ test('orders and returns: the rows of the documents’ example (needs the data k
   )
 })
 
+test('line earnings and revenue, less returns, are the statistics’, also after a rejection', async (t) => {
+  const s = await start(t)
+  const order = (id: string) => s.own(s.events.order(id, START_MS, { click: 'a' }))
+  await s.tell(
+    s.click('a'),
+    order('o1'),
+    order('o2'),
+    s.own(s.events.goodsBack('o1', START_MS, { quantity: 1 })),
+    s.own(s.events.goodsBack('o2', START_MS, { quantity: 1 })),
+    s.own(s.events.decision('o2', START_MS + DAY_MS, { kind: 'reject', reason: 'fraud' })),
+  )
+  const orders = (await s.write('orders', '2026-03-02')).rows
+  const returns = (await s.write('returns', '2026-03-02')).rows
+  assert.deepEqual([...new Set(orders.map(({ state }) => state))], ['PENDING', 'REJECTED'])
+  const sum = (rows: readonly Record<string, string>[], column: string) =>
+    rows.reduce((total, row) => total + Math.round(Number(row[column]) * 1_000_000), 0)
+  const figures = await s.db.row(sql`
+    select sum(earnings_micros)::int as earnings, sum(revenue_micros)::int as revenue
+    from stats_day`)
+  assert.deepEqual(figures, {
+    earnings: sum(orders, 'line_earnings') + sum(returns, 'return_earnings'),
+    revenue: sum(orders, 'line_revenue') + sum(returns, 'return_revenue'),
+  })
+})
+
 test('payments: what released which earnings, and the state of an order follows', async (t) => {
   const s = await start(t)
   const cpc = { model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 }

@@ -102,6 +102,8 @@ function cellsOf(
     },
     now.getTime(),
   )
+  // What is rejected came to nothing, as a reversed click: the rows may be summed.
+  const amount = (micros: string) => formatExact(state === 'REJECTED' ? 0 : micros)
   return [
     { text: row.order_product_id },
     row.product_id,
@@ -123,8 +125,8 @@ function cellsOf(
     row.purchased_price,
     { text: row.u1 },
     { text: row.order_id },
-    formatExact(row.earnings_micros), // The whole order's, on each of its rows, as documented.
-    formatExact(row.revenue_micros),
+    amount(row.earnings_micros), // The whole order's, on each of its rows, as documented.
+    amount(row.revenue_micros),
     row.quantity,
     { text: row.brand },
     productPrice(row),
@@ -138,8 +140,8 @@ function cellsOf(
     row.country,
     row.click_id?.toString('hex') ?? null,
     reportTime(row.at),
-    formatExact(row.line_earnings_micros),
-    formatExact(row.line_revenue_micros),
+    amount(row.line_earnings_micros),
+    amount(row.line_revenue_micros),
     state,
     reportTime(row.locks_at),
   ]
