@@ -17,6 +17,21 @@ const MERCHANT: OptionSpec = {
   isRequired: true,
 }
 const FILE: OptionSpec = { flags: '--file <F>', help: 'CSV', isRequired: true }
+const ORDERS_FILE: OptionSpec = {
+  ...FILE,
+  help:
+    'CSV, a row per product: order_id, value, currency; as far as known ordered_at, updated_at, ' +
+    'click_id, click_ids, is_new_customer, status, product_id, product_name, product_brand, ' +
+    'quantity, price',
+}
+const RETURNS_FILE: OptionSpec = {
+  ...FILE,
+  help: 'CSV: return_id, order_id, product_id or line, quantity, returned_at',
+}
+const RATES_FILE: OptionSpec = {
+  ...FILE,
+  help: 'CSV: date and a column per currency, or date, currency, rate and, as far as told, base',
+}
 const REJECTS: OptionSpec = {
   flags: '--rejects <FILE>',
   help: 'write what is left out, with line and reason',
@@ -32,19 +47,19 @@ const INTAKE_COMMANDS: readonly CommandSpec<unknown>[] = [
   command<OptionsOf<Money['importRatesCommand']>>({
     name: 'rates import',
     help: 'Stores published exchange rates and releases orders that waited for them.',
-    options: [FILE, { flags: '--source <S>', help: 'who published them', isRequired: true }],
+    options: [RATES_FILE, { flags: '--source <S>', help: 'who published them', isRequired: true }],
     run: async (context, options) => (await money()).importRatesCommand(context, options),
   }),
   command<OptionsOf<Money['importOrdersCommand']>>({
     name: 'orders import',
     help: 'Takes orders from a file; the same file again changes nothing.',
-    options: [MERCHANT, FILE, REJECTS],
+    options: [MERCHANT, ORDERS_FILE, REJECTS],
     run: async (context, options) => (await money()).importOrdersCommand(context, options),
   }),
   command<OptionsOf<Money['importReturnsCommand']>>({
     name: 'returns import',
     help: 'Takes returns from a file; the same file again changes nothing.',
-    options: [MERCHANT, FILE, REJECTS],
+    options: [MERCHANT, RETURNS_FILE, REJECTS],
     run: async (context, options) => (await money()).importReturnsCommand(context, options),
   }),
   command({

@@ -52,6 +52,13 @@ test('every command explains itself and takes --json', async () => {
   assert.equal((await souk(['--help'])).code, 0)
 })
 
+test('the help of an import names the columns of its file', async () => {
+  const columns = { orders: /order_id,\s+value,/, returns: /return_id,\s+order_id,/, rates: /date/ }
+  for (const [kind, named] of Object.entries(columns)) {
+    assert.match((await souk([kind, 'import', '--help'])).out, named)
+  }
+})
+
 test('wrong usage ends with 2, names the mistake and prints nothing on stdout', async () => {
   const wrong = [
     ['fly'],
