@@ -152,6 +152,9 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   }
   const server = createServer(limits, serve).on('checkExpectation', serve)
+  // A client may end its side once it has asked (RFC 9112, 9.6); Node, whose types do not know the
+  // switch, would drop every answer that is not there at once.
+  Object.assign(server, { httpAllowHalfOpen: true })
   server.requestTimeout = REQUEST_TIMEOUT_MS
   server.headersTimeout = HEADERS_TIMEOUT_MS
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS

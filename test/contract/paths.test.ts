@@ -84,3 +84,17 @@ test('a connection whose time is up is closed without an answer to what nobody a
   await once(client, 'close')
   assert.equal(answer, '')
 })
+
+test('a client that ends its side after the request still gets the answer', async () => {
+  const port = Number(new URL(api.url).port)
+  for (const path of ['/api/v1/auction/?a=9007199254740993', '/api/v1/nothing/']) {
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    let answer = ''
+    client.on('data', (chunk) => {
+      answer += chunk
+    })
+    client.end(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await once(client, 'close')
+    assert.match(answer, /^HTTP\/1\.1 404 /, path)
+  }
+})
