@@ -51,6 +51,14 @@ test('a destination in the path, encoded twice or without a scheme is found', ()
   assert.equal(unwrapUrl('https://shareasale.com/r.cfm?urllink=shop.example%2Fp%2F1'), page)
 })
 
+test('a destination in the path is looked for once, however often its word is repeated', () => {
+  const inside = 'url(https://shop.example/p/1)'
+  const wrapper = 'https://clk.tradedoubler.com/click?p(1)'
+  assert.equal(unwrapUrl(`${wrapper}${inside}`), 'https://shop.example/p/1')
+  // To try each place anew would take quadratic time on an address that is full of them.
+  assert.equal(unwrapUrl(`${wrapper}url(x)${inside}`), null)
+})
+
 test('an unknown host with a url parameter, and a wrapper without an address, are no wrappers', () => {
   for (const text of [
     'https://shop.example/search?url=https%3A%2F%2Fother.example%2F',
