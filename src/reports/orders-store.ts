@@ -7,6 +7,7 @@ import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { joinClickedOffer } from '../stats/clicked-offer-store.ts'
+import { isCancelledSale } from './cancelled-sale-store.ts'
 import {
   type ClickFacts,
   cookieId,
@@ -32,6 +33,7 @@ interface OrderRow extends ClickFacts {
   readonly line_earnings_micros: string
   readonly line_revenue_micros: string
   readonly quantity: number
+  readonly is_cancelled: boolean
   readonly purchased_product_id: string | null
   readonly purchased_name: string | null
   readonly purchased_brand: string | null
@@ -56,7 +58,8 @@ export async function listOrderRows(
         bought.earnings_micros, bought.revenue_micros, order_product_id,
         line.earnings_micros as line_earnings_micros, line.revenue_micros as line_revenue_micros,
         quantity, product_id as purchased_product_id, line.name as purchased_name,
-        line.brand as purchased_brand, line.price as purchased_price
+        line.brand as purchased_brand, line.price as purchased_price,
+        ${isCancelledSale(sql`bought`)} as is_cancelled
       from merchant_order bought join order_line line using (merch_id, order_id)
       where pub_id = ${pubId} and locks_at is not null
         and bought.day between ${dayFrom} and ${dayTo}
@@ -104,6 +107,7 @@ function cellsOf(
   )
   // What is rejected came to nothing, as a reversed click: the rows may be summed.
   const amount = (micros: string) => formatExact(state === 'REJECTED' ? 0 : micros)
+  const revenue = (micros: string) => (row.is_cancelled ? formatExact(0) : amount(micros))
   return [
     { text: row.order_product_id },
     row.product_id,
@@ -126,7 +130,7 @@ function cellsOf(
     { text: row.u1 },
     { text: row.order_id },
     amount(row.earnings_micros), // The whole order's, on each of its rows, as documented.
-    amount(row.revenue_micros),
+    revenue(row.revenue_micros),
     row.quantity,
     { text: row.brand },
     productPrice(row),
@@ -141,7 +145,7 @@ function cellsOf(
     row.click_id?.toString('hex') ?? null,
     reportTime(row.at),
     amount(row.line_earnings_micros),
-    amount(row.line_revenue_micros),
+    revenue(row.line_revenue_micros),
     state,
     reportTime(row.locks_at),
   ]

@@ -3,6 +3,7 @@ import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { isCancelledSale } from './cancelled-sale-store.ts'
 import { type ReportPage, type ReportRequest, readPlace, reportTime } from './report.ts'
 
 interface ReturnRow {
@@ -30,8 +31,9 @@ export async function listReturnRows(db: Db, request: ReportRequest): Promise<Re
     select * from (
       select greatest(back.day, bought.day) as effective_day, back.event_id, part.line,
         order_product_id, ordered_at, bought_line.product_id, bought.order_id,
-        merchant.name as merchant_name,
-        publisher.name as publisher_name, part.revenue_micros, part.earnings_micros,
+        merchant.name as merchant_name, publisher.name as publisher_name,
+        case when ${isCancelledSale(sql`bought`)} then 0 else part.revenue_micros end
+          as revenue_micros, part.earnings_micros,
         part.quantity, returned_at, return_id
       from merchant_order bought
       join order_return back using (merch_id, order_id)
