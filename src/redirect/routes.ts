@@ -17,9 +17,14 @@ import { leavingPage, messagePage, retryPage } from './pages.ts'
 
 /** A click a day after its auction: prices and stock have moved, so a fresh auction is held. */
 const RESULT_AGE_MAX_MS = 24 * 3_600_000
-/** With storage away, or another destination at hand, a reader waits no longer (I5: 50 ms). */
+/** With storage away a reader waits no longer (I5: 50 ms). */
 const LINK_PATIENCE_MS = 35
-/** A link that only the database knows is worth a busy moment of it. */
+/**
+ * While it answers, a link is worth a busy moment of it: without one a click is not recorded, and
+ * after a start every link's first click needs it.
+ */
+const BUSY_PATIENCE_MS = 250
+/** The more where nothing else is known of the link. */
 const UNKNOWN_LINK_PATIENCE_MS = 1_000
 
 export interface RedirectDeps extends ClickDeps {
@@ -119,13 +124,15 @@ export async function followLink(
   whenAway?: () => HotReply,
 ): Promise<HotReply> {
   const known = deps.lastDestination(click.auctionId)
-  const isAnswerKnown = whenAway !== undefined || known !== null
+  const instead = whenAway ?? (known === null ? null : () => redirectTo(known))
   let link: LinkData | null
   try {
-    link = await deps.findLink(click.auctionId, patience(deps, isAnswerKnown))
-  } catch {
-    if (whenAway !== undefined) return whenAway()
-    return known === null ? retryPage() : redirectTo(known)
+    link = await deps.findLink(click.auctionId, patience(deps, instead !== null))
+  } catch (error) {
+    if (instead === null) return retryPage()
+    const reply = instead()
+    if (reply.status === 302 && !request.isHead) deps.onUnrecorded(error)
+    return reply
   }
   return link === null ? notFound() : clickOnLink(deps, request, link, click)
 }
@@ -157,7 +164,8 @@ function isGuarded(
 }
 
 function patience(deps: RedirectDeps, isAnswerKnown: boolean): number {
-  return isAnswerKnown || deps.isStorageAway() ? LINK_PATIENCE_MS : UNKNOWN_LINK_PATIENCE_MS
+  if (deps.isStorageAway()) return LINK_PATIENCE_MS
+  return isAnswerKnown ? BUSY_PATIENCE_MS : UNKNOWN_LINK_PATIENCE_MS
 }
 
 type ClickSeen = Omit<Click, 'consent' | 'visitorId' | 'labels' | 'referrer'>
