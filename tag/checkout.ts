@@ -35,12 +35,21 @@ export const readCheckout = (input: OrderInput, click_ids: string[]): CheckoutEv
       id: `${order.id}`,
       value: decimal(order.value),
       currency: `${order.currency}`.toUpperCase(),
-      click_ids: order.click_ids || click_ids,
+      // `cids`, comma-separated, is the other way in which the service takes them.
+      click_ids: order.click_ids || (order.cids ? `${order.cids}`.split(',') : click_ids),
       is_new_customer: order.is_new_customer ?? null,
     },
     products: products.map(readProduct),
   }
 }
+
+/** What a shop's developer should add to an order's products, a sentence each. */
+export const findGaps = ({ products = [] }: OrderInput): string[] =>
+  products.flatMap((product, at) =>
+    ['id', 'price']
+      .filter((name) => product[name] == null || product[name] === '')
+      .map((name) => `products[${at}].${name} is missing`),
+  )
 
 const readProduct = (product: Fields): Fields => {
   const read: Fields = {

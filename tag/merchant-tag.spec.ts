@@ -157,6 +157,21 @@ test('calls made before and after the tag has loaded are both taken', async (t) 
   assert.equal((await orders('late')).length, 1)
 })
 
+test('click ids that the shop itself names are sent, in either spelling', async (t) => {
+  const { page, go, quiet, checkouts } = await openShop(t)
+  await go(`/merchant-landing.html?cid=${CLICK}`)
+  const named = { cids: `${LATER_CLICK},${CLICK}` }
+  for (const [id, more] of Object.entries({ kept: {}, cids: named, ids: { click_ids: [] } })) {
+    await page.evaluate(
+      (order) => Reflect.get(window, 'souk')('checkout', { order, products: [] }),
+      { id, value: '1.00', currency: 'USD', ...more },
+    )
+  }
+  await quiet()
+  const sent = checkouts().map(({ body }) => JSON.parse(body).events[0].order.click_ids)
+  assert.deepEqual(sent, [[CLICK], [LATER_CLICK, CLICK], []])
+})
+
 test('an order that could not be delivered is delivered from the next page', async (t) => {
   const { page, go, quiet, checkouts, errors } = await openShop(t)
   await page.route('**/conversions/checkout/', (route) => route.abort())
@@ -184,6 +199,19 @@ test('test mode shows what would be sent and sends nothing', async (t) => {
   assert.match(shown, new RegExp(`"click_ids": \\[\\s*"${CLICK}"`))
   await page.evaluate(() => Reflect.get(window, 'souk')('checkout', { id: 'x', value: 1 }))
   assert.match(await page.locator('#souk-test').innerText(), /order\.currency is missing/)
+  const products = [
+    { id: 'a', price: '1.00' },
+    { name: 'no id', price: '' },
+  ]
+  await page.evaluate((input) => Reflect.get(window, 'souk')('checkout', input), {
+    id: 'y',
+    value: 1,
+    currency: 'usd',
+    products,
+  })
+  const told = await page.locator('#souk-test').innerText()
+  assert.match(told, /products\[1\]\.id is missing[\s\S]*products\[1\]\.price is missing/)
+  assert.doesNotMatch(told, /products\[0\]/)
   assert.deepEqual(calls, [])
 })
 

@@ -5,7 +5,7 @@
  * for visitors who came through it, and for nobody else. Checkout: `window.SOUK_ORDER` or
  * `souk('checkout', {...})`, once per order. It never throws into the shop's page.
  */
-import { type OrderInput, readCheckout } from './checkout.ts'
+import { findGaps, type OrderInput, readCheckout } from './checkout.ts'
 import { clickIds, rememberLanding } from './click-ids.ts'
 import { openOutbox, readList, writeList } from './outbox.ts'
 import { showMessage } from './test-panel.ts'
@@ -44,8 +44,11 @@ const main = (script: HTMLScriptElement): void => {
     const event = readCheckout(input, clickIds(+windowDays))
     const { id } = event.order
     const isRepeat = sent.includes(id)
-    if (isTest)
+    if (isTest) {
       showMessage(isRepeat ? 'checkout (a repeat: suppressed)' : 'checkout', message(event))
+      const gaps = findGaps(input)
+      if (gaps[0]) showMessage('checkout: not complete', gaps)
+    }
     if (isRepeat) return
     sent.unshift(id)
     if (!outbox) return
