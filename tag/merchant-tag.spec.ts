@@ -157,6 +157,32 @@ test('calls made before and after the tag has loaded are both taken', async (t) 
   assert.equal((await orders('late')).length, 1)
 })
 
+test('beside the page tag, what a page writes into souk still reaches that', async (t) => {
+  const { page, requests, quiet, errors } = await openPage(t)
+  const goods = [1, 2].map((at) => `${web.host('kettles')}/p/${at}`)
+  const url = `${web.host('daily')}/both.html`
+  const ids = await network.smartLinks(url, goods)
+  web.publish(
+    '/both.html',
+    `<!doctype html><script src="{service}/tag/souk.js" data-publisher="daily"></script>
+     <script src="{service}/tag/souk-merchant.js" data-merchant="{shopid}"></script>
+     <a href="{service}/${ids[0]}">a smart link</a>`,
+  )
+  await page.goto(url)
+  await quiet()
+  await page.evaluate((href) => {
+    Reflect.set(Reflect.get(window, 'souk'), 'consent', 'contextual')
+    document.body.append(Object.assign(document.createElement('a'), { href, textContent: 'more' }))
+  }, `${network.service}/${ids[1]}`)
+  await quiet()
+  const consents = requests
+    .filter((request) => request.includes('/api/v1/auction/'))
+    .map((request) => new URL(request).searchParams.get('consent'))
+  assert.deepEqual(consents, ['unknown', 'contextual'])
+  assert.equal(await page.evaluate(() => typeof Reflect.get(window, 'souk')), 'function')
+  assert.deepEqual(errors, [])
+})
+
 test('click ids that the shop itself names are sent, in either spelling', async (t) => {
   const { page, go, quiet, checkouts } = await openShop(t)
   await go(`/merchant-landing.html?cid=${CLICK}`)

@@ -65,7 +65,7 @@ const main = (script: HTMLScriptElement): void => {
     }
   }
   const earlier = shop.souk?.q || []
-  shop.souk = Object.assign(souk, shop.souk)
+  shop.souk = shareName(souk, shop.souk)
   for (const { 0: command, 1: input } of earlier) souk(command as string, input as OrderInput)
 
   const click_ids = clickIds(+windowDays)
@@ -80,6 +80,15 @@ const main = (script: HTMLScriptElement): void => {
   if (document.readyState === 'loading') addEventListener('DOMContentLoaded', readPage)
   else readPage()
 }
+
+/** The page tag reads its settings from the object that it found: what a page writes goes there. */
+const shareName = (souk: Command, before: Command | undefined): Command =>
+  before
+    ? new Proxy(souk, {
+        get: (_, name) => Reflect.get(before, name),
+        set: (_, name, value) => Reflect.set(before, name, value),
+      })
+    : souk
 
 try {
   main(
