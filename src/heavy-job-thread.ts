@@ -12,13 +12,19 @@ export interface HeavyJobOrder {
   readonly keys: readonly SealingKey[]
 }
 
+/** What the thread tells. */
+export interface HeavyJobNews {
+  readonly result: unknown
+}
+
 const { job, connection, nowMs, keys } = workerData as HeavyJobOrder
 // Nobody waits for a night's work: its statements may take as long as they need.
 const db = openDatabase({ connection, applicationName: 'souk: heavy job', statementTimeoutMs: 0 })
 try {
   // Buffers arrive as plain bytes.
   const own = keys.map(({ id, key }) => ({ id, key: Buffer.from(key) }))
-  parentPort?.postMessage(await HEAVY_JOBS[job]({ db, nowMs, keys: own }))
+  const news: HeavyJobNews = { result: await HEAVY_JOBS[job]({ db, nowMs, keys: own }) }
+  parentPort?.postMessage(news)
 } finally {
   await db.close()
 }

@@ -1,7 +1,7 @@
 /** Runs a heavy job on a thread of its own, and hears what it gives back. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { HeavyJobOrder } from './heavy-job-thread.ts'
+import type { HeavyJobNews, HeavyJobOrder } from './heavy-job-thread.ts'
 import type { HEAVY_JOBS, HeavyJob } from './heavy-jobs.ts'
 import type { Node } from './node.ts'
 
@@ -19,8 +19,9 @@ export async function runHeavyJob<Job extends HeavyJob>(
   thread.unref() // A stop does not wait for a night's work: the next start does it again.
   const ended = once(thread, 'exit') // Rejects with what broke the thread, should anything.
   let result: unknown
-  thread.on('message', (message) => {
-    result = message
+  // Under `node --watch` Node tells by the same way which files the thread loads.
+  thread.on('message', (news: HeavyJobNews | { readonly result?: never }) => {
+    if ('result' in news) result = news.result
   })
   await ended
   return result as Awaited<ReturnType<(typeof HEAVY_JOBS)[Job]>>

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { childEnvironment } from '../src/config.ts'
 
-const SOUK = join(import.meta.dirname, '..', 'bin', 'souk.mjs')
+export const SOUK = join(import.meta.dirname, '..', 'bin', 'souk.mjs')
 const READY_MS = 60_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
@@ -71,7 +71,8 @@ export async function serve(env: Environment, { program = SOUK } = {}): Promise<
   }
 }
 
-async function readyUrl(child: ChildProcess): Promise<string> {
+/** Where a server that was started says that it answers. */
+export async function readyUrl(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('no stdout')
   const timer = setTimeout(() => child.kill('SIGKILL'), READY_MS)
   try {

@@ -48,9 +48,10 @@ function startThread({ connection, onFolded, onError }: FoldOptions): Worker {
   const workerData: FoldWork = { connection }
   // Without the flags of this process: a test runner's mean nothing to the thread.
   const thread = new Worker(THREAD, { workerData, execArgv: [] })
-  thread.on('message', (news: FoldNews) => {
+  // Under `node --watch` Node tells by the same way which files the thread loads.
+  thread.on('message', (news: FoldNews | { readonly kind?: never }) => {
     if (news.kind === 'folded') onFolded(news.lane, news.count, news.atMs)
-    else onError(news.error)
+    else if (news.kind === 'failed') onError(news.error)
   })
   return thread
 }

@@ -1,15 +1,18 @@
 /** The operator's interface: a start that must fail says why, in words, at once. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
+import { childEnvironment } from '../../src/config.ts'
 import { databaseUrl, testDatabase } from '../database.ts'
 import { scopeOf } from '../scope.ts'
-import { type Environment, serve, soukExit } from '../souk.ts'
+import { type Environment, readyUrl, SOUK, serve, soukExit } from '../souk.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'souk start '))
 after(() => rm(folder, { recursive: true, force: true }))
@@ -106,4 +109,16 @@ test('ready names an address that answers, on whatever HOST', async (t) => {
     assert.equal(await server.stop(), 0)
     assert.equal(status, 200)
   }
+})
+
+test('under node --watch, which hears from threads what they load, nothing is told to fail', async (t) => {
+  const { connection } = await testDatabase(scopeOf(t))
+  const env = { DATABASE_URL: databaseUrl(connection), SOUK_DATA: folder, PORT: '0' }
+  // What `npm run dev` sets by its --watch, without its waiting for changes.
+  const watching = { ...env, LOG_LEVEL: 'error', WATCH_REPORT_DEPENDENCIES: '1' }
+  const child = spawn(process.execPath, [SOUK, 'serve'], { env: childEnvironment(watching) })
+  const told = text(child.stderr)
+  await readyUrl(child)
+  child.kill('SIGTERM')
+  assert.equal(await told, '')
 })
