@@ -18,7 +18,10 @@ const CLAIM_LOCK = 0x4e_4f_44_45 // 'NODE'
 
 export interface NodeClaim {
   readonly nodeId: number
-  /** Grows each time the number is taken: with it, one holder of the number is meant. */
+  /**
+   * Grows each time the number is taken: with it, one holder of the number is meant. Begins at the
+   * time, because a database restored from a backup has forgotten holders whose spools are there.
+   */
   readonly incarnation: string
   /** False once somebody else has the number: make no more ids, accept nothing more. */
   isHeld(): boolean
@@ -77,8 +80,9 @@ async function takeNumber({ db, host, pid, roles, knowsCountries }: ClaimOptions
     await tx.run(sql`select pg_advisory_xact_lock(${CLAIM_LOCK}, 0)`)
     // A running node's spool is never called empty: what it held when it died, nobody could tell.
     return tx.row<{ node_id: number; incarnation: string }>(sql`
-      insert into node (node_id, host, pid, roles, knows_countries, is_spool_empty)
-      select number, ${host}, ${pid}, ${roles}, ${knowsCountries}, false
+      insert into node (node_id, incarnation, host, pid, roles, knows_countries, is_spool_empty)
+      select number, extract(epoch from now()) * 1000, ${host}, ${pid}, ${roles},
+        ${knowsCountries}, false
       from generate_series(1, 1023) as number
       left join node on node.node_id = number
       where node_id is null
@@ -86,7 +90,8 @@ async function takeNumber({ db, host, pid, roles, knowsCountries }: ClaimOptions
       order by node_id is null desc, is_spool_empty desc, started_at, number
       limit 1
       on conflict (node_id) do update
-        set incarnation = node.incarnation + 1, host = excluded.host, pid = excluded.pid,
+        set incarnation = greatest(node.incarnation + 1, excluded.incarnation),
+            host = excluded.host, pid = excluded.pid,
             roles = excluded.roles, knows_countries = excluded.knows_countries,
             started_at = now(), heartbeat_at = now(),
             is_spool_empty = false
