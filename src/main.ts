@@ -23,6 +23,9 @@ export interface ServerOptions {
   readonly now?: () => number
 }
 
+/** A fold that works is there much sooner; one that is away must not hold a start up. */
+const FREED_PATIENCE_MS = 5_000
+
 /** Opens everything and listens; resolves when requests are answered. */
 export async function startServer(given: Config, options: ServerOptions): Promise<Server> {
   const config = onPort(given, await takeMachine(given))
@@ -41,6 +44,7 @@ export async function startServer(given: Config, options: ServerOptions): Promis
     }
     const app = await startApp(node)
     opened.push(app)
+    await node.whenFreed(FREED_PATIENCE_MS)
     return { url: app.url, screen, close }
   } catch (error) {
     await close()

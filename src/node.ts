@@ -61,6 +61,8 @@ export interface Node {
   readonly book: LeaseBook
   /** Asks for a click that the node's own lease cannot pay. */
   readonly fund: LeaseLoop['fund']
+  /** Resolves when budgets that ended nodes held can be spent here. */
+  readonly whenFreed: LeaseLoop['whenFreed']
   readonly outlooks: OutlookBook
   readonly edge: Edge
   readonly destinations: Destinations
@@ -106,7 +108,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   opening.closers.add('geo', async () => geo.close())
   const outlooks = new OutlookBook()
   const parts = { database, metrics, book, outlooks, geo, claim: recording.claim }
-  const { edge, fund } = await openEdge(config, opening, parts)
+  const { edge, fund, whenFreed } = await openEdge(config, opening, parts)
   const sealingKeys = await ownSealingKeys(config)
   return {
     config,
@@ -124,6 +126,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
     isHeld: () => recording.claim.isHeld(),
     book,
     fund,
+    whenFreed,
     outlooks,
     edge,
     destinations: await openDestinations(config, opening),
@@ -223,7 +226,7 @@ async function openEdge(
   config: Config,
   opening: Opening,
   parts: Pick<Node, 'database' | 'metrics' | 'book' | 'outlooks' | 'geo'> & { claim: NodeClaim },
-): Promise<Pick<Node, 'edge' | 'fund'>> {
+): Promise<Pick<Node, 'edge' | 'fund' | 'whenFreed'>> {
   const { now, closers } = opening
   const { database, metrics, book, outlooks, geo } = parts
   const onError = reporter(opening)
@@ -247,7 +250,9 @@ async function openEdge(
   })
   closers.add('edge', () => edge.close())
   // Without the role nobody clicks here.
-  if (!config.roles.has('edge')) return { edge, fund: async () => undefined }
+  if (!config.roles.has('edge')) {
+    return { edge, fund: async () => undefined, whenFreed: async () => undefined }
+  }
   const leases = startLeaseLoop({
     ...{ book, db: database, identity: parts.claim, now, onError: onError('leases') },
     onGrants: (grants) => pacing.noteSpent(grants, now()),
@@ -255,7 +260,7 @@ async function openEdge(
   closers.add('leases', () => leases.close())
   // Or the clicks of the first moment would find every budget exhausted.
   await leases.firstTurn
-  return { edge, fund: leases.fund.bind(leases) }
+  return { edge, fund: leases.fund.bind(leases), whenFreed: leases.whenFreed.bind(leases) }
 }
 
 async function openDestinations(config: Config, opening: Opening): Promise<Destinations> {

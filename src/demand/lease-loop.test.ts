@@ -2,20 +2,27 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '../../test/database.ts'
+import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { listAccounts } from './budget-account.ts'
+import { listAccounts, openAccounts } from './budget-account.ts'
 import { ALWAYS, LeaseBook } from './lease.ts'
 import { startLeaseLoop } from './lease-loop.ts'
+import { closeLeases, leaseCloseBody } from './settle.ts'
 
 const PRICE = 100_000
 const NOON = Date.parse('2026-04-13T12:00:00Z')
 
-async function makeLoop(t: TestContext, budgetMicros = 1_000 * PRICE) {
+async function makeLoop(
+  t: TestContext,
+  budgetMicros = 1_000 * PRICE,
+  before: (db: Database) => Promise<void> = async () => undefined,
+) {
   const db = await testDatabase(t)
   await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
   await db.run(sql`insert into campaign (merch_id, model, bid_micros, daily_budget_micros)
     values (1, 'cpc', ${PRICE}, ${budgetMicros})`)
   await db.run(sql`insert into node (node_id, host, pid, roles) values (1, 'here', 1, 'edge')`)
+  await before(db)
   const book = new LeaseBook()
   const budgetOk = new Uint8Array(1)
   const clock = { wallMs: NOON, monotonicMs: 0 }
@@ -51,6 +58,35 @@ test('after the first turn a campaign is funded, its accounts are open', async (
   const days = (await listAccounts(db, { campaignId: 1, limitRows: 9 })).map(({ day }) => day)
   assert.deepEqual(days, [null, '2026-04-13'])
   assert.deepEqual(errors, [])
+})
+
+test('what a node that has ended held is free once the fold has read its last word', async (t) => {
+  const ended = { nodeId: 2, incarnation: '1' }
+  const { db, loop, budgetOk, reserve, clock } = await makeLoop(t, 9 * PRICE, async (db) => {
+    await db.run(sql`update node set is_spool_empty = false`) // as of any node that runs
+    await db.run(sql`insert into node (node_id, host, pid, roles, heartbeat_at, is_spool_empty)
+      values (2, 'here', 2, 'edge', '-infinity', true)`)
+    await openAccounts(db, [{ campaignId: 1, day: '2026-04-13' }])
+    await db.run(sql`insert into lease
+        (campaign_id, day, node_id, incarnation, granted_micros, request_no, expires_at)
+      values (1, '2026-04-13', 2, 1, ${9 * PRICE}, 1, now())`)
+    await db.run(sql`update budget_account set escrow_micros = ${9 * PRICE}`)
+  })
+  assert.equal(budgetOk[0], 0)
+  let isFreed = false
+  const freed = loop.whenFreed(Number.POSITIVE_INFINITY).then(() => {
+    isFreed = true
+  })
+  await sleep(100)
+  assert.equal(isFreed, false)
+  await db.transaction((tx) => closeLeases(tx, [{ body: leaseCloseBody(ended) }]))
+  await freed
+  assert.equal(budgetOk[0], 1)
+  assert.equal(typeof reserve(), 'number')
+  await db.run(sql`update lease set closed_at = null where node_id = 2`)
+  const late = loop.whenFreed(1_000)
+  clock.monotonicMs += 1_000
+  await late // A fold that is away holds no start up for ever.
 })
 
 test('a lease is refilled as it is spent, and what is spent in all is the budget', async (t) => {

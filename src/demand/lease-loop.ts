@@ -5,10 +5,16 @@
  * The loop only carries messages. What may be asked, held and spent is decided in lease-terms.ts
  * and lease.ts, what is granted in lease-store.ts, what passes in pacing.ts.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../platform/postgres.ts'
 import { openAccounts } from './budget-account.ts'
 import type { LeaseBook } from './lease.ts'
-import { type GrantedLease, type NodeIdentity, requestLeases } from './lease-store.ts'
+import {
+  type GrantedLease,
+  isAnyLastWordUnread,
+  type NodeIdentity,
+  requestLeases,
+} from './lease-store.ts'
 import { dayNumberOf, LEASE_SKEW_MS, type LeaseRequest } from './lease-terms.ts'
 
 const TICK_MS = 1_000
@@ -18,6 +24,8 @@ const EARLY_TICK_MS = 250
 const QUIET_TICKS = 2
 /** An answer later than this is given up; the statement's number keeps it from doing harm. */
 const ANSWER_MS = 5_000
+/** How often a starting node looks whether the fold has come to the last words of others. */
+const FREED_POLL_MS = 50
 /** Statements given up but perhaps still running: no more, or they would fill the pool. */
 const STUCK_MAX = 2
 
@@ -81,6 +89,24 @@ export class LeaseLoop {
   async fund(campaignId: number, amountMicros: number): Promise<void> {
     const { book, now } = this.#options
     if (this.#isClosed || !book.want(campaignId, amountMicros, now())) return
+    await this.#take()
+  }
+
+  /**
+   * Resolves when what ended nodes held is free and was asked for, or after `patienceMs`; never
+   * rejects. A process that follows another finds every budget in the leases of that one.
+   */
+  async whenFreed(patienceMs: number): Promise<void> {
+    const { db, book, onError } = this.#options
+    const untilMs = this.#monotonic() + patienceMs
+    try {
+      while (this.#monotonic() < untilMs && (await isAnyLastWordUnread(db))) {
+        await sleep(FREED_POLL_MS)
+      }
+    } catch (error) {
+      onError(error)
+    }
+    book.retryDry()
     await this.#take()
   }
 

@@ -262,3 +262,17 @@ function grantOf(row: GrantRow): GrantedLease[] {
     },
   ]
 }
+
+/**
+ * Whether nodes that have said their last word still hold parts of budgets: the fold, which closes
+ * their leases where that word lies in the log, has not come there yet. A spool that is called
+ * empty is a dead node's, all of whose clicks are in the log.
+ */
+export async function isAnyLastWordUnread(db: Db): Promise<boolean> {
+  const row = await db.row<{ is_unread: boolean }>(sql`
+    select exists (
+      select from lease join node using (node_id, incarnation)
+      where closed_at is null and is_spool_empty
+    ) as is_unread`)
+  return row?.is_unread ?? false
+}

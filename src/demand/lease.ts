@@ -223,6 +223,11 @@ export class LeaseBook {
     return requests
   }
 
+  /** Asks at the next turn also for what was not there: somebody may have given it back. */
+  retryDry(): void {
+    for (const { leases } of this.#slots.values()) for (const lease of leases) lease.retryAtMs = 0
+  }
+
   /**
    * Takes the answer to request `requestNo`. An answer to an older request is ignored: what it
    * says may be superseded. A lease that was asked about and is missing is no longer ours.
