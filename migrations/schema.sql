@@ -864,6 +864,16 @@ create table traffic_hour (
   constraint traffic_hour_hour_of_week_check CHECK (((hour_of_week >= 0) AND (hour_of_week <= 167)))
 );
 
+create table unfolded_event (
+  lane smallint not null,
+  seq bigint not null,
+  event_id bigint not null,
+  day date not null,
+  error text not null,
+  at timestamp with time zone not null default now(),
+  constraint unfolded_event_pkey PRIMARY KEY (lane, seq)
+);
+
 create table upkeep (
   task text not null,
   done_until timestamp with time zone not null,

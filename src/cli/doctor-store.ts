@@ -37,6 +37,15 @@ export function listLanesBehind(db: Db): Promise<{ lane: number; waiting_since: 
   `)
 }
 
+/** Events that the fold set aside, and the first of them with its error. */
+export function readUnfolded(
+  db: Db,
+): Promise<{ events: number; day: string; error: string } | null> {
+  return db.row(sql`
+    select count(*) over ()::int as events, day, error from unfolded_event
+    order by at, seq limit 1`)
+}
+
 export interface AbandonedLease {
   readonly node_id: number
   readonly host: string

@@ -51,7 +51,7 @@ async function makePatient(t: TestContext, env: Record<string, string> = {}) {
 
 test('all is well with a fresh installation but what is wrong with the tests’ own server', async (t) => {
   const { check } = await makePatient(t)
-  for (const name of ['migrations', 'clock', 'lag', 'leases', 'disk', 'spool', 'secrets']) {
+  for (const name of ['migrations', 'clock', 'lag', 'fold', 'leases', 'disk', 'spool', 'secrets']) {
     assert.equal((await check(name)).ok, true, name)
   }
   const database = await check('database') // It runs without fsync.
@@ -76,6 +76,16 @@ test('a clock that is off by more than leases allow is told', async (t) => {
   const { ok, detail } = await check('clock')
   assert.equal(ok, false)
   assert.match(detail, /synchronise the clocks/)
+})
+
+test('an event that the fold set aside is told, with its error', async (t) => {
+  const { db, check } = await makePatient(t)
+  await db.run(sql`
+    insert into unfolded_event (lane, seq, event_id, day, error)
+    values (0, 7, 12, '2026-03-02', 'event 12 cannot be folded: out of range')`)
+  const { ok, detail } = await check('fold')
+  assert.equal(ok, false)
+  assert.match(detail, /1 set aside, the first of 2026-03-02: event 12 cannot be folded: out of/)
 })
 
 test('events that wait are a lag beside a server, and nothing wrong after the last one stopped', async (t) => {

@@ -13,6 +13,7 @@ import {
   listAbandonedLeases,
   listLanesBehind,
   readServerFacts,
+  readUnfolded,
 } from './doctor-store.ts'
 
 export interface Check {
@@ -41,6 +42,7 @@ export async function doctorCommand(context: CommandContext) {
     await run('migrations', async () => checkMigrations((await context.storage()).db)),
     await run('clock', async () => checkClock((await context.storage()).db)),
     await run('lag', async () => checkLag((await context.storage()).db, context.now())),
+    await run('fold', async () => checkFold((await context.storage()).db)),
     await run('leases', async () => checkLeases((await context.storage()).db)),
     await run('disk', () => checkDisk(dataDir)),
     await run('spool', () => checkSpool(join(dataDir, 'spool'))),
@@ -114,6 +116,17 @@ async function checkLag(db: Database, now: Date): Promise<Finding> {
   // A stopped server's last words wait for the next start.
   if (!(await isAnyServerAlive(db))) return { ok: true, detail: `${detail}: no server runs` }
   return { ok: false, detail: `${detail}: does a process with the role worker run?` }
+}
+
+/** What was set aside is in the log, and in no figure until it folds. */
+async function checkFold(db: Database): Promise<Finding> {
+  const aside = (await readVersion(db)) === 0 ? null : await readUnfolded(db)
+  if (aside === null) return { ok: true, detail: 'no event was set aside' }
+  const { events, day, error } = aside
+  const detail =
+    `${events} set aside, the first of ${day}: ${error}. Each start tries them again; until then ` +
+    'souk reconcile says what the figures lack'
+  return { ok: false, detail }
 }
 
 /**

@@ -32,6 +32,7 @@ const CHECKS = [
   'link-day',
   'network',
   'budget-account',
+  'unfolded-event',
 ] as const
 
 /** A difference more would not help anybody who has seen these. */

@@ -141,6 +141,18 @@ export function isForbidden(error: unknown): boolean {
 // 28 authorization, 3D000 no such database, 42501 not privileged.
 const FORBIDDEN_SQLSTATE = /^(28...|3D000|42501)$/
 
+/**
+ * True when the same may succeed later: out of reach, a deadlock, tables of another version. False
+ * when what was done is at fault: a value that cannot be, a constraint, a mistake of the program's.
+ */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return isUnreachable(error)
+  return !REFUSED_SQLSTATE.test(error.code ?? '')
+}
+
+// 21 cardinality, 22 data, 23 constraints, 54 limits such as a key's length, P0001 a trigger's no.
+const REFUSED_SQLSTATE = /^(2[123]...|54...|P0001)$/
+
 /** Resolves when the server answers. */
 export async function ping(db: Db): Promise<void> {
   await db.row(sql`select 1`)

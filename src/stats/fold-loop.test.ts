@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '../../test/database.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { listAccounts } from '../demand/budget-account.ts'
-import { MODEL, MONEY_LANE } from '../events/event.ts'
+import { type EventType, MODEL, MONEY_LANE, type StoredEvent } from '../events/event.ts'
 import type { EventLog } from '../events/event-log.ts'
 import { sql } from '../platform/sql.ts'
-import { FoldLoop } from './fold-loop.ts'
+import { type FoldEvents, FoldLoop } from './fold-loop.ts'
 import { foldMoney } from './fold-money.ts'
 
 const PRICE = 500_000
@@ -53,4 +53,85 @@ test('clicks that another worker has folded meanwhile are not folded again: no a
   const row = await db.row<{ entries: number }>(sql`
     select count(*)::int as entries from ledger_transaction`)
   assert.equal(row?.entries, 1)
+})
+
+/** A log of events that are all there. */
+function logOf(events: readonly StoredEvent[]): EventLog {
+  return {
+    read: async ({ position, limit }) =>
+      events.filter(({ seq }) => BigInt(seq) > BigInt(position)).slice(0, limit),
+    append: () => Promise.resolve(),
+    onAppended: () => undefined,
+    close: () => Promise.resolve(),
+  }
+}
+
+/** Clicks, and among them events of a type that the money fold does not know. */
+async function makeLane(
+  t: TestContext,
+  isStrange = (index: number): boolean => index === 7 || index === 8 || index === 19,
+  length = 30,
+) {
+  const db = await testDatabase(t)
+  const made = new MoneyEvents()
+  const events = Array.from({ length }, (_, index) =>
+    isStrange(index)
+      ? made.at(START_MS, { type: 99 as EventType })
+      : made.click(`click ${index}`, START_MS, {}),
+  )
+  const errors: Error[] = []
+  const run = async (fold: FoldEvents, isDone: () => boolean | Promise<boolean>) => {
+    const onError = (error: unknown) => void errors.push(error as Error)
+    const loop = new FoldLoop({
+      ...{ database: db, log: logOf(events), lanes: [MONEY_LANE], fold, onError },
+    })
+    loop.start()
+    while (!(await isDone())) await sleep(5)
+    await loop.close()
+  }
+  const read = async () =>
+    db.row<{ clicks: number; unfolded: string[]; position: string }>(sql`
+      select (select count(*)::int from click) as clicks, position,
+        array(select event_id from unfolded_event order by seq) as unfolded
+      from lane where lane = ${MONEY_LANE}`)
+  const strange = events.filter((_, index) => isStrange(index)).map(({ id }) => id)
+  const end = events.at(-1)?.seq ?? ''
+  return { events, errors, run, read, strange, end }
+}
+
+test('an event that cannot be folded is set aside, and stops nothing; the next owner tries it again', async (t) => {
+  const { errors, run, read, strange, end } = await makeLane(t)
+  await run(foldMoney, async () => (await read())?.position === end)
+  assert.deepEqual(await read(), { clicks: 27, unfolded: strange, position: end })
+  assert.deepEqual(
+    errors.map(({ message }) => message),
+    strange.map((id) => `event ${id} cannot be folded: nothing folds events of type 99`),
+  )
+  // It cannot yet, and is told again; then a program that can.
+  await run(foldMoney, () => errors.length === 2 * strange.length)
+  assert.deepEqual((await read())?.unfolded, strange)
+  const folded: string[] = []
+  const foldAll: FoldEvents = async (_tx, events) => {
+    folded.push(...events.map(({ id }) => id))
+  }
+  await run(foldAll, async () => (await read())?.unfolded.length === 0)
+  assert.deepEqual(folded, strange)
+})
+
+test('a database out of reach sets nothing aside: the same events are folded when it is back', async (t) => {
+  const { errors, run, read, end } = await makeLane(t)
+  const lost: FoldEvents = async () => {
+    throw new Error('Connection terminated unexpectedly')
+  }
+  await run(lost, () => errors.length > 0)
+  assert.deepEqual(await read(), { clicks: 0, unfolded: [], position: '0' })
+  await run(foldMoney, async () => (await read())?.position === end)
+  assert.equal((await read())?.clicks, 27)
+})
+
+test('where a hundred events were set aside, the lane stands still instead', async (t) => {
+  const { errors, run, read, events } = await makeLane(t, (index) => index >= 7, 110)
+  await run(foldMoney, () => errors.length > 100)
+  const { clicks, unfolded, position } = (await read()) ?? assert.fail()
+  assert.deepEqual([clicks, unfolded.length, position], [7, 100, events[106]?.seq])
 })

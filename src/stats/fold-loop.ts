@@ -4,12 +4,16 @@
  * One worker owns a lane at a time, by an advisory lock on the very connection that commits; and
  * its commit is conditional on the lane's position. A worker that lost its connection, and so its
  * lock, can therefore never commit over the one that took over (I3: once, whatever crashes).
+ *
+ * An event that cannot be folded is found by halving its batch and set aside: a mistake of ours in
+ * one must not stop every figure that comes after it. It is tried again by the next owner.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MONEY_LANE, type StoredEvent } from '../events/event.ts'
 import type { EventLog } from '../events/event-log.ts'
-import type { Database, Db, ReservedDb } from '../platform/postgres.ts'
+import { type Database, type Db, isTransient, type ReservedDb } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { listUnfolded, setAside, takeBack, Unfoldable } from './unfolded-store.ts'
 
 /** A transaction of this many events takes some 20 ms: short locks, few commits. */
 const BATCH_EVENTS = 1_000
@@ -38,6 +42,7 @@ export class FoldLoop {
   readonly #stopping = new AbortController()
   readonly #dirty = new Set<number>()
   readonly #owned = new Set<number>()
+  readonly #limits = new Map<number, number>() // by lane, less than a batch behind a failure
   #wake: () => void = () => undefined
   #running: Promise<void> = Promise.resolve()
 
@@ -114,29 +119,85 @@ export class FoldLoop {
     const rows = await db.rows<{ lane: number }>(sql`
       select lane from unnest(${wanted}::int[]) as lane
       where pg_try_advisory_lock(${LOCK_CLASS}, lane)`)
-    for (const { lane } of rows) this.#owned.add(lane)
+    for (const { lane } of rows) {
+      await this.#foldAgain(db, lane)
+      this.#owned.add(lane)
+    }
   }
 
-  /** True when a full batch was folded, so that more is likely there. */
+  /** What was set aside may fold by now: the program is another one, or what it needs is there. */
+  async #foldAgain(db: Db, lane: number): Promise<void> {
+    const { log, onError } = this.#options
+    for (const seq of await listUnfolded(db, lane)) {
+      const position = String(BigInt(seq) - 1n)
+      const events = await log.read({ lane, position, limit: 1 })
+      try {
+        await db.transaction(async (tx) => {
+          await takeBack(tx, { lane, seq })
+          if (events[0]?.seq === seq) await this.#fold(tx, events)
+        })
+      } catch (error) {
+        if (!(error instanceof Unfoldable)) throw error
+        onError(error)
+      }
+    }
+  }
+
+  /** True when a full batch was folded, or the next is to be smaller: more is likely there. */
   async #foldBatch(db: Db, lane: number): Promise<boolean> {
-    const { log, fold, onFolded } = this.#options
+    const { log, onFolded, onError } = this.#options
     const at = await db.row<{ position: string }>(sql`
       select position from lane where lane = ${lane}`)
     if (at === null) throw new Error(`lane ${lane} is not in table lane`)
-    const events = await log.read({ lane, position: at.position, limit: BATCH_EVENTS })
-    const last = events.at(-1)
-    if (last === undefined) return false
-    await db.transaction(async (tx) => {
-      const moved = await tx.run(sql`
-        update lane set position = ${last.seq},
-          watermark = greatest(watermark, ${watermark(events)})
-        where lane = ${lane} and position = ${at.position}`)
-      if (moved !== 1) throw new Error(`lane ${lane} was folded by another worker`)
-      await fold(tx, events)
-    })
+    const limit = this.#limits.get(lane) ?? BATCH_EVENTS
+    const events = await log.read({ lane, position: at.position, limit })
+    const [first] = events
+    if (first === undefined) return false
+    const commit = (fold: (tx: Db) => Promise<void>) =>
+      db.transaction(async (tx) => {
+        await moveOn(tx, { lane, position: at.position, events })
+        await fold(tx)
+      })
+    try {
+      await commit((tx) => this.#fold(tx, events))
+      this.#limits.set(lane, Math.min(2 * limit, BATCH_EVENTS))
+    } catch (error) {
+      if (!(error instanceof Unfoldable)) throw error
+      if (events.length > 1) {
+        this.#limits.set(lane, Math.ceil(events.length / 2))
+        return true
+      }
+      await commit((tx) => setAside(tx, first, error))
+      onError(error)
+    }
     onFolded?.(lane, events)
-    return events.length === BATCH_EVENTS
+    return events.length === limit
   }
+
+  async #fold(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+    try {
+      await this.#options.fold(tx, events)
+    } catch (error) {
+      throw isTransient(error) ? error : new Unfoldable(events, error)
+    }
+  }
+}
+
+/** Commits only over the position that the events were read behind. */
+async function moveOn(
+  tx: Db,
+  told: {
+    readonly lane: number
+    readonly position: string
+    readonly events: readonly StoredEvent[]
+  },
+): Promise<void> {
+  const { lane, position, events } = told
+  const moved = await tx.run(sql`
+    update lane set position = ${events.at(-1)?.seq},
+      watermark = greatest(watermark, ${watermark(events)})
+    where lane = ${lane} and position = ${position}`)
+  if (moved !== 1) throw new Error(`lane ${lane} was folded by another worker`)
 }
 
 export const MONEY_LANES: readonly number[] = [MONEY_LANE]

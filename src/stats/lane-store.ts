@@ -3,7 +3,7 @@ import { dayOf } from '../events/event-fields.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
-/** Whether a lane has been folded up to all of these events; false as long as one is not logged. */
+/** Whether the fold holds all of these events of a lane: none unlogged, and none set aside. */
 export async function areFolded(
   db: Db,
   lane: number,
@@ -12,6 +12,7 @@ export async function areFolded(
   const row = await db.row<{ folded: number }>(sql`
     select count(*)::int as folded from event join lane using (lane)
     where lane = ${lane} and seq <= position
+      and not exists (select from unfolded_event where lane = event.lane and seq = event.seq)
       and (day, id) in (select * from unnest(
         ${events.map(({ atMs }) => dayOf(atMs))}::date[],
         ${events.map(({ id }) => id)}::bigint[]))`)

@@ -1,0 +1,45 @@
+/** Events that could not be folded and were set aside, so that those behind them could be. */
+import type { StoredEvent } from '../events/event.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+/** What folding events came to when they themselves are at fault, or what folds them. */
+export class Unfoldable extends Error {
+  override name = 'Unfoldable'
+
+  constructor(events: readonly StoredEvent[], cause: unknown) {
+    const ids = `${events[0]?.id}${events.length > 1 ? ` and ${events.length - 1} more` : ''}`
+    super(`event ${ids} cannot be folded: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    })
+  }
+}
+
+export interface UnfoldedEvent {
+  readonly lane: number
+  readonly seq: string
+}
+
+/** More in a lane are no longer the events' fault: then figures that stand still are the better. */
+const UNFOLDED_MAX = 100
+
+/** Throws the error itself when the lane has too many already. */
+export async function setAside(tx: Db, event: StoredEvent, error: Unfoldable): Promise<void> {
+  const { lane, seq, id, day } = event
+  const added = await tx.run(sql`
+    insert into unfolded_event (lane, seq, event_id, day, error)
+    select ${lane}, ${seq}, ${id}, ${day}, ${error.message}
+    where (select count(*) from unfolded_event where lane = ${lane}) < ${UNFOLDED_MAX}`)
+  if (added === 0) throw error
+}
+
+/** The sequence numbers of a lane's events that were set aside, in its order. */
+export async function listUnfolded(db: Db, lane: number): Promise<string[]> {
+  const rows = await db.rows<{ seq: string }>(sql`
+    select seq from unfolded_event where lane = ${lane} order by seq`)
+  return rows.map(({ seq }) => seq)
+}
+
+export async function takeBack(tx: Db, { lane, seq }: UnfoldedEvent): Promise<void> {
+  await tx.run(sql`delete from unfolded_event where lane = ${lane} and seq = ${seq}`)
+}
