@@ -118,16 +118,19 @@ export function hotServer(options: HotServerOptions) {
 
 /** Reads a request's JSON body; throws ApiError. */
 export function readJson(request: HotRequest): unknown {
-  if (!isJsonType(request.headers['content-type'])) throw new ApiError('unsupportedMediaType')
+  if (!isJsonBody(request.headers)) throw new ApiError('unsupportedMediaType')
   return parseJson(request.body ?? Buffer.alloc(0))
 }
 
 /**
  * JSON comes as application/json or text/plain; beacons send the latter. Our choice: a body that
- * names no type is taken for JSON too, because clients of a JSON interface forget the header.
+ * names no type is taken for JSON too, because clients of a JSON interface forget the header. A
+ * compressed one is no JSON: unpacked, it could be a thousand times its size.
  */
-export function isJsonType(contentType: string | undefined): boolean {
-  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase()
+export function isJsonBody(headers: IncomingHttpHeaders): boolean {
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
+  if (coding !== 'identity') return false
   return type === undefined || type === 'application/json' || type === 'text/plain'
 }
 

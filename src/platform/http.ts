@@ -26,7 +26,7 @@ import {
   ERROR_HEADERS,
   type HotRoute,
   hotServer,
-  isJsonType,
+  isJsonBody,
   parseJson,
   refuse,
 } from './hot-http.ts'
@@ -264,7 +264,7 @@ export function parseBodies(
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
     // Where nobody will read it, a body is not what is wrong with the request.
     if (request.is404) return done(null)
-    if (!isJsonType(request.headers['content-type'])) {
+    if (!isJsonBody(request.headers)) {
       return done(new ApiError('unsupportedMediaType'))
     }
     try {

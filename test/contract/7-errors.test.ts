@@ -18,6 +18,7 @@ const CONFIG = `/api/v0/publishers/${ann.publishers[0]?.slug}/amp_config/`
 const TOKENINFO = '/api/v1/tokeninfo/'
 
 const GOOD_LINK = { article_name: 'A', article_url: 'https://daily.example/a' }
+const GZIP = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
 const GOOD_CALL = { article: { name: 'A', url: 'https://daily.example/a' }, links: [] }
 
 /** Each endpoint with a request that it answers with success. */
@@ -271,6 +272,8 @@ test('a body over 1 MiB is 413, one of another type 415', async () => {
       const answer = await api.call(path, { ...keyed, body: '{}', headers })
       assert.deepEqual([answer.status, answer.failure().code], [415, 4150], type)
     }
+    const packed = await api.call(path, { ...keyed, body: '{}', headers: GZIP })
+    assert.deepEqual([packed.status, packed.failure().code], [415, 4150], 'compressed')
     for (const type of ['application/json', 'text/plain', 'Text/Plain; charset=UTF-8']) {
       const body = path === LINKS ? GOOD_LINK : GOOD_CALL
       const answer = await api.call(path, { ...keyed, body, headers: { 'content-type': type } })
