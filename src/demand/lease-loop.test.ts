@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '../../test/database.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { listAccounts, openAccounts } from './budget-account.ts'
+import { applyBudgets, listAccounts, lockBudgets, openAccounts } from './budget-account.ts'
 import { ALWAYS, LeaseBook } from './lease.ts'
 import { startLeaseLoop } from './lease-loop.ts'
 import { closeLeases, leaseCloseBody } from './settle.ts'
@@ -119,12 +119,40 @@ test('clicks of a budget too small to share are paid from the account, wherever 
   assert.equal(day?.escrow_micros, String(3 * PRICE))
 })
 
+test('a budget that was lowered binds at the next turn, one that was raised as well', async (t) => {
+  const { db, budgetOk, take, reserve } = await makeLoop(t, 100 * PRICE)
+  const setBudget = async (clicks: number) => {
+    await db.run(sql`update campaign set daily_budget_micros = ${clicks * PRICE}`)
+    await applyBudgets(db, 1, '2026-04-13')
+    take(String(clicks))
+  }
+  const pay = (clicks: number) => {
+    for (let click = 0; click < clicks; click++) assert.equal(typeof reserve(), 'number')
+  }
+  pay(4)
+  // The lease held all of the hundred.
+  await setBudget(5)
+  await until(async () => {
+    const [, day] = await listAccounts(db, { campaignId: 1, limitRows: 9 })
+    return day?.cap_micros === String(5 * PRICE) && budgetOk[0] === 1
+  })
+  pay(1)
+  assert.deepEqual([reserve(), budgetOk[0]], [null, 0])
+  await setBudget(50)
+  await until(() => budgetOk[0] === 1)
+  pay(45)
+  assert.equal(reserve(), null)
+})
+
 test('a wall clock set back ends the leases; the next turn renews them', async (t) => {
-  const { reserve, clock } = await makeLoop(t)
+  const { db, reserve, clock } = await makeLoop(t)
   clock.wallMs -= 3_600_000
   clock.monotonicMs += 1_000
   assert.equal(typeof reserve(), 'number') // Until the jump is noticed, a second at most.
-  await until(() => reserve() === null)
+  await db.transaction(async (tx) => {
+    await lockBudgets(tx) // The renewal waits, however fast the machine is.
+    await until(() => reserve() === null)
+  })
   await until(() => reserve() !== null)
 })
 

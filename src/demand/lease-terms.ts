@@ -76,6 +76,7 @@ export interface HeldLease {
   retryAtMs: number
   urgentMicros: number // wanted for clicks that wait
   urgentFromMs: number // not before this: the database had nothing
+  isRecalled: boolean // the budget has changed: what is unspent is asked for anew
 }
 
 /** What a campaign's leases are to serve. */
@@ -136,6 +137,7 @@ export function requestsOf(leases: HeldLease[], needs: LeaseNeeds): LeaseRequest
       ...needs.inFlight,
     })
     lease.urgentMicros = 0
+    lease.isRecalled = false
   }
   return requests
 }
@@ -197,6 +199,7 @@ export function openDay(leases: HeldLease[], dayNumber: number): HeldLease {
     retryAtMs: 0,
     urgentMicros: 0,
     urgentFromMs: 0,
+    isRecalled: false,
   }
   leases.push(opened)
   return opened
@@ -239,8 +242,11 @@ function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
   const isLow = unspent < need / 2 && (isDry || lease.fairMicros > unspent)
   const isOld = lease.usableUntilMs - nowMs < renewBelowMs
   const isUrgent = lease.urgentMicros > 0
-  if (!isUrgent && !isSurplus && !((isLow || isOld) && nowMs >= lease.retryAtMs)) return null
-  const hold = lease.spentMicros + (isUrgent ? unspent : Math.min(unspent, keep))
+  const isDue = (isLow || isOld) && nowMs >= lease.retryAtMs
+  if (!isUrgent && !isSurplus && !lease.isRecalled && !isDue) return null
+  const kept = isUrgent ? unspent : Math.min(unspent, keep)
+  // A lowered budget binds at once: held on to, a lease would spend the old one to its end.
+  const hold = lease.spentMicros + (lease.isRecalled ? 0 : kept)
   const want = lease.spentMicros + Math.max(need, lease.urgentMicros)
   return { holdMicros: hold, wantMicros: Math.max(hold, want) }
 }

@@ -181,6 +181,27 @@ test('a paused campaign still pays clicks for the rest of its lease, then hands 
   assert.equal(book.reserve(7, 1, end), null)
 })
 
+test('of a lease whose budget has changed only what was spent is held, and asked for anew at once', () => {
+  const { book } = makeFundedBook(10 * PRICE)
+  assert.equal(book.reserve(7, PRICE, NOON), 11)
+  assert.deepEqual(book.prepare(2, NOON + 1_000), [])
+  let calls = 0
+  book.onThirsty(() => calls++)
+  const budgetOk = new Uint8Array(1)
+  book.setCampaigns([{ ...CAMPAIGN, budgetVersion: '2' }], { budgetOk, nowMs: NOON + 2_000 })
+  assert.equal(calls, 1)
+  const requests = book.prepare(3, NOON + 2_000)
+  assert.deepEqual(
+    [requests.length, requests[0]?.spentMicros, requests[0]?.holdMicros],
+    [1, PRICE, PRICE],
+  )
+  assert.equal(book.reserve(7, PRICE, NOON + 2_000), null, 'the new budget may have no room for it')
+  const grants = requests.map((request) => grantOf(request, 2 * PRICE))
+  book.apply(3, { requests, grants }, NOON + 2_010)
+  assert.equal(book.reserve(7, PRICE, NOON + 2_010), 11)
+  assert.equal(book.reserve(7, PRICE, NOON + 2_010), null)
+})
+
 test('a campaign out of flight holds no lease; a click on an old result asks for itself', () => {
   const [from, until] = [NOON + 60_000, NOON + 120_000]
   const { book } = makeBook(NOON, { ...CAMPAIGN, servesFromMs: from, servesUntilMs: until })

@@ -101,7 +101,7 @@ export class LeaseBook {
       slot.campaign = campaign
       slot.isWanted = true
       hasNews ||= isChanged
-      if (isChanged) for (const lease of slot.leases) lease.retryAtMs = 0
+      if (isChanged) for (const lease of slot.leases) lease.isRecalled = true
     }
     this.#budgetOk = budgetOk
     for (const slot of this.#slots.values()) this.#publish(slot, nowMs)
