@@ -22,6 +22,7 @@ import {
   estimateRate,
   estimateValue,
   gammaQuantile,
+  networkRate,
   type PayTerms,
   predictCpc,
   predictPerOrder,
@@ -354,4 +355,10 @@ test('at another base rate merchants and pairs differ by the same factor', () =>
       assert(Math.abs(k1 * rate - UNFITTED.k1 * UNFITTED.globalRate) < 1e-9)
     }),
   )
+})
+
+test('a young network is taken to sell as usual until a hundred clicks have said otherwise', () => {
+  assert.equal(networkRate({ clicks: 0, orders: 0 }), 0.02)
+  assert.equal(networkRate({ clicks: 100, orders: 0 }), 0.01)
+  assert.equal(networkRate({ clicks: 900, orders: 8 }), 0.01)
 })
