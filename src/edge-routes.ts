@@ -152,7 +152,7 @@ async function ownersOf(node: Node, auctionIds: readonly string[]) {
       try {
         owners.set(id, (await node.edge.findLink(id, OWNER_PATIENCE_MS))?.link.pub_id ?? null)
       } catch {
-        owners.set(id, undefined) // Out of reach just now: the fold looks again.
+        owners.set(id, undefined) // Out of reach just now: the fold looks for itself.
       }
     }),
   )

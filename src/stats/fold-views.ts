@@ -68,6 +68,7 @@ async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promi
       changed_at = case when excluded.impressions > 0 then now() else figures.changed_at end`)
 }
 
+/** Of the publisher's own links: whose one is, the node that took the event may not have known. */
 async function addLinkImpressions(tx: Db, events: readonly StoredEvent[]): Promise<void> {
   if (events.length === 0) return
   await tx.run(sql`
@@ -80,6 +81,7 @@ async function addLinkImpressions(tx: Db, events: readonly StoredEvent[]): Promi
       ${events.map(({ day }) => day)}::date[],
       ${events.map(({ type }) => type === EVENT_TYPE.linkViewable)}::boolean[]
     ) as event (pub_id, auction_id, day, is_viewable)
+    join smart_link using (pub_id, auction_id)
     group by pub_id, auction_id, day
     order by pub_id, auction_id, day
     on conflict (pub_id, auction_id, day) do update set

@@ -5,7 +5,7 @@ import { PUBLISHER_DEFAULTS } from '../../src/accounts/publisher.ts'
 import { insertPublisher } from '../../src/accounts/publisher-store.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { startApi } from '../api.ts'
-import { browser, KETTLE, makeMarket, statsOf } from '../market.ts'
+import { browser, KETTLE, makeMarket, statsOf, until } from '../market.ts'
 
 const api = await startApi({ after })
 const market = await makeMarket(api)
@@ -96,16 +96,20 @@ test('a stale or foreign link costs a page nothing and is counted nowhere', asyn
   const foreignId = foreign.entry<{ auction_id: string }>().auction_id
   const unknown = '9007199254740993'
   const ids = [auctionId, unknown, foreignId]
-  const answer = await send(LINK, batch(ids.map((auction_id) => ({ auction_id }))))
-  assert.equal(answer.status, 201)
+  const sendAll = () => send(LINK, batch(ids.map((auction_id) => ({ auction_id }))))
+  assert.equal((await sendAll()).status, 201)
   assert.deepEqual(await Promise.all(ids.map(kept)), [1, 0, 0])
-  const reasons = await api.db.rows<{ reason: number }>(sql`
-    select reason from event where type = 2 and auction_id = any(${[unknown, foreignId]}::bigint[])
-    order by reason`)
-  assert.deepEqual(
-    reasons.map(({ reason }) => reason),
-    [9, 10],
-  )
+  // The reason is kept where the link was looked up in time: a busy machine may take several calls.
+  const reasonsOf = async (auctionId: string) => {
+    const rows = await api.db.rows<{ reason: number }>(sql`
+      select distinct reason from event where type = 2 and auction_id = ${auctionId} and reason <> 0`)
+    return rows.map(({ reason }) => reason)
+  }
+  for (const [auctionId, reason] of [[unknown, 9] as const, [foreignId, 10] as const]) {
+    await until(async () => (await reasonsOf(auctionId)).length > 0 || !(await sendAll()))
+    assert.deepEqual(await reasonsOf(auctionId), [reason])
+  }
+  assert.deepEqual([await kept(unknown), await kept(foreignId)], [0, 0])
 })
 
 test('beacons send text/plain and get the same answer, from any origin', async () => {

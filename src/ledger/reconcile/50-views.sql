@@ -51,7 +51,7 @@ where type in (2, 3, 4) and reason = 0;
 create temp table r_link_day on commit drop as
 select pub_id, auction_id, day, coalesce(sum(events) filter (where type = 2), 0) as impressions,
   coalesce(sum(events) filter (where type = 3), 0) as viewable_impressions
-from r_seen
+from r_seen join smart_link using (pub_id, auction_id)
 where type in (2, 3)
 group by pub_id, auction_id, day;
 
