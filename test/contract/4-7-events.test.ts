@@ -100,9 +100,9 @@ test('a stale or foreign link costs a page nothing and is counted nowhere', asyn
   assert.equal((await sendAll()).status, 201)
   assert.deepEqual(await Promise.all(ids.map(kept)), [1, 0, 0])
   // The reason is kept where the link was looked up in time: a busy machine may take several calls.
-  const reasonsOf = async (auctionId: string) => {
+  const reasonsOf = async (id: string) => {
     const rows = await api.db.rows<{ reason: number }>(sql`
-      select distinct reason from event where type = 2 and auction_id = ${auctionId} and reason <> 0`)
+      select distinct reason from event where type = 2 and auction_id = ${id} and reason <> 0`)
     return rows.map(({ reason }) => reason)
   }
   for (const [auctionId, reason] of [[unknown, 9] as const, [foreignId, 10] as const]) {
