@@ -8,6 +8,7 @@
  */
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
+import { MICROS_PER_DOLLAR, type Micros } from '../platform/money.ts'
 import { parseTimestamp, TIMESTAMP_RULE, utcDay } from '../platform/timestamp.ts'
 import { CLOCK_SKEW_MS } from './attribute.ts'
 import { formatMinor, parseMinor, type Rate, toMicros } from './currency.ts'
@@ -161,7 +162,16 @@ function dayOf(atMs: number): string {
   return utcDay(new Date(atMs))
 }
 
-/** The event's body, or why there is none: the amount is more than money can be. */
+/** No basket is worth more, and the figures of a row and day hold close to a million of them. */
+const ORDER_MICROS_MAX = 10_000_000 * MICROS_PER_DOLLAR
+
+/** Null for more than an order may be. */
+function orderMicros(minor: bigint, exponent: number, rate: Rate): Micros | null {
+  const value = toMicros(minor, exponent, rate)
+  return value === null || value > ORDER_MICROS_MAX ? null : value
+}
+
+/** The event's body, or why there is none: the amount is more than an order may be. */
 export function orderBody(
   order: DatedOrder,
   found: {
@@ -172,9 +182,9 @@ export function orderBody(
   },
 ): OrderBody | Fault {
   const { rate } = found
-  const valueMicros = rate === null ? null : toMicros(order.valueMinor, order.exponent, rate)
+  const valueMicros = rate === null ? null : orderMicros(order.valueMinor, order.exponent, rate)
   if (rate !== null && valueMicros === null) {
-    return { field: `${order.path}.order.value`, rule: 'is more than nine billion dollars' }
+    return { field: `${order.path}.order.value`, rule: 'is more than ten million dollars' }
   }
   return {
     order_id: order.orderId,
@@ -198,11 +208,11 @@ export function orderBody(
   }
 }
 
-/** A report that waited for a rate, with one; null when it is more than money can be. */
+/** A report that waited for a rate, with one; null when it is more than an order may be. */
 export function withRate(report: OrderBody['report'], rate: Rate): OrderBody['report'] | null {
   const exponent = ISO_4217.get(report.currency) ?? 0
   const minor = parseMinor(report.value, exponent)
-  const valueMicros = minor === null ? null : toMicros(minor, exponent, rate)
+  const valueMicros = minor === null ? null : orderMicros(minor, exponent, rate)
   if (valueMicros === null) return null
   const hold = report.hold === 'no_rate' ? null : report.hold
   return { ...report, value_micros: valueMicros, rate_id: rate.rateId, hold }

@@ -107,6 +107,7 @@ test('one wrong order refuses its whole batch, naming every fault, and is kept',
     [order('o', { ordered_at: future }), 'order.ordered_at'],
     [order('o', { ordered_at: '2026-02-30' }), 'order.ordered_at'],
     [order('o', { value: '999999999999.00' }), 'order.value'],
+    [order('o', { value: '10000000.01' }), 'order.value'],
     [order('', {}), 'order.id'],
     [order('x'.repeat(51)), 'order.id'],
     [order('o', {}, [{ ...SOCKS, quantity: -1 }]), 'products[0].quantity'],
@@ -126,6 +127,19 @@ test('one wrong order refuses its whole batch, naming every fault, and is kept',
   const [counts] = await app.db.rows(sql`
     select (select count(*) from event) as events, (select count(*) from refused_intake) as kept`)
   assert.deepEqual(counts, { events: '0', kept: String(wrong.length) })
+})
+
+test('an order may be worth ten million dollars, in whatever currency, and not more', async (t) => {
+  const app = await start(t)
+  const rate = { currency: 'JPY', usdPerBase: '1', currencyPerBase: '100', day: '2026-04-13' }
+  await insertRates(app.db, 'ecb', [rate])
+  const yen = (value: string) => ({ value, currency: 'JPY', ordered_at: '2026-04-13T08:00:00Z' })
+  const most = [order('o', { value: '10000000.00' }), order('p', yen('1000000000'))]
+  assert.equal((await app.post('orders', { orders: most })).status, 201)
+  const answer = await app.post('orders', { orders: [order('q', yen('1000000001'))] })
+  assert.deepEqual(answer.json.error.data, [
+    { field: 'orders[0].order.value', rule: 'is more than ten million dollars' },
+  ])
 })
 
 test('amounts become micro-dollars by the day’s rate; without one the order is held', async (t) => {
