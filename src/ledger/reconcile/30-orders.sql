@@ -101,10 +101,9 @@ returns boolean language sql immutable as $$
 $$;
 
 -- What a person has approved passes; what is told later is another matter.
-create or replace function pg_temp.passed(report jsonb, is_approved boolean)
+create or replace function pg_temp.passed(report jsonb)
 returns jsonb language sql immutable as $$
-  select case when is_approved and report->>'hold' = 'review' then report || '{"hold": null}'
-    else report end
+  select case when report->>'hold' = 'review' then report || '{"hold": null}' else report end
 $$;
 
 create temp table r_state on commit drop as
@@ -147,12 +146,15 @@ with recursive state as (
   cross join lateral (
     select case when counts then coalesce(state.accepted_at, step.at) else state.accepted_at end
         as accepted_at,
-      pg_temp.passed(case when counts and report->>'source' = 'pixel'
-        and pg_temp.newer(report, told_pixel) then report else told_pixel end, approves) as pixel,
-      pg_temp.passed(case when counts and report->>'source' = 'import'
-        and pg_temp.newer(report, told_import) then report else told_import end, approves) as import,
-      pg_temp.passed(case when counts and report->>'source' = 's2s'
-        and pg_temp.newer(report, told_s2s) then report else told_s2s end, approves) as s2s
+      case when approves then pg_temp.passed(told_pixel)
+        when counts and report->>'source' = 'pixel' and pg_temp.newer(report, told_pixel)
+        then report else told_pixel end as pixel,
+      case when approves then pg_temp.passed(told_import)
+        when counts and report->>'source' = 'import' and pg_temp.newer(report, told_import)
+        then report else told_import end as import,
+      case when approves then pg_temp.passed(told_s2s)
+        when counts and report->>'source' = 's2s' and pg_temp.newer(report, told_s2s)
+        then report else told_s2s end as s2s
   ) as told
   cross join lateral (
     select counts and step.click_id is not null and (
