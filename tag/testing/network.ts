@@ -16,6 +16,7 @@ import { openFeedFile } from '../../src/catalog/feed-file.ts'
 import { importFeed } from '../../src/catalog/import-feed.ts'
 import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
 import { insertMerchant } from '../../src/catalog/merchant-store.ts'
+import { CAMPAIGN_DEFAULTS } from '../../src/demand/campaign.ts'
 import { insertCampaign } from '../../src/demand/campaign-store.ts'
 import { EVENT_TYPE } from '../../src/events/event.ts'
 import { micros } from '../../src/platform/money.ts'
@@ -143,26 +144,12 @@ async function makeCampaign(
   db: Database,
   { merchId, trackers, at }: { merchId: number; trackers: string; at: Date },
 ): Promise<void> {
-  const none = {
-    rate_ppm: null,
-    payment_micros: null,
-    roas: null,
-    daily_budget_micros: null,
-    budget_micros: null,
-    starts_at: null,
-    ends_at: null,
-    countries: [],
-    devices: [],
-    allow_publishers: [],
-    block_publishers: [],
-  }
   await insertCampaign(db, {
     settings: {
-      ...none,
+      ...CAMPAIGN_DEFAULTS,
       merch_id: merchId,
       model: 'cpc',
       bid_micros: micros(600_000),
-      exclusive_bid_micros: null,
       tracker_impression: [`${trackers}/seen?r={RAND}`, `${trackers}/second?r={RAND}`],
       tracker_viewable: [`${trackers}/viewed?r={RAND}`],
     },
