@@ -21,7 +21,14 @@ import {
   productPrice,
   userAgent,
 } from './click-cells.ts'
-import { type ReportPage, type ReportRequest, readPlace, reportTime } from './report.ts'
+import {
+  REPORT_START,
+  type ReportPage,
+  type ReportRequest,
+  readPlace,
+  reportTime,
+  unknownCursor,
+} from './report.ts'
 
 interface ClickRow extends ClickFacts {
   readonly event_id: string
@@ -42,7 +49,7 @@ export async function listClickRows(db: Db, request: ReportRequest): Promise<Rep
   const isFull = clicks.length === request.limitRows
   if (isFull) return pageOf(clicks, 'click')
   const limitRows = request.limitRows - clicks.length
-  const after = at.part === 'click' ? readCursor('seen') : at
+  const after = at.part === 'click' ? SEEN_START : at
   const from = impressionRows(request)
   const seen = await listPart(db, { ...request, limitRows }, { ...after, from })
   const page = pageOf([...clicks, ...seen], 'seen')
@@ -55,10 +62,14 @@ interface Cursor {
   readonly eventId: string
 }
 
+const SEEN_START: Cursor = { part: 'seen', ...REPORT_START }
+
 /** A cursor is `click 2026-03-02 123` or `seen …`: first all clicks, then all impressions. */
 function readCursor(cursor: string | null): Cursor {
-  const [part, ...place] = (cursor ?? '').split(' ')
-  return { part: part === 'seen' ? 'seen' : 'click', ...readPlace(place.join(' ')) }
+  if (cursor === null) return { part: 'click', ...REPORT_START }
+  const [part, ...place] = cursor.split(' ')
+  if (part !== 'click' && part !== 'seen') throw unknownCursor()
+  return { part, ...readPlace(place.join(' ')) }
 }
 
 function pageOf(rows: readonly ClickRow[], part: Cursor['part']): ReportPage {

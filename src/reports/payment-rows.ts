@@ -4,7 +4,7 @@ import type { MerchantRelease, PublisherReleases } from '../ledger/publisher-rel
 import { monthOf, statementId } from '../ledger/statement.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
-import { type ReportPage, type ReportRequest, reportTime } from './report.ts'
+import { type ReportPage, type ReportRequest, reportTime, unknownCursor } from './report.ts'
 
 /** A page of the report; its cursor counts rows, for a released cent stays where it is. */
 export function paymentRows(
@@ -17,12 +17,18 @@ export function paymentRows(
     const day = new Date(atMs).toISOString().slice(0, 10)
     return day >= dayFrom && day <= dayTo
   })
-  const start = /^\d{1,9}$/.test(cursor ?? '') ? Number(cursor) : 0
+  const start = readStart(cursor)
   const end = start + limitRows
   return {
     rows: wanted.slice(start, end).map((release) => cellsOf(release, { pubId, merchantNames })),
     next: end < wanted.length ? String(end) : null,
   }
+}
+
+function readStart(cursor: string | null): number {
+  if (cursor === null) return 0
+  if (!/^\d{1,9}$/.test(cursor)) throw unknownCursor()
+  return Number(cursor)
 }
 
 function cellsOf(

@@ -5,6 +5,7 @@
  * readers keep working; ours are added at the end of a row, never in between.
  */
 import type { CsvCell } from '../platform/csv.ts'
+import { type ApiError, badRequest } from '../platform/errors.ts'
 import { isId } from '../platform/ids.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
 
@@ -61,13 +62,20 @@ export interface ReportPlace {
   readonly line: string
 }
 
-const START: ReportPlace = { day: '0001-01-01', eventId: '0', line: '-1' }
+export const REPORT_START: ReportPlace = { day: '0001-01-01', eventId: '0', line: '-1' }
 
-/** Reads `2026-03-02 123[ 4]`; what no page ever said starts over: an unknown one must not fail. */
+/** Reads `2026-03-02 123[ 4]`; throws 400 for what no page of such a report said. */
 export function readPlace(cursor: string | null): ReportPlace {
-  const match = /^(\d{4}-\d{2}-\d{2}) (\d{1,19})(?: (\d{1,4}))?$/.exec(cursor ?? '')
-  const [, day = '', eventId = '', line = START.line] = match ?? []
-  return isId(eventId) && parseTimestamp(day) !== null ? { day, eventId, line } : START
+  if (cursor === null) return REPORT_START
+  const match = /^(\d{4}-\d{2}-\d{2}) (\d{1,19})(?: (\d{1,4}))?$/.exec(cursor)
+  const [, day = '', eventId = '', line = REPORT_START.line] = match ?? []
+  if (!isId(eventId) || parseTimestamp(day) === null) throw unknownCursor()
+  return { day, eventId, line }
+}
+
+/** Starting over instead would give a reader that goes on with it every row twice. */
+export function unknownCursor(): ApiError {
+  return badRequest([{ field: 'cursor', rule: 'must be `next` of an earlier page of this report' }])
 }
 
 /** `2026-03-02 10:00:00`, the documented form of times in report files. */
