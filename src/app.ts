@@ -21,6 +21,7 @@ import { healthRoutes } from './health-routes.ts'
 import { noteKeyPlace } from './key-notices.ts'
 import { dashboardLinkRoutes } from './links/dashboard-routes.ts'
 import { createLinkRoute, type PageLinkDeps, pageLinkRoutes } from './links/routes.ts'
+import type { SmartLinkRecord } from './links/schema.ts'
 import { listenProblem, reachableUrl } from './listen-problem.ts'
 import { feedRoutes } from './matching/feed-routes.ts'
 import { matchRoutes } from './matching/routes.ts'
@@ -100,10 +101,13 @@ export async function buildHttp(node: Node): Promise<Http> {
   if (isApi) {
     await http.register(accountRoutes({ keys })) //                  4.2, section 5
     const { baseUrl, linkUrl } = config
-    const inside = [dashboardLinkRoutes({ db, linkUrl, nextId, now }), dashboardStatsRoutes({ db })]
+    const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
+      noteDestination(node, { auction_id, pub_id, url: url ?? article.url, is_keyless: false })
+    const links = dashboardLinkRoutes({ db, linkUrl, nextId, now, onLink })
+    const inside = [links, dashboardStatsRoutes({ db })]
     await http.register(dashboardRoutes({ db, baseUrl, now, inside }))
     const { outlooks, book } = node
-    await http.register(createLinkRoute({ db, keys, bases: config, nextId, now })) // 4.1
+    await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink })) // 4.1
     await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, now })) // 4.3
     await http.register(feedRoutes({ db, keys, baseUrl, linkUrl })) // products for publishers
     await http.register(statsRoutes({ db, keys })) //                 4.4

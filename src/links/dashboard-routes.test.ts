@@ -13,17 +13,20 @@ async function start(t: TestContext) {
   const { publisher, addArticle } = await makePublisherWorld(db)
   const rival = await makePublisherWorld(db, 'rival')
   let last = 9_200_000_000_000_000n
+  const seen: string[] = []
   const inside = dashboardLinkRoutes({
     db,
     linkUrl: 'https://go.example',
     nextId: () => String(last++),
     now: () => new Date('2026-03-02T10:00:00Z'),
+    onLink: ({ auction_id }) => seen.push(auction_id),
   })
   const dashboard = await startDashboard(scope, { db, inside: [inside] })
   return {
     dashboard,
     rival,
     addArticle,
+    seen,
     own: await dashboard.logIn('gazette@example.com'),
     path: `publishers/${publisher.pub_id}/links/`,
   }
@@ -50,6 +53,12 @@ test('a link made here is first in the list, with the address to copy', async (t
   )
   assert.equal(first?.smart_link_url, made.json.data[0].smart_link_url)
   assert.equal(second?.auction_id, older.auctionId)
+})
+
+test('the node is told of each link made here, whose readers it may have to send on alone', async (t) => {
+  const { own, path, seen } = await start(t)
+  await own.call(path, ORDER)
+  assert.deepEqual(seen, ['9200000000000000'])
 })
 
 test('more than a page of links is read page by page, each link once', async (t) => {

@@ -27,10 +27,11 @@ export interface DashboardLinkDeps {
   readonly linkUrl: string
   readonly nextId: () => string
   readonly now: () => Date
+  readonly onLink: (link: SmartLinkRecord) => void
 }
 
 export const dashboardLinkRoutes =
-  ({ db, linkUrl, nextId, now }: DashboardLinkDeps): FastifyPluginAsyncTypebox =>
+  ({ db, linkUrl, nextId, now, onLink }: DashboardLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/dashboard/api/publishers/:pub_id/links/',
@@ -79,7 +80,9 @@ export const dashboardLinkRoutes =
         const body = { ...request.body, pub_id: pubId }
         const order = readOrder(body, { holder: { uid, pubIds: [pubId] }, at: now() })
         const created = await createSmartLink(db, { order, auctionId: nextId() })
-        return reply.status(201).send(ok(201, toSmartLinkRecord(created, linkUrl)))
+        const record = toSmartLinkRecord(created, linkUrl)
+        onLink(record)
+        return reply.status(201).send(ok(201, record))
       },
     )
   }

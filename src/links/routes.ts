@@ -30,7 +30,10 @@ export interface PageLinkDeps extends LinkMateDeps {
   readonly limits: TokenBuckets | null
 }
 
-export type CreateLinkDeps = Pick<PageLinkDeps, 'db' | 'keys' | 'bases' | 'nextId' | 'now'>
+export interface CreateLinkDeps
+  extends Pick<PageLinkDeps, 'db' | 'keys' | 'bases' | 'nextId' | 'now'> {
+  readonly onLink: (link: SmartLinkRecord) => void
+}
 
 /** What readers' pages ask for: LinkMate, and the page tag's configuration. */
 export const pageLinkRoutes =
@@ -41,7 +44,7 @@ export const pageLinkRoutes =
   }
 
 export const createLinkRoute =
-  ({ db, keys, bases, nextId, now }: CreateLinkDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, bases, nextId, now, onLink }: CreateLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
       '/api/v1/smart_links/',
@@ -67,6 +70,7 @@ export const createLinkRoute =
           const created = await createSmartLink(tx, { order, auctionId: nextId() })
           return toSmartLinkRecord(created, bases.linkUrl)
         })
+        onLink(record)
         return reply.status(201).send(ok(201, record))
       },
     )

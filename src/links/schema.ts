@@ -81,6 +81,7 @@ export const LinkMateBody = Type.Object({
   ),
 })
 export type LinkMateBody = Static<typeof LinkMateBody>
+export type SmartLinkRecord = Static<typeof SmartLinkRecord>
 
 export const RetrievedLink = Type.Object({
   auction_id: Type.String({ description: 'A 64-bit integer' }),
@@ -111,7 +112,7 @@ export const PageTagConfig = Type.Object({
 export function toSmartLinkRecord(
   { link, article }: CreatedLinkRow,
   linkUrl: string,
-): Static<typeof SmartLinkRecord> {
+): SmartLinkRecord {
   return {
     smart_link_id: link.smart_link_id,
     auction_id: link.auction_id,

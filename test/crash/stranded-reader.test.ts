@@ -45,7 +45,7 @@ for (const mode of ['refuse', 'hang'] as const) {
   test(`with the database ${name}, held links redirect at once and their clicks are counted later`, async () => {
     const held = await market.link(KETTLE, { article: mode })
     await runAuction(api, held) // Held from here on.
-    const unknown = await market.link(KETTLE)
+    const unknown = '9007199254740993' // Another node's, for all this one knows.
     database(mode)
 
     const first = await timed(() => follow(api, `/${held}`))
@@ -79,6 +79,25 @@ for (const mode of ['refuse', 'hang'] as const) {
     assert.deepEqual([row?.clicks, row?.impressions], [1, 1])
   })
 }
+
+test('a link that this node saw created leads on at once, before it was ever served', async () => {
+  const own = await market.link(KETTLE)
+  const bare = await market.link(null, { article: 'bare' })
+  database('hang')
+  await until(() => !api.app.node.edge.isStorageAnswering() || api.app.node.appender.isLogAway())
+  const clicks = [
+    await timed(() => follow(api, `/${own}`)),
+    await timed(() => follow(api, `/${bare}`)),
+  ]
+  database('pass')
+  await until(async () => (await fetch(`${api.url}/readyz`)).ok)
+  const answers = clicks.map(({ result }) => [result.status, result.location])
+  assert.deepEqual(answers, [
+    [302, KETTLE],
+    [302, 'https://daily.example/bare'],
+  ])
+  for (const { ms } of clicks) assert.ok(ms < SOON_MS, `${ms} ms`)
+})
 
 test('with the database busy, the first click on a link after a start is recorded all the same', async () => {
   const isRecorded = async () => {
