@@ -107,7 +107,11 @@ export async function returnToBudget(
     update budget_account set
       cap_micros = locked.cap_micros,
       pending_cap_micros = locked.pending_cap_micros,
-      settled_micros = locked.settled_micros - ${click.micros}::bigint,
+      -- A change accepted on the day may be told after one of the next day, which it then takes
+      -- back as well; that part was never spent of this day.
+      settled_micros = case when locked.day is null
+        then locked.settled_micros - ${click.micros}::bigint
+        else greatest(0, locked.settled_micros - ${click.micros}::bigint) end,
       escrow_micros = locked.escrow_micros,
       version = locked.version + 1
     from locked where budget_account.account_id = locked.account_id`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
-import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
@@ -149,6 +149,35 @@ test('what a sale owes is counted against its campaign’s budget, and goes back
     { day: null, settled_micros: '35000000' },
     { day: '2026-03-02', settled_micros: '55000000' },
   ])
+})
+
+test('goods that a spool tells of a day late never leave a day with less than nothing spent', async () => {
+  const campaign = await db.row<{ campaign_id: number }>(sql`
+    insert into campaign (merch_id, model, rate_ppm, daily_budget_micros)
+    values (${merchId}, 'cpa', 100000, 1000000000) returning campaign_id`)
+  const campaignId = campaign?.campaign_id ?? 0
+  const events = new MoneyEvents()
+  const order = (atMs: number, dollars: number) =>
+    events.order('o1', atMs, {
+      click: 'a',
+      merchId,
+      report: { value_micros: dollars * 1_000_000, lines: [orderLine('A1', 10_000, 4)] },
+    })
+  await fold(
+    [events.click('a', START_MS, { merchId, campaignId }), order(START_MS, 100)],
+    [order(START_MS + DAY_MS, 400)],
+    [{ ...events.goodsBack('o1', START_MS + 1, { quantity: 4 }), merchId }],
+  )
+  assert.deepEqual(
+    await db.rows(sql`
+      select day, settled_micros from budget_account where campaign_id = ${campaignId}
+      order by day nulls first`),
+    [
+      { day: null, settled_micros: '0' },
+      { day: '2026-03-02', settled_micros: '0' },
+      { day: '2026-03-03', settled_micros: '30000000' },
+    ],
+  )
 })
 
 test('a payment counts once per merchant and reference', async () => {
