@@ -18,7 +18,7 @@ import {
 import { compileFloors } from '../src/auction/category-floors.ts'
 import { LOSS } from '../src/auction/loss-code.ts'
 import { createOutcome, type Outcome } from '../src/auction/outcome.ts'
-import { type AuctionRequest, runAuction } from '../src/auction/run-auction.ts'
+import { type AuctionRequest, acceptedBy, runAuction } from '../src/auction/run-auction.ts'
 import { countryBits, countryIndex, deviceMask, idList } from '../src/auction/targeting.ts'
 import { MODEL } from '../src/events/event.ts'
 import { DEVICE } from '../src/events/user-agent.ts'
@@ -78,10 +78,8 @@ export const NOON_MS = Date.UTC(2026, 2, 2, 12)
 const VERSION = 7
 
 /** The set that the service would build for these candidates at `nowMs`. */
-export function makeSet(
-  specs: readonly CandidateSpec[],
-  { nowMs = NOON_MS, originalMerchant = 0 }: RequestSpec = {},
-): CandidateSet {
+export function makeSet(specs: readonly CandidateSpec[], spec: RequestSpec = {}): CandidateSet {
+  const { nowMs = NOON_MS, originalMerchant = 0, isExclusive = false } = spec
   const state = createCampaignState(specs.length)
   specs.forEach(({ budgetOk = true, ptr = 1, roasFactor = 1 }, index) => {
     state.budgetOk[index] = Number(budgetOk)
@@ -91,8 +89,12 @@ export function makeSet(
   const always = { isActive: true, startsAtMs: null, endsAtMs: null, feedImportedAtMs: null }
   const flights = specs.map(({ flight }, index) => ({ ...always, ...flight, index }))
   refreshLive(state, flights, nowMs)
-  const keptMerchId = originalMerchant
-  return buildCandidateSet(specs.map(makeCandidate), { version: VERSION, state, keptMerchId })
+  return buildCandidateSet(specs.map(makeCandidate), {
+    version: VERSION,
+    state,
+    keptMerchId: isExclusive ? originalMerchant : 0,
+    isAcceptable: acceptedBy(makeRequest(spec)),
+  })
 }
 
 function makeCandidate(spec: CandidateSpec, index: number): Candidate {

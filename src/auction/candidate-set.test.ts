@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CandidateSpec, hold, makeSet } from '../../test/auction-world.ts'
+import { type CandidateSpec, hold, makeSet, type RequestSpec } from '../../test/auction-world.ts'
 import { MODEL } from '../events/event.ts'
 import { CANDIDATES_MAX, offerIdOf, pairCandidates } from './candidate-set.ts'
 import { ANY_DEVICE } from './targeting.ts'
@@ -39,6 +39,44 @@ test('the cut counts a campaign by the higher of its two bids', () => {
   const own = { name: 'own', bidMicros: 10_000, exclusiveBidMicros: 900_000 }
   const specs = [own, ...crowd(100)]
   assert.ok([...makeSet(specs).offer].includes(0))
+})
+
+test('offers that the publisher would not take crowd out none that it would', () => {
+  const good = { name: 'good', priceMicros: 100_000_000, bidMicros: 20_000 }
+  const request = { pubId: 5, originalPriceMicros: 100_000_000 }
+  const among = (unwelcome: Partial<CandidateSpec>, settings: RequestSpec = {}) => {
+    const crowded = crowd(100).map((spec) => ({ ...good, ...spec, ...unwelcome }))
+    return hold([...crowded, good], { ...request, ...settings }).winner
+  }
+  assert.equal(among({ priceMicros: 105_000_001 }), 'good')
+  assert.equal(among({ priceMicros: 105_000_000 }), 'C99')
+  assert.equal(among({ priceMicros: 0 }, { isPriceRequired: true }), 'good')
+  assert.equal(among({ priceMicros: 0 }), 'C99')
+  assert.equal(among({ blockPublishers: [5] }), 'good')
+  assert.equal(among({ allowPublishers: [6] }), 'good')
+  assert.equal(among({ merchant: 7 }, { blockMerchants: [7] }), 'good')
+})
+
+test('a merchant of many campaigns crowds out no rival and pays what the rival bids', () => {
+  const many = crowd(100).map((spec) => ({ ...spec, merchant: 500, bidMicros: 900_000 }))
+  const rival = { name: 'rival', merchant: 600, bidMicros: 300_000 }
+  for (const originalMerchant of [0, 500]) {
+    const { outcome, set } = hold([...many, rival], { originalMerchant })
+    assert.equal(set.merchId[outcome.winner], 500)
+    assert.equal(outcome.priceMicros, 300_000)
+    assert.equal(set.n, CANDIDATES_MAX, 'places that nobody needs stay the merchant’s')
+  }
+})
+
+test('a merchant keeps its best eight before it gives way', () => {
+  const many = crowd(100).map((spec, i) => ({ ...spec, merchant: 500, bidMicros: 500_000 - i }))
+  const rivals = crowd(100).map((spec, i) => ({ ...spec, merchant: 600 + i, bidMicros: 100_000 }))
+  const { merchId, value } = makeSet([...many, ...rivals])
+  const own = [...value].filter((_, at) => merchId[at] === 500)
+  assert.deepEqual(
+    own,
+    Array.from({ length: 8 }, (_, i) => 500_000 - i),
+  )
 })
 
 test('the median is the middle known price, the lower of two', () => {

@@ -14,6 +14,11 @@ import type { IdList } from './targeting.ts'
 
 /** The prototype's p99.9 stays inside 20 µs up to here (economics 1.1). */
 export const CANDIDATES_MAX = 64
+/**
+ * So many candidates of one merchant come before those of others are cut: a merchant that ran 64
+ * campaigns would else be alone among the kept, and pay no more than the reserve.
+ */
+const OF_MERCHANT_MAX = 8
 /** The strongest preference for lower prices a publisher can set. */
 export const BETA_MAX = 3
 export const PPM = 1_000_000
@@ -117,17 +122,25 @@ export function pairCandidates(
   )
 }
 
+/** Who comes first where there are more candidates than an auction holds. */
+export interface CutRules {
+  /** The merchant of an exclusive link, which has no others; 0: the link is open. */
+  readonly keptMerchId: number
+  /** Whether the publisher would take the candidate, whoever the reader is. */
+  readonly isAcceptable: (candidate: Candidate, medianPriceMicros: number) => boolean
+}
+
 /**
  * Lays candidates out for auctions. Above CANDIDATES_MAX it keeps those that could win at present,
- * those of `keptMerchId` first (an exclusive link has no others; 0: nobody), then those whose score
- * could be highest.
+ * those of `keptMerchId` first, then the first few of each merchant, then those whose score could
+ * be highest.
  */
 export function buildCandidateSet(
   candidates: readonly Candidate[],
-  { version, state, keptMerchId }: { version: number; state: CampaignState; keptMerchId: number },
+  { version, state, ...rules }: CutRules & { version: number; state: CampaignState },
 ): CandidateSet {
   const medianPriceMicros = medianPrice(candidates)
-  const kept = keepBest(candidates, { medianPriceMicros, keptMerchId, live: state.live })
+  const kept = keepBest(candidates, { ...rules, medianPriceMicros, live: state.live })
   const column = (read: (candidate: Candidate) => number) => Float64Array.from(kept, read)
   const integers = (read: (candidate: Candidate) => number) => Int32Array.from(kept, read)
   return {
@@ -225,23 +238,42 @@ function keepBest(
   {
     medianPriceMicros,
     keptMerchId,
+    isAcceptable,
     live,
-  }: { medianPriceMicros: number; keptMerchId: number; live: Uint8Array },
+  }: CutRules & { medianPriceMicros: number; live: Uint8Array },
 ): readonly Candidate[] {
   if (candidates.length <= CANDIDATES_MAX) return candidates
   // Campaigns stay for ever once they are over: years of them must not crowd out this week's. One
   // that begins waits for the next layout, a minute at most.
-  const mayWin = ({ campaign, isInStock }: Candidate) =>
-    isInStock && live[campaign.index] === LIVE.live
-  const ranked = candidates.map((candidate) => ({
-    candidate,
-    tier: (mayWin(candidate) ? 0 : 2) + (candidate.merchId === keptMerchId ? 0 : 1),
-    bound: upperBound(candidate, medianPriceMicros),
-  }))
-  ranked.sort(
-    (a, b) => a.tier - b.tier || b.bound - a.bound || compareIds(a.candidate, b.candidate),
+  const mayWin = (candidate: Candidate) =>
+    candidate.isInStock &&
+    live[candidate.campaign.index] === LIVE.live &&
+    isAcceptable(candidate, medianPriceMicros)
+  const { able = [], others = [] } = Object.groupBy(candidates, (candidate) =>
+    mayWin(candidate) ? 'able' : 'others',
   )
-  return ranked.slice(0, CANDIDATES_MAX).map(({ candidate }) => candidate)
+  const bounds = new Map(candidates.map((item) => [item, upperBound(item, medianPriceMicros)]))
+  const byBound = (a: Candidate, b: Candidate) =>
+    (bounds.get(b) ?? 0) - (bounds.get(a) ?? 0) || compareIds(a, b)
+  return [able, others]
+    .flatMap((some) => inTurn(some.toSorted(byBound), keptMerchId))
+    .slice(0, CANDIDATES_MAX)
+}
+
+/** The kept merchant's, the first few of every other, then what these have beyond. */
+function inTurn(ranked: readonly Candidate[], keptMerchId: number): readonly Candidate[] {
+  const seen = new Map<number, number>()
+  const {
+    kept = [],
+    first = [],
+    further = [],
+  } = Object.groupBy(ranked, ({ merchId }) => {
+    if (merchId === keptMerchId) return 'kept'
+    const count = (seen.get(merchId) ?? 0) + 1
+    seen.set(merchId, count)
+    return count <= OF_MERCHANT_MAX ? 'first' : 'further'
+  })
+  return [...kept, ...first, ...further]
 }
 
 /** The score under the strongest preference for low prices: `e_max · w_max` (economics 1.1). */

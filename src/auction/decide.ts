@@ -30,7 +30,7 @@ import type { Campaign, Market, Publisher } from './market.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
 import { packReceipt } from './receipt.ts'
 import type { Receipt } from './receipt-queue.ts'
-import { type AuctionRequest, type PublisherTerms, runAuction } from './run-auction.ts'
+import { type AuctionRequest, acceptedBy, type PublisherTerms, runAuction } from './run-auction.ts'
 import { countryBits, countryIndex, deviceMask, idList } from './targeting.ts'
 
 /** Equal joinable GTINs are one product; so is the very address that the article links. */
@@ -109,8 +109,9 @@ export class Decider {
   }
 
   #layOut(data: LinkData, market: Market): LinkCandidates {
-    const { state, campaigns, floors } = this.#at()
+    const { state, campaigns, floors, publishers } = this.#at()
     const floorsOf = floors.get(data.link.pub_id)
+    const publisher = publishers.get(data.link.pub_id)
     const categoryOf = ({ offer }: Listing) => offer?.category_id ?? data.original?.category_id ?? 0
     const originalMerchId = originalMerchant(market, data)
     const rows = offersOf(data, originalMerchId)
@@ -124,7 +125,11 @@ export class Decider {
     const set = buildCandidateSet(candidates, {
       version: market.version,
       state,
-      keptMerchId: originalMerchId,
+      keptMerchId: data.link.is_exclusive ? originalMerchId : 0,
+      isAcceptable:
+        publisher === undefined
+          ? () => true // no auction is held for it yet
+          : acceptedBy({ publisher, originalPriceMicros: originalPrice(data) }),
     })
     return { set, offers: rows.map(({ offer }) => offer), originalMerchId }
   }
@@ -167,10 +172,11 @@ export class Decider {
   }
 
   #request(
-    { link, original }: LinkData,
+    data: LinkData,
     { originalMerchId }: LinkCandidates,
     context: AuctionContext,
   ): AuctionRequest | null {
+    const { link, original } = data
     const publisher = this.#at().publishers.get(link.pub_id)
     // Made a moment ago: its settings come with the next snapshot, its readers may be here before.
     if (publisher === undefined) return null
@@ -179,7 +185,7 @@ export class Decider {
       country: countryIndex(context.country),
       device: context.device,
       originalMerchId,
-      originalPriceMicros: Number(original?.price_micros ?? 0),
+      originalPriceMicros: originalPrice(data),
       isOriginalInStock: original?.is_in_stock ?? true,
       isExclusive: link.is_exclusive,
       isFirstPrice: this.#options.pricing === 'first_price',
@@ -235,6 +241,11 @@ function perOrder(campaign: Campaign, outlook: Parameters<typeof perOrderMicros>
 interface Listing {
   readonly merchId: number
   readonly offer: OfferRow | null
+}
+
+/** Of the page that the article links; 0: unknown. */
+function originalPrice({ original }: LinkData): number {
+  return Number(original?.price_micros ?? 0)
 }
 
 /** The product's listings; and the link's own page, where its merchant's feed is silent. */

@@ -13,7 +13,7 @@
 import { PLATFORM_RESERVE } from '../demand/campaign.ts'
 import { MODEL } from '../events/event.ts'
 import { LIVE } from './campaign-state.ts'
-import { type CandidateSet, PPM } from './candidate-set.ts'
+import { type CandidateSet, type CutRules, PPM } from './candidate-set.ts'
 import {
   createSeed,
   drawBits,
@@ -229,15 +229,28 @@ function sampledValue(set: CandidateSet, i: number): number {
   return (orders / (set.nEff[i] as number)) * (set.valuePerOrder[i] as number)
 }
 
+type Median = Pick<CandidateSet, 'medianPriceMicros'>
+type Asked = Pick<AuctionRequest, 'publisher' | 'originalPriceMicros'>
+
 /** The price that candidates are compared with: the original's, or the median. 0: none is known. */
-export function referencePrice(set: CandidateSet, request: AuctionRequest): number {
+export function referencePrice(set: Median, request: Asked): number {
   return request.originalPriceMicros > 0 ? request.originalPriceMicros : set.medianPriceMicros
 }
 
 /** The dearest acceptable price, in whole micros: at exactly the tolerance an offer passes. */
-export function priceMax(set: CandidateSet, request: AuctionRequest): number {
+export function priceMax(set: Median, request: Asked): number {
   const reference = referencePrice(set, request)
   return reference + Math.floor((reference * request.publisher.tolerancePpm) / PPM)
+}
+
+/** The checks of a publisher that look at no reader: whom the cut to CANDIDATES_MAX prefers. */
+export function acceptedBy({ publisher, originalPriceMicros }: Asked): CutRules['isAcceptable'] {
+  const { pubId, merchants, isPriceRequired } = publisher
+  return ({ campaign, merchId, priceMicros }, medianPriceMicros) =>
+    (campaign.publishers === null || lets(campaign.publishers, pubId)) &&
+    (merchants === null || lets(merchants, merchId)) &&
+    !(priceMicros === 0 && isPriceRequired) &&
+    priceMicros <= priceMax({ medianPriceMicros }, { publisher, originalPriceMicros })
 }
 
 /** The least price of a click for a candidate: the highest floor that binds it (economics 1.5). */
