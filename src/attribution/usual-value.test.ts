@@ -12,15 +12,23 @@ const merchId = world.merchant.merch_id
 
 /** What a browser may say of the merchant whose orders these are, in dollars. */
 async function limitAfter(
-  orders: readonly { dollars: number; count: number; daysAgo?: number; hold?: string }[],
+  orders: readonly {
+    dollars: number
+    count: number
+    daysAgo?: number
+    hold?: string
+    source?: 's2s' | 'import' | 'pixel'
+  }[],
 ): Promise<number> {
   await db.run(sql`truncate merchant_order`)
-  for (const [at, { dollars, count, daysAgo = 0, hold = null }] of orders.entries()) {
+  for (const [at, order] of orders.entries()) {
+    const { dollars, count, daysAgo = 0, hold = null, source = 's2s' } = order
     await db.run(sql`
-      insert into merchant_order (merch_id, order_id, told, is_posted, accepted_at, hold,
+      insert into merchant_order (merch_id, order_id, told, is_posted, accepted_at, hold, source,
         revenue_micros)
       select ${merchId}, ${`${at} `} || number, '{}', false,
-        ${NOW}::timestamptz - make_interval(days => ${daysAgo}), ${hold}, ${dollars * 1_000_000}
+        ${NOW}::timestamptz - make_interval(days => ${daysAgo}), ${hold}, ${source},
+        ${dollars * 1_000_000}
       from generate_series(1, ${count}) as number`)
   }
   return (await new UsualValues(db).limitOf(merchId, NOW)) / 1_000_000
@@ -44,4 +52,17 @@ test('what is usual is told by orders that count, of the last 90 days', async ()
     { dollars: 9_000, count: 50, hold: 'review' },
   ]
   assert.equal(await limitAfter([...others, { dollars: 100, count: 20, daysAgo: 89 }]), 300)
+})
+
+test('what only browsers tell lowers the limit and never raises it', async () => {
+  const told = (dollars: number) => ({ dollars, count: 20, source: 'pixel' }) as const
+  assert.equal(await limitAfter([told(100)]), 300)
+  assert.equal(await limitAfter([told(9_000)]), 10_000)
+  const confirmed = { dollars: 100, count: 19 }
+  assert.equal(await limitAfter([told(9_000), confirmed]), 10_000)
+  // Once the merchant's server has told enough, no browser has a say.
+  for (const source of ['s2s', 'import'] as const) {
+    assert.equal(await limitAfter([told(9_000), { dollars: 100, count: 20, source }]), 300)
+    assert.equal(await limitAfter([told(1), { dollars: 9_000, count: 20, source }]), 27_000)
+  }
 })

@@ -13,8 +13,12 @@ const DAYS = 90
 const ORDERS_MIN = 20
 /** Three times what all but one in a thousand orders stay under is no longer a good day. */
 const FAR_OFF_FACTOR = 3
-/** Until a merchant has a record: few readers' baskets cost more than ten thousand dollars. */
-const NEW_MERCHANT_MAX_MICROS = 10_000_000_000
+/**
+ * Until a merchant's server has told its record: few readers' baskets cost more than ten thousand
+ * dollars. Browsers alone may lower it and never raise it, or orders made up to stay just below
+ * the limit would lift it threefold at a time.
+ */
+const UNCONFIRMED_MAX_MICROS = 10_000_000_000
 /** Habits change slowly, and a quantile over many orders takes a moment. */
 const KEPT_MS = 60_000
 const MERCHANTS_MAX = 10_000
@@ -31,15 +35,30 @@ export class UsualValues {
   async limitOf(merchId: number, now: Date): Promise<number> {
     const known = this.#limits.get(merchId)
     if (known !== undefined) return known
-    const usual = await this.#db.row<{ orders: string; high: string | null }>(sql`
-      select count(*) as orders,
-        percentile_disc(0.999) within group (order by revenue_micros) as high
+    const row = await this.#db.row<UsualRow>(sql`
+      select count(*) filter (where source <> 'pixel') as confirmed, count(*) as told,
+        percentile_disc(0.999) within group (order by revenue_micros)
+          filter (where source <> 'pixel') as confirmed_high,
+        percentile_disc(0.999) within group (order by revenue_micros) as told_high
       from merchant_order
       where merch_id = ${merchId} and hold is null and rejected_at is null
         and accepted_at > ${now}::timestamptz - make_interval(days => ${DAYS})`)
-    const isKnown = Number(usual?.orders ?? 0) >= ORDERS_MIN
-    const limit = isKnown ? FAR_OFF_FACTOR * Number(usual?.high ?? 0) : NEW_MERCHANT_MAX_MICROS
+    const confirmed = limitBy(row?.confirmed, row?.confirmed_high)
+    const limit =
+      confirmed ?? Math.min(UNCONFIRMED_MAX_MICROS, limitBy(row?.told, row?.told_high) ?? Infinity)
     this.#limits.set(merchId, limit)
     return limit
   }
+}
+
+interface UsualRow {
+  readonly confirmed: string // orders that a server or another network's file has told as well
+  readonly confirmed_high: string | null
+  readonly told: string
+  readonly told_high: string | null
+}
+
+/** Null where too few orders say what is usual. */
+function limitBy(orders = '0', high: string | null = null): number | null {
+  return Number(orders) < ORDERS_MIN ? null : FAR_OFF_FACTOR * Number(high)
 }
