@@ -83,8 +83,10 @@ test('an old win promises less, by the ages at which readers click', () => {
   for (let win = 0; win < 100; win++) window.countWin(100 * MINUTE)
   const all = 100 * window.clickRate // Of a win of this minute any click may still come.
   assert(Math.abs(window.expectedClicks(ages) - all) < 1e-9)
-  window.advance(115 * MINUTE)
   // Before any click was seen they are taken to come evenly over the half hour.
+  window.advance(110 * MINUTE)
+  assert(Math.abs(window.expectedClicks(ages) - (all * 20) / 30) < 0.01)
+  window.advance(115 * MINUTE)
   const half = 50 * window.clickRate
   assert(Math.abs(window.expectedClicks(ages) - half) < 1e-9)
   for (let click = 0; click < 1_000; click++) ages.count(20_000)
@@ -92,4 +94,87 @@ test('an old win promises less, by the ages at which readers click', () => {
   ages.count(-1)
   ages.count(31 * MINUTE)
   assert(ages.shareFrom(0) === 1 && ages.shareFrom(30) === 0)
+})
+
+test('a promise is rounded up to the micro', () => {
+  const inFlight = { expectedClicks: 1, openWins: 10 }
+  // 1 + 2.33 + 2.33² / 3 = 5.14 clicks.
+  assert.equal(guardMicros(inFlight, { clickRate: 0, priceMicros: 1 }), 6)
+})
+
+test('a win counts until its minute is half an hour old, to the millisecond', () => {
+  const window = new WinWindow()
+  window.countWin(100 * MINUTE)
+  window.advance(130 * MINUTE - 1)
+  assert.equal(window.openWins, 1)
+  window.advance(130 * MINUTE)
+  assert.equal(window.openWins, 0)
+  window.countWin(131 * MINUTE - 1)
+  for (let minute = 131; minute < 160; minute++) window.advance(minute * MINUTE)
+  assert.equal(window.openWins, 1)
+  window.advance(160 * MINUTE)
+  assert.equal(window.openWins, 0)
+})
+
+test('a click stops answering a win when it is half an hour old itself', () => {
+  const window = new WinWindow()
+  window.countClick(100 * MINUTE)
+  window.countClick(120 * MINUTE)
+  for (let win = 0; win < 3; win++) window.countWin(120 * MINUTE)
+  assert.equal(window.openWins, 1)
+  window.advance(130 * MINUTE)
+  assert.equal(window.openWins, 2)
+  window.advance(150 * MINUTE)
+  assert.equal(window.openWins, 0)
+})
+
+test('what fell out of the window leaves no trace in it', () => {
+  const window = new WinWindow()
+  for (const start of [100, 130, 160]) {
+    window.countWin(start * MINUTE)
+    window.countWin(start * MINUTE)
+    window.countClick(start * MINUTE)
+    assert.equal(window.openWins, 1)
+  }
+})
+
+test('a hundred wins outvote the first guess by half, and a day old count half', () => {
+  const near = (window: WinWindow, rate: number) =>
+    assert(Math.abs(window.clickRate - rate) < 1e-12, String(window.clickRate))
+  const [unclicked, clicked] = [new WinWindow(), new WinWindow()]
+  for (let win = 0; win < 100; win++) {
+    unclicked.countWin(MINUTE)
+    clicked.countWin(MINUTE)
+    if (win % 2 === 0) clicked.countClick(MINUTE)
+  }
+  near(unclicked, 3 / 200)
+  near(clicked, 53 / 200)
+  for (const window of [unclicked, clicked]) window.advance(1441 * MINUTE)
+  near(unclicked, 3 / 150)
+  near(clicked, 28 / 150)
+})
+
+test('ages are counted by whole minutes, under half an hour, against thirty even clicks', () => {
+  const shares = (...agesMs: number[]) => {
+    const ages = new ClickAges()
+    for (const ageMs of agesMs) ages.count(ageMs)
+    return [0, 1, 2, 29, 30].map((minute) => ages.shareFrom(minute))
+  }
+  assert.deepEqual(shares(), [1, 29 / 30, 28 / 30, 1 / 30, 0])
+  assert.deepEqual(shares(MINUTE - 1), [1, 29 / 31, 28 / 31, 1 / 31, 0])
+  assert.deepEqual(shares(MINUTE), [1, 30 / 31, 28 / 31, 1 / 31, 0])
+  assert.deepEqual(shares(30 * MINUTE - 1), [1, 30 / 31, 29 / 31, 2 / 31, 0])
+  assert.deepEqual(shares(30 * MINUTE, -1), shares())
+})
+
+test('of more than twenty thousand ages the old ones count half', () => {
+  const ages = new ClickAges()
+  for (let click = 0; click < 19_970; click++) ages.count(0)
+  const lastAfter = (ageMs: number) => {
+    ages.count(ageMs)
+    return ages.shareFrom(29)
+  }
+  assert(Math.abs(lastAfter(29 * MINUTE) - 1 / 10_000.5) < 1e-12)
+  assert(Math.abs(lastAfter(29 * MINUTE) - 2 / 10_001.5) < 1e-12)
+  assert.equal(ages.shareFrom(0), 1)
 })
