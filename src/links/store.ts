@@ -247,36 +247,43 @@ export function listLinksOfPublisher(
 }
 
 /**
- * The steps of a `with` that end in `found`: the article, made if it was missing, renamed if its
- * name is new. The no-op update gives back the row of another request that was faster.
+ * The steps of a `with` that end in `found`: the article, made if it was missing, changed if it is
+ * wanted with another name or date; mostly nothing is written. What another request wrote in the
+ * meantime shows only in the row that the conflict leads to: that one is changed and answered.
  */
 function articleSteps(article: WantedArticle): Sql {
   const { pubId, uid, url, urlKey, name, publicationDate, at, isTrusted } = article
+  const isAsWanted = isTrusted
+    ? sql`(name, publication_date) is not distinct from
+        (${name}::text, coalesce(${publicationDate}::timestamptz, publication_date))`
+    : sql`true`
   return sql`existing as (
       select ${ARTICLE_COLUMNS} from article where pub_id = ${pubId} and url_key = ${urlKey}
-    ), inserted as (
+    ), written as (
       insert into article (pub_id, uid, url, url_key, name, publication_date, datetime_created,
         datetime_updated)
       select ${pubId}::int, ${uid}::int, ${url}::text, ${urlKey}::bytea, ${name}::text,
         ${publicationDate}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
-      where not exists (select from existing)
-      on conflict (pub_id, url_key) do update set url = article.url
+      where not exists (select from existing where ${isAsWanted})
+      on conflict (pub_id, url_key) do update set ${isTrusted ? TAKEN_OVER : KEPT}
       returning ${ARTICLE_COLUMNS}
-    ), renamed as (
-      update article set name = ${name}, datetime_updated = ${at},
-        publication_date = coalesce(${publicationDate}::timestamptz, article.publication_date)
-      from existing
-      where article.article_id = existing.article_id and ${isTrusted}::boolean
-        and (article.name <> ${name}
-          or ${publicationDate}::timestamptz is distinct from article.publication_date
-            and ${publicationDate}::timestamptz is not null)
-      returning article.article_id, article.uid, article.pub_id, article.url, article.name,
-        article.publication_date, article.datetime_created, article.datetime_updated
     ), found as (
-      select * from inserted union all select * from renamed
-      union all select * from existing where not exists (select from renamed)
+      select * from written
+      union all select * from existing where not exists (select from written)
     )`
 }
+
+/** The no-op update is what gives the row back. */
+const KEPT = sql`url = article.url`
+const TAKEN_OVER = sql`
+  name = excluded.name,
+  publication_date = coalesce(excluded.publication_date, article.publication_date),
+  datetime_updated = case
+    when (article.name, article.publication_date) is not distinct from
+      (excluded.name, coalesce(excluded.publication_date, article.publication_date))
+    then article.datetime_updated
+    else greatest(article.datetime_updated, excluded.datetime_updated)
+  end`
 
 function hourOf(at: Date): Date {
   return new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS)

@@ -1,7 +1,9 @@
 /** Interface 4.1 and its decisions: create a smart link. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../src/platform/sql.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Sql, sql } from '../../src/platform/sql.ts'
+import { urlKey } from '../../src/platform/url.ts'
 import { type Answer, LINK_URL, startApi } from '../api.ts'
 
 const PATH = '/api/v1/smart_links/'
@@ -119,6 +121,41 @@ test('twenty calls for one new article at once make one article and twenty links
   assert.equal(new Set(links.map(({ auction_id }) => auction_id)).size, 20)
   assert.equal(new Set(links.map(({ article }) => article.article_id)).size, 1)
 })
+
+test('a call that waits for another one answers the article as both leave it', async () => {
+  const article_url = 'https://daily.example/at-once'
+  const [key, created] = [urlKey(article_url), '2026-01-01T00:00:00Z']
+  const body = { article_name: 'New', article_url, article_publication_date: '2026-05-05' }
+  const makes = sql`
+    insert into article (pub_id, uid, url, url_key, name, datetime_created, datetime_updated)
+    values (${ann.pubId}, ${ann.uid}, ${article_url}, ${key}, 'Old', ${created}, ${created})`
+  const renames = sql`update article set name = 'New' where url_key = ${key}`
+
+  const made = await whileWritten(makes, () => create(body))
+  const { name, publication_date, datetime_created } = made.entry<SmartLink>().article
+  assert.deepEqual(
+    { name, publication_date, datetime_created },
+    { name: 'New', publication_date: '2026-05-05T00:00:00Z', datetime_created: created },
+  )
+  await create({ article_name: 'Old', article_url })
+  const renamed = await whileWritten(renames, () => create({ article_name: 'New', article_url }))
+  assert.equal(renamed.entry<SmartLink>().article.name, 'New')
+})
+
+/** The answer to a call that has to wait until another transaction's statement is committed. */
+async function whileWritten(statement: Sql, call: () => Promise<Answer>): Promise<Answer> {
+  const answer = await api.db.transaction(async (tx) => {
+    await tx.run(statement)
+    const waiting = call()
+    const isWaiting = () =>
+      tx.row(sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`)
+    while ((await isWaiting()) === null) await sleep(10)
+    return { waiting }
+  })
+  return answer.waiting
+}
 
 test('pub_id is required with several publishers and must be one of the key’s own', async () => {
   const bob = await api.account({}, {})
