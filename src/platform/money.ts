@@ -7,7 +7,7 @@
 export type Micros = number & { readonly micros: unique symbol }
 
 export const MICROS_PER_DOLLAR = 1_000_000
-const MICROS_PER_CENT = 10_000
+export const MICROS_PER_CENT = 10_000
 
 /** Checks that a number is a whole, safe amount; throws RangeError (a broken invariant) if not. */
 export function micros(value: number): Micros {
@@ -28,26 +28,42 @@ export function parseDollars(text: string): Micros | null {
 /** Writes micros as dollars with two decimals, half to even (decisions 4.4): `"49.99"`. */
 export function formatCents(amount: number | bigint | string): string {
   // Plain numbers are exact up to the safe range, and ten times as fast in a long report.
-  return Number.isSafeInteger(amount) ? smallCents(amount as number) : largeCents(BigInt(amount))
+  return Number.isSafeInteger(amount)
+    ? writeSmall(smallCents(amount as number))
+    : writeLarge(largeCents(BigInt(amount)))
 }
 
-function smallCents(value: number): string {
+/** The cents that `formatCents` writes. */
+export function roundToCents(amount: number | bigint): number {
+  return typeof amount === 'number' ? smallCents(amount) : Number(largeCents(amount))
+}
+
+function smallCents(value: number): number {
   const magnitude = Math.abs(value)
   const rest = magnitude % MICROS_PER_CENT
-  let cents = (magnitude - rest) / MICROS_PER_CENT
-  if (isRoundedUp(rest, cents % 2 === 1)) cents += 1
-  const fraction = cents % 100
-  const sign = value < 0 && cents > 0 ? '-' : ''
-  return `${sign}${(cents - fraction) / 100}.${fraction < 10 ? '0' : ''}${fraction}`
+  const cents = (magnitude - rest) / MICROS_PER_CENT
+  const rounded = isRoundedUp(rest, cents % 2 === 1) ? cents + 1 : cents
+  return value < 0 ? -rounded : rounded
 }
 
-function largeCents(value: bigint): string {
+function largeCents(value: bigint): bigint {
   const magnitude = value < 0n ? -value : value
   const rest = Number(magnitude % BigInt(MICROS_PER_CENT))
-  let cents = magnitude / BigInt(MICROS_PER_CENT)
-  if (isRoundedUp(rest, cents % 2n === 1n)) cents += 1n
-  const sign = value < 0n && cents > 0n ? '-' : ''
-  return `${sign}${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`
+  const cents = magnitude / BigInt(MICROS_PER_CENT)
+  const rounded = isRoundedUp(rest, cents % 2n === 1n) ? cents + 1n : cents
+  return value < 0n ? -rounded : rounded
+}
+
+function writeSmall(cents: number): string {
+  const magnitude = Math.abs(cents)
+  const fraction = magnitude % 100
+  return `${cents < 0 ? '-' : ''}${(magnitude - fraction) / 100}.${fraction < 10 ? '0' : ''}${fraction}`
+}
+
+function writeLarge(cents: bigint): string {
+  const magnitude = cents < 0n ? -cents : cents
+  const fraction = String(magnitude % 100n).padStart(2, '0')
+  return `${cents < 0n ? '-' : ''}${magnitude / 100n}.${fraction}`
 }
 
 function isRoundedUp(rest: number, isOdd: boolean): boolean {

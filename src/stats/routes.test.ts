@@ -218,6 +218,25 @@ test('rows come in the order asked for, ties by day, article and merchant', asyn
   assert.deepEqual(await order('&limit=2'), ['3 Two', '3 One'])
 })
 
+test('rows that show the same amount are a tie, whatever it was before rounding', async (t) => {
+  const s = await start(t)
+  const [one, two] = [await s.addArticle('One'), await s.addArticle('Two')]
+  await s.views(s.view((await s.addArticle('Seen')).url, 'a'))
+  await s.money(
+    s.click('a', one.auctionId, START_MS, { priceMicros: 400_000 }),
+    s.click('b', two.auctionId, START_MS, { priceMicros: 401_000 }),
+    s.click('c', two.auctionId, START_MS - DAY_MS, { priceMicros: 1_000 }),
+  )
+  const order = async (query: string) =>
+    (await s.rows(`&order_by=${query}`)).map(
+      (row) => `${row.event_date.slice(-1)} ${row.article_name} ${row.pub_earnings}`,
+    )
+  const ranked = ['2 One 0.30', '2 Two 0.30', '2 Seen 0.00', '1 Two 0.00']
+  assert.deepEqual(await order('pub_earnings'), ranked)
+  assert.deepEqual(await order('pub_earnings&limit=1'), ranked.slice(0, 1))
+  assert.deepEqual(await order('pub_earnings&limit=3'), ranked.slice(0, 3))
+})
+
 test('wrong parameters are refused by name, a foreign publisher with 403, none with 404', async (t) => {
   const s = await start(t)
   const days = '?date_from=2026-03-01&date_to=2026-03-31'

@@ -4,7 +4,7 @@
  * Page impressions belong to the article and day. They are kept there and joined to every merchant
  * row when it is written out; where no merchant has a row, they have one of their own.
  */
-import { formatCents } from '../platform/money.ts'
+import { formatCents, MICROS_PER_CENT, roundToCents } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { identifier, joinSql, type Sql, sql } from '../platform/sql.ts'
 import type { OrderColumn, StatsRow } from './schema.ts'
@@ -90,7 +90,7 @@ function canUnsoldRank(figures: readonly RankedRow[], request: StatsRequest): bo
   const { orderBy, isAscending, limitRows } = request
   if (isAscending || !MONEY_COLUMNS.has(orderBy)) return true
   const column = ORDER_BY[orderBy]
-  return figures.filter((row) => Number(row[column]) > 0).length < limitRows
+  return figures.filter((row) => Number(shownValue(row, column)) > 0).length < limitRows
 }
 
 /**
@@ -136,7 +136,7 @@ function cut(rows: Sql, { orderBy, isAscending, limitRows }: StatsRequest): Sql 
   const direction = isAscending ? sql`asc` : sql`desc`
   return sql`
     select * from (${rows}) as every_row
-    order by ${identifier(ORDER_BY[orderBy])} ${direction}, day desc, article_id, merch_id
+    order by ${shownColumn(ORDER_BY[orderBy])} ${direction}, day desc, article_id, merch_id
     limit ${limitRows}`
 }
 
@@ -144,13 +144,29 @@ function rank({ orderBy, isAscending }: StatsRequest) {
   const column = ORDER_BY[orderBy]
   const sign = isAscending ? 1 : -1
   return (first: RankedRow, second: RankedRow): number =>
-    sign * compare(first[column], second[column]) ||
+    sign * compare(shownValue(first, column), shownValue(second, column)) ||
     compare(second.day, first.day) ||
     first.article_id - second.article_id ||
     first.merch_id - second.merch_id
 }
 
-function compare<T extends Sum | string>(first: T, second: T): number {
+/** What rows are ordered by is what they show: amounts of the same cents are a tie. */
+function shownValue(row: RankedRow, column: ColumnName): number | string {
+  return isSum(column) ? roundToCents(row[column]) : row[column]
+}
+
+/** The same in SQL, where floats are rounded half to even. */
+function shownColumn(column: ColumnName): Sql {
+  return isSum(column)
+    ? sql`round(${identifier(column)} / ${MICROS_PER_CENT}::float8)`
+    : identifier(column)
+}
+
+function isSum(column: ColumnName): column is (typeof SUM_COLUMNS)[number] {
+  return SUM_COLUMNS.some((name) => name === column)
+}
+
+function compare(first: number | string, second: number | string): number {
   if (first === second) return 0
   return first < second ? -1 : 1
 }
