@@ -135,3 +135,50 @@ test('where a hundred events were set aside, the lane stands still instead', asy
   const { clicks, unfolded, position } = (await read()) ?? assert.fail()
   assert.deepEqual([clicks, unfolded.length, position], [7, 100, events[106]?.seq])
 })
+
+/** Hints go on for lane 1; does the event that then comes in lane 2 without one get folded? */
+async function foldsWithoutHint(t: TestContext, { isEndless }: { isEndless: boolean }) {
+  const db = await testDatabase(t)
+  const view = new MoneyEvents().at(START_MS, {})
+  let hint: (lane: number) => void = () => undefined
+  let isThere = false // the loop's first look must not be what finds it
+  const log: EventLog = {
+    ...logOf([]),
+    read: async ({ lane, position, limit }) => {
+      const others = isEndless ? limit : 0
+      const length = lane === 1 ? others : Number(isThere && position === '0')
+      return Array.from({ length }, (_, index) => {
+        return { ...view, lane, seq: String(BigInt(position) + 1n + BigInt(index)) }
+      })
+    },
+    onAppended: (callback) => {
+      hint = callback
+    },
+  }
+  const fold: FoldEvents = () => Promise.resolve()
+  const folded = new Set<number>()
+  const loop = new FoldLoop({
+    ...{ database: db, log, lanes: [1, 2], fold, onError: () => undefined },
+    onFolded: (lane) => folded.add(lane),
+  })
+  loop.start()
+  await sleep(300)
+  isThere = true
+  const hints = setInterval(() => {
+    hint(1)
+    hint(MONEY_LANE) // another loop's
+  }, 20)
+  const untilMs = Date.now() + 10_000
+  while (!folded.has(2) && Date.now() < untilMs) await sleep(20)
+  clearInterval(hints)
+  await loop.close()
+  return folded.has(2)
+}
+
+test('an event whose hint was lost is folded while other lanes keep being hinted at', async (t) => {
+  assert.ok(await foldsWithoutHint(t, { isEndless: false }))
+})
+
+test('a lane with more than can be folded makes no other lane wait', async (t) => {
+  assert.ok(await foldsWithoutHint(t, { isEndless: true }))
+})

@@ -17,7 +17,7 @@ import { listUnfolded, setAside, takeBack, Unfoldable } from './unfolded-store.t
 
 /** A transaction of this many events takes some 20 ms: short locks, few commits. */
 const BATCH_EVENTS = 1_000
-/** Without a hint a lane is looked at this often; with the fold's own time well under 5 s. */
+/** A lane is looked at this often, hint or none; with the fold's own time well under 5 s. */
 const POLL_MS = 1_000
 /** After an error, so that a broken database is not hammered. */
 const RETRY_MS = 1_000
@@ -49,6 +49,7 @@ export class FoldLoop {
   constructor(options: FoldLoopOptions) {
     this.#options = options
     options.log.onAppended((lane) => {
+      if (!options.lanes.includes(lane)) return // another loop's
       this.#dirty.add(lane)
       this.#wake()
     })
@@ -85,25 +86,31 @@ export class FoldLoop {
   }
 
   async #foldOn(db: ReservedDb): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
+    const { signal } = this.#stopping
+    let polledMs = Number.NEGATIVE_INFINITY
+    while (!signal.aborted) {
       const { lanes } = this.#options
       await this.#claim(db)
-      const due = this.#dirty.size > 0 ? lanes.filter((lane) => this.#dirty.has(lane)) : lanes
+      // A hint may be lost: that others keep coming must not hide it.
+      const isPoll = performance.now() - polledMs >= POLL_MS
+      if (isPoll) polledMs = performance.now()
+      const due = lanes.filter((lane) => isPoll || this.#dirty.has(lane))
       this.#dirty.clear()
       for (const lane of due) {
-        if (!this.#owned.has(lane)) continue
-        while (await this.#foldBatch(db, lane)) if (this.#stopping.signal.aborted) return unlock(db)
+        if (signal.aborted) break
+        // A batch of each in turn: a flooded lane makes no other wait.
+        if (this.#owned.has(lane) && (await this.#foldBatch(db, lane))) this.#dirty.add(lane)
       }
-      if (this.#dirty.size === 0) await this.#idle()
+      if (this.#dirty.size === 0) await this.#idle(polledMs + POLL_MS - performance.now())
     }
-    return unlock(db)
+    await db.run(sql`select pg_advisory_unlock_all()`)
   }
 
   /** Waits for a hint, or for the next poll. */
-  async #idle(): Promise<void> {
+  async #idle(ms: number): Promise<void> {
     if (this.#stopping.signal.aborted) return
     await new Promise<void>((resolve) => {
-      const poll = setTimeout(resolve, POLL_MS)
+      const poll = setTimeout(resolve, ms)
       this.#wake = () => {
         clearTimeout(poll)
         resolve()
@@ -205,8 +212,4 @@ export const VIEW_LANES: readonly number[] = Array.from({ length: 15 }, (_, inde
 
 function watermark(events: readonly StoredEvent[]): Date {
   return new Date(Math.max(...events.map(({ atMs }) => atMs)))
-}
-
-async function unlock(db: Db): Promise<void> {
-  await db.run(sql`select pg_advisory_unlock_all()`)
 }
