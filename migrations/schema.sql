@@ -200,6 +200,16 @@ CREATE INDEX click_publisher_day ON click USING btree (pub_id, day);
 CREATE UNIQUE INDEX click_result ON click USING btree (result_number) WHERE is_reserved;
 CREATE INDEX click_visitor ON click USING hash (visitor_key) WHERE ((visitor_key IS NOT NULL) AND (reason = 0));
 
+create table click_debt (
+  merch_id integer not null,
+  pub_id integer not null,
+  day date not null,
+  cost_micros bigint not null,
+  earnings_micros bigint not null,
+  constraint click_debt_pkey PRIMARY KEY (merch_id, pub_id, day)
+);
+CREATE INDEX click_debt_publisher ON click_debt USING btree (pub_id, merch_id);
+
 create table clicked_offer (
   offer_id bigint not null,
   from_generation integer not null,

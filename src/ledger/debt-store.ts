@@ -30,15 +30,15 @@ export async function settleMerchant(
   return settle(debts, payments)
 }
 
-/** The merchants that owe, or owed, a publisher something. */
+/** The merchants that a publisher ever got clicks or orders from; of all publishers for null. */
 export async function listMerchantsOf(db: Db, pubId: number | null): Promise<number[]> {
   const own = pubId === null ? sql`true` : sql`pub_id = ${pubId}`
   const rows = await db.rows<{ merch_id: number }>(sql`
-    select merch_id from (
-      select merch_id from ledger_line where account = 'publisher' and ${own}
-      union
-      select merch_id from merchant_payment where ${pubId === null ? sql`true` : sql`false`}
-    ) as owing
+    select merch_id from click_debt where ${own}
+    union
+    select merch_id from merchant_order where ${own}
+    union
+    select merch_id from merchant_payment where ${pubId === null}
     order by merch_id`)
   return rows.map(({ merch_id }) => merch_id)
 }
@@ -62,14 +62,9 @@ async function listDebts(
 /** The key of a day of clicks; `clickDayOf` reads it back. */
 function clickDebts(merchId: number): Sql {
   return sql`
-    select 'clicks:' || pub_id || ':' || line.day as key, pub_id,
-      (line.day + 1)::timestamp at time zone 'UTC' as due_at,
-      -coalesce(sum(amount_micros) filter (where account = 'merchant'), 0)::bigint as cost_micros,
-      coalesce(sum(amount_micros) filter (where account = 'publisher'), 0)::bigint
-        as earnings_micros
-    from ledger_line line join ledger_transaction using (transaction_id)
-    where merch_id = ${merchId} and kind in ('click', 'reversal')
-    group by pub_id, line.day`
+    select 'clicks:' || pub_id || ':' || day as key, pub_id,
+      (day + 1)::timestamp at time zone 'UTC' as due_at, cost_micros, earnings_micros
+    from click_debt where merch_id = ${merchId}`
 }
 
 /** The day of a key of `clickDebts`, null for the key of an order's line. */

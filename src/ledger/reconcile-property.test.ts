@@ -266,8 +266,8 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
       await db.run(sql`alter table ledger_transaction disable trigger user`)
       await db.run(sql`
         truncate event, click, merchant_order, order_line, order_return, order_return_line,
-          stats_day, stats_change, ledger_line, ledger_transaction, merchant_payment, statement,
-          budget_account, link_day, seen_link`)
+          stats_day, stats_change, ledger_line, ledger_transaction, click_debt, merchant_payment,
+          statement, budget_account, link_day, seen_link`)
       const events = new MoneyEvents()
       let atMs = START_MS
       const seen = new Set<string>()

@@ -21,6 +21,7 @@ const STEPS = ['arithmetic', 'clicks', 'orders', 'figures', 'views', 'books', 'r
 const CHECKS = [
   'click',
   'ledger',
+  'click-debt',
   'stats-day',
   'stats-change',
   'merchant-order',

@@ -41,6 +41,30 @@ export async function insertLedgerEntries(tx: Db, entries: readonly LedgerEntry[
       ${lines.map((line) => line.pubId)}::int[],
       ${lines.map((line) => line.articleId)}::int[],
       ${lines.map((line) => line.amountMicros)}::bigint[])`)
+  await addClickDebts(tx, entries)
+}
+
+/** Adds what is owed for clicks to the days of their entries; orders are owed line by line. */
+async function addClickDebts(tx: Db, entries: readonly LedgerEntry[]): Promise<void> {
+  const ofClicks = entries.filter(({ kind }) => kind === 'click' || kind === 'reversal')
+  const lines = ofClicks.flatMap(({ day, lines }) => lines.map((line) => ({ ...line, day })))
+  if (lines.length === 0) return
+  await tx.run(sql`
+    insert into click_debt (merch_id, pub_id, day, cost_micros, earnings_micros)
+    select merch_id, pub_id, day,
+      -coalesce(sum(amount_micros) filter (where account = 'merchant'), 0),
+      coalesce(sum(amount_micros) filter (where account = 'publisher'), 0)
+    from unnest(
+      ${lines.map((line) => line.account)}::text[],
+      ${lines.map((line) => line.merchId)}::int[],
+      ${lines.map((line) => line.pubId)}::int[],
+      ${lines.map((line) => line.day)}::date[],
+      ${lines.map((line) => line.amountMicros)}::bigint[]
+    ) as line (account, merch_id, pub_id, day, amount_micros)
+    group by merch_id, pub_id, day
+    on conflict (merch_id, pub_id, day) do update set
+      cost_micros = click_debt.cost_micros + excluded.cost_micros,
+      earnings_micros = click_debt.earnings_micros + excluded.earnings_micros`)
 }
 
 export interface StoredLine {

@@ -18,7 +18,7 @@ const merchId = world.merchant.merch_id
 async function fold(...batches: readonly (readonly StoredEvent[])[]): Promise<void> {
   await db.run(sql`
     truncate click, merchant_order, order_line, order_return, order_return_line, stats_day,
-      stats_change, ledger_line, ledger_transaction, merchant_payment, network_row,
+      stats_change, ledger_line, ledger_transaction, click_debt, merchant_payment, network_row,
       network_partition`)
   for (const batch of batches) await db.transaction((tx) => foldMoney(tx, batch))
 }

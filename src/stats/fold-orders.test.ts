@@ -14,7 +14,7 @@ const db = await testDatabase()
 async function fold(...batches: readonly (readonly StoredEvent[])[]): Promise<void> {
   await db.run(sql`
     truncate click, merchant_order, order_line, order_return, order_return_line, stats_day,
-      stats_change, ledger_line, ledger_transaction`)
+      stats_change, ledger_line, ledger_transaction, click_debt`)
   for (const batch of batches) await db.transaction((tx) => foldMoney(tx, batch))
 }
 

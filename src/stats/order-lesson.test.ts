@@ -48,7 +48,7 @@ test('reversed clicks and rejected orders leave the evidence as if they had neve
     fc.integer({ min: 1, max: 9 }),
     async (stories, batchSize) => {
       await db.run(sql`truncate click, merchant_order, order_line, stats_day, stats_change,
-        ledger_line, ledger_transaction, pair_evidence`)
+        ledger_line, ledger_transaction, click_debt, pair_evidence`)
       const log = eventsOf(stories)
       for (let at = 0; at < log.length; at += batchSize) {
         await db.transaction((tx) => foldMoney(tx, log.slice(at, at + batchSize)))

@@ -1,9 +1,8 @@
 -- Statements told again: debts and money of each merchant stand in a row, and each dollar meets
 -- the debt at its place (pay-as-paid, oldest first).
 
-create temp table r_debt on commit drop as
-select merch_id, 'clicks:' || pub_id || ':' || day as key, pub_id,
-  (day + 1)::timestamp at time zone 'UTC' as due_at, sum(cost) as cost, sum(part) as earnings
+create temp table r_click_debt on commit drop as
+select merch_id, pub_id, day, sum(cost) as cost, sum(part) as earnings
 from (
   select merch_id, pub_id, day, paid_micros as cost, publisher_micros as part
   from r_click where paid_micros > 0
@@ -12,6 +11,11 @@ from (
   from r_click where paid_micros > 0 and reversal_id is not null
 ) as clicks
 group by merch_id, pub_id, day;
+
+create temp table r_debt on commit drop as
+select merch_id, 'clicks:' || pub_id || ':' || day as key, pub_id,
+  (day + 1)::timestamp at time zone 'UTC' as due_at, cost, earnings
+from r_click_debt;
 
 -- The last word on each order, line by line, with what came back before and after its lock.
 create temp table r_sale_line on commit drop as

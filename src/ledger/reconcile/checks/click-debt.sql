@@ -1,0 +1,11 @@
+-- What each merchant owes each publisher for a day's clicks.
+select 'merchant ' || merch_id || ' publisher ' || pub_id || ' ' || day as key,
+  compared.name as column_name, wanted::text as expected, had::text as found,
+  'paid clicks of ' || day as cause
+from r_click_debt told
+full join click_debt found using (merch_id, pub_id, day)
+cross join lateral (
+  values ('cost_micros', cost, cost_micros),
+    ('earnings_micros', earnings, found.earnings_micros)
+) as compared (name, wanted, had)
+where wanted is distinct from had and day between pg_temp.day_from() and pg_temp.day_to()
