@@ -193,6 +193,7 @@ create table click (
   offer_generation integer,
   constraint click_pkey PRIMARY KEY (event_id)
 );
+CREATE INDEX click_at ON click USING brin (at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX click_click_id ON click USING hash (click_id);
 CREATE INDEX click_merchant_at ON click USING btree (merch_id, at);
 CREATE INDEX click_of_result ON click USING hash (result_number);
@@ -391,6 +392,7 @@ create table ledger_transaction (
   constraint ledger_transaction_idempotency_key_key UNIQUE (idempotency_key)
 );
 CREATE INDEX ledger_transaction_corrects ON ledger_transaction USING btree (corrects) WHERE (corrects IS NOT NULL);
+CREATE INDEX ledger_transaction_event ON ledger_transaction USING brin (event_id) WITH (pages_per_range='32', autosummarize='on');
 CREATE TRIGGER ledger_transaction_append_only BEFORE DELETE OR UPDATE ON ledger_transaction FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 create table link_day (
@@ -501,6 +503,7 @@ create table network_partition (
   partition_no bigint generated always as identity,
   constraint network_partition_pkey PRIMARY KEY (import_id)
 );
+CREATE INDEX network_partition_before ON network_partition USING btree (network, account, report_date, partition_no);
 CREATE UNIQUE INDEX network_partition_no ON network_partition USING btree (partition_no);
 CREATE UNIQUE INDEX network_partition_shown ON network_partition USING btree (network, account, report_date) WHERE (until IS NULL);
 
