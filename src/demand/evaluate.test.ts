@@ -99,6 +99,12 @@ test('a right posterior covers 80 % of what happens, one too sure of itself less
   assert((measure(outcomes(20)).coverage ?? 1) < 0.65)
 })
 
+test('a network of any size is evaluated', () => {
+  const cohort: Cohort = { pubId: 1, merchId: 1, slot: 12, clicks: 1, orders: [] }
+  const cohorts = Array.from({ length: 200_000 }, () => cohort)
+  assert.equal(evaluate(cohorts, options).clicks, 200_000)
+})
+
 /** Merchants that differ much and publishers that differ little, some weeks of them. */
 function makeCohorts(seed: number): Cohort[] {
   const random = seededRandom(seed)

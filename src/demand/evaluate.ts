@@ -51,8 +51,9 @@ export function evaluate(cohorts: readonly Cohort[], options: EvaluationOptions)
   const world = new KnownWorld(options)
   const outcomes: Record<Method, Outcome[]> = { ours: [], global: [], merchant: [], pair7d: [] }
   const bySlot = Map.groupBy(cohorts, ({ slot }) => slot)
-  const lastSlot = Math.max(options.toSlot, ...cohorts.map(({ slot }) => slot + 1))
-  const firstSlot = Math.min(options.fromSlot, ...cohorts.map(({ slot }) => slot))
+  // Of the slots, not of the cohorts: a call takes some 100,000 arguments.
+  const lastSlot = Math.max(options.toSlot, ...[...bySlot.keys()].map((slot) => slot + 1))
+  const firstSlot = Math.min(options.fromSlot, ...bySlot.keys())
   for (let slot = firstSlot; slot < lastSlot; slot++) {
     world.beginSlot(slot)
     const present = bySlot.get(slot) ?? []

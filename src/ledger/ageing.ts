@@ -37,12 +37,12 @@ export async function listAgeing(db: Db, now: Date): Promise<AgeingRow[]> {
       columns[column] = (columns[column] ?? 0n) + BigInt(owedMicros)
     }
     const [one = 0n, two = 0n, three = 0n, older = 0n] = columns
-    const oldestMs = Math.min(...open.map(({ debt }) => debt.dueAtMs))
+    const oldest = open[0]?.debt
     rows.push({
       merch_id: merchId,
       merchant: names.get(merchId) ?? '',
       owed_usd: formatExact(one + two + three + older),
-      oldest_due_at: open.length === 0 ? null : formatTimestamp(new Date(oldestMs)),
+      oldest_due_at: oldest === undefined ? null : formatTimestamp(new Date(oldest.dueAtMs)),
       up_to_30_days_usd: formatExact(one),
       up_to_60_days_usd: formatExact(two),
       up_to_90_days_usd: formatExact(three),

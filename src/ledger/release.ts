@@ -36,7 +36,7 @@ export interface Release {
 
 export interface Settlement {
   readonly releases: readonly Release[]
-  /** Debts that are not covered, with what is still owed of them. */
+  /** Debts that are not covered, the oldest first, with what is still owed of them. */
   readonly open: readonly { readonly debt: Debt; readonly owedMicros: Micros }[]
   /** Money that has met no debt yet. */
   readonly creditMicros: Micros
