@@ -23,6 +23,8 @@ const ANSWER_MS = 10_000
 const AT_ONCE = 8
 /** One run's work; what is left is due in the next. */
 const DELIVERIES_PER_RUN = 1_000
+/** Then it begins no more: the next run, a minute after this one, must not send them as well. */
+const RUN_MS = 40_000
 const ERROR_LENGTH_MAX = 500
 
 export interface DeliverOptions {
@@ -35,15 +37,14 @@ export interface DeliverOptions {
 
 /** Sends everything that is due; how many were delivered. */
 export async function deliverWebhooks(options: DeliverOptions): Promise<number> {
-  const due = await listDueDeliveries(options.db, {
-    now: options.now(),
-    limit: DELIVERIES_PER_RUN,
-  })
+  const begunAt = options.now()
+  const due = await listDueDeliveries(options.db, { now: begunAt, limit: DELIVERIES_PER_RUN })
   const silent = new Set<number>()
   let delivered = 0
   const queue = due.values()
   const work = async () => {
     for (const delivery of queue) {
+      if (options.now().getTime() - begunAt.getTime() > RUN_MS) return
       // Switched off meanwhile: what is left waits until it is switched on.
       if (silent.has(delivery.webhook_id)) continue
       if (await deliver(options, delivery, silent)) delivered += 1

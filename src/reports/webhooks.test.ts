@@ -52,9 +52,10 @@ async function start(t: TestContext) {
   const world = await makePublisherWorld(db)
   const article = await world.addArticle('Ten mugs')
   const heard: Heard[] = []
-  const listener = { status: 200 }
+  const listener = { status: 200, tookMs: 0 }
   const server = createServer(async (request, response) => {
     heard.push({ headers: request.headers, body: Buffer.concat(await request.toArray()) })
+    clock.now = new Date(clock.now.getTime() + listener.tookMs)
     response.writeHead(listener.status).end('thanks')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -233,6 +234,23 @@ test('a webhook that nobody answers is switched off with a notice, and can be sw
   const webhookId = webhook?.webhook_id ?? 0
   await enableWebhook(s.db, { webhookId, owner, now: s.clock.now })
   assert.equal(await s.deliver(), notices.length)
+})
+
+test('a run ends before the next one begins: what slow receivers left for it is sent once', async (t) => {
+  const s = await start(t)
+  await createWebhook(s.db, { owner: { pubId: s.pubId }, url: s.url, events: ['payout.ready'] })
+  const notices = Array.from({ length: 40 }, (_, index) => ({
+    ...{ event: 'payout.ready' as const, key: `n${index}` },
+    ...{ pubId: s.pubId, merchId: null, payload: {} },
+  }))
+  await queueNotices(s.db, notices, s.clock.now)
+  s.listener.tookMs = 9_000
+  const first = await s.deliver()
+  assert.ok(first > 0 && first < notices.length, `${first} in the first run`)
+  while (s.heard.length < notices.length) assert.notEqual(await s.deliver(), 0)
+  assert.equal(await s.deliver(), 0)
+  assert.equal(new Set(s.heard.map(({ headers }) => headers['x-souk-delivery'])).size, 40)
+  assert.equal(s.heard.length, 40)
 })
 
 async function startApi(t: TestContext) {
