@@ -56,6 +56,7 @@ export class Edge {
   #market: Market
   #listener: Listener | null = null
   #gathering: NodeJS.Timeout | null = null
+  #reloading: Promise<void> = Promise.resolve()
   #timers: NodeJS.Timeout[] = []
   #isLinkChange = false
   #areOutlooksNew = false
@@ -194,9 +195,11 @@ export class Edge {
   #noteChange(isLinkChange: boolean): void {
     this.#isLinkChange ||= isLinkChange
     if (this.#gathering !== null) return
-    this.#gathering = setTimeout(() => {
+    this.#gathering = setTimeout(async () => {
+      // One at a time: of two the older snapshot might come last, and stay.
+      await this.#reloading
       this.#gathering = null
-      void this.#reload()
+      this.#reloading = this.#reload()
     }, GATHER_MS)
   }
 

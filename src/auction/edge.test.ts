@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { testDatabase } from '../../test/database.ts'
+import { until } from '../../test/market.ts'
+import { LeaseBook } from '../demand/lease.ts'
+import { OutlookBook } from '../demand/outlook.ts'
+import { PacingBook } from '../demand/pacing-book.ts'
+import { openGeo } from '../platform/geo.ts'
+import type { Database } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { Edge } from './edge.ts'
+
+test('a market that was read earlier and arrives later does not replace the newer one', async (t) => {
+  const db = await testDatabase(t)
+  const gate = Promise.withResolvers<void>()
+  let reads = 0
+  // The second snapshot, which is the first change's, is long on its way.
+  const database: Database = {
+    ...db,
+    transaction: async (work, mode) => {
+      const result = await db.transaction(work, mode)
+      if (mode?.isSnapshot === true && ++reads === 2) await gate.promise
+      return result
+    },
+  }
+  const nothing = () => undefined
+  const edge = await Edge.open({
+    ...{ database, book: new LeaseBook(), outlooks: new OutlookBook(), pacing: new PacingBook() },
+    ...{ geo: await openGeo({ header: null, database: null, onError: nothing }) },
+    ...{ pricing: 'second_price', now: Date.now, onReceipt: nothing, onError: nothing },
+  })
+  t.after(() => edge.close())
+  const addMerchant = (name: string) =>
+    db.run(sql`insert into merchant (name, postback_secret) values (${name}, 'secret')`)
+  await addMerchant('one')
+  await until(async () => reads >= 2)
+  await addMerchant('two')
+  await sleep(500)
+  gate.resolve()
+  await until(async () => edge.market.merchants.size === 2)
+  await sleep(200)
+  assert.equal(edge.market.merchants.size, 2)
+})
