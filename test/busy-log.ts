@@ -72,6 +72,9 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   order('nobody', START_MS, { click: 'unknown' })
   const odd = { value_micros: 1_000_003, lines: [1, 2, 3].map((n) => orderLine(`ö ${n}`, n, n)) }
   order('odd/ö', START_MS + MINUTE_MS, { click: 'odd', report: odd })
+  // Three cents over four lines: the last one costs nothing, and yet is part of the earnings.
+  const crumbs = { value_micros: 300_000, lines: [1, 2, 3, 4].map((n) => orderLine(`${n}`, 1, 1)) }
+  order('crumbs', START_MS + MINUTE_MS, { click: 'cpa', report: crumbs })
   order('held', START_MS + MINUTE_MS, {
     click: 'cpa',
     report: { source: 'pixel', hold: 'review', lines: [] },
@@ -108,7 +111,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
     ['one', 2_000_000, 3],
     ['one', 2_000_000, 4],
     ['two', 70_000_000, 97],
-    ['three', 9_000_000, 130],
+    ['three', 900_000_000, 130],
   ] as const) {
     const body = { reference, paid_on: '2026-03-05', amount_micros: micros }
     const type = EVENT_TYPE.payment

@@ -10,10 +10,11 @@ export interface MerchantRelease extends Release {
 export interface PublisherReleases {
   /** In the order in which they happened. */
   readonly releases: readonly MerchantRelease[]
-  /** When a debt was covered as a whole, by its key; null while it is not. */
+  /**
+   * When a line of an order was paid for, by its key; null while it is not. One that owes nothing,
+   * a gift or what came back in time, is paid with the others of its order.
+   */
   readonly paidAt: (key: string) => number | null
-  /** Whether something that is due is still owed under a key. */
-  readonly isOwed: (key: string) => boolean
 }
 
 export async function findPublisherReleases(
@@ -24,14 +25,29 @@ export async function findPublisherReleases(
   const owed = new Set<string>()
   for (const merchId of await listMerchantsOf(db, pubId)) {
     const settled = await settleMerchant(db, { merchId, until })
-    for (const { debt } of settled.open) owed.add(debt.key)
+    for (const { debt } of settled.open) owed.add(orderOf(debt.key))
     for (const release of settled.releases) {
       if (release.pubId === pubId) releases.push({ ...release, merchId })
     }
   }
   releases.sort((a, b) => a.atMs - b.atMs || a.merchId - b.merchId || (a.key < b.key ? -1 : 1))
-  const paid = new Map(
-    releases.filter(({ isWhole }) => isWhole).map(({ key, atMs }) => [key, atMs]),
-  )
-  return { releases, paidAt: (key) => paid.get(key) ?? null, isOwed: (key) => owed.has(key) }
+  const lines = new Map<string, number>()
+  const orders = new Map<string, number>()
+  for (const { key, atMs, isWhole } of releases) {
+    if (!isWhole || isGoodsBack(key)) continue
+    lines.set(key, atMs)
+    orders.set(orderOf(key), Math.max(atMs, orders.get(orderOf(key)) ?? atMs))
+  }
+  const orderPaidAt = (order: string) => (owed.has(order) ? null : (orders.get(order) ?? null))
+  return { releases, paidAt: (key) => lines.get(key) ?? orderPaidAt(orderOf(key)) }
+}
+
+/** Keys of lines begin with the order and the merchant, in which colons and blanks are escaped. */
+function orderOf(key: string): string {
+  return key.split(':', 2).join(':')
+}
+
+/** Its key has the return's id behind that of the line. */
+function isGoodsBack(key: string): boolean {
+  return key.includes(' ')
 }

@@ -9,7 +9,10 @@
  */
 import { type Micros, micros } from '../platform/money.ts'
 
-/** Something a merchant owes, or gets back when its cost is negative. */
+/**
+ * Something a merchant owes, or gets back when its cost is negative. It may cost nothing and yet
+ * be part of the earnings: a commission of few cents does not reach every line of an order.
+ */
 export interface Debt {
   readonly key: string // an order's line, or a day of clicks: unique per merchant
   readonly pubId: number
@@ -50,8 +53,8 @@ interface Money {
 
 /** Settles one merchant's debts with its payments. Neither needs to be sorted. */
 export function settle(debts: readonly Debt[], payments: readonly Payment[]): Settlement {
-  const owed = debts.filter(({ costMicros }) => costMicros >= 0).sort(byAge)
-  const back = debts.filter(({ costMicros }) => costMicros < 0).sort(byAge)
+  const owed = debts.filter((debt) => !isBack(debt)).sort(byAge)
+  const back = debts.filter(isBack).sort(byAge)
   const releases: Release[] = back.map(({ key, pubId, dueAtMs, earningsMicros }) => ({
     key,
     pubId,
@@ -63,14 +66,19 @@ export function settle(debts: readonly Debt[], payments: readonly Payment[]): Se
   const money = moneyOf(back, payments)
   const open: { debt: Debt; owedMicros: Micros }[] = []
   let next = 0
+  let latest: Money | null = null // What met a debt last.
   for (const debt of owed) {
     let covered = 0
+    if (debt.costMicros === 0 && open.length === 0) releases.push(freeRelease(debt, latest))
     while (covered < debt.costMicros && next < money.length) {
       const coin = money[next] as Money
       const part = Math.min(debt.costMicros - covered, coin.left)
       covered += part
       coin.left -= part
-      if (part > 0) releases.push(releaseOf(debt, coin, { before: covered - part, after: covered }))
+      if (part > 0) {
+        releases.push(releaseOf(debt, coin, { before: covered - part, after: covered }))
+        latest = coin
+      }
       if (coin.left === 0) next += 1
     }
     const rest = debt.costMicros - covered
@@ -112,8 +120,25 @@ function releaseOf(
   }
 }
 
+/** What costs nothing is released with the debts before it, those of its own order among them. */
+function freeRelease({ key, pubId, dueAtMs, earningsMicros }: Debt, latest: Money | null): Release {
+  return {
+    key,
+    pubId,
+    atMs: Math.max(dueAtMs, latest?.atMs ?? dueAtMs),
+    paymentId: latest?.paymentId ?? null,
+    earningsMicros,
+    isWhole: true,
+  }
+}
+
+function isBack({ costMicros, earningsMicros }: Debt): boolean {
+  return costMicros < 0 || (costMicros === 0 && earningsMicros < 0)
+}
+
 function byAge(a: Debt, b: Debt): number {
-  return a.dueAtMs - b.dueAtMs || compareText(a.key, b.key)
+  const isFree = ({ costMicros }: Debt) => Number(costMicros === 0)
+  return a.dueAtMs - b.dueAtMs || isFree(a) - isFree(b) || compareText(a.key, b.key)
 }
 
 function byTime(a: Release, b: Release): number {

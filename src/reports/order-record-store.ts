@@ -141,10 +141,9 @@ async function stateOf(
   { now, keys }: { readonly now: Date; readonly keys: readonly string[] },
 ) {
   if (row.pub_id === null) return row.rejected_at === null ? 'PENDING' : 'REJECTED'
-  const { paidAt, isOwed } = await findPublisherReleases(db, { pubId: row.pub_id, until: now })
-  // A line that owes nothing, a gift or one that came back in time, is neither paid nor owed.
+  const { paidAt } = await findPublisherReleases(db, { pubId: row.pub_id, until: now })
   const paid = keys.flatMap((key) => paidAt(key) ?? [])
-  const isPaid = paid.length > 0 && !keys.some(isOwed)
+  const isPaid = paid.length > 0 && paid.length === keys.length
   return orderState(
     { ...datesOf(row.told), paidAtMs: isPaid ? Math.max(...paid) : null },
     now.getTime(),

@@ -202,10 +202,14 @@ test('an order is paid when all that is owed of it is, also where a line owes no
   const body = { reference: 'one', paid_on: '2026-03-02', amount_micros: 1_500_000 }
   const payment = { type: EVENT_TYPE.payment, body: JSON.stringify(body) }
   await s.tell(s.click('b', { model: MODEL.epp, priceMicros: 1_500_000 }), order)
-  const stateNow = async () => (await s.get(`orders/${order.id}/`)).json.data[0].state
-  assert.equal(await stateNow(), 'LOCKED')
+  const statesNow = async () => {
+    const { rows } = (await s.get(`reports/orders/?${MARCH}`)).json
+    const { state } = (await s.get(`orders/${order.id}/`)).json.data[0]
+    return [state, ...rows.map((row: { state: string }) => row.state)]
+  }
+  assert.deepEqual(await statesNow(), ['LOCKED', 'LOCKED', 'LOCKED'])
   await s.tell(s.own(s.events.at(START_MS + 1, payment)))
-  assert.equal(await stateNow(), 'PAID')
+  assert.deepEqual(await statesNow(), ['PAID', 'PAID', 'PAID'], 'the order, and each of its rows')
 })
 
 test('a statement is issued once its month is over, and told in three forms', async (t) => {

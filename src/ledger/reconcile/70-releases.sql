@@ -78,9 +78,9 @@ from r_back_line where not is_early;
 create temp table r_owed on commit drop as
 select *, coalesce(sum(cost) over before, 0) as place_from,
   coalesce(sum(cost) over before, 0) + cost as place_to
-from r_debt where cost > 0
+from r_debt where cost > 0 or (cost = 0 and earnings > 0)
 window before as (
-  partition by merch_id order by due_at, key collate "C"
+  partition by merch_id order by due_at, cost = 0, key collate "C"
   rows between unbounded preceding and 1 preceding
 );
 create index on r_owed (merch_id, place_from);
@@ -106,8 +106,16 @@ select owed.pub_id, greatest(due_at, at) as at,
 from r_owed owed
 join r_money money on money.merch_id = owed.merch_id
   and money.place_from < owed.place_to and owed.place_from < money.place_to
+where cost > 0
 union all
-select pub_id, due_at, earnings from r_debt where cost < 0;
+-- What costs nothing is released with the money that covered all before it.
+select owed.pub_id, greatest(due_at, at), earnings
+from r_owed owed
+left join r_money money on money.merch_id = owed.merch_id
+  and money.place_from < owed.place_from and owed.place_from <= money.place_to
+where cost = 0 and (owed.place_from = 0 or money.merch_id is not null)
+union all
+select pub_id, due_at, earnings from r_debt where cost < 0 or (cost = 0 and earnings < 0);
 
 create temp table r_statement on commit drop as
 with recursive moved as (
