@@ -10,7 +10,7 @@ import { isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
-import { fitsUrlLimits, parseWebUrl, trimUrl } from '../platform/url.ts'
+import { fitsUrlLimits, originAndPath, parseWebUrl, trimUrl } from '../platform/url.ts'
 import { redirectTo } from './click.ts'
 import { leavingPage, messagePage } from './pages.ts'
 import { clickOnLink, followLink, type RedirectDeps } from './routes.ts'
@@ -93,7 +93,9 @@ function newLink(
   from: { url: string; publisher: Publisher; request: HotRequest },
 ): WantedWrapperLink {
   const { headers } = from.request
-  const referrer = comesFromPublisher(headers, from.publisher) ? (headers.referer ?? null) : null
+  const isFromPage = comesFromPublisher(headers, from.publisher)
+  // Kept with the article: of a reader's own address never the query (architecture, Privacy).
+  const referrer = isFromPage ? originAndPath(headers.referer ?? '') : null
   const articleUrl = query.articleUrl ?? (query.articleName === null ? referrer : null)
   const isUsable =
     articleUrl !== null && parseWebUrl(articleUrl) !== null && fitsUrlLimits(articleUrl)

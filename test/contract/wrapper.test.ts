@@ -26,6 +26,16 @@ test('a wrapper finds or creates its link and auctions the very click', async ()
   assert.equal(row?.n, '1')
 })
 
+test('of the page that a reader comes from, the article keeps origin and path', async () => {
+  const page = 'https://daily.example/letter'
+  for (const query of ['?reader=jane%40example.com', '?reader=joe%40example.com#top', '']) {
+    await follow(api, wrapper(KETTLE), { referer: page + query })
+  }
+  const rows = await api.db.rows<{ url: string; name: string }>(sql`
+    select url, name from article where url like ${`${page}%`}`)
+  assert.deepEqual(rows, [{ url: page, name: page }])
+})
+
 test('a wrapper makes no link for HEAD, a prefetch or a robot', async () => {
   const links = async () =>
     (await api.db.row<{ n: string }>(sql`select count(*) as n from smart_link`))?.n
