@@ -18,7 +18,7 @@ import { isId } from '../platform/ids.ts'
 import { formatCents } from '../platform/money.ts'
 import { UUID_PATTERN } from '../platform/pattern.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
-import { parseWebUrl } from '../platform/url.ts'
+import { isOnDomain, parseWebUrl } from '../platform/url.ts'
 import { type HeldAuction, trackersOf } from './hold-auction.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import type { Merchant } from './market.ts'
@@ -181,6 +181,7 @@ class ShownProducts {
 
   private show(offer: OfferRow, merchant: Merchant | undefined) {
     const url = parseWebUrl(offer.url)
+    const host = url?.hostname ?? ''
     const product = {
       id: Number(offer.product_id),
       name: offer.title,
@@ -191,7 +192,8 @@ class ShownProducts {
       ...(offer.category_id === null ? {} : { [this.#categoryField]: offer.category_id }),
       merchant: {
         id: offer.merch_id,
-        canonical_host: merchant?.domains[0] ?? url?.hostname ?? '',
+        // Of a shop with several sites, the one that `url` is of.
+        canonical_host: merchant?.domains.find((domain) => isOnDomain(host, domain)) ?? host,
         name: merchant?.name ?? '',
         url: url === null ? '' : `${url.origin}/`,
       },

@@ -4,11 +4,13 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PUBLISHER_DEFAULTS } from '../../src/accounts/publisher.ts'
 import { insertPublisher } from '../../src/accounts/publisher-store.ts'
+import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
+import { insertMerchant } from '../../src/catalog/merchant-store.ts'
 import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { AUCTION_URL, startApi } from '../api.ts'
-import { makeMerchant } from '../catalogue.ts'
-import { follow, KETTLE, makeMarket, runAuction, statsOf } from '../market.ts'
+import { importOffers, makeMerchant } from '../catalogue.ts'
+import { follow, KETTLE, makeMarket, runAuction, statsOf, until } from '../market.ts'
 
 let clockAheadMs = 0
 const api = await startApi({ after }, { now: () => Date.now() + clockAheadMs })
@@ -81,6 +83,22 @@ test('the winner’s product and page are shown, and every field has its documen
   assert.equal(query.uuid, uuid)
   assert.match(query.uid_service ?? '', /^[1-9]\d{0,15}$/)
   assert.ok(impression_pixel_url.startsWith(`${AUCTION_URL}/api/v1/pixel/`))
+})
+
+test('the host shown of a merchant with several sites is that of the page shown', async () => {
+  const domains = ['lids.example', 'lids-outlet.example']
+  const settings = { ...MERCHANT_DEFAULTS, name: 'Lids', domains }
+  const { merch_id: lids } = await insertMerchant(api.db, settings)
+  const link = 'https://shop.lids-outlet.example/p/1'
+  await importOffers(api.db, lids, [{ id: '1', link }])
+  await until(() => api.app.node.edge.market.merchants.get(lids)?.feed_imported_at != null)
+  const { auction_result } = await runAuction(api, await market.link(link))
+  assert.deepEqual(auction_result.product?.merchant, {
+    id: lids,
+    canonical_host: 'lids-outlet.example',
+    name: 'Lids',
+    url: 'https://shop.lids-outlet.example/',
+  })
 })
 
 test('an exclusive link never leads to another merchant', async () => {
