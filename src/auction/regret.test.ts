@@ -16,6 +16,8 @@ test('exploring is scaled to cost 2 % of revenue, within 0.5 % and 10 %', () => 
   assert.equal(nextEpsilonPpm(50_000, day(1)), 100_000)
   assert.equal(nextEpsilonPpm(50_000, day(0)), 100_000)
   assert.equal(nextEpsilonPpm(50_000, day(1e9)), 5_000)
+  const least = { regretMicros: 0, revenueMicros: Number.MIN_VALUE }
+  assert.equal(nextEpsilonPpm(1, least), 100_000)
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 100_000 }),

@@ -24,6 +24,8 @@ export function nextEpsilonPpm(
   { regretMicros, revenueMicros }: { regretMicros: number; revenueMicros: number },
 ): number {
   if (epsilonPpm === 0 || (regretMicros <= 0 && revenueMicros <= 0)) return epsilonPpm
+  // Not by the division: of the least revenue, 2 % may be nothing, and 0/0 is no number.
+  if (regretMicros <= 0) return EPSILON_MAX_PPM
   return clip((epsilonPpm * REGRET_SHARE * revenueMicros) / regretMicros)
 }
 
