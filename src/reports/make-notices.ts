@@ -15,6 +15,7 @@ import {
   type LockedOrder,
   listChangedOrders,
   listLockedOrders,
+  listReturnsOf,
   moveNoticePosition,
   readNoticePosition,
 } from './notice-store.ts'
@@ -27,6 +28,7 @@ const FOLD_LAG_MS = 5 * 60_000
 /** Queues notices of everything since the last run; how many were queued. */
 export async function makeNotices(db: Db, now: Date): Promise<number> {
   const isWanted = await hasWebhooks(db)
+  const { at: after } = await readNoticePosition(db, 'locks')
   let queued = 0
   for (;;) {
     const position = await readNoticePosition(db, 'changes')
@@ -35,10 +37,11 @@ export async function makeNotices(db: Db, now: Date): Promise<number> {
       limit: CHANGES_PER_ROUND,
     })
     if (changes.lastId === null) break
-    if (isWanted) queued += await queueNotices(db, changes.orders.map(orderNotice), now)
+    if (isWanted) {
+      queued += await queueNotices(db, await noticesOf(db, changes.orders, { after }), now)
+    }
     await moveNoticePosition(db, 'changes', { changeId: changes.lastId, at: now })
   }
-  const { at: after } = await readNoticePosition(db, 'locks')
   const until = new Date(now.getTime() - FOLD_LAG_MS)
   if (isWanted) {
     const orders = await listLockedOrders(db, { after, until })
@@ -46,6 +49,27 @@ export async function makeNotices(db: Db, now: Date): Promise<number> {
   }
   await moveNoticePosition(db, 'locks', { changeId: '0', at: until })
   return queued
+}
+
+/**
+ * What changes of orders tell. An order that comes to count may have a past: goods that came back
+ * before (while it was held, or ahead of it), and a lock before `after`, where nobody looks any
+ * more (it was in a spool for long). Keys say what was told already.
+ */
+async function noticesOf(
+  db: Db,
+  orders: readonly ChangedOrder[],
+  { after }: { readonly after: Date },
+): Promise<Notice[]> {
+  const fresh = orders.filter(({ cause }) => cause !== 'return')
+  const back = await listReturnsOf(
+    db,
+    fresh.map(({ order_event_id }) => order_event_id),
+  )
+  const locked = fresh.flatMap(({ locks_at, ...order }) =>
+    locks_at !== null && locks_at <= after ? [{ ...order, locks_at }] : [],
+  )
+  return [...orders.map(orderNotice), ...back.map(orderNotice), ...locked.map(lockNotice)]
 }
 
 function orderNotice(order: ChangedOrder): Notice {

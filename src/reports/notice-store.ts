@@ -78,11 +78,30 @@ export async function listChangedOrders(
   return { orders, lastId }
 }
 
+/** What came back of orders, however long ago. */
+export function listReturnsOf(
+  db: Db,
+  orderEventIds: readonly string[],
+): Promise<readonly ChangedOrder[]> {
+  if (orderEventIds.length === 0) return Promise.resolve([])
+  return db.rows(sql`
+    select 'return' as cause, back.event_id, bought.event_id as order_event_id, order_id, merch_id,
+      pub_id, article_id, click_id, locks_at, -sum(part.revenue_micros) as change_revenue,
+      -sum(part.earnings_micros) as change_earnings
+    from merchant_order bought
+    join order_return back using (merch_id, order_id)
+    join order_return_line part using (merch_id, order_id, return_id)
+    where bought.event_id = any(${orderEventIds}::bigint[]) and bought.pub_id is not null
+      and back.state = 'applied'
+    group by merch_id, order_id, back.event_id
+    order by back.event_id`)
+}
+
 export type LockedOrder = Omit<ChangedOrder, 'change_revenue' | 'change_earnings' | 'locks_at'> & {
   readonly locks_at: Date
 }
 
-/** Orders whose earnings locked within a time. */
+/** Orders whose earnings locked within a time, also where a report waits that came after. */
 export function listLockedOrders(
   db: Db,
   { after, until }: { readonly after: Date; readonly until: Date },
@@ -92,6 +111,6 @@ export function listLockedOrders(
       article_id, click_id, locks_at
     from merchant_order
     where locks_at > ${after} and locks_at <= ${until} and pub_id is not null
-      and rejected_at is null and hold is null
+      and rejected_at is null
     order by locks_at, event_id`)
 }

@@ -14,7 +14,7 @@ import {
   verifySignature,
 } from '../attribution/signed-request.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
-import type { StoredEvent } from '../events/event.ts'
+import { MODEL, type StoredEvent } from '../events/event.ts'
 import { guardedAgent } from '../platform/fetch-guard.ts'
 import { createHttp } from '../platform/http.ts'
 import { makeLogger } from '../platform/log.ts'
@@ -134,6 +134,42 @@ test('a sale, its return and its lock are told once each, signed for whoever ask
   assert.equal(await makeNotices(s.db, s.clock.now), 1)
   await s.deliver()
   assert.equal(JSON.parse(s.heard.at(-1)?.body.toString() ?? '').event, 'order.locked')
+})
+
+test('a lock is told though a later report waits, and though the order came late', async (t) => {
+  const s = await start(t)
+  await createWebhook(s.db, { owner: { pubId: s.pubId }, url: s.url, events: ['order.locked'] })
+  const minute = (count: number) => START_MS + count * 60_000
+  const noticesAt = (count: number) => makeNotices(s.db, new Date(minute(count)))
+  const epp = { model: MODEL.epp, priceMicros: micros(1_500_000) }
+  await s.tell(s.click('a', epp), s.own(s.events.order('o1', minute(1), { click: 'a' })))
+  const doubtful = { source: 'import', currency: 'JPY', value_micros: null } as const
+  const waits = { ...doubtful, hold: 'no_rate', updated_at_ms: minute(2) } as const
+  await s.tell(s.own(s.events.order('o2', minute(1), { click: 'a', report: { source: 'import' } })))
+  await s.tell(s.own(s.events.order('o2', minute(2), { click: 'a', report: waits })))
+  assert.equal(await noticesAt(10), 2)
+  await s.tell(s.own(s.events.order('late', minute(1), { click: 'a' })))
+  assert.equal(await noticesAt(11), 1)
+  await s.tell(s.own(s.events.goodsBack('late', minute(12), {})))
+  assert.equal(await noticesAt(20), 0, 'told once')
+})
+
+test('what came back before its order counted is told with it', async (t) => {
+  const s = await start(t)
+  await createWebhook(s.db, { owner: { pubId: s.pubId }, url: s.url, events: [...WEBHOOK_EVENTS] })
+  const early = s.own(s.events.goodsBack('o1', START_MS, { return_id: 'early' }))
+  await s.tell(s.click('a'), early)
+  assert.equal(await makeNotices(s.db, s.clock.now), 0)
+  await s.tell(s.own(s.events.order('o1', START_MS, { click: 'a' })))
+  await s.tell(s.own(s.events.goodsBack('o1', START_MS + 1, { return_id: 'late' })))
+  assert.equal(await makeNotices(s.db, s.clock.now), 3)
+  await s.deliver()
+  const told = s.heard.map(({ body }) => JSON.parse(body.toString()))
+  assert.deepEqual(told.map(({ event, data }) => [event, data.earnings_usd]).sort(), [
+    ['order.attributed', '55.00'],
+    ['order.returned', '-10.00'],
+    ['order.returned', '-10.00'],
+  ])
 })
 
 test('an order that moves to another publisher’s click is told to that publisher', async (t) => {
