@@ -5,6 +5,7 @@
  * (figures: bench/). Everything else goes on to Fastify.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { finished } from 'node:stream/promises'
 import { type Cidr, clientAddress } from './client-address.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { failure } from './envelope.ts'
@@ -14,6 +15,8 @@ import { TEXT_WITH_NUL } from './validation.ts'
 
 /** Bodies over this are refused with 413 (decisions, Errors). */
 export const BODY_BYTES_MAX = 1_048_576
+/** How long the end of one that is over is waited for. */
+const REFUSED_BODY_MS = 5_000
 
 export interface HotRequest {
   readonly isHead: boolean
@@ -208,6 +211,16 @@ function send(
   else res.end(body)
 }
 
+/**
+ * Lets the rest of a body that is refused go by. Many clients write all of it before they read, and
+ * would find their connection closed instead of the answer.
+ */
+export async function passBody(req: IncomingMessage): Promise<void> {
+  const signal = AbortSignal.timeout(REFUSED_BODY_MS)
+  // However it ends, at its end, in the middle or not in time: the answer is due now.
+  await Promise.allSettled([finished(req.resume(), { writable: false, signal })])
+}
+
 function readBody(
   req: IncomingMessage,
   run: (body: Buffer) => void,
@@ -221,7 +234,8 @@ function readBody(
     if (isDone) return
     if (bytes > BODY_BYTES_MAX) {
       isDone = true
-      fail(new ApiError('tooLarge', { headers: { connection: 'close' } }))
+      const error = new ApiError('tooLarge', { headers: { connection: 'close' } })
+      void passBody(req).then(() => fail(error))
     } else chunks.push(chunk)
   })
   req.on('end', () => {

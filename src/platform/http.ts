@@ -19,7 +19,7 @@ import type { Cidr } from './client-address.ts'
 import { clientAddress } from './client-address.ts'
 import { type CorsMode, corsHeaders, preflightHeaders } from './cors.ts'
 import { failure } from './envelope.ts'
-import { ApiError, badRequest } from './errors.ts'
+import { ApiError, badRequest, ERRORS } from './errors.ts'
 import {
   type Answer,
   BODY_BYTES_MAX,
@@ -28,6 +28,7 @@ import {
   hotServer,
   isJsonBody,
   parseJson,
+  passBody,
   refuse,
 } from './hot-http.ts'
 import { isUnreachable } from './postgres.ts'
@@ -212,9 +213,10 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
 
 /** One envelope for every error; 405 with Allow, and preflights, where only the method differs. */
 function addErrorHandlers(http: FastifyInstance, options: HttpOptions, methodsOf: MethodsOf): void {
-  http.setErrorHandler((error, request, reply) => {
+  http.setErrorHandler(async (error, request, reply) => {
     const known = toApiError(error as FastifyError, options)
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
+    if (known.status === ERRORS.tooLarge.status) await passBody(request.raw)
     const headers = { ...ERROR_HEADERS, ...known.headers }
     return reply.status(known.status).headers(headers).send(failure(known))
   })

@@ -1,6 +1,7 @@
 /** Interface section 8 and decisions, Rate limits: each limit, at its value and one above. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { startApi } from '../api.ts'
@@ -71,6 +72,47 @@ test('an events call has 1 to 100 events', async () => {
   assert.deepEqual((await send(0)).failure().fields, ['events'])
   assert.deepEqual((await send(101)).failure().fields, ['events'])
 })
+
+test('a client that sends a body over the limit to its end before it reads gets the 413', async () => {
+  const [links, authorization] = ['/api/v1/smart_links/', `SERVICE-API-KEY ${ann.key}`]
+  const linkmate = `/api/v1/publishers/${ann.pubId}/linkmate/smart_links/`
+  const body = Buffer.alloc(32 * 1_048_576, 'x') // more than the system takes in on its own
+  const whole = { 'content-length': String(body.length) }
+  const piece = Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body])
+  const pieces = Buffer.concat([piece, Buffer.from('\r\n0\r\n\r\n')])
+  const inPieces = { 'transfer-encoding': 'chunked', connection: 'close' }
+  for (const path of [links, linkmate, '/api/v1/events/impressions/page_impression/']) {
+    const answers = [
+      await sendAllThenRead(path, { headers: { authorization, ...whole }, body }),
+      await sendAllThenRead(path, { headers: { authorization, ...inPieces }, body: pieces }),
+    ]
+    for (const answer of answers) {
+      assert.match(answer, /^HTTP\/1.1 413 /, path)
+      assert.match(answer, /"code":4130/, path)
+    }
+  }
+})
+
+/** As clients do that write first and read then; the answer, read until the server closes. */
+async function sendAllThenRead(
+  path: string,
+  { headers, body }: { headers: Record<string, string>; body: Buffer },
+): Promise<string> {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1').pause()
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  socket.on('error', reject)
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`)
+  socket.write(body, () => {
+    let answer = ''
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.on('end', () => resolve(answer))
+    socket.resume()
+  })
+  return promise
+}
 
 test('limits are on by default, with the documented rates', () => {
   assert.deepEqual(readConfig({}).rateLimits, {
