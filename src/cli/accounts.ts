@@ -2,9 +2,15 @@
 import type { CategoryFloor } from '../accounts/category-floor.ts'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../accounts/publisher.ts'
-import { insertPublisher, listPublishers, updatePublisher } from '../accounts/publisher-store.ts'
+import {
+  insertPublisher,
+  listPublishers,
+  type Publisher,
+  updatePublisher,
+} from '../accounts/publisher-store.ts'
 import { toApiKeyRecord, toPublisherRecord } from '../accounts/schema.ts'
 import { disableApiKey, findUserByEmail, listApiKeys, listUsers } from '../accounts/store.ts'
+import { conflictText, listConflicts } from '../demand/list-conflict-store.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -59,7 +65,7 @@ export async function createPublisherCommand(
   const { name, slug } = options
   const uid = await requireUid(db, options.user)
   const settings = { ...PUBLISHER_DEFAULTS, uid, name, slug, ...(await readChanges(db, options)) }
-  return toPublisherRecord(await insertPublisher(db, settings))
+  return withConflicts(db, await insertPublisher(db, settings))
 }
 
 export async function updatePublisherCommand(
@@ -68,12 +74,25 @@ export async function updatePublisherCommand(
 ) {
   const db = await context.database()
   const changes = await readChanges(db, options)
-  return toPublisherRecord(await updatePublisher(db, { pubId: options.id, changes }))
+  return withConflicts(db, await updatePublisher(db, { pubId: options.id, changes }))
+}
+
+/** A publisher's record, and the campaigns whose lists and its own contradict each other. */
+async function withConflicts(db: Db, publisher: Publisher) {
+  const conflicts = await listConflicts(db, { campaignId: null, pubId: publisher.pub_id })
+  return { ...toPublisherRecord(publisher), conflicts: conflicts.map(conflictText) }
 }
 
 export async function listPublishersCommand(context: CommandContext) {
-  const publishers = await listPublishers(await context.database(), { uid: null })
-  return publishers.map(toPublisherRecord)
+  const db = await context.database()
+  const conflicts = Map.groupBy(
+    await listConflicts(db, { campaignId: null, pubId: null }),
+    ({ pub_id }) => pub_id,
+  )
+  return (await listPublishers(db, { uid: null })).map((publisher) => ({
+    ...toPublisherRecord(publisher),
+    conflicts: (conflicts.get(publisher.pub_id) ?? []).map(conflictText),
+  }))
 }
 
 export async function createKeyCommand(

@@ -17,6 +17,7 @@ import {
 } from '../demand/campaign.ts'
 import { toCampaignRecord } from '../demand/campaign-record.ts'
 import {
+  type Campaign,
   type CampaignState,
   type CampaignWorld,
   insertCampaign,
@@ -24,6 +25,7 @@ import {
   setCampaignState,
   updateCampaign,
 } from '../demand/campaign-store.ts'
+import { conflictText, listConflicts } from '../demand/list-conflict-store.ts'
 import { formatExact, type Micros } from '../platform/money.ts'
 import { doesEdgeKnowCountries } from '../platform/node-registry.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -122,7 +124,7 @@ export async function createCampaignCommand(
   }
   const db = await context.database()
   const world = await worldOf(context, db)
-  return toCampaignRecord(await insertCampaign(db, { settings, world }))
+  return withConflicts(db, await insertCampaign(db, { settings, world }))
 }
 
 export async function updateCampaignCommand(
@@ -132,13 +134,23 @@ export async function updateCampaignCommand(
   const changes = readCampaignChanges(options)
   const db = await context.database()
   const world = await worldOf(context, db)
-  return toCampaignRecord(await updateCampaign(db, { campaignId: options.id, changes, world }))
+  return withConflicts(db, await updateCampaign(db, { campaignId: options.id, changes, world }))
+}
+
+/** A campaign's record, and which publishers it waits for in vain. */
+async function withConflicts(db: Db, campaign: Campaign) {
+  const conflicts = await listConflicts(db, { campaignId: campaign.campaign_id, pubId: null })
+  return { ...toCampaignRecord(campaign), conflicts: conflicts.map(conflictText) }
 }
 
 export async function listCampaignsCommand(context: CommandContext) {
   const db = await context.database()
   const spending = new Map(
     (await listSpending(db, utcDay(context.now()))).map((row) => [row.campaign_id, row]),
+  )
+  const conflicts = Map.groupBy(
+    await listConflicts(db, { campaignId: null, pubId: null }),
+    ({ campaign_id }) => campaign_id,
   )
   return (await listCampaigns(db)).map((campaign) => {
     const spent = spending.get(campaign.campaign_id)
@@ -147,6 +159,7 @@ export async function listCampaignsCommand(context: CommandContext) {
       spent: formatExact(spent?.spent_micros ?? 0),
       spent_today: formatExact(spent?.spent_today_micros ?? 0),
       over_cap: formatExact(spent?.over_cap_micros ?? 0),
+      conflicts: (conflicts.get(campaign.campaign_id) ?? []).map(conflictText),
     }
   })
 }

@@ -166,6 +166,35 @@ test('a campaign that has ended is still changed, without a word on its end', as
   await json('campaign', 'update', '--id=1', '--bid', '0.60', '--end=', '--country=')
 })
 
+test('lists of campaigns and publishers that contradict each other are told on both sides', async () => {
+  const both = async () => {
+    const [publishers, campaigns] = [
+      await json('publisher', 'list'),
+      await json('campaign', 'list'),
+    ]
+    assert.deepEqual(publishers[0].conflicts, campaigns[0].conflicts)
+    return campaigns[0].conflicts
+  }
+  assert.deepEqual(await both(), [])
+  await json('campaign', 'update', '--id=1', '--allow-publisher=1')
+  assert.deepEqual(await both(), [], 'both allow all')
+  const leftOut = ['campaign 1 allows publisher 1, which leaves merchant 1 out']
+  const blocking = await json('publisher', 'update', '--id=1', '--block-merchant=1')
+  assert.deepEqual(blocking.conflicts, leftOut)
+  assert.deepEqual(await both(), leftOut)
+  const other = await json('merchant', 'create', '--name', 'Other', '--domain', 'other.example')
+  const lists = ['--block-merchant=', `--allow-merchant=${other.merch_id}`]
+  assert.deepEqual((await json('publisher', 'update', '--id=1', ...lists)).conflicts, leftOut)
+  await json('publisher', 'update', '--id=1', '--allow-merchant=1')
+  assert.deepEqual(await both(), [])
+  const open = ['--allow-publisher=', '--block-publisher=1']
+  const { conflicts } = await json('campaign', 'update', '--id=1', ...open)
+  assert.deepEqual(conflicts, ['publisher 1 allows merchant 1, whose campaign 1 blocks it'])
+  await json('publisher', 'update', '--id=1', '--allow-merchant=')
+  assert.deepEqual(await both(), [], 'who only blocks contradicts nobody')
+  await json('campaign', 'update', '--id=1', '--block-publisher=')
+})
+
 test('reports are delivered to the folder that was meant where the command was typed', async () => {
   const { target } = await json('delivery', 'create', '--publisher', 'daily', '--to', 'out/daily')
   assert.equal(target, resolve('out/daily'))
