@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  applyGrant,
+  dayNumberOf,
+  dayText,
+  type HeldLease,
+  type LeaseGrant,
+  type LeaseNeeds,
+  type LeaseRequest,
+  openDay,
+  requestsOf,
+} from './lease-terms.ts'
+
+const NOW = Date.parse('2026-04-13T12:00:00Z')
+const MIDNIGHT = Date.parse('2026-04-14T00:00:00Z')
+const PRICE = 1_000
+const NEED = 100 * PRICE
+const TODAY = dayNumberOf(NOW)
+
+const needs = (some: Partial<LeaseNeeds> = {}): LeaseNeeds => ({
+  campaignId: 0,
+  priceMaxMicros: PRICE,
+  isWanted: true,
+  microsPerMs: 0,
+  guardMicros: 0,
+  inFlight: { expectedClicks: 0, openWins: 0 },
+  nowMs: NOW,
+  ...some,
+})
+
+/** A lease of today with plenty of time, and as much as the node needs. */
+const held = (some: Partial<HeldLease> = {}): HeldLease => ({
+  ...openDay([], TODAY),
+  leaseId: 11,
+  grantedMicros: NEED,
+  bookedMicros: NEED,
+  fairMicros: NEED,
+  usableUntilMs: NOW + 28_000,
+  ...some,
+})
+
+/** The one request about a lease; null: nothing is asked. */
+function ask(lease: HeldLease, some: Partial<LeaseNeeds> = {}): LeaseRequest | null {
+  const requests = requestsOf([lease], needs(some))
+  assert.ok(requests.length <= 1)
+  return requests[0] ?? null
+}
+
+/** Asks about a lease, whatever it is, and applies an answer a moment later. */
+function answer(lease: HeldLease, grant: Partial<LeaseGrant> | null, some?: Partial<LeaseRequest>) {
+  const request: LeaseRequest = {
+    ...{ campaignId: 0, day: dayText(lease.dayNumber), leaseId: lease.leaseId },
+    ...{ spentMicros: lease.spentMicros, holdMicros: NEED, wantMicros: NEED },
+    ...{ priceMaxMicros: PRICE, isFinal: false, urgentMicros: 0, expectedClicks: 0, openWins: 0 },
+    ...some,
+  }
+  const granted: LeaseGrant | null = grant && {
+    ...{ campaignId: 0, day: request.day, leaseId: lease.leaseId, grantedMicros: NEED },
+    ...{ fairMicros: NEED, elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0 },
+    ...grant,
+  }
+  return applyGrant([lease], request, granted, { sentAtMs: NOW - 500, nowMs: NOW })
+}
+
+test('a node asks for half a minute of spending and a half, a burst, or what its wins promise', () => {
+  const wish = (some: Partial<LeaseNeeds>) => {
+    const [request] = requestsOf([], needs(some))
+    assert.deepEqual([request?.leaseId, request?.holdMicros], [0, 0])
+    return request?.wantMicros
+  }
+  assert.equal(wish({}), 100 * PRICE)
+  assert.equal(wish({ microsPerMs: 20 }), 900_000)
+  assert.equal(wish({ guardMicros: 400_000 }), 400_000 + PRICE)
+})
+
+test('a lease is renewed with twelve seconds left, campaigns by turns within eight more', () => {
+  for (const [campaignId, seconds] of [
+    [0, 12],
+    [1, 13],
+    [7, 19],
+    [8, 12],
+    [15, 19],
+  ] as const) {
+    const left = (ms: number) => ask(held({ usableUntilMs: NOW + ms }), { campaignId })
+    assert.equal(left(seconds * 1_000), null)
+    assert.equal(left(seconds * 1_000 - 1)?.holdMicros, NEED)
+  }
+})
+
+test('a lease is refilled under half of the need, if more can be had or a click cannot be paid', () => {
+  const low = (unspent: number, fairMicros: number) =>
+    ask(held({ grantedMicros: unspent, fairMicros })) !== null
+  assert.equal(low(NEED / 2, NEED), false)
+  assert.equal(low(NEED / 2 - 1, NEED), true)
+  assert.equal(low(NEED / 2 - 1, NEED / 2), true)
+  assert.equal(low(NEED / 2 - 1, NEED / 2 - 1), false)
+  assert.equal(low(PRICE, PRICE), false)
+  assert.equal(low(PRICE - 1, PRICE - 1), true)
+  const promised = { guardMicros: 10 * PRICE }
+  const dry = (unspent: number) => held({ grantedMicros: unspent, fairMicros: unspent })
+  assert.equal(ask(dry(11 * PRICE), promised), null)
+  assert.notEqual(ask(dry(11 * PRICE - 1), promised), null)
+})
+
+test('who was told that there is no more waits before asking again', () => {
+  const dry = held({ grantedMicros: 0, fairMicros: 0, retryAtMs: NOW })
+  assert.equal(ask(dry, { nowMs: NOW - 1 }), null)
+  assert.equal(ask(dry)?.wantMicros, NEED)
+})
+
+test('more than twice what is kept goes back, down to what is kept', () => {
+  const rich = (unspent: number) =>
+    held({ spentMicros: 5, grantedMicros: 5 + unspent, fairMicros: 2 * NEED })
+  assert.equal(ask(rich(2 * NEED)), null)
+  const lease = rich(2 * NEED + 1)
+  assert.equal(ask(lease)?.holdMicros, 5 + NEED)
+  assert.equal(lease.grantedMicros, 5 + NEED, 'before the request leaves')
+  const unfair = held({ fairMicros: 10 * PRICE })
+  assert.equal(ask(unfair)?.holdMicros, 10 * PRICE)
+  assert.equal(ask(held({ leaseId: 0, grantedMicros: 3 * NEED })), null, 'nothing to give back')
+})
+
+test('a click that waits is asked for once, above what is held', () => {
+  const lease = held({ spentMicros: 7, grantedMicros: NEED, urgentMicros: 3 * NEED })
+  const first = ask(lease)
+  assert.deepEqual(
+    [first?.holdMicros, first?.wantMicros, first?.urgentMicros],
+    [NEED, 7 + 3 * NEED, 3 * NEED],
+  )
+  assert.equal(ask(lease), null)
+})
+
+test('a changed budget is asked about once, and holds only what was spent', () => {
+  const lease = held({ spentMicros: 7, isRecalled: true })
+  assert.equal(ask(lease)?.holdMicros, 7)
+  lease.grantedMicros = NEED
+  assert.equal(ask(lease), null)
+})
+
+test('tomorrow’s lease is opened twenty seconds ahead, and waits for today’s to be asked', () => {
+  const daysAt = (nowMs: number, lease: HeldLease) =>
+    requestsOf([lease], needs({ nowMs })).map(({ day }) => day)
+  const fresh = () => held({ usableUntilMs: MIDNIGHT + 60_000 })
+  assert.deepEqual(daysAt(MIDNIGHT - 20_001, fresh()), [])
+  assert.deepEqual(daysAt(MIDNIGHT - 20_000, fresh()), ['2026-04-14'])
+  const due = held({ usableUntilMs: MIDNIGHT })
+  assert.deepEqual(daysAt(MIDNIGHT - 5_000, due), ['2026-04-13'], 'one raise at a time')
+  const leases = [due, ...[openDay([], TODAY + 1)]]
+  const turned = requestsOf(leases, needs({ nowMs: MIDNIGHT }))
+  assert.deepEqual(
+    turned.map(({ day, isFinal }) => [day, isFinal]),
+    [
+      ['2026-04-13', true],
+      ['2026-04-14', false],
+    ],
+  )
+})
+
+test('a day that never had a lease is forgotten, one that had is handed in', () => {
+  const [never, had] = [openDay([], TODAY - 2), held({ dayNumber: TODAY - 1, leaseId: 1 })]
+  const [today, other] = [held(), openDay([], TODAY - 3)]
+  const leases = [never, had, today, other]
+  const requests = requestsOf(leases, needs())
+  assert.deepEqual(leases, [had, today])
+  assert.deepEqual(
+    requests.map(({ day, isFinal, wantMicros }) => [day, isFinal, wantMicros]),
+    [['2026-04-12', true, 0]],
+  )
+})
+
+test('a campaign that stops hands its lease in when it has run out, unless all of it was spent', () => {
+  const stopped = { isWanted: false }
+  const lease = () => held({ spentMicros: 7, urgentFromMs: 0, usableUntilMs: NOW + 1 })
+  assert.equal(ask(lease(), stopped), null)
+  const request = ask(lease(), { ...stopped, nowMs: NOW + 1 })
+  assert.deepEqual([request?.holdMicros, request?.wantMicros, request?.isFinal], [7, 7, false])
+  assert.equal(request?.urgentMicros, 0)
+  const spent = { ...lease(), bookedMicros: 7 }
+  assert.equal(ask(spent, { ...stopped, nowMs: NOW + 1 }), null)
+})
+
+test('an answer is taken over whole, and lasts 28 s from when it was asked for', () => {
+  const lease = held({ spentMicros: 30, retryAtMs: 1, usableUntilMs: 0 })
+  const elsewhere = { elsewhereMicros: 5, expectedElsewhere: 0.5, openElsewhere: 6 }
+  const told = { grantedMicros: NEED + 1, fairMicros: 900, ...elsewhere }
+  assert.deepEqual(answer(lease, told, { spentMicros: 10 }), [lease])
+  assert.deepEqual(lease, {
+    ...held({ spentMicros: 30, ...elsewhere }),
+    ...{ grantedMicros: NEED + 1, bookedMicros: NEED + 1 },
+    fairMicros: 880, // what was spent since the question is off it
+    usableUntilMs: NOW - 500 + 28_000,
+  })
+  answer(lease, { fairMicros: 19 }, { spentMicros: 10 })
+  assert.equal(lease.fairMicros, 0)
+})
+
+test('a grant below the wish is asked about again in two seconds, below an urgent one in one', () => {
+  const after = (grantedMicros: number, urgentMicros = 0) => {
+    const lease = held()
+    answer(lease, { grantedMicros }, { spentMicros: 0, urgentMicros })
+    return [lease.retryAtMs, lease.urgentFromMs]
+  }
+  assert.deepEqual(after(NEED), [0, 0])
+  assert.deepEqual(after(NEED - 1), [NOW + 2_000, 0])
+  assert.deepEqual(after(50, 50), [NOW + 2_000, 0])
+  assert.deepEqual(after(50, 51), [NOW + 2_000, NOW + 1_000])
+})
+
+test('a lease that is gone is spent no further, and keeps its id and what was spent of it', () => {
+  const lease = held({ spentMicros: 30, elsewhereMicros: 9 })
+  assert.deepEqual(answer(lease, null), [lease])
+  const ended = { grantedMicros: 30, fairMicros: 0, usableUntilMs: 0, retryAtMs: NOW + 2_000 }
+  assert.deepEqual(lease, held({ spentMicros: 30, ...ended }))
+})
+
+test('nothing of a new lease is spent yet; of the same one never more than was granted', () => {
+  const lease = held({ spentMicros: 30 })
+  answer(lease, { leaseId: 12, grantedMicros: 20, fairMicros: 10 }, { urgentMicros: 20 })
+  assert.deepEqual([lease.leaseId, lease.spentMicros, lease.fairMicros], [12, 0, 10])
+  assert.equal(lease.urgentFromMs, 0)
+  lease.spentMicros = 20
+  answer(lease, { grantedMicros: 20 })
+  lease.spentMicros = 21
+  assert.throws(() => answer(lease, { grantedMicros: 20 }), /fell below what was spent/)
+})
+
+test('a lease whose day is over ends with its last answer; one not known changes nothing', () => {
+  const [lease, other] = [held(), held({ dayNumber: TODAY + 1 })]
+  assert.deepEqual(answer(lease, null, { isFinal: true }), [])
+  assert.deepEqual(answer(other, null, { day: dayText(TODAY) }), [other])
+  assert.equal(other.retryAtMs, 0)
+})
