@@ -4,15 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { kitPath } from '../../test/kit.ts'
 import { beta, poisson, seededRandom } from '../../test/seeded-random.ts'
-import {
-  addEvidence,
-  clickEvidence,
-  type Evidence,
-  evidenceAt,
-  noEvidence,
-  orderEvidence,
-  ripeClicks,
-} from './evidence.ts'
+import { clickEvidence, noEvidence } from './evidence.ts'
 import { fitConcentration, fitModel } from './fit.ts'
 import { logBeta, logGamma } from './log-gamma.ts'
 import {
@@ -87,66 +79,6 @@ test('many clicks speak for themselves, none leave the merchant’s rate (P31)',
       assert(Math.abs(known.rate - raw) < 1e-6)
     }),
   )
-})
-
-test('decaying in two steps is decaying in one (P32)', () => {
-  const span = fc.integer({ min: 0, max: 200 * DAY })
-  fc.assert(
-    fc.property(
-      span,
-      span,
-      fc.integer({ min: 60_000, max: 30 * DAY }),
-      (first, second, delayMs) => {
-        const start = addEvidence(clickEvidence(0, { isValid: true }), orderAt(0), delayMs)
-        const once = evidenceAt(start, first + second, delayMs)
-        const twice = evidenceAt(evidenceAt(start, first, delayMs), first + second, delayMs)
-        for (const key of Object.keys(once) as (keyof Evidence)[]) {
-          assert(Math.abs(once[key] - twice[key]) <= 1e-12 * Math.max(1, Math.abs(once[key])), key)
-        }
-      },
-    ),
-  )
-})
-
-test('counting in shards and adding them up is counting together (P34)', () => {
-  const happening = fc.record({
-    atMs: fc.integer({ min: 0, max: 60 * DAY }),
-    isOrder: fc.boolean(),
-    shard: fc.nat(2),
-  })
-  fc.assert(
-    fc.property(fc.array(happening, { maxLength: 60 }), (all) => {
-      const count = (some: typeof all) =>
-        some
-          .map(({ atMs, isOrder }) =>
-            isOrder ? orderAt(atMs) : clickEvidence(atMs, { isValid: true }),
-          )
-          .reduce((held, one) => addEvidence(held, one, DAY), noEvidence(0))
-      const end = 61 * DAY
-      const together = evidenceAt(count(all), end, DAY)
-      const shards = [0, 1, 2].map((shard) => count(all.filter((one) => one.shard === shard)))
-      const added = evidenceAt(
-        shards.reduce((held, one) => addEvidence(held, one, DAY)),
-        end,
-        DAY,
-      )
-      for (const key of Object.keys(together) as (keyof Evidence)[]) {
-        assert(Math.abs(together[key] - added[key]) <= 1e-9 * Math.max(1, together[key]), key)
-      }
-    }),
-  )
-})
-
-function orderAt(atMs: number): Evidence {
-  return orderEvidence(atMs, { clickAtMs: atMs - 3_600_000, valueMicros: 50e6 })
-}
-
-test('a fresh click says nothing about orders yet, an old one all it ever will', () => {
-  const click = clickEvidence(0, { isValid: true })
-  assert.equal(ripeClicks(click), 0)
-  const waited = evidenceAt(click, DAY, DAY)
-  assert(Math.abs(ripeClicks(waited) / waited.clicks - (1 - Math.exp(-1))) < 1e-12)
-  assert.equal(ripeClicks(clickEvidence(0, { isValid: false })), 0)
 })
 
 test('the interval holds the mean and narrows with clicks at the same rate (P33)', () => {
@@ -239,6 +171,48 @@ test('an order is worth what the pair’s orders were, drawn to the merchant’s
   assert(Math.abs(value.meanMicros / 200e6 - 1) < 0.01)
   const unknown = estimateValue({ ...UNFITTED_VALUE, variance: 0 }, dear, orders(0, 1))
   assert(Math.abs(unknown.meanMicros / 200e6 - 1) < 0.01)
+})
+
+test('an unfitted order is worth $60, and twenty orders outvote that by half', () => {
+  const none = { orders: 0, logValue: 0, logValueSquare: 0 }
+  const unknown = estimateValue(UNFITTED_VALUE, none, none)
+  assert(Math.abs(unknown.meanMicros / 60e6 - 1) < 1e-9)
+  assert(Math.abs(unknown.logVariance - 0.5 / 20) < 1e-12)
+  const log = Math.log(240e6) - 0.25 // the logarithm's mean where orders are worth $240
+  const own = { orders: 20, logValue: 20 * log, logValueSquare: 20 * log ** 2 }
+  const seen = estimateValue(UNFITTED_VALUE, own, own)
+  assert(Math.abs(seen.meanMicros / 120e6 - 1) < 1e-9) // halfway on the scale of logarithms
+  assert(Math.abs(seen.logVariance - 0.5 / 40) < 1e-12)
+  const five = { orders: 5, logValue: 5 * log, logValueSquare: 5 * log ** 2 }
+  assert(Math.abs(estimateValue(UNFITTED_VALUE, five, none).meanMicros / 120e6 - 1) < 1e-9)
+  // Rounding may leave a pair a little more than its merchant.
+  const more = { ...none, orders: 1e-9 }
+  assert(Math.abs(estimateValue(UNFITTED_VALUE, none, more).meanMicros / 60e6 - 1) < 1e-6)
+})
+
+test('only a shape under .5 is lifted, and nothing where the rate is nought', () => {
+  const barely = { merchantRate: 0.02, alpha: 0.49, nEff: 24.5, rate: 0.02 }
+  assert.deepEqual(drawable(barely), { ...barely, alpha: 0.5, nEff: 25 })
+  const exactly = { merchantRate: 0.02, alpha: 0.52, nEff: 26, rate: 0.02 }
+  assert.deepEqual(drawable(exactly), exactly)
+  const nought = { merchantRate: 0, alpha: 0, nEff: 570, rate: 0 }
+  assert.deepEqual(drawable(nought), nought)
+  assert.deepEqual(predictPerOrder(nought, { perOrderMicros: 5e6, logVariance: 0.04 }), {
+    ...{ meanMicros: 0, lowMicros: 0, highMicros: 0 },
+  })
+})
+
+test('the spreads of rate and value add as squares; a bound at nought stays there', () => {
+  const sure = { merchantRate: 0.02, alpha: 2e12, nEff: 1e14, rate: 0.02 }
+  const { lowMicros, highMicros } = predictPerOrder(sure, {
+    perOrderMicros: 5e6,
+    logVariance: 0.04,
+  })
+  assert(Math.abs(lowMicros / (100_000 * Math.exp(-0.2 * 1.2816)) - 1) < 1e-5)
+  assert(Math.abs(highMicros / (100_000 * Math.exp(0.2 * 1.2816)) - 1) < 1e-5)
+  const rare = { merchantRate: 1e-4, alpha: 0.01, nEff: 100, rate: 1e-4 }
+  const open = predictPerOrder(rare, { perOrderMicros: 5e6, logVariance: 0.04 })
+  assert.deepEqual([open.lowMicros, open.meanMicros], [0, 500])
 })
 
 test('each model pays as its terms say', () => {

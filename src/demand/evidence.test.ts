@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  addEvidence,
+  clickEvidence,
+  type Evidence,
+  evidenceAt,
+  noEvidence,
+  orderEvidence,
+  ripeClicks,
+} from './evidence.ts'
+
+const DAY = 86_400_000
+
+test('decaying in two steps is decaying in one (P32)', () => {
+  const span = fc.integer({ min: 0, max: 200 * DAY })
+  fc.assert(
+    fc.property(
+      span,
+      span,
+      fc.integer({ min: 60_000, max: 30 * DAY }),
+      (first, second, delayMs) => {
+        const start = addEvidence(clickEvidence(0, { isValid: true }), orderAt(0), delayMs)
+        const once = evidenceAt(start, first + second, delayMs)
+        const twice = evidenceAt(evidenceAt(start, first, delayMs), first + second, delayMs)
+        for (const key of Object.keys(once) as (keyof Evidence)[]) {
+          assert(Math.abs(once[key] - twice[key]) <= 1e-12 * Math.max(1, Math.abs(once[key])), key)
+        }
+      },
+    ),
+  )
+})
+
+test('counting in shards and adding them up is counting together (P34)', () => {
+  const happening = fc.record({
+    atMs: fc.integer({ min: 0, max: 60 * DAY }),
+    isOrder: fc.boolean(),
+    shard: fc.nat(2),
+  })
+  fc.assert(
+    fc.property(fc.array(happening, { maxLength: 60 }), (all) => {
+      const count = (some: typeof all) =>
+        some
+          .map(({ atMs, isOrder }) =>
+            isOrder ? orderAt(atMs) : clickEvidence(atMs, { isValid: true }),
+          )
+          .reduce((held, one) => addEvidence(held, one, DAY), noEvidence(0))
+      const end = 61 * DAY
+      const together = evidenceAt(count(all), end, DAY)
+      const shards = [0, 1, 2].map((shard) => count(all.filter((one) => one.shard === shard)))
+      const added = evidenceAt(
+        shards.reduce((held, one) => addEvidence(held, one, DAY)),
+        end,
+        DAY,
+      )
+      for (const key of Object.keys(together) as (keyof Evidence)[]) {
+        assert(Math.abs(together[key] - added[key]) <= 1e-9 * Math.max(1, together[key]), key)
+      }
+    }),
+  )
+})
+
+function orderAt(atMs: number): Evidence {
+  return orderEvidence(atMs, { clickAtMs: atMs - 3_600_000, valueMicros: 50e6 })
+}
+
+test('a fresh click says nothing about orders yet, an old one all it ever will', () => {
+  const click = clickEvidence(0, { isValid: true })
+  assert.equal(ripeClicks(click), 0)
+  const waited = evidenceAt(click, DAY, DAY)
+  assert(Math.abs(ripeClicks(waited) / waited.clicks - (1 - Math.exp(-1))) < 1e-12)
+  assert.equal(ripeClicks(clickEvidence(0, { isValid: false })), 0)
+})
