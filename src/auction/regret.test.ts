@@ -89,6 +89,19 @@ test('a propensity is how often the winner wins over the draws', () => {
   assert.ok(Math.abs(sum - 1) < 0.08, `the two propensities sum to ${sum}`)
 })
 
+test('where nobody explores, who is not the best by mean cannot have won', () => {
+  const specs = [
+    { name: 'best', bidMicros: 500_000 },
+    { name: 'other', bidMicros: 400_000 },
+  ]
+  const held = hold(specs, { epsilonPpm: 0 }, resultNumber(1))
+  const stored = unpackReceipt(packReceipt({ ...held, resultNumber: resultNumber(1) }))
+  assert.equal(winnerPropensity(stored), 1)
+  const loser = 1 - stored.outcome.winner
+  const altered = { ...stored, outcome: { ...stored.outcome, winner: loser } }
+  assert.equal(winnerPropensity(altered), 0)
+})
+
 test('an auction without a winner has no propensity', () => {
   const held = hold([], {}, resultNumber(1))
   const packed = packReceipt({ ...held, resultNumber: resultNumber(1) })

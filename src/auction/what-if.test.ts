@@ -218,6 +218,30 @@ test('reasons for no winner are ranked by the money that each alone kept away', 
   for (const { sentence } of ranked) assert.match(sentence, /\.$/)
 })
 
+test('missed money is rounded to the nearest micro, other rules’ auctions are counted without any', () => {
+  const asked = { sharePpm: 333_333, isFirstPrice: true } // 1/3 of a micro is lost on each click
+  const cpa = {
+    name: 'C',
+    model: 'cpa',
+    valuePerOrderMicros: 1_000_001,
+    orders: 50,
+    clicks: 50,
+  } as const
+  const [reason] = rankNoFill([logged([{ ...cpa, budgetOk: false }], asked, { clicks: 5 })])
+  // 333333.33 a click: five of them are 1,666,666.67.
+  assert.equal(reason?.missed_if_clicked_micros, 333_333)
+  assert.equal(reason?.missed_micros, 1_666_667)
+  const { auction } = logged([{ name: 'U', budgetOk: false }], asked)
+  const [other] = rankNoFill([{ auction: { ...auction, ruleVersion: 99 }, clicks: 7 }])
+  assert.deepEqual([other?.auctions, other?.clicks, other?.missed_micros], [1, 7, 0])
+})
+
+test('a price that is required and not known is waived like one that is too high', () => {
+  const [reason] = rankNoFill([logged([{ name: 'N' }], { isPriceRequired: true }, { clicks: 1 })])
+  assert.equal(reason?.word, 'price')
+  assert.ok((reason?.missed_micros ?? 0) > 0)
+})
+
 test('reasons that cost the same are ranked by what they could cost, their number and code', () => {
   const unclicked = { clicks: 0 }
   const away = { name: 'D', devices: ['mobile'] }

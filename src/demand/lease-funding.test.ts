@@ -96,7 +96,7 @@ test('what is wanted follows the spending of the last seconds', () => {
     const [request] = ask(nowMs)
     return (request?.wantMicros ?? 0) - (request?.spentMicros ?? 0)
   }
-  // 1,000 clicks in 20 s, of which the time constant of 20 s believes 63 %; half a minute and a half.
+  // 1,000 clicks in 20 s, of which a time constant of 20 s believes 63 %, for 30 s and a half.
   const believed = (1_000 * PRICE * 1.5 * 30) / 20
   assert.equal(wanted(NOON + 20_000), Math.ceil(believed * (1 - Math.exp(-1))))
   const faded = believed * (1 - Math.exp(-1)) * Math.exp(-1)

@@ -88,6 +88,25 @@ test('earnings that cost nothing are released when all that is older is covered'
   )
 })
 
+test('at equal times debts and payments go by their names, whatever order they are listed in', () => {
+  const debts = [debt('b', 10, 100, 75), debt('c', 10, 100, 75), debt('a', 10, 100, 75)]
+  const payments = [payment('p2', 10, 100), payment('p3', 10, 100), payment('p1', 10, 100)]
+  for (const [some, paid] of [
+    [debts, payments],
+    [debts.toReversed(), payments.toReversed()],
+  ] as const) {
+    const { releases } = settle(some, paid)
+    assert.deepEqual(
+      releases.map(({ key, paymentId, isWhole }) => [key, paymentId, isWhole]),
+      [
+        ['a', 'p1', true],
+        ['b', 'p2', true],
+        ['c', 'p3', true],
+      ],
+    )
+  }
+})
+
 const debtsArbitrary = fc.array(
   fc
     .tuple(

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { GrantedLease } from './lease-store.ts'
+import { PTR_MIN } from './pacing.ts'
+import { type PacedCampaign, PacingBook } from './pacing-book.ts'
+import { HOURS_PER_WEEK } from './traffic-curve.ts'
+
+const TEN = Date.parse('2026-04-13T10:00:00Z')
+const MINUTE = 60_000
+const BUDGET = 10e6
+const CAMPAIGN: PacedCampaign = {
+  campaignId: 1,
+  index: 0,
+  dailyBudgetMicros: BUDGET,
+  priceMaxMicros: 10_000,
+  hasRoasGoal: false,
+  isAllowed: null,
+}
+
+const settled = (
+  campaignId: number,
+  daySettledMicros: number,
+  day = '2026-04-13',
+): GrantedLease => ({
+  ...{ campaignId, day, daySettledMicros, leaseId: 1, grantedMicros: 0, fairMicros: 0 },
+  ...{ elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0 },
+})
+
+const makeOutputs = () => ({ ptr: new Float32Array(3), roasFactor: new Float32Array(3) })
+
+/** A book in which campaign 1 has spent almost all of its day by ten in the morning. */
+function makeThrottled() {
+  const book = new PacingBook()
+  const outputs = makeOutputs()
+  book.setCampaigns([CAMPAIGN], outputs)
+  book.step(TEN)
+  book.noteSpent([settled(1, 0.9 * BUDGET)], TEN)
+  book.step(TEN + MINUTE)
+  assert.equal(outputs.ptr[0], Math.fround(PTR_MIN))
+  return book
+}
+
+test('a campaign is paced along the traffic of the publishers that it may appear with', () => {
+  const hours = (isBusy: (hour: number) => boolean) =>
+    Float64Array.from({ length: HOURS_PER_WEEK }, (_, hour) => (isBusy(hour % 24) ? 1e6 : 0))
+  const traffic = new Map([
+    [1, hours((hour) => hour < 10)],
+    [2, hours((hour) => hour >= 20)],
+  ])
+  const campaigns = [
+    { ...CAMPAIGN, isAllowed: (pubId: number) => pubId === 1 },
+    { ...CAMPAIGN, campaignId: 2, index: 1, isAllowed: (pubId: number) => pubId === 2 },
+    { ...CAMPAIGN, campaignId: 3, index: 2 },
+  ]
+  for (const isKnownBefore of [true, false]) {
+    const book = new PacingBook()
+    const outputs = makeOutputs()
+    if (isKnownBefore) book.take({ traffic, multipliers: new Map() })
+    book.setCampaigns(campaigns, outputs)
+    if (!isKnownBefore) book.take({ traffic, multipliers: new Map() })
+    book.step(TEN)
+    // Seven tenths: too little where all traffic has come, too much where none has.
+    book.noteSpent(
+      [1, 2, 3].map((id) => settled(id, 0.7 * BUDGET)),
+      TEN,
+    )
+    book.step(TEN + MINUTE)
+    const [mornings, evenings, everywhere = 0] = [...outputs.ptr]
+    assert.equal(mornings, 1)
+    assert.equal(evenings, Math.fround(PTR_MIN))
+    assert.ok(everywhere > PTR_MIN && everywhere < 1, '10 of the 14 busy hours have come')
+  }
+})
+
+test('a snapshot keeps what pacing has learned, for as long as the campaign has a daily budget', () => {
+  const book = makeThrottled()
+  const [same, other, again] = [makeOutputs(), makeOutputs(), makeOutputs()]
+  book.setCampaigns([{ ...CAMPAIGN, index: 1 }], same)
+  assert.deepEqual([...same.ptr], [0, Math.fround(PTR_MIN), 0])
+  book.setCampaigns([{ ...CAMPAIGN, dailyBudgetMicros: null }], other)
+  assert.equal(other.ptr[0], 1)
+  book.setCampaigns([CAMPAIGN], again)
+  assert.equal(again.ptr[0], 1, 'measured anew')
+})
+
+test('a campaign that left the snapshot writes to no place of another’s', () => {
+  const book = makeThrottled()
+  const outputs = makeOutputs()
+  book.setCampaigns([{ ...CAMPAIGN, campaignId: 2 }], outputs)
+  book.step(TEN + 2 * MINUTE)
+  assert.deepEqual([...outputs.ptr], [1, 0, 0])
+})
+
+test('another day’s spending, and another’s, say nothing about today', () => {
+  const book = new PacingBook()
+  const outputs = makeOutputs()
+  book.setCampaigns([CAMPAIGN], outputs)
+  book.step(TEN)
+  book.noteSpent([settled(9, BUDGET), settled(1, BUDGET, '2026-04-12')], TEN)
+  book.step(TEN + MINUTE)
+  assert.equal(outputs.ptr[0], 1)
+  // At midnight what was spent belongs to yesterday.
+  const throttled = makeThrottled()
+  throttled.setCampaigns([CAMPAIGN], outputs)
+  throttled.step(TEN + 15 * 60 * MINUTE)
+  assert.equal(outputs.ptr[0], 1)
+})
+
+test('a goal without a multiplier yet leaves the bid as typed', () => {
+  const book = new PacingBook()
+  const outputs = makeOutputs()
+  book.setCampaigns([{ ...CAMPAIGN, hasRoasGoal: true }], outputs)
+  assert.deepEqual([outputs.ptr[0], outputs.roasFactor[0]], [1, 1])
+})
+
+test('a clock set back does not stop pacing', () => {
+  const book = makeThrottled()
+  const outputs = makeOutputs()
+  book.setCampaigns([CAMPAIGN], outputs)
+  book.noteSpent([settled(1, 0)], TEN - 60 * MINUTE)
+  book.step(TEN - 60 * MINUTE)
+  assert.equal(outputs.ptr[0], 1)
+})
