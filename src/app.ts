@@ -1,7 +1,8 @@
 /**
  * The table of contents: every route, worker and schedule of a process, in one place, by role.
  *
- * `api`: accounts, creation, matching, statistics, dashboard. `edge`: what readers' browsers call.
+ * `api`: what stands under BASE_URL: accounts, creation, matching, statistics, dashboard, events.
+ * `edge`: what readers' browsers call: auction, redirects, and again the events.
  * `worker`: the fold and the schedules. One process has all three unless ROLES says otherwise.
  */
 import type { AddressInfo } from 'node:net'
@@ -15,7 +16,7 @@ import { UsualValues } from './attribution/usual-value.ts'
 import { resultRoutes } from './auction/result-routes.ts'
 import type { RateLimit } from './config.ts'
 import { edgeDocs } from './edge-docs.ts'
-import { edgeRoutes, noteDestination } from './edge-routes.ts'
+import { baseRoutes, edgeRoutes, noteDestination } from './edge-routes.ts'
 import { LogUnavailable } from './events/event-log.ts'
 import { healthRoutes } from './health-routes.ts'
 import { noteKeyPlace } from './key-notices.ts'
@@ -26,6 +27,7 @@ import { listenProblem, reachableUrl } from './listen-problem.ts'
 import { feedRoutes } from './matching/feed-routes.ts'
 import { matchRoutes } from './matching/routes.ts'
 import type { Node } from './node.ts'
+import type { HotRoute } from './platform/hot-http.ts'
 import { createHttp, type Http } from './platform/http.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
 import { reportRoutes } from './reports/routes.ts'
@@ -81,7 +83,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
-    matchHot: isEdge ? edgeRoutes(node, { blocklist: config.ipBlocklist }) : () => null,
+    matchHot: hotRoutes(node),
     onAnswer: node.metrics.answered,
     isUnavailable: (error) => error instanceof LogUnavailable,
   })
@@ -119,14 +121,20 @@ export async function buildHttp(node: Node): Promise<Http> {
   }
   if (isEdge) {
     await http.register(edgeDocs(config)) // 4.6, 4.7, redirect, /link/: served by edgeRoutes
+  }
+  if (isApi || isEdge) {
     const limits = buckets(config.rateLimits.events)
     await http.register(checkoutRoutes({ ...intake, usualValues: new UsualValues(db), limits }))
     await http.register(shopViewRoutes({ ...intake, limits }))
-  }
-  if (isApi || isEdge) {
     await http.register(pageLinkRoutes(pageLinkDeps(node, { keys, now }))) // 4.5, page tag
   }
   return http
+}
+
+function hotRoutes(node: Node): (path: string) => HotRoute | null {
+  const { roles, ipBlocklist: blocklist } = node.config
+  if (roles.has('edge')) return edgeRoutes(node, { blocklist })
+  return roles.has('api') ? baseRoutes(node) : () => null
 }
 
 function pageLinkDeps(node: Node, shared: Pick<PageLinkDeps, 'keys' | 'now'>): PageLinkDeps {

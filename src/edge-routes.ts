@@ -89,19 +89,7 @@ export function edgeRoutes(
       node.log.warn({ err: error }, 'a click was not recorded')
     },
   }
-  const events = eventRoute({
-    brandWords: config.brandWords,
-    append,
-    hashKeys: node.hashKeys,
-    nextId,
-    now,
-    countryOf: (request) => node.geo.countryOf(request),
-    // One that was made a moment ago is in the next snapshot; its readers may be here before.
-    findPublisher: (pubId) =>
-      edge.market.publishers.get(pubId) ?? findPublisher(node.database, pubId),
-    ownersOf: (auctionIds) => ownersOf(node, auctionIds),
-    limit: (request, pubId) => limiters.refuse('events', request, String(pubId)),
-  })
+  const events = baseRoutes(node)
   const { database: db, ids } = node
   const wrapperLinkDeps = { db, ids, linkUrl: config.linkUrl, now }
   const fixed = new Map<string, HotRoute>([
@@ -121,6 +109,28 @@ export function edgeRoutes(
   ])
   const smartLink = smartLinkRoute(redirectDeps)
   return (path) => fixed.get(path) ?? events(path) ?? smartLink(path)
+}
+
+/**
+ * The hot routes under BASE_URL: interface 4.7 puts the events there, so a process that serves
+ * only `api` answers them too.
+ */
+export function baseRoutes(node: Node): (path: string) => HotRoute | null {
+  const { config, edge, now } = node
+  const limiters = makeLimiters(node)
+  return eventRoute({
+    brandWords: config.brandWords,
+    append: node.appender.append,
+    hashKeys: node.hashKeys,
+    nextId: () => node.ids.next(),
+    now,
+    countryOf: (request) => node.geo.countryOf(request),
+    // One that was made a moment ago is in the next snapshot; its readers may be here before.
+    findPublisher: (pubId) =>
+      edge.market.publishers.get(pubId) ?? findPublisher(node.database, pubId),
+    ownersOf: (auctionIds) => ownersOf(node, auctionIds),
+    limit: (request, pubId) => limiters.refuse('events', request, String(pubId)),
+  })
 }
 
 /** Cookies are written and read for the address that the route is served under. */

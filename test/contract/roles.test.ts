@@ -104,13 +104,12 @@ test('a process answers the endpoints of its roles and no others', async () => {
   const BOTH = [
     'GET /api/v0/publishers/p/amp_config/',
     'POST /api/v1/publishers/1/linkmate/smart_links/',
+    'POST /api/v1/events/impressions/page_impression/',
+    'POST /api/v1/events/conversions/checkout/',
+    'POST /api/v1/events/conversions/page_view/',
   ]
   const API = ['GET /api/v1/tokeninfo/', 'POST /api/v1/smart_links/']
-  const EDGE = [
-    'GET /api/v1/auction/',
-    'POST /api/v1/events/impressions/page_impression/',
-    'GET /link/',
-  ]
+  const EDGE = ['GET /api/v1/auction/', 'GET /link/']
   const answered: [RunningSouk, string[]][] = [
     [api, [...SHARED, ...BOTH, ...API]],
     [one, [...SHARED, ...BOTH, ...EDGE]],
@@ -145,7 +144,7 @@ test('one edge auctions, another takes the click, a worker counts it, the api te
     user: { page_session_uuid: randomUUID(), source_url: PAGE },
     events: [{}],
   }
-  assert.equal((await post(two, '/api/v1/events/impressions/page_impression/', event)).status, 201)
+  assert.equal((await post(api, '/api/v1/events/impressions/page_impression/', event)).status, 201)
 
   const [today, tomorrow] = [0, 1].map((days) =>
     new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10),
