@@ -44,7 +44,8 @@ function open(config: Config): Promise<Storage> {
 async function openMigrated(config: Config): Promise<Storage> {
   const storage = await open(config)
   try {
-    const [version, newest] = [await readVersion(storage.db), await newestMigration()]
+    const version = await readVersion(storage.db, MIGRATIONS_FOLDER)
+    const newest = await newestMigration()
     if (version === 0) await migrate(storage.connection, MIGRATIONS_FOLDER)
     else if (version < newest) {
       throw new Refusal(`the database has migration ${version} of ${newest}: run souk migrate`)

@@ -2,7 +2,8 @@
  * Brings a database to the schema of this code: the numbered files of `migrations/`, in order.
  *
  * Forward only. Each file is one transaction, and a lock lets one process migrate while the
- * others wait, so that any number of nodes may start at once.
+ * others wait, so that any number of nodes may start at once. Numbers are given out before the
+ * work is done, so a database may have a later file than one it lacks: that one is then run.
  */
 import { readdir } from 'node:fs/promises'
 import { runner } from 'node-pg-migrate'
@@ -26,7 +27,7 @@ export async function migrate(connection: Connection, folder: string): Promise<M
   client.on('error', () => undefined) // The statement in flight rejects as well.
   await client.connect()
   try {
-    const found = await versionOf(client)
+    const found = (await listApplied(client)).at(-1) ?? 0
     if (found > to) {
       throw new Error(
         `the database has migration ${found}, this program knows ${to}: run the newer program`,
@@ -40,6 +41,7 @@ export async function migrate(connection: Connection, folder: string): Promise<M
       direction: 'up',
       migrationsTable: TABLE,
       singleTransaction: false,
+      checkOrder: false,
       advisoryLockMode: 'wait',
       log: () => undefined,
     })
@@ -56,22 +58,30 @@ export async function migrationNumbers(folder: string): Promise<number[]> {
   return names.map(numberOf).sort((left, right) => left - right)
 }
 
-/** As `versionOf`, over a pool. */
-export async function readVersion(db: Database): Promise<number> {
+/**
+ * The number up to which the database has every migration of the folder; the last that it has,
+ * if that is newer than all of those; 0 when it has none.
+ */
+export async function readVersion(db: Database, folder: string): Promise<number> {
   const reserved = await db.reserve()
   try {
-    return await versionOf(reserved.client)
+    const had = await listApplied(reserved.client)
+    const last = had.at(-1) ?? 0
+    const numbers = await migrationNumbers(folder)
+    const missing = numbers.find((number) => !had.includes(number))
+    if (missing === undefined || last > (numbers.at(-1) ?? 0)) return last
+    return numbers.findLast((number) => number < missing) ?? 0
   } finally {
     reserved.release()
   }
 }
 
-/** The number of the last migration that the database has; 0 when it has none. */
-export async function versionOf(client: pg.ClientBase): Promise<number> {
+/** The numbers of the migrations that the database has, ascending. */
+async function listApplied(client: pg.ClientBase): Promise<number[]> {
   const { rows } = await client.query('select to_regclass($1) is not null as is_there', [TABLE])
-  if (!rows[0].is_there) return 0
-  const last = await client.query(`select name from ${TABLE} order by name desc limit 1`)
-  return last.rows.length === 0 ? 0 : numberOf(last.rows[0].name)
+  if (!rows[0].is_there) return []
+  const applied = await client.query(`select name from ${TABLE} order by name`)
+  return applied.rows.map(({ name }) => numberOf(name))
 }
 
 function numberOf(name: string): number {
