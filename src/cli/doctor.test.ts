@@ -68,6 +68,10 @@ test('a database of another version of the program is told, and what to do', asy
   const { ok, detail } = await check('migrations')
   assert.equal(ok, false)
   assert.match(detail, /run souk migrate/)
+  for (const name of ['lag', 'fold', 'leases']) {
+    const unseen = { name, ok: true, detail: 'not looked at: see migrations' }
+    assert.deepEqual(await check(name), unseen)
+  }
 })
 
 test('a clock that is off by more than leases allow is told', async (t) => {

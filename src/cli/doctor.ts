@@ -41,9 +41,9 @@ export async function doctorCommand(context: CommandContext) {
     await run('database', () => checkDatabase(context)),
     await run('migrations', async () => checkMigrations((await context.storage()).db)),
     await run('clock', async () => checkClock((await context.storage()).db)),
-    await run('lag', async () => checkLag((await context.storage()).db, context.now())),
-    await run('fold', async () => checkFold((await context.storage()).db)),
-    await run('leases', async () => checkLeases((await context.storage()).db)),
+    await run('lag', () => ifMigrated(context, (db) => checkLag(db, context.now()))),
+    await run('fold', () => ifMigrated(context, checkFold)),
+    await run('leases', () => ifMigrated(context, checkLeases)),
     await run('disk', () => checkDisk(dataDir)),
     await run('spool', () => checkSpool(join(dataDir, 'spool'))),
     await run('secrets', () => checkSecrets(context)),
@@ -74,9 +74,23 @@ async function checkDatabase(context: CommandContext): Promise<Finding> {
   return { ok: isDurable, detail: isDurable ? seen : `${seen}: a crash would lose paid clicks` }
 }
 
+/** What is asked of tables is told only where they are as this program knows them. */
+async function ifMigrated(
+  { storage }: CommandContext,
+  check: (db: Database) => Promise<Finding>,
+): Promise<Finding> {
+  const { db } = await storage()
+  const isMigrated = (await readVersion(db, MIGRATIONS_FOLDER)) === (await newestMigration())
+  return isMigrated ? check(db) : { ok: true, detail: 'not looked at: see migrations' }
+}
+
+async function newestMigration(): Promise<number> {
+  return (await migrationNumbers(MIGRATIONS_FOLDER)).at(-1) ?? 0
+}
+
 async function checkMigrations(db: Database): Promise<Finding> {
-  const newest = (await migrationNumbers(MIGRATIONS_FOLDER)).at(-1) ?? 0
-  const version = await readVersion(db)
+  const newest = await newestMigration()
+  const version = await readVersion(db, MIGRATIONS_FOLDER)
   const detail = `at migration ${version} of ${newest}`
   if (version === newest) return { ok: true, detail }
   if (version === 0) return { ok: true, detail: 'empty: the first start or command migrates it' }
@@ -107,7 +121,7 @@ async function checkClock(db: Database): Promise<Finding> {
 }
 
 async function checkLag(db: Database, now: Date): Promise<Finding> {
-  const behind = (await readVersion(db)) === 0 ? [] : await listLanesBehind(db)
+  const behind = await listLanesBehind(db)
   if (behind.length === 0) return { ok: true, detail: 'everything is folded' }
   const oldest = Math.min(...behind.map(({ waiting_since }) => waiting_since.getTime()))
   const ageMs = Math.max(0, now.getTime() - oldest)
@@ -120,7 +134,7 @@ async function checkLag(db: Database, now: Date): Promise<Finding> {
 
 /** What was set aside is in the log, and in no figure until it folds. */
 async function checkFold(db: Database): Promise<Finding> {
-  const aside = (await readVersion(db)) === 0 ? null : await readUnfolded(db)
+  const aside = await readUnfolded(db)
   if (aside === null) return { ok: true, detail: 'no event was set aside' }
   const { events, day, error } = aside
   const detail =
@@ -135,10 +149,7 @@ async function checkFold(db: Database): Promise<Finding> {
  * is no command that frees them, only a larger budget.
  */
 async function checkLeases(db: Database): Promise<Finding> {
-  const held =
-    (await readVersion(db)) === 0
-      ? []
-      : await listAbandonedLeases(db, { silentSeconds: LEASE_SILENT_SECONDS })
+  const held = await listAbandonedLeases(db, { silentSeconds: LEASE_SILENT_SECONDS })
   if (held.length === 0) return { ok: true, detail: 'no dead node holds a part of a budget' }
   const shown = held
     .slice(0, LEASES_SHOWN)
