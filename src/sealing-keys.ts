@@ -1,5 +1,7 @@
 /** The keys that seal results and sign totals: those of SOUK_SECRETS, else the ones kept here. */
+import { join } from 'node:path'
 import { type Config, readSealingKeys, type SealingKey } from './config.ts'
+import { Refusal } from './platform/refusal.ts'
 import { findSecret, keptSecret } from './platform/secrets.ts'
 
 type Keeper = Pick<Config, 'sealingKeys' | 'dataDir'>
@@ -8,11 +10,21 @@ const NAME = 'sealing-keys'
 /** Made once and kept; several nodes need the same ones in SOUK_SECRETS. */
 export async function ownSealingKeys({ sealingKeys, dataDir }: Keeper) {
   const make = (random: Buffer) => `1:${random.toString('base64')}`
-  return sealingKeys ?? readSealingKeys(await keptSecret(dataDir, NAME, make))
+  return sealingKeys ?? readKept(dataDir, await keptSecret(dataDir, NAME, make))
 }
 
 /** Only those that there are: for who verifies, and need not leave keys behind. */
 export async function knownSealingKeys(keeper: Keeper): Promise<readonly SealingKey[]> {
   const kept = keeper.sealingKeys === null ? await findSecret(keeper.dataDir, NAME) : null
-  return keeper.sealingKeys ?? (kept === null ? [] : readSealingKeys(kept))
+  return keeper.sealingKeys ?? (kept === null ? [] : readKept(keeper.dataDir, kept))
+}
+
+/** Never made anew for a damaged one: the sealed results that are out would be worth nothing. */
+function readKept(dataDir: string, kept: string): readonly SealingKey[] {
+  try {
+    return readSealingKeys(kept)
+  } catch (error) {
+    const path = join(dataDir, 'secrets', NAME)
+    throw new Refusal(`${path} is damaged: ${(error as Error).message}; restore it from a backup`)
+  }
 }

@@ -142,7 +142,7 @@ test('what a dead node holds of a budget is told, with what frees it', async (t)
   assert.equal((await check('leases')).detail, 'no dead node holds a part of a budget')
 })
 
-test('a folder that cannot be, records set aside and secrets that others may read are told', async (t) => {
+test('a folder that cannot be, records set aside and secrets that are open or damaged are told', async (t) => {
   const { dataDir, check, write } = await makePatient(t)
   write('spool/1/segment')
   assert.equal((await check('spool')).ok, true)
@@ -150,6 +150,8 @@ test('a folder that cannot be, records set aside and secrets that others may rea
   assert.match((await check('spool')).detail, /1 damaged or refused files/)
 
   const secret = write('secrets/sealing-keys')
+  assert.match((await check('secrets')).detail, /sealing-keys is damaged: .* restore it/)
+  writeFileSync(secret, `1:${Buffer.alloc(32).toString('base64')}`)
   assert.equal((await check('secrets')).ok, true)
   await chmod(secret, 0o644)
   assert.match((await check('secrets')).detail, /others may read .*sealing-keys: chmod 600/)

@@ -7,6 +7,7 @@ import { MIGRATIONS_FOLDER } from '../open-storage.ts'
 import { migrationNumbers, readVersion } from '../platform/migrate.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Database } from '../platform/postgres.ts'
+import { knownSealingKeys } from '../sealing-keys.ts'
 import type { CommandContext } from './command.ts'
 import {
   isAnyServerAlive,
@@ -208,8 +209,11 @@ async function checkSecrets({ config }: CommandContext): Promise<Finding> {
   const files = await filesBelow(folder)
   if (files.length === 0) return { ok: true, detail: 'made at the first start' }
   const open = files.filter(({ mode }) => (mode & ANYBODY_ELSE) !== 0).map(({ path }) => path)
-  if (open.length === 0) return { ok: true, detail: `${files.length} kept in ${folder}` }
-  return { ok: false, detail: `others may read ${open.join(', ')}: chmod 600` }
+  if (open.length > 0) {
+    return { ok: false, detail: `others may read ${open.join(', ')}: chmod 600` }
+  }
+  await knownSealingKeys(config) // Throws what a start would say of them.
+  return { ok: true, detail: `${files.length} kept in ${folder}` }
 }
 
 interface FileFacts {
