@@ -23,6 +23,8 @@ async function unpack(bytes: Buffer): Promise<{ text: string; isCut: boolean; re
   return { text: Buffer.concat(chunks).toString(), isCut: file.isCut, read }
 }
 
+const LOCAL_HEADER_BYTES = 30
+
 /** A zip archive: local headers and data, then the directory, then its end record. */
 function zip(
   files: readonly { name: string; text: string; method?: number; flags?: number; crc?: number }[],
@@ -45,7 +47,7 @@ function zip(
     const rest = Buffer.alloc(14)
     rest.writeUInt32LE(offset, 10)
     directory.push(Buffer.from('PK\x01\x02\x14\x00'), shared, rest, Buffer.from(name))
-    offset += 30 + Buffer.byteLength(name) + data.length
+    offset += LOCAL_HEADER_BYTES + Buffer.byteLength(name) + data.length
   }
   const entries = Buffer.concat(directory)
   const end = Buffer.alloc(18)
@@ -96,6 +98,11 @@ test('an archive that is damaged, encrypted or ambiguous is refused', async () =
   await assert.rejects(unpack(gzip), /the archive is damaged: /)
   const wrong = zip([{ name: 'feed.csv', text: TEXT, crc: 1 }])
   await assert.rejects(unpack(wrong), /checksum does not hold/)
+  const hidden = { name: '.x', text: '', method: 0 }
+  const headless = zip([hidden, { name: 'feed.csv', text: TEXT }])
+  headless.fill(0xff, LOCAL_HEADER_BYTES + 2, LOCAL_HEADER_BYTES + 6)
+  const outside = zip([{ name: '../feed.csv', text: TEXT }])
+  for (const archive of [headless, outside]) await assert.rejects(unpack(archive), FeedError)
   const two = zip([
     { name: 'a.csv', text: 'a' },
     { name: 'b.csv', text: 'b' },

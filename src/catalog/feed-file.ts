@@ -9,7 +9,7 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { crc32, createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from 'node:zlib'
-import { type Entry, openPromise } from 'yauzl'
+import { type Entry, openPromise, type ZipFile } from 'yauzl'
 import { FeedError } from './feed-error.ts'
 
 export interface FeedFile {
@@ -168,7 +168,11 @@ function tooMuch(unpackedBytes: number): FeedError {
 
 function damaged(error: unknown): unknown {
   const isZlib = error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
-  return isZlib ? new FeedError(`the archive is damaged: ${error.message}`) : error
+  return isZlib ? damagedArchive(error) : error
+}
+
+function damagedArchive(error: Error): FeedError {
+  return new FeedError(`the archive is damaged: ${error.message}`, { cause: error })
 }
 
 /** True when the packed data simply ends; other faults mean that it is damaged. */
@@ -214,26 +218,34 @@ async function findZipEntry(path: string, size: number): Promise<ZipEntry> {
   // at the start.
   if (zip === null) return firstZipEntry(path, size)
   try {
-    const files: Entry[] = []
-    for await (const entry of zip.eachEntry()) {
-      if (isFeed(entry.fileName)) files.push(entry)
-      if (files.length > 1)
-        throw new FeedError('the archive holds more than one file; pack the feed alone')
-    }
-    const [entry] = files
-    if (entry === undefined) throw new FeedError('the archive holds no file')
-    if (entry.isEncrypted() || ![DEFLATED, STORED].includes(entry.compressionMethod)) {
-      throw new FeedError('the archive is encrypted or packed in a way other than deflate')
-    }
-    const { fileDataStart: start } = await zip.readLocalFileHeaderPromise(entry, { minimal: true })
-    return {
-      start,
-      end: start + entry.compressedSize,
-      isDeflated: entry.compressionMethod === DEFLATED,
-      crc32: entry.crc32,
-    }
+    return await onlyEntry(zip)
+  } catch (error) {
+    // What yauzl finds wrong it says in a plain Error; the file system's have a code.
+    const isPlain = error instanceof Error && error.constructor === Error && !('code' in error)
+    throw isPlain ? damagedArchive(error) : error
   } finally {
     zip.close()
+  }
+}
+
+async function onlyEntry(zip: ZipFile): Promise<ZipEntry> {
+  const files: Entry[] = []
+  for await (const entry of zip.eachEntry()) {
+    if (isFeed(entry.fileName)) files.push(entry)
+    if (files.length > 1)
+      throw new FeedError('the archive holds more than one file; pack the feed alone')
+  }
+  const [entry] = files
+  if (entry === undefined) throw new FeedError('the archive holds no file')
+  if (entry.isEncrypted() || ![DEFLATED, STORED].includes(entry.compressionMethod)) {
+    throw new FeedError('the archive is encrypted or packed in a way other than deflate')
+  }
+  const { fileDataStart: start } = await zip.readLocalFileHeaderPromise(entry, { minimal: true })
+  return {
+    start,
+    end: start + entry.compressedSize,
+    isDeflated: entry.compressionMethod === DEFLATED,
+    crc32: entry.crc32,
   }
 }
 

@@ -33,6 +33,7 @@ test('an error, a download that breaks off and one without end are failures', as
   const base = await listen(t)
   const get = (path: string) => fetchFeed(base + path, { allowPrivate: true, bytesMax: 10_000 })
   await assert.rejects(get('/missing'), /could not be fetched: .* answered 404/)
+  await assert.rejects(get('/part'), /could not be fetched: .* answered 206/)
   await assert.rejects(get('/broken'), /could not be fetched/)
   await assert.rejects(get('/endless'), /it has more than 10000 bytes/)
   await assert.rejects(fetchFeed('http://', { allowPrivate: true }), /no absolute http/)
@@ -53,7 +54,8 @@ async function listen(t: TestContext): Promise<string> {
     else if (request.url === '/moved') response.writeHead(301, { location: '/feed.csv' }).end()
     else if (request.url === '/encoded') {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(FEED))
-    } else if (request.url === '/broken') {
+    } else if (request.url === '/part') response.writeHead(206).end(FEED)
+    else if (request.url === '/broken') {
       response.writeHead(200, { 'content-length': 1000 }).write('id,ti')
       setImmediate(() => response.destroy())
     } else if (request.url === '/endless') {

@@ -15,6 +15,7 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** A server that says nothing for this long is given up. */
 const IDLE_TIMEOUT_MS = 60_000
 const MAX_REDIRECTS = 5
+const PARTIAL_CONTENT = 206
 
 /** Thrown before anything is sent when an address is not a public one. */
 export class PrivateAddressError extends Error {
@@ -65,7 +66,7 @@ export function guardedAgent({ allowPrivate }: { allowPrivate: boolean }): Agent
  * Gets an address and follows its redirects, each through the same guard.
  *
  * Resolves with a 2xx answer whose body the caller must read or destroy; throws Error with a
- * message for the operator otherwise.
+ * message for the operator otherwise. A part of a document, which nobody asked for, is no answer.
  */
 export async function guardedGet(
   agent: Dispatcher,
@@ -82,7 +83,7 @@ export async function guardedGet(
       signal: signal ?? null,
     })
     const { statusCode } = response
-    if (statusCode >= 200 && statusCode < 300) return response
+    if (statusCode >= 200 && statusCode < 300 && statusCode !== PARTIAL_CONTENT) return response
     await response.body.dump()
     const location = response.headers.location
     if (statusCode < 300 || statusCode >= 400 || typeof location !== 'string') {
