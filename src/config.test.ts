@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ConfigError, onPort, readConfig, readSealingKeys } from './config.ts'
 
+const EVENTS_DEFAULT = { rate: 1_000, burst: 5_000 }
+
 /** The variables named by the refusal of this environment; none when it is taken. */
 function refused(env: Record<string, string>): string[] {
   try {
@@ -76,6 +78,31 @@ test('every wrong item of a list is named, and no right one', () => {
   }
   const [secrets = ''] = problems({ SOUK_SECRETS: '1:zz,2:yy' })
   assert.match(secrets, /key 1 .*; key 2 /)
+})
+
+test('an address that readers see has no query, not even an empty one, and no password', () => {
+  for (const wrong of ['https://x/?', 'https://x/#', 'https://x?', 'https://me:secret@x/']) {
+    assert.deepEqual(refused({ BASE_URL: wrong, LINK_URL: wrong }), ['BASE_URL', 'LINK_URL'], wrong)
+  }
+  assert.equal(
+    readConfig({ BASE_URL: 'https://x.example/souk/' }).baseUrl,
+    'https://x.example/souk',
+  )
+})
+
+test('limits keep their default where they are not named, and none is named twice', () => {
+  const { auction, events } = readConfig({ RATE_LIMITS: 'auction=5:6' }).rateLimits
+  assert.deepEqual({ auction, events }, { auction: { rate: 5, burst: 6 }, events: EVENTS_DEFAULT })
+  assert.deepEqual(refused({ RATE_LIMITS: 'auction=5:6,key=0,auction=0' }), ['RATE_LIMITS'])
+})
+
+test('the address of one NATS server is asked for, its cluster is not', () => {
+  assert.deepEqual(refused({ NATS_URL: 'nats://a:4222' }), [])
+  assert.deepEqual(refused({ NATS_URL: 'nats://a:4222,nats://b:4222' }), ['NATS_URL'])
+})
+
+test('the header that names a country may have any name that proxies give', () => {
+  assert.equal(readConfig({ GEO_HEADER: 'GEOIP_Country-Code' }).geoHeader, 'geoip_country-code')
 })
 
 test('a sealing key must be base64, in either alphabet', () => {

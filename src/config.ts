@@ -86,7 +86,7 @@ export const VARIABLES = [
   [
     'RATE_LIMITS',
     'auction=2000:10000,events=1000:5000,linkmate=20:100,key=50:200,redirect=50:200',
-    '`group=rate:burst,…`; `group=0` turns one off, `0` all.',
+    '`group=rate:burst,…`, each once at most; `group=0` turns one off, `0` all.',
   ],
   ['TRUSTED_PROXIES', '', 'CIDR list of proxies that may set X-Forwarded-For.'],
   ['GEO_HEADER', '', 'Request header that carries an ISO 3166 country code.'],
@@ -128,7 +128,7 @@ export function readConfig(
     host: check('HOST', readHost),
     dataDir: check('SOUK_DATA', readFolder),
     databaseUrl: check('DATABASE_URL', (value) => serverUrl(value, ['postgres:', 'postgresql:'])),
-    natsUrl: check('NATS_URL', (value) => serverUrl(value, ['nats:', 'tls:', 'ws:', 'wss:'])),
+    natsUrl: check('NATS_URL', natsUrl),
     baseUrl: check('BASE_URL', url),
     auctionUrl: check('AUCTION_URL', url),
     linkUrl: check('LINK_URL', url),
@@ -218,7 +218,7 @@ function readHost(value: string): string {
 }
 
 function readHeaderName(value: string): string | null {
-  if (value !== '' && !/^[a-z\d-]+$/i.test(value)) {
+  if (value !== '' && !/^[\w-]+$/.test(value)) {
     throw new Error(`must be the name of a request header, is "${value}"`)
   }
   return value.toLowerCase() || null
@@ -277,9 +277,12 @@ function brandWord(value: string): string {
 /** An address that readers see: http(s), without query; the final slash is dropped. */
 function publicUrl(value: string): string {
   const url = URL.parse(value)
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+  // The URL itself forgets a `?` or `#` that nothing follows; every link would end in it.
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(value)) {
     throw new Error(`must be an http(s) address without query, is "${value}"`)
   }
+  // Told to every reader, and refused by every browser's fetch().
+  if (url.username !== '' || url.password !== '') throw new Error('must not hold a password')
   return url.href.replace(/\/+$/, '')
 }
 
@@ -291,6 +294,11 @@ function serverUrl(value: string, protocols: readonly string[]): string | null {
     throw new Error(`must be an address that begins with ${protocols.join('// or ')}//`)
   }
   return value
+}
+
+function natsUrl(value: string): string | null {
+  if (value.includes(',')) throw new Error('must name one server; it tells the others of a cluster')
+  return serverUrl(value, ['nats:', 'tls:', 'ws:', 'wss:'])
 }
 
 function readRoles(value: string): ReadonlySet<Role> {
@@ -314,8 +322,14 @@ function readRateLimits(value: string): Record<RateLimitGroup, RateLimit | null>
   const none = GROUPS.map((group) => [group, null] as const)
   // Groups that the value does not name keep their default.
   const defaults = VARIABLES.find(([name]) => name === 'RATE_LIMITS')?.[1] ?? ''
-  const limits = value === '0' ? none : listOf(`${defaults},${value}`, readRateLimit)
-  return Object.fromEntries(limits) as Record<RateLimitGroup, RateLimit | null>
+  const given = value === '0' ? none : listOf(value, readRateLimit)
+  const names = given.map(([group]) => group)
+  const twice = GROUPS.filter((group) => names.indexOf(group) !== names.lastIndexOf(group))
+  if (twice.length > 0) throw new Error(`names ${twice.join(', ')} more than once`)
+  return Object.fromEntries([...listOf(defaults, readRateLimit), ...given]) as Record<
+    RateLimitGroup,
+    RateLimit | null
+  >
 }
 
 function readRateLimit(item: string): readonly [RateLimitGroup, RateLimit | null] {

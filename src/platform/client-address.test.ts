@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import ipaddr from 'ipaddr.js'
-import { addressUnit, clientAddress } from './client-address.ts'
+import { addressUnit, clientAddress, isInAny, readCidr } from './client-address.ts'
 
 const PROXIES = ['127.0.0.0/8', '10.0.0.0/8', 'fd00::/8'].map((block) => ipaddr.parseCIDR(block))
 
@@ -40,4 +40,24 @@ test('limits count by IPv4 address and by IPv6 /64', () => {
   assert.equal(addressUnit('203.0.113.9'), '203.0.113.9')
   assert.equal(addressUnit('2001:db8:1:2::1'), addressUnit('2001:db8:1:2:ffff::9'))
   assert.notEqual(addressUnit('2001:db8:1:2::1'), addressUnit('2001:db8:1:3::1'))
+})
+
+test('a block is written in full; one of IPv4 in the words of IPv6 holds IPv4 addresses', () => {
+  for (const wrong of [
+    '10/8',
+    '10',
+    '10.0/16',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '::1/129',
+    '/8',
+    'x/8',
+  ]) {
+    assert.throws(() => readCidr(wrong), { message: /is not an address or CIDR block$/ }, wrong)
+  }
+  for (const block of ['10.0.0.0/8', '::ffff:10.0.0.0/104', '10.1.2.3', '::ffff:10.1.2.3']) {
+    assert.ok(isInAny('10.1.2.3', [readCidr(block)]), block)
+    assert.ok(!isInAny('11.1.2.3', [readCidr(block)]), block)
+  }
+  assert.ok(isInAny('2001:db8::7', [readCidr('::/0')]))
 })

@@ -35,10 +35,23 @@ export function isInAny(address: string, blocks: readonly Cidr[]): boolean {
 
 /** Reads `10.0.0.0/8` or one address; throws with the reason. */
 export function readCidr(value: string): Cidr {
-  const cidr = isIP(value) === 4 ? `${value}/32` : isIP(value) === 6 ? `${value}/128` : value
-  if (!ipaddr.isValidCIDR(cidr)) throw new Error(`"${value}" is not an address or CIDR block`)
-  return ipaddr.parseCIDR(cidr)
+  const [address = '', ...rest] = value.split('/')
+  const kind = isIP(address)
+  const cidr = rest.length > 0 ? value : `${address}/${kind === 4 ? 32 : 128}`
+  // Asked of Node first: ipaddr.js takes `10/8` for 0.0.0.10/8.
+  if (kind === 0 || !ipaddr.isValidCIDR(cidr)) {
+    throw new Error(`"${value}" is not an address or CIDR block`)
+  }
+  const [network, bits] = ipaddr.parseCIDR(cidr)
+  // As clients' addresses are: an IPv4 address in IPv6's words is one of IPv4.
+  const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress()
+  return isMapped && bits >= MAPPED_BITS
+    ? [network.toIPv4Address(), bits - MAPPED_BITS]
+    : [network, bits]
 }
+
+/** `::ffff:0:0/96`: what stands before the IPv4 address. */
+const MAPPED_BITS = 96
 
 /** The unit that limits count by: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
 export function addressUnit(address: string): string {
