@@ -6,8 +6,10 @@ import { sql } from '../platform/sql.ts'
 const REQUEST_KEPT = '24 hours'
 /** A first request that has not finished by then died on the way: its retry may go ahead. */
 const WORKING_SECONDS_MAX = 60
-/** Refusals kept of one merchant in an hour: a broken client must not fill the disk. */
+/** Refusals kept of one merchant in an hour: a broken client must not fill the disk, */
 const REFUSED_PER_HOUR_MAX = 1_000
+/** nor one that sends the largest bodies there may be, which needs no signature. */
+const REFUSED_BYTES_PER_HOUR_MAX = 8 * 1024 * 1024
 
 export interface SignedRequest {
   readonly merchId: number
@@ -102,13 +104,15 @@ export async function insertRefusal(db: Db, refusal: Refusal): Promise<void> {
     select ${at}, ${merchId}::int, ${endpoint}, ${reason}, ${JSON.stringify(faults)}::jsonb,
       ${text}, ${origin}
     where (
-      select count(*) from (
-        select from refused_intake
+      select count(*) < ${REFUSED_PER_HOUR_MAX}
+        and coalesce(sum(octet_length(body)), 0) < ${REFUSED_BYTES_PER_HOUR_MAX}
+      from (
+        select body from refused_intake
         where merch_id is not distinct from ${merchId}::int
           and at > ${at}::timestamptz - interval '1 hour'
         limit ${REFUSED_PER_HOUR_MAX}
       ) as recent
-    ) < ${REFUSED_PER_HOUR_MAX}`)
+    )`)
 }
 
 export interface RefusalRow {

@@ -129,6 +129,22 @@ test('one wrong order refuses its whole batch, naming every fault, and is kept',
   assert.deepEqual(counts, { events: '0', kept: String(wrong.length) })
 })
 
+test('what is refused fills no disk: of large bodies eight million bytes an hour are kept', async (t) => {
+  const app = await start(t)
+  const body = { orders: [order('o1')], more: 'x'.repeat(1_000_000) }
+  const kept = async () => {
+    const [row] = await app.db.rows<{ count: string }>(sql`select count(*) from refused_intake`)
+    return Number(row?.count)
+  }
+  for (let n = 0; n < 12; n++) {
+    assert.equal((await app.post('orders', body, { secret: 'another secret' })).status, 401)
+  }
+  assert.equal(await kept(), 9) // the ninth began below the limit
+  app.clock.nowMs += 3_600_001
+  await app.post('orders', body, { secret: 'another secret' })
+  assert.equal(await kept(), 10)
+})
+
 test('an order may be worth ten million dollars, in whatever currency, and not more', async (t) => {
   const app = await start(t)
   const rate = { currency: 'JPY', usdPerBase: '1', currencyPerBase: '100', day: '2026-04-13' }
