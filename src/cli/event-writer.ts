@@ -16,8 +16,10 @@ import { foldMoney } from '../stats/fold-money.ts'
 import { untilFolded } from '../stats/until-folded.ts'
 import type { CommandContext } from './command.ts'
 
-/** A worker that has not folded a command's few events by then is not at work. */
+/** A worker that has not folded a command's events by then is not at work. */
 const FOLD_MS_MAX = 60_000
+/** Longer for a file of orders: of those a slow machine folds some in this time. */
+const FOLD_MS_PER_EVENT = 5
 
 export interface EventWriter extends IntakeDeps {
   /** Resolves when all that was appended so far has been folded. */
@@ -46,11 +48,13 @@ export async function withEventWriter<T>(
   const ids = makeIdSource({ nodeId: claim.nodeId, now })
   // Those before them lie before them in the lane as well.
   let last: readonly LogEvent[] = []
+  let appended = 0
   const folded = async () => {
     const loop = new FoldLoop({ database: db, log, lanes: MONEY_LANES, fold: foldMoney, onError })
+    const patienceMs = FOLD_MS_MAX + appended * FOLD_MS_PER_EVENT
     loop.start()
     try {
-      if (await untilFolded(db, last, { patienceMs: FOLD_MS_MAX })) return
+      if (await untilFolded(db, last, { patienceMs })) return
     } finally {
       await loop.close()
     }
@@ -63,6 +67,7 @@ export async function withEventWriter<T>(
     const append: IntakeDeps['append'] = async (events) => {
       await log.append(events)
       last = events
+      appended += events.length
     }
     return await work({ db, append, nextId: () => ids.next(), now, folded })
   } finally {
