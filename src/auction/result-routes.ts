@@ -159,15 +159,20 @@ function clicksFor(merchIds: ReadonlySet<number> | null, clicks: readonly Result
     .map(({ publisher_earns: _, ...click }) => click)
 }
 
-/** Hands a day's auctions on, letting other requests run between batches. */
+/** Some 3 ms of computing, which readers' redirects then wait for (measured with 30 candidates). */
+const AUCTIONS_PER_TURN = 50
+
+/** Hands a day's auctions on, letting other requests run all the while. */
 async function eachAuction(
   db: Db,
   wanted: { pubId: number; day: string },
   add: (logged: LoggedAuction) => void,
 ): Promise<void> {
   for await (const receipts of receiptsOfPublisher(db, wanted)) {
-    for (const { packed, clicks } of receipts) add({ auction: unpackReceipt(packed), clicks })
-    await turn()
+    for (const [index, { packed, clicks }] of receipts.entries()) {
+      if (index % AUCTIONS_PER_TURN === 0) await turn()
+      add({ auction: unpackReceipt(packed), clicks })
+    }
   }
 }
 
