@@ -48,4 +48,5 @@ export const AuctionEntry = Type.Object({
     ),
   }),
   impression_pixel_url: Type.String(),
+  has_winner: Type.Boolean({ description: 'Ours: whether the product is one that is paid for.' }),
 })
