@@ -2,6 +2,7 @@
  * Orders and returns on their way into the log: completed with the facts that later decide about
  * money, appended, durable (I2). What they are worth to whom, the fold decides.
  */
+import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -21,9 +22,6 @@ import {
   type ReturnBody,
 } from './read-order.ts'
 import { findSeenLinks } from './seen-link-store.ts'
-
-/** Whoever reports an order can wait for the log longer than a reader who clicked. */
-const PATIENCE_MS = 5_000
 
 export interface IntakeDeps {
   readonly db: Db
@@ -230,5 +228,5 @@ async function append(
   const events = bodies.map((body) =>
     newEvent({ id: nextId(), atMs, lane: MONEY_LANE, type, merchId, body: JSON.stringify(body) }),
   )
-  await append(events, { patienceMs: PATIENCE_MS })
+  await append(events, { patienceMs: REPORT_PATIENCE_MS })
 }

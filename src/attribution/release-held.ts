@@ -5,6 +5,7 @@
  * time stamp as the first, is accepted later, and so takes its place (order-merge.ts). Nothing
  * else about the order changes, and the log says when and by which rate it came to count.
  */
+import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { WINDOW_DAYS_DEFAULT } from './attribute.ts'
@@ -15,7 +16,6 @@ import { type OrderBody, withRate } from './read-order.ts'
 import { UsualValues } from './usual-value.ts'
 
 const ORDERS_PER_ROUND = 500 // One batch of the event log.
-const PATIENCE_MS = 5_000
 
 /** Releases what can be released by the rates there are now; the number of orders. */
 export async function releaseHeldOrders(deps: IntakeDeps): Promise<number> {
@@ -62,7 +62,7 @@ async function releaseRound(deps: IntakeDeps, orders: readonly OrderRecord[]): P
     const shared = { atMs, lane: MONEY_LANE, type: EVENT_TYPE.order, merchId }
     return [newEvent({ ...shared, id: deps.nextId(), body: JSON.stringify(body) })]
   })
-  await deps.append(events, { patienceMs: PATIENCE_MS })
+  await deps.append(events, { patienceMs: REPORT_PATIENCE_MS })
   return events.length
 }
 

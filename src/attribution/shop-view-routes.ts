@@ -6,6 +6,7 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { BEACON_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { readUserAgent } from '../events/user-agent.ts'
@@ -18,7 +19,6 @@ import { type CheckoutDeps, merchantOf, requireOwnPage, takeToken } from './chec
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { ShopViewBody } from './schema.ts'
 
-const PATIENCE_MS = 250
 const checkView = compileCheck(ShopViewBody)
 
 export type ShopViewDeps = Omit<CheckoutDeps, 'usualValues'>
@@ -48,7 +48,7 @@ export const shopViewRoutes =
         takeToken(deps, request, merchant.merch_id)
         requireOwnPage(request, merchant, body)
         const events = toEvents(deps, { body, userAgent: request.headers['user-agent'] })
-        await deps.append(events, { patienceMs: PATIENCE_MS })
+        await deps.append(events, { patienceMs: BEACON_PATIENCE_MS })
         return reply.status(201).send('')
       },
     )

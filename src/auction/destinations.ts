@@ -20,7 +20,8 @@ const CHUNK_LINES = 100_000
 export class Destinations {
   readonly #path: string
   readonly #onError: (error: unknown) => void
-  readonly #urls = new Map<string, string>() // in order of use, oldest first
+  // The one that came first goes first; one that is served again after that comes back as new.
+  readonly #urls = new Map<string, string>()
   #fresh = new Map<string, string>() // not yet in the file
   #linesInFile = 0
   #timer: NodeJS.Timeout | null = null

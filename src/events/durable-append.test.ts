@@ -10,7 +10,7 @@ import { makeIdSource } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres.ts'
 import { openSpool, type Spool } from '../platform/spool.ts'
 import { sql } from '../platform/sql.ts'
-import { DurableAppend, PATIENCE_MS, REDIRECT_PATIENCE_MS } from './durable-append.ts'
+import { BEACON_PATIENCE_MS, DurableAppend, REDIRECT_PATIENCE_MS } from './durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent } from './event.ts'
 import { EventRefused, LogUnavailable } from './event-log.ts'
 import { openPostgresEventLog } from './event-log-postgres.ts'
@@ -109,7 +109,7 @@ test('while the log answers, nothing touches the spool', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const events = makeEvents(50)
   await Promise.all(
-    events.map((event) => world.durable.append([event], { patienceMs: PATIENCE_MS })),
+    events.map((event) => world.durable.append([event], { patienceMs: BEACON_PATIENCE_MS })),
   )
   assert.equal(world.counts.spooled, 0)
   assert(world.durable.isSpoolEmpty())
@@ -118,7 +118,7 @@ test('while the log answers, nothing touches the spool', async (t) => {
 
 test('a log that is late costs a redirect its patience, and stores the event once', async (t) => {
   const world = await makeWorld(scopeOf(t))
-  await world.durable.append(makeEvents(1, { lane: 1 }), { patienceMs: PATIENCE_MS })
+  await world.durable.append(makeEvents(1, { lane: 1 }), { patienceMs: BEACON_PATIENCE_MS })
   const holder = await world.database.reserve()
   // Another node's batch that does not end: it holds the lane.
   await holder.run(sql`select pg_advisory_lock(${0x534c414e}, 0)`)
@@ -160,7 +160,7 @@ test('a log that is away from the start loses nothing and delays nobody', async 
 test('a log that hangs is left to itself after the patience of each append', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const before = makeEvents(1)
-  await world.durable.append(before, { patienceMs: PATIENCE_MS })
+  await world.durable.append(before, { patienceMs: BEACON_PATIENCE_MS })
   world.proxy.setMode('hang')
   const events = makeEvents(20)
   const start = performance.now()
@@ -200,7 +200,7 @@ test('connections that break again and again lose nothing and double nothing', a
 test('with the log away and the spool full, events are refused as unavailable', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse', bytesMax: 300 })
   const [first, second] = [makeEvents(1), makeEvents(20)]
-  await world.durable.append(first, { patienceMs: PATIENCE_MS })
+  await world.durable.append(first, { patienceMs: BEACON_PATIENCE_MS })
   await assert.rejects(
     world.durable.append(second, { patienceMs: REDIRECT_PATIENCE_MS }),
     LogUnavailable,
@@ -208,19 +208,22 @@ test('with the log away and the spool full, events are refused as unavailable', 
   assert.equal(world.counts.unavailable, 20)
   world.proxy.setMode('pass')
   await untilDrained(world)
-  await world.durable.append(second, { patienceMs: PATIENCE_MS })
+  await world.durable.append(second, { patienceMs: BEACON_PATIENCE_MS })
   assert.deepEqual(await storedIds(world.database), idsOf([...first, ...second]))
 })
 
 test('an event the log will never take is refused, or set aside when it was spooled', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const bad = () => makeEvents(1, { auctionId: { a: 1 } as unknown as string })
-  await assert.rejects(world.durable.append(bad(), { patienceMs: PATIENCE_MS }), EventRefused)
+  await assert.rejects(
+    world.durable.append(bad(), { patienceMs: BEACON_PATIENCE_MS }),
+    EventRefused,
+  )
 
   world.proxy.setMode('refuse')
   const good = makeEvents(10)
   for (const events of [good.slice(0, 5), bad(), good.slice(5)]) {
-    await world.durable.append(events, { patienceMs: PATIENCE_MS })
+    await world.durable.append(events, { patienceMs: BEACON_PATIENCE_MS })
   }
   world.proxy.setMode('pass')
   await untilDrained(world)
@@ -232,10 +235,10 @@ test('an event the log will never take is refused, or set aside when it was spoo
 test('a process whose number was taken over accepts nothing more and drains what it has', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
   const events = makeEvents(5)
-  await world.durable.append(events, { patienceMs: PATIENCE_MS })
+  await world.durable.append(events, { patienceMs: BEACON_PATIENCE_MS })
   world.accepting.is = false
   await assert.rejects(
-    world.durable.append(makeEvents(1), { patienceMs: PATIENCE_MS }),
+    world.durable.append(makeEvents(1), { patienceMs: BEACON_PATIENCE_MS }),
     LogUnavailable,
   )
   world.proxy.setMode('pass')
@@ -249,7 +252,7 @@ test('what a dead process had spooled reaches the log, and its owner is named', 
   const events = makeEvents(700)
   const first = await makeWorld(scope, { root, mode: 'refuse' })
   await first.spool.recordOwner('node 12')
-  await first.durable.append(events, { patienceMs: PATIENCE_MS })
+  await first.durable.append(events, { patienceMs: BEACON_PATIENCE_MS })
   await first.durable.close()
 
   const second = await makeWorld(scope, { root })
@@ -261,15 +264,15 @@ test('what a dead process had spooled reaches the log, and its owner is named', 
 test('closing takes what is spooled to the log and refuses what comes', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
   const events = makeEvents(30)
-  await world.durable.append(events, { patienceMs: PATIENCE_MS })
+  await world.durable.append(events, { patienceMs: BEACON_PATIENCE_MS })
   world.proxy.setMode('pass')
   const last = makeEvents(1)
-  const appending = world.durable.append(last, { patienceMs: PATIENCE_MS })
+  const appending = world.durable.append(last, { patienceMs: BEACON_PATIENCE_MS })
   await world.durable.close()
   await appending
   assert.deepEqual(await storedIds(world.database), idsOf([...events, ...last]))
   await assert.rejects(
-    world.durable.append(makeEvents(1), { patienceMs: PATIENCE_MS }),
+    world.durable.append(makeEvents(1), { patienceMs: BEACON_PATIENCE_MS }),
     LogUnavailable,
   )
 })
@@ -278,7 +281,7 @@ test('closing while the log hangs ends within seconds and keeps everything', asy
   const scope = scopeOf(t)
   const root = await makeRoot(scope)
   const first = await makeWorld(scope, { root })
-  await first.durable.append(makeEvents(1), { patienceMs: PATIENCE_MS })
+  await first.durable.append(makeEvents(1), { patienceMs: BEACON_PATIENCE_MS })
   first.proxy.setMode('hang')
   const events = makeEvents(5)
   await first.durable.append(events, { patienceMs: REDIRECT_PATIENCE_MS })

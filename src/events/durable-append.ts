@@ -15,7 +15,9 @@ import { type EventLog, EventRefused, LogUnavailable } from './event-log.ts'
 /** A redirect holds a reader: half of what it may take altogether (I5: 50 ms). */
 export const REDIRECT_PATIENCE_MS = 25
 /** Nobody watches a beacon; what the log does within this needs no second write. */
-export const PATIENCE_MS = 250
+export const BEACON_PATIENCE_MS = 250
+/** Whoever reports an order or pays can wait for the log longer than a reader who clicked. */
+export const REPORT_PATIENCE_MS = 5_000
 
 /** What is spooled shows in figures within 5 s of the log's return: this is its share of them. */
 const DRAIN_INTERVAL_MS = 250

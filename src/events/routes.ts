@@ -11,15 +11,13 @@ import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { readJson } from '../platform/hot-http.ts'
 import { originAndPath, parseWebUrl, urlKey } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
-import { CONSENT, consentOf } from './consent.ts'
+import { consentOf } from './consent.ts'
+import { BEACON_PATIENCE_MS } from './durable-append.ts'
 import { EVENT_TYPE, type EventType, type LogEvent, newEvent, viewLane } from './event.ts'
 import type { HashKeys } from './hash-keys.ts'
 import { REASON } from './reason.ts'
 import { LinkImpressions, PageImpressions } from './schema.ts'
 import { readUserAgent } from './user-agent.ts'
-
-/** An append on an events call may wait this long for the log before the spool takes it. */
-const PATIENCE_MS = 250
 
 export interface EventRoutesDeps {
   readonly brandWords: readonly string[]
@@ -92,7 +90,7 @@ async function record(
     device: agent.device,
     uaFamily: agent.family,
     country: deps.countryOf(request),
-    consent: consentOf(body.user.consent, { headers, byDefault }) ?? CONSENT.unknown,
+    consent: consentOf(body.user.consent, { headers, byDefault }),
     url: sourceUrl.origin + sourceUrl.pathname,
     urlKey: urlKey(body.user.source_url),
     referrer: originAndPath(body.user.previous_url ?? ''),
@@ -103,7 +101,7 @@ async function record(
     const reason = shared.reason || linkReason(owners.get(auctionId), pubId)
     return newEvent({ ...shared, id: deps.nextId(), auctionId, reason })
   })
-  await deps.append(events, { patienceMs: PATIENCE_MS })
+  await deps.append(events, { patienceMs: BEACON_PATIENCE_MS })
   return { status: 201, headers: {}, body: null }
 }
 

@@ -7,10 +7,10 @@ import { type ChildProcess, execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import * as files from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from './free-port.ts'
 import {
   type Binaries,
   chooseRunAs,
@@ -136,24 +136,11 @@ export async function keptPort(dataDir: string): Promise<number | null> {
 
 /** The same port at each start, but for the one that another program has taken meanwhile. */
 async function choosePort(dataDir: string): Promise<number> {
-  const port = (await freePort((await keptPort(dataDir)) ?? 0)) ?? (await freePort(0))
-  if (port === null) throw new Error('no TCP port is free on 127.0.0.1')
+  const host = '127.0.0.1'
+  const kept = { host, port: (await keptPort(dataDir)) ?? 0 }
+  const port = await freePort(kept).catch(() => freePort({ host, port: 0 }))
   await files.writeFile(portFile(dataDir), String(port), { mode: 0o600 })
   return port
-}
-
-/** The port itself when it can be had (0: any), else null. */
-async function freePort(port: number): Promise<number | null> {
-  const server = createServer()
-  const { promise, resolve } = Promise.withResolvers<number | null>()
-  server.once('error', () => resolve(null))
-  server.listen(port, '127.0.0.1', () => {
-    const address = server.address()
-    resolve(typeof address === 'object' ? (address?.port ?? null) : null)
-  })
-  const found = await promise
-  server.close()
-  return found
 }
 
 function portFile(dataDir: string): string {

@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SealedResult } from '../auction/seal.ts'
+import { REDIRECT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../events/event.ts'
 import { LogUnavailable } from '../events/event-log.ts'
 import { REASON } from '../events/reason.ts'
@@ -15,9 +16,7 @@ import type { HotReply, HotRequest } from '../platform/hot-http.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { deepLink, headerSafe, withParameter } from './destination.ts'
 
-/** A reader waits no longer than this for the log; the spool then takes the click. */
-const PATIENCE_MS = 25
-/** Nor for a budget that this node does not hold: together they stay under 50 ms (I5). */
+/** For a budget that this node does not hold; with the log's patience under 50 ms (I5). */
 const FUND_PATIENCE_MS = 15
 /** No person is that fast (decisions, Redirect). */
 export const CLICK_AGE_MIN_MS = 300
@@ -76,7 +75,7 @@ export async function answerClick(deps: ClickDeps, click: Click): Promise<HotRep
   if (!click.request.isHead) {
     const event = clickEvent(deps, click, { clickId, ...(await reserved(deps, click)) })
     try {
-      await deps.append([event], { patienceMs: PATIENCE_MS })
+      await deps.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
     } catch (error) {
       // Nothing could be made durable: the reader goes on, unrecorded and therefore unpaid.
       if (!(error instanceof LogUnavailable)) throw error

@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto'
 import { toMicros } from '../attribution/currency.ts'
 import type { IntakeDeps } from '../attribution/intake.ts'
 import { findRates } from '../attribution/rate-store.ts'
+import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
 import { readCsv } from '../platform/csv.ts'
 import type { NetworkBody, NetworkPartitionBody, NetworkRowBody } from './fold-networks.ts'
@@ -25,7 +26,6 @@ import { type ReadRow, type RowRejection, readNetworkRow } from './read-network-
 /** The millionths in which amounts are read: six decimals of any currency. */
 const MILLIONTHS_EXPONENT = 6
 const EVENTS_PER_APPEND = 500
-const PATIENCE_MS = 5_000
 
 export interface NetworkImport {
   readonly rows: number
@@ -209,6 +209,6 @@ async function append(
   )
   for (let start = 0; start < events.length; start += EVENTS_PER_APPEND) {
     const batch = events.slice(start, start + EVENTS_PER_APPEND)
-    await deps.append(batch, { patienceMs: PATIENCE_MS })
+    await deps.append(batch, { patienceMs: REPORT_PATIENCE_MS })
   }
 }

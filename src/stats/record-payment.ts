@@ -1,5 +1,6 @@
 /** A merchant's payment: recorded once, and what it releases, per publisher. */
 import type { IntakeDeps } from '../attribution/intake.ts'
+import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
 import { findPayment } from '../ledger/payment-store.ts'
@@ -9,7 +10,6 @@ import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
 import type { PaymentBody } from './fold-payments.ts'
 
 const REFERENCE_LENGTH_MAX = 100
-const PATIENCE_MS = 5_000
 const RECORDED_ALREADY: Fault = {
   field: 'reference',
   rule: 'this payment of the merchant is recorded already',
@@ -43,7 +43,7 @@ export async function recordPayment(
     merchId,
     body: JSON.stringify(body),
   })
-  await deps.append([event], { patienceMs: PATIENCE_MS })
+  await deps.append([event], { patienceMs: REPORT_PATIENCE_MS })
   await deps.folded()
   // Of two at once the fold takes the one that came first in the log.
   const recorded = await findPayment(deps.db, { merchId, reference })

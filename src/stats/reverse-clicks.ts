@@ -1,5 +1,6 @@
 /** Clicks found invalid later: reversed by their id, or all of an auction result. */
 import type { IntakeDeps } from '../attribution/intake.ts'
+import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
@@ -10,7 +11,6 @@ import type { ReversalBody } from './fold-reversals.ts'
 
 const REASON_LENGTH_MAX = 255
 const HEX_32 = /^[0-9a-f]{32}$/
-const PATIENCE_MS = 5_000
 
 export interface WantedReversal {
   readonly clickId: string | null // one of the two
@@ -52,7 +52,7 @@ export async function acceptReversal(
       body: JSON.stringify(body),
     })
   })
-  await deps.append(events, { patienceMs: PATIENCE_MS })
+  await deps.append(events, { patienceMs: REPORT_PATIENCE_MS })
   return { clickIds: open.map(({ clickId }) => clickId), events }
 }
 

@@ -2,14 +2,13 @@
  * A process that appends events until it is killed, and says which ones are promised: run by
  * event-log-crash.test.ts with where the database is, where the spool is, and a node number.
  */
-import { DurableAppend } from '../../src/events/durable-append.ts'
+import { DurableAppend, REDIRECT_PATIENCE_MS } from '../../src/events/durable-append.ts'
 import { EVENT_TYPE, newEvent } from '../../src/events/event.ts'
 import { openPostgresEventLog } from '../../src/events/event-log-postgres.ts'
 import { makeIdSource } from '../../src/platform/ids.ts'
 import type { Connection } from '../../src/platform/postgres.ts'
 import { openSpool } from '../../src/platform/spool.ts'
 
-const PATIENCE_MS = 25
 const IN_FLIGHT = 16
 
 const [connection = '{}', root = '', nodeId = '1'] = process.argv.slice(2)
@@ -36,7 +35,7 @@ async function appendForever(): Promise<void> {
   while (true) {
     const id = ids.next()
     const event = newEvent({ id, atMs: Date.now(), lane: 0, type: EVENT_TYPE.click })
-    await durable.append([event], { patienceMs: PATIENCE_MS })
+    await durable.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
     process.stdout.write(`${id}\n`)
   }
 }
