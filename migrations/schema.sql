@@ -796,8 +796,8 @@ create table smart_link (
   constraint smart_link_source_check CHECK ((source = ANY (ARRAY['api'::text, 'linkmate'::text, 'wrapper'::text]))),
   constraint smart_link_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])))
 );
-CREATE INDEX smart_link_article ON smart_link USING btree (article_id);
 CREATE UNIQUE INDEX smart_link_found ON smart_link USING btree (article_id, url_hash, is_exclusive) WHERE (source <> 'api'::text);
+CREATE INDEX smart_link_identity ON smart_link USING btree (article_id, url_hash, is_exclusive);
 CREATE INDEX smart_link_publisher ON smart_link USING btree (pub_id, auction_id);
 CREATE TRIGGER smart_link_changed AFTER DELETE OR UPDATE OF state, is_keyless ON smart_link FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
 

@@ -41,7 +41,7 @@ export interface CreatedLinkRow {
   readonly article: ArticleRow
 }
 
-/** A link that is found or created, one per (article, URL, lock). */
+/** A link that is found or created, one per (article, URL, lock) beside those made with a key. */
 export interface FoundLinkRow {
   readonly smart_link_id: number
   readonly auction_id: string
@@ -50,6 +50,7 @@ export interface FoundLinkRow {
   readonly is_exclusive: boolean
   readonly is_keyless: boolean
   readonly state: 'active' | 'disabled'
+  readonly source: 'api' | 'linkmate' | 'wrapper'
   readonly datetime_created: Date
   readonly datetime_updated: Date
 }
@@ -62,7 +63,7 @@ export interface LinkToFind {
 const ARTICLE_COLUMNS = sql`article_id, uid, pub_id, url, name, publication_date,
   datetime_created, datetime_updated`
 const LINK_COLUMNS = sql`smart_link_id, auction_id, pub_id, url, is_exclusive, is_keyless, state,
-  datetime_created, datetime_updated`
+  source, datetime_created, datetime_updated`
 const LIST_ROWS_MAX = 10_000
 const HOUR_MS = 3_600_000
 const URL_HASH_BYTES = 16 // 128 bits: no two addresses of one article meet by accident.
@@ -95,20 +96,24 @@ export async function insertSmartLink(
   return { link: created, article: withDates(found) }
 }
 
-/** The links of an article that are there already, disabled ones included. */
+/**
+ * The links of an article that are there already: of each (URL, lock) the oldest one, whoever made
+ * it; a disabled one where no other is.
+ */
 export function findLinks(
   db: Db,
   { pubId, articleKey, links }: { pubId: number; articleKey: Buffer; links: readonly LinkToFind[] },
 ): Promise<FoundLinkRow[]> {
   return db.rows(sql`
-    select ${LINK_COLUMNS} from smart_link
+    select distinct on (url_hash, is_exclusive) ${LINK_COLUMNS} from smart_link
     join unnest(
       ${links.map(({ url }) => hashOfUrl(url))}::bytea[],
       ${links.map(({ isExclusive }) => isExclusive)}::boolean[]
     ) as wanted (url_hash, is_exclusive) using (url_hash, is_exclusive)
-    where source <> 'api' and article_id = (
+    where article_id = (
       select article_id from article where pub_id = ${pubId} and url_key = ${articleKey}
     )
+    order by url_hash, is_exclusive, state = 'disabled', auction_id
   `)
 }
 
@@ -218,7 +223,6 @@ export async function disableLink(
 export interface ListedLinkRow extends Omit<FoundLinkRow, 'url'> {
   readonly url: string | null
   readonly article_url: string
-  readonly source: 'api' | 'linkmate' | 'wrapper'
 }
 
 /** The newest smart links of all publishers, newest first. */

@@ -4,7 +4,7 @@ import type { IdSource } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { urlKey } from '../platform/url.ts'
 import { wrapperUrl } from './link-url.ts'
-import { findLinks, findOrCreateLinks, type WantedArticle } from './store.ts'
+import { type FoundLinkRow, findLinks, findOrCreateLinks, type WantedArticle } from './store.ts'
 
 export interface WantedWrapperLink {
   readonly pubId: number
@@ -30,9 +30,7 @@ export async function findWrapperLink(
   deps: WrapperLinkDeps,
   wanted: WantedWrapperLink,
 ): Promise<string | null> {
-  const { pubId, urlKey: articleKey } = await articleOf(deps, wanted)
-  const [link] = await findLinks(deps.db, { pubId, articleKey, links: [wanted] })
-  return link?.auction_id ?? null
+  return (await findIn(deps.db, await articleOf(deps, wanted), wanted))?.auction_id ?? null
 }
 
 /** The link's auction id. What a click creates is keyless: anybody can write such an address. */
@@ -40,8 +38,12 @@ export async function findOrCreateWrapperLink(
   deps: WrapperLinkDeps,
   wanted: WantedWrapperLink,
 ): Promise<string> {
+  const article = await articleOf(deps, wanted)
+  const made = await findIn(deps.db, article, wanted)
+  // With a key: then all that an address could tell of it is known.
+  if (made?.source === 'api') return made.auction_id
   const [link] = await findOrCreateLinks(deps.db, {
-    article: await articleOf(deps, wanted),
+    article,
     links: [{ url: wanted.url, isExclusive: wanted.isExclusive, auctionId: deps.ids.next() }],
     source: 'wrapper',
     isArticleGiven: wanted.isArticleGiven,
@@ -49,6 +51,15 @@ export async function findOrCreateWrapperLink(
   })
   if (link === undefined) throw new Error('no link was found or created')
   return link.auction_id
+}
+
+async function findIn(
+  db: Db,
+  { pubId, urlKey: articleKey }: WantedArticle,
+  wanted: WantedWrapperLink,
+): Promise<FoundLinkRow | undefined> {
+  const [link] = await findLinks(db, { pubId, articleKey, links: [wanted] })
+  return link
 }
 
 async function articleOf(deps: WrapperLinkDeps, wanted: WantedWrapperLink): Promise<WantedArticle> {

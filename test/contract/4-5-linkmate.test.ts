@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
 import { insertMerchant } from '../../src/catalog/merchant-store.ts'
+import { disableLink } from '../../src/links/store.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { LINK_URL, startApi } from '../api.ts'
 
@@ -82,6 +83,23 @@ test('asking again gives the same links, as does an equal address of the article
   const elsewhere = { name: 'Toasters', url: 'https://daily.example/toasters' }
   const [other] = await linksOf(['https://shop.example/more'], elsewhere)
   assert.notEqual(other?.auction_id, more?.auction_id)
+})
+
+test('a link that was made with a key is found, the oldest of several that are not disabled', async () => {
+  const [url, page] = ['https://shop.example/made', 'https://daily.example/made']
+  const make = async () => {
+    const body = { url, article_name: 'Made', article_url: page, pub_id: ann.pubId }
+    const answer = await api.call('/api/v1/smart_links/', { key: ann.key, body })
+    return answer.entry<{ auction_id: string }>().auction_id
+  }
+  const idOf = async () => (await linksOf([url], { name: 'Made', url: page }))[0]?.auction_id
+  const [first, second] = [await make(), await make()]
+  assert.equal(await idOf(), first)
+  const disable = (auctionId: string) => disableLink(api.db, auctionId)
+  await disable(first)
+  assert.equal(await idOf(), second)
+  await disable(second)
+  assert.equal(await idOf(), undefined)
 })
 
 test('twenty calls at once with overlapping URLs in any order make each link once', async () => {

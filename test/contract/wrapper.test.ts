@@ -26,6 +26,15 @@ test('a wrapper finds or creates its link and auctions the very click', async ()
   assert.equal(row?.n, '1')
 })
 
+test('a wrapper finds the link that was made with a key, and makes none beside it', async () => {
+  const made = await market.link(KETTLE, { article: 'made' })
+  await follow(api, wrapper(KETTLE, '&article_url=https%3A%2F%2Fdaily.example%2Fmade'))
+  const rows = await api.db.rows<{ auction_id: string }>(sql`
+    select auction_id from smart_link join article using (article_id)
+    where article.url = 'https://daily.example/made'`)
+  assert.deepEqual(rows, [{ auction_id: made }])
+})
+
 test('of the page that a reader comes from, the article keeps origin and path', async () => {
   const page = 'https://daily.example/letter'
   for (const query of ['?reader=jane%40example.com', '?reader=joe%40example.com#top', '']) {
