@@ -75,6 +75,12 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   // Three cents over four lines: the last one costs nothing, and yet is part of the earnings.
   const crumbs = { value_micros: 300_000, lines: [1, 2, 3, 4].map((n) => orderLine(`${n}`, 1, 1)) }
   order('crumbs', START_MS + MINUTE_MS, { click: 'cpa', report: crumbs })
+  // What moves no figure: a gift that comes back, an order of which nothing is left.
+  const gift = { lines: [orderLine('A1', 1_000, 1), orderLine('gift', 0, 1)] }
+  order('gift', START_MS + MINUTE_MS, { click: 'cpa', report: gift })
+  for (const day of [7, 8]) back('gift', START_MS + day * DAY_MS, { product_id: 'gift' })
+  back('nothing', START_MS + 9 * DAY_MS, { product_id: null, line: 0 })
+  order('nothing', START_MS + 10 * DAY_MS, { click: 'csv', report: { lines: [] } })
   order('held', START_MS + MINUTE_MS, {
     click: 'cpa',
     report: { source: 'pixel', hold: 'review', lines: [] },

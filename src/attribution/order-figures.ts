@@ -40,6 +40,7 @@ export interface OrderFigures {
   readonly order: MergedOrder | null // null while only returns are known
   readonly hold: HoldReason | null // why what was told last does not count yet
   readonly isHeld: boolean // and so nothing of it does: it was not locked before
+  readonly isCounted: boolean // somebody led to it, and it is neither held nor rejected
   readonly lines: readonly LineFigures[]
   readonly returns: readonly ReturnFigures[]
   readonly refused: readonly { readonly return_id: string; readonly reason: ReturnRefusal }[]
@@ -69,6 +70,7 @@ export function figuresOf(account: OrderAccount): OrderFigures {
       order: null,
       hold: null,
       isHeld: false,
+      isCounted: false,
       lines: [],
       returns: [],
       refused: [],
@@ -89,6 +91,7 @@ export function figuresOf(account: OrderAccount): OrderFigures {
     order,
     hold,
     isHeld,
+    isCounted,
     lines,
     returns,
     refused,

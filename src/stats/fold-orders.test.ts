@@ -74,6 +74,37 @@ test('a return is a negative on its own day and names the order that it corrects
   )
 })
 
+test('the day of an order or a return has its row, also where no figure moves', async () => {
+  const events = new MoneyEvents()
+  const day = (count: number) => START_MS + count * DAY_MS
+  const report = { lines: [orderLine('A1', 10_000, 1), orderLine('gift', 0, 1)] }
+  const order = (count: number) => events.order('o1', day(count), { click: 'a', report })
+  const gift = (count: number, return_id: string) =>
+    events.goodsBack('o1', day(count), { return_id, product_id: 'gift' })
+  const all = { quantity: 4 }
+  await fold(
+    [events.click('a', START_MS), order(1)],
+    [gift(2, 'r1')],
+    [gift(3, 'r1'), gift(3, 'one too many'), order(3)], // Nothing happened that day.
+    [events.goodsBack('o2', day(4), all)], // Whose order nobody knows yet.
+    [events.goodsBack('o2', day(4), { return_id: 'r2', product_id: 'B1' })],
+    [events.order('o2', day(5), { click: 'a' })],
+  )
+  const rows = await db.rows<{ day: string; is_row: boolean }>(sql`
+    select day::text, is_row from stats_day where day > '2026-03-02' order by day`)
+  assert.deepEqual(rows, [
+    { day: '2026-03-03', is_row: true },
+    { day: '2026-03-04', is_row: true },
+    { day: '2026-03-07', is_row: true },
+  ])
+  const told = await db.rows<{ cause: string }>(sql`
+    select cause from stats_change where day > '2026-03-02' order by change_id`)
+  assert.deepEqual(
+    told.map(({ cause }) => cause),
+    ['order', 'return', 'order'],
+  )
+})
+
 test('a return that comes before its order waits, and is taken off when the order comes', async () => {
   const events = new MoneyEvents()
   const early = [events.click('a', START_MS), events.goodsBack('o1', START_MS, { quantity: 4 })]

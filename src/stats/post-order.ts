@@ -3,7 +3,7 @@
  * the statistics and the campaign's budget.
  */
 import type { Owner } from '../attribution/order-account.ts'
-import { figuresOf, NOTHING, type Totals } from '../attribution/order-figures.ts'
+import { figuresOf, NOTHING, type OrderFigures, type Totals } from '../attribution/order-figures.ts'
 import type { OrderKey, OrderRecord } from '../attribution/order-store.ts'
 import { returnToBudget } from '../demand/budget-account.ts'
 import { settleClicks } from '../demand/settle.ts'
@@ -73,7 +73,8 @@ export function postChange(
   const { before, after } = move
   const owner = after.account.attribution?.owner ?? null
   if (owner === null) return after
-  const [from, to] = [figuresOf(before.account).net, figuresOf(after.account).net]
+  const figures = { from: figuresOf(before.account), to: figuresOf(after.account) }
+  const [from, to] = [figures.from.net, figures.to.net]
   const ownerBefore = before.account.attribution?.owner ?? owner
   const sides = {
     before: { parties: partiesOf(before, ownerBefore), amounts: amountsOf(from) },
@@ -90,6 +91,7 @@ export function postChange(
       event,
       from: { ...sides.before.parties, totals: from },
       to: { ...sides.after.parties, totals: to },
+      isNews: isNews(figures, { isReturn }),
     }),
   )
   if (entry === null) return after
@@ -121,6 +123,21 @@ function isNothing({ sales, revenueMicros, commissionMicros }: Totals): boolean 
   return sales === 0 && revenueMicros === 0 && commissionMicros === 0
 }
 
+/**
+ * Whether an order or a return happened, which has its row also where it moves no figure: a gift
+ * that comes back, a sale of which nothing is left when it is told (decisions 4.4).
+ */
+function isNews(
+  { from, to }: { readonly from: OrderFigures; readonly to: OrderFigures },
+  { isReturn }: { readonly isReturn: boolean },
+): boolean {
+  return to.isCounted && (!from.isCounted || (isReturn && unitsBack(to) > unitsBack(from)))
+}
+
+function unitsBack({ lines }: OrderFigures): number {
+  return lines.reduce((units, { returned }) => units + returned, 0)
+}
+
 type Standing = Parties & { readonly totals: Totals }
 
 /** What moves in the statistics; two rows where the sale moved to another article. */
@@ -129,8 +146,9 @@ function figureChanges(move: {
   readonly event: StoredEvent
   readonly from: Standing
   readonly to: Standing
+  readonly isNews: boolean
 }): FigureChange[] {
-  const { cause, event, from, to } = move
+  const { cause, event, from, to, isNews } = move
   const isSameRow = from.pubId === to.pubId && from.articleId === to.articleId
   const row = ({ pubId, articleId, merchId }: Parties, add: Totals, less: Totals) => ({
     cause,
@@ -143,8 +161,8 @@ function figureChanges(move: {
     revenueMicros: add.revenueMicros - less.revenueMicros,
     earningsMicros: add.earningsMicros - less.earningsMicros,
   })
-  const rows = isSameRow
-    ? [row(to, to.totals, from.totals)]
-    : [row(from, NOTHING, from.totals), row(to, to.totals, NOTHING)]
-  return rows.filter((item) => item.sales || item.revenueMicros || item.earningsMicros)
+  const moves = (item: FigureChange) => item.sales || item.revenueMicros || item.earningsMicros
+  const taken = isSameRow ? [] : [row(from, NOTHING, from.totals)].filter(moves)
+  const given = row(to, to.totals, isSameRow ? from.totals : NOTHING)
+  return isNews || moves(given) ? [...taken, given] : taken
 }

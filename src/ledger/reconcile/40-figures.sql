@@ -156,6 +156,7 @@ analyze r_returned;
 create temp table r_target on commit drop as
 with taken as (
   select merch_id, order_id, n, sum(least(was, quantity)) < sum(quantity) as is_kept,
+    sum(least(was, quantity)) as units,
     sum(pg_temp.taken_back(revenue, was, quantity)) as revenue,
     coalesce(sum(pg_temp.taken_back(commission, was, quantity)) filter (where model = 2), 0)
       as commission,
@@ -172,7 +173,7 @@ select state.merch_id, state.order_id, state.n, state.seq, state.id, state.day, 
   click.pub_id, click.article_id,
   case when sureness = 1 then null else click.campaign_id end as campaign_id,
   gross.commission, gross.earnings,
-  gross.revenue, counted.is_counted,
+  gross.revenue, counted.is_counted, coalesce(taken.units, 0) as units_back,
   case when is_counted and not is_cancelled and coalesce(is_kept, true) then 1 else 0 end
     as net_sales,
   case when is_counted and not is_cancelled
@@ -196,16 +197,22 @@ create unique index on r_target (merch_id, order_id, n);
 analyze r_target (merch_id, order_id, n, seq);
 
 -- What each event changed, per owner; an order that moved to another click is taken from one and
--- given to the other.
+-- given to the other. An order that begins to count, and goods that come back, are news of their
+-- day also where they move nothing.
 create temp table r_change on commit drop as
 with moved as (
-  select merch_id, order_id, seq, id, day, pub_id, article_id, campaign_id, net_sales,
-    net_revenue, net_commission, net_earnings
-  from r_target where pub_id is not null
+  select told.merch_id, told.order_id, told.seq, told.id, told.day, told.pub_id, told.article_id,
+    told.campaign_id, told.net_sales, told.net_revenue, told.net_commission, told.net_earnings,
+    told.is_counted and (before.is_counted is not true or (told.kind = 'return'
+      and told.units_back > before.units_back)) as is_news
+  from r_target told
+  left join r_target before on before.merch_id = told.merch_id
+    and before.order_id = told.order_id and before.n = told.n - 1
+  where told.pub_id is not null
   union all
   select before.merch_id, before.order_id, after.seq, after.id, after.day, before.pub_id,
     before.article_id, before.campaign_id, -before.net_sales, -before.net_revenue,
-    -before.net_commission, -before.net_earnings
+    -before.net_commission, -before.net_earnings, false
   from r_target before
   join r_target after on after.merch_id = before.merch_id and after.order_id = before.order_id
     and after.n = before.n + 1
@@ -213,6 +220,7 @@ with moved as (
 )
 select merch_id, order_id, seq, id, day, pub_id, article_id, campaign_id,
   sum(net_sales)::bigint as sales, sum(net_revenue)::bigint as revenue_micros,
-  sum(net_commission)::bigint as commission_micros, sum(net_earnings)::bigint as earnings_micros
+  sum(net_commission)::bigint as commission_micros, sum(net_earnings)::bigint as earnings_micros,
+  bool_or(is_news) as is_news
 from moved
 group by merch_id, order_id, seq, id, day, pub_id, article_id, campaign_id;

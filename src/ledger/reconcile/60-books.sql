@@ -36,11 +36,11 @@ select reversal_id, reversal_day, pub_id, article_id, merch_id, -1, 1, 0, 0, 0,
   -publisher_micros, true
 from r_click where reversal_id is not null and reason = 0
 union all
--- An order's event that moves nothing makes no row; nor does one that moves it between campaigns.
+-- An order told again that moves nothing makes no row; nor does what moves it between campaigns.
 select id, day, pub_id, article_id, merch_id, 0, 0, 0, sum(sales)::bigint,
   sum(revenue_micros)::bigint, sum(earnings_micros)::bigint, true
 from r_change group by id, day, pub_id, article_id, merch_id
-having (sum(sales), sum(revenue_micros), sum(earnings_micros)) <> (0, 0, 0)
+having (sum(sales), sum(revenue_micros), sum(earnings_micros)) <> (0, 0, 0) or bool_or(is_news)
 union all
 select null, day, pub_id, article_id, merch_id, 0, 0, placements, 0, 0, 0, true
 from r_placement;
