@@ -80,16 +80,42 @@ test('P16: draws of two purposes, and of two campaigns, are uncorrelated', () =>
   }
 })
 
-test('every byte of a result number counts', () => {
+test('every bit of a result number counts', () => {
   const base = Buffer.alloc(16, 7)
   readSeed(base, seed)
   const before = drawBits(seed, 1, PURPOSE.tie)
-  for (let at = 0; at < 16; at++) {
+  for (let at = 0; at < 128; at++) {
     const other = Buffer.from(base)
-    other[at] = 8
+    other[at >> 3] = 7 ^ (1 << (at & 7))
     readSeed(other, seed)
-    assert.notEqual(drawBits(seed, 1, PURPOSE.tie), before, `byte ${at}`)
+    assert.notEqual(drawBits(seed, 1, PURPOSE.tie), before, `bit ${at}`)
   }
+})
+
+test('the draws are pinned to the bit: a receipt of today must draw the same for ever', () => {
+  readSeed(Buffer.from('0123456789abcdeffedcba9876543210', 'hex'), seed)
+  const { pace, gate, sample, tie } = PURPOSE
+  assert.deepEqual(
+    [pace, gate, sample, tie].map((purpose) => drawBits(seed, 7, purpose)),
+    [134656771, -1500126610, -239765174, 1159234648],
+  )
+  assert.equal(drawBits(seed, 0, gate), 906185501)
+  assert.equal(drawBits(seed, 2 ** 31 - 1, tie), -1405878399)
+  assert.deepEqual(
+    [0, 1, 2 ** 30, -(2 ** 31), -1].map(normalQuantile),
+    [
+      -3.6683286081370574, -3.6683286081370574, -0.674489799594482, 2.9180994182446615e-10,
+      3.6683286081370574,
+    ],
+  )
+  assert.equal(gammaQuantile(2.5, 0.7), 3.355972079948194)
+  assert.equal(gammaQuantile(0.5, -1.3), 0.0022440988194001115)
+})
+
+test('a coin of one half falls on half of the bits', () => {
+  assert.equal(isBelow(0x7fffffff, 0.5), true)
+  assert.equal(isBelow(-0x80000000, 0.5), false)
+  assert.equal(uniform(0), 0.5 / 2 ** 32)
 })
 
 test('a coin falls always at probability 1 and never at 0', () => {
