@@ -98,6 +98,8 @@ test('what if answers what a day would have earned under other settings', async 
   }>()
   assert.ok(first.difference.earnings_micros > 0)
   assert.deepEqual((await ask({ floor: 'free' })).failure().fields, ['floor'])
+  assert.deepEqual((await ask({ floor: '9000.01' })).failure().fields, ['floor'])
+  assert.equal((await ask({ floor: '9000' })).status, 200)
   assert.deepEqual((await ask({ tolerance: 0.5 })).failure().fields, ['tolerance'])
   const both = await ask({ allow_merchants: [1, 2], block_merchants: [2] })
   assert.deepEqual(both.failure().fields, ['block_merchants'])

@@ -191,6 +191,8 @@ function readChange(body: WhatIfBody): WhatIfChange {
   const faults = categoryFaults(body.category_floors ?? [], categoryFloors ?? [])
   if (floorMicros === null) {
     faults.push({ field: 'floor', rule: 'must be US dollars, such as "0.05"' })
+  } else if ((floorMicros ?? 0) > FLOOR_MAX) {
+    faults.push({ field: 'floor', rule: 'must be from $0 to $9000 a click' })
   }
   if (both.length > 0) {
     faults.push({ field: 'block_merchants', rule: `also allowed: merchant ${both.join(', ')}` })

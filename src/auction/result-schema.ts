@@ -26,8 +26,18 @@ export const WhatIfBody = Type.Object({
   beta: Type.Optional(Type.Number({ minimum: 0, maximum: BETA_MAX })),
   require_price: Type.Optional(Type.Boolean()),
   pricing: Type.Optional(Type.Union([Type.Literal('second_price'), Type.Literal('first_price')])),
-  allow_merchants: Type.Optional(Type.Array(MerchantId, { maxItems: LIST_LENGTH_MAX })),
-  block_merchants: Type.Optional(Type.Array(MerchantId, { maxItems: LIST_LENGTH_MAX })),
+  allow_merchants: Type.Optional(
+    Type.Array(MerchantId, {
+      maxItems: LIST_LENGTH_MAX,
+      description: 'replaces both lists of the day; without block_merchants nobody is blocked',
+    }),
+  ),
+  block_merchants: Type.Optional(
+    Type.Array(MerchantId, {
+      maxItems: LIST_LENGTH_MAX,
+      description: 'replaces both lists of the day; without allow_merchants all others are allowed',
+    }),
+  ),
 })
 export type WhatIfBody = Static<typeof WhatIfBody>
 
