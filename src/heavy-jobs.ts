@@ -1,6 +1,8 @@
 /**
  * Jobs that compute or ask for long: each runs on a thread of its own (run-heavy-job.ts), because
- * on the one that answers readers they would all wait. A fit of 100,000 pairs takes seconds.
+ * on the one that answers readers they would all wait. A fit of 100,000 pairs takes seconds, and so
+ * does settling what merchants owe; a month of clicks is read for longer than the statements of
+ * those who answer readers may take.
  *
  * They get the database and the time, and give back plain data for the schedule to tell.
  */
@@ -10,7 +12,10 @@ import { receiptsOfPublisher } from './auction/receipt-store.ts'
 import { ExploringDay, nextEpsilonPpm } from './auction/regret.ts'
 import type { SealingKey } from './config.ts'
 import { fitNightly } from './demand/learn-store.ts'
+import { stepRoasMultipliers } from './demand/roas-store.ts'
+import { learnTraffic } from './demand/traffic-store.ts'
 import { type Reconciliation, reconcile } from './ledger/reconcile.ts'
+import { type IssuedStatement, issueStatements } from './ledger/statement-store.ts'
 import type { Database, Db } from './platform/postgres.ts'
 import { utcDay } from './platform/timestamp.ts'
 import { type DeliveredReports, deliverReports } from './reports/deliver-reports.ts'
@@ -30,6 +35,10 @@ export const HEAVY_JOBS = {
   async learnModel({ db, nowMs }: HeavyWork): Promise<void> {
     await fitNightly(db, nowMs)
   },
+  learnTraffic: ({ db, nowMs }: HeavyWork): Promise<void> => learnTraffic(db, nowMs),
+  stepRoas: ({ db, nowMs }: HeavyWork): Promise<number> => stepRoasMultipliers(db, nowMs),
+  issueStatements: ({ db, nowMs }: HeavyWork): Promise<IssuedStatement[]> =>
+    issueStatements(db, { now: new Date(nowMs) }),
   guardExploration: ({ db, nowMs }: HeavyWork): Promise<void> => guardExploration(db, nowMs),
   reconcile({ db, nowMs, keys }: HeavyWork): Promise<Reconciliation> {
     const from = utcDay(new Date(nowMs - (RECONCILE_DAYS - 1) * DAY_MS))

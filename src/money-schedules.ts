@@ -1,6 +1,5 @@
 /** What is done by the clock about money: notices, statements, reports, reconciliation. */
 import { deleteOldRequests } from './attribution/intake-store.ts'
-import { issueStatements } from './ledger/statement-store.ts'
 import type { Node } from './node.ts'
 import { guardedAgent } from './platform/fetch-guard.ts'
 import { deliverWebhooks } from './reports/deliver-webhooks.ts'
@@ -40,10 +39,10 @@ async function sendWebhooks({ database: db, config, log, metrics, now }: Node): 
   }
 }
 
-async function issueAllStatements({ database, log, now }: Node): Promise<void> {
-  const at = new Date(now())
-  const issued = await issueStatements(database, { now: at })
-  await queuePayouts(database, issued, at)
+async function issueAllStatements(node: Node): Promise<void> {
+  const { database, log, now } = node
+  const issued = await runHeavyJob(node, 'issueStatements')
+  await queuePayouts(database, issued, new Date(now()))
   if (issued.length > 0) log.info({ statements: issued.length }, 'statements issued')
 }
 

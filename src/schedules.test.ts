@@ -80,6 +80,18 @@ test('a night’s reconciliation and fit run on threads of their own, and tell w
   assert.equal(await models(), before[1] + 1, 'a model a day')
 })
 
+test('what reads a month of clicks or orders keeps to its own connections, which set it no time', async () => {
+  const refuse = () =>
+    Promise.reject(new Error('this is the connection of those who answer readers'))
+  const { node } = api.app
+  const own = { row: refuse, rows: refuse, run: refuse, transaction: refuse }
+  const apart = { ...node, database: { ...node.database, ...own } }
+  const tasks = ['guard_exploration', 'learn_model', 'learn_traffic', 'step_roas']
+  for (const task of [...tasks, 'issue_statements', 'reconcile']) {
+    await SCHEDULES.find((item) => item.task === task)?.work(apart)
+  }
+})
+
 test('a job that fails on its thread fails its schedule, which is tried again', async () => {
   const { database, now, sealingKeys } = api.app.node
   const connection = { host: '127.0.0.1', port: 1 }

@@ -13,8 +13,6 @@ import {
   type TaskList,
 } from 'graphile-worker'
 import { deleteUnclickedReceipts } from './auction/receipt-store.ts'
-import { stepRoasMultipliers } from './demand/roas-store.ts'
-import { learnTraffic } from './demand/traffic-store.ts'
 import { retireViews } from './events/view-totals.ts'
 import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
@@ -50,12 +48,12 @@ export const SCHEDULES: readonly Schedule[] = [
   {
     task: 'learn_traffic',
     cron: '40 2 * * *',
-    work: ({ database, now }) => learnTraffic(database, now()),
+    work: (node) => runHeavyJob(node, 'learnTraffic'),
   },
   {
     task: 'step_roas',
     cron: '5 * * * *',
-    work: ({ database, now }) => stepRoasMultipliers(database, now()),
+    work: (node) => runHeavyJob(node, 'stepRoas'),
   },
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetResponses },

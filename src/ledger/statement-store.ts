@@ -22,7 +22,7 @@ export async function issueStatements(
 ): Promise<IssuedStatement[]> {
   const lastMonth = previousMonth(monthOf(now.getTime() - GRACE_MS))
   const publishers = await db.rows<{ pub_id: number }>(sql`
-    select distinct pub_id from ledger_line where account = 'publisher' order by pub_id`)
+    select pub_id from publisher order by pub_id`)
   const issued: IssuedStatement[] = []
   for (const { pub_id: pubId } of publishers) {
     const known = await listStatements(db, pubId)
