@@ -1,4 +1,5 @@
 /** What came in from merchants, in SQL: requests seen before, and what was refused. */
+import { deleteInBatches } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -80,8 +81,12 @@ function isRequest({ merchId, signature, idempotencyKey }: SignedRequest) {
 
 /** Deletes requests that no retry may name any more; the number deleted. */
 export function deleteOldRequests(db: Db, now: Date): Promise<number> {
-  return db.run(sql`
-    delete from intake_request where at < ${now}::timestamptz - ${REQUEST_KEPT}::interval`)
+  return deleteInBatches((limit) =>
+    db.run(sql`
+      delete from intake_request where ctid = any(array(
+        select ctid from intake_request
+        where at < ${now}::timestamptz - ${REQUEST_KEPT}::interval limit ${limit}))`),
+  )
 }
 
 export interface Refusal {

@@ -7,6 +7,7 @@
  */
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
+import { deleteInBatches } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -65,5 +66,9 @@ async function addViews(tx: Db, events: readonly StoredEvent[]): Promise<void> {
 
 /** Forgets what no order may name any more; the number of rows. */
 export function deleteSeenLinks(db: Db, before: Date): Promise<number> {
-  return db.run(sql`delete from seen_link where placed_at < ${before}`)
+  return deleteInBatches((limit) =>
+    db.run(sql`
+      delete from seen_link where ctid = any(array(
+        select ctid from seen_link where placed_at < ${before} limit ${limit}))`),
+  )
 }
