@@ -3,7 +3,7 @@
  *
  * Each change is also kept by itself (`stats_change`), so that what a report said at any time is
  * the sum of the changes until then, and every row can be asked why it changed: one that appears
- * with zeros (a click that no budget could pay) as well.
+ * with zeros (a click that no budget could pay, a gift that came back) as well.
  */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'

@@ -121,8 +121,8 @@ export const StatsChanges = Type.Object({
     }),
     {
       description:
-        'Every change of a row of the network’s own merchants, as differences: all zero for a ' +
-        'click that no budget could pay, which only makes its row',
+        'Every change of a row of the network’s own merchants, as differences: all zero for what ' +
+        'only makes its row (a click that no budget could pay, a gift that came back)',
     },
   ),
   placements: Type.Array(Type.Object({ ...changeHead, merch_id: Type.Integer() }), {
