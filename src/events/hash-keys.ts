@@ -3,7 +3,8 @@
  *
  * Equality stays, nobody can be looked up: each key serves one period, is shared by all nodes
  * through the database and is then thrown away. The key of the coming period is fetched ahead, so
- * that a period may begin while the database is down.
+ * that a period may begin while the database is down. Beyond that, after days of it or a step of
+ * the clock, a node goes on with a key of its own: no reader is stranded for want of a hash (I5).
  */
 import { randomBytes, hash as sha } from 'node:crypto'
 import type { Db } from '../platform/postgres.ts'
@@ -18,6 +19,7 @@ const PERIOD_MS: Record<HashPurpose, number> = {
   address: 2 * DAY_MS,
 }
 const PURPOSES = Object.keys(PERIOD_MS) as HashPurpose[]
+const KEY_BYTES = 32
 const HASH_BYTES = 16
 /** A request that began just before its period ended may still ask for a hash. */
 const UNDER_WAY_MS = 60_000
@@ -25,7 +27,7 @@ const REFRESH_MS = 3_600_000
 
 export class HashKeys {
   /** In hex, so that a value can be put behind it. */
-  #keys: ReadonlyMap<string, string> = new Map()
+  #keys = new Map<string, string>()
   readonly #db: Db
 
   constructor(db: Db) {
@@ -36,11 +38,15 @@ export class HashKeys {
   async refresh(nowMs: number): Promise<void> {
     const wanted = PURPOSES.flatMap((purpose) => {
       const epoch = epochOf(purpose, nowMs)
-      return [epoch, epoch + 1].map((number) => ({ purpose, epoch: number, key: randomBytes(32) }))
+      return [epoch, epoch + 1].map((number) => ({ purpose, epoch: number }))
     })
     const purposes = wanted.map((item) => item.purpose)
     const epochs = wanted.map((item) => item.epoch)
-    const keys = wanted.map((item) => item.key)
+    // What this node has used already is the first choice: its equalities then stay.
+    const keys = wanted.map(({ purpose, epoch }) => {
+      const used = this.#keys.get(`${purpose}${epoch}`)
+      return used === undefined ? randomBytes(KEY_BYTES) : Buffer.from(used, 'hex')
+    })
     const oldest = purposes.map((purpose) => epochOf(purpose, nowMs - UNDER_WAY_MS))
     await this.#db.run(sql`
       insert into hash_key (purpose, epoch, key)
@@ -66,11 +72,18 @@ export class HashKeys {
   }
 
   hash(purpose: HashPurpose, value: string, nowMs: number): Buffer {
-    const key = this.#keys.get(`${purpose}${epochOf(purpose, nowMs)}`)
-    if (key === undefined) throw new Error(`no ${purpose} key for this period: refresh() first`)
+    const name = `${purpose}${epochOf(purpose, nowMs)}`
+    const key = this.#keys.get(name) ?? this.#makeOwn(name)
     // One call, a quarter of an Hmac object's cost. As good as one here: the key's length is fixed,
     // and of a hash that is cut in half nobody can compute a longer text's.
     return sha('sha256', key + value, 'buffer').subarray(0, HASH_BYTES)
+  }
+
+  /** Offered to all nodes by the next refresh. */
+  #makeOwn(name: string): string {
+    const key = randomBytes(KEY_BYTES).toString('hex')
+    this.#keys.set(name, key)
+    return key
   }
 }
 
