@@ -45,7 +45,7 @@ export const judge = (
     const path = withoutScheme(href)
     if (path.startsWith(own)) return readSmartLink(path.slice(own.length)) || OURS
     // Another tag has wrapped one of ours: taking it back would start a fight.
-    if (href.includes(own) || href.includes(encodeURIComponent(address))) return WRAPPED
+    if (href.includes(encodeURIComponent(address)) || href.includes(own)) return WRAPPED
   }
   if ([pageHost, ..._service._domains].some((domain) => isUnder(host, domain))) return LOCAL
   if (_settings.unwrap === false && /.https?(:|%3a)/i.test(href)) return WRAPPED

@@ -64,7 +64,7 @@ const fillTexts = (anchor: Element, { product, has_winner }: AuctionResult): Rep
     name: product.name,
     price: product.price && `$${product.price}`,
     merchant: product.merchant?.name,
-    stock: product.is_in_stock == null ? '' : product.is_in_stock ? 'in stock' : 'out of stock',
+    stock: product.is_in_stock ? 'in stock' : product.is_in_stock === false ? 'out of stock' : '',
   }
   for (const element of [anchor, ...anchor.querySelectorAll('[data-souk-text]')]) {
     const text = element

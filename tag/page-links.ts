@@ -69,6 +69,7 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
         const link = room && findNew(anchor, parts)
         if (!link) continue
         room--
+        views._forget(anchor)
         if (+link._verdict) adopt(link, link._verdict)
         else if (link._verdict === RAW) linkmate._take(link)
       }

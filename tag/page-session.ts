@@ -36,20 +36,20 @@ export const beginSession = (
 ): PageSession => {
   const _uuid = makeUuid()
   const _sourceUrl = location.href
-  const _send = (type: string, events: object[], again = 0): void => {
+  const _send = (type: string, events: object[], again?: number): void => {
     const consent = _consent()
     for (let first = 0; first < events.length; first += EVENTS_PER_CALL) {
       _queue._add({
         _url: `${_service._base}/api/v1/events/impressions/${type}/`,
         _body: JSON.stringify({
-          organization_type: 'publisher',
           organization_id: _service._publisherId,
+          organization_type: 'publisher',
           user: {
             page_session_uuid: _uuid,
             source_url: _sourceUrl,
             previous_url,
-            consent: consent._value,
             consent_source: consent._source,
+            consent: consent._value,
           },
           events: events.slice(first, first + EVENTS_PER_CALL),
         }),

@@ -330,27 +330,6 @@ test('the settings of the page are obeyed', async (t) => {
   assert.equal(await attribute(page, 'out', 'href'), kettles(2))
 })
 
-test('a link is viewable once half of it was in view for a second', async (t) => {
-  const before = web.trackers.length
-  const { page, quiet, url } = await visit(t, 'scrolling.html')
-  await page.waitForTimeout(1_500)
-  await quiet()
-  assert.deepEqual((await network.recorded(url)).viewable, [first])
-  await page.locator('#low').scrollIntoViewIfNeeded()
-  await page.waitForTimeout(300)
-  await page.evaluate(() => scrollTo(0, 0))
-  await quiet()
-  assert.deepEqual((await network.recorded(url)).viewable, [first], 'seen too shortly')
-  await page.locator('#low').scrollIntoViewIfNeeded()
-  await page.waitForTimeout(1_600)
-  // The reader leaves before the views are sent: they are sent on the way out.
-  await page.goto('about:blank')
-  await page.waitForTimeout(300)
-  assert.deepEqual((await network.recorded(url)).viewable, [first, second].sort())
-  const viewed = web.trackers.slice(before).filter(({ path }) => path.startsWith('/viewed'))
-  assert.equal(viewed.length, 1, 'once per page, though two links name it')
-})
-
 test('a second copy of the tag on a page does nothing', async (t) => {
   const { page, quiet, url } = await visit(t, 'smart-links.html')
   await page.addScriptTag({ url: `${service}/tag/souk.js` })

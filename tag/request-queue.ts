@@ -16,7 +16,7 @@ export interface Job {
   /** Gets the parsed JSON answer; throwing means that the answer was not one. */
   _done?: (answer: unknown) => void
   /** How often it may be sent again: only what counts once however often it arrives. */
-  _again?: number
+  _again?: number | undefined
 }
 
 export interface RequestQueue {
@@ -84,8 +84,8 @@ export const makeQueue = (): RequestQueue => {
       for (const { _url, _body, _done } of jobs) {
         if (_body && !_done) navigator.sendBeacon(_url, _body)
       }
-      jobs = []
       failures = 0
+      jobs = []
     },
   }
 }

@@ -18,8 +18,7 @@ const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<vo
   const slug = script.dataset.publisher || settings.publisher
   // A second copy of the tag on a page does nothing.
   if (!slug || settings.links) return
-  const found = new Map<Element, Link>()
-  settings.links = found
+  settings.links = new Map<Element, Link>()
   const base = script.src.replace(/\/tag\/[^/]*$/, '')
   const queue = makeQueue()
   await pageReady()
@@ -38,7 +37,7 @@ const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<vo
     _service: service,
     _queue: queue,
     _consent: consent,
-    _links: found,
+    _links: settings.links,
   }
   settings.parts = parts
 

@@ -8,6 +8,8 @@ const IN_VIEW_MS = 1000
 
 export interface ViewWatch {
   _observe(element: Element): void
+  /** What an element showed until now is not seen any more: it shows another link. */
+  _forget(element: Element): void
   _stop(): void
 }
 
@@ -21,27 +23,32 @@ export const watchViews = (on: {
       // A tab in the background shows nothing: the second starts again.
       if (document.hidden) arm(element)
       else {
-        observer.unobserve(element)
+        forget(element)
         on._viewed(element)
       }
     }
     timers.set(element, setTimeout(count, IN_VIEW_MS))
+  }
+  const forget = (element: Element): void => {
+    observer.unobserve(element)
+    clearTimeout(timers.get(element))
   }
   const observer = new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting, intersectionRatio } of entries) {
         clearTimeout(timers.get(target))
         if (isIntersecting) on._seen(target)
-        if (isIntersecting && intersectionRatio >= SHARE_IN_VIEW) arm(target)
+        if (intersectionRatio >= SHARE_IN_VIEW) arm(target)
       }
     },
     { threshold: [0, SHARE_IN_VIEW] },
   )
   return {
     _observe: (element) => observer.observe(element),
+    _forget: forget,
     _stop() {
-      observer.disconnect()
       timers.forEach(clearTimeout)
+      observer.disconnect()
     },
   }
 }

@@ -1,0 +1,54 @@
+/**
+ * What the page tag tells of links that a reader has seen (interface 6, rule 7; decisions 4.7),
+ * against the real service: what it has recorded is what counts.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startVisits } from './testing/visit.ts'
+
+const { network, visit, ids } = await startVisits({ after })
+const { web } = network
+const [first, second] = ids
+
+test('a link is viewable once half of it was in view for a second', async (t) => {
+  const before = web.trackers.length
+  const { page, quiet, url } = await visit(t, 'scrolling.html')
+  await page.waitForTimeout(1_500)
+  await quiet()
+  assert.deepEqual((await network.recorded(url)).viewable, [first])
+  await page.locator('#low').scrollIntoViewIfNeeded()
+  await page.waitForTimeout(300)
+  await page.evaluate(() => scrollTo(0, 0))
+  await quiet()
+  assert.deepEqual((await network.recorded(url)).viewable, [first], 'seen too shortly')
+  await page.locator('#low').scrollIntoViewIfNeeded()
+  await page.waitForTimeout(1_600)
+  // The reader leaves before the views are sent: they are sent on the way out.
+  await page.goto('about:blank')
+  await page.waitForTimeout(300)
+  assert.deepEqual((await network.recorded(url)).viewable, [first, second].sort())
+  const viewed = web.trackers.slice(before).filter(({ path }) => path.startsWith('/viewed'))
+  assert.equal(viewed.length, 1, 'once per page, though two links name it')
+})
+
+test('a link that another tag wraps while it is looked at costs the others no view', async (t) => {
+  const { page, quiet, url } = await visit(t, 'late-links.html', async (page) => {
+    await page.addInitScript(() => {
+      // It wraps what ours has made of the link, as the tags of other services do.
+      addEventListener('souk:auction', ({ target }) => {
+        const anchor = target as HTMLAnchorElement
+        if (anchor.textContent === 'wrapped') {
+          anchor.href = `https://go.elsewhere.example/?url=${encodeURIComponent(anchor.href)}`
+        }
+      })
+      addEventListener('DOMContentLoaded', () => {
+        const copy = document.links[0]?.cloneNode(true) as HTMLElement
+        copy.textContent = 'wrapped'
+        document.links[0]?.after(' ', copy)
+      })
+    })
+  })
+  await page.waitForTimeout(1_500)
+  await quiet()
+  assert.deepEqual((await network.recorded(url)).viewable, [first])
+})
