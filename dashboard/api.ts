@@ -34,6 +34,10 @@ export class CallError extends Error {
   }
 }
 
+/** An answer that the same call will get again. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof CallError && error.status >= 400 && error.status < 500
+
 export const isNotLoggedIn = (error: unknown): boolean =>
   error instanceof CallError && error.status === 401
 

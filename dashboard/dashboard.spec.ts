@@ -23,6 +23,7 @@ interface Visit {
   readonly page: Page
   /** Errors of the page, and what its policy refused. */
   readonly troubles: string[]
+  readonly requests: readonly string[]
 }
 
 async function visit(t: TestContext, path: string, width = 1280): Promise<Visit> {
@@ -40,7 +41,7 @@ async function visit(t: TestContext, path: string, width = 1280): Promise<Visit>
       [],
     )
   })
-  return { page, troubles }
+  return { page, troubles, requests }
 }
 
 async function logIn(
@@ -54,8 +55,9 @@ async function logIn(
 }
 
 /** A click on a fresh link, as a reader; its result's receipt is written when this resolves. */
-async function clickOnce(headers: Record<string, string> = {}): Promise<void> {
-  const { auction_result } = await runAuction(api, await market.link())
+async function clickOnce(headers: Record<string, string> = {}, article?: string): Promise<void> {
+  const link = await market.link(undefined, article === undefined ? {} : { article })
+  const { auction_result } = await runAuction(api, link)
   await sleep(320) // No person clicks within 300 ms; the service knows.
   const { status } = await follow(api, auction_result.redirect_url, headers)
   assert.equal(status, 302)
@@ -184,6 +186,46 @@ test('no page is wider than a phone, and every page is reached by the keyboard',
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     assert.ok(over <= 0, `${name} is ${over} px too wide`)
   }
+})
+
+test('who logs in next sees nothing of the account before, in any tab', async (t) => {
+  const next = { email: 'next@daily.example', password: 'a long password' }
+  await createUser(api.db, { ...next, isAdmin: false })
+  const { page } = await visit(t, '/dashboard/')
+  await logIn(page, account)
+  await page.getByRole('link', { name: 'Links' }).click()
+  await page.getByRole('heading', { name: 'Smart links' }).waitFor()
+
+  // The session ends, and a call notices.
+  await page.context().clearCookies()
+  await page.getByRole('link', { name: 'Clicks' }).click()
+  await logIn(page, next)
+  await page.getByText(`--user ${next.email}`).waitFor()
+
+  const other = await page.context().newPage()
+  await other.goto(`${api.url}/dashboard/developer`)
+  await other.getByRole('button', { name: 'Log out' }).click()
+  await page.getByLabel('Password').waitFor()
+  await logIn(other, account)
+  await page.getByRole('banner').getByText(account.email).waitFor()
+})
+
+test('what is done without a session brings the login back', async (t) => {
+  const { page } = await visit(t, '/dashboard/developer')
+  await logIn(page, account)
+  await page.getByLabel('What is it for?').fill('my script')
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByLabel('Password').waitFor()
+})
+
+test('a log-out that does not reach the service is told', async (t) => {
+  const { page, troubles } = await visit(t, '/dashboard/developer')
+  await logIn(page, account)
+  await page.route('**/logout/', (route) => route.abort())
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByRole('alert').getByText('The service does not answer').waitFor()
+  troubles.length = 0 // The call that was cut off.
 })
 
 test('pages may load nothing from elsewhere, and unknown calls are answered as such', async () => {

@@ -1,5 +1,5 @@
 /** The dashboard's table of contents: its pages, and what they share. */
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import {
   createRootRoute,
   createRoute,
@@ -9,13 +9,14 @@ import {
 } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { isNotLoggedIn } from './api.ts'
+import { isNotLoggedIn, isRefusal } from './api.ts'
 import { ClicksPage } from './pages/clicks-page.tsx'
 import { DeveloperPage } from './pages/developer-page.tsx'
 import { LinksPage } from './pages/links-page.tsx'
 import { OverviewPage } from './pages/overview-page.tsx'
 import { ReceiptPage } from './pages/receipt-page.tsx'
 import { PATHS, readSearch } from './paths.ts'
+import { watchOtherTabs } from './session.ts'
 import { Frame } from './ui/frame.tsx'
 import { NothingHere } from './ui/notice.tsx'
 import { OfPublisher } from './ui/of-publisher.tsx'
@@ -50,19 +51,23 @@ declare module '@tanstack/react-router' {
   }
 }
 
-const client = new QueryClient({
+// A session that has ended meanwhile: whatever call notices brings the login back.
+const logInAgain = (error: unknown): void => {
+  const isInside = client.getQueryData(['me']) !== undefined
+  if (isInside && isNotLoggedIn(error)) void client.resetQueries({ queryKey: ['me'] })
+}
+const client: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: logInAgain }),
+  mutationCache: new MutationCache({ onError: logInAgain }),
   defaultOptions: {
     queries: {
       staleTime: 2_000, // Figures are at most 5 s old on the server's side.
-      retry: (failures, error) => failures < 2 && !isNotLoggedIn(error),
+      // What was refused stays refused; a service that does not answer may be restarting.
+      retry: (failures, error) => failures < 2 && !isRefusal(error),
     },
   },
 })
-// A session that has ended meanwhile: whatever call notices brings the login back.
-client.getQueryCache().subscribe(({ query }) => {
-  if (query.queryKey[0] === 'me' || !isNotLoggedIn(query.state.error)) return
-  void client.resetQueries({ queryKey: ['me'] })
-})
+watchOtherTabs(client)
 
 const element = document.getElementById('app')
 if (element === null) throw new Error('the page lacks #app')

@@ -1,5 +1,5 @@
 /** Who is logged in, and whose figures are shown. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { createContext, use } from 'react'
 import { api, type Publisher } from './api.ts'
@@ -10,14 +10,35 @@ export const useMe = () =>
 export const usePublishers = () =>
   useQuery({ queryKey: ['publishers'], queryFn: api.publishers, staleTime: 60_000 })
 
-/** Ends the session; nothing of it stays in the page. */
-export function useLogOut(): () => Promise<void> {
+/** Tells the browser's other tabs that their session is another one now: they share its cookie. */
+const tabs = new BroadcastChannel('souk session')
+
+/** What one account was shown is not for the next, in this tab and in every other. */
+export function watchOtherTabs(client: QueryClient): void {
+  tabs.onmessage = () => void client.resetQueries()
+}
+
+/** Begins a session; what the page still knows may be of somebody else's. */
+export function useLogIn() {
   const client = useQueryClient()
-  return async () => {
-    await api.logOut()
-    client.clear()
-    location.assign('/dashboard/')
-  }
+  return useMutation({
+    mutationFn: api.logIn,
+    onSuccess: () => {
+      tabs.postMessage('in')
+      return client.resetQueries()
+    },
+  })
+}
+
+/** Ends the session; nothing of it stays in the page. */
+export function useLogOut() {
+  return useMutation({
+    mutationFn: api.logOut,
+    onSuccess: () => {
+      tabs.postMessage('out')
+      location.assign('/dashboard/')
+    },
+  })
 }
 
 /** The publisher that the address names, or the first one. */

@@ -1,7 +1,6 @@
 /** Shown wherever somebody arrives without a session; the address they wanted stays. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { api } from '../api.ts'
+import { useLogIn } from '../session.ts'
 import { Failure } from '../ui/notice.tsx'
 
 export function LoginPage() {
@@ -24,13 +23,9 @@ export function LoginPage() {
 }
 
 function LoginForm() {
-  const client = useQueryClient()
+  const logIn = useLogIn()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const logIn = useMutation({
-    mutationFn: api.logIn,
-    onSuccess: (me) => client.setQueryData(['me'], me),
-  })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     logIn.mutate({ email, password })

@@ -78,11 +78,17 @@ function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
             </select>
           )}
           <span className="hidden truncate text-soft lg:inline">{me.email}</span>
-          <button type="button" className="button button-small" onClick={logOut}>
+          <button
+            type="button"
+            className="button button-small"
+            disabled={logOut.isPending}
+            onClick={() => logOut.mutate()}
+          >
             Log out
           </button>
         </div>
       </div>
+      {logOut.error !== null && <Failure error={logOut.error} />}
     </header>
   )
 }
