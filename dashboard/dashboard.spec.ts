@@ -228,6 +228,17 @@ test('a log-out that does not reach the service is told', async (t) => {
   troubles.length = 0 // The call that was cut off.
 })
 
+test('the figures stay in view, however long the name of an article', async (t) => {
+  await clickOnce({}, 'kettle'.repeat(40))
+  for (const width of [768, 1280]) {
+    const { page } = await visit(t, '/dashboard/', width)
+    await logIn(page, account)
+    await page.getByRole('link', { name: /^(kettle){40}$/ }).waitFor()
+    const last = await page.getByRole('columnheader', { name: 'Page views' }).boundingBox()
+    assert.ok(last !== null && last.x + last.width <= width, `${width}: ${JSON.stringify(last)}`)
+  }
+})
+
 test('pages may load nothing from elsewhere, and unknown calls are answered as such', async () => {
   for (const path of ['/dashboard/', '/dashboard/clicks', '/docs/', '/docs']) {
     const { status, headers } = await api.call(path)

@@ -109,7 +109,11 @@ function Head(props: {
 function Line({ row }: { row: Row }) {
   return (
     <tr className="border-b border-line last:border-0">
-      <th scope="row" className="min-w-40 px-4 py-2.5 max-sm:pr-1 text-left font-normal">
+      {/* It takes the room that the figures leave, however long the name. */}
+      <th
+        scope="row"
+        className="w-full max-w-0 min-w-40 px-4 py-2.5 text-left font-normal wrap-anywhere max-sm:pr-1"
+      >
         <a
           href={row.article_url}
           target="_blank"
@@ -119,7 +123,7 @@ function Line({ row }: { row: Row }) {
           {row.article_name || row.article_url || 'No article'}
         </a>
         <span className="text-soft">
-          {row.merchant_name ?? (row.merch_id === 0 ? 'No merchant: views only' : 'Unnamed')}
+          {row.merchant_name ?? (row.merch_id === 0 ? 'No merchant' : 'Unnamed')}
         </span>
       </th>
       {COLUMNS.map(({ name, of }) => (
