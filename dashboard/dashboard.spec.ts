@@ -239,6 +239,30 @@ test('the figures stay in view, however long the name of an article', async (t) 
   }
 })
 
+test('a day may be typed digit by digit', async (t) => {
+  const { page } = await visit(t, '/dashboard/?from=2026-01-05&to=2026-01-20')
+  await logIn(page, account)
+  await page.getByLabel('Last day').focus()
+  await page.keyboard.type('02132026')
+  await page.waitForURL(/from=2026-01-05&to=2026-02-13/)
+  await page.getByLabel('First day').focus()
+  await page.keyboard.type('01102026')
+  await page.waitForURL(/from=2026-01-10&to=2026-02-13/)
+})
+
+test('an address keeps which clicks are shown, and one that is wrong is as if it were not there', async (t) => {
+  const { page } = await visit(t, '/dashboard/clicks?from=2026-02-30&to=2026-03-02')
+  await logIn(page, account)
+  await page.getByRole('button', { name: '30 days', pressed: true }).waitFor()
+  const unpaid = page.getByRole('button', { name: 'Not paid', pressed: true })
+  await page.getByRole('button', { name: 'Not paid' }).click()
+  await unpaid.waitFor()
+  await page.reload()
+  await unpaid.waitFor()
+  await page.goBack()
+  await page.getByRole('button', { name: 'All', pressed: true }).waitFor()
+})
+
 test('pages may load nothing from elsewhere, and unknown calls are answered as such', async () => {
   for (const path of ['/dashboard/', '/dashboard/clicks', '/docs/', '/docs']) {
     const { status, headers } = await api.call(path)

@@ -1,8 +1,9 @@
 /** Every click of a range, valid beside invalid: what it earned, or the reason why nothing. */
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { api, type ClickPage } from '../api.ts'
 import { count } from '../format.ts'
+import type { Outcome } from '../paths.ts'
 import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
 import { Choice } from '../ui/choice.tsx'
@@ -15,12 +16,23 @@ const OUTCOMES = [
   { value: 'counted', label: 'Valid' },
   { value: 'unpaid', label: 'Not paid' },
 ] as const
-type Outcome = (typeof OUTCOMES)[number]['value']
+
+/** Which clicks the address asks for, and how to change it. */
+function useOutcome(): [Outcome | 'all', (outcome: Outcome | 'all') => void] {
+  const { outcome = 'all' } = useSearch({ from: '__root__' })
+  const navigate = useNavigate()
+  const change = (next: Outcome | 'all') =>
+    void navigate({
+      to: '.',
+      search: (search) => ({ ...search, outcome: next === 'all' ? undefined : next }),
+    })
+  return [outcome, change]
+}
 
 export function ClicksPage() {
   const { pub_id: pubId } = usePublisher()
   const [range] = useRange()
-  const [outcome, setOutcome] = useState<Outcome>('all')
+  const [outcome, setOutcome] = useOutcome()
   const pages = useInfiniteQuery({
     queryKey: ['clicks', pubId, range, outcome],
     queryFn: ({ pageParam }) =>

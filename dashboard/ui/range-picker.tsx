@@ -1,4 +1,5 @@
 /** Chooses the UTC days of a page: one of the usual ranges, or any two dates. */
+import { useEffect, useState } from 'react'
 import type { Range } from '../api.ts'
 import { lastDays, RANGES, useRange } from '../range.ts'
 import { Choice } from './choice.tsx'
@@ -37,16 +38,28 @@ export function RangePicker() {
   )
 }
 
+/** A date that is typed is a valid one after each digit: what counts is where the typing stops. */
+const TYPING_MS = 800
+/** The year 2026 is typed as 2, 20, 202, 2026. */
+const EARLIEST = '1000-01-01'
+
 function Day(props: { label: string; value: string; onChange: (day: string) => void }) {
+  const { value, onChange } = props
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  useEffect(() => {
+    if (typed === value || typed < EARLIEST) return
+    const timer = setTimeout(() => onChange(typed), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [typed, value, onChange])
   return (
     <input
       type="date"
       aria-label={props.label}
       className="number h-9 rounded-lg border border-line bg-panel px-2 text-[0.8125rem] text-ink"
-      value={props.value}
-      onChange={({ target }) => {
-        if (target.value !== '') props.onChange(target.value)
-      }}
+      value={typed}
+      onChange={({ target }) => setTyped(target.value)}
+      onBlur={() => typed < EARLIEST && setTyped(value)}
     />
   )
 }
