@@ -263,6 +263,19 @@ test('an address keeps which clicks are shown, and one that is wrong is as if it
   await page.getByRole('button', { name: 'All', pressed: true }).waitFor()
 })
 
+test('the keyboard stays on the key that it asks to disable', async (t) => {
+  const { page } = await visit(t, '/dashboard/developer')
+  await logIn(page, account)
+  await page.getByLabel('What is it for?').fill('kept')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('button', { name: 'Disable kept' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Disable it' }).waitFor()
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Keep it')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Disable kept' }).waitFor()
+})
+
 test('pages may load nothing from elsewhere, and unknown calls are answered as such', async () => {
   for (const path of ['/dashboard/', '/dashboard/clicks', '/docs/', '/docs']) {
     const { status, headers } = await api.call(path)

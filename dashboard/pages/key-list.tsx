@@ -29,28 +29,28 @@ function KeyLine(props: { record: ApiKey; onDisable: (tokenId: number) => void }
         <p className="number text-sm text-soft">{story(record)}</p>
       </div>
       {!isWorking(record) && <span className="chip">{stateOf(record)}</span>}
-      {isWorking(record) && !isAsking && (
-        <button
-          type="button"
-          className="button button-small"
-          aria-label={`Disable ${record.description}`}
-          onClick={() => setAsking(true)}
-        >
-          Disable
-        </button>
-      )}
-      {isWorking(record) && isAsking && (
+      {isWorking(record) && (
         <div className="flex flex-wrap items-center gap-2 text-sm">
-          It stops at once, for good.
+          {isAsking && (
+            <>
+              <span role="status">It stops at once, for good.</span>
+              <button
+                type="button"
+                className="button button-small border-bad text-bad"
+                onClick={() => onDisable(record.token_id)}
+              >
+                Disable it
+              </button>
+            </>
+          )}
+          {/* One button for both: the keyboard stays where it is. */}
           <button
             type="button"
-            className="button button-small border-bad text-bad"
-            onClick={() => onDisable(record.token_id)}
+            className="button button-small"
+            aria-label={isAsking ? undefined : `Disable ${record.description}`}
+            onClick={() => setAsking(!isAsking)}
           >
-            Disable it
-          </button>
-          <button type="button" className="button button-small" onClick={() => setAsking(false)}>
-            Keep it
+            {isAsking ? 'Keep it' : 'Disable'}
           </button>
         </div>
       )}
