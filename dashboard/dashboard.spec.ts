@@ -263,6 +263,26 @@ test('an address keeps which clicks are shown, and one that is wrong is as if it
   await page.getByRole('button', { name: 'All', pressed: true }).waitFor()
 })
 
+test('every page has a title and a heading of its own', async (t) => {
+  const { page, troubles, requests } = await visit(t, '/dashboard/')
+  await page.waitForFunction(() => document.title === 'Log in · Souk')
+  await logIn(page, account)
+  for (const [path, title] of [
+    ['links', 'Smart links'],
+    ['clicks', 'Clicks'],
+    ['developer', 'Developer options'],
+    ['nothing', 'No such page'],
+    ['receipts/0', 'Receipt'],
+  ] as const) {
+    await page.goto(`${api.url}/dashboard/${path}`)
+    await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
+    await page.waitForFunction((words) => document.title === words, `${title} · Souk`)
+  }
+  const asked = requests.filter((url) => url.includes('/receipts/0/'))
+  assert.equal(asked.length, 1, 'what was refused is not asked for again')
+  troubles.length = 0 // The refusal.
+})
+
 test('the keyboard stays on the key that it asks to disable', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await logIn(page, account)

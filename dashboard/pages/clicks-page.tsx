@@ -10,6 +10,7 @@ import { Choice } from '../ui/choice.tsx'
 import { ClickList } from '../ui/click-list.tsx'
 import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
 import { RangePicker } from '../ui/range-picker.tsx'
+import { Title } from '../ui/title.tsx'
 
 const OUTCOMES = [
   { value: 'all', label: 'All' },
@@ -48,7 +49,7 @@ export function ClicksPage() {
   return (
     <div className="space-y-5">
       <div className="flex flex-wrap items-end justify-between gap-4">
-        <h1>Clicks</h1>
+        <Title>Clicks</Title>
         <RangePicker />
       </div>
       {reasons.length > 0 && <Reasons reasons={reasons} />}

@@ -5,6 +5,7 @@ import { api, type Publisher } from '../api.ts'
 import { usePublisherIfAny } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Failure } from '../ui/notice.tsx'
+import { Title } from '../ui/title.tsx'
 import { KeyList } from './key-list.tsx'
 import { NewKeyForm } from './new-key-form.tsx'
 
@@ -13,7 +14,7 @@ export function DeveloperPage() {
   const publisher = usePublisherIfAny()
   return (
     <div className="space-y-8">
-      <h1>Developer options</h1>
+      <Title>Developer options</Title>
       <Keys fresh={fresh} onFresh={setFresh} />
       <Trial apiKey={fresh} />
       {publisher !== null && <Tag publisher={publisher} />}

@@ -6,6 +6,7 @@ import { date, shortUrl } from '../format.ts'
 import { usePublisher } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { Title } from '../ui/title.tsx'
 import { NewLinkForm } from './new-link-form.tsx'
 
 type ListedLink = LinkPage['links'][number]
@@ -28,7 +29,7 @@ export function LinksPage() {
   return (
     <div className="space-y-5">
       <div className="flex items-center justify-between gap-4">
-        <h1>Smart links</h1>
+        <Title>Smart links</Title>
         {!isMaking && (
           <button type="button" className="button button-main" onClick={() => setMaking(true)}>
             New link

@@ -2,8 +2,10 @@
 import { type FormEvent, useState } from 'react'
 import { useLogIn } from '../session.ts'
 import { Failure } from '../ui/notice.tsx'
+import { useTitle } from '../ui/title.tsx'
 
 export function LoginPage() {
+  useTitle('Log in')
   return (
     <main className="mx-auto flex min-h-screen max-w-sm flex-col justify-center px-4 py-12">
       <h1>

@@ -10,6 +10,7 @@ import { usePublisher } from '../session.ts'
 import { DayChart } from '../ui/day-chart.tsx'
 import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
 import { RangePicker } from '../ui/range-picker.tsx'
+import { Title } from '../ui/title.tsx'
 import { FiguresTable } from './figures-table.tsx'
 
 /** The service shows a click within 5 s; a page that stands open follows. */
@@ -35,7 +36,7 @@ export function OverviewPage() {
   return (
     <div className="space-y-5">
       <div className="flex flex-wrap items-end justify-between gap-4">
-        <h1>{name}</h1>
+        <Title>{name}</Title>
         <RangePicker />
       </div>
       {overview.isPending && <Waiting />}

@@ -7,6 +7,7 @@ import { date, dollars, percent, shortUrl, time } from '../format.ts'
 import { PATHS } from '../paths.ts'
 import { ClickList } from '../ui/click-list.tsx'
 import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { Title } from '../ui/title.tsx'
 import { CandidateList } from './candidate-list.tsx'
 
 type Explanation = NonNullable<Receipt['explanation']>
@@ -19,7 +20,14 @@ export function ReceiptPage() {
     staleTime: 60_000,
   })
   if (receipt.isPending) return <Waiting />
-  if (receipt.error !== null) return <Failure error={receipt.error} />
+  if (receipt.error !== null) {
+    return (
+      <div className="space-y-5">
+        <Title>Receipt</Title>
+        <Failure error={receipt.error} />
+      </div>
+    )
+  }
   const { explanation, clicks } = receipt.data
   return (
     <div className="space-y-6">
@@ -30,7 +38,9 @@ export function ReceiptPage() {
           </Link>{' '}
           / receipt
         </p>
-        <h1 className="mt-0.5">{headline(receipt.data)}</h1>
+        <div className="mt-0.5">
+          <Title>{headline(receipt.data)}</Title>
+        </div>
         <p className="mt-1 text-soft">
           {receipt.data.article_name ?? 'An article that is gone'}
           {receipt.data.link_url !== null && ` · ${shortUrl(receipt.data.link_url)}`}

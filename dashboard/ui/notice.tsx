@@ -1,5 +1,6 @@
 /** What a page says when it waits, fails, or has nothing to show. */
 import type { ReactNode } from 'react'
+import { Title } from './title.tsx'
 
 /** Nothing to show: why, and what to do next. */
 export function EmptyState({ title, children }: { title: string; children: ReactNode }) {
@@ -29,5 +30,10 @@ export function Waiting() {
 }
 
 export function NothingHere() {
-  return <EmptyState title="No such page">The menu above has all there are.</EmptyState>
+  return (
+    <div className="panel space-y-2 px-6 py-12 text-center">
+      <Title>No such page</Title>
+      <p className="text-soft">The menu above has all there are.</p>
+    </div>
+  )
 }
