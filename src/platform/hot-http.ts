@@ -5,17 +5,18 @@
  * (figures: bench/). Everything else goes on to Fastify.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { type Cidr, clientAddress } from './client-address.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { failure } from './envelope.ts'
-import { ApiError, badRequest } from './errors.ts'
+import { ApiError, badRequest, ERRORS } from './errors.ts'
 import { requestId } from './request-id.ts'
 import { TEXT_WITH_NUL } from './validation.ts'
 
 /** Bodies over this are refused with 413 (decisions, Errors). */
 export const BODY_BYTES_MAX = 1_048_576
-/** How long the end of one that is over is waited for. */
+/** How long the end of one that is over is waited for before its connection is closed. */
 const REFUSED_BODY_MS = 5_000
 
 export interface HotRequest {
@@ -208,16 +209,19 @@ function send(
     headers['content-length'] = String(body === null ? 0 : Buffer.byteLength(body))
   res.writeHead(status, headers)
   if (isHead || body === null) res.end()
+  else if (status === ERRORS.tooLarge.status) Readable.from(behindBody(res.req, body)).pipe(res)
   else res.end(body)
 }
 
 /**
- * Lets the rest of a body that is refused go by. Many clients write all of it before they read, and
- * would find their connection closed instead of the answer.
+ * The answer to a body that is over the limit: there at once, but it ends only when the rest of the
+ * body has gone by. Many clients write all of it before they read; the end of the answer closes the
+ * connection, and they would find that instead of the answer.
  */
-export async function passBody(req: IncomingMessage): Promise<void> {
+export async function* behindBody(req: IncomingMessage, answer: string | Buffer) {
+  yield answer
   const signal = AbortSignal.timeout(REFUSED_BODY_MS)
-  // However it ends, at its end, in the middle or not in time: the answer is due now.
+  // However it ends, at its end, in the middle or not in time: that was all.
   await Promise.allSettled([finished(req.resume(), { writable: false, signal })])
 }
 
@@ -234,8 +238,7 @@ function readBody(
     if (isDone) return
     if (bytes > BODY_BYTES_MAX) {
       isDone = true
-      const error = new ApiError('tooLarge', { headers: { connection: 'close' } })
-      void passBody(req).then(() => fail(error))
+      fail(new ApiError('tooLarge', { headers: { connection: 'close' } }))
     } else chunks.push(chunk)
   })
   req.on('end', () => {

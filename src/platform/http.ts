@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import swagger from '@fastify/swagger'
 import type { FastifyPluginAsyncTypebox, TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
@@ -23,12 +24,12 @@ import { ApiError, badRequest, ERRORS } from './errors.ts'
 import {
   type Answer,
   BODY_BYTES_MAX,
+  behindBody,
   ERROR_HEADERS,
   type HotRoute,
   hotServer,
   isJsonBody,
   parseJson,
-  passBody,
   refuse,
 } from './hot-http.ts'
 import { isUnreachable } from './postgres.ts'
@@ -213,12 +214,14 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
 
 /** One envelope for every error; 405 with Allow, and preflights, where only the method differs. */
 function addErrorHandlers(http: FastifyInstance, options: HttpOptions, methodsOf: MethodsOf): void {
-  http.setErrorHandler(async (error, request, reply) => {
+  http.setErrorHandler((error, request, reply) => {
     const known = toApiError(error as FastifyError, options)
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
-    if (known.status === ERRORS.tooLarge.status) await passBody(request.raw)
-    const headers = { ...ERROR_HEADERS, ...known.headers }
-    return reply.status(known.status).headers(headers).send(failure(known))
+    reply.status(known.status).headers({ ...ERROR_HEADERS, ...known.headers })
+    if (known.status !== ERRORS.tooLarge.status) return reply.send(failure(known))
+    const body = JSON.stringify(failure(known))
+    reply.header('content-length', Buffer.byteLength(body)).type('application/json; charset=utf-8')
+    return reply.send(Readable.from(behindBody(request.raw, body)))
   })
   http.setNotFoundHandler((request, reply) => {
     const { methods, cors } = methodsOf(request.url)

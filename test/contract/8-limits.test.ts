@@ -73,18 +73,19 @@ test('an events call has 1 to 100 events', async () => {
   assert.deepEqual((await send(101)).failure().fields, ['events'])
 })
 
-test('a client that sends a body over the limit to its end before it reads gets the 413', async () => {
+test('a body over the limit gets its 413 at once, and also when it is sent to its end', async () => {
   const [links, authorization] = ['/api/v1/smart_links/', `SERVICE-API-KEY ${ann.key}`]
   const linkmate = `/api/v1/publishers/${ann.pubId}/linkmate/smart_links/`
   const body = Buffer.alloc(32 * 1_048_576, 'x') // more than the system takes in on its own
-  const whole = { 'content-length': String(body.length) }
-  const piece = Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body])
-  const pieces = Buffer.concat([piece, Buffer.from('\r\n0\r\n\r\n')])
-  const inPieces = { 'transfer-encoding': 'chunked', connection: 'close' }
+  const whole = { authorization, 'content-length': String(body.length) }
+  const inPieces = { authorization, 'transfer-encoding': 'chunked', connection: 'close' }
+  const size = Buffer.from(`${body.length.toString(16)}\r\n`)
+  const pieces = Buffer.concat([size, body, Buffer.from('\r\n0\r\n\r\n')])
   for (const path of [links, linkmate, '/api/v1/events/impressions/page_impression/']) {
     const answers = [
-      await sendAllThenRead(path, { headers: { authorization, ...whole }, body }),
-      await sendAllThenRead(path, { headers: { authorization, ...inPieces }, body: pieces }),
+      await exchange(path, { headers: whole, body, readsAfter: body.length }),
+      await exchange(path, { headers: inPieces, body: pieces, readsAfter: pieces.length }),
+      await exchange(path, { headers: whole, body, readsAfter: 2 * 1_048_576 }),
     ]
     for (const answer of answers) {
       assert.match(answer, /^HTTP\/1.1 413 /, path)
@@ -93,23 +94,23 @@ test('a client that sends a body over the limit to its end before it reads gets 
   }
 })
 
-/** As clients do that write first and read then; the answer, read until the server closes. */
-async function sendAllThenRead(
+/** A client that reads nothing before it has sent so much, and sends the rest after an answer. */
+async function exchange(
   path: string,
-  { headers, body }: { headers: Record<string, string>; body: Buffer },
+  { headers, body, readsAfter }: { headers: object; body: Buffer; readsAfter: number },
 ): Promise<string> {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1').pause()
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   socket.on('error', reject)
   socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`)
-  socket.write(body, () => {
+  socket.write(body.subarray(0, readsAfter), () => {
     let answer = ''
+    socket.once('data', () => socket.write(body.subarray(readsAfter)))
     socket.on('data', (chunk) => {
       answer += chunk
     })
-    socket.on('end', () => resolve(answer))
-    socket.resume()
+    socket.on('end', () => resolve(answer)).resume()
   })
   return promise
 }
