@@ -32,6 +32,22 @@ test('decaying in two steps is decaying in one (P32)', () => {
   )
 })
 
+test('counts halve in fourteen days, unripe clicks as well as their orders come', () => {
+  const start = {
+    ...{ clicks: 8, unripe: 4, invalid: 2, orders: 16, delayMs: 6, logValue: 10 },
+    ...{ logValueSquare: 12, atMs: 0 },
+  }
+  const later = evidenceAt(start, 14 * DAY, 7 * DAY)
+  assert.deepEqual(
+    { ...later, unripe: 0 },
+    {
+      ...{ clicks: 4, unripe: 0, invalid: 1, orders: 8, delayMs: 3, logValue: 5 },
+      ...{ logValueSquare: 6, atMs: 14 * DAY },
+    },
+  )
+  assert(Math.abs(later.unripe - 2 * Math.exp(-2)) < 1e-12)
+})
+
 test('counting in shards and adding them up is counting together (P34)', () => {
   const happening = fc.record({
     atMs: fc.integer({ min: 0, max: 60 * DAY }),

@@ -86,9 +86,9 @@ test('a snapshot keeps what pacing has learned, for as long as the campaign has 
 test('a campaign that left the snapshot writes to no place of another’s', () => {
   const book = makeThrottled()
   const outputs = makeOutputs()
-  book.setCampaigns([{ ...CAMPAIGN, campaignId: 2 }], outputs)
+  book.setCampaigns([{ ...CAMPAIGN, campaignId: 2, index: 1 }], outputs)
   book.step(TEN + 2 * MINUTE)
-  assert.deepEqual([...outputs.ptr], [1, 0, 0])
+  assert.deepEqual([...outputs.ptr], [0, 1, 0])
 })
 
 test('another day’s spending, and another’s, say nothing about today', () => {

@@ -137,6 +137,31 @@ test('a flat day has a straight curve, and a publisher of few clicks follows the
   assert(shareOfDay(shape, noon) > 0.7, String(shareOfDay(shape, noon)))
 })
 
+test('a curve runs within its hours, a day without any is flat, and 500 clicks outvote a shape by half', () => {
+  const at = (time: string) => Date.parse(`2026-04-13T${time}Z`) // a Monday
+  const monday = new Float64Array(HOURS_PER_WEEK)
+  monday[10] = 3
+  monday[12] = 1
+  assert.equal(shareOfDay(monday, at('10:20:00')), 0.25)
+  assert.equal(shareOfDay(monday, at('11:59:59')), 0.75)
+  assert.equal(shareOfDay(monday, at('12:30:00')), 0.875)
+  assert.equal(shareOfDay(new Float64Array(HOURS_PER_WEEK), at('06:00:00')), 0.25)
+  const drawn = shrinkShape(monday, monday)
+  assert.deepEqual([drawn[9], drawn[10], drawn[12]], [0, 3 + 375, 1 + 125])
+  for (const wider of [null, new Float64Array(HOURS_PER_WEEK)]) {
+    const [nine = 0, ten = 0] = shrinkShape(monday, wider).subarray(9, 11)
+    assert(Math.abs(nine - 500 / 168) < 1e-12 && Math.abs(ten - 3 - 500 / 168) < 1e-12)
+  }
+})
+
+test('one large return moves the multiplier by a factor of e at most', () => {
+  const measure = { goal: 4, bidMicros: 100_000, spendMicros: 5_000_000 }
+  const step = (ratio: number) =>
+    stepRoasMultiplier(0.21, { ...measure, valueMicros: ratio * 4 * 5_000_000 })
+  assert(Math.abs(step(11) - 0.21 * Math.E) < 1e-12)
+  assert.equal(step(1_000), step(11))
+})
+
 test('the book paces daily budgets only, and once a minute', () => {
   const ptr = new Float32Array(2)
   const roasFactor = new Float32Array(2)
