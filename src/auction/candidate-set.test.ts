@@ -41,6 +41,13 @@ test('the cut counts a campaign by the higher of its two bids', () => {
   assert.ok([...makeSet(specs).offer].includes(0))
 })
 
+test('the cut counts a bid by no more than its goal bears', () => {
+  const goal = { name: 'goal', bidMicros: 900_000, ceilingMicros: 135_999 }
+  assert.ok(![...makeSet([goal, ...crowd(100)]).offer].includes(0))
+  const borne = { ...goal, ceilingMicros: 136_001 }
+  assert.ok([...makeSet([borne, ...crowd(100)]).offer].includes(0))
+})
+
 test('offers that the publisher would not take crowd out none that it would', () => {
   const good = { name: 'good', priceMicros: 100_000_000, bidMicros: 20_000 }
   const request = { pubId: 5, originalPriceMicros: 100_000_000 }

@@ -278,8 +278,9 @@ function inTurn(ranked: readonly Candidate[], keptMerchId: number): readonly Can
 
 /** The score under the strongest preference for low prices: `e_max · w_max` (economics 1.1). */
 function upperBound(candidate: Candidate, medianPriceMicros: number): number {
-  const { campaign, priceMicros } = candidate
-  const bidMicros = Math.max(campaign.bidMicros, campaign.exclusiveBidMicros)
+  const { campaign, priceMicros, ceilingMicros } = candidate
+  const typedMicros = Math.max(campaign.bidMicros, campaign.exclusiveBidMicros)
+  const bidMicros = Math.min(typedMicros, ceilingMicros)
   const isPriced = priceMicros > 0 && medianPriceMicros > 0
   const gain = isPriced ? (medianPriceMicros - priceMicros) / medianPriceMicros : 0
   const benefitMax = benefit(BETA_MAX * Math.min(Math.max(gain, 0), GAIN_MAX))
