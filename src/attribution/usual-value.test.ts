@@ -54,9 +54,10 @@ test('what is usual is told by orders that count, of the last 90 days', async ()
   assert.equal(await limitAfter([...others, { dollars: 100, count: 20, daysAgo: 89 }]), 300)
 })
 
-test('what only browsers tell lowers the limit and never raises it', async () => {
+test('what only browsers tell lowers the limit to a thousand dollars and never raises it', async () => {
   const told = (dollars: number) => ({ dollars, count: 20, source: 'pixel' }) as const
-  assert.equal(await limitAfter([told(100)]), 300)
+  assert.equal(await limitAfter([told(700)]), 2_100)
+  for (const dollars of [0, 0.01, 100]) assert.equal(await limitAfter([told(dollars)]), 1_000)
   assert.equal(await limitAfter([told(9_000)]), 10_000)
   const confirmed = { dollars: 100, count: 19 }
   assert.equal(await limitAfter([told(9_000), confirmed]), 10_000)

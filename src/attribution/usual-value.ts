@@ -16,9 +16,11 @@ const FAR_OFF_FACTOR = 3
 /**
  * Until a merchant's server has told its record: few readers' baskets cost more than ten thousand
  * dollars. Browsers alone may lower it and never raise it, or orders made up to stay just below
- * the limit would lift it threefold at a time.
+ * the limit would lift it threefold at a time. They lower it to a thousand dollars at most, or
+ * twenty orders of a cent, made up, would keep all honest ones waiting for a person.
  */
 const UNCONFIRMED_MAX_MICROS = 10_000_000_000
+const UNCONFIRMED_MIN_MICROS = 1_000_000_000
 /** Habits change slowly, and a quantile over many orders takes a moment. */
 const KEPT_MS = 60_000
 const MERCHANTS_MAX = 10_000
@@ -44,8 +46,9 @@ export class UsualValues {
       where merch_id = ${merchId} and hold is null and rejected_at is null
         and accepted_at > ${now}::timestamptz - make_interval(days => ${DAYS})`)
     const confirmed = limitBy(row?.confirmed, row?.confirmed_high)
-    const limit =
-      confirmed ?? Math.min(UNCONFIRMED_MAX_MICROS, limitBy(row?.told, row?.told_high) ?? Infinity)
+    const told = limitBy(row?.told, row?.told_high) ?? UNCONFIRMED_MAX_MICROS
+    const unconfirmed = Math.max(UNCONFIRMED_MIN_MICROS, Math.min(UNCONFIRMED_MAX_MICROS, told))
+    const limit = confirmed ?? unconfirmed
     this.#limits.set(merchId, limit)
     return limit
   }
