@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import { BROWSER } from '../../test/app.ts'
 import type { SealedResult } from '../auction/seal.ts'
 import { MODEL } from '../events/event.ts'
+import { EventRefused, LogUnavailable } from '../events/event-log.ts'
 import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
-import { CLICK_AGE_MIN_MS, type Click, type ClickDeps, edgeVerdict } from './click.ts'
+import { answerClick, CLICK_AGE_MIN_MS, type Click, type ClickDeps, edgeVerdict } from './click.ts'
 
 const NOON_MS = Date.UTC(2026, 2, 2, 12)
 const result: SealedResult = {
@@ -36,4 +37,41 @@ test('a click 299 ms after its page’s auction is too fast, one after 300 ms is
 
 test('an auction held at the click itself has no least age', () => {
   assert.equal(verdict(0, { isAtClick: true }), REASON.ok)
+})
+
+/** What the reader is answered whose click is not taken, and what becomes of its price. */
+async function unrecorded(error: Error) {
+  const told: unknown[] = []
+  const released: unknown[][] = []
+  const deps = {
+    append: () => Promise.reject(error),
+    reserve: () => 7,
+    release: (...lease: unknown[]) => released.push(lease),
+    onUnrecorded: (why: unknown) => told.push(why),
+    findLanding: () => ({ click_param: 'cid', deep_link: null }),
+    ...{ isBlocked: () => false, isWithinLimit: () => true, countryOf: () => null },
+    ...{ noteClick: () => undefined, hash: () => Buffer.alloc(16), nextId: () => '1' },
+  }
+  const click = {
+    request: { isHead: false, headers: { 'user-agent': BROWSER }, address: '203.0.113.7' },
+    ...{ nowMs: NOON_MS + 1_000, auctionId: '9', verdict: REASON.ok, result, consent: 2 },
+    ...{ url: 'https://kettles.example/p/1', sessionUuid: null, visitorId: null, referrer: null },
+    labels: { u1: null, utmSource: null },
+  }
+  const reply = await answerClick(deps as unknown as ClickDeps, click as unknown as Click)
+  assert.deepEqual(told, [error])
+  return { reply, released }
+}
+
+test('whatever keeps a click from being recorded, the reader goes on', async () => {
+  const away = new LogUnavailable('full')
+  const late = new LogUnavailable('late', { isUncertain: true })
+  for (const error of [away, late, new EventRefused('no'), new Error('a mistake of ours')]) {
+    const { reply, released } = await unrecorded(error)
+    assert.equal(reply.status, 302)
+    assert.match(String(reply.headers.location), /^https:\/\/kettles\.example\/p\/1\?cid=/)
+    // Only where it will surely never be written is its price free again.
+    const isFree = error === away || error instanceof EventRefused
+    assert.deepEqual(released, isFree ? [[3, 7, 500_000]] : [], error.message)
+  }
 })

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { SealedResult } from '../auction/seal.ts'
 import { REDIRECT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../events/event.ts'
-import { LogUnavailable } from '../events/event-log.ts'
+import { EventRefused, LogUnavailable } from '../events/event-log.ts'
 import { REASON } from '../events/reason.ts'
 import { isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import type { HotReply, HotRequest } from '../platform/hot-http.ts'
@@ -77,16 +77,19 @@ export async function answerClick(deps: ClickDeps, click: Click): Promise<HotRep
     try {
       await deps.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
     } catch (error) {
-      // Nothing could be made durable: the reader goes on, unrecorded and therefore unpaid.
-      if (!(error instanceof LogUnavailable)) throw error
+      // Not durable, for whatever reason: the reader goes on, unrecorded and therefore unpaid.
       // Unless it may be written after all: then its price must not be spent once more.
-      if (event.leaseId !== null && !error.isUncertain) {
+      if (event.leaseId !== null && isNeverWritten(error)) {
         deps.release(result.campaignId, Number(event.leaseId), result.priceMicros)
       }
       deps.onUnrecorded(error)
     }
   }
   return redirectTo(location)
+}
+
+function isNeverWritten(error: unknown): boolean {
+  return error instanceof EventRefused || (error instanceof LogUnavailable && !error.isUncertain)
 }
 
 export function redirectTo(location: string): HotReply {
