@@ -33,6 +33,17 @@ test('an address has the country of its block; what is no address, and what is u
   assert.equal(countryOf('2001:db8::1'), null)
 })
 
+test('a header names a country, or what proxies write where they know none', async () => {
+  const onError = () => assert.fail()
+  const geo = await openGeo({ header: 'x-country', database: null, onError })
+  const of = { GB: 'GB', gb: 'GB', XX: null, ZZ: null, T1: null, 'GB, US': null, '': null }
+  for (const [value, country] of Object.entries(of)) {
+    const headers = { 'x-country': value }
+    assert.equal(geo.countryOf({ headers, address: '' }), country, value)
+  }
+  assert.equal(geo.countryOf({ headers: {}, address: '' }), null)
+})
+
 test('a new version of the database is used without a restart, a broken one is told and ignored', async (t) => {
   const { countryOf, replace, errors } = await openDatabase(t)
   const until = async (isSo: () => boolean) => {

@@ -3,13 +3,12 @@ import { stat } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import type { CountryResponse, Reader } from 'maxmind'
+import { isCountry } from './countries.ts'
 
 export interface Geo {
   countryOf(request: { headers: IncomingHttpHeaders; address: string }): string | null
   close(): void
 }
-
-const COUNTRY = /^[A-Z]{2}$/
 
 /** Opens the configured source: a proxy's header, a MaxMind database, or none. */
 export async function openGeo(options: {
@@ -23,7 +22,7 @@ export async function openGeo(options: {
     return {
       countryOf: ({ headers }) => {
         const value = String(headers[header] ?? '').toUpperCase()
-        return COUNTRY.test(value) ? value : null
+        return isCountry(value) ? value : null // Proxies write XX or T1 where they know none.
       },
       close: () => undefined,
     }
