@@ -59,9 +59,15 @@ export function addressUnit(address: string): string {
   return (ipaddr.parse(address) as IPv6).parts.slice(0, 4).join(':')
 }
 
+/** Without the words of IPv6 around an IPv4 address, of which there are several. */
 function plain(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice(7) : address
+  const [, inner] = MAPPED.exec(address) ?? []
+  if (inner === undefined) return address
+  if (inner.includes('.')) return inner
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
 }
+
+const MAPPED = /^::ffff:(.*)$/i
 
 /** Some proxies append `198.51.100.1:51234` or `[2001:db8::7]:443`. */
 function withoutPort(hop: string): string {
