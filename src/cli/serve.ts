@@ -4,7 +4,10 @@ import { startServer, untilStopped } from '../main.ts'
 import { type Logger, makeLogger } from '../platform/log.ts'
 import type { CommandContext } from './command.ts'
 
-/** After this the process ends whatever is still open (operator's interface: within 10 s). */
+/**
+ * After this the process ends whatever is still open, or opening: a start may be told to stop too
+ * (operator's interface: within 10 s).
+ */
 const DRAIN_MS = 9_000
 
 /** Serves; prints `ready http://…` on standard output once it answers. */
@@ -25,13 +28,12 @@ async function run(
 ): Promise<undefined> {
   const log = makeLogger({ level: logLevel })
   const stopped = untilStopped()
+  stopped.then(() => setTimeout(() => process.exit(0), DRAIN_MS).unref())
   buildOrWarn(log)
   const server = await startServer(config, { log, isDemo })
   process.stdout.write(`ready ${server.url}\n${server.screen}`)
   log.info({ signal: await stopped }, 'stopping')
-  const deadline = setTimeout(() => process.exit(0), DRAIN_MS)
   await server.close()
-  clearTimeout(deadline)
   return undefined
 }
 

@@ -9,7 +9,9 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { childEnvironment } from '../../src/config.ts'
+import { sql } from '../../src/platform/sql.ts'
 import { databaseUrl, testDatabase } from '../database.ts'
 import { scopeOf } from '../scope.ts'
 import { type Environment, readyUrl, SOUK, serve, soukExit } from '../souk.ts'
@@ -109,6 +111,23 @@ test('ready names an address that answers, on whatever HOST', async (t) => {
     assert.equal(await server.stop(), 0)
     assert.equal(status, 200)
   }
+})
+
+test('a start that hangs ends on SIGTERM as a service does', { timeout: 60_000 }, async (t) => {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  const holder = await db.reserve()
+  scope.after(async () => holder.release())
+  await holder.client.query('begin')
+  await holder.client.query('lock table migration')
+  const env = { DATABASE_URL: databaseUrl(db.connection), SOUK_DATA: folder, PORT: '0' }
+  const child = spawn(process.execPath, [SOUK, 'serve'], { env: childEnvironment(env) })
+  const isWaiting = sql`select from pg_stat_activity where wait_event_type = 'Lock'
+    and application_name = 'souk: migrate' and datname = current_database()`
+  while ((await db.row(isWaiting)) === null) await sleep(50)
+  child.kill('SIGTERM')
+  assert.deepEqual(await once(child, 'exit'), [0, null])
+  await holder.client.query('rollback')
 })
 
 test('under node --watch, which hears from threads what they load, nothing is told to fail', async (t) => {
