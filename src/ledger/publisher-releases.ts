@@ -17,13 +17,15 @@ export interface PublisherReleases {
   readonly paidAt: (key: string) => number | null
 }
 
+/** Of one merchant, when that is all that is asked for: each one’s debts stand by themselves. */
 export async function findPublisherReleases(
   db: Db,
-  { pubId, until }: { readonly pubId: number; readonly until: Date },
+  of: { readonly pubId: number; readonly merchId?: number; readonly until: Date },
 ): Promise<PublisherReleases> {
+  const { pubId, merchId: only, until } = of
   const releases: MerchantRelease[] = []
   const owed = new Set<string>()
-  for (const merchId of await listMerchantsOf(db, pubId)) {
+  for (const merchId of only === undefined ? await listMerchantsOf(db, pubId) : [only]) {
     const settled = await settleMerchant(db, { merchId, until })
     for (const { debt } of settled.open) owed.add(orderOf(debt.key))
     for (const release of settled.releases) {

@@ -141,7 +141,8 @@ async function stateOf(
   { now, keys }: { readonly now: Date; readonly keys: readonly string[] },
 ) {
   if (row.pub_id === null) return row.rejected_at === null ? 'PENDING' : 'REJECTED'
-  const { paidAt } = await findPublisherReleases(db, { pubId: row.pub_id, until: now })
+  const of = { pubId: row.pub_id, merchId: row.merch_id, until: now }
+  const { paidAt } = await findPublisherReleases(db, of)
   const paid = keys.flatMap((key) => paidAt(key) ?? [])
   const isPaid = paid.length > 0 && paid.length === keys.length
   return orderState(
