@@ -230,15 +230,18 @@ function readBody(
   run: (body: Buffer) => void,
   fail: (error: unknown) => void,
 ): void {
+  const refuse = () => fail(new ApiError('tooLarge', { headers: { connection: 'close' } }))
   const chunks: Buffer[] = []
   let bytes = 0
-  let isDone = false
+  // A client may wait for the answer before it sends what it has announced.
+  let isDone = Number(req.headers['content-length']) > BODY_BYTES_MAX
+  if (isDone) refuse()
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (isDone) return
     if (bytes > BODY_BYTES_MAX) {
       isDone = true
-      fail(new ApiError('tooLarge', { headers: { connection: 'close' } }))
+      refuse()
     } else chunks.push(chunk)
   })
   req.on('end', () => {
