@@ -70,6 +70,8 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   order('cpc sale', START_MS + MINUTE_MS, { click: 'a' })
   order('epp sale', START_MS + MINUTE_MS, { exact: 'epp' })
   order('nobody', START_MS, { click: 'unknown' })
+  const midnight = { ordered_at_ms: START_MS - DAY_MS / 2 } // It was told with a plain date.
+  order('dated', START_MS + MINUTE_MS, { exact: 'exact', report: midnight })
   const odd = { value_micros: 1_000_003, lines: [1, 2, 3].map((n) => orderLine(`ö ${n}`, n, n)) }
   order('odd/ö', START_MS + MINUTE_MS, { click: 'odd', report: odd })
   // Three cents over four lines: the last one costs nothing, and yet is part of the earnings.

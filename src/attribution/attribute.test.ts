@@ -5,7 +5,6 @@ import { REASON } from '../events/reason.ts'
 import {
   type AttributionPolicy,
   attribute,
-  CLOCK_SKEW_MS,
   IMPRESSION_WINDOW_MS,
   type OrderFacts,
   type SeenLink,
@@ -99,10 +98,14 @@ test('a click at exactly the end of the window counts, one a millisecond older d
   )
 })
 
-test('a click named by a merchant whose clock lags a little still counts', () => {
-  const facts = { ...order, exactClickId: 'a' }
-  assert.ok(attribute(facts, [click('a', -CLOCK_SKEW_MS)], policy).attribution)
-  assert.equal(attribute(facts, [click('a', -CLOCK_SKEW_MS - 1)], policy).attribution, null)
+test('a click that the merchant names led to its order, though that has only a date', () => {
+  const midnight = click('a', 1 - DAY_MS)
+  const named = attribute({ ...order, exactClickId: 'a' }, [midnight], policy)
+  assert.deepEqual(named.attribution, { model: 'exact', touchId: 'a' })
+  assert.deepEqual(named.evidence, [{ id: 'a', at_ms: midnight.atMs, verdict: 'won' }])
+  const { attribution, evidence } = remembered([midnight])
+  assert.equal(attribution, null, 'a guess needs the order of events')
+  assert.equal(evidence[0]?.verdict, 'after_order')
 })
 
 test('an honest click that was not paid leads to its order all the same, an invalid one never', () => {

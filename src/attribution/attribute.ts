@@ -15,10 +15,7 @@ const DAY_MS = 86_400_000
 export const WINDOW_DAYS_DEFAULT = 30
 /** An impression seen yesterday may have led here; one seen last week is a coincidence. */
 export const IMPRESSION_WINDOW_MS = DAY_MS
-/**
- * How far a merchant's clock may lag behind ours before a click named by the merchant counts as
- * made after its order: as far as intake lets the clock run ahead.
- */
+/** How far a merchant's clock may run ahead of ours, or be off where it signs. */
 export const CLOCK_SKEW_MS = 5 * 60_000
 
 /** A click as the fold judged it. */
@@ -91,6 +88,12 @@ const HONEST_REASONS: ReadonlySet<number> = new Set([
   REASON.visitorLimit,
 ])
 
+/**
+ * Whoever can name a click had its reader: an order dated before it has a plain date for a time,
+ * which is midnight, or a clock that lags.
+ */
+const NAMED_AGE_MS_MIN = Number.NEGATIVE_INFINITY
+
 /** Attributes an order. `touches` are the clicks of its ids, found by id, in any order. */
 export function attribute(
   order: OrderFacts,
@@ -101,12 +104,15 @@ export function attribute(
   const byId = new Map(touches.map((touch) => [touch.clickId, touch]))
   const exact = order.exactClickId === null ? undefined : byId.get(order.exactClickId)
   const windowMs = policy.windowDays * DAY_MS
-  if (exact !== undefined && fault(order, exact, { windowMs, skewMs: CLOCK_SKEW_MS }) === null) {
+  if (
+    exact !== undefined &&
+    fault(order, exact, { windowMs, ageMsMin: NAMED_AGE_MS_MIN }) === null
+  ) {
     return won('exact', exact.clickId, judgeAll(order, byId, windowMs, exact))
   }
   const usable = order.rememberedClickIds
     .flatMap((id) => byId.get(id) ?? [])
-    .filter((touch) => fault(order, touch, { windowMs, skewMs: 0 }) === null)
+    .filter((touch) => fault(order, touch, { windowMs, ageMsMin: 0 }) === null)
   const latest = usable.reduce<Touch | null>(later, null)
   const evidence = judgeAll(order, byId, windowMs, latest)
   if (latest !== null) return won('visitor', latest.clickId, evidence)
@@ -136,12 +142,12 @@ function later(best: Touch | null, touch: Touch): Touch {
 function fault(
   order: OrderFacts,
   touch: Touch,
-  { windowMs, skewMs }: { windowMs: number; skewMs: number },
+  { windowMs, ageMsMin }: { windowMs: number; ageMsMin: number },
 ): TouchVerdict | null {
   if (touch.merchId !== order.merchId) return 'other_merchant'
   if (!HONEST_REASONS.has(touch.reason)) return 'invalid_click'
   const ageMs = order.orderedAtMs - touch.atMs
-  if (ageMs < -skewMs) return 'after_order'
+  if (ageMs < ageMsMin) return 'after_order'
   return ageMs > windowMs ? 'outside_window' : null
 }
 
@@ -158,8 +164,8 @@ function judgeAll(
     const touch = byId.get(id)
     if (touch === undefined) return { id, at_ms: null, verdict: 'unknown_click' }
     if (touch === winner) return { id, at_ms: touch.atMs, verdict: 'won' }
-    const skewMs = id === order.exactClickId ? CLOCK_SKEW_MS : 0
-    const verdict = fault(order, touch, { windowMs, skewMs }) ?? beaten
+    const ageMsMin = id === order.exactClickId ? NAMED_AGE_MS_MIN : 0
+    const verdict = fault(order, touch, { windowMs, ageMsMin }) ?? beaten
     return { id, at_ms: touch.atMs, verdict }
   })
 }

@@ -28,8 +28,7 @@ cross join lateral (
 join r_click click on click.click_id = named.click_id and click.seq < told.seq
   and click.reason in (0, 6, 12, 20, 21, 22)
   and (click.reversal_seq is null or click.reversal_seq > told.seq)
-where told.type = 12
-  and click.at <= ordered.at + case when named.is_exact then interval '5 minutes' else '0' end;
+where told.type = 12 and (named.is_exact or click.at <= ordered.at);
 analyze r_remembered;
 
 -- What the visitor had only seen, where the merchant pays for that: the event says which viewable
