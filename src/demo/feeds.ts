@@ -1,6 +1,7 @@
 /** The demo merchants' feed files, each in its own format, as real merchants send them. */
 import { html } from './html.ts'
 import { type DemoMerchant, type DemoOffer, offersOf } from './network.ts'
+import { taxonomyOf } from './products.ts'
 import { dollars } from './shop-page.ts'
 
 /** The text of a merchant's feed; `siteOf` gives the shop's and the pictures' addresses. */
@@ -36,6 +37,7 @@ function fields(
     availability: isInStock ? 'in stock' : 'out of stock',
     gtin: product.gtin,
     brand: product.brand,
+    google_product_category: taxonomyOf(product),
   }
 }
 

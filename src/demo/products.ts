@@ -15,6 +15,7 @@ export interface DemoProduct {
 }
 
 interface Range {
+  readonly taxonomy: string // the category's path in Google's taxonomy, as feeds write it
   readonly brands: readonly string[]
   readonly lines: readonly string[]
   readonly variants: readonly string[]
@@ -25,6 +26,8 @@ interface Range {
 
 const RANGES: Record<Category, Range> = {
   kettle: {
+    taxonomy:
+      'Home & Garden > Kitchen & Dining > Cookware & Bakeware > Cookware > Stovetop Kettles',
     brands: ['Ostrava', 'Brindle & Co', 'Kumo', 'Halden'],
     lines: ['Stagwell', 'Plume', 'Arc', 'Tern'],
     variants: ['0.6 L', '0.9 L', '1.2 L'],
@@ -33,6 +36,7 @@ const RANGES: Record<Category, Range> = {
     toCents: 18900,
   },
   grinder: {
+    taxonomy: 'Home & Garden > Kitchen & Dining > Kitchen Appliances > Coffee Grinders',
     brands: ['Millward', 'Kumo', 'Torvik', 'Sieva'],
     lines: ['Hand', 'Flat', 'Cone', 'Atlas'],
     variants: ['38 mm', '48 mm', '58 mm'],
@@ -41,6 +45,7 @@ const RANGES: Record<Category, Range> = {
     toCents: 32900,
   },
   knife: {
+    taxonomy: 'Home & Garden > Kitchen & Dining > Kitchen Tools & Utensils > Kitchen Knives',
     brands: ['Aoki', 'Brandt', 'Halden', 'Corvo'],
     lines: ['Heron', 'Slate', 'Juniper', 'Forge'],
     variants: ['16 cm', '18 cm', '21 cm'],
@@ -49,6 +54,7 @@ const RANGES: Record<Category, Range> = {
     toCents: 24900,
   },
   headlamp: {
+    taxonomy: 'Hardware > Tools > Flashlights & Headlamps > Headlamps',
     brands: ['Lumo', 'Fjellrev', 'Petra', 'Northpeak'],
     lines: ['Dash', 'Ridge', 'Vigil', 'Comet'],
     variants: ['300', '450', '800'],
@@ -57,6 +63,7 @@ const RANGES: Record<Category, Range> = {
     toCents: 11900,
   },
   backpack: {
+    taxonomy: 'Luggage & Bags > Backpacks',
     brands: ['Fjellrev', 'Osage', 'Northpeak', 'Varde'],
     lines: ['Drift', 'Cairn', 'Saddle', 'Traverse'],
     variants: ['22 L', '38 L', '55 L'],
@@ -65,6 +72,7 @@ const RANGES: Record<Category, Range> = {
     toCents: 28900,
   },
   tent: {
+    taxonomy: 'Sporting Goods > Outdoor Recreation > Camping & Hiking > Tents',
     brands: ['Varde', 'Osage', 'Kelda', 'Fjellrev'],
     lines: ['Lee', 'Hollow', 'Shieling', 'Mistral'],
     variants: ['1 Person', '2 Person', '3 Person'],
@@ -75,6 +83,10 @@ const RANGES: Record<Category, Range> = {
 }
 
 export const CATEGORIES = Object.keys(RANGES) as Category[]
+
+export function taxonomyOf({ category }: DemoProduct): string {
+  return RANGES[category].taxonomy
+}
 
 /** Every brand × line × variant of every category: 288 products. */
 export function demoProducts(): DemoProduct[] {
