@@ -101,7 +101,8 @@ export class FoldLoop {
         // A batch of each in turn: a flooded lane makes no other wait.
         if (this.#owned.has(lane) && (await this.#foldBatch(db, lane))) this.#dirty.add(lane)
       }
-      if (this.#dirty.size === 0) await this.#idle(polledMs + POLL_MS - performance.now())
+      const idleMs = polledMs + POLL_MS - performance.now()
+      if (this.#dirty.size === 0 && idleMs > 0) await this.#idle(idleMs)
     }
     await db.run(sql`select pg_advisory_unlock_all()`)
   }
