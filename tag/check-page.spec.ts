@@ -145,3 +145,8 @@ test('a page that does not load is said so', async () => {
     JSON.stringify(error.data).includes('must load'),
   )
 })
+
+test('a page that is not there is said so, whatever stands in its place', async () => {
+  const { blocked } = await check(`${service}/9007199254740993`, { publisher: 'daily' })
+  assert.equal(blocked[0], 'The page is answered with 404: is the address right?')
+})

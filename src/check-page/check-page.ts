@@ -9,7 +9,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
+import type { Browser, BrowserContext, Page, Response, Route } from 'playwright-core'
 import { badRequest } from '../platform/errors.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { LinkReport, PageReport } from './page-report.ts'
@@ -89,6 +89,8 @@ async function loadPlaywright(): Promise<typeof import('playwright-core')> {
 
 interface Visit {
   readonly page: Page
+  /** The status that the page was answered with; null for one without, such as a file. */
+  readonly status: number | null
   readonly publisher: string
   readonly tag: CheckPageResult['tag']
   readonly service: string
@@ -106,7 +108,7 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
   page.on('pageerror', (error) => errors.push(String(error)))
   const traffic = watchTraffic(page)
   const counts = await answerEvents(page)
-  await load(page, options.url)
+  const response = await load(page, options.url)
   const found = await findTag(page)
   const publisher = found?.publisher ?? options.publisher
   if (publisher === undefined) {
@@ -120,6 +122,7 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
   const report = (await page.evaluate('souk.report()')) as PageReport | null
   return {
     page,
+    status: response?.status() ?? null,
     publisher,
     tag: found === null ? 'inserted' : 'on_page',
     service,
@@ -161,9 +164,9 @@ async function openContext(
   return browser.newContext({ bypassCSP, userAgent, viewport: VIEWPORT })
 }
 
-async function load(page: Page, url: string): Promise<void> {
+async function load(page: Page, url: string): Promise<Response | null> {
   try {
-    await page.goto(url, { waitUntil: 'load', timeout: LOAD_MS })
+    return await page.goto(url, { waitUntil: 'load', timeout: LOAD_MS })
   } catch (error) {
     const reason = (error as Error).message.split('\n')[0]
     throw badRequest([{ field: 'url', rule: `must load; ${reason}` }])
@@ -318,8 +321,17 @@ function withEarnings(link: LinkReport, { earningsOf }: CheckPageOptions): Check
   return { ...link, earns: micros === null ? null : (micros / MICROS_PER_DOLLAR).toFixed(4) }
 }
 
+/** From this status on an answer is no page of the publisher's. */
+const FIRST_FAILURE = 400
+
 /** What keeps the tag from earning here, each with the line that puts it right. */
-function blockers({ report, service }: Visit, forbidden: readonly string[]): string[] {
-  if (report !== null) return [...forbidden, ...report.blocked]
-  return [...forbidden, `The tag got no answer from ${service}: is the slug right, the service up?`]
+function blockers({ status, report, service }: Visit, policy: readonly string[]): string[] {
+  const isMissing = status !== null && status >= FIRST_FAILURE
+  const page = isMissing ? [`The page is answered with ${status}: is the address right?`] : []
+  if (report !== null) return [...page, ...policy, ...report.blocked]
+  return [
+    ...page,
+    ...policy,
+    `The tag got no answer from ${service}: is the slug right, the service up?`,
+  ]
 }
