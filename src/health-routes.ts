@@ -21,12 +21,14 @@ export const healthRoutes =
     })
   }
 
-async function isStorageReady({ database, appender, isHeld, log }: Node): Promise<boolean> {
+async function isStorageReady(node: Node): Promise<boolean> {
+  const { database, appender, eventLog, isHeld, log } = node
   const late = Promise.withResolvers<false>()
   const timer = setTimeout(() => late.resolve(false), READY_TIMEOUT_MS)
   try {
     const answered = ping(database).then(() => true)
-    return (await Promise.race([answered, late.promise])) && !appender.isLogAway() && isHeld()
+    const isLogThere = !appender.isLogAway() && !eventLog.isAway()
+    return (await Promise.race([answered, late.promise])) && isLogThere && isHeld()
   } catch (error) {
     log.warn({ err: error }, 'not ready')
     return false

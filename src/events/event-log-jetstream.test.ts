@@ -101,9 +101,11 @@ test('a JetStream that is away at the start rejects appends and takes them later
   const start = performance.now()
   await assert.rejects(log.append(events), /JetStream is away/)
   assert(performance.now() - start < 1_000)
+  assert.equal(log.isAway(), true, 'told before anything is appended')
   assert.deepEqual(await log.read({ lane: 0, position: '0', limit: 10 }), [])
   await nats.restart()
   for (const event of events) await insist(log, event)
+  assert.equal(log.isAway(), false)
   await untilStored(database, events)
 })
 

@@ -61,6 +61,7 @@ export async function openJetStreamEventLog(options: JetStreamLogOptions): Promi
     },
     read: table.read,
     onAppended: table.onAppended,
+    isAway: () => stream.created() === '',
     async close() {
       await commits.close()
       await carrier?.close()

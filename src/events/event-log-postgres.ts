@@ -89,6 +89,7 @@ export function openPostgresEventLog(connection: Connection): PostgresEventLog {
       return rows.map(storedEvent)
     },
     onAppended: hints.listen,
+    isAway: () => false, // A database is asked: nothing is kept that could tell.
     hint: hints.appended,
     close() {
       closing ??= (async () => {

@@ -15,6 +15,8 @@ export interface EventLog {
   read(options: { lane: number; position: string; limit: number }): Promise<StoredEvent[]>
   /** Calls back soon after something was appended (also by other nodes); only a hint. */
   onAppended(callback: (lane: number) => void): void
+  /** Whether it is known, without asking, that an append would fail now. */
+  isAway(): boolean
   close(): Promise<void>
 }
 

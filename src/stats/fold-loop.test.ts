@@ -31,6 +31,7 @@ test('clicks that another worker has folded meanwhile are not folded again: no a
     },
     append: () => Promise.resolve(),
     onAppended: () => undefined,
+    isAway: () => false,
     close: () => Promise.resolve(),
   }
   const loop = new FoldLoop({
@@ -62,6 +63,7 @@ function logOf(events: readonly StoredEvent[]): EventLog {
       events.filter(({ seq }) => BigInt(seq) > BigInt(position)).slice(0, limit),
     append: () => Promise.resolve(),
     onAppended: () => undefined,
+    isAway: () => false,
     close: () => Promise.resolve(),
   }
 }
