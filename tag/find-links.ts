@@ -55,10 +55,11 @@ export const judge = (
 const isUnder = (host: string, domain: string): boolean =>
   `.${host}`.endsWith(`.${domain.replace(/^www\./, '')}`)
 
-/** Ids of our making are above 2^53 and so have 10 or 11 characters in base 62. */
-const SHORT_FORM = /^[1-9a-z][0-9a-z]{9,10}$/i
-/** A digit or a capital inside: a word such as `newsletter` may be a page on the same host. */
-const NO_WORD = /\d|[a-z][A-Z]/
+/**
+ * Ids of our making are above 2^53 and so have 10 or 11 characters in base 62. `newsletter` or
+ * `NEWSLETTER` may be a page on the same host: one id in two thousand looks like those as well.
+ */
+const SHORT_FORM = /^(?!0|.[a-z]+$|[A-Z]+$)[^\W_]{10,11}$/
 
 /**
  * The auction id in what follows one of our addresses; empty when it is no smart link. Where an
@@ -68,7 +69,7 @@ const readSmartLink = (path: string): string => {
   const code = /^(?:api.+?\?a=)?(\w+)\/?([?#&]|$)/.exec(path)?.[1] || ''
   let id = 0n
   if (/^[1-9]\d*$/.test(code)) id = BigInt(code)
-  else if (SHORT_FORM.test(code) && NO_WORD.test(code)) {
+  else if (SHORT_FORM.test(code)) {
     for (const digit of code) {
       // 0–9, A–Z, a–z: what a base-36 reader says, and 26 more for small letters.
       id = id * 62n + BigInt(parseInt(digit, 36) + (digit > 'Z' ? 26 : 0))
