@@ -2,7 +2,7 @@
 import { type Config, readConfig } from '../config.ts'
 import { MIGRATIONS_FOLDER, openStorage, type Storage } from '../open-storage.ts'
 import { makeLogger } from '../platform/log.ts'
-import { migrate, migrationNumbers, readVersion } from '../platform/migrate.ts'
+import { migrate, newestMigration, readVersion } from '../platform/migrate.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { CommandContext } from './command.ts'
 
@@ -45,7 +45,7 @@ async function openMigrated(config: Config): Promise<Storage> {
   const storage = await open(config)
   try {
     const version = await readVersion(storage.db, MIGRATIONS_FOLDER)
-    const newest = await newestMigration()
+    const newest = await newestMigration(MIGRATIONS_FOLDER)
     if (version === 0) await migrate(storage.connection, MIGRATIONS_FOLDER)
     else if (version < newest) {
       throw new Refusal(`the database has migration ${version} of ${newest}: run souk migrate`)
@@ -59,8 +59,4 @@ async function openMigrated(config: Config): Promise<Storage> {
     await storage.close()
     throw error
   }
-}
-
-async function newestMigration(): Promise<number> {
-  return (await migrationNumbers(MIGRATIONS_FOLDER)).at(-1) ?? 0
 }

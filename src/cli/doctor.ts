@@ -4,7 +4,7 @@ import { access, readdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LEASE_SKEW_MS } from '../demand/lease-terms.ts'
 import { MIGRATIONS_FOLDER } from '../open-storage.ts'
-import { migrationNumbers, readVersion } from '../platform/migrate.ts'
+import { newestMigration, readVersion } from '../platform/migrate.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Database } from '../platform/postgres.ts'
 import { knownSealingKeys } from '../sealing-keys.ts'
@@ -81,16 +81,13 @@ async function ifMigrated(
   check: (db: Database) => Promise<Finding>,
 ): Promise<Finding> {
   const { db } = await storage()
-  const isMigrated = (await readVersion(db, MIGRATIONS_FOLDER)) === (await newestMigration())
+  const version = await readVersion(db, MIGRATIONS_FOLDER)
+  const isMigrated = version === (await newestMigration(MIGRATIONS_FOLDER))
   return isMigrated ? check(db) : { ok: true, detail: 'not looked at: see migrations' }
 }
 
-async function newestMigration(): Promise<number> {
-  return (await migrationNumbers(MIGRATIONS_FOLDER)).at(-1) ?? 0
-}
-
 async function checkMigrations(db: Database): Promise<Finding> {
-  const newest = await newestMigration()
+  const newest = await newestMigration(MIGRATIONS_FOLDER)
   const version = await readVersion(db, MIGRATIONS_FOLDER)
   const detail = `at migration ${version} of ${newest}`
   if (version === newest) return { ok: true, detail }

@@ -52,8 +52,13 @@ export async function migrate(connection: Connection, folder: string): Promise<M
   }
 }
 
+/** The number of the folder's last file: what a database of this program is at. */
+export async function newestMigration(folder: string): Promise<number> {
+  return (await migrationNumbers(folder)).at(-1) ?? 0
+}
+
 /** The numbers of the files in `migrations/`, ascending. */
-export async function migrationNumbers(folder: string): Promise<number[]> {
+async function migrationNumbers(folder: string): Promise<number[]> {
   const names = (await readdir(folder)).filter((name) => FILE.test(name))
   return names.map(numberOf).sort((left, right) => left - right)
 }
