@@ -16,7 +16,9 @@ export async function serveCommand({ config }: CommandContext): Promise<undefine
 }
 
 /** Serves, with the demo network when the database is empty; explains itself on one screen. */
-export async function demoCommand({ config }: CommandContext): Promise<undefined> {
+export async function demoCommand({ config, progress }: CommandContext): Promise<undefined> {
+  // A first start loads feeds before it has anything to show: seconds, on a busy machine many.
+  progress('Starting PostgreSQL and the demo network …')
   // People read the screen; what goes wrong still shows.
   const logLevel = config.logLevel === 'info' ? 'warn' : config.logLevel
   return run(config, { isDemo: true, logLevel })

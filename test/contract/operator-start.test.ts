@@ -61,6 +61,11 @@ test('a port that is taken, and an address that is not ours, are told before any
   )
 })
 
+test('the demo says that it is starting before there is anything to show', async () => {
+  const told = await refusal({ HOST: '192.0.2.1', PORT: '0' }, 'demo')
+  assert.match(told, /^Starting PostgreSQL and the demo network …$/m)
+})
+
 test('a folder that cannot be is named with every other wrong value', async () => {
   const told = await refusal({ PORT: 'many', SOUK_DATA: join(file, 'below'), RETENTION_DAYS: 'x' })
   assert.match(told, /3 wrong value/)
