@@ -17,7 +17,7 @@ import type { Db } from '../platform/postgres.ts'
 import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
 import { isOnDomain } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
-import { acceptOrders, type IntakeDeps } from './intake.ts'
+import { acceptOrders, type IntakeDeps, intakeTurns } from './intake.ts'
 import { insertRefusal } from './intake-store.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { readAll, readOrder } from './read-order.ts'
@@ -34,6 +34,7 @@ export interface CheckoutDeps extends IntakeDeps {
 export const checkoutRoutes =
   (deps: CheckoutDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const turns = intakeTurns()
     keepRawBodies(app)
     app.post(
       '/api/v1/events/conversions/checkout/',
@@ -51,23 +52,27 @@ export const checkoutRoutes =
         },
       },
       async (request, reply) => {
-        let told: unknown = null
-        try {
-          told = parseJson(rawBody(request))
-          const body = checked(told)
-          const merchant = await merchantOf(deps, body)
-          takeToken(deps, request, merchant.merch_id)
-          requireOwnPage(request, merchant, body)
-          await accept(deps, merchant, body)
-        } catch (cause) {
-          await keepRefusal(deps, request, { told, cause })
-          throw cause
-        }
+        await turns.run(() => receive(deps, request))
         // Text passes the serializer as it is: Content-Length 0, as interface 4.7 has it.
         return reply.status(201).send('')
       },
     )
   }
+
+async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<void> {
+  let told: unknown = null
+  try {
+    told = parseJson(rawBody(request))
+    const body = checked(told)
+    const merchant = await merchantOf(deps, body)
+    takeToken(deps, request, merchant.merch_id)
+    requireOwnPage(request, merchant, body)
+    await accept(deps, merchant, body)
+  } catch (cause) {
+    await keepRefusal(deps, request, { told, cause })
+    throw cause
+  }
+}
 
 /** Throws 429 when this address calls too often for the merchant. */
 export function takeToken(

@@ -20,29 +20,70 @@ export interface SignedRequest {
   readonly at: Date
 }
 
+/** What names the row of a request. */
+export type ClaimedRequest = Pick<SignedRequest, 'merchId' | 'signature'>
+
 export type Claim =
-  | { readonly kind: 'claimed' }
+  | { readonly kind: 'claimed'; readonly request: ClaimedRequest }
   | { readonly kind: 'answered'; readonly status: number; readonly response: string }
   | { readonly kind: 'working' | 'replayed' | 'other_body' }
 
+export interface KeptAnswer {
+  readonly request: ClaimedRequest
+  readonly status: number
+  readonly response: string
+}
+
 /**
- * Claims a request for this process, or says what became of the one it repeats. A retry under the
- * same key usually has a new signature, for its time is new.
+ * Claims requests for this process that nobody has claimed; those of them that are claimed now.
+ *
+ * In one order, because two processes may be told the same ones again at the same moment: each
+ * would else wait for a key that the other has taken.
  */
-export async function claimRequest(db: Db, request: SignedRequest): Promise<Claim> {
-  const { merchId, signature, idempotencyKey, bodyHash, at } = request
-  const claimed = await db.run(sql`
+export async function insertRequests(
+  db: Db,
+  requests: readonly SignedRequest[],
+): Promise<SignedRequest[]> {
+  const sorted = requests.toSorted((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))
+  const rows = await db.rows<{ merch_id: number; signature: Buffer; key: string | null }>(sql`
     insert into intake_request (merch_id, signature, idempotency_key, body_hash, at)
-    values (${merchId}, ${signature}, ${idempotencyKey}, ${bodyHash}, ${at})
-    on conflict do nothing`)
-  if (claimed === 1) return { kind: 'claimed' }
+    select * from unnest(
+      ${sorted.map(({ merchId }) => merchId)}::int[],
+      ${sorted.map(({ signature }) => signature)}::bytea[],
+      ${sorted.map(({ idempotencyKey }) => idempotencyKey)}::text[],
+      ${sorted.map(({ bodyHash }) => bodyHash)}::bytea[],
+      ${sorted.map(({ at }) => at)}::timestamptz[]
+    )
+    on conflict do nothing
+    returning merch_id, signature, idempotency_key as key`)
+  const claimed = new Set(
+    rows.map(({ merch_id: merchId, signature, key: idempotencyKey }) =>
+      sortKey({ merchId, signature, idempotencyKey }),
+    ),
+  )
+  // Of two that are the same in every respect one alone is claimed.
+  return sorted.filter((request) => claimed.delete(sortKey(request)))
+}
+
+function sortKey(request: Pick<SignedRequest, 'merchId' | 'signature' | 'idempotencyKey'>): string {
+  const { merchId, signature, idempotencyKey } = request
+  return JSON.stringify([merchId, idempotencyKey ?? '', signature.toString('hex')])
+}
+
+/**
+ * What became of the request that this one repeats. A retry under the same key usually has a new
+ * signature, for its time is new.
+ */
+export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim> {
+  const { merchId, idempotencyKey, bodyHash, at } = request
   if (idempotencyKey === null) return { kind: 'replayed' }
   const known = await db.row<{
+    signature: Buffer
     body_hash: Buffer
     status: number | null
     response: string | null
   }>(sql`
-    select body_hash, status, response from intake_request
+    select signature, body_hash, status, response from intake_request
     where merch_id = ${merchId} and idempotency_key = ${idempotencyKey}`)
   // The signature was used before, without this key.
   if (known === null) return { kind: 'replayed' }
@@ -52,31 +93,30 @@ export async function claimRequest(db: Db, request: SignedRequest): Promise<Clai
   }
   const taken = await db.run(sql`
     update intake_request set at = ${at}
-    where merch_id = ${merchId} and idempotency_key = ${idempotencyKey} and status is null
+    where merch_id = ${merchId} and signature = ${known.signature} and status is null
       and at < ${at}::timestamptz - make_interval(secs => ${WORKING_SECONDS_MAX})`)
-  return { kind: taken === 1 ? 'claimed' : 'working' }
+  const { signature } = known
+  return taken === 1 ? { kind: 'claimed', request: { merchId, signature } } : { kind: 'working' }
 }
 
-/** Keeps the answer of a claimed request for its retries. */
-export async function finishRequest(
-  db: Db,
-  request: SignedRequest,
-  answer: { readonly status: number; readonly response: string },
-): Promise<void> {
+/** Keeps the answers of claimed requests for their retries. */
+export async function finishRequests(db: Db, answers: readonly KeptAnswer[]): Promise<void> {
   await db.run(sql`
-    update intake_request set status = ${answer.status}, response = ${answer.response}
-    where ${isRequest(request)}`)
+    update intake_request as kept set status = told.status, response = told.response
+    from unnest(
+      ${answers.map(({ request }) => request.merchId)}::int[],
+      ${answers.map(({ request }) => request.signature)}::bytea[],
+      ${answers.map(({ status }) => status)}::smallint[],
+      ${answers.map(({ response }) => response)}::text[]
+    ) as told (merch_id, signature, status, response)
+    where kept.merch_id = told.merch_id and kept.signature = told.signature`)
 }
 
 /** Forgets a claim that came to nothing, so that a corrected request may use the key again. */
-export async function dropRequest(db: Db, request: SignedRequest): Promise<void> {
-  await db.run(sql`delete from intake_request where status is null and ${isRequest(request)}`)
-}
-
-function isRequest({ merchId, signature, idempotencyKey }: SignedRequest) {
-  return idempotencyKey === null
-    ? sql`merch_id = ${merchId} and signature = ${signature}`
-    : sql`merch_id = ${merchId} and idempotency_key = ${idempotencyKey}`
+export async function dropRequest(db: Db, { merchId, signature }: ClaimedRequest): Promise<void> {
+  await db.run(sql`
+    delete from intake_request
+    where status is null and merch_id = ${merchId} and signature = ${signature}`)
 }
 
 /** Deletes requests that no retry may name any more; the number deleted. */

@@ -6,6 +6,7 @@ import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
+import { Turns } from '../platform/turns.ts'
 import type { Rate } from './currency.ts'
 import { findKnownOrders } from './known-orders.ts'
 import { addReturn, EMPTY_ACCOUNT } from './order-account.ts'
@@ -28,6 +29,19 @@ export interface IntakeDeps {
   readonly append: (events: readonly LogEvent[], options: { patienceMs: number }) => Promise<void>
   readonly nextId: () => string
   readonly now: () => number
+}
+
+/** So many share their commits; more would only lengthen the queue for the pool's connections. */
+const AT_ONCE = 64
+/** Shorter than clients commonly wait, so that they are told to come back. */
+const TURN_PATIENCE_MS = 10_000
+
+/**
+ * The queue before an intake. A shop's sale brings a thousand orders in one moment: each asks the
+ * database several times, and all at once they would lose patience with each other.
+ */
+export function intakeTurns(): Turns {
+  return new Turns(AT_ONCE, { patienceMs: TURN_PATIENCE_MS })
 }
 
 /** The merchant's settings that are written into its orders. */

@@ -13,11 +13,16 @@ import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
 import { compileCheck } from '../platform/validation.ts'
-import { type AcceptedOrder, acceptOrders, acceptReturns, type IntakeDeps } from './intake.ts'
 import {
-  claimRequest,
-  dropRequest,
-  finishRequest,
+  type AcceptedOrder,
+  acceptOrders,
+  acceptReturns,
+  type IntakeDeps,
+  intakeTurns,
+} from './intake.ts'
+import { IntakeRequests } from './intake-requests.ts'
+import {
+  type ClaimedRequest,
   insertRefusal,
   listRefusals,
   type SignedRequest,
@@ -56,8 +61,10 @@ const signed = <T extends object>(schema: T) => ({
 })
 
 export const intakeRoutes =
-  (deps: IntakeDeps): FastifyPluginAsyncTypebox =>
+  (intake: IntakeDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const deps = { ...intake, requests: new IntakeRequests(intake.db) }
+    const turns = intakeTurns()
     keepRawBodies(app) // The signature is over the bytes; they are parsed only when it holds.
 
     app.post(
@@ -71,7 +78,8 @@ export const intakeRoutes =
       async (request, reply) => {
         reply.status(201)
         const call = { request: request as Call, endpoint: 'orders' }
-        return receive(deps, call, (merchant, body) => takeOrders(deps, merchant, body))
+        const take = (merchant: Merchant, body: unknown) => takeOrders(deps, merchant, body)
+        return turns.run(() => receive(deps, call, take))
       },
     )
 
@@ -86,7 +94,8 @@ export const intakeRoutes =
       async (request, reply) => {
         reply.status(201)
         const call = { request: request as Call, endpoint: 'returns' }
-        return receive(deps, call, (merchant, body) => takeReturns(deps, merchant, body))
+        const take = (merchant: Merchant, body: unknown) => takeReturns(deps, merchant, body)
+        return turns.run(() => receive(deps, call, take))
       },
     )
 
@@ -136,9 +145,13 @@ async function takeReturns(
 /** What a signed call is answered with: the same whether it is the first or a retry. */
 type Answer<T> = ReturnType<typeof ok<T>>
 
+interface ReceiveDeps extends IntakeDeps {
+  readonly requests: IntakeRequests
+}
+
 /** Verifies, claims, accepts, and remembers the answer; keeps what is refused on the way. */
 async function receive<T>(
-  deps: IntakeDeps,
+  deps: ReceiveDeps,
   { request, endpoint }: { readonly request: Call; readonly endpoint: string },
   accept: (merchant: Merchant, body: unknown) => Promise<readonly T[]>,
 ): Promise<Answer<T>> {
@@ -150,10 +163,10 @@ async function receive<T>(
     try {
       const answer = ok(201, ...(await accept(merchant, parseJson(body))))
       const response = JSON.stringify(answer)
-      await finishRequest(deps.db, claim.request, { status: 201, response })
+      await deps.requests.finish({ request: claim.request, status: 201, response })
       return answer
     } catch (cause) {
-      await dropRequest(deps.db, claim.request)
+      await deps.requests.drop(claim.request)
       throw cause
     }
   } catch (cause) {
@@ -172,10 +185,10 @@ async function receive<T>(
   }
 }
 
-type Claimed = { readonly request: SignedRequest } | { readonly answer: string }
+type Claimed = { readonly request: ClaimedRequest } | { readonly answer: string }
 
 async function claimed(
-  deps: IntakeDeps,
+  deps: ReceiveDeps,
   request: Call,
   { merchant, body }: { readonly merchant: Merchant; readonly body: Buffer },
 ): Promise<Claimed> {
@@ -188,10 +201,10 @@ async function claimed(
     bodyHash: createHash('sha256').update(request.url).update('\n').update(body).digest(),
     at: new Date(deps.now()),
   }
-  const claim = await claimRequest(deps.db, wanted)
+  const claim = await deps.requests.claim(wanted)
   switch (claim.kind) {
     case 'claimed':
-      return { request: wanted }
+      return { request: claim.request }
     case 'answered':
       return { answer: claim.response }
     case 'replayed':

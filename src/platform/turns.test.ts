@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Turns } from './turns.ts'
+import { TooManyWaiting, Turns } from './turns.ts'
 
 test('no more than so many run at once, first come first served, and a failure gives its place back', async () => {
   const turns = new Turns(2)
@@ -32,4 +32,18 @@ test('no more than so many run at once, first come first served, and a failure g
     ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
   )
   assert.equal(await turns.run(async () => 'again'), 'again')
+})
+
+test('whoever has waited too long for a turn is turned away, and takes nobody else’s', async () => {
+  const turns = new Turns(1, { patienceMs: 20 })
+  const first = Promise.withResolvers<void>()
+  const running = turns.run(() => first.promise)
+  await assert.rejects(
+    turns.run(() => assert.fail('its turn never came')),
+    TooManyWaiting,
+  )
+  const next = turns.run(async () => 'done')
+  first.resolve()
+  assert.equal(await next, 'done')
+  await running
 })

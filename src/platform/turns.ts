@@ -1,28 +1,57 @@
 /**
  * Work that is done a few at a time, in the order in which it was asked for.
  *
- * For what keeps a core busy: more of it at once would not be done sooner, only hold more
- * connections, and keep everybody waiting for the slowest.
+ * For what keeps a core or the database busy: more of it at once would not be done sooner, only
+ * hold more connections, and keep everybody waiting for the slowest.
  */
 export class Turns {
   readonly #atOnce: number
-  readonly #waiting: (() => void)[] = []
+  readonly #patienceMs: number | null
+  /** In the order of asking. */
+  readonly #waiting = new Set<() => void>()
   #running = 0
 
-  constructor(atOnce: number) {
+  /** Whoever has waited for `patienceMs` is turned away; null: nobody is. */
+  constructor(atOnce: number, { patienceMs = null }: { patienceMs?: number | null } = {}) {
     this.#atOnce = atOnce
+    this.#patienceMs = patienceMs
   }
 
+  /** Rejects with TooManyWaiting, the work not begun, when patience ends. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     // The one who ends hands its place over, so nobody can slip in between.
     if (this.#running < this.#atOnce) this.#running += 1
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else await this.#wait()
     try {
       return await work()
     } finally {
-      const next = this.#waiting.shift()
+      const [next] = this.#waiting
       if (next === undefined) this.#running -= 1
       else next()
     }
   }
+
+  #wait(): Promise<void> {
+    const turn = Promise.withResolvers<void>()
+    const leave = () => {
+      clearTimeout(timer)
+      this.#waiting.delete(begin)
+    }
+    const begin = () => {
+      leave()
+      turn.resolve()
+    }
+    const giveUp = () => {
+      leave()
+      turn.reject(new TooManyWaiting('the turn did not come in time'))
+    }
+    const timer = this.#patienceMs === null ? undefined : setTimeout(giveUp, this.#patienceMs)
+    this.#waiting.add(begin)
+    return turn.promise
+  }
+}
+
+export class TooManyWaiting extends Error {
+  override name = 'TooManyWaiting'
+  readonly code = 'ETIMEDOUT' // What the turn is for counts as out of reach.
 }

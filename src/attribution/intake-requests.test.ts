@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { test } from 'node:test'
+import { type Scope, testDatabase } from '../../test/database.ts'
+import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
+import { insertMerchant } from '../catalog/merchant-store.ts'
+import { sql } from '../platform/sql.ts'
+import { IntakeRequests } from './intake-requests.ts'
+import type { SignedRequest } from './intake-store.ts'
+
+const AT = new Date('2026-04-13T12:00:00Z')
+const sha256 = (text: string) => hash('sha256', text, 'buffer')
+
+/** Requests of a merchant's server, and how many statements their rows took. */
+async function start(scope: Scope) {
+  const db = await testDatabase(scope)
+  const shop = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example'] }
+  const { merch_id: merchId } = await insertMerchant(db, shop)
+  await db.run(sql`create table told_statement (told int)`)
+  await db.run(sql`
+    create function tell() returns trigger language plpgsql as $$
+      begin insert into told_statement values (1); return null; end $$`)
+  await db.run(sql`
+    create trigger told after insert or update on intake_request
+    for each statement execute function tell()`)
+  const countStatements = async () =>
+    (await db.rows(sql`delete from told_statement returning 1`)).length
+  const request = (signature: string, key: string | null, body = signature): SignedRequest => ({
+    merchId,
+    signature: sha256(signature),
+    idempotencyKey: key,
+    bodyHash: sha256(body),
+    at: AT,
+  })
+  return { requests: new IntakeRequests(db), request, countStatements }
+}
+
+test('requests that come in one moment share the commits of their claims and answers', async (t) => {
+  const { requests, request, countStatements } = await start(t)
+  const told = Array.from({ length: 50 }, (_, at) =>
+    request(`s${at}`, at % 2 === 0 ? null : `k${at}`),
+  )
+  const claims = await Promise.all(told.map((one) => requests.claim(one)))
+  assert.ok(claims.every(({ kind }) => kind === 'claimed'))
+  assert.equal(await countStatements(), 1)
+
+  await Promise.all(
+    told.map((one, at) => requests.finish({ request: one, status: 201, response: `answer ${at}` })),
+  )
+  assert.equal(await countStatements(), 1)
+  const retries = await Promise.all(
+    told.map((one, at) => requests.claim(request(`later ${at}`, one.idempotencyKey, `s${at}`))),
+  )
+  assert.deepEqual(
+    retries.map((claim) => ('response' in claim ? claim.response : claim.kind)),
+    told.map(({ idempotencyKey }, at) => (idempotencyKey === null ? 'claimed' : `answer ${at}`)),
+  )
+})
+
+test('of the same request told several times in one moment one alone is claimed', async (t) => {
+  const { requests, request } = await start(t)
+  const kinds = async (...told: SignedRequest[]) =>
+    (await Promise.all(told.map((one) => requests.claim(one)))).map(({ kind }) => kind).toSorted()
+  const [same, alike] = [request('a', null), request('a', null)]
+  assert.deepEqual(await kinds(same, alike, request('b', null)), ['claimed', 'claimed', 'replayed'])
+  const body = 'the same body'
+  assert.deepEqual(
+    await kinds(request('c', 'key', body), request('d', 'key', body), request('e', 'key', 'other')),
+    ['claimed', 'other_body', 'working'],
+  )
+  // A signature that was used under one key says nothing new under another.
+  assert.deepEqual(await kinds(request('a', 'another key')), ['replayed'])
+})
