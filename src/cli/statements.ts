@@ -18,12 +18,8 @@ import {
 } from '../reports/delivery-store.ts'
 import { queuePayouts } from '../reports/make-notices.ts'
 import { payoutFile } from '../reports/payout-file.ts'
-import {
-  findStatementDetail,
-  statementCsv,
-  statementPage,
-  toStatementRecord,
-} from '../reports/statement-record.ts'
+import { statementPage } from '../reports/statement-page.ts'
+import { findStatementDetail, statementCsv, toStatementRecord } from '../reports/statement-record.ts'
 import { toWebhookRecord } from '../reports/webhook-schema.ts'
 import {
   deleteWebhook,

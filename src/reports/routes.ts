@@ -27,12 +27,8 @@ import {
   StatementQuery,
   StatementRecord,
 } from './schema.ts'
-import {
-  findStatementDetail,
-  statementCsv,
-  statementPage,
-  toStatementRecord,
-} from './statement-record.ts'
+import { statementPage } from './statement-page.ts'
+import { findStatementDetail, statementCsv, toStatementRecord } from './statement-record.ts'
 import { publisherWebhookRoutes } from './webhook-routes.ts'
 
 /** A quarter and some days: longer ranges are several requests. */

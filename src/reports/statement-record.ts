@@ -1,9 +1,9 @@
-/** Statements as they are told: as records, as a table, and as a page to print. */
+/** Statements as they are told: as records and as a table. `statement-page.ts` prints them. */
 import { findPublisherReleases } from '../ledger/publisher-releases.ts'
 import { monthOf, statementId } from '../ledger/statement.ts'
 import { type IssuedStatement, listStatements } from '../ledger/statement-store.ts'
 import { csvLine } from '../platform/csv.ts'
-import { formatCents, formatExact } from '../platform/money.ts'
+import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { listMerchantNames } from './names-store.ts'
@@ -69,59 +69,4 @@ export function statementCsv(statement: StatementDetail): string {
       csvLine([statement.statement_id, item, null, null, null, statement[`${item}_usd`]]),
     ),
   ].join('')
-}
-
-/** A page that prints on one sheet, without scripts, styles or pictures from anywhere. */
-export function statementPage(statement: StatementDetail, publisher: string): string {
-  const rows = statement.merchants.map(
-    ({ merchant, released_usd, taken_back_usd }) =>
-      `<tr><td>${html(merchant)}</td><td>${cents(released_usd)}</td>` +
-      `<td>${cents(taken_back_usd)}</td></tr>`,
-  )
-  const sums = [
-    ['Carried over', statement.opening_usd],
-    ['Released this month', statement.released_usd],
-    ['Taken back this month', `-${statement.taken_back_usd}`],
-    ['Paid out', statement.payout_usd],
-    ['Carried into the next month', statement.closing_usd],
-  ].map(([name = '', amount = '']) => `<tr><td>${name}</td><td>${cents(amount)}</td></tr>`)
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Statement ${html(statement.statement_id)}</title>
-<style>
-  body { font: 14px/1.5 system-ui, sans-serif; max-width: 42em; margin: 3em auto; }
-  table { border-collapse: collapse; width: 100%; margin: 1.5em 0; }
-  th, td { padding: .3em .6em; border-bottom: 1px solid #ccc; text-align: right; }
-  th:first-child, td:first-child { text-align: left; }
-  @page { margin: 2cm; }
-</style>
-<h1>Statement ${html(statement.statement_id)}</h1>
-<p>${html(publisher)} · ${html(statement.month)} · issued ${html(statement.issued_at)}<br>
-All amounts in US dollars. Earnings are released when the merchant has paid for them.</p>
-<table>
-<thead><tr><th>Merchant</th><th>Released</th><th>Taken back</th></tr></thead>
-<tbody>${rows.join('\n')}</tbody>
-</table>
-<table>
-<tbody>${sums.join('\n')}</tbody>
-</table>
-</html>
-`
-}
-
-const MICROS_DECIMALS = 6
-
-/** Exact dollars as cents, for people. */
-function cents(dollars: string): string {
-  const [whole = '0', rest = ''] = dollars.replace('--', '').split('.')
-  return formatCents(BigInt(`${whole}${rest.padEnd(MICROS_DECIMALS, '0')}`))
-}
-
-function html(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 }

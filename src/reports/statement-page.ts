@@ -1,0 +1,89 @@
+/** A month's statement as a page to print, without scripts, styles or pictures from anywhere. */
+import type { StatementDetail } from './schema.ts'
+
+const WHOLE = new Intl.NumberFormat('en-US')
+const CENTS_DIGITS = 2
+
+const STYLE = `
+  body { font: 14px/1.5 system-ui, sans-serif; max-width: 42em; margin: 3em auto; padding: 0 1em; }
+  table { border-collapse: collapse; width: 100%; margin: 1.5em 0; }
+  th, td { padding: .3em .6em; border-bottom: 1px solid #ccc; text-align: right; }
+  th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; }
+  td { font-variant-numeric: tabular-nums; }
+  .sums { break-inside: avoid; }
+  .sums tr:last-child { font-weight: bold; }
+  @page { margin: 2cm; }
+  @media print { body { margin: 0; padding: 0; max-width: none; } }
+`
+
+/** The page of a statement that this publisher, by its name, was issued. */
+export function statementPage(statement: StatementDetail, publisher: string): string {
+  const digits = digitsOf(statement)
+  const amount = (exact: string) => dollars(exact, digits)
+  const rows = statement.merchants.map(
+    ({ merchant, released_usd, taken_back_usd }) =>
+      `<tr><td>${html(merchant)}</td><td>${amount(released_usd)}</td>` +
+      `<td>${amount(negative(taken_back_usd))}</td></tr>`,
+  )
+  // Each line is added to those above it: who takes a pencil comes to the last one.
+  const sums = [
+    ['Carried over', statement.opening_usd],
+    ['Released this month', statement.released_usd],
+    ['Taken back this month', negative(statement.taken_back_usd)],
+    ['Paid out', negative(statement.payout_usd)],
+    ['Carried into the next month', statement.closing_usd],
+  ].map(([name = '', exact = '']) => `<tr><td>${name}</td><td>${amount(exact)}</td></tr>`)
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Statement ${html(statement.statement_id)}</title>
+<style>${STYLE}</style>
+<h1>Statement ${html(statement.statement_id)}</h1>
+<p>${html(publisher)} · ${html(statement.month)} · issued ${html(statement.issued_at)}<br>
+All amounts in US dollars. Earnings are released when the merchant has paid for them.</p>
+${rows.length === 0 ? NOTHING : merchantTable(rows)}
+<table class="sums">
+<tbody>${sums.join('\n')}</tbody>
+</table>
+</html>
+`
+}
+
+const NOTHING = '<p>No merchant’s payment released or took back anything this month.</p>'
+
+function merchantTable(rows: readonly string[]): string {
+  return `<table>
+<thead><tr><th>Merchant</th><th>Released</th><th>Taken back</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody>
+</table>`
+}
+
+/** Decimals that show every amount exactly: rounded to cents, lines would not add up. */
+function digitsOf({ merchants, ...sums }: StatementDetail): number {
+  const { opening_usd, released_usd, taken_back_usd, payout_usd, closing_usd } = sums
+  const amounts = [
+    ...[opening_usd, released_usd, taken_back_usd, payout_usd, closing_usd],
+    ...merchants.flatMap((row) => [row.released_usd, row.taken_back_usd]),
+  ]
+  return Math.max(CENTS_DIGITS, ...amounts.map((exact) => exact.split('.')[1]?.length ?? 0))
+}
+
+/** `-1234.5` → `−1,234.50`. */
+function dollars(exact: string, digits: number): string {
+  const [whole = '0', fraction = ''] = exact.replace('-', '').split('.')
+  const sign = exact.startsWith('-') ? '−' : ''
+  return `${sign}${WHOLE.format(BigInt(whole))}.${fraction.padEnd(digits, '0')}`
+}
+
+function negative(exact: string): string {
+  return Number(exact) === 0 ? exact : `-${exact}`
+}
+
+function html(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}
