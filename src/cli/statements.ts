@@ -19,7 +19,11 @@ import {
 import { queuePayouts } from '../reports/make-notices.ts'
 import { payoutFile } from '../reports/payout-file.ts'
 import { statementPage } from '../reports/statement-page.ts'
-import { findStatementDetail, statementCsv, toStatementRecord } from '../reports/statement-record.ts'
+import {
+  findStatementDetail,
+  statementCsv,
+  toStatementRecord,
+} from '../reports/statement-record.ts'
 import { toWebhookRecord } from '../reports/webhook-schema.ts'
 import {
   deleteWebhook,
