@@ -151,6 +151,33 @@ test('what a sale owes is counted against its campaign’s budget, and goes back
   ])
 })
 
+test('a sale that moves to a click of another campaign is spent of that one’s budget alone', async () => {
+  const addCampaign = async () => {
+    const row = await db.row<{ campaign_id: number }>(sql`
+      insert into campaign (merch_id, model, rate_ppm, budget_micros)
+      values (${merchId}, 'cpa', 100000, 1000000000) returning campaign_id`)
+    return row?.campaign_id ?? 0
+  }
+  const [guessed, named] = [await addCampaign(), await addCampaign()]
+  const events = new MoneyEvents()
+  await fold([
+    events.click('a', START_MS, { merchId, campaignId: guessed }),
+    // The same page and terms: nothing else in the books moves.
+    events.click('b', START_MS, { merchId, campaignId: named }),
+    events.order('o1', START_MS, { merchId, click: 'a' }),
+    events.order('o1', START_MS + 1, { merchId, exact: 'b' }),
+  ])
+  assert.deepEqual(
+    await db.rows(sql`
+      select campaign_id, settled_micros from budget_account
+      where campaign_id in (${guessed}, ${named}) and day is null order by campaign_id`),
+    [
+      { campaign_id: guessed, settled_micros: '0' },
+      { campaign_id: named, settled_micros: '55000000' },
+    ],
+  )
+})
+
 test('goods that a spool tells of a day late never leave a day with less than nothing spent', async () => {
   const campaign = await db.row<{ campaign_id: number }>(sql`
     insert into campaign (merch_id, model, rate_ppm, daily_budget_micros)

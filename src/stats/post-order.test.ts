@@ -112,7 +112,7 @@ function tell(record: OrderRecord, { told }: Step, at: { id: string; atMs: numbe
   }
 }
 
-/** What entries and changes of figures come to: one owner, and exactly the order’s net. */
+/** What entries, figures and budgets come to: one owner, and exactly the order’s net. */
 function assertOneOwner(postings: Postings, orders: ReadonlyMap<string, OrderRecord>): void {
   const booked = new Map<string, number>()
   for (const { lines } of postings.entries) {
@@ -130,7 +130,12 @@ function assertOneOwner(postings: Postings, orders: ReadonlyMap<string, OrderRec
     const key = `${pubId} ${articleId}`
     sold.set(key, (sold.get(key) ?? 0) + sales)
   }
+  const spent = new Map<string, number>()
+  for (const { campaignId, micros: amount } of postings.spendings) {
+    spent.set(`${campaignId}`, (spent.get(`${campaignId}`) ?? 0) + amount)
+  }
   const [owed, sales] = [new Map<string, number>(), new Map<string, number>()]
+  const costs = new Map<string, number>()
   for (const { account } of orders.values()) {
     const owner = account.attribution?.owner
     if (owner === undefined) continue
@@ -142,9 +147,11 @@ function assertOneOwner(postings: Postings, orders: ReadonlyMap<string, OrderRec
     add(owed, `publisher ${place}`, net.earningsMicros)
     add(owed, `platform ${place}`, net.commissionMicros - net.earningsMicros)
     add(sales, place, net.sales)
+    if (owner.campaignId !== null) add(costs, `${owner.campaignId}`, net.commissionMicros)
   }
   assert.deepEqual(notZero(booked), notZero(owed))
   assert.deepEqual(notZero(sold), notZero(sales))
+  assert.deepEqual(notZero(spent), notZero(costs))
   const first = postings.entries.filter(({ kind }) => kind === 'order')
   assert.equal(new Set(first.map(({ idempotencyKey }) => idempotencyKey)).size, first.length)
 }

@@ -94,8 +94,7 @@ export function postChange(
       isNews: isNews(figures, { isReturn }),
     }),
   )
-  if (entry === null) return after
-  postings.entries.push(entry)
+  // Also where the ledger stands still: two campaigns may pay the same for one page.
   const spending = (campaignId: number | null, micros: number): Spending[] =>
     campaignId === null
       ? []
@@ -108,6 +107,8 @@ export function postChange(
           ...spending(owner.campaignId, to.commissionMicros),
         ]),
   )
+  if (entry === null) return after
+  postings.entries.push(entry)
   return { ...after, isPosted: true }
 }
 
