@@ -3,6 +3,7 @@
  * may move.
  */
 import { checkoutRoutes } from '../src/attribution/checkout-routes.ts'
+import type { IntakeDeps } from '../src/attribution/intake.ts'
 import { intakeRoutes } from '../src/attribution/routes.ts'
 import { signBody } from '../src/attribution/signed-request.ts'
 import { UsualValues } from '../src/attribution/usual-value.ts'
@@ -20,6 +21,7 @@ export interface IntakeApp {
   readonly db: Database
   readonly merchant: Merchant
   readonly clock: { nowMs: number }
+  readonly deps: IntakeDeps
   /** Folds all that the log's money lane has. */
   fold(): Promise<void>
   /** A signed request of the merchant's server; `changes` break it. */
@@ -97,7 +99,7 @@ export async function startIntakeApp(scope: Scope, nowMs = Date.UTC(2026, 3, 13,
         payload: typeof body === 'string' ? body : JSON.stringify(body),
       }),
     )
-  return { http, db, merchant, clock, fold, post, checkout } satisfies IntakeApp
+  return { http, db, merchant, clock, deps, fold, post, checkout } satisfies IntakeApp
 }
 
 function answerOf({ statusCode, body }: { statusCode: number; body: string }): Answer {

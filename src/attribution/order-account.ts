@@ -96,7 +96,8 @@ export function addReport(
   const open = withdrawCancellation(account, atMs)
   if (open.rejection !== null) return { account, ignored: 'rejected' }
   const acceptedAtMs = account.acceptedAtMs ?? atMs
-  if (atMs >= acceptedAtMs + AMOUNTS_OPEN_MS) return { account, ignored: 'amounts_closed' }
+  const isOver = atMs >= acceptedAtMs + AMOUNTS_OPEN_MS && !isWaiting(account)
+  if (isOver) return { account, ignored: 'amounts_closed' }
   const reports = withReport(account.reports, report)
   const attribution = keepOrReplace({ ...open, acceptedAtMs }, heard.attribution, atMs)
   const isFrozen = attribution !== null && attribution === account.attribution
@@ -136,7 +137,7 @@ function hold(told: OrderAccount, before: OrderAccount, atMs: number): OrderAcco
 function endWait(account: OrderAccount, atMs: number): OrderAccount {
   if (holdOf(account) !== null) return account
   const { stood: _, ...rest } = account
-  return account.wait?.endedAtMs === null ? { ...rest, wait: { endedAtMs: atMs } } : rest
+  return isWaiting(account) ? { ...rest, wait: { endedAtMs: atMs } } : rest
 }
 
 function keepOrReplace(
@@ -202,9 +203,16 @@ export function datesOf(account: OrderAccount): { locksAtMs: number; rejectedAtM
   return { locksAtMs: lockOf(account), rejectedAtMs: account.rejection?.atMs ?? null }
 }
 
-function lockOf({ acceptedAtMs, attribution, attributedAtMs, wait }: OrderAccount): number {
-  const isWaiting = wait?.endedAtMs === null
-  if (acceptedAtMs === null || attribution === null || isWaiting) return Number.POSITIVE_INFINITY
+/** Whether it is held, and was open when that began: it stays open however long that takes. */
+function isWaiting({ wait }: OrderAccount): boolean {
+  return wait?.endedAtMs === null
+}
+
+function lockOf(account: OrderAccount): number {
+  const { acceptedAtMs, attribution, attributedAtMs, wait } = account
+  if (acceptedAtMs === null || attribution === null || isWaiting(account)) {
+    return Number.POSITIVE_INFINITY
+  }
   return Math.max(
     locksAt(acceptedAtMs, attribution.owner.model),
     attributedAtMs ?? acceptedAtMs,

@@ -27,7 +27,8 @@ export const LOCK_DAYS: Readonly<Record<Model, number>> = {
 
 /**
  * How long reports may change what an order sold for, whatever the model: as long as the longest
- * lock, so that an order told by three sources ends the same whichever came first (P41).
+ * lock, so that an order told by three sources ends the same whichever came first (P41). Of one
+ * that waits they may until that is decided.
  */
 export const AMOUNTS_OPEN_MS = 90 * DAY_MS
 

@@ -6,10 +6,12 @@
  * else about the order changes, and the log says when and by which rate it came to count.
  */
 import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
-import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { WINDOW_DAYS_DEFAULT } from './attribute.ts'
 import type { IntakeDeps } from './intake.ts'
+import { addReport, holdOf, type OrderAccount } from './order-account.ts'
+import type { OrderReport } from './order-merge.ts'
 import { listOrdersWithoutRate, type OrderRecord } from './order-store.ts'
 import { findRates } from './rate-store.ts'
 import { type OrderBody, withRate } from './read-order.ts'
@@ -30,40 +32,68 @@ export async function releaseHeldOrders(deps: IntakeDeps): Promise<number> {
   }
 }
 
+/** Tells again what counts by it; a report that changes nothing any more is left alone. */
 async function releaseRound(deps: IntakeDeps, orders: readonly OrderRecord[]): Promise<number> {
-  const waiting = orders.flatMap(({ merchId, orderId, account }) =>
-    Object.values(account.reports)
-      .filter((report) => report.value_micros === null)
-      .map((report) => ({ merchId, orderId, report })),
-  )
+  const withRateOf = await converter(deps, orders)
+  const atMs = deps.now()
+  const shared = { atMs, lane: MONEY_LANE, type: EVENT_TYPE.order }
+  const events: LogEvent[] = []
+  let released = 0
+  for (const { merchId, orderId, account } of orders) {
+    let after = account
+    for (const waiting of reportsWithoutRate(account)) {
+      const report = withRateOf(merchId, waiting)
+      if (report === null) continue
+      const id = deps.nextId()
+      const told = { report: { ...report, event_id: id }, attribution: null, atMs }
+      const heard = addReport(after, told)
+      if (heard.ignored !== null) continue
+      after = heard.account
+      const body = JSON.stringify(bodyOf(orderId, report))
+      events.push(newEvent({ ...shared, id, merchId, body }))
+    }
+    if (holdOf(after) === null) released += 1
+  }
+  await deps.append(events, { patienceMs: REPORT_PATIENCE_MS })
+  return released
+}
+
+function reportsWithoutRate({ reports }: OrderAccount): OrderReport[] {
+  return Object.values(reports).filter(({ value_micros }) => value_micros === null)
+}
+
+function bodyOf(orderId: string, report: OrderBody['report']): OrderBody {
+  return {
+    order_id: orderId,
+    exact_click_id: null,
+    remembered_click_ids: [],
+    window_days: WINDOW_DAYS_DEFAULT,
+    report,
+  }
+}
+
+/** A waiting report as it is with the rate of its day; null where there is none still. */
+async function converter(
+  deps: IntakeDeps,
+  orders: readonly OrderRecord[],
+): Promise<(merchId: number, waiting: OrderReport) => OrderBody['report'] | null> {
   const dayOf = (atMs: number) => utcDay(new Date(atMs))
+  const wanted = orders.flatMap(({ account }) => reportsWithoutRate(account))
   const rateOf = await findRates(
     deps.db,
-    waiting.map(({ report }) => ({ currency: report.currency, day: dayOf(report.ordered_at_ms) })),
+    wanted.map((report) => ({ currency: report.currency, day: dayOf(report.ordered_at_ms) })),
   )
-  const atMs = deps.now()
   const limits = await usualLimits(
     deps,
-    waiting.map(({ merchId }) => merchId),
+    orders.map(({ merchId }) => merchId),
   )
-  const events = waiting.flatMap(({ merchId, orderId, report }) => {
-    const { event_id: _, ...told } = report
+  return (merchId, { event_id: _, ...told }) => {
     const rate = rateOf({ currency: told.currency, day: dayOf(told.ordered_at_ms) })
     const converted = rate === null ? null : withRate(told, rate)
-    if (converted === null) return []
+    if (converted === null) return null
     const isDoubtful = told.source === 'pixel' && (converted.value_micros ?? 0) > limits(merchId)
-    const body: OrderBody = {
-      order_id: orderId,
-      exact_click_id: null,
-      remembered_click_ids: [],
-      window_days: WINDOW_DAYS_DEFAULT,
-      report: isDoubtful ? { ...converted, hold: 'review' } : converted,
-    }
-    const shared = { atMs, lane: MONEY_LANE, type: EVENT_TYPE.order, merchId }
-    return [newEvent({ ...shared, id: deps.nextId(), body: JSON.stringify(body) })]
-  })
-  await deps.append(events, { patienceMs: REPORT_PATIENCE_MS })
-  return events.length
+    return isDoubtful ? { ...converted, hold: 'review' } : converted
+  }
 }
 
 /** Above which value a browser's report is held, by merchant: as if its rate had been there. */

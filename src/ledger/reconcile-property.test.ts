@@ -258,6 +258,13 @@ const RELEASED_WHEN_LOCKED = [
   { afterHours: 2000, told: { ...WAITING_ORDER, valueMicros: 10_000 } },
 ]
 
+/** Amounts may no longer change, but of what waits. */
+const HELD_FOR_LONG: { afterHours: number; told: Told }[] = [
+  { afterHours: 0, told: CLICK_A },
+  { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: null } },
+  { afterHours: 3000, told: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
+]
+
 test('whatever is told, the fold and the SQL of reconcile come to the same figures', async () => {
   const attributions = new Set<string>()
   await fc.assert(
@@ -296,6 +303,7 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
         [WAITED_FOR_NOBODY],
         [HELD_WHEN_LOCKED],
         [RELEASED_WHEN_LOCKED],
+        [HELD_FOR_LONG],
       ],
     },
   )

@@ -138,8 +138,8 @@ with recursive state as (
       and coalesce(step.at < state.locks_at, true)) as is_standing
   ) as standing
   cross join lateral (
-    select step.kind = 'order' and is_standing
-      and coalesce(step.at < state.accepted_at + interval '90 days', true) as counts,
+    select step.kind = 'order' and is_standing and (state.is_waiting
+      or coalesce(step.at < state.accepted_at + interval '90 days', true)) as counts,
       coalesce(step.decision->>'kind' = 'approve', false) as approves
   ) as taken
   cross join lateral (

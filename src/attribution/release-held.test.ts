@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startIntakeApp as start } from '../../test/intake-app.ts'
+import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { sql } from '../platform/sql.ts'
+import { AMOUNTS_OPEN_MS } from './order-states.ts'
+import { insertRates } from './rate-store.ts'
+import { releaseHeldOrders } from './release-held.ts'
+
+type App = Awaited<ReturnType<typeof start>>
+
+const order = (id: string) => ({ order: { id, value: '100.00', currency: 'EUR' } })
+
+const importRate = (app: App) =>
+  insertRates(app.db, 'ecb', [
+    { day: '2026-04-13', currency: 'EUR', usdPerBase: '1.5', currencyPerBase: '1' },
+  ])
+
+const orders = (app: App) =>
+  app.db.rows(sql`
+    select order_id, hold, (revenue_micros / 1000000)::int as dollars from merchant_order
+    order by order_id`)
+
+test('an order that waited for a rate longer than amounts may change counts when there is one', async (t) => {
+  const app = await start(t)
+  await app.post('orders', { orders: [order('o1')] })
+  await app.fold()
+  app.clock.nowMs += AMOUNTS_OPEN_MS
+  await importRate(app)
+  assert.equal(await releaseHeldOrders(app.deps), 1)
+  await app.fold()
+  assert.deepEqual(await orders(app), [{ order_id: 'o1', hold: null, dollars: 150 }])
+  assert.equal(await releaseHeldOrders(app.deps), 0)
+})
+
+test('what a rate changes nothing of is not called released, nor told again', async (t) => {
+  const app = await start(t)
+  await app.post('orders', { orders: [order('rejected')] })
+  const body = JSON.stringify({ order_id: 'rejected', kind: 'reject', reason: 'fraud' })
+  const { merch_id: merchId } = app.merchant
+  const shared = {
+    atMs: app.clock.nowMs,
+    lane: MONEY_LANE,
+    type: EVENT_TYPE.orderDecision,
+    merchId,
+  }
+  await app.deps.append([newEvent({ ...shared, id: app.deps.nextId(), body })])
+  await app.fold()
+  await importRate(app)
+  assert.equal(await releaseHeldOrders(app.deps), 0)
+  const told = await app.db.row(sql`select count(*)::int as events from event`)
+  assert.deepEqual(told, { events: 2 })
+})
+
+test('an order that several sources told without a rate is released once', async (t) => {
+  const app = await start(t)
+  await app.post('orders', { orders: [order('o1')] })
+  await app.checkout({
+    organization_type: 'merchant',
+    organization_id: app.merchant.merch_id,
+    user: { source_url: 'https://shop.example/thanks' },
+    events: [order('o1')],
+  })
+  await app.fold()
+  await importRate(app)
+  assert.equal(await releaseHeldOrders(app.deps), 1)
+  await app.fold()
+  assert.deepEqual(await orders(app), [{ order_id: 'o1', hold: null, dollars: 150 }])
+})
