@@ -265,10 +265,21 @@ const HELD_FOR_LONG: { afterHours: number; told: Told }[] = [
   { afterHours: 3000, told: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
 ]
 
+/** Paid for in advance, and in the log when its month has its statement. */
+const PAID_CLICK = {
+  ...CLICK_A,
+  terms: { model: MODEL.cpc, priceMicros: 399_999, reservedMicros: 399_999 },
+} satisfies Told
+const TOLD_LATE: { afterHours: number; told: Told }[] = [
+  { afterHours: 0, told: PAID_CLICK },
+  { afterHours: 1, told: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
+  { afterHours: 0, told: { ...PAID_CLICK, name: 'b', result: 'r2' } },
+]
+
 test('whatever is told, the fold and the SQL of reconcile come to the same figures', async () => {
   const attributions = new Set<string>()
   await fc.assert(
-    fc.asyncProperty(historyArbitrary, async (history) => {
+    fc.asyncProperty(historyArbitrary, fc.nat(30), async (history, early) => {
       await db.run(sql`alter table ledger_transaction disable trigger user`)
       await db.run(sql`
         truncate event, click, merchant_order, order_line, order_return, order_return_line,
@@ -286,9 +297,12 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
         const { seq: _, day: __, ...event } = eventOf(events, told, atMs, views)
         return [event]
       })
-      await log.append(told)
-      await log.fold()
-      await issueStatements(db, { now: new Date(atMs + 3000 * HOUR_MS) })
+      // Months get their statements, and are told more of after that.
+      for (const [index, part] of [told.slice(0, early), told.slice(early)].entries()) {
+        await log.append(part)
+        await log.fold()
+        await issueStatements(db, { now: new Date(atMs + (index + 1) * 3000 * HOUR_MS) })
+      }
       const { differences } = await reconcile(db, { from: null, to: null })
       assert.deepEqual(differences, [])
       const models = await db.rows<{ attribution: string }>(sql`
@@ -298,12 +312,13 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
     {
       numRuns: 40,
       examples: [
-        [SEEN_ONLY],
-        [REMEMBERED],
-        [WAITED_FOR_NOBODY],
-        [HELD_WHEN_LOCKED],
-        [RELEASED_WHEN_LOCKED],
-        [HELD_FOR_LONG],
+        [SEEN_ONLY, 30],
+        [REMEMBERED, 30],
+        [WAITED_FOR_NOBODY, 30],
+        [HELD_WHEN_LOCKED, 30],
+        [RELEASED_WHEN_LOCKED, 30],
+        [HELD_FOR_LONG, 30],
+        [TOLD_LATE, 2],
       ],
     },
   )

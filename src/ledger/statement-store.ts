@@ -28,9 +28,7 @@ export async function issueStatements(
     const known = await listStatements(db, pubId)
     if ((known.at(-1)?.month ?? '') >= lastMonth) continue
     const { releases } = await findPublisherReleases(db, { pubId, until: now })
-    const fresh = makeStatements(releases, lastMonth).filter(
-      ({ month }) => month > (known.at(-1)?.month ?? ''),
-    )
+    const fresh = makeStatements(releases, lastMonth, known)
     for (const statement of fresh) {
       const issuedStatement = { ...statement, pubId, issuedAt: now }
       if (await insertStatement(db, issuedStatement)) issued.push(issuedStatement)

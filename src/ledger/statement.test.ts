@@ -59,6 +59,29 @@ test('a payout is in whole cents; the rest of a cent is carried over', () => {
   )
 })
 
+test('what is told of a month after its statement is on the next one, and paid once', () => {
+  const told = [on('2026-01-10', 60)]
+  const issued = makeStatements(told, '2026-01')
+  const late = [...told, on('2026-01-20', 70), on('2026-02-01', 5), on('2026-02-02', -1)]
+  const next = makeStatements(late, '2026-02', issued)
+  assert.deepEqual(next, [
+    {
+      month: '2026-02',
+      openingMicros: 0,
+      releasedMicros: 75_000_000,
+      takenBackMicros: 1_000_000,
+      payoutMicros: 74_000_000,
+      closingMicros: 0,
+    },
+  ])
+  assert.deepEqual(makeStatements(late, '2026-02', [...issued, ...next]), [])
+  const less = makeStatements([...late, on('2026-01-31', -30)], '2026-03', [...issued, ...next])
+  assert.deepEqual(
+    less.map(({ takenBackMicros, closingMicros }) => [takenBackMicros, closingMicros]),
+    [[30_000_000, -30_000_000]],
+  )
+})
+
 test('nobody who earned nothing gets a statement', () => {
   assert.deepEqual(makeStatements([], '2026-04'), [])
   assert.deepEqual(makeStatements([on('2026-05-01', 100)], '2026-04'), [])

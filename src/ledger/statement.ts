@@ -21,20 +21,33 @@ export interface Statement {
   readonly closingMicros: Micros
 }
 
+/** Money that was released (above 0) or taken back (below 0), with the time it happened. */
+export interface Movement {
+  readonly atMs: number
+  readonly earningsMicros: Micros
+}
+
 /**
- * The statements of every month from that of the first movement to `lastMonth`, in order.
- * `movements` are releases (above 0) and takings back (below 0) with the time they happened.
+ * The statements that are missing after those `issued`, oldest first, from the month of the first
+ * movement to `lastMonth`.
+ *
+ * What was issued stands and was paid. An event that reached the log after that (a spool that was
+ * away for days, an event that could not be folded before) changes what a month came to: the
+ * difference is on the next statement.
  */
 export function makeStatements(
-  movements: readonly { readonly atMs: number; readonly earningsMicros: Micros }[],
+  movements: readonly Movement[],
   lastMonth: string,
+  issued: readonly Statement[] = [],
 ): Statement[] {
   const byMonth = Map.groupBy(movements, ({ atMs }) => monthOf(atMs))
-  const first = [...byMonth.keys()].sort()[0]
+  const last = issued.at(-1)
+  const first = last === undefined ? [...byMonth.keys()].sort()[0] : nextMonth(last.month)
   const statements: Statement[] = []
-  let opening = 0
+  let opening: number = last?.closingMicros ?? 0
+  let late = last === undefined ? 0 : lateOf(movements, last.month, issued)
   for (let month = first; month !== undefined && month <= lastMonth; month = nextMonth(month)) {
-    const amounts = (byMonth.get(month) ?? []).map(({ earningsMicros }) => earningsMicros as number)
+    const amounts = [...(byMonth.get(month) ?? []).map(amountOf), late]
     const released = sum(amounts.filter((amount) => amount > 0))
     const takenBack = 0 - sum(amounts.filter((amount) => amount < 0))
     const balance = opening + released - takenBack
@@ -48,8 +61,23 @@ export function makeStatements(
       closingMicros: micros(balance - payout),
     })
     opening = balance - payout
+    late = 0
   }
   return statements
+}
+
+/** What the months until `lastMonth` came to, less what their statements said. */
+function lateOf(
+  movements: readonly Movement[],
+  lastMonth: string,
+  issued: readonly Statement[],
+): number {
+  const moved = movements.filter(({ atMs }) => monthOf(atMs) <= lastMonth).map(amountOf)
+  return sum(moved) - sum(issued.map((told) => told.releasedMicros - told.takenBackMicros))
+}
+
+function amountOf({ earningsMicros }: Movement): number {
+  return earningsMicros
 }
 
 /** The UTC month of an instant, `2026-03`. */

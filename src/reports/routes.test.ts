@@ -268,3 +268,45 @@ test('a statement is issued once its month is over, and told in three forms', as
   assert.ok(!page.text.includes('<script'))
   assert.equal((await s.get('statements/2026-02/')).status, 404)
 })
+
+test('what is told after a month’s statement is on the next one, by name, and is paid', async (t) => {
+  const s = await start(t)
+  const cpc = { model: MODEL.cpc, sharePpm: 750_000 }
+  const cost = (dollars: number) => ({
+    ...{ priceMicros: dollars * 1_000_000, reservedMicros: dollars * 1_000_000 },
+  })
+  const body = { reference: 'r', paid_on: '2026-03-03', amount_micros: 200_000_000 }
+  const payment = { type: EVENT_TYPE.payment, body: JSON.stringify(body) }
+  await s.tell(
+    s.click('a', { ...cpc, ...cost(80) }),
+    s.own(s.events.at(START_MS + DAY_MS, payment)),
+  )
+  await issueStatements(s.db, { now: new Date('2026-04-02T00:30:00Z') })
+  // A node whose spool was away: the click is of March all the same.
+  await s.tell(s.click('b', { ...cpc, ...cost(100) }))
+  await issueStatements(s.db, { now: new Date('2026-05-02T00:30:00Z') })
+
+  const shown = async (month: string) => {
+    const { payout_usd, closing_usd, merchants } = (await s.get(`statements/${month}/`)).json
+      .data[0]
+    const rows = merchants.map((row: Record<string, unknown>) => [
+      row.merchant,
+      row.released_usd,
+      row.taken_back_usd,
+    ])
+    return { payout_usd, closing_usd, rows }
+  }
+  assert.deepEqual(await shown('2026-03'), {
+    payout_usd: '60.00',
+    closing_usd: '0.00',
+    rows: [
+      ["gazette's shop", '135.00', '0.00'],
+      ['Told after its statement', '0.00', '75.00'],
+    ],
+  })
+  assert.deepEqual(await shown('2026-04'), {
+    payout_usd: '75.00',
+    closing_usd: '0.00',
+    rows: [['Told after its statement', '75.00', '0.00']],
+  })
+})

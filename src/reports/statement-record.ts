@@ -33,22 +33,29 @@ export async function findStatementDetail(
   const { releases } = await findPublisherReleases(db, { pubId, until: issued.issuedAt })
   const names = await listMerchantNames(db)
   const ofMonth = releases.filter(({ atMs }) => monthOf(atMs) === month)
+  const merchants = [...Map.groupBy(ofMonth, ({ merchId }) => merchId)].map(([merchId, rows]) => ({
+    merch_id: merchId,
+    merchant: names.get(merchId) ?? '',
+    ...movedOf(rows.map(({ earningsMicros }) => earningsMicros)),
+  }))
+  // What is told of a month after its statement is on the next one: each adds up to what it says.
+  const lateMicros =
+    BigInt(issued.releasedMicros - issued.takenBackMicros) -
+    sum(ofMonth.map(({ earningsMicros }) => earningsMicros))
+  if (lateMicros === 0n) return { ...toStatementRecord(issued), merchants }
+  const late = { merch_id: 0, merchant: 'Told after its statement', ...movedOf([lateMicros]) }
+  return { ...toStatementRecord(issued), merchants: [...merchants, late] }
+}
+
+function movedOf(amounts: readonly (number | bigint)[]) {
   return {
-    ...toStatementRecord(issued),
-    merchants: [...Map.groupBy(ofMonth, ({ merchId }) => merchId)].map(([merchId, rows]) => {
-      const amounts = rows.map(({ earningsMicros }) => earningsMicros as number)
-      return {
-        merch_id: merchId,
-        merchant: names.get(merchId) ?? '',
-        released_usd: formatExact(sum(amounts.filter((amount) => amount > 0))),
-        taken_back_usd: formatExact(-sum(amounts.filter((amount) => amount < 0))),
-      }
-    }),
+    released_usd: formatExact(sum(amounts.filter((amount) => amount > 0))),
+    taken_back_usd: formatExact(-sum(amounts.filter((amount) => amount < 0))),
   }
 }
 
-function sum(amounts: readonly number[]): bigint {
-  return amounts.reduce((total, amount) => total + BigInt(amount), 0n)
+function sum(amounts: readonly (number | bigint)[]): bigint {
+  return amounts.reduce<bigint>((total, amount) => total + BigInt(amount), 0n)
 }
 
 /** One row per merchant, then the sums that lead from the opening to the payout. */

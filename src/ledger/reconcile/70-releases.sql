@@ -117,31 +117,39 @@ where cost = 0 and (owed.place_from = 0 or money.merch_id is not null)
 union all
 select pub_id, due_at, earnings from r_debt where cost < 0 or (cost = 0 and earnings < 0);
 
+-- Each statement goes on from where the one before it ended, as issued: that was paid. The last one
+-- also makes up for what the log says by now of the months before it and they did not say.
 create temp table r_statement on commit drop as
-with recursive moved as (
+with moved as (
   select pub_id, date_trunc('month', at at time zone 'UTC')::date as month,
-    sum(earnings) filter (where earnings > 0) as released,
-    -sum(earnings) filter (where earnings < 0) as taken_back
+    coalesce(sum(earnings) filter (where earnings > 0), 0) as released,
+    -coalesce(sum(earnings) filter (where earnings < 0), 0) as taken_back
   from r_release group by 1, 2
-), told as (
-  select pub_id, month::date, coalesce(released, 0) as released,
-    coalesce(taken_back, 0) as taken_back, row_number() over (partition by pub_id order by month)
-      as n
-  from (select pub_id, min(month) as first from moved group by pub_id) as publishers
-  cross join lateral generate_series(
-    first, (select max(month) from statement), interval '1 month') as month
+), issued as (
+  select *, coalesce(lag(closing_micros) over own, 0) as opening,
+    lead(month) over own is null as is_last,
+    sum(released_micros - taken_back_micros) over own
+      - (released_micros - taken_back_micros) as told_before
+  from statement window own as (partition by pub_id order by month)
+), moved_before as (
+  select pub_id, sum(released - taken_back) as net
+  from issued join moved using (pub_id)
+  where is_last and moved.month < issued.month
+  group by pub_id
+), due as (
+  select issued.pub_id, issued.month, opening,
+    case when is_last then coalesce(released, 0) + greatest(late, 0) else released_micros end
+      as released,
+    case when is_last then coalesce(taken_back, 0) + greatest(-late, 0) else taken_back_micros end
+      as taken_back
+  from issued
   left join moved using (pub_id, month)
-), chain as (
-  select 0::bigint as n, pub_id, null::date as month, 0::numeric as opening,
-    0::numeric as released, 0::numeric as taken_back, 0::numeric as payout, 0::numeric as closing
-  from told where n = 1
-  union all
-  select told.n, told.pub_id, told.month, chain.closing, told.released, told.taken_back,
-    case when balance >= 50000000 then balance - mod(balance, 10000) else 0 end,
-    case when balance >= 50000000 then mod(balance, 10000) else balance end
-  from chain join told on told.pub_id = chain.pub_id and told.n = chain.n + 1
-  cross join lateral (
-    select chain.closing + told.released - told.taken_back as balance
-  ) as sums
+  left join moved_before using (pub_id)
+  cross join lateral (select coalesce(net, 0) - told_before as late) as earlier
 )
-select * from chain where n > 0;
+select pub_id, month, opening, released, taken_back, payout, balance - payout as closing
+from due
+cross join lateral (select opening + released - taken_back as balance) as sums
+cross join lateral (
+  select case when balance >= 50000000 then balance - mod(balance, 10000) else 0 end as payout
+) as paid;
