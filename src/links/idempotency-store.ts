@@ -38,7 +38,7 @@ export async function once<T>(
 ): Promise<T> {
   const { tokenId, key, status } = call
   if (key === null) return work(db)
-  const bodyHash = hash('sha256', JSON.stringify(call.body), 'buffer')
+  const bodyHash = hash('sha256', JSON.stringify(call.body, inOneOrder), 'buffer')
   return db.transaction(async (tx) => {
     const isFirst = await takeKey(tx, { tokenId, key, bodyHash })
     if (!isFirst) return readKept<T>(tx, { tokenId, key, bodyHash })
@@ -49,6 +49,13 @@ export async function once<T>(
     `)
     return result
   })
+}
+
+/** A retry may write the members of an object in another order: that says nothing (RFC 8259, 4). */
+function inOneOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const members = Object.entries(value)
+  return Object.fromEntries(members.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 interface KeyUse {

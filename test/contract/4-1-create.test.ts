@@ -240,6 +240,10 @@ test('an Idempotency-Key makes a retry safe, also at the same moment', async () 
   assert.notEqual(id(await send('retry 2')), id(first))
   assert.notEqual(id(await send('retry 1', BODY, await api.account())), id(first))
 
+  // Members in another order are the same body.
+  const turned = Object.fromEntries(Object.entries(BODY).toReversed())
+  assert.equal((await send('retry 1', turned)).text, first.text)
+
   const conflict = await send('retry 1', { ...BODY, url: 'https://shop.example/other' })
   assert.equal(conflict.status, 409)
   assert.equal(conflict.failure().code, 4090)
