@@ -61,14 +61,17 @@ export function makeKeyGuard(options: {
   onUsed?: OnKeyUsed
 }): KeyGuard {
   const { db, brandWords, limits, now, onUsed } = options
+  // Every 401 says what would be accepted (RFC 9110, 15.5.2).
+  const challenge = { 'www-authenticate': `${brandWords[0]}-api-key`.toUpperCase() }
+  const refuse = () => new ApiError('invalidApiKey', { headers: challenge })
   const lastUses = new LRUCache<number, Date>({ max: LAST_USES_MAX })
 
   const findHolder = async (request: KeyedRequest): Promise<KeyHolder> => {
     const key = readAuthorization(request.headers.authorization, brandWords)
-    if (key === null) throw new ApiError('invalidApiKey')
+    if (key === null) throw refuse()
     const [keyHash, at] = [hashApiKey(key), now()]
     const found = await findKeyHolder(db, { keyHash, now: at })
-    if (found === null || !isSameHash(found.key_hash, keyHash)) throw new ApiError('invalidApiKey')
+    if (found === null || !isSameHash(found.key_hash, keyHash)) throw refuse()
     const { key_hash: _, pub_ids: pubIds, is_admin: isAdmin, ...record } = found
     const { token_id: tokenId, uid, datetime_last_used: storedUse } = record
     // Now, not when the call came: times that go back and forth would fill the bucket again.

@@ -45,6 +45,7 @@ test('without a valid key there is one answer for all: 401, code 4302', async ()
       const given = authorization === undefined ? {} : { authorization }
       const answer = await api.call(path, { ...options, headers: given })
       assert.equal(answer.status, 401, `${path} ${authorization}`)
+      assert.equal(answer.headers.get('www-authenticate'), 'SERVICE-API-KEY')
       bodies.add(answer.text)
     }
   }
