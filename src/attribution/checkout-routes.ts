@@ -111,8 +111,8 @@ export function requireOwnPage(
   body: Pick<CheckoutBody, 'user'>,
 ): void {
   const { origin } = request.headers
-  const isOpaque = origin === undefined || origin === 'null'
-  const page = URL.parse(isOpaque ? (body.user?.source_url ?? '') : origin)
+  const isShown = origin !== undefined && origin !== '' && origin !== 'null'
+  const page = URL.parse(isShown ? origin : (body.user?.source_url ?? ''))
   const isOwn =
     page !== null &&
     (merchant.origins.includes(page.origin) ||

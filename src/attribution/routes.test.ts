@@ -308,6 +308,7 @@ test('only the merchant’s own pages may report, by Origin or else by the page 
   assert.equal(await call('https://other.example', own), 403)
   assert.equal(await call('https://notshop.example', own), 403)
   assert.equal(await call(null, own), 201)
+  assert.equal(await call('', own), 201) // as a proxy may leave it
   assert.equal(await call(null, foreign), 403)
   const [kept] = await app.db.rows(sql`
     select count(*) from refused_intake where endpoint = 'checkout'`)
