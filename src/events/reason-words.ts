@@ -3,8 +3,7 @@ import { REASON, reasonName } from './reason.ts'
 
 const WORDS: Readonly<Record<keyof typeof REASON, string>> = {
   ok: 'A valid click.',
-  sealBroken: "The link's seal was broken: somebody made the address up, or cut it off.",
-  urlAltered: 'The destination in the address was altered; the reader went to the stored one.',
+  sealBroken: 'The address was made up, altered or cut off; the reader went to the stored one.',
   robot: 'A declared robot, or a program without a user agent.',
   prefetch: 'A browser fetched the page ahead; nobody had clicked.',
   tooFast: 'Less than 0.3 seconds after the page loaded: no person is that fast.',

@@ -7,8 +7,9 @@
 export const REASON = {
   ok: 0,
   // Given by the edge.
-  sealBroken: 1, // the redirect's seal does not verify
-  urlAltered: 2, // seal intact, destination not the sealed one
+  // The redirect's seal does not verify. It binds the destination, so one that was altered is a
+  // broken seal: 2, meant for it once, is free.
+  sealBroken: 1,
   robot: 3, // a declared robot or an empty user agent
   prefetch: 4, // fetched ahead by a browser, nobody clicked
   tooFast: 5, // under 300 ms after its auction
