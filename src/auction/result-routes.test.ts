@@ -105,10 +105,12 @@ test('what if answers what a day would have earned under other settings', async 
   assert.deepEqual(both.failure().fields, ['block_merchants'])
   for (const id of [0, -1, 2 ** 22, 2 ** 31]) {
     const lists = { allow_merchants: [id], block_merchants: [1, id] }
-    const fields = ['allow_merchants[0]', 'block_merchants[1]']
+    const fields = ['allow_merchants[0]', 'block_merchants[1]', 'block_merchants']
     assert.deepEqual((await ask(lists)).failure().fields, fields, `no merchant has ${id}`)
   }
   assert.deepEqual((await ask({ date: 'today' })).failure().fields, ['date'])
+  const all = { date: '2026-02-30', floor: 'free', beta: 9, category_floors: ['222'] }
+  assert.deepEqual((await ask(all)).failure().fields, ['beta', 'category_floors', 'date', 'floor'])
   const other = await api.account({})
   const theirs = { pub_id: other.pubId, date: today() }
   assert.equal((await api.call('/api/v1/what_if/', { key, body: theirs })).failure().code, 4303)

@@ -17,7 +17,7 @@ import { holderOf, type KeyGuard, type KeyHolder } from '../accounts/require-key
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
-import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseDollars } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
@@ -82,6 +82,7 @@ export const resultRoutes =
     app.post(
       '/api/v1/what_if/',
       {
+        config: { rules: ({ body }) => changeFaults(body as object) },
         schema: {
           operationId: 'askWhatIf',
           summary: 'A day’s auctions under other settings',
@@ -94,7 +95,7 @@ export const resultRoutes =
         const { pub_id: pubId, date } = request.body
         await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const run = new WhatIfRun(readChange(request.body))
-        await eachAuction(db, { pubId, day: readDay(date) }, (logged) => run.add(logged))
+        await eachAuction(db, { pubId, day: date }, (logged) => run.add(logged))
         return ok(200, { ...run.report() })
       },
     )
@@ -107,6 +108,7 @@ const noFillRoute =
     app.get(
       '/api/v1/publishers/:pub_id/no_fill/',
       {
+        config: { rules: ({ query }) => noFillFaults(query as { date?: unknown }) },
         schema: {
           operationId: 'rankNoFill',
           summary: 'Why links went unfilled, by money missed',
@@ -120,12 +122,17 @@ const noFillRoute =
         const pubId = request.params.pub_id
         await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const run = new NoFillRun()
-        const day = readDay(request.query.date)
+        const day = request.query.date
         await eachAuction(db, { pubId, day }, (logged) => run.add(logged))
         return ok(200, ...run.report().map((reason) => ({ ...reason })))
       },
     )
   }
+
+const DAY_RULE = 'must be a day, YYYY-MM-DD'
+const isDay = (text: unknown): boolean => parseTimestamp(String(text)) !== null
+const noFillFaults = ({ date }: { date?: unknown }): Fault[] =>
+  isDay(date) ? [] : [{ field: 'date', rule: DAY_RULE }]
 
 const unheardOf = () => new ApiError('notFound', { message: 'No receipt and no click of it' })
 
@@ -176,30 +183,46 @@ async function eachAuction(
   }
 }
 
-function readDay(text: string): string {
-  if (parseTimestamp(text) === null) {
-    throw badRequest([{ field: 'date', rule: 'must be a day, YYYY-MM-DD' }])
-  }
-  return text
-}
-
-function readChange(body: WhatIfBody): WhatIfChange {
-  const floorMicros = body.floor === undefined ? undefined : parseDollars(body.floor)
-  const { tolerance, beta, require_price, pricing, allow_merchants, block_merchants } = body
-  const categoryFloors = body.category_floors?.flatMap((text) => parseCategoryFloor(text) ?? [])
-  const both = (allow_merchants ?? []).filter((id) => block_merchants?.includes(id))
-  const faults = categoryFaults(body.category_floors ?? [], categoryFloors ?? [])
+/** What the schema cannot say of a body, whose fields may be of any type. */
+function changeFaults(body: Partial<Record<keyof WhatIfBody, unknown>> | null): Fault[] {
+  const {
+    date,
+    floor,
+    category_floors,
+    allow_merchants: allowed,
+    block_merchants: blocked,
+  } = body ?? {}
+  const texts = list(category_floors).map(String)
+  const faults = categoryFaults(
+    texts,
+    texts.flatMap((text) => parseCategoryFloor(text) ?? []),
+  )
+  if (!isDay(date)) faults.push({ field: 'date', rule: DAY_RULE })
+  const floorMicros = parseDollars(String(floor ?? '0'))
   if (floorMicros === null) {
     faults.push({ field: 'floor', rule: 'must be US dollars, such as "0.05"' })
-  } else if ((floorMicros ?? 0) > FLOOR_MAX) {
+  } else if (floorMicros > FLOOR_MAX) {
     faults.push({ field: 'floor', rule: 'must be from $0 to $9000 a click' })
   }
+  const both = list(allowed).filter((id) => list(blocked).includes(id))
   if (both.length > 0) {
     faults.push({ field: 'block_merchants', rule: `also allowed: merchant ${both.join(', ')}` })
   }
-  if (floorMicros === null || faults.length > 0) throw badRequest(faults)
+  return faults
+}
+
+/** As much of a list as a body may hold: the schema tells of more. */
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value.slice(0, LIST_LENGTH_MAX) : []
+}
+
+/** The change of a body without a fault. */
+function readChange(body: WhatIfBody): WhatIfChange {
+  const floorMicros = parseDollars(body.floor ?? '')
+  const { tolerance, beta, require_price, pricing, allow_merchants, block_merchants } = body
+  const categoryFloors = body.category_floors?.flatMap((text) => parseCategoryFloor(text) ?? [])
   return {
-    ...(floorMicros === undefined ? {} : { floorMicros }),
+    ...(floorMicros === null ? {} : { floorMicros }),
     ...(categoryFloors === undefined ? {} : { categoryFloors }),
     ...(tolerance === undefined ? {} : { tolerancePpm: Math.round(tolerance * 1_000_000) }),
     ...(beta === undefined ? {} : { beta }),

@@ -212,5 +212,10 @@ test('wrong days, outcomes and results are refused by name', async (t) => {
   const oneDay = await s.own.call<Overview>(`${overview}?date_from=2026-03-02&date_to=2026-03-02`)
   assert.equal(oneDay.json.data[0].days.length, 1)
   assert.deepEqual(await faultsOf(`${s.path}/clicks/?${MARCH}&outcome=maybe`), ['outcome'])
+  assert.deepEqual(await faultsOf(`${s.path}/clicks/?date_from=x&date_to=y&outcome=maybe`), [
+    'outcome',
+    'date_from',
+    'date_to',
+  ])
   assert.deepEqual(await faultsOf('receipts/nonsense/'), ['auction_result'])
 })

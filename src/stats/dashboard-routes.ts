@@ -3,6 +3,7 @@
  * the receipt of any of its auctions. Registered inside the login (accounts/dashboard-routes.ts).
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { findPublisher } from '../accounts/publisher-store.ts'
 import { PublisherParams } from '../accounts/schema.ts'
@@ -13,12 +14,16 @@ import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { readClickPage } from './click-page-store.ts'
 import { ClickPage, ClicksQuery, Overview, RangeQuery, Receipt } from './dashboard-schema.ts'
-import { readDayRange } from './day-range.ts'
+import { rangeFaults, readDayRange } from './day-range.ts'
 import { readOverview } from './overview-store.ts'
 import { findResult, readReceipt } from './receipt-view-store.ts'
 
 /** A route that reads the session answers no other origin (decisions, Paths). */
 const config = { cors: 'none' } as const
+const rangeConfig = {
+  ...config,
+  rules: ({ query }: FastifyRequest) => rangeFaults(query as object),
+}
 const error = { '4xx': ErrorEnvelope }
 const RESULT_NUMBER = /^[0-9a-f]{32}$/i
 const RESULT_LENGTH_MAX = 200 // An auction_result.id has 124.
@@ -29,7 +34,7 @@ export const dashboardStatsRoutes =
     app.get(
       '/dashboard/api/publishers/:pub_id/overview/',
       {
-        config,
+        config: rangeConfig,
         schema: {
           operationId: 'readOverview',
           params: PublisherParams,
@@ -50,7 +55,7 @@ export const dashboardStatsRoutes =
     app.get(
       '/dashboard/api/publishers/:pub_id/clicks/',
       {
-        config,
+        config: rangeConfig,
         schema: {
           operationId: 'listMyClicks',
           params: PublisherParams,
