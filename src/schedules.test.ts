@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startApi } from '../test/api.ts'
+import { testDatabase } from '../test/database.ts'
 import { KETTLE, makeMarket, runAuction, until } from '../test/market.ts'
+import { openProxy } from '../test/proxy.ts'
+import { scopeOf } from '../test/scope.ts'
+import type { Node } from './node.ts'
 import { micros } from './platform/money.ts'
+import { openDatabase } from './platform/postgres.ts'
 import { sql } from './platform/sql.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
-import { SCHEDULES } from './schedules.ts'
+import { RUNNER_ENDED, SCHEDULES, startSchedules } from './schedules.ts'
 
+const NEVER = '0 0 30 2 *'
 const HOUR_MS = 3_600_000
 let aheadMs = 0
 const api = await startApi({ after }, { now: () => Date.now() + aheadMs })
@@ -97,4 +103,52 @@ test('a job that fails on its thread fails its schedule, which is tried again', 
   const connection = { host: '127.0.0.1', port: 1 }
   const node = { database: { ...database, connection }, now, sealingKeys }
   await assert.rejects(runHeavyJob(node, 'learnModel'), /ECONNREFUSED/)
+})
+
+test('a database that goes away as jobs end, well or not, ends neither process nor schedules', async (t) => {
+  const scope = scopeOf(t)
+  const own = await testDatabase(scope)
+  const { host, port, ...who } = own.connection
+  const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
+  scope.after(() => proxy.close())
+  const connection = { ...who, host: '127.0.0.1', port: proxy.port }
+  const database = openDatabase({ connection, applicationName: 'souk: test' })
+  scope.after(() => database.close())
+  let runs = 0
+  const cut = (isFailing: boolean) => async () => {
+    runs += 1
+    if (runs > 2) return
+    proxy.setMode('refuse')
+    if (isFailing) throw new Error('its work failed')
+  }
+  let endings = 0
+  const log: Node['log'] = Object.create(api.app.node.log, {
+    warn: { value: (told: unknown) => (endings += told === RUNNER_ENDED ? 1 : 0) },
+  })
+  const running = await startSchedules({ ...api.app.node, database, log }, [
+    { task: 'cut_and_end', cron: NEVER, work: cut(false) },
+    { task: 'cut_and_fail', cron: NEVER, work: cut(true) },
+  ])
+  scope.after(() => running.close())
+  const queue = (task: string) => own.run(sql`select graphile_worker.add_job(${task})`)
+  for (const [run, task] of ['cut_and_end', 'cut_and_fail', 'cut_and_end'].entries()) {
+    await queue(task)
+    await until(() => runs > run)
+    if (run < 2) await until(() => endings > run)
+    proxy.setMode('pass')
+  }
+})
+
+test('a stop does not wait for the jobs that are under way', async () => {
+  const begun = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  const work = () => {
+    begun.resolve()
+    return over.promise
+  }
+  const running = await startSchedules(api.app.node, [{ task: 'endless', cron: NEVER, work }])
+  await api.db.run(sql`select graphile_worker.add_job('endless')`)
+  await begun.promise
+  await running.close()
+  over.resolve()
 })

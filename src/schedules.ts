@@ -4,6 +4,7 @@
  * Run by graphile-worker, so that of many workers one does each job, and a job that failed is
  * tried again.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CronItem,
   Logger,
@@ -28,6 +29,12 @@ const IDEMPOTENCY_HOURS = 24
 const SESSION_DAYS = 60
 /** A night's reconciliation must not keep the minute's webhooks waiting. */
 const JOBS_AT_ONCE = 4
+/** After a runner that ended by itself: what ended it may need a moment to pass. */
+const RETRY_MS = 1_000
+/** A stop has ten seconds, and its last words in the log come after this. */
+const LAST_JOBS_MS = 1_000
+
+export const RUNNER_ENDED = 'the schedules ended by themselves: starting them again'
 
 export const SCHEDULES: readonly Schedule[] = [
   {
@@ -62,25 +69,67 @@ export const SCHEDULES: readonly Schedule[] = [
   ...MONEY_SCHEDULES,
 ]
 
-/** Starts the schedules on this node's pool. */
-export async function startSchedules(node: Node): Promise<{ close(): Promise<void> }> {
+/** Starts the schedules on this node's pool, and again whenever its runner ends by itself. */
+export async function startSchedules(
+  node: Node,
+  schedules: readonly Schedule[] = SCHEDULES,
+): Promise<{ close(): Promise<void> }> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let runner = await startRunner(node, schedules)
+
+  void (async () => {
+    while (!signal.aborted) {
+      await runner.promise.catch(() => undefined) // Its log has said why.
+      runner = (await startAgain(node, { schedules, signal })) ?? runner
+    }
+  })()
+  return {
+    close: async () => {
+      stopping.abort()
+      // Jobs under way are not waited for: another node, or the next start, does them again.
+      const stopped = runner.stop().catch(() => undefined)
+      await Promise.race([stopped, sleep(LAST_JOBS_MS, undefined, { ref: false })])
+    },
+  }
+}
+
+/** As often as it takes; null when it is told to stop meanwhile. */
+async function startAgain(
+  node: Node,
+  { schedules, signal }: { schedules: readonly Schedule[]; signal: AbortSignal },
+): Promise<Runner | null> {
+  while (!signal.aborted) {
+    node.log.warn(RUNNER_ENDED)
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
+    const runner = signal.aborted ? null : await startRunner(node, schedules).catch(() => null)
+    if (runner === null) continue
+    if (!signal.aborted) return runner
+    await runner.stop().catch(() => undefined)
+  }
+  return null
+}
+
+function startRunner(node: Node, schedules: readonly Schedule[]): Promise<Runner> {
   const taskList: TaskList = Object.fromEntries(
-    SCHEDULES.map(({ task, work }) => [task, async () => void (await work(node))]),
+    schedules.map(({ task, work }) => [task, async () => void (await work(node))]),
   )
-  const items: CronItem[] = SCHEDULES.map(({ task, cron }) => ({ task, match: cron }))
-  const runner: Runner = await run({
+  const items: CronItem[] = schedules.map(({ task, cron }) => ({ task, match: cron }))
+  return run({
     pgPool: node.database.pool,
     taskList,
     parsedCronItems: parseCronItems(items),
     concurrency: JOBS_AT_ONCE,
     noHandleSignals: true,
+    // In batches, be they of one: a job whose end cannot be written down then ends the runner. By
+    // itself each is a promise that nobody waits for, and ends the process, with all its readers.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     logger: new Logger(() => (level, message) => {
       // Its daily business is nobody's news; what failed is.
       if (level === 'error' || level === 'warning') node.log.warn({ schedule: message }, 'schedule')
       else node.log.debug({ schedule: message }, 'schedule')
     }),
   })
-  return { close: () => runner.stop() }
 }
 
 /** Receipts of clicked results are kept for ever, all others for RECEIPT_HOURS. */
