@@ -2,7 +2,7 @@
 import { buildBrowserParts } from '../src/browser-parts.ts'
 
 try {
-  buildBrowserParts({ isOnlyIfStale: process.argv.includes('--if-stale') })
+  await buildBrowserParts({ isOnlyIfStale: process.argv.includes('--if-stale') })
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)
   process.exitCode = 1

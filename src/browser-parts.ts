@@ -4,16 +4,19 @@
  * Stale is what was built from other bytes than these: the hash of a part's sources and of the
  * lockfile stands beside what was built from them.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import * as files from 'node:fs'
 import { join } from 'node:path'
-import { takeFileLock } from './platform/file-lock.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type FileLock, takeFileLock } from './platform/file-lock.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 /** Processes of one clone that start together: one builds, and the others wait this long. */
 const BUILD_MS = 120_000
+const POLL_MS = 100
 
 interface Part {
   readonly name: string
@@ -36,30 +39,52 @@ const PARTS: readonly Part[] = [
   },
 ]
 
+export interface BuildOptions {
+  readonly isOnlyIfStale: boolean
+  /** Cuts the build short: a start that builds first may be told to stop. */
+  readonly signal?: AbortSignal
+}
+
 /** Builds every part, or what is stale; throws when one cannot be built. */
-export function buildBrowserParts({ isOnlyIfStale }: { isOnlyIfStale: boolean }): void {
+export async function buildBrowserParts({ isOnlyIfStale, signal }: BuildOptions): Promise<void> {
   const isDue = (part: Part) => !isOnlyIfStale || !isBuilt(part)
   if (!PARTS.some(isDue)) return
-  mkdirSync(DIST, { recursive: true })
-  const lock = takeFileLock(join(DIST, 'build.lock'), { waitMs: BUILD_MS })
-  if (lock === null) throw new Error(`another process builds ${DIST} for too long`)
+  files.mkdirSync(DIST, { recursive: true })
+  const lock = await takeBuildLock(signal)
   try {
-    for (const part of PARTS.filter(isDue)) build(part)
+    for (const part of PARTS.filter(isDue)) await build(part, signal)
   } finally {
     lock.release()
   }
 }
 
-function build(part: Part): void {
+async function takeBuildLock(signal: AbortSignal | undefined): Promise<FileLock> {
+  const untilMs = performance.now() + BUILD_MS
+  for (;;) {
+    const lock = takeFileLock(join(DIST, 'build.lock'))
+    if (lock !== null) return lock
+    if (performance.now() > untilMs) throw new Error(`another process builds ${DIST} for too long`)
+    await sleep(POLL_MS, undefined, { signal })
+  }
+}
+
+async function build(part: Part, signal: AbortSignal | undefined): Promise<void> {
   const hash = hashOf(part)
   process.stderr.write(`Building ${part.name} …\n`)
-  const { status, error } = spawnSync(process.execPath, part.command, {
+  // Or what a build that was cut short has left would pass for what stood there before.
+  files.rmSync(recordOf(part), { force: true })
+  const builder = spawn(process.execPath, part.command, {
     cwd: ROOT,
     // Standard output belongs to the program that is started after this.
     stdio: ['ignore', process.stderr.fd, process.stderr.fd],
+    signal,
   })
-  if (status !== 0) throw new Error(`${part.name} could not be built`, { cause: error })
-  writeFileSync(recordOf(part), hash)
+  const failed = (cause?: unknown) => new Error(`${part.name} could not be built`, { cause })
+  const [status] = await once(builder, 'exit').catch((cause) => {
+    throw failed(cause)
+  })
+  if (status !== 0) throw failed()
+  files.writeFileSync(recordOf(part), hash)
 }
 
 function recordOf({ name }: Part): string {
@@ -67,8 +92,8 @@ function recordOf({ name }: Part): string {
 }
 
 function isBuilt(part: Part): boolean {
-  if (!existsSync(join(DIST, part.name)) || !existsSync(recordOf(part))) return false
-  return readFileSync(recordOf(part), 'utf8') === hashOf(part)
+  if (!files.existsSync(join(DIST, part.name)) || !files.existsSync(recordOf(part))) return false
+  return files.readFileSync(recordOf(part), 'utf8') === hashOf(part)
 }
 
 function hashOf({ sources }: Part): string {
@@ -76,7 +101,7 @@ function hashOf({ sources }: Part): string {
   for (const path of [...sources, 'package-lock.json'].flatMap(filesBelow)) {
     hash
       .update(`${path}\0`)
-      .update(readFileSync(join(ROOT, path)))
+      .update(files.readFileSync(join(ROOT, path)))
       .update('\0')
   }
   return hash.digest('hex')
@@ -84,8 +109,8 @@ function hashOf({ sources }: Part): string {
 
 function filesBelow(path: string): string[] {
   const full = join(ROOT, path)
-  if (statSync(full).isFile()) return [path]
-  const entries = readdirSync(full, { recursive: true, withFileTypes: true })
+  if (files.statSync(full).isFile()) return [path]
+  const entries = files.readdirSync(full, { recursive: true, withFileTypes: true })
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1))

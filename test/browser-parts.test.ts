@@ -1,23 +1,32 @@
 /** What runs in browsers is there however the service was started: nothing is to be built first. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { databaseUrl, testDatabase } from './database.ts'
+import { childEnvironment } from '../src/config.ts'
+import { databaseUrl, type Scope, testDatabase } from './database.ts'
 import { scopeOf } from './scope.ts'
 import { serve } from './souk.ts'
 import { ROOT } from './source-files.ts'
 
 const NOT_IN_A_CLONE = ['.git', 'node_modules', 'dist', 'data'].map((name) => join(ROOT, name))
 
-test('souk serve straight after an installation builds what browsers load', async (t) => {
-  const scope = scopeOf(t)
+async function makeClone(scope: Scope): Promise<string> {
   const clone = await mkdtemp(join(tmpdir(), 'a clone '))
   scope.after(() => rm(clone, { recursive: true, force: true }))
   await cp(ROOT, clone, { recursive: true, filter: (path) => !NOT_IN_A_CLONE.includes(path) })
   await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
+  return clone
+}
+
+test('souk serve straight after an installation builds what browsers load', async (t) => {
+  const scope = scopeOf(t)
+  const clone = await makeClone(scope)
   const { connection } = await testDatabase(scope)
   const data = join(clone, 'data')
   const env = { DATABASE_URL: databaseUrl(connection), SOUK_DATA: data, PORT: '0' }
@@ -43,4 +52,26 @@ test('souk serve straight after an installation builds what browsers load', asyn
   assert.equal(await second.stop(), 0)
   assert.equal(health.status, 200)
   assert(!existsSync(join(clone, 'dist', 'tag')))
+})
+
+test('a start that is told to stop while it builds ends at once, and opens nothing', async (t) => {
+  const clone = await makeClone(scopeOf(t))
+  const env = { SOUK_DATA: join(clone, 'data'), PORT: '0' }
+  const child = spawn(process.execPath, [join(clone, 'bin/souk.mjs'), 'serve'], {
+    env: childEnvironment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let told = ''
+  child.stdout.on('data', (chunk) => {
+    told += chunk
+  })
+  const ended = once(child, 'close')
+  for await (const line of createInterface({ input: child.stderr })) {
+    if (line.startsWith('Building tag')) child.kill('SIGTERM')
+  }
+  const [code] = await ended
+  assert.equal(code, 0)
+  assert.equal(told, '', 'it went on to serve')
+  assert(!existsSync(join(clone, 'dist', 'tag.sources')), 'it built on')
+  assert(!existsSync(join(clone, 'data')))
 })

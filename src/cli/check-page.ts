@@ -32,7 +32,7 @@ export async function checkPageCommand(
     throw badRequest([{ field: 'url', rule: 'must be an absolute http(s) address' }])
   }
   const { config } = context
-  buildBrowserParts({ isOnlyIfStale: true })
+  await buildBrowserParts({ isOnlyIfStale: true })
   const keys = await ownSealingKeys(config)
   const publisher = options.publisher ?? (await publisherOf(context, siteHost(url)))
   context.progress(`Loading ${url.href} …`)

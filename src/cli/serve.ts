@@ -30,8 +30,13 @@ async function run(
 ): Promise<undefined> {
   const log = makeLogger({ level: logLevel })
   const stopped = untilStopped()
-  stopped.then(() => setTimeout(() => process.exit(0), DRAIN_MS).unref())
-  buildOrWarn(log)
+  const stopping = new AbortController()
+  stopped.then(() => {
+    stopping.abort()
+    setTimeout(() => process.exit(0), DRAIN_MS).unref()
+  })
+  await buildOrWarn(log, stopping.signal)
+  if (stopping.signal.aborted) return undefined
   const server = await startServer(config, { log, isDemo })
   process.stdout.write(`ready ${server.url}\n${server.screen}`)
   log.info({ signal: await stopped }, 'stopping')
@@ -39,11 +44,12 @@ async function run(
   return undefined
 }
 
-/** Straight after an installation nothing is built yet. Readers are served whatever comes of it. */
-function buildOrWarn(log: Logger): void {
+/** After an installation or an upgrade. Readers are served whatever comes of it. */
+async function buildOrWarn(log: Logger, signal: AbortSignal): Promise<void> {
   try {
-    buildBrowserParts({ isOnlyIfStale: true })
+    await buildBrowserParts({ isOnlyIfStale: true, signal })
   } catch (error) {
+    if (signal.aborted) return
     log.warn({ err: error }, 'dashboard, API reference and tags are not as in this version')
   }
 }
