@@ -61,7 +61,10 @@ export async function startApp(node: Node): Promise<App> {
     throw listenProblem(node.config, error)
   })
   // After the port: a start that fails there leaves nothing running.
-  const workers = node.config.roles.has('worker') ? await startWorkers(node) : []
+  const workers = await startWorkers(node).catch(async (error) => {
+    await http.close()
+    throw error
+  })
   const { port } = http.server.address() as AddressInfo
   return {
     url: reachableUrl(host, port),
@@ -163,7 +166,10 @@ interface Worker {
 }
 
 async function startWorkers(node: Node): Promise<Worker[]> {
-  const { database, log, metrics, now } = node
+  const { config, database, log, metrics, now } = node
+  if (!config.roles.has('worker')) return []
+  const schedules = await startSchedules(node)
+  // Last: it is not there to be closed where the schedules fail to start.
   const fold = startFold({
     connection: database.connection,
     onFolded: (lane, count, atMs) => {
@@ -172,5 +178,5 @@ async function startWorkers(node: Node): Promise<Worker[]> {
     },
     onError: (error) => log.error({ err: error }, 'the fold failed; trying again'),
   })
-  return [fold, await startSchedules(node)]
+  return [fold, schedules]
 }

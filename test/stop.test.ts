@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { LAST_REQUESTS_MS, startApp } from '../src/app.ts'
+import { openDatabase } from '../src/platform/postgres.ts'
 import { startTestApp } from './app.ts'
+import { freePort } from './free-port.ts'
 
 /** What closing costs beside the wait for the last requests, on a busy machine. */
 const SLACK_MS = 2_000
@@ -36,4 +38,13 @@ test('without requests under way a stop is immediate', async () => {
   const from = performance.now()
   await app.close()
   assert.ok(performance.now() - from < SLACK_MS)
+})
+
+test('a start that fails at its schedules leaves nothing running', async (t) => {
+  const away = { host: '127.0.0.1', port: 1 }
+  const database = openDatabase({ connection: away, applicationName: 'souk: test' })
+  t.after(() => database.close())
+  const config = { ...node.config, port: await freePort(), roles: new Set(['worker'] as const) }
+  await assert.rejects(startApp({ ...node, config, database }), /ECONNREFUSED/)
+  await assert.rejects(once(connect(config.port, '127.0.0.1'), 'connect'), /ECONNREFUSED/)
 })
