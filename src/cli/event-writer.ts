@@ -65,6 +65,7 @@ export async function withEventWriter<T>(
   try {
     await ensureEventPartitions(db, now())
     const append: IntakeDeps['append'] = async (events) => {
+      if (events.length === 0) return // Still to be waited for are those before.
       await log.append(events)
       last = events
       appended += events.length
