@@ -1,6 +1,8 @@
 /** Times are UTC everywhere (decisions, Paths), whatever zone the machine is set to. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { checkOffer, onlyDollars } from '../src/catalog/check-offer.ts'
+import { FieldGatherer } from '../src/catalog/feed-entry.ts'
 import { startApi } from './api.ts'
 
 // Before standard time this zone was 4 hours, 56 minutes and 2 seconds behind; offsets in text have
@@ -22,4 +24,20 @@ test('a time is kept to the second on a machine of any time zone', async () => {
     const { article } = answer.entry<{ article: { publication_date: string } }>()
     assert.equal(article.publication_date, date)
   }
+})
+
+test('dates of a sale that name no zone are UTC', () => {
+  const priceAt = (salePriceDates: string) => {
+    const row = new FieldGatherer()
+    const link = 'https://shop.example/1'
+    const said = { id: 'A1', title: 'Mug', link, price: '5.00', salePrice: '3.00', salePriceDates }
+    for (const [field, text] of Object.entries(said)) row.set(field as keyof typeof said, 0, text)
+    const at = { atMs: Date.parse('2026-06-15T12:00:00Z'), toDollars: onlyDollars }
+    const context = { domains: ['shop.example'], currency: 'USD', ...at }
+    const judged = checkOffer(row.finish(), context)
+    return judged.kind === 'offer' ? judged.offer.priceMicros / 1e6 : judged.reason
+  }
+  assert.equal(priceAt('2026-06-15T12:00/2026-06-15T12:01'), 3)
+  assert.equal(priceAt('2026-06-15 11:00:00/2026-06-15 12:00:00'), 5)
+  assert.equal(priceAt('2026-06-15T08:00-0400/2026-06-15T08:01-04:00'), 3)
 })

@@ -203,8 +203,16 @@ function saleMicros(
   const sale = readPrice(salePrice, currency)
   if (sale.kind !== 'price' || sale.currency !== currency) return null
   if (dates.trim() === '') return toDollars(sale.amount, currency)
-  const [from = Number.NaN, to = Number.NaN] = dates.split('/').map((date) => Date.parse(date))
+  const [from = Number.NaN, to = Number.NaN] = dates.split('/').map(instantOf)
   return from <= atMs && atMs < to ? toDollars(sale.amount, currency) : null
+}
+
+const WITHOUT_ZONE = /[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$/
+
+/** A time that names no zone is UTC, as all times are, wherever this machine stands. */
+function instantOf(written: string): number {
+  const text = written.trim()
+  return Date.parse(WITHOUT_ZONE.test(text) ? `${text}Z` : text)
 }
 
 function gtinOf(
