@@ -117,6 +117,7 @@ function clickRows({ pubId, dayFrom, dayTo }: ReportRequest): Sql {
     where click.pub_id = ${pubId} and click.day between ${dayFrom} and ${dayTo}`
 }
 
+/** Of the publisher's own links: the node that took the event may not have known whose it is. */
 function impressionRows({ pubId, dayFrom, dayTo }: ReportRequest): Sql {
   return sql`
     select id as event_id, day, at, pub_id, 0 as merch_id, auction_id, offer_id,
@@ -125,7 +126,7 @@ function impressionRows({ pubId, dayFrom, dayTo }: ReportRequest): Sql {
       0::bigint as publisher_micros, 0::bigint as paid_micros, reason,
       null::timestamptz as reversed_at, result_number, url, referrer, device, ua_family, country,
       u1, utm_source
-    from event
+    from event join (select auction_id, pub_id from smart_link) as own using (auction_id, pub_id)
     where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.linkImpression} and pub_id = ${pubId}
       and day between ${dayFrom} and ${dayTo} and reason = ${REASON.ok}`
 }

@@ -6,7 +6,7 @@ import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
-import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
+import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { issueStatements } from '../ledger/statement-store.ts'
 import { createHttp } from '../platform/http.ts'
 import { makeLogger } from '../platform/log.ts'
@@ -82,6 +82,24 @@ test('a report comes page by page as JSON, and whole as CSV', async (t) => {
   assert.deepEqual(
     rows.map((row) => row.click_u1_param),
     ['', '', `'=1`],
+  )
+})
+
+test('the clicks report has the impressions of the publisher’s own links alone', async (t) => {
+  const s = await start(t)
+  const other = await makePublisherWorld(s.db, 'other')
+  const { auctionId: foreign } = await other.addArticle('Elsewhere')
+  const { auctionId } = await s.addArticle('Here')
+  const { pub_id: pubId } = s.publisher
+  const shared = { type: EVENT_TYPE.linkImpression, lane: viewLane(pubId), pubId }
+  const seen = [auctionId, foreign, '9223372036854775807'].map((id) =>
+    s.events.at(START_MS, { ...shared, auctionId: id }),
+  )
+  await s.tell(...seen)
+  const { rows } = (await s.get(`reports/clicks/?${MARCH}`)).json
+  assert.deepEqual(
+    rows.map((row: Record<string, unknown>) => [row.link_id, row.article_name]),
+    [[auctionId, 'Here']],
   )
 })
 
