@@ -93,7 +93,11 @@ export const VARIABLES = [
   ['GEOIP_DB', '', 'Path of a MaxMind country database.'],
   ['CORS_ORIGINS', '', 'Origins that may call account endpoints from a browser.'],
   ['PRICING', 'second_price', '`second_price` or `first_price`, for the whole market.'],
-  ['LINKMATE_NEW_PER_HOUR', '5000', 'New links per publisher and hour for calls without a key.'],
+  [
+    'LINKMATE_NEW_PER_HOUR',
+    '5000',
+    'New links per publisher and hour by calls without a key; as many by `/link/`.',
+  ],
   ['IP_BLOCKLIST', '', 'File of CIDR lines; clicks from there are not paid.'],
   ['RECEIPT_HOURS', '48', 'How long receipts of auctions without a click are kept.'],
   ['RETENTION_DAYS', '400', 'How long view events are kept; signed daily totals stay.'],

@@ -91,7 +91,8 @@ export function edgeRoutes(
   }
   const events = baseRoutes(node)
   const { database: db, ids } = node
-  const wrapperLinkDeps = { db, ids, linkUrl: config.linkUrl, now }
+  const mayCreate = makeHourlyLimit(node)
+  const wrapperLinkDeps = { db, ids, linkUrl: config.linkUrl, now, mayCreate }
   const fixed = new Map<string, HotRoute>([
     ['/api/v1/auction', auctionRoute(auctionDeps)],
     ['/api/v1/pixel', pixelRoute(auctionDeps)],
@@ -167,6 +168,21 @@ async function ownersOf(node: Node, auctionIds: readonly string[]) {
     }),
   )
   return owners
+}
+
+/**
+ * Our choice: wrapper addresses make no more links of a publisher in an hour than calls without a
+ * key do, because anybody can write any number of them; counted apart, and by each node for
+ * itself. What is above goes to its page, paid by nobody.
+ */
+function makeHourlyLimit({ config, now, metrics }: Node): (pubId: number) => boolean {
+  const { linkmateNewPerHour: perHour } = config
+  const buckets = new TokenBuckets({ rate: perHour / 3_600, burst: perHour })
+  return (pubId) => {
+    const isWithin = buckets.take(String(pubId), now())
+    if (!isWithin) metrics.linksLeftOut.inc()
+    return isWithin
+  }
 }
 
 /** Rate limits of the hot endpoints, by address and publisher or link (decisions). */

@@ -23,6 +23,8 @@ export interface WrapperLinkDeps {
   readonly ids: IdSource
   readonly linkUrl: string
   readonly now: () => number
+  /** Whether the publisher may have one more link that nobody's key vouches for. */
+  readonly mayCreate: (pubId: number) => boolean
 }
 
 /** The auction id of a link that is there already, or null. */
@@ -33,15 +35,19 @@ export async function findWrapperLink(
   return (await findIn(deps.db, await articleOf(deps, wanted), wanted))?.auction_id ?? null
 }
 
-/** The link's auction id. What a click creates is keyless: anybody can write such an address. */
+/**
+ * The link's auction id; null when it is not there and may not be made. What a click creates is
+ * keyless: anybody can write such an address, and any number of them.
+ */
 export async function findOrCreateWrapperLink(
   deps: WrapperLinkDeps,
   wanted: WantedWrapperLink,
-): Promise<string> {
+): Promise<string | null> {
   const article = await articleOf(deps, wanted)
   const made = await findIn(deps.db, article, wanted)
   // With a key: then all that an address could tell of it is known.
   if (made?.source === 'api') return made.auction_id
+  if (made === undefined && !deps.mayCreate(wanted.pubId)) return null
   const [link] = await findOrCreateLinks(deps.db, {
     article,
     links: [{ url: wanted.url, isExclusive: wanted.isExclusive, auctionId: deps.ids.next() }],

@@ -16,21 +16,27 @@ import { leavingPage, messagePage } from './pages.ts'
 import { clickOnLink, followLink, type RedirectDeps } from './routes.ts'
 
 /** Wrapped addresses whose link is known: a popular mail's links ask the database once. */
-const KNOWN_LINKS_MAX = 100_000
+const KNOWN_CHARACTERS_MAX = 32 * 1024 * 1024 // An address may have thousands.
 /** Beyond this the reader goes to the page itself rather than wait for the link (I5). */
 const CREATE_PATIENCE_MS = 250
 
 export interface WrapperDeps extends RedirectDeps {
   readonly findPublisherBySlug: (slug: string) => Publisher | undefined
   readonly isMerchantHost: (host: string) => boolean
-  /** Finds or creates the link; its auction id. Rejects when the database is away. */
-  readonly findOrCreateLink: (link: WantedWrapperLink) => Promise<string>
+  /**
+   * Finds or creates the link; its auction id, null when the publisher may have no more for now.
+   * Rejects when the database is away.
+   */
+  readonly findOrCreateLink: (link: WantedWrapperLink) => Promise<string | null>
   /** The auction id of a link that is there already; creates none. */
   readonly findExistingLink: (link: WantedWrapperLink) => Promise<string | null>
 }
 
 export function wrapperRoute(deps: WrapperDeps): HotRoute {
-  const known = new LRUCache<string, string>({ max: KNOWN_LINKS_MAX })
+  const known = new LRUCache<string, string>({
+    maxSize: KNOWN_CHARACTERS_MAX,
+    sizeCalculation: (_auctionId, key) => key.length,
+  })
   const handle = (request: HotRequest) => follow(deps, known, request)
   return { name: '/link', method: 'GET', cors: 'none', handle }
 }

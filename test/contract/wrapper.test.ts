@@ -62,6 +62,21 @@ test('a wrapper makes no link for HEAD, a prefetch or a robot', async () => {
   assert.notEqual(await links(), before)
 })
 
+test('wrappers make no more links an hour than calls without a key; readers go on all the same', async (t) => {
+  const small = await startApi(t, { env: { LINKMATE_NEW_PER_HOUR: '2' } })
+  const { kettles, campaign } = await makeMarket(small)
+  await campaign(kettles, { bid_micros: micros(600_000) })
+  const isPaid = async (page: string) =>
+    (await follow(small, wrapper(`https://kettles.example/p/1?page=${page}`))).location.includes(
+      'cid=',
+    )
+  assert.deepEqual([await isPaid('a'), await isPaid('b'), await isPaid('c')], [true, true, false])
+  assert.deepEqual([await isPaid('a'), await isPaid('b')], [true, true])
+  const { status, location } = await follow(small, wrapper('https://kettles.example/p/1?page=c'))
+  assert.deepEqual([status, location], [302, 'https://kettles.example/p/1?page=c'])
+  assert.deepEqual(await small.db.rows(sql`select count(*) as n from smart_link`), [{ n: '2' }])
+})
+
 test('robots and prefetches of a wrapper whose link is there are recorded and never billed', async () => {
   const article = 'https://daily.example/robots'
   const address = (name: string) =>
