@@ -72,13 +72,18 @@ export function spawnAs(
   return spawn('unshare', [...disguise, ...args], options)
 }
 
-/** Runs a program to its end: null when it succeeded, else what it said. */
+/**
+ * Runs a program to its end: null when it succeeded, else what it said. Ctrl-C does not reach it:
+ * a start that is told to stop would take that for its failure.
+ */
 export async function outcome(
   command: readonly string[],
   runAs: RunAs,
   options: { cwd?: string } = {},
 ): Promise<string | null> {
-  const child = spawnAs(command, runAs, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const apart = { detached: true, windowsHide: true } as const
+  const stdio = ['ignore', 'pipe', 'pipe'] as const
+  const child = spawnAs(command, runAs, { ...options, ...apart, stdio: [...stdio] })
   let said = ''
   child.stdout?.on('data', (chunk) => {
     said += chunk

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { globSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -133,6 +133,19 @@ test('a start that hangs ends on SIGTERM as a service does', { timeout: 60_000 }
   child.kill('SIGTERM')
   assert.deepEqual(await once(child, 'exit'), [0, null])
   await holder.client.query('rollback')
+})
+
+test('Ctrl-C during the very first start ends it as a service ends', async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'souk-first-'))
+  t.after(() => rm(dataDir, { recursive: true, force: true }))
+  const env = childEnvironment({ SOUK_DATA: dataDir, PORT: '0', LOG_LEVEL: 'error' })
+  // In a group of its own: a terminal signals all that belongs to it.
+  const child = spawn(process.execPath, [SOUK, 'serve'], { env, detached: true })
+  const told = text(child.stderr)
+  while (globSync(join(dataDir, 'postgres.new-*', 'base')).length === 0) await sleep(20)
+  process.kill(-Number(child.pid), 'SIGINT')
+  assert.deepEqual(await once(child, 'exit'), [0, null])
+  assert.equal(await told, '')
 })
 
 test('under node --watch, which hears from threads what they load, nothing is told to fail', async (t) => {
