@@ -5,7 +5,7 @@
  */
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
-import type { Database } from '../platform/postgres.ts'
+import { type Database, hasSqlState } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
 export interface Receipt {
@@ -38,6 +38,8 @@ export interface ReceiptQueueOptions {
 export class ReceiptQueue {
   readonly #options: ReceiptQueueOptions
   #queue: Receipt[] = []
+  /** The batch that failed last: it may be there after all, so it is tried again as it was. */
+  #unsure: readonly Receipt[] = []
   #timer: NodeJS.Timeout | null = null
   #writing: Promise<void> = Promise.resolve()
   #isWriting = false
@@ -63,7 +65,11 @@ export class ReceiptQueue {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
     this.#isAway = false // One more try, whatever came before.
-    while (this.#queue.length > 0 && !this.#isAway) await this.#writeBatch()
+    while (this.#isAnyLeft() && !this.#isAway) await this.#writeBatch()
+  }
+
+  #isAnyLeft(): boolean {
+    return this.#queue.length + this.#unsure.length > 0
   }
 
   #schedule(): void {
@@ -82,21 +88,26 @@ export class ReceiptQueue {
     do await this.#writeBatch()
     while (!this.#isAway && this.#queue.length >= BATCH_MAX)
     this.#isWriting = false
-    if (this.#queue.length > 0) this.#schedule()
+    if (this.#isAnyLeft()) this.#schedule()
   }
 
   async #writeBatch(): Promise<void> {
-    const batch = this.#queue.splice(0, BATCH_MAX)
+    const batch = this.#unsure.length > 0 ? this.#unsure : this.#queue.splice(0, BATCH_MAX)
+    this.#unsure = []
+    this.#isAway = false
     try {
       await insertReceipts(this.#options.db, batch)
-      this.#isAway = false
     } catch (error) {
-      this.#queue.unshift(...batch.slice(0, QUEUE_MAX - this.#queue.length))
+      // Its commit was done, and only the answer lost.
+      if (hasSqlState(error, UNIQUE_VIOLATION)) return
+      this.#unsure = batch
       this.#isAway = true
       this.#options.onError(error)
     }
   }
 }
+
+const UNIQUE_VIOLATION = '23505'
 
 /**
  * Receipts are no facts of the log: written without waiting for the disk. By binary COPY, because
