@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Scope, testDatabase } from '../../test/database.ts'
+import { openProxy } from '../../test/proxy.ts'
+import { scopeOf } from '../../test/scope.ts'
 import { makeIdSource } from '../platform/ids.ts'
-import type { Database } from '../platform/postgres.ts'
+import type { Connection, Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { EVENT_TYPE, newEvent } from './event.ts'
 import { eventToJson } from './event-json.ts'
@@ -23,11 +25,36 @@ test('a stream that breaks is read on from where it was stored, and each event i
   assert.deepEqual(problems.map(String), ['Error: the stream broke'])
 })
 
+test('a database that vanishes without a word is given up, and what it did not take comes again', async (t) => {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  const { host, port, ...who } = db.connection
+  const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
+  scope.after(() => proxy.close())
+  const connection = { ...who, host: '127.0.0.1', port: proxy.port }
+  const { sent, problems } = carry(scope, db, {
+    messages: 4,
+    connection,
+    beforeMessage: (place) => {
+      if (place === 2 && problems.length === 0) proxy.setMode('hang')
+    },
+  })
+  while (problems.length === 0) await sleep(20)
+  assert.match(String(problems[0]), /timeout/)
+  proxy.setMode('pass')
+  await until(async () => (await carried(db)) === sent)
+})
+
 /** A carrier over a stream that gives so many messages, and then neither another one nor an end. */
 function carry(
   scope: Scope,
   db: Database,
-  script: { readonly messages: number; readonly breaksOnceAfter?: number },
+  script: {
+    readonly messages: number
+    readonly breaksOnceAfter?: number
+    readonly connection?: Connection
+    readonly beforeMessage?: (place: number) => void
+  },
 ) {
   const next = makeIdSource({ nodeId: 1, now: Date.now }).next
   const payloads = Array.from({ length: script.messages }, () =>
@@ -44,6 +71,7 @@ function carry(
         await sleep(50) // what came before is stored by now
         throw new Error('the stream broke')
       }
+      script.beforeMessage?.(place)
       yield { sequence: place + 1, payload }
     }
     await new Promise((resolve) => until.addEventListener('abort', resolve, { once: true }))
@@ -52,12 +80,12 @@ function carry(
   const carrier = new EventLogCarrier({
     stream: { created: () => 'once', read, cut: async () => undefined },
     streamName: 'test',
-    connection: db.connection,
+    connection: script.connection ?? db.connection,
     onCarried: () => undefined,
     onProblem: (error) => problems.push(error),
   })
   scope.after(() => carrier.close())
-  return { sent: payloads.length, problems }
+  return { sent: payloads.length, problems: problems as readonly unknown[] }
 }
 
 async function carried(db: Database): Promise<number> {

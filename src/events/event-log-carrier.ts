@@ -21,6 +21,9 @@ const BATCH_EVENTS_MAX = 1_000
 const LINGER_MS = 2
 /** Between two looks whether the process that carries has gone; and after an error. */
 const RETRY_MS = 1_000
+const CONNECT_TIMEOUT_MS = 2_000
+/** A statement without an answer for this long: the connection is taken for dead and dropped. */
+const ANSWER_TIMEOUT_MS = 5_000
 /** First key of the advisory lock of who carries; the second is the stream's name, hashed. */
 const CARRIER_LOCK = 0x53_43_41_52 // 'SCAR'
 /** What was carried stays a week more: a database set back to a backup gets it again. */
@@ -71,7 +74,11 @@ export class EventLogCarrier {
     const { stream, streamName, connection } = this.#options
     const created = stream.created()
     if (created === '') return
-    const client = new pg.Client(clientConfig(connection, 'souk: event carrier'))
+    const client = new pg.Client({
+      ...clientConfig(connection, 'souk: event carrier'),
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+    })
     const lost = new AbortController()
     client.on('error', () => lost.abort())
     client.on('end', () => lost.abort())
@@ -239,7 +246,8 @@ async function inTransaction(
     await client.query('commit')
     state.position = last
   } catch (error) {
-    await client.query('rollback')
+    // Everything else ends the connection, which need not answer once more.
+    if (isRefusal(error)) await client.query('rollback')
     throw error
   }
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Scope, testDatabase } from '../../test/database.ts'
@@ -107,6 +109,29 @@ test('a JetStream that is away at the start rejects appends and takes them later
   for (const event of events) await insist(log, event)
   assert.equal(log.isAway(), false)
   await untilStored(database, events)
+})
+
+test('a stop while a connection is being made ends it, once it is', async (t) => {
+  const { nats } = await makeWorld(scopeOf(t))
+  const opened = Promise.withResolvers<void>()
+  let asked = 0
+  const gate = createServer(async (near) => {
+    asked += 1
+    near.on('error', () => undefined)
+    await opened.promise
+    const far = connect(Number(new URL(nats.url).port), '127.0.0.1')
+    near.pipe(far).pipe(near)
+    far.on('error', () => undefined)
+  }).listen(0, '127.0.0.1')
+  t.after(() => gate.close())
+  await once(gate, 'listening')
+  const { port } = gate.address() as AddressInfo
+  const stream = await EventStream.open({ natsUrl: `nats://127.0.0.1:${port}`, streamName: 'GATE' })
+  const before = asked
+  while (asked === before) await sleep(5)
+  const closed = stream.close()
+  opened.resolve()
+  await closed
 })
 
 test('when the process that carries ends, another one goes on', async (t) => {

@@ -134,6 +134,7 @@ export class EventStream {
     while (!signal.aborted) {
       try {
         const connection = await dial(this.#options.natsUrl)
+        if (signal.aborted) return connection.close() // while it was made: no event tells of that
         signal.addEventListener('abort', () => void connection.close())
         await this.#follow(connection).finally(() => connection.close())
       } catch (error) {
