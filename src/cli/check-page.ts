@@ -8,13 +8,14 @@ import { Sealer } from '../auction/seal.ts'
 import { buildBrowserParts } from '../browser-parts.ts'
 import { type CheckPageResult, checkPage } from '../check-page/check-page.ts'
 import { findChromium } from '../check-page/find-chromium.ts'
+import { MODEL } from '../events/event.ts'
 import { badRequest } from '../platform/errors.ts'
+import { publisherPart } from '../platform/money.ts'
 import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
 import { ownSealingKeys } from '../sealing-keys.ts'
 import type { CommandContext } from './command.ts'
 
 const TAG_FOLDER = fileURLToPath(new URL('../../dist/tag/', import.meta.url))
-const PPM = 1_000_000
 
 export interface CheckPageCommandOptions {
   readonly argument: string
@@ -55,8 +56,14 @@ async function publisherOf(context: CommandContext, host: string): Promise<strin
   return owner?.slug ?? null
 }
 
-/** Opens the seal of a redirect address: the publisher's share of the price of one click. */
-function earningsUnder(sealer: Sealer, brand: string): (redirectUrl: string) => number | null {
+/**
+ * Opens the seal of a redirect address: the publisher's share of the price of one click. Who pays
+ * per order has its terms there instead, which are the price of no click.
+ */
+export function earningsUnder(
+  sealer: Sealer,
+  brand: string,
+): (redirectUrl: string) => number | null {
   return (redirectUrl) => {
     const query = new URL(redirectUrl).searchParams
     const result = sealer.open(query.get('ar') ?? '', {
@@ -65,7 +72,7 @@ function earningsUnder(sealer: Sealer, brand: string): (redirectUrl: string) => 
       url: query.get('url') ?? '',
       uuid: query.get('uuid') ?? '',
     })
-    if (result === null || result.priceMicros === 0) return null
-    return Math.floor((result.priceMicros * result.sharePpm) / PPM)
+    if (result?.model !== MODEL.cpc) return null
+    return publisherPart(result.priceMicros, result.sharePpm)
   }
 }

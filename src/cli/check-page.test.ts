@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { Sealer } from '../auction/seal.ts'
+import { MODEL, type Model } from '../events/event.ts'
+import { micros } from '../platform/money.ts'
+import { earningsUnder } from './check-page.ts'
+
+test('what a click earns is told where a click is paid: not of a commission on sales', () => {
+  const sealer = new Sealer([{ id: 1, key: randomBytes(32) }])
+  const binding = { auctionId: '9', uidService: '8', url: 'https://shop.example/p', uuid: 'u' }
+  const redirectUrl = (model: Model) => {
+    const sealed = sealer.seal(
+      {
+        ...{ resultNumber: randomBytes(16), issuedAtMs: 1_790_000_000_123, offerId: '1' },
+        ...{ pubId: 7, merchId: 9, campaignId: 11, snapshotVersion: 42, consent: 1 },
+        ...{ isExclusive: false, isKeylessForeign: false, isAtClick: false },
+        ...{ model, priceMicros: micros(80_000), runnerUpMicros: micros(0), sharePpm: 750_000 },
+      },
+      binding,
+    )
+    const query = { a: '9', uid_service: '8', ar: sealed, url: binding.url, uuid: 'u' }
+    return `https://souk.example/api/v1/redirect/?${new URLSearchParams(query)}`
+  }
+  const earningsOf = earningsUnder(sealer, 'service')
+  assert.equal(earningsOf(redirectUrl(MODEL.cpc)), 60_000)
+  for (const model of [MODEL.cpa, MODEL.epp]) assert.equal(earningsOf(redirectUrl(model)), null)
+})
