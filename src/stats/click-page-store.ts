@@ -6,6 +6,7 @@ import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
+import { clickPrice } from './click-store.ts'
 import { joinClickedOffer } from './clicked-offer-store.ts'
 import type { ClickEntry, ClickPage } from './dashboard-schema.ts'
 import type { DayRange } from './store.ts'
@@ -105,8 +106,7 @@ function toClickEntry(row: ClickRow): ClickEntry {
     merchant_name: row.merchant_name,
     product_name: row.product_name,
     model: Object.entries(MODEL).find(([, number]) => number === row.model)?.[0] ?? 'none',
-    // Of the other models the column holds terms: a rate, or a payment per purchase.
-    price: row.model === MODEL.cpc ? formatExact(row.price_micros) : '0.00',
+    price: clickPrice(row),
     paid: formatExact(row.paid_micros),
     earnings: row.verdict === REASON.reversed ? '0.00' : formatExact(row.publisher_micros),
     is_counted: row.verdict === REASON.ok,

@@ -1,4 +1,5 @@
 /** Clicks as the fold has judged them, read back. */
+import { MODEL } from '../events/event.ts'
 import { reasonName } from '../events/reason.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -15,6 +16,7 @@ interface ClickRow {
   readonly auction_id: string
   readonly merch_id: number
   readonly campaign_id: number | null
+  readonly model: number
   readonly price_micros: string
   readonly paid_micros: string
   readonly publisher_micros: string
@@ -25,8 +27,8 @@ interface ClickRow {
 /** The clicks on one auction result, oldest first: what each was paid, or why nothing. */
 export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
   const rows = await db.rows<ClickRow>(sql`
-    select click_id, at, pub_id, auction_id, merch_id, campaign_id, price_micros, paid_micros,
-      publisher_micros, reason, reversed_at
+    select click_id, at, pub_id, auction_id, merch_id, campaign_id, model, price_micros,
+      paid_micros, publisher_micros, reason, reversed_at
     from click where result_number = ${resultNumber} order by at, event_id limit ${CLICKS_MAX}
   `)
   return rows.map((row) => ({
@@ -36,12 +38,17 @@ export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
     auction_id: row.auction_id,
     merch_id: row.merch_id,
     campaign_id: row.campaign_id,
-    price: formatExact(row.price_micros),
+    price: clickPrice(row),
     paid: formatExact(row.paid_micros),
     publisher_earns: formatExact(row.publisher_micros),
     reason: reasonName(row.reason),
     reversed_at: row.reversed_at === null ? null : formatTimestamp(row.reversed_at),
   }))
+}
+
+/** Of the other models the column holds terms: a rate, or a payment per purchase. */
+export function clickPrice(click: Pick<ClickRow, 'model' | 'price_micros'>): string {
+  return formatExact(click.model === MODEL.cpc ? click.price_micros : 0)
 }
 
 export interface ReversibleClick {
