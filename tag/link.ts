@@ -14,6 +14,8 @@ export interface Link {
   _raw?: boolean
   _id?: string
   _result?: AuctionResult
+  /** Ends the watch for a reader who sees it. */
+  _unwatch?: () => void
   /** What an outcome has changed: attributes before and after, and texts. */
   _changes?: [Attributes, Attributes, ReplacedText[]]
 }

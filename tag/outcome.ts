@@ -25,8 +25,9 @@ export const applyOutcome = (link: Link, result: AuctionResult, settings: PageSe
 }
 
 /** Puts an anchor back as the page wrote it; what the page has changed since stays. */
-export const takeBack = ({ _anchor, _changes }: Link): void => {
+export const takeBack = ({ _anchor, _changes, _unwatch }: Link): void => {
   if (!_changes) return
+  _unwatch?.()
   const [before, after, texts] = _changes
   CHANGED.forEach((name, at) => {
     const value = before[at]

@@ -9,11 +9,11 @@ import { makeLinkmate, NO_AUCTION } from './linkmate.ts'
 import { applyOutcome, takeBack } from './outcome.ts'
 import type { PageSession, Parts } from './page-session.ts'
 import { makeTrackers } from './trackers.ts'
-import { watchViews } from './viewable.ts'
+import { watchView } from './viewable.ts'
 
 export interface PageLinks {
   /**
-   * Looks at the page again, at most 100 new links at a time; links it knows already cost next to
+   * Looks at the page again, at most 50 new links at a time; links it knows already cost next to
    * nothing. True when there are more: the page gets a breath first.
    */
   _scan(): boolean
@@ -23,8 +23,8 @@ export interface PageLinks {
   _end(): void
 }
 
-/** About 2 ms of work on a laptop, 12 on a slow phone. */
-const LINKS_AT_ONCE = 100
+/** The look at them, and later the answers for them: a few milliseconds each on a slow phone. */
+const LINKS_AT_ONCE = 50
 
 /** Viewable impressions gather this long, so that scrolling does not send one call per link. */
 const GATHER_MS = 1000
@@ -40,18 +40,16 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
     viewed = []
   }
   const fireTrackers = makeTrackers(parts)
-  const views = watchViews({
-    _seen: (element) => fireTrackers('viewable_impression', _links.get(element)?._result),
-    _viewed(element) {
-      viewed.push({ auction_id: _links.get(element)?._id })
-      setTimeout(flush, GATHER_MS)
-    },
-  })
   const apply = (link: Link, result: AuctionResult): void => {
-    const { _anchor } = link
-    if (_anchor.href !== link._now) return
+    if (link._anchor.href !== link._now) return
     applyOutcome(link, result, _settings)
-    views._observe(_anchor)
+    link._unwatch = watchView(link._anchor, {
+      _seen: () => fireTrackers('viewable_impression', result),
+      _viewed() {
+        viewed.push({ auction_id: link._id })
+        setTimeout(flush, GATHER_MS)
+      },
+    })
   }
   const joinAuction = makeAuctions(parts, session, apply, fireTrackers)
   /** One more occurrence of a smart link. */
@@ -69,7 +67,6 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
         const link = room && findNew(anchor, parts)
         if (!link) continue
         room--
-        views._forget(anchor)
         if (+link._verdict) adopt(link, link._verdict)
         else if (link._verdict === RAW) linkmate._take(link)
       }
@@ -79,7 +76,6 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
     },
     _end() {
       session._isOver = true
-      views._stop()
       _links.forEach(takeBack)
       _links.clear()
     },

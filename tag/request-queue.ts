@@ -57,8 +57,13 @@ export const makeQueue = (): RequestQueue => {
   /** Resolves to the pause that must follow, in milliseconds. */
   const run = async (job: Job): Promise<number> => {
     try {
-      if (job._isImage) await imageDone(insertImage(job._url))
-      else {
+      if (job._isImage) {
+        const image = insertImage(job._url)
+        await new Promise((done) => {
+          image.onload = image.onerror = done
+          setTimeout(done, TIMEOUT_MS)
+        })
+      } else {
         const response = await send(job)
         if (response.status >= REFUSED) throw response
         if (job._done && response.ok) job._done(await response.json())
@@ -81,8 +86,8 @@ export const makeQueue = (): RequestQueue => {
       next()
     },
     _flush() {
-      for (const { _url, _body, _done } of jobs) {
-        if (_body && !_done) navigator.sendBeacon(_url, _body)
+      for (const job of jobs) {
+        if (job._body && !job._done) navigator.sendBeacon(job._url, job._body)
       }
       failures = 0
       jobs = []
@@ -91,17 +96,11 @@ export const makeQueue = (): RequestQueue => {
 }
 
 /** text/plain by default, which needs no preflight; never with cookies. */
-const send = ({ _url, _body }: Job): Promise<Response> =>
-  fetch(_url, {
-    ...(_body && { method: 'POST', body: _body }),
+const send = (job: Job): Promise<Response> =>
+  fetch(job._url, {
+    ...(job._body && { method: 'POST', body: job._body }),
     credentials: 'omit',
-    // Browsers refuse more than 64 KiB of keepalive bodies at a time.
-    keepalive: !_body || _body.length < 3e4,
+    // What is only told outlives the page; an answer would be for nobody.
+    keepalive: !job._done,
     signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
-
-const imageDone = (image: HTMLImageElement): Promise<unknown> =>
-  new Promise((done) => {
-    image.onload = image.onerror = done
-    setTimeout(done, TIMEOUT_MS)
   })

@@ -5,14 +5,14 @@ import type { Parts } from './page-session.ts'
 
 export type FireTrackers = (
   event: 'impression' | 'viewable_impression',
-  result: AuctionResult | undefined,
+  result: AuctionResult,
 ) => void
 
 /** Fires each third-party tracker once per page and event, however many links name it. */
 export const makeTrackers = ({ _consent }: Parts): FireTrackers => {
   const fired = new Set<string>()
   return (event, result) => {
-    for (const url of result?.tracker_urls?.[event] || []) {
+    for (const url of result.tracker_urls?.[event] || []) {
       const key = event + url
       // Consent that the page does not know, the service has decided: it then gave no trackers.
       if (_consent()._value === 'contextual' || fired.has(key)) continue

@@ -52,3 +52,17 @@ test('a link that another tag wraps while it is looked at costs the others no vi
   await quiet()
   assert.deepEqual((await network.recorded(url)).viewable, [first])
 })
+
+test('a link without a place of its own is seen where its picture or its content is', async (t) => {
+  const before = web.trackers.length
+  const { page, quiet, url } = await visit(t, 'no-place.html')
+  const seen = () => web.trackers.slice(before).filter(({ path }) => path.startsWith('/viewed'))
+  assert.equal(seen().length, 1)
+  await page.waitForTimeout(1_500)
+  await quiet()
+  assert.deepEqual((await network.recorded(url)).viewable, [first, first], 'display: contents')
+  await page.locator('img[usemap]').scrollIntoViewIfNeeded()
+  await page.waitForTimeout(2_500)
+  await quiet()
+  assert.deepEqual((await network.recorded(url)).viewable, [first, first, second].sort(), 'area')
+})

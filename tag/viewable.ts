@@ -6,49 +6,47 @@
 const SHARE_IN_VIEW = 0.5
 const IN_VIEW_MS = 1000
 
-export interface ViewWatch {
-  _observe(element: Element): void
-  /** What an element showed until now is not seen any more: it shows another link. */
-  _forget(element: Element): void
-  _stop(): void
-}
-
-export const watchViews = (on: {
-  _seen(element: Element): void
-  _viewed(element: Element): void
-}): ViewWatch => {
-  const timers = new Map<Element, ReturnType<typeof setTimeout>>()
-  const arm = (element: Element): void => {
-    const count = (): void => {
+/**
+ * Calls `seen` whenever the anchor comes into view, and `viewed` once, when half of it has been
+ * there for a second. The function returned ends that: the anchor shows another link.
+ */
+export const watchView = (
+  anchor: Element,
+  on: { _seen(): void; _viewed(): void },
+): (() => void) => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const arm = (): void => {
+    timer = setTimeout(() => {
       // A tab in the background shows nothing: the second starts again.
-      if (document.hidden) arm(element)
-      else {
-        forget(element)
-        on._viewed(element)
-      }
-    }
-    timers.set(element, setTimeout(count, IN_VIEW_MS))
-  }
-  const forget = (element: Element): void => {
-    observer.unobserve(element)
-    clearTimeout(timers.get(element))
+      if (document.hidden) return arm()
+      stop()
+      on._viewed()
+    }, IN_VIEW_MS)
   }
   const observer = new IntersectionObserver(
     (entries) => {
-      for (const { target, isIntersecting, intersectionRatio } of entries) {
-        clearTimeout(timers.get(target))
-        if (isIntersecting) on._seen(target)
-        if (intersectionRatio >= SHARE_IN_VIEW) arm(target)
+      for (const { isIntersecting, intersectionRatio } of entries) {
+        clearTimeout(timer)
+        if (isIntersecting) on._seen()
+        if (intersectionRatio >= SHARE_IN_VIEW) arm()
       }
     },
     { threshold: [0, SHARE_IN_VIEW] },
   )
-  return {
-    _observe: (element) => observer.observe(element),
-    _forget: forget,
-    _stop() {
-      timers.forEach(clearTimeout)
-      observer.disconnect()
-    },
+  const stop = (): void => {
+    observer.disconnect()
+    clearTimeout(timer)
   }
+  observer.observe(placeOf(anchor))
+  return stop
+}
+
+/** An area is seen where its picture is, a link of `display: contents` where its content is. */
+const placeOf = (anchor: Element): Element => {
+  const map = anchor.closest('map')
+  const place = map
+    ? document.querySelector(`[usemap=${JSON.stringify(`#${map.name}`)}]`)
+    : getComputedStyle(anchor).display === 'contents' &&
+      (anchor.firstElementChild || anchor.parentElement)
+  return place || anchor
 }
