@@ -121,6 +121,15 @@ test('refused consent, other link tags and an unknown publisher are reported', a
   assert.equal(unknown.totals.links, 0)
 })
 
+test('a tag that names another publisher than the one meant is told', async () => {
+  const result = await check(publish(ARTICLE + TAG), { publisher: 'weekly' })
+  assert.equal(result.publisher, 'daily')
+  const told = 'The tag on the page earns for publisher daily, not for weekly: '
+  assert.deepEqual(result.blocked, [`${told}write data-publisher="weekly" into it.`])
+  const same = await check(publish(ARTICLE + TAG), { publisher: 'Daily' })
+  assert.deepEqual(same.blocked, [])
+})
+
 test('souk check-page says what a click earns, and finds the publisher by its domain', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'souk-check-'))
   t.after(() => rm(folder, { recursive: true }))

@@ -18,7 +18,7 @@ export interface CheckPageOptions {
   readonly url: string
   /** Where this service is: its tag is used when the page has none. */
   readonly baseUrl: string
-  /** Whose page it is, when the page does not say. */
+  /** Whose page it should be; a tag on the page says for itself, and a difference is told. */
   readonly publisher?: string
   /** The folder of the built tags. */
   readonly tagDir: string
@@ -182,7 +182,7 @@ interface FoundTag {
 async function findTag(page: Page): Promise<FoundTag | null> {
   const found = (await page.evaluate(`(() => {
     const script = document.querySelector('script[src*="/tag/souk"]:not([src*="merchant"])')
-    const publisher = script?.dataset.publisher ?? window.souk?.publisher
+    const publisher = script?.dataset.publisher || window.souk?.publisher
     return script && { src: script.src, publisher }
   })()`)) as { src: string; publisher?: string } | null
   if (found === null) return null
@@ -295,7 +295,7 @@ async function describe(
     publisher: visit.publisher,
     tag: visit.tag,
     service: visit.service,
-    blocked: blockers(visit, forbidden),
+    blocked: [...otherPublisher(visit, options), ...blockers(visit, forbidden)],
     other_tags: report?.other_tags ?? [],
     consent: report?.consent ?? null,
     consent_source: report?.consent_source ?? null,
@@ -319,6 +319,15 @@ function withEarnings(link: LinkReport, { earningsOf }: CheckPageOptions): Check
   const address = link.redirect_url
   const micros = address === null ? null : (earningsOf?.(address) ?? null)
   return { ...link, earns: micros === null ? null : (micros / MICROS_PER_DOLLAR).toFixed(4) }
+}
+
+/** The tag on a page earns for the publisher that it names, whoever else was meant. */
+function otherPublisher({ publisher: named }: Visit, { publisher: meant }: CheckPageOptions) {
+  if (meant === undefined || named.toLowerCase() === meant.toLowerCase()) return []
+  return [
+    `The tag on the page earns for publisher ${named}, not for ${meant}: ` +
+      `write data-publisher="${meant}" into it.`,
+  ]
 }
 
 /** From this status on an answer is no page of the publisher's. */
