@@ -114,6 +114,7 @@ export function changeEntry(
   },
 ): LedgerEntry | null {
   const { kind, orderId, before, after } = change
+  const { merchId } = after.parties
   const lines = sumByHolder([
     ...earningLines(before.parties, negated(before.amounts)),
     ...earningLines(after.parties, after.amounts),
@@ -121,9 +122,9 @@ export function changeEntry(
   if (lines.length === 0) return null
   return entry(cause, {
     kind,
-    // One reversed click changes every order that it led to.
-    idempotencyKey: `${kind}:${cause.eventId}:${orderId}`,
-    corrects: orderKey(after.parties.merchId, orderId),
+    // One reversed click changes every order that it led to, of several merchants' at times.
+    idempotencyKey: `${kind}:${cause.eventId}:${merchId}:${orderId}`,
+    corrects: orderKey(merchId, orderId),
     lines,
   })
 }

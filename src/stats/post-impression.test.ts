@@ -136,6 +136,28 @@ test('a reversal of the click that a visitor was known by takes the commission b
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
+test('a reversal takes back the orders of two shops that call theirs the same', async (t) => {
+  const { db, append, events, log, order } = await start(t)
+  const atMs = START_MS + 2 * MINUTE_MS
+  await order('1001', atMs, { click_ids: [clickId('there')] })
+  const [there] = await db.rows<{ merch_id: number }>(sql`select merch_id from click`)
+  const merchId = there?.merch_id ?? 0
+  const body = JSON.stringify({ click_id: clickId('there'), reason: 'bought' })
+  await append(
+    events.order('1001', atMs, { merchId, exact: 'there' }),
+    events.at(START_MS + 3 * MINUTE_MS, { type: EVENT_TYPE.reversal, body }),
+  )
+  await log.fold()
+  const orders = await db.rows(sql`
+    select attribution, net_commission_micros as commission from merchant_order
+    order by attribution`)
+  assert.deepEqual(orders, [
+    { attribution: 'exact', commission: '0' },
+    { attribution: 'impression', commission: '0' },
+  ])
+  assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
+})
+
 test('only what such merchants show is remembered, robots see nothing, and all is soon forgotten', async (t) => {
   const { db, append, view, log, merchId } = await start(t)
   const key = (name: string) => ({ sessionKey: Buffer.from(name.padEnd(16)) })
