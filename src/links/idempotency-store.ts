@@ -6,7 +6,8 @@
  * fails, nothing of it is left and the second does the work.
  */
 import { hash } from 'node:crypto'
-import { ApiError, type Fault } from '../platform/errors.ts'
+import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { TOO_DEEP_RULE } from '../platform/hot-http.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -38,7 +39,7 @@ export async function once<T>(
 ): Promise<T> {
   const { tokenId, key, status } = call
   if (key === null) return work(db)
-  const bodyHash = hash('sha256', JSON.stringify(call.body, inOneOrder), 'buffer')
+  const bodyHash = hashOf(call.body)
   return db.transaction(async (tx) => {
     const isFirst = await takeKey(tx, { tokenId, key, bodyHash })
     if (!isFirst) return readKept<T>(tx, { tokenId, key, bodyHash })
@@ -49,6 +50,16 @@ export async function once<T>(
     `)
     return result
   })
+}
+
+/** Throws a 400 for a body that only a parser without a stack of its own can read. */
+function hashOf(body: unknown): Buffer {
+  try {
+    return hash('sha256', JSON.stringify(body, inOneOrder), 'buffer')
+  } catch (error) {
+    if (error instanceof RangeError) throw badRequest([{ field: 'body', rule: TOO_DEEP_RULE }])
+    throw error
+  }
 }
 
 /** A retry may write the members of an object in another order: that says nothing (RFC 8259, 4). */

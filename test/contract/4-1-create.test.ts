@@ -257,6 +257,14 @@ test('an Idempotency-Key makes a retry safe, also at the same moment', async () 
   assert.deepEqual((await send('x'.repeat(256))).failure().fields, ['Idempotency-Key'])
 })
 
+test('what is too deeply nested to be kept with an Idempotency-Key is the caller’s fault', async () => {
+  const open = JSON.stringify(BODY).slice(0, -1)
+  const body = `${open},"extra":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+  assert.equal((await create(body)).status, 201, 'unknown fields are ignored')
+  const answer = await create(body, { 'idempotency-key': 'deep' })
+  assert.deepEqual([answer.status, answer.failure().fields], [400, ['body']])
+})
+
 test('Idempotency-Keys are kept for 24 hours', async () => {
   const send = () => create(BODY, { 'idempotency-key': 'old' })
   const first = await send()
