@@ -86,8 +86,9 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       const known = toApiError(error, options)
       const [{ cors: mode }, { origin }] = [methodsOf(request.url), request.headers]
-      reply.headers(corsHeaders({ mode, origin, allowedOrigins: options.corsOrigins }))
-      reply.status(known.status).header('x-request-id', request.id).send(failure(known))
+      const cors = corsHeaders({ mode, origin, allowedOrigins: options.corsOrigins })
+      reply.headers({ ...cors, ...ERROR_HEADERS, 'x-request-id': request.id })
+      reply.status(known.status).send(failure(known))
     },
     clientErrorHandler: refuseUnreadable,
     serverFactory: (handler) => makeServer(options, handler),

@@ -59,6 +59,7 @@ test('no cache keeps an error: what is not there yet may be there a moment later
     ['/api/v1/auction/?a=9007199254740993', 404],
     ['/api/v1/events/impressions/page_impression/', 405],
     ['/api/v0/publishers/nobody/amp_config/', 404],
+    ['/api/v0/publishers/%zz/amp_config/', 400],
     ['/api/v1/tokeninfo/', 401],
     ['/nowhere', 404],
   ] as const) {
