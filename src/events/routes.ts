@@ -9,7 +9,7 @@ import { ApiError, badRequest } from '../platform/errors.ts'
 import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { readJson } from '../platform/hot-http.ts'
-import { originAndPath, parseWebUrl, urlKey } from '../platform/url.ts'
+import { keyOfUrl, originAndPath, parseWebUrl } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { consentOf } from './consent.ts'
 import { BEACON_PATIENCE_MS } from './durable-append.ts'
@@ -92,7 +92,7 @@ async function record(
     country: deps.countryOf(request),
     consent: consentOf(body.user.consent, { headers, byDefault }),
     url: sourceUrl.origin + sourceUrl.pathname,
-    urlKey: urlKey(body.user.source_url),
+    urlKey: keyOfUrl(sourceUrl),
     referrer: originAndPath(body.user.previous_url ?? ''),
   }
   const owners = await linkOwners(deps, auctionIds)
