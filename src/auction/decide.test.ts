@@ -12,10 +12,10 @@ import { type Campaign, indexMarket, type Merchant, type Publisher } from './mar
 
 const DOLLAR = 1_000_000
 const PUBLISHER: Publisher = {
-  ...{ pub_id: 1, slug: 'daily', name: 'Daily', is_partner: true, share_ppm: 750_000 },
+  ...{ pub_id: 1, slug: 'daily', share_ppm: 750_000 },
   ...{ domains: [], floor_micros: '0', category_floors: [], tolerance_ppm: 50_000, beta: 1 },
   ...{ epsilon_ppm: 0, allow_merchants: [], block_merchants: [], allow_hosts: [] },
-  ...{ linkmate_scope: 'all', consent_default: 'full', is_price_required: false },
+  ...{ consent_default: 'full', is_price_required: false },
 }
 
 const merchant = (merch_id: number): Merchant => ({
@@ -42,7 +42,7 @@ function linkTo(offers: readonly OfferRow[], isExclusive: boolean): LinkData {
   const [original = offer(1, 100)] = offers
   return {
     link: {
-      ...{ auction_id: '1', pub_id: 1, article_id: 1, url: original.url, unwraps: false },
+      ...{ auction_id: '1', pub_id: 1, url: original.url, unwraps: false },
       ...{ article_url: 'https://daily.example/a', is_exclusive: isExclusive, is_keyless: false },
       state: 'active',
     },

@@ -6,7 +6,7 @@ import { ALWAYS, type BudgetedCampaign, type LeaseBook } from '../demand/lease.t
 import type { OutlookBook } from '../demand/outlook.ts'
 import type { PacedCampaign, PacingBook } from '../demand/pacing-book.ts'
 import { perOrderMicros } from '../demand/predict.ts'
-import { MODEL, type Model } from '../events/event.ts'
+import { MODEL } from '../events/event.ts'
 import { type Micros, micros, publisherPart as partOf } from '../platform/money.ts'
 import {
   type CampaignFlight,
@@ -35,7 +35,6 @@ import { countryBits, countryIndex, deviceMask, idList } from './targeting.ts'
 
 /** Equal joinable GTINs are one product; so is the very address that the article links. */
 const SAME_PRODUCT_PPM = PPM
-const MODELS: Record<Campaign['model'], Model> = { cpc: MODEL.cpc, cpa: MODEL.cpa, epp: MODEL.epp }
 
 interface LinkCandidates {
   readonly set: CandidateSet
@@ -278,7 +277,7 @@ function campaignTerms(campaign: Campaign, index: number): CampaignTerms {
     index,
     campaignId: campaign.campaign_id,
     merchId: campaign.merch_id,
-    model: MODELS[campaign.model],
+    model: MODEL[campaign.model],
     bidMicros,
     exclusiveBidMicros: Number(campaign.exclusive_bid_micros ?? bidMicros),
     deviceMask: deviceMask(campaign.devices),

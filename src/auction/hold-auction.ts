@@ -5,7 +5,7 @@
  * merchants and addresses, and neither decides nor answers.
  */
 import { CONSENT } from '../events/consent.ts'
-import { MODEL, type Model } from '../events/event.ts'
+import { MODEL } from '../events/event.ts'
 import { type Micros, micros } from '../platform/money.ts'
 import { parseWebUrl } from '../platform/url.ts'
 import { isAllowedTarget } from './allowed-target.ts'
@@ -43,8 +43,6 @@ export interface HeldAuction {
   readonly product: OfferRow | null
 }
 
-const MODELS: Record<Campaign['model'], Model> = { cpc: MODEL.cpc, cpa: MODEL.cpa, epp: MODEL.epp }
-
 export function heldAuction(
   market: Market,
   data: LinkData,
@@ -66,7 +64,7 @@ export function heldAuction(
       merchId: winner?.merchant.merch_id ?? merchantOfUrl(market, url),
       campaignId: winner?.campaign.campaign_id ?? 0,
       offerId: winner?.offer?.offer_id ?? '0',
-      model: winner === null ? MODEL.none : MODELS[winner.campaign.model],
+      model: winner === null ? MODEL.none : MODEL[winner.campaign.model],
       priceMicros: decision.priceMicros,
       sharePpm: market.publishers.get(link.pub_id)?.share_ppm ?? 0,
       isExclusive: link.is_exclusive,

@@ -7,7 +7,6 @@ import { trimUrl, urlKey } from '../platform/url.ts'
 export interface LinkRow {
   readonly auction_id: string
   readonly pub_id: number
-  readonly article_id: number
   readonly url: string | null
   readonly article_url: string
   readonly is_exclusive: boolean
@@ -52,7 +51,7 @@ export async function loadLinks(
     prepared(
       'load_links',
       sql`
-    select l.auction_id, l.pub_id, l.article_id, l.url, a.url as article_url, l.is_exclusive,
+    select l.auction_id, l.pub_id, l.url, a.url as article_url, l.is_exclusive,
       l.is_keyless, l.unwraps, l.state
     from smart_link l join article a using (article_id)
     where l.auction_id = any(${auctionIds}::bigint[])`,

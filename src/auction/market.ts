@@ -12,8 +12,6 @@ import { sql } from '../platform/sql.ts'
 export interface Publisher {
   readonly pub_id: number
   readonly slug: string
-  readonly name: string
-  readonly is_partner: boolean
   readonly share_ppm: number
   readonly domains: readonly string[]
   readonly floor_micros: string
@@ -24,7 +22,6 @@ export interface Publisher {
   readonly allow_merchants: readonly number[]
   readonly block_merchants: readonly number[]
   readonly allow_hosts: readonly string[]
-  readonly linkmate_scope: 'all' | 'network'
   readonly consent_default: 'full' | 'contextual'
   readonly is_price_required: boolean
 }
@@ -70,16 +67,15 @@ export interface Market {
   readonly merchants: ReadonlyMap<number, Merchant>
   readonly merchantsByDomain: ReadonlyMap<string, number>
   readonly campaigns: ReadonlyMap<number, Campaign>
-  readonly campaignsByMerchant: ReadonlyMap<number, readonly Campaign[]>
 }
 
 /** Reads the whole market in one snapshot of the database. */
 export function loadMarket(db: Db, version: number): Promise<Market> {
   const read = async (tx: Db) => {
     const publishers = await tx.rows<Publisher>(sql`
-      select pub_id, slug, name, is_partner, share_ppm, domains, floor_micros, category_floors,
-        tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
-        linkmate_scope, consent_default, is_price_required
+      select pub_id, slug, share_ppm, domains, floor_micros, category_floors, tolerance_ppm, beta,
+        epsilon_ppm, allow_merchants, block_merchants, allow_hosts, consent_default,
+        is_price_required
       from publisher`)
     const merchants = await tx.rows<Merchant>(sql`
       select merch_id, name, click_param, deep_link, feed_imported_at,
@@ -114,28 +110,17 @@ export function indexMarket(parts: {
       merchants.flatMap(({ merch_id, domains }) => domains.map((domain) => [domain, merch_id])),
     ),
     campaigns: new Map(campaigns.map((item) => [item.campaign_id, item])),
-    campaignsByMerchant: Map.groupBy(campaigns, (item) => item.merch_id),
   }
 }
 
 /** The merchant whose domain covers a host (`www.`, any subdomain), or 0. */
 export function merchantOfHost(market: Market, host: string): number {
-  return nearestDomain(host, (domain) => market.merchantsByDomain.get(domain)) ?? 0
-}
-
-/** Whether a host is, or lies below, one of the given domains. */
-export function isHostOf(host: string, domains: readonly string[]): boolean {
-  return nearestDomain(host, (domain) => domains.includes(domain) || undefined) ?? false
-}
-
-/** Walks from a host to its parents: a.b.example, b.example, example. */
-function nearestDomain<T>(host: string, find: (domain: string) => T | undefined): T | undefined {
   let domain = host.toLowerCase()
   for (;;) {
-    const found = find(domain)
+    const found = market.merchantsByDomain.get(domain)
     if (found !== undefined) return found
     const dot = domain.indexOf('.')
-    if (dot < 0) return undefined
-    domain = domain.slice(dot + 1)
+    if (dot < 0) return 0
+    domain = domain.slice(dot + 1) // a.b.example, b.example, example
   }
 }

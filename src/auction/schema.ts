@@ -1,5 +1,6 @@
 /** Interface 2.5–2.7 as schemas: the auction's query and answer, for the API's description. */
 import Type from 'typebox'
+import { CONSENT_SOURCES } from '../events/consent.ts'
 
 export const AuctionQuery = Type.Object({
   a: Type.String({ description: 'Auction id: the number at the end of the smart link.' }),
@@ -8,9 +9,7 @@ export const AuctionQuery = Type.Object({
   consent: Type.Optional(
     Type.Union([Type.Literal('full'), Type.Literal('contextual'), Type.Literal('unknown')]),
   ),
-  consent_source: Type.Optional(
-    Type.Union(['tcf', 'gpp', 'gpc', 'page'].map((word) => Type.Literal(word))),
-  ),
+  consent_source: Type.Optional(Type.Union(CONSENT_SOURCES.map((word) => Type.Literal(word)))),
 })
 
 const Product = Type.Object({

@@ -26,7 +26,6 @@ export const REASON = {
   visitorLimit: 22, // over 5 billable clicks of a visitor an hour for a campaign
   reversed: 23, // found invalid later
 } as const
-export type Reason = (typeof REASON)[keyof typeof REASON]
 
 const NAMES = new Map<number, string>(
   Object.entries(REASON).map(([name, code]) => [

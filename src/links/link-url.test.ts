@@ -55,11 +55,11 @@ test('an empty part of a wrapper is the same as none', () => {
 })
 
 test('a click’s labels are read also where a second question mark was glued on', () => {
-  const none = { u1: null, utmSource: null, isAmp: false }
+  const none = { u1: null, utmSource: null }
   assert.deepEqual(readClickLabels(''), none)
-  assert.deepEqual(readClickLabels('?amp=true'), { ...none, isAmp: true })
+  assert.deepEqual(readClickLabels('?amp=true'), none)
   assert.deepEqual(readClickLabels('?u1=x'), { ...none, u1: 'x' })
-  assert.deepEqual(readClickLabels('?u1=x?amp=true'), { ...none, u1: 'x', isAmp: true })
+  assert.deepEqual(readClickLabels('?u1=x?amp=true'), { ...none, u1: 'x' })
   assert.deepEqual(readClickLabels('?&utm_source=mail&u1='), { ...none, utmSource: 'mail' })
   assert.equal(readClickLabels(`?u1=${'y'.repeat(10_000)}`).u1?.length, 255)
   assert.equal(readClickLabels('?u1=a%00b%ED%A0%80').u1, 'ab\uFFFD\uFFFD\uFFFD')

@@ -21,7 +21,6 @@ export const CLICK_LABEL_LENGTH_MAX = 255
 export interface ClickLabels {
   readonly u1: string | null
   readonly utmSource: string | null
-  readonly isAmp: boolean
 }
 
 export interface WrapperQuery {
@@ -89,7 +88,6 @@ export function readClickLabels(search: string): ClickLabels {
   return {
     u1: label(query.get('u1')),
     utmSource: label(query.get('utm_source')),
-    isAmp: query.get('amp') === 'true',
   }
 }
 

@@ -74,11 +74,6 @@ export function makeIdSource({ nodeId, now }: { nodeId: number; now: () => numbe
   }
 }
 
-/** When an id was made, in milliseconds since 1970, to the millisecond of its node's clock. */
-export function idTimeMs(id: string): number {
-  return Number(BigInt(id) >> BigInt(NODE_BITS + SEQUENCE_BITS)) + EPOCH_MS
-}
-
 /** Whether a text is a positive 64-bit integer as we write it: digits only, no leading zero. */
 export function isId(text: string): boolean {
   if (text.length > MAX_ID.length || !/^[1-9][0-9]*$/.test(text)) return false
