@@ -8,7 +8,7 @@ import type {
 } from '../src/accounts/schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, PageTagConfig, SmartLinkRecord } from '../src/links/schema.ts'
-import type { ClickPage, Overview, Receipt } from '../src/stats/dashboard-schema.ts'
+import type { ClickPage, OrderPage, Overview, Receipt } from '../src/stats/dashboard-schema.ts'
 
 export type User = Static<typeof UserRecord>
 export type Publisher = Static<typeof PublisherRecord>
@@ -16,7 +16,7 @@ export type ApiKey = Static<typeof ApiKeyRecord>
 export type NewKey = Static<typeof CreatedKey>
 export type SmartLink = Static<typeof SmartLinkRecord>
 export type PageTag = Static<typeof PageTagConfig>
-export type { ClickPage, CreateSmartLinkBody, LinkPage, Overview, Receipt }
+export type { ClickPage, CreateSmartLinkBody, LinkPage, OrderPage, Overview, Receipt }
 
 /** UTC days, both inclusive. */
 export interface Range {
@@ -54,6 +54,8 @@ export const api = {
     first<Overview>(`${ofPublisher(pubId)}/overview/?${days(range)}`),
   clicks: (pubId: number, range: Range, more: { outcome?: string; cursor?: string }) =>
     first<ClickPage>(`${ofPublisher(pubId)}/clicks/?${days(range, more)}`),
+  orders: (pubId: number, range: Range, more: { cursor?: string }) =>
+    first<OrderPage>(`${ofPublisher(pubId)}/orders/?${days(range, more)}`),
   links: (pubId: number, cursor: string | null) =>
     first<LinkPage>(`${ofPublisher(pubId)}/links/${cursor === null ? '' : `?cursor=${cursor}`}`),
   createLink: (pubId: number, body: CreateSmartLinkBody) =>

@@ -7,7 +7,9 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { createUser } from '../src/accounts/create-account.ts'
+import { signBody } from '../src/attribution/signed-request.ts'
 import { ERRORS } from '../src/platform/errors.ts'
+import { sql } from '../src/platform/sql.ts'
 import { openPage } from '../tag/testing/browser.ts'
 import { type Account, startApi } from '../test/api.ts'
 import { follow, type Market, makeMarket, runAuction } from '../test/market.ts'
@@ -149,6 +151,47 @@ test('each click tells its reason, and its receipt why the winner won and the ot
   await page.getByText('the stored inputs still give this result').waitFor()
 })
 
+test('an order tells what it earned, and leads to the receipt of its click', async (t) => {
+  const link = await market.link('https://pans.example/p/1', { isExclusive: true, article: 'pans' })
+  const { auction_result } = await runAuction(api, link)
+  await sleep(320)
+  const { location } = await follow(api, auction_result.redirect_url)
+  await buy('R-1001', new URL(location).searchParams.get('cid') ?? '')
+  const { page } = await visit(t, '/dashboard/')
+  await logIn(page, account)
+  await page.getByRole('main').getByRole('link', { name: 'orders' }).click()
+  const line = page.getByRole('main').getByRole('listitem').filter({ hasText: 'order R-1001' })
+  // Two per cent of $49, three quarters of it.
+  await line.getByText('$0.735', { exact: true }).waitFor()
+  await line.getByText(/^A commission, open to cancellation until /).waitFor()
+  await line.getByRole('link', { name: 'Receipt' }).click()
+  await page.getByText('Counted: what the reader buys earns a commission').waitFor()
+})
+
+/** A purchase of a pan, told by the shop's server with the click that led to it. */
+async function buy(id: string, click_id: string): Promise<void> {
+  const body = {
+    orders: [
+      {
+        order: { id, value: '49.00', currency: 'USD', click_id },
+        products: [{ id: '1', price: '49.00' }],
+      },
+    ],
+  }
+  const secret = await api.db.row<{ postback_secret: string }>(
+    sql`select postback_secret from merchant where merch_id = ${pans}`,
+  )
+  const timestamp = String(Math.floor(api.app.node.now() / 1000))
+  const payload = Buffer.from(JSON.stringify(body))
+  const signature = signBody(secret?.postback_secret ?? '', timestamp, payload).toString('hex')
+  const { status, text } = await api.call(`/api/v1/merchants/${pans}/orders/`, {
+    body,
+    headers: { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature },
+  })
+  assert.equal(status, 201, text)
+  await api.app.settled()
+}
+
 /** Opens the newest click's receipt; receipts are written in the background. */
 async function untilReceipt(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Receipt' }).first().click()
@@ -178,7 +221,7 @@ test('a smart link made here leads to its product', async (t) => {
 test('no page is wider than a phone, and every page is reached by the keyboard', async (t) => {
   const { page } = await visit(t, '/dashboard/', 390)
   await logIn(page, account)
-  for (const name of ['Overview', 'Links', 'Clicks', 'Developer']) {
+  for (const name of ['Overview', 'Links', 'Clicks', 'Orders', 'Developer']) {
     await page.getByRole('link', { name, exact: true }).focus()
     await page.keyboard.press('Enter')
     await page.locator(`nav a[aria-current=page]:text("${name}")`).waitFor()
@@ -270,6 +313,7 @@ test('every page has a title and a heading of its own', async (t) => {
   for (const [path, title] of [
     ['links', 'Smart links'],
     ['clicks', 'Clicks'],
+    ['orders', 'Orders'],
     ['developer', 'Developer options'],
     ['nothing', 'No such page'],
     ['receipts/0', 'Receipt'],

@@ -13,6 +13,7 @@ import { isNotLoggedIn, isRefusal } from './api.ts'
 import { ClicksPage } from './pages/clicks-page.tsx'
 import { DeveloperPage } from './pages/developer-page.tsx'
 import { LinksPage } from './pages/links-page.tsx'
+import { OrdersPage } from './pages/orders-page.tsx'
 import { OverviewPage } from './pages/overview-page.tsx'
 import { ReceiptPage } from './pages/receipt-page.tsx'
 import { PATHS, readSearch } from './paths.ts'
@@ -40,6 +41,7 @@ const routeTree = root.addChildren([
   pageOfPublisher(PATHS.overview, OverviewPage),
   pageOfPublisher(PATHS.links, LinksPage),
   pageOfPublisher(PATHS.clicks, ClicksPage),
+  pageOfPublisher(PATHS.orders, OrdersPage),
   pageOfPublisher(PATHS.receipt, ReceiptPage),
   page(PATHS.developer, DeveloperPage), // API keys are the user's (interface 5.1).
 ])

@@ -3,6 +3,7 @@ export const PATHS = {
   overview: '/',
   links: '/links',
   clicks: '/clicks',
+  orders: '/orders',
   receipt: '/receipts/$result',
   developer: '/developer',
 } as const

@@ -109,7 +109,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url ?? article.url, is_keyless: false })
     const links = dashboardLinkRoutes({ db, linkUrl, nextId, now, onLink })
-    const inside = [links, dashboardStatsRoutes({ db })]
+    const inside = [links, dashboardStatsRoutes({ db, now })]
     await http.register(dashboardRoutes({ db, baseUrl, now, inside }))
     const { outlooks, book } = node
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink })) // 4.1

@@ -74,7 +74,10 @@ function Figures({ overview }: { overview: Overview }) {
       </div>
       <DayChart {...chart} />
       {overview.rows.length > 0 ? (
-        <FiguresTable rows={overview.rows} areRowsCut={overview.are_rows_cut} />
+        <>
+          <FiguresTable rows={overview.rows} areRowsCut={overview.are_rows_cut} />
+          <Proof />
+        </>
       ) : totals.unpaid_clicks > 0 ? (
         <NothingPaid />
       ) : (
@@ -125,6 +128,23 @@ function smallPrint(figure: Figure, totals: Overview['totals']): string {
 
 function perClick({ earnings, clicks }: Overview['totals']): string {
   return dollars((Number(earnings) / clicks).toFixed(3))
+}
+
+/** Where each cent of the figures comes from. */
+function Proof() {
+  return (
+    <p className="text-sm text-soft">
+      What earned it, one by one and each with its receipt: the{' '}
+      <Link to={PATHS.clicks} className="link">
+        clicks
+      </Link>{' '}
+      and the{' '}
+      <Link to={PATHS.orders} className="link">
+        orders
+      </Link>{' '}
+      of these days. Returns count on their own day.
+    </p>
+  )
 }
 
 function NothingPaid() {

@@ -97,6 +97,7 @@ const MENU = [
   { to: PATHS.overview, label: 'Overview' },
   { to: PATHS.links, label: 'Links' },
   { to: PATHS.clicks, label: 'Clicks' },
+  { to: PATHS.orders, label: 'Orders' },
   { to: PATHS.developer, label: 'Developer' },
 ] as const
 
@@ -104,14 +105,14 @@ function Menu() {
   return (
     <nav
       aria-label="Pages"
-      className="order-last -mx-1 flex w-full gap-1 sm:order-none sm:mx-0 sm:w-auto"
+      className="order-last -mx-1 flex w-full justify-between overflow-x-auto sm:order-none sm:mx-0 sm:w-auto sm:gap-1"
     >
       {MENU.map(({ to, label }) => (
         <Link
           key={to}
           to={to}
           activeOptions={{ exact: to === PATHS.overview, includeSearch: false }}
-          className="border-b-2 border-transparent px-2.5 py-3 text-sm font-medium text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink sm:py-4"
+          className="border-b-2 border-transparent px-1.5 py-3 text-sm font-medium text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink sm:px-2.5 sm:py-4"
         >
           {label}
         </Link>

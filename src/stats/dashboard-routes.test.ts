@@ -11,7 +11,7 @@ import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
 import { keyOfUrl } from '../platform/url.ts'
 import { dashboardStatsRoutes } from './dashboard-routes.ts'
-import type { ClickPage, Overview, Receipt } from './dashboard-schema.ts'
+import type { ClickPage, OrderPage, Overview, Receipt } from './dashboard-schema.ts'
 import { foldMoney } from './fold-money.ts'
 import { foldViews } from './fold-views.ts'
 
@@ -23,7 +23,9 @@ async function start(t: TestContext) {
   const db = await testDatabase(scope)
   const world = await makePublisherWorld(db)
   const other = await makePublisherWorld(db, 'rival')
-  const dashboard = await startDashboard(scope, { db, inside: [dashboardStatsRoutes({ db })] })
+  const now = () => new Date(START_MS + DAY_MS)
+  const inside = [dashboardStatsRoutes({ db, now })]
+  const dashboard = await startDashboard(scope, { db, inside })
   const { publisher, merchant } = world
   const events = new MoneyEvents()
   const click = (
@@ -59,6 +61,12 @@ async function start(t: TestContext) {
     path: `publishers/${publisher.pub_id}`,
     click,
     view,
+    order: (id: string, told: Parameters<MoneyEvents['order']>[2], atMs = START_MS) =>
+      events.order(id, atMs, { merchId: merchant.merch_id, ...told }),
+    back: (id: string, atMs: number) => ({
+      ...events.goodsBack(id, atMs, {}),
+      merchId: merchant.merch_id,
+    }),
     money: (...batch: StoredEvent[]) => db.transaction((tx) => foldMoney(tx, batch)),
     views: (...batch: StoredEvent[]) => db.transaction((tx) => foldViews(tx, batch)),
   }
@@ -140,6 +148,52 @@ test('every click is listed, newest first, with what it earned or the reason why
   assert.equal((await listed('&cursor=2')).clicks[0]?.reason, 'ok')
 })
 
+test('every order is listed, newest first, with its earnings and the result of its click', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Mugs')
+  const commission = { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }
+  await s.money(
+    s.click('bought', auctionId, commission),
+    s.order('R-1', { exact: 'bought' }),
+    s.order('R-2', { exact: 'bought' }, START_MS + 1000),
+    s.back('R-2', START_MS + 2000),
+    s.order('nobody led to it', {}),
+  )
+  const listed = async (query = '') => {
+    const { json } = await s.own.call<OrderPage>(`${s.path}/orders/?${MARCH}${query}`)
+    return json.data[0]
+  }
+  const { orders, next } = await listed()
+  assert.equal(next, null)
+  assert.deepEqual(
+    orders.map((one) => [one.checkout_id, one.earnings, one.returned, one.state, one.article_name]),
+    [
+      ['R-2', '41.25', '7.50', 'PENDING', 'Mugs'],
+      ['R-1', '41.25', '0.00', 'PENDING', 'Mugs'],
+    ],
+  )
+  assert.equal(orders[0]?.auction_result_number, clickId('result bought'))
+  const { json } = await s.own.call<Overview>(`${s.path}/overview/?${MARCH}`)
+  assert.equal(json.data[0].totals.earnings, '75.00', 'the sum of them, less what came back')
+  assert.equal((await listed(`&cursor=${orders[0]?.order_id}`)).orders[0]?.checkout_id, 'R-1')
+})
+
+test('a rejected order is listed with its reason, and earns nothing', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Mugs')
+  await s.money(
+    s.click('bought', auctionId, { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }),
+    s.order('R-1', { exact: 'bought' }),
+    s.order('R-1', { exact: 'bought', report: { is_cancelled: true } }, START_MS + 1000),
+  )
+  const { json } = await s.own.call<OrderPage>(`${s.path}/orders/?${MARCH}`)
+  const [order] = json.data[0].orders
+  assert.deepEqual(
+    [order?.state, order?.reject_reason, order?.earnings, order?.revenue],
+    ['REJECTED', 'cancelled', '0.00', '0.00'],
+  )
+})
+
 test('a click names its product as the shop did then, whatever later feeds say', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
@@ -177,6 +231,7 @@ test('nobody sees another one’s figures, clicks and receipts, nor that they ex
   const paths = [
     `${s.path}/overview/?${MARCH}`,
     `${s.path}/clicks/?${MARCH}`,
+    `${s.path}/orders/?${MARCH}`,
     `receipts/${clickId('result a')}/`,
   ]
   const rival = await s.dashboard.logIn('rival@example.com')

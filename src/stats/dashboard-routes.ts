@@ -1,6 +1,7 @@
 /**
- * The dashboard's pages on figures: the overview of a publisher, its clicks with their reasons, and
- * the receipt of any of its auctions. Registered inside the login (accounts/dashboard-routes.ts).
+ * The dashboard's pages on figures: the overview of a publisher, its clicks with their reasons, its
+ * orders, and the receipt of any of its auctions. Registered inside the login
+ * (accounts/dashboard-routes.ts).
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -13,8 +14,17 @@ import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { readClickPage } from './click-page-store.ts'
-import { ClickPage, ClicksQuery, Overview, RangeQuery, Receipt } from './dashboard-schema.ts'
+import {
+  ClickPage,
+  ClicksQuery,
+  OrderPage,
+  OrdersQuery,
+  Overview,
+  RangeQuery,
+  Receipt,
+} from './dashboard-schema.ts'
 import { rangeFaults, readDayRange } from './day-range.ts'
+import { readOrderPage } from './order-page-store.ts'
 import { readOverview } from './overview-store.ts'
 import { findResult, readReceipt } from './receipt-view-store.ts'
 
@@ -28,8 +38,13 @@ const error = { '4xx': ErrorEnvelope }
 const RESULT_NUMBER = /^[0-9a-f]{32}$/i
 const RESULT_LENGTH_MAX = 200 // An auction_result.id has 124.
 
+interface DashboardStatsDeps {
+  readonly db: Db
+  readonly now: () => Date
+}
+
 export const dashboardStatsRoutes =
-  ({ db }: { db: Db }): FastifyPluginAsyncTypebox =>
+  ({ db, now }: DashboardStatsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/dashboard/api/publishers/:pub_id/overview/',
@@ -74,7 +89,35 @@ export const dashboardStatsRoutes =
         return ok(200, await readClickPage(db, { ...range, outcome, cursor }))
       },
     )
+    await app.register(ordersRoute({ db, now }))
     await app.register(receiptRoute({ db }))
+  }
+
+const ordersRoute =
+  ({ db, now }: DashboardStatsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/dashboard/api/publishers/:pub_id/orders/',
+      {
+        config: rangeConfig,
+        schema: {
+          operationId: 'listMyOrders',
+          params: PublisherParams,
+          querystring: OrdersQuery,
+          response: { 200: envelope(OrderPage), ...error },
+        },
+      },
+      async (request) => {
+        const { uid } = sessionUserOf(request)
+        const { pub_id: pubId } = await requireOwnedPublisher(db, {
+          uid,
+          pubId: request.params.pub_id,
+        })
+        const { cursor = null } = request.query
+        const range = readDayRange(pubId, request.query)
+        return ok(200, await readOrderPage(db, { ...range, cursor, now: now() }))
+      },
+    )
   }
 
 const receiptRoute =

@@ -79,6 +79,36 @@ export const ClickPage = Type.Object({
   ),
 })
 
+export const OrdersQuery = Type.Object({
+  ...RangeQuery.properties,
+  cursor: Type.Optional(idText('`next` of the page before')),
+})
+
+export const OrderEntry = Type.Object({
+  order_id: Type.String({ description: 'Ours, as in the orders report' }),
+  checkout_id: Type.String({ description: 'The merchant’s own' }),
+  at: Type.String({ format: 'date-time', description: 'When it was accepted' }),
+  article_name: TextOrNull,
+  merchant_name: TextOrNull,
+  model: Type.String({ description: 'cpc, cpa, epp' }),
+  attribution: Type.String({ description: 'exact, visitor, impression' }),
+  state: Type.String({ description: 'PENDING, LOCKED, REJECTED' }),
+  locks_at: Type.String({ format: 'date-time' }),
+  reject_reason: TextOrNull,
+  revenue: ExactDollars,
+  earnings: ExactDollars,
+  returned: Type.String({ description: 'What returns have taken of the earnings since' }),
+  clicked_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  auction_result_number: Type.Union([Type.String(), Type.Null()], {
+    description: 'Names the receipt of the click',
+  }),
+})
+
+export const OrderPage = Type.Object({
+  orders: Type.Array(OrderEntry),
+  next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
+})
+
 const NamedMerchant = Type.Object({ merch_id: Type.Integer(), name: Type.String() })
 const NamedOffer = Type.Object({
   offer_id: Type.String(),
@@ -108,4 +138,6 @@ export type Overview = Static<typeof Overview>
 export type OverviewRow = Static<typeof OverviewRow>
 export type ClickEntry = Static<typeof ClickEntry>
 export type ClickPage = Static<typeof ClickPage>
+export type OrderEntry = Static<typeof OrderEntry>
+export type OrderPage = Static<typeof OrderPage>
 export type Receipt = Static<typeof Receipt>

@@ -1,0 +1,87 @@
+/** Every order of a range that a link led to: what it earned, and the click that it rests on. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { api, type OrderPage } from '../api.ts'
+import { date, dollars } from '../format.ts'
+import { useRange } from '../range.ts'
+import { usePublisher } from '../session.ts'
+import { MoneyLine } from '../ui/money-line.tsx'
+import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { RangePicker } from '../ui/range-picker.tsx'
+import { Title } from '../ui/title.tsx'
+
+type Order = OrderPage['orders'][number]
+
+export function OrdersPage() {
+  const { pub_id: pubId } = usePublisher()
+  const [range] = useRange()
+  const pages = useInfiniteQuery({
+    queryKey: ['orders', pubId, range],
+    queryFn: ({ pageParam }) =>
+      api.orders(pubId, range, pageParam === null ? {} : { cursor: pageParam }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+  })
+  const orders = pages.data?.pages.flatMap((page) => page.orders) ?? []
+  return (
+    <div className="space-y-5">
+      <div className="flex flex-wrap items-end justify-between gap-4">
+        <Title>Orders</Title>
+        <RangePicker />
+      </div>
+      {pages.isPending && <Waiting />}
+      {pages.error !== null && <Failure error={pages.error} />}
+      {pages.isSuccess && orders.length === 0 && <NoOrders />}
+      {orders.length > 0 && (
+        <ul className="panel divide-y divide-line">
+          {orders.map((order) => (
+            <OrderLine key={order.order_id} order={order} />
+          ))}
+        </ul>
+      )}
+      {pages.hasNextPage && (
+        <button type="button" className="button" onClick={() => void pages.fetchNextPage()}>
+          Earlier orders
+        </button>
+      )}
+    </div>
+  )
+}
+
+function OrderLine({ order }: { order: Order }) {
+  return (
+    <MoneyLine
+      at={order.at}
+      title={`${order.merchant_name ?? 'A merchant'}, order ${order.checkout_id}`}
+      details={[`${dollars(order.revenue)} revenue`, order.article_name]}
+      verdict={verdict(order)}
+      isGood={order.state !== 'REJECTED'}
+      earnings={order.earnings}
+      result={order.auction_result_number}
+    />
+  )
+}
+
+const REJECTED: Readonly<Record<string, string>> = {
+  cancelled: 'The merchant cancelled it.',
+  click_reversed: 'The click that led to it was found invalid.',
+}
+
+/** Why this order earns what it does, and whether that can still change. */
+function verdict(order: Order): string {
+  const { state, model, locks_at, reject_reason: reason } = order
+  if (state === 'REJECTED') return `Rejected. ${REJECTED[reason ?? ''] ?? reason ?? ''}`
+  if (model === 'cpc') return 'Its click was paid; the order itself earns nothing more.'
+  const back = Number(order.returned) > 0 ? ` Returns took ${dollars(order.returned)} back.` : ''
+  const kind = model === 'epp' ? 'A fixed payment' : 'A commission'
+  if (state === 'PENDING') return `${kind}, open to cancellation until ${date(locks_at)}.${back}`
+  return `${kind}, final since ${date(locks_at)}.${back}`
+}
+
+function NoOrders() {
+  return (
+    <EmptyState title="No order on these days">
+      Orders are listed on the day that their shop reports them. A click on a link of a merchant who
+      pays a commission leads to one when the reader buys.
+    </EmptyState>
+  )
+}

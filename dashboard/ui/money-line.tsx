@@ -1,0 +1,45 @@
+/** A line of a list of what earned: when, what, why so, how much, and the way to its receipt. */
+import { Link } from '@tanstack/react-router'
+import { date, dollars, time } from '../format.ts'
+import { PATHS } from '../paths.ts'
+
+export function MoneyLine(props: {
+  readonly at: string
+  readonly title: string
+  /** Small print beside the title; what is not known is left out. */
+  readonly details: readonly (string | null)[]
+  readonly verdict: string
+  /** false: it earns nothing, and the verdict says why. */
+  readonly isGood: boolean
+  readonly earnings: string
+  /** The auction result that the receipt is of; null: there is none to go to. */
+  readonly result: string | null
+}) {
+  const { at, isGood } = props
+  return (
+    <li className="grid gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[7rem_1fr_auto] sm:items-start">
+      <p className="number text-sm text-soft">
+        <time dateTime={at}>
+          {time(at)} <span className="block max-sm:inline">{date(at)}</span>
+        </time>
+      </p>
+      <div className="min-w-0">
+        <p className="truncate font-medium">{props.title}</p>
+        <p className="truncate text-sm text-soft">
+          {props.details.filter((part) => part !== null).join(' · ')}
+        </p>
+        <p className={`mt-1 text-sm ${isGood ? 'text-soft' : 'text-bad'}`}>{props.verdict}</p>
+      </div>
+      <div className="flex items-baseline justify-between gap-4 sm:block sm:text-right">
+        <p className={`number font-semibold ${isGood ? '' : 'text-soft'}`}>
+          {dollars(props.earnings)}
+        </p>
+        {props.result !== null && (
+          <Link to={PATHS.receipt} params={{ result: props.result }} className="link text-sm">
+            Receipt
+          </Link>
+        )}
+      </div>
+    </li>
+  )
+}

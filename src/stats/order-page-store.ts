@@ -1,0 +1,85 @@
+/** A publisher's orders for the dashboard, newest first: what each earned, and what it rests on. */
+import { orderState } from '../attribution/order-states.ts'
+import { MODEL } from '../events/event.ts'
+import { formatExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import type { OrderEntry, OrderPage } from './dashboard-schema.ts'
+import type { DayRange } from './store.ts'
+
+/** A screen or three. */
+const PAGE_ROWS = 100
+
+export interface OrderPageRequest extends DayRange {
+  readonly cursor: string | null // the last order seen
+  readonly now: Date // states are as of this time
+}
+
+interface OrderRow {
+  readonly event_id: string
+  readonly order_id: string
+  readonly accepted_at: Date
+  readonly locks_at: Date
+  readonly rejected_at: Date | null
+  readonly reject_reason: string | null
+  readonly attribution: string
+  readonly model: number
+  readonly revenue_micros: string
+  readonly earnings_micros: string
+  readonly net_earnings_micros: string
+  readonly clicked_at: Date | null
+  readonly result_number: Buffer | null
+  readonly article_name: string | null
+  readonly merchant_name: string | null
+}
+
+/** As in the orders report: those that nobody led to, or that are held, are not in it yet. */
+export async function readOrderPage(db: Db, request: OrderPageRequest): Promise<OrderPage> {
+  const { pubId, dayFrom, dayTo, cursor, now } = request
+  const before = cursor === null ? sql`true` : sql`o.event_id < ${cursor}`
+  const rows = await db.rows<OrderRow>(sql`
+    select o.event_id, o.order_id, accepted_at, locks_at, rejected_at, reject_reason, attribution,
+      o.model, revenue_micros, earnings_micros, net_earnings_micros, click.at as clicked_at,
+      result_number, article.name as article_name, merchant.name as merchant_name
+    from merchant_order o
+    left join click using (click_id)
+    left join article on article.article_id = o.article_id
+    left join merchant on merchant.merch_id = o.merch_id
+    where o.pub_id = ${pubId} and locks_at is not null
+      and o.day between ${dayFrom} and ${dayTo} and ${before}
+    order by o.event_id desc limit ${PAGE_ROWS + 1}`)
+  const page = rows.slice(0, PAGE_ROWS)
+  return {
+    orders: page.map((row) => toOrderEntry(row, now)),
+    next: rows.length > PAGE_ROWS ? (page.at(-1)?.event_id ?? null) : null,
+  }
+}
+
+function toOrderEntry(row: OrderRow, now: Date): OrderEntry {
+  const dates = {
+    locksAtMs: row.locks_at.getTime(),
+    rejectedAtMs: row.rejected_at?.getTime() ?? null,
+    paidAtMs: null, // Whether the merchant has paid is the statements' to say.
+  }
+  const state = orderState(dates, now.getTime())
+  // What is rejected came to nothing, as in the report.
+  const amount = (micros: bigint | string) => formatExact(state === 'REJECTED' ? 0 : micros)
+  return {
+    order_id: row.event_id,
+    checkout_id: row.order_id,
+    at: formatTimestamp(row.accepted_at),
+    article_name: row.article_name,
+    merchant_name: row.merchant_name,
+    model: Object.entries(MODEL).find(([, number]) => number === row.model)?.[0] ?? 'none',
+    attribution: row.attribution,
+    state,
+    locks_at: formatTimestamp(row.locks_at),
+    reject_reason: row.reject_reason,
+    revenue: amount(row.revenue_micros),
+    earnings: amount(row.earnings_micros),
+    returned: amount(BigInt(row.earnings_micros) - BigInt(row.net_earnings_micros)),
+    clicked_at: formatTimestampOrNull(row.clicked_at),
+    auction_result_number: row.result_number?.toString('hex') ?? null,
+  }
+}
