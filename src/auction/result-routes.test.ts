@@ -56,6 +56,12 @@ test('the publisher sees every candidate of its auction, a merchant its own, nob
   assert.equal((await api.call('/api/v1/auction_results/nonsense/', { key })).failure().code, 4040)
 })
 
+test('who asks for a result the moment its auction is held is answered', async () => {
+  const { auction_result } = await runAuction(api, await market.link(KETTLE))
+  const asked = await api.call(`/api/v1/auction_results/${auction_result.id}/`, { key })
+  assert.equal(asked.status, 200, asked.text)
+})
+
 test('a click whose receipt is gone is still explained, to those it concerns', async () => {
   const { id, redirect } = await held()
   await sleep(320)

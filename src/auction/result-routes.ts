@@ -21,10 +21,11 @@ import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseDollars } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
+import { awaitReceipt } from './await-receipt.ts'
 import { explainAuction, explainWithoutReceipt } from './explain.ts'
 import { NoFillRun } from './no-fill.ts'
 import { unpackReceipt } from './receipt.ts'
-import { findReceipt, receiptsOfPublisher } from './receipt-store.ts'
+import { receiptsOfPublisher } from './receipt-store.ts'
 import { NoFillQuery, ResultParams, WhatIfBody } from './result-schema.ts'
 import { resultNumberOf } from './seal.ts'
 import { type LoggedAuction, type WhatIfChange, WhatIfRun } from './what-if.ts'
@@ -66,7 +67,7 @@ export const resultRoutes =
       },
       async (request) => {
         const resultNumber = readResultNumber(request.params.id)
-        const packed = await findReceipt(db, resultNumber)
+        const packed = await awaitReceipt(db, resultNumber)
         const clicks = await clicksOf(db, resultNumber)
         const auction = packed === null ? null : unpackReceipt(packed)
         const merchIds = await audienceOf(db, holderOf(request), {

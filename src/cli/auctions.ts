@@ -1,17 +1,14 @@
 /** `souk explain` and `souk replay`: why an auction ended as it did, and whether it still would. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { awaitReceipt } from '../auction/await-receipt.ts'
 import { explainAuction, explainWithoutReceipt } from '../auction/explain.ts'
 import { unpackReceipt } from '../auction/receipt.ts'
-import { findReceipt, receiptsOfDay } from '../auction/receipt-store.ts'
+import { receiptsOfDay } from '../auction/receipt-store.ts'
 import { replay } from '../auction/replay.ts'
 import { resultNumberOf } from '../auction/seal.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { listClicksOfResult } from '../stats/click-store.ts'
 import type { CommandContext } from './command.ts'
 
-/** Receipts are written in the background: one of this very second may still be on its way. */
-const TRIES = 8
-const TRY_MS = 250
 const RESULT_NUMBER = /^[0-9a-f]{32}$/i
 
 export async function explainCommand(context: CommandContext, options: { auctionResult: string }) {
@@ -22,17 +19,12 @@ export async function explainCommand(context: CommandContext, options: { auction
     throw badRequest([{ field: 'auction_result', rule }])
   }
   const db = await context.database()
-  for (let tried = 1; ; tried += 1) {
-    const packed = await findReceipt(db, resultNumber)
-    const clicks = await listClicksOfResult(db, resultNumber)
-    if (packed !== null) return { ...explainAuction(unpackReceipt(packed)), clicks }
-    if (clicks.length > 0) return { ...explainWithoutReceipt(resultNumber), clicks }
-    if (tried === TRIES) {
-      const message = `No receipt and no click of result ${resultNumber.toString('hex')}`
-      throw new ApiError('notFound', { message })
-    }
-    await sleep(TRY_MS)
-  }
+  const packed = await awaitReceipt(db, resultNumber)
+  const clicks = await listClicksOfResult(db, resultNumber)
+  if (packed !== null) return { ...explainAuction(unpackReceipt(packed)), clicks }
+  if (clicks.length > 0) return { ...explainWithoutReceipt(resultNumber), clicks }
+  const message = `No receipt and no click of result ${resultNumber.toString('hex')}`
+  throw new ApiError('notFound', { message })
 }
 
 export async function replayCommand(context: CommandContext, options: { date: string }) {
