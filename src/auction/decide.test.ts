@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOON_MS, resultNumber } from '../../test/auction-world.ts'
-import { LeaseBook } from '../demand/lease.ts'
+import { LeaseBook, UNCAPPED_LEASE } from '../demand/lease.ts'
 import { OutlookBook } from '../demand/outlook.ts'
 import { PacingBook } from '../demand/pacing-book.ts'
 import { CONSENT } from '../events/consent.ts'
@@ -50,15 +50,19 @@ function linkTo(offers: readonly OfferRow[], isExclusive: boolean): LinkData {
   }
 }
 
+function makeDecider(book = new LeaseBook()): Decider {
+  return new Decider({
+    ...{ book, outlooks: new OutlookBook(), pacing: new PacingBook() },
+    ...{ pricing: 'second_price', now: () => NOON_MS, onReceipt: () => undefined },
+  })
+}
+
 function decide(
   campaigns: readonly Campaign[],
   data: LinkData,
   settings: Partial<Publisher> = {},
 ): readonly [number | undefined, number] {
-  const decider = new Decider({
-    ...{ book: new LeaseBook(), outlooks: new OutlookBook(), pacing: new PacingBook() },
-    ...{ pricing: 'second_price', now: () => NOON_MS, onReceipt: () => undefined },
-  })
+  const decider = makeDecider()
   const publishers = [{ ...PUBLISHER, ...settings }]
   const merchants = campaigns.map(({ merch_id }) => merchant(merch_id))
   const market = indexMarket({ version: 1, publishers, merchants, campaigns })
@@ -95,4 +99,19 @@ test('seventy offers that the publisher would not take leave room for one that i
   assert.deepEqual(among(100, { block_merchants: others }), [1, 0.01])
   assert.equal(among(100)[1], 5, 'they crowd out whom the publisher likes no better')
   assert.deepEqual(decide(campaigns, linkAmong(100, true)), [1, 0.3], 'an exclusive link has one')
+})
+
+test('a campaign that now pays per order pays clicks of before only where it has no budget', () => {
+  const book = new LeaseBook()
+  const ofOrders = { model: 'cpa', bid_micros: null, rate_ppm: 80_000 } as const
+  const budgets = [{}, { budget_micros: '2000000' }, { daily_budget_micros: '2000000' }]
+  const campaigns = budgets.map((budget, at) => ({
+    ...{ ...campaign(at + 1, 1, 0.5), ...ofOrders },
+    ...budget,
+  }))
+  makeDecider(book).setMarket(
+    indexMarket({ version: 1, publishers: [PUBLISHER], merchants: [merchant(1)], campaigns }),
+  )
+  const reserved = [1, 2, 3].map((campaignId) => book.reserve(campaignId, DOLLAR / 2, NOON_MS))
+  assert.deepEqual(reserved, [UNCAPPED_LEASE, null, null])
 })

@@ -298,11 +298,13 @@ function flightOf(market: Market, campaign: Campaign, index: number): CampaignFl
 }
 
 function budgetOf(campaign: Campaign, index: number): BudgetedCampaign {
-  const { daily_budget_micros: daily, budget_micros: total } = campaign
+  const { model, daily_budget_micros: daily, budget_micros: total } = campaign
+  const hasBudget = daily !== null || total !== null
   return {
     campaignId: campaign.campaign_id,
     index,
-    isCapped: campaign.model === 'cpc' && (daily !== null || total !== null),
+    isCapped: model === 'cpc' && hasBudget,
+    isForOrders: model !== 'cpc' && hasBudget,
     priceMaxMicros: priceMax(campaign),
     budgetVersion: `${daily} ${total} ${campaign.state}`,
     servesFromMs: campaign.starts_at?.getTime() ?? ALWAYS.servesFromMs,

@@ -72,6 +72,15 @@ test('a campaign without a cap is funded while nothing else stops it', () => {
   assert.equal(budgetOk[0], 1)
 })
 
+test('a budget for orders pays no click of the time when its campaign paid per click', () => {
+  const { book, budgetOk, fund, set } = makeBook()
+  fund(10)
+  set([{ isCapped: false, isForOrders: true, budgetVersion: '2' }])
+  assert.equal(budgetOk[0], 1)
+  assert.equal(book.reserve(7, PRICE, NOON), null)
+  assert.equal(book.want(7, PRICE, NOON), false)
+})
+
 test('time out of flight says nothing about the budget', () => {
   const { book, budgetOk, ask, fund } = makeBook({ servesUntilMs: NOON + 1_000 })
   fund(10)

@@ -41,6 +41,11 @@ export interface BudgetedCampaign {
   readonly index: number
   /** Whether it pays per click and has a daily or a total budget; others need no lease. */
   readonly isCapped: boolean
+  /**
+   * Its budget is for orders, so it has no leases. A click whose result was sealed while it still
+   * paid per click finds nothing to be paid from.
+   */
+  readonly isForOrders?: boolean
   /** The most that one click can cost, in micros: the higher of bid and exclusive bid. */
   readonly priceMaxMicros: number
   /** Changes whenever the budgets do, so that a raised cap is asked about at once. */
@@ -126,7 +131,8 @@ export class LeaseBook {
   reserve(campaignId: number, amountMicros: number, nowMs: number): number | null {
     const slot = this.#slots.get(campaignId)
     if (slot === undefined) return null
-    if (!slot.campaign.isCapped) return UNCAPPED_LEASE
+    const { isCapped, isForOrders } = slot.campaign
+    if (!isCapped) return isForOrders === true ? null : UNCAPPED_LEASE
     const lease = leaseOfDay(slot, nowMs)
     if (lease === null || nowMs >= lease.usableUntilMs) return null
     const leftMicros = lease.grantedMicros - lease.spentMicros - amountMicros
