@@ -11,20 +11,25 @@ import Type from 'typebox'
 import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
 import { addressUnit } from '../platform/client-address.ts'
 import { ErrorEnvelope } from '../platform/envelope.ts'
-import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
 import type { Db } from '../platform/postgres.ts'
 import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
 import { isOnDomain } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { acceptOrders, type IntakeDeps, intakeTurns } from './intake.ts'
+import { checked, orderFaults } from './intake-faults.ts'
 import { insertRefusal } from './intake-store.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { readAll, readOrder } from './read-order.ts'
 import { CheckoutBody } from './schema.ts'
 import type { UsualValues } from './usual-value.ts'
 
-const checkCheckout = compileCheck(CheckoutBody)
+const EVENTS = {
+  schemaFaults: compileCheck(CheckoutBody),
+  listName: 'events',
+  entryFaults: orderFaults,
+} as const
 
 export interface CheckoutDeps extends IntakeDeps {
   readonly usualValues: UsualValues
@@ -63,7 +68,7 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
   let told: unknown = null
   try {
     told = parseJson(rawBody(request))
-    const body = checked(told)
+    const body = checked<CheckoutBody>(told, { ...EVENTS, nowMs: deps.now() })
     const merchant = await merchantOf(deps, body)
     takeToken(deps, request, merchant.merch_id)
     requireOwnPage(request, merchant, body)
@@ -83,12 +88,6 @@ export function takeToken(
   const key = `${addressUnit(clientAddress)} ${merchId}`
   if (limits === null || limits.take(key, now())) return
   throw new ApiError('rateLimited', { headers: limitHeaders(limits.state(key, now())) })
-}
-
-function checked(body: unknown): CheckoutBody {
-  const faults = checkCheckout(body)
-  if (faults.length > 0) throw badRequest(faults)
-  return body as CheckoutBody
 }
 
 /** Throws 404 when there is no such merchant. */

@@ -6,12 +6,13 @@
  * about money (rate, window, hold) is written into the event, so that folding it again, or by
  * somebody else, gives the same (I1).
  */
+import assert from 'node:assert/strict'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { MICROS_PER_DOLLAR, type Micros } from '../platform/money.ts'
-import { parseTimestamp, TIMESTAMP_RULE, utcDay } from '../platform/timestamp.ts'
-import { CLOCK_SKEW_MS } from './attribute.ts'
+import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
 import { formatMinor, parseMinor, type Rate, toMicros } from './currency.ts'
+import { orderFaults, returnFaults } from './intake-faults.ts'
 import type { OrderAccount, ReportedReturn } from './order-account.ts'
 import type { HoldReason, OrderReport, ReportedLine, Source } from './order-merge.ts'
 import type { CheckoutEvent, ReturnEntry, ServerOrder } from './schema.ts'
@@ -66,54 +67,33 @@ export type ReturnBody = Omit<ReportedReturn, 'event_id' | 'accepted_at_ms'> & {
 }
 
 const CLICK_ID = /^[0-9a-f]{32}$/
-const AMOUNT_RULE = 'must be a decimal such as "105.00", not negative'
 
-/** Checks one order. Faults name their field under `path`, such as `orders[3]`. */
+/** Reads one order. Faults name their field under `path`, such as `orders[3]`. */
 export function readOrder(
   entry: ServerOrder | CheckoutEvent,
   context: { readonly path: string; readonly source: Source; readonly nowMs: number },
 ): ReadOrder | readonly Fault[] {
   const { path, source, nowMs } = context
-  const faults: Fault[] = []
+  const faults = orderFaults(entry, context)
+  if (faults.length > 0) return faults
   const order: ServerOrder['order'] = entry.order
   const exponent = ISO_4217.get(order.currency) ?? null
-  if (exponent === null) {
-    faults.push({ field: `${path}.order.currency`, rule: `ISO 4217 has no ${order.currency}` })
-    return faults
+  assert(exponent !== null)
+  const minor = (text: string): bigint => {
+    const amount = parseMinor(text, exponent)
+    assert(amount !== null)
+    return amount
   }
-  const amount = (text: string, field: string): bigint => {
-    const minor = parseMinor(text, exponent)
-    if (minor !== null) return minor
-    const rule = `${AMOUNT_RULE}; ${order.currency} has ${exponent} decimals`
-    faults.push({ field: `${path}.${field}`, rule })
-    return 0n
-  }
-  const time = (text: string | null | undefined, field: string): number => {
-    const at = readPast(text, nowMs)
-    if (typeof at === 'number') return at
-    faults.push({ field: `${path}.${field}`, rule: at })
-    return nowMs
-  }
-  const valueMinor = amount(order.value, 'order.value')
-  const lines = (entry.products ?? []).map((product, index): ReportedLine => {
-    const at = `products[${index}]`
-    if ((product.currency ?? order.currency) !== order.currency) {
-      const rule = `must be the order’s, ${order.currency}: an order has one currency`
-      faults.push({ field: `${path}.${at}.currency`, rule })
-    }
-    return {
+  const lines = (entry.products ?? []).map(
+    (product): ReportedLine => ({
       product_id: clean(product.id),
       name: clean(product.name),
       brand: clean(product.brand),
       price: product.price,
-      price_minor: amount(product.price, `${at}.price`).toString(),
+      price_minor: minor(product.price).toString(),
       quantity: product.quantity ?? 1,
-    }
-  })
-  const isDated = (order.ordered_at ?? '') !== ''
-  const orderedAtMs = isDated ? time(order.ordered_at, 'order.ordered_at') : null
-  const updatedAtMs = time(order.updated_at, 'order.updated_at')
-  if (faults.length > 0) return faults
+    }),
+  )
   const exactClickId = (order.click_id ?? '').toLowerCase()
   return {
     path,
@@ -121,9 +101,9 @@ export function readOrder(
     source,
     currency: order.currency,
     exponent,
-    valueMinor,
-    orderedAtMs,
-    updatedAtMs,
+    valueMinor: minor(order.value),
+    orderedAtMs: timeOf(order.ordered_at),
+    updatedAtMs: timeOf(order.updated_at) ?? nowMs,
     lines,
     exactClickId: CLICK_ID.test(exactClickId) ? exactClickId : null,
     rememberedClickIds: clickIds(order),
@@ -218,30 +198,21 @@ export function withRate(report: OrderBody['report'], rate: Rate): OrderBody['re
   return { ...report, value_micros: valueMicros, rate_id: rate.rateId, hold }
 }
 
-/** Checks one return: it must say which goods came back, and not from the future. */
+/** Reads one return. */
 export function readReturn(
   entry: ReturnEntry,
   context: { readonly path: string; readonly nowMs: number },
 ): ReturnBody | readonly Fault[] {
-  const { path, nowMs } = context
-  const faults: Fault[] = []
-  const line = entry.line ?? null
-  const productId = clean(entry.product_id)
-  if (line === null && (productId === null || productId === '')) {
-    faults.push({ field: `${path}.product_id`, rule: 'or line is required: what came back?' })
-  }
-  const returnedAt = readPast(entry.returned_at, nowMs)
-  if (typeof returnedAt === 'string') {
-    faults.push({ field: `${path}.returned_at`, rule: returnedAt })
-  }
+  const faults = returnFaults(entry, context)
   if (faults.length > 0) return faults
+  const productId = clean(entry.product_id)
   return {
     order_id: clean(entry.order_id) ?? '',
     return_id: clean(entry.id) ?? '',
-    line,
+    line: entry.line ?? null,
     product_id: productId === '' ? null : productId,
     quantity: entry.quantity ?? 1,
-    returned_at_ms: Number(returnedAt),
+    returned_at_ms: timeOf(entry.returned_at) ?? context.nowMs,
   }
 }
 
@@ -256,13 +227,9 @@ export function readAll<E, R extends object>(
   return results as R[]
 }
 
-/** A time that is over, now when nothing is said; else the rule that it breaks. */
-function readPast(text: string | null | undefined, nowMs: number): number | string {
-  if (text === null || text === undefined || text === '') return nowMs
-  const at = parseTimestamp(text)
-  if (at === null) return TIMESTAMP_RULE
-  if (at.getTime() > nowMs + CLOCK_SKEW_MS) return 'must not lie in the future'
-  return at.getTime()
+/** Null when nothing is said. */
+function timeOf(text: string | null | undefined): number | null {
+  return parseTimestamp(text ?? '')?.getTime() ?? null
 }
 
 /** Ids that no click of ours can have are other systems' own and tell nothing. */

@@ -10,7 +10,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { type Merchant, requireMerchant } from '../catalog/merchant-store.ts'
 import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
-import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
 import { compileCheck } from '../platform/validation.ts'
 import {
@@ -20,6 +20,7 @@ import {
   type IntakeDeps,
   intakeTurns,
 } from './intake.ts'
+import { checked, orderFaults, returnFaults } from './intake-faults.ts'
 import { IntakeRequests } from './intake-requests.ts'
 import {
   type ClaimedRequest,
@@ -116,12 +117,20 @@ export const intakeRoutes =
     )
   }
 
-const checkOrders = compileCheck(OrdersBody)
-const checkReturns = compileCheck(ReturnsBody)
+const ORDERS = {
+  schemaFaults: compileCheck(OrdersBody),
+  listName: 'orders',
+  entryFaults: orderFaults,
+} as const
+const RETURNS = {
+  schemaFaults: compileCheck(ReturnsBody),
+  listName: 'returns',
+  entryFaults: returnFaults,
+} as const
 
 function takeOrders(deps: IntakeDeps, merchant: Merchant, body: unknown): Promise<AcceptedOrder[]> {
-  const { orders } = check<OrdersBody>(checkOrders, body)
   const nowMs = deps.now()
+  const { orders } = checked<OrdersBody>(body, { ...ORDERS, nowMs })
   const read = readAll(orders, (order, index) =>
     readOrder(order, { path: `orders[${index}]`, source: 's2s', nowMs }),
   )
@@ -133,8 +142,8 @@ async function takeReturns(
   merchant: Merchant,
   body: unknown,
 ): Promise<{ id: string }[]> {
-  const { returns } = check<ReturnsBody>(checkReturns, body)
   const nowMs = deps.now()
+  const { returns } = checked<ReturnsBody>(body, { ...RETURNS, nowMs })
   const read = readAll(returns, (entry, index) =>
     readReturn(entry, { path: `returns[${index}]`, nowMs }),
   )
@@ -231,10 +240,4 @@ function verified(
   )
   if ('reason' in result) throw new ApiError('badSignature', { message: result.reason })
   return result.signature
-}
-
-function check<T>(faultsOf: (value: unknown) => Fault[], body: unknown): T {
-  const faults = faultsOf(body)
-  if (faults.length > 0) throw badRequest(faults)
-  return body as T
 }

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Answer, startIntakeApp } from '../../test/intake-app.ts'
+
+const order = (id: string, changes: object = {}) => ({
+  order: { id, value: '550.00', currency: 'USD', ...changes },
+})
+
+test('what a schema cannot say of orders and returns is told with what it says', async (t) => {
+  const app = await startIntakeApp(t)
+  const fieldsOf = ({ status, json }: Answer): string[] => {
+    assert.equal(status, 400)
+    return json.error.data.map(({ field }: { field: string }) => field).toSorted()
+  }
+  const products = [{ price: 'free', currency: 'EUR' }, { id: 'socks', price: 5 }, null]
+  const wrong = { id: 'x'.repeat(51), value: '-1', currency: 'USD' }
+  const atCheckout = {
+    organization_type: 'merchant',
+    organization_id: app.merchant.merch_id,
+    events: [
+      { order: wrong, products },
+      order('o1', { value: 'many', currency: 'XYZ' }),
+      order('o2', { value: 7 }),
+    ],
+  }
+  assert.deepEqual(fieldsOf(await app.checkout(atCheckout)), [
+    'events[0].order.id',
+    'events[0].order.value',
+    'events[0].products[0].currency',
+    'events[0].products[0].id',
+    'events[0].products[0].price',
+    'events[0].products[1].price',
+    'events[0].products[2]',
+    'events[1].order.currency',
+    'events[1].order.value',
+    'events[2].order.value',
+  ])
+  const future = new Date(app.clock.nowMs + 600_000).toISOString()
+  const times = { ordered_at: 'soon', updated_at: future, status: 'gone' }
+  assert.deepEqual(fieldsOf(await app.post('orders', { orders: [order('o', times)] })), [
+    'orders[0].order.ordered_at',
+    'orders[0].order.status',
+    'orders[0].order.updated_at',
+  ])
+  const returns = [{ id: 'r', returned_at: future }, 5, { id: 'r', order_id: 'o', quantity: 0 }]
+  assert.deepEqual(fieldsOf(await app.post('returns', { returns })), [
+    'returns[0].order_id',
+    'returns[0].product_id',
+    'returns[0].returned_at',
+    'returns[1]',
+    'returns[1].product_id',
+    'returns[2].product_id',
+    'returns[2].quantity',
+  ])
+})

@@ -1,0 +1,116 @@
+/**
+ * What a schema cannot say of the orders and returns that are told: currencies, amounts in them,
+ * times that are not over.
+ *
+ * Asked about entries with other faults too, so that a merchant hears of everything at once: no
+ * field is sure to be there or of its type, and what a schema refuses already is left to it.
+ */
+import { badRequest, type Fault } from '../platform/errors.ts'
+import { ISO_4217 } from '../platform/iso4217.ts'
+import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
+import { CLOCK_SKEW_MS } from './attribute.ts'
+import { parseMinor } from './currency.ts'
+import { BATCH_MAX, LINES_MAX } from './schema.ts'
+
+type Loose = Readonly<Record<string, unknown>>
+type Context = { readonly path: string; readonly nowMs: number }
+
+const CODE = /^[A-Z]{3}$/
+const AMOUNT_RULE = 'must be a decimal such as "105.00", not negative'
+/** More decimals than any currency has: for amounts in one that is not known. */
+const DECIMALS_MAX = 12
+
+/** What is wrong with an order; fields are named under `path`, such as `orders[3]`. */
+export function orderFaults(entry: unknown, { path, nowMs }: Context): Fault[] {
+  const { order: told, products } = loose(entry)
+  const order = loose(told)
+  const faults: Fault[] = []
+  const note = (field: string, rule: string | null) => {
+    if (rule !== null) faults.push({ field: `${path}.${field}`, rule })
+  }
+  note('order.currency', currencyFault(order.currency))
+  note('order.value', amountFault(order.value, order.currency))
+  note('order.ordered_at', timeFault(order.ordered_at, nowMs))
+  note('order.updated_at', timeFault(order.updated_at, nowMs))
+  for (const [index, product] of list(products, LINES_MAX).entries()) {
+    const { price, currency } = loose(product)
+    note(`products[${index}].price`, amountFault(price, order.currency))
+    const isOther = isCode(currency) && isCode(order.currency) && currency !== order.currency
+    const rule = `must be the order’s, ${order.currency}: an order has one currency`
+    note(`products[${index}].currency`, isOther ? rule : null)
+  }
+  return faults
+}
+
+/** What is wrong with a return: it must say which goods came back, and not from the future. */
+export function returnFaults(entry: unknown, { path, nowMs }: Context): Fault[] {
+  const { line = null, product_id: productId = null, returned_at: returnedAt } = loose(entry)
+  const time = timeFault(returnedAt, nowMs)
+  const isUntold = line === null && (productId === null || productId === '')
+  const rule = 'or line is required: what came back?'
+  return [
+    ...(isUntold ? [{ field: `${path}.product_id`, rule }] : []),
+    ...(time === null ? [] : [{ field: `${path}.returned_at`, rule: time }]),
+  ]
+}
+
+/** How a body and the entries of one of its lists are checked. */
+export interface BodyCheck {
+  readonly schemaFaults: (body: unknown) => readonly Fault[]
+  readonly listName: 'orders' | 'returns' | 'events'
+  readonly entryFaults: (entry: unknown, context: Context) => readonly Fault[]
+  readonly nowMs: number
+}
+
+/** The body; throws a 400 that names every fault, of its schema and of each entry beyond it. */
+export function checked<T>(
+  body: unknown,
+  { schemaFaults, listName, entryFaults, nowMs }: BodyCheck,
+): T {
+  const found = schemaFaults(body)
+  const fields = new Set(found.map(({ field }) => field))
+  const further = list(loose(body)[listName], BATCH_MAX)
+    .flatMap((entry, index) => entryFaults(entry, { path: `${listName}[${index}]`, nowMs }))
+    .filter(({ field }) => !fields.has(field))
+  const faults = [...found, ...further]
+  if (faults.length > 0) throw badRequest(faults)
+  return body as T
+}
+
+function currencyFault(currency: unknown): string | null {
+  return isCode(currency) && exponentOf(currency) === null ? `ISO 4217 has no ${currency}` : null
+}
+
+function amountFault(amount: unknown, currency: unknown): string | null {
+  if (typeof amount !== 'string' || amount === '') return null
+  const exponent = exponentOf(currency)
+  if (parseMinor(amount, exponent ?? DECIMALS_MAX) !== null) return null
+  if (exponent === null) return AMOUNT_RULE
+  return `${AMOUNT_RULE}; ${currency} has ${exponent} decimals`
+}
+
+/** Null also where no money is counted in it, as in gold. */
+function exponentOf(currency: unknown): number | null {
+  return isCode(currency) ? (ISO_4217.get(currency) ?? null) : null
+}
+
+/** Nothing told is now. */
+function timeFault(text: unknown, nowMs: number): string | null {
+  if (typeof text !== 'string' || text === '') return null
+  const at = parseTimestamp(text)
+  if (at === null) return TIMESTAMP_RULE
+  return at.getTime() > nowMs + CLOCK_SKEW_MS ? 'must not lie in the future' : null
+}
+
+function isCode(currency: unknown): currency is string {
+  return typeof currency === 'string' && CODE.test(currency)
+}
+
+function loose(value: unknown): Loose {
+  return typeof value === 'object' && value !== null ? (value as Loose) : {}
+}
+
+/** As much of a list as it may hold: the schema tells of more. */
+function list(value: unknown, lengthMax: number): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, lengthMax) : []
+}
