@@ -86,6 +86,36 @@ test('a merchant keeps its best eight before it gives way', () => {
   )
 })
 
+test('dear campaigns for some readers leave others theirs', () => {
+  // Twelve shops, each with a campaign for some countries; those for the last bid the least.
+  const many = ['US', 'GB', 'DE', 'FR', 'ES', 'PL'].flatMap((country, at) =>
+    crowd(12).map((spec, shop) => ({
+      ...spec,
+      name: `${country} ${shop}`,
+      merchant: 600 + shop,
+      countries: [country],
+      bidMicros: 900_000 - 100_000 * at - shop,
+    })),
+  )
+  const places = Map.groupBy(makeSet(many).countries, (bits) => bits?.join())
+  assert.deepEqual(
+    [...places.values()].map(({ length }) => length),
+    [11, 11, 11, 11, 10, 10],
+  )
+  const { winner, outcome } = hold(many, { country: 'PL' })
+  assert.deepEqual([winner, outcome.priceMicros], ['PL 0', 399_999])
+
+  // Many targets of one merchant are no way past its eight.
+  const greedy = ['AT', 'AU', 'BE', 'CA', 'CH', 'CZ', 'DK', 'FI', 'IE', 'IN'].map((country) => ({
+    name: country,
+    merchant: 500,
+    bidMicros: 990_000,
+    countries: [country],
+  }))
+  const { merchId } = makeSet([...greedy, ...many])
+  assert.equal(merchId.filter((id) => id === 500).length, 8)
+})
+
 test('the median is the middle known price, the lower of two', () => {
   const median = (...prices: number[]) =>
     makeSet(prices.map((priceMicros) => ({ name: 'x', priceMicros }))).medianPriceMicros

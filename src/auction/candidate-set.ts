@@ -132,8 +132,8 @@ export interface CutRules {
 
 /**
  * Lays candidates out for auctions. Above CANDIDATES_MAX it keeps those that could win at present,
- * those of `keptMerchId` first, then the first few of each merchant, then those whose score could
- * be highest.
+ * those of `keptMerchId` first, then the first few of each merchant; among these, of all that are
+ * aimed at the same readers, those whose score could be highest.
  */
 export function buildCandidateSet(
   candidates: readonly Candidate[],
@@ -262,18 +262,33 @@ function keepBest(
 
 /** The kept merchant's, the first few of every other, then what these have beyond. */
 function inTurn(ranked: readonly Candidate[], keptMerchId: number): readonly Candidate[] {
-  const seen = new Map<number, number>()
-  const {
-    kept = [],
-    first = [],
-    further = [],
-  } = Object.groupBy(ranked, ({ merchId }) => {
-    if (merchId === keptMerchId) return 'kept'
-    const count = (seen.get(merchId) ?? 0) + 1
-    seen.set(merchId, count)
-    return count <= OF_MERCHANT_MAX ? 'first' : 'further'
-  })
-  return [...kept, ...first, ...further]
+  const { kept = [], others = [] } = Object.groupBy(ranked, ({ merchId }) =>
+    merchId === keptMerchId ? 'kept' : 'others',
+  )
+  const ofMerchants = [...Map.groupBy(others, ({ merchId }) => merchId).values()].map(byTarget)
+  const first = new Set(ofMerchants.flatMap((own) => own.slice(0, OF_MERCHANT_MAX)))
+  return [
+    ...byTarget(kept),
+    ...byTarget(others.filter((candidate) => first.has(candidate))),
+    ...byTarget(others.filter((candidate) => !first.has(candidate))),
+  ]
+}
+
+/**
+ * The best of each target, then the second best of each, and so on. The cut knows no reader: dear
+ * campaigns for one country would else leave readers of another without any.
+ */
+function byTarget(ranked: readonly Candidate[]): Candidate[] {
+  const targets = Map.groupBy(
+    ranked,
+    ({ campaign: { deviceMask, countries } }) => `${deviceMask} ${countries?.join() ?? 'anywhere'}`,
+  )
+  const place = new Map(
+    [...targets.values()].flatMap((aimed) =>
+      aimed.map((candidate, at) => [candidate, at] as const),
+    ),
+  )
+  return ranked.toSorted((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0))
 }
 
 /** The score under the strongest preference for low prices: `e_max · w_max` (economics 1.1). */
