@@ -13,7 +13,7 @@ import { clickEntry } from '../ledger/entries.ts'
 import { insertLedgerEntries } from '../ledger/store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { addFigures, type FigureChange } from './figures.ts'
+import type { FigureChange } from './figures.ts'
 import {
   type ClickHistory,
   type JudgedClick,
@@ -21,15 +21,16 @@ import {
   VISITOR_WINDOW_MS,
 } from './judge-clicks.ts'
 
-export async function foldClicks(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+export async function foldClicks(
+  tx: Db,
+  events: readonly StoredEvent[],
+  changes: FigureChange[],
+): Promise<void> {
   const clicks = judgeClicks(events, await findHistory(tx, events))
   const articles = await findArticles(tx, clicks)
   const articleOf = (click: JudgedClick) => articles.get(click.event.auctionId ?? '') ?? 0
   await insertClicks(tx, clicks, articleOf)
-  await addFigures(
-    tx,
-    clicks.map((click) => figureChange(click, articleOf(click))),
-  )
+  for (const click of clicks) changes.push(figureChange(click, articleOf(click)))
   await insertLedgerEntries(
     tx,
     clicks

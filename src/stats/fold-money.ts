@@ -1,19 +1,24 @@
 /**
  * The money lane in one total order: clicks, orders, returns, reversals, payments, lease closings.
  *
- * Runs of one type go to that type's fold together; the order between runs is the log's.
+ * Runs of one type go to that type's fold together; the order between runs is the log's. What they
+ * change of the daily figures is written at the end, in one statement: rows are then locked in one
+ * order, as the views lock them, and neither waits for the other in a circle.
  */
 import { closeLeases } from '../demand/settle.ts'
 import { EVENT_TYPE, type EventType, type StoredEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
+import { addFigures, type FigureChange } from './figures.ts'
 import { foldClicks } from './fold-clicks.ts'
-import type { FoldEvents } from './fold-loop.ts'
 import { foldNetworks } from './fold-networks.ts'
 import { foldOrders } from './fold-orders.ts'
 import { foldPayments } from './fold-payments.ts'
 import { foldReversals } from './fold-reversals.ts'
 
-const FOLDS: Partial<Record<EventType, FoldEvents>> = {
+/** Folds a run, and adds to `changes` what it changes of the daily figures. */
+type FoldRun = (tx: Db, run: readonly StoredEvent[], changes: FigureChange[]) => Promise<void>
+
+const FOLDS: Partial<Record<EventType, FoldRun>> = {
   [EVENT_TYPE.click]: foldClicks,
   [EVENT_TYPE.leaseClose]: closeLeases,
   [EVENT_TYPE.order]: foldOrders,
@@ -25,12 +30,14 @@ const FOLDS: Partial<Record<EventType, FoldEvents>> = {
 }
 
 export async function foldMoney(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  const changes: FigureChange[] = []
   for (const run of runsOfOneType(events)) {
     const type = (run[0] as StoredEvent).type
     const fold = FOLDS[type]
     if (fold === undefined) throw new Error(`nothing folds events of type ${type}`)
-    await fold(tx, run)
+    await fold(tx, run, changes)
   }
+  await addFigures(tx, changes)
 }
 
 export function runsOfOneType(events: readonly StoredEvent[]): StoredEvent[][] {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { testDatabase } from '../../test/database.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { MODEL, type StoredEvent } from '../events/event.ts'
+import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { foldMoney } from './fold-money.ts'
 
@@ -277,3 +279,38 @@ test('no two lines of an order share a key, whatever its products are called', a
     select count(*)::int as lines, count(distinct order_product_id)::int as keys from order_line`)
   assert.deepEqual(keys, { lines: 6, keys: 6 })
 })
+
+test('the figures of a batch are locked in one order of rows, whatever its order of events', async () => {
+  const events = new MoneyEvents()
+  const [early, late] = ['2026-03-02', '2026-03-04']
+  const click = (name: string, day: string) => events.click(name, Date.parse(day))
+  await fold([click('a', early), click('b', late)])
+  // An order between the clicks: two runs of them, the later row first.
+  const batch = [click('c', late), events.order('o1', START_MS, {}), click('d', early)]
+  const lockRow = (tx: Db, day: string) =>
+    tx.run(sql`select from stats_day where day = ${day} for update`)
+  let folding: Promise<void> = Promise.resolve()
+  // As the views do, which lock the earlier row first.
+  await db.transaction(async (tx) => {
+    await lockRow(tx, early)
+    folding = db.transaction((money) => foldMoney(money, batch))
+    await untilWaiting()
+    await lockRow(tx, late)
+  })
+  await folding
+  assert.deepEqual(await db.rows(sql`select day, clicks from stats_day order by day`), [
+    { day: early, clicks: '2' },
+    { day: late, clicks: '2' },
+  ])
+})
+
+/** Until a transaction on this database waits for another's lock. */
+async function untilWaiting(): Promise<void> {
+  for (;;) {
+    const waiting = await db.row(sql`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`)
+    if (waiting !== null) return
+    await sleep(10)
+  }
+}

@@ -29,20 +29,25 @@ import { addPairEvidence, type PairEvidence } from '../demand/evidence-store.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
+import type { FigureChange } from './figures.ts'
 import { lessonChange } from './order-lesson.ts'
 import { noPostings, postChange, writePostings } from './post-order.ts'
 
 /** The body of an orderDecision event. */
 export type DecisionBody = Decision & { readonly order_id: string }
 
-export async function foldOrders(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+export async function foldOrders(
+  tx: Db,
+  events: readonly StoredEvent[],
+  changes: FigureChange[],
+): Promise<void> {
   const told = events.map(readEvent)
   const orders = await findOrders(
     tx,
     told.map(({ key }) => key),
   )
   const clicks = await findClicks(tx, [...new Set(told.flatMap(clickIdsOf))])
-  const postings = noPostings()
+  const postings = noPostings(changes)
   const evidence: PairEvidence[] = []
   for (const item of told) {
     const before = orders.get(keyText(item.key)) ?? emptyOrder(item.key)

@@ -13,6 +13,7 @@ import { clickEntry, reversalEntry } from '../ledger/entries.ts'
 import { type Micros, micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import type { FigureChange } from './figures.ts'
 import { lessonChange } from './order-lesson.ts'
 import { noPostings, type Postings, postChange, writePostings } from './post-order.ts'
 
@@ -37,14 +38,18 @@ interface ReversedClick {
   readonly reason: number
 }
 
-export async function foldReversals(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+export async function foldReversals(
+  tx: Db,
+  events: readonly StoredEvent[],
+  changes: FigureChange[],
+): Promise<void> {
   const evidence: PairEvidence[] = []
   for (const event of events) {
     const { click_id, reason } = JSON.parse(event.body ?? 'null') as ReversalBody
     const click = await reverseClick(tx, { clickId: click_id, atMs: event.atMs, reason })
     // Unknown, or reversed before: there is nothing more to take back.
     if (click === null) continue
-    const postings = noPostings()
+    const postings = noPostings(changes)
     await postReversal(tx, postings, { event, click })
     evidence.push(...evidenceChange(click))
     evidence.push(...(await rejectOrders(tx, postings, { event, clickId: click_id })))

@@ -61,7 +61,7 @@ test('an order is owed to one click at most, whatever is told of it: the books h
   fc.assert(
     fc.property(fc.array(stepArbitrary, { minLength: 1, maxLength: 12 }), (steps) => {
       const events = new MoneyEvents()
-      const postings = noPostings()
+      const postings = noPostings([])
       const orders = new Map<string, OrderRecord>()
       let atMs = START_MS
       for (const step of steps) {

@@ -17,7 +17,7 @@ import {
 } from '../ledger/entries.ts'
 import { insertLedgerEntries } from '../ledger/store.ts'
 import type { Db } from '../platform/postgres.ts'
-import { addFigures, type FigureChange } from './figures.ts'
+import type { FigureChange } from './figures.ts'
 
 /** What a campaign owes more, or less, because of an order. */
 interface Spending {
@@ -27,21 +27,21 @@ interface Spending {
   readonly micros: number
 }
 
-/** Collected over a run of events and written once. */
+/** Collected over a run of events and written once; the figures' changes over the whole batch. */
 export interface Postings {
   readonly entries: LedgerEntry[]
   readonly changes: FigureChange[]
   readonly spendings: Spending[]
 }
 
-export function noPostings(): Postings {
-  return { entries: [], changes: [], spendings: [] }
+export function noPostings(changes: FigureChange[]): Postings {
+  return { entries: [], changes, spendings: [] }
 }
 
+/** All but the figures, which the batch writes. */
 export async function writePostings(tx: Db, postings: Postings): Promise<void> {
-  const { entries, changes, spendings } = postings
+  const { entries, spendings } = postings
   await insertLedgerEntries(tx, entries)
-  await addFigures(tx, changes)
   await settleClicks(
     tx,
     spendings
