@@ -21,6 +21,7 @@ import {
   productPrice,
   userAgent,
 } from './click-cells.ts'
+import { joinClickEvent } from './click-event-store.ts'
 import {
   REPORT_START,
   type ReportPage,
@@ -44,14 +45,12 @@ interface ClickRow extends ClickFacts {
 /** A page of the report. */
 export async function listClickRows(db: Db, request: ReportRequest): Promise<ReportPage> {
   const at = readCursor(request.cursor)
-  const clicks =
-    at.part === 'click' ? await listPart(db, request, { ...at, from: clickRows(request) }) : []
+  const clicks = at.part === 'click' ? await listPart(db, clickRows(request, at)) : []
   const isFull = clicks.length === request.limitRows
   if (isFull) return pageOf(clicks, 'click')
   const limitRows = request.limitRows - clicks.length
   const after = at.part === 'click' ? SEEN_START : at
-  const from = impressionRows(request)
-  const seen = await listPart(db, { ...request, limitRows }, { ...after, from })
+  const seen = await listPart(db, impressionRows({ ...request, limitRows }, after))
   const page = pageOf([...clicks, ...seen], 'seen')
   return seen.length === limitRows ? page : { ...page, next: null }
 }
@@ -80,17 +79,9 @@ function pageOf(rows: readonly ClickRow[], part: Cursor['part']): ReportPage {
   }
 }
 
-function listPart(
-  db: Db,
-  { limitRows }: ReportRequest,
-  { day, eventId, from }: Cursor & { readonly from: Sql },
-): Promise<ClickRow[]> {
+function listPart(db: Db, page: Sql): Promise<ClickRow[]> {
   return db.rows<ClickRow>(sql`
-    with chosen as (
-      select * from (${from}) as own
-      where (day, event_id) > (${day}::date, ${eventId}::bigint)
-      order by day, event_id limit ${limitRows}
-    )
+    with chosen as (${page})
     select chosen.*, article.url as article_url, article.name as article_name,
       link.is_exclusive, link.is_article_given, link.source as link_source, offer.product_id,
       offer.category_id, offer.brand, offer.title, offer.price_micros as offer_price_micros,
@@ -104,21 +95,26 @@ function listPart(
     order by day, event_id`)
 }
 
-/** The event has what the click's own table leaves out: where it led to and came from. */
-function clickRows({ pubId, dayFrom, dayTo }: ReportRequest): Sql {
+function clickRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
+  const { pubId, dayFrom, dayTo, limitRows } = request
   return sql`
-    select click.event_id, click.day, click.at, click.pub_id, click.merch_id, click.auction_id,
-      click.offer_id, click.offer_generation, click.click_id, click.visitor_key,
-      click.session_key, click.model,
-      click.publisher_micros, click.paid_micros, click.reason, click.reversed_at,
-      click.result_number, event.url, event.referrer, event.device, event.ua_family,
-      event.country, event.u1, event.utm_source
-    from click left join event on event.day = click.day and event.id = click.event_id
-    where click.pub_id = ${pubId} and click.day between ${dayFrom} and ${dayTo}`
+    select own.*, event.url, event.referrer, event.device, event.ua_family, event.country,
+      event.u1, event.utm_source
+    from (
+      select event_id, day, at, pub_id, merch_id, auction_id, offer_id, offer_generation, click_id,
+        visitor_key, session_key, model, publisher_micros, paid_micros, reason, reversed_at,
+        result_number
+      from click
+      where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo}
+        and (day, event_id) > (${day}::date, ${eventId}::bigint)
+      order by day, event_id limit ${limitRows}
+    ) as own
+    ${joinClickEvent(sql`own`)}`
 }
 
 /** Of the publisher's own links: the node that took the event may not have known whose it is. */
-function impressionRows({ pubId, dayFrom, dayTo }: ReportRequest): Sql {
+function impressionRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
+  const { pubId, dayFrom, dayTo, limitRows } = request
   return sql`
     select id as event_id, day, at, pub_id, 0 as merch_id, auction_id, offer_id,
       null::integer as offer_generation, null::bytea as click_id, visitor_key, session_key,
@@ -128,7 +124,9 @@ function impressionRows({ pubId, dayFrom, dayTo }: ReportRequest): Sql {
       u1, utm_source
     from event join (select auction_id, pub_id from smart_link) as own using (auction_id, pub_id)
     where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.linkImpression} and pub_id = ${pubId}
-      and day between ${dayFrom} and ${dayTo} and reason = ${REASON.ok}`
+      and day between ${dayFrom} and ${dayTo} and reason = ${REASON.ok}
+      and (day, id) > (${day}::date, ${eventId}::bigint)
+    order by day, id limit ${limitRows}`
 }
 
 function cellsOf(row: ClickRow): CsvCell[] {

@@ -62,7 +62,11 @@ export async function listChangedOrders(
         as change_earnings
     from stats_change change
     cross join unnest(change.event_ids) as caused (id)
-    join event on event.day = change.day and event.id = caused.id
+    -- Looked up: a plain join may be planned as one that reads every day of the log in order.
+    join lateral (
+      select id, merch_id, body from event
+      where event.day = change.day and event.id = caused.id limit 1
+    ) as event on true
     join merchant_order bought on bought.merch_id = event.merch_id
       and bought.order_id = event.body->>'order_id'
     left join lateral (

@@ -17,6 +17,7 @@ import {
   productPrice,
   userAgent,
 } from './click-cells.ts'
+import { joinClickEvent } from './click-event-store.ts'
 import { type ReportPage, type ReportRequest, readPlace, reportTime } from './report.ts'
 
 interface OrderRow extends ClickFacts {
@@ -76,7 +77,7 @@ export async function listOrderRows(
     from chosen
     join click using (click_id)
     join publisher on publisher.pub_id = ${pubId}
-    left join event on event.day = click.day and event.id = click.event_id
+    ${joinClickEvent(sql`click`)}
     left join smart_link link on link.auction_id = click.auction_id
     left join article on article.article_id = click.article_id
     left join merchant on merchant.merch_id = chosen.merch_id
