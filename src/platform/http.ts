@@ -257,8 +257,8 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   const body = JSON.stringify(failure(badRequest([{ field: 'request', rule }])))
   const id = `x-request-id: ${requestId(undefined)}`
   const head = `content-type: application/json; charset=utf-8\r\nconnection: close\r\n${id}`
-  const length = Buffer.byteLength(body)
-  socket.end(`HTTP/1.1 400 Bad Request\r\n${head}\r\ncontent-length: ${length}\r\n\r\n${body}`)
+  const rest = `cache-control: no-store\r\ncontent-length: ${Buffer.byteLength(body)}`
+  socket.end(`HTTP/1.1 400 Bad Request\r\n${head}\r\n${rest}\r\n\r\n${body}`)
 }
 
 /** Bodies of the routes of `app` are read by `parse`; what is no JSON by its type is a 415. */
@@ -268,8 +268,9 @@ export function parseBodies(
 ): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    // Where nobody will read it, a body is not what is wrong with the request.
-    if (request.is404) return done(null)
+    // Where nobody will read it, a body is not what is wrong with the request. One of no bytes is
+    // none: many clients name a type for every request, those that send nothing too.
+    if (request.is404 || body.length === 0) return done(null)
     if (!isJsonBody(request.headers)) {
       return done(new ApiError('unsupportedMediaType'))
     }

@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { startApi } from '../api.ts'
 
 const api = await startApi({ after })
-const { key } = await api.account({ is_partner: true })
+const { key, pubId } = await api.account({ is_partner: true })
 const DAYS = 'date_from=2026-03-01&date_to=2026-03-02'
 
 test('a publisher or merchant that no number can be is a 404 like any that is not there', async () => {
@@ -54,8 +54,27 @@ test('an address that cannot be read is refused readably, to pages of any origin
   }
 })
 
+test('an empty body is none, whatever type the client names with every request', async () => {
+  for (const type of ['application/json', 'application/x-www-form-urlencoded', 'image/png']) {
+    const headers = { 'content-type': type }
+    const webhook = `/api/v1/publishers/${pubId}/webhooks/9/`
+    for (const [method, path] of [
+      ['DELETE', webhook],
+      ['POST', `${webhook}enable/`],
+    ] as const) {
+      for (const body of [undefined, '']) {
+        const answer = await api.call(path, { method, key, headers, body })
+        assert.deepEqual([answer.status, answer.failure().code], [404, 4040], `${method} ${type}`)
+      }
+    }
+    const lacking = await api.call('/api/v1/smart_links/', { key, headers, body: '' })
+    assert.deepEqual([lacking.status, lacking.failure().fields[0]], [400, 'body'], type)
+  }
+})
+
 test('no cache keeps an error: what is not there yet may be there a moment later', async () => {
   for (const [path, status] of [
+    [`/api/v1/tokeninfo/?x=${'x'.repeat(20_000)}`, 400],
     ['/api/v1/auction/?a=9007199254740993', 404],
     ['/api/v1/events/impressions/page_impression/', 405],
     ['/api/v0/publishers/nobody/amp_config/', 404],
