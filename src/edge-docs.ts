@@ -6,10 +6,13 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest, FastifySchema } 
 import Type from 'typebox'
 import { AuctionEntry, AuctionQuery } from './auction/schema.ts'
 import { LinkImpressions, PageImpressions } from './events/schema.ts'
-import { ErrorEnvelope, envelope } from './platform/envelope.ts'
+import { envelope } from './platform/envelope.ts'
 
 const Found = Type.Null({ description: 'Location: the destination' })
-const Page = Type.String({ description: 'A page for the reader' })
+const page = (description: string) => ({
+  description,
+  content: { 'text/html': { schema: Type.String() } },
+})
 const Wrapper = Type.Object({
   url: Type.String(),
   publisher_slug: Type.Optional(Type.String()),
@@ -34,15 +37,13 @@ export const edgeDocs =
       app.route({ method, url, schema, config, exposeHeadRoute: false, ...here })
     }
     const created = {
-      201: Type.Null({ description: 'Counted, durably' }),
-      '4xx': ErrorEnvelope,
-      503: ErrorEnvelope,
+      201: Type.Null({ description: 'Counted, durably; the body is empty' }),
     }
     describe('GET', '/api/v1/auction/', {
       operationId: 'runAuction',
       summary: 'Run an auction',
       querystring: AuctionQuery,
-      response: { 200: envelope(AuctionEntry), '4xx': ErrorEnvelope },
+      response: { 200: envelope(AuctionEntry) },
     })
     describe('POST', '/api/v1/events/impressions/page_impression/', {
       operationId: 'reportPageImpression',
@@ -65,19 +66,23 @@ export const edgeDocs =
       operationId: 'followRedirect',
       summary: 'Follow the redirect of an auction result',
       querystring: Redirect,
-      response: { 302: Found, 404: Page },
+      response: { 302: Found, 404: page('A page for the reader: the link leads nowhere') },
     })
     describe('GET', '/api/v1/pixel/', {
       operationId: 'recordPlacement',
       summary: 'Fire the pixel of an auction result',
       querystring: Redirect,
-      response: { 200: Type.String({ description: 'A 1×1 GIF' }) },
+      response: { 200: { description: 'A 1×1 picture', content: { 'image/gif': { schema: {} } } } },
     })
     describe('GET', '/link/', {
       operationId: 'followWrapper',
       summary: 'Follow a wrapper link',
       querystring: Wrapper,
-      response: { 302: Found, 400: Page },
+      response: {
+        200: page('A page for the reader that names the host and offers the link'),
+        302: Found,
+        400: page('A page for the reader: the address is missing or bad'),
+      },
     })
   }
 

@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import { OPENAPI_FILE, openapiText } from '../scripts/write-openapi.ts'
 import { startTestApp } from './app.ts'
 
+const JSON_TYPE = 'application/json'
+
 test('openapi.json is the description of the routes that are served', async (t) => {
   const { http } = await startTestApp(t)
   const file = await readFile(OPENAPI_FILE, 'utf8')
@@ -17,4 +19,47 @@ test('the description of a creation names the header that makes a retry safe', a
     parameters.map(({ in: place, name }: { in: string; name: string }) => `${place} ${name}`),
     ['header idempotency-key'],
   )
+})
+
+interface Operation {
+  readonly operationId: string
+  readonly responses: Readonly<Record<string, { readonly content?: object }>>
+}
+
+async function readOperations(): Promise<Operation[]> {
+  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  return Object.values<Record<string, Operation>>(paths).flatMap((one) => Object.values(one))
+}
+
+test('the description of every operation says that it may refuse and may fail', async () => {
+  for (const { operationId, responses } of await readOperations()) {
+    for (const status of ['4XX', '5XX']) {
+      assert.deepEqual(Object.keys(responses[status]?.content ?? {}), [JSON_TYPE], operationId)
+    }
+  }
+})
+
+test('the description of an answer names its type, where it is a file, a page or nothing', async () => {
+  const told = (await readOperations()).flatMap(({ operationId, responses }) =>
+    Object.entries(responses)
+      .map(([status, { content = {} }]) => [operationId, status, ...Object.keys(content)])
+      .filter(([, , ...types]) => types.join() !== JSON_TYPE),
+  )
+  const expected = [
+    ['readProductFeed', '200', 'text/csv'],
+    ['readReport', '200', JSON_TYPE, 'text/csv'],
+    ['readStatement', '200', JSON_TYPE, 'text/csv', 'text/html'],
+    ['reportPageImpression', '201'],
+    ['report_link_impression', '201'],
+    ['report_link_viewable_impression', '201'],
+    ['followRedirect', '302'],
+    ['followRedirect', '404', 'text/html'],
+    ['recordPlacement', '200', 'image/gif'],
+    ['followWrapper', '200', 'text/html'],
+    ['followWrapper', '302'],
+    ['followWrapper', '400', 'text/html'],
+    ['reportCheckout', '201'],
+    ['reportShopView', '201'],
+  ]
+  assert.deepEqual(told.toSorted(), expected.toSorted())
 })

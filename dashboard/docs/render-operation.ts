@@ -10,7 +10,12 @@ export interface Operation {
   readonly security?: readonly Readonly<Record<string, unknown>>[]
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+  readonly responses: Readonly<Record<string, Answer>>
+}
+
+interface Answer {
+  readonly description?: string
+  readonly content?: Content
 }
 
 interface Parameter {
@@ -43,7 +48,7 @@ export function renderOperation(operation: Operation): Html {
     ${fieldTable('Body', body === undefined ? [] : fieldsOf(body))}
     ${example('Example', [curlOf(operation, body)])}
     ${fieldTable(`Answer ${status ?? ''}`, answered)}
-    ${answer && answered.length > 0 ? folded(answer) : plainAnswer(status, answer)}
+    ${answer && answered.length > 0 ? folded(answer) : plainAnswer(status, success)}
   </article>`
 }
 
@@ -76,11 +81,10 @@ function example(title: string, lines: readonly string[]): Html {
     <pre class="code" tabindex="0">${lines.join('\n')}</pre>`
 }
 
-function plainAnswer(status: string | undefined, answer: Schema | undefined): Html | null {
-  const words = answer?.description ?? (status === '201' ? 'An empty body' : null)
-  return words === null
-    ? null
-    : html`<h4 class="mt-5 mb-1 text-sm font-semibold">Answer ${status ?? ''}</h4><p class="text-sm">${words}</p>`
+function plainAnswer(status = '', { description, content = {} }: Answer = {}): Html | null {
+  if (description === undefined) return null
+  const words = [description, ...Object.keys(content)].join(', ')
+  return html`<h4 class="mt-5 mb-1 text-sm font-semibold">Answer ${status}</h4><p class="text-sm">${words}</p>`
 }
 
 function folded(answer: Schema): Html {

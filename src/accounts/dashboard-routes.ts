@@ -10,7 +10,7 @@ import cookie from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { addressUnit } from '../platform/client-address.ts'
-import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
@@ -72,7 +72,6 @@ export const dashboardRoutes =
       sameSite: 'strict',
     } as const
     const attempts = new TokenBuckets(LOGIN_ATTEMPTS)
-    const response = <T>(entry: T) => ({ 200: entry, '4xx': ErrorEnvelope })
 
     await app.register(cookie)
     app.addHook('onRequest', async (request, reply) => {
@@ -84,7 +83,7 @@ export const dashboardRoutes =
       '/dashboard/api/login/',
       {
         config,
-        schema: { operationId: 'logIn', body: LoginBody, response: response(envelope(UserRecord)) },
+        schema: { operationId: 'logIn', body: LoginBody, response: { 200: envelope(UserRecord) } },
       },
       async (request, reply) => {
         takeAttempt(attempts, addressUnit(request.clientAddress), now())
@@ -99,7 +98,7 @@ export const dashboardRoutes =
 
     app.post(
       '/dashboard/api/logout/',
-      { config, schema: { operationId: 'logOut', response: response(envelope(Type.Object({}))) } },
+      { config, schema: { operationId: 'logOut', response: { 200: envelope(Type.Object({})) } } },
       async (request, reply) => {
         await logOut(db, request.cookies[cookieName])
         reply.clearCookie(cookieName, cookieOptions)
@@ -116,8 +115,6 @@ export const dashboardRoutes =
     })
   }
 
-const error = { '4xx': ErrorEnvelope }
-
 const loggedInRoutes =
   ({ db, now }: Pick<DashboardDeps, 'db' | 'now'>): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -125,7 +122,7 @@ const loggedInRoutes =
       '/dashboard/api/me/',
       {
         config,
-        schema: { operationId: 'readMe', response: { 200: envelope(UserRecord), ...error } },
+        schema: { operationId: 'readMe', response: { 200: envelope(UserRecord) } },
       },
       async (request) => ok(200, toUserRecord(sessionUserOf(request))),
     )
@@ -136,7 +133,7 @@ const loggedInRoutes =
         config,
         schema: {
           operationId: 'listMyPublishers',
-          response: { 200: envelope(PublisherRecord), ...error },
+          response: { 200: envelope(PublisherRecord) },
         },
       },
       async (request) => {
@@ -155,7 +152,7 @@ const keyRoutes =
       '/dashboard/api/keys/',
       {
         config,
-        schema: { operationId: 'listMyKeys', response: { 200: envelope(ApiKeyRecord), ...error } },
+        schema: { operationId: 'listMyKeys', response: { 200: envelope(ApiKeyRecord) } },
       },
       async (request) => {
         const rows = await listApiKeys(db, { uid: sessionUserOf(request).uid })
@@ -170,7 +167,7 @@ const keyRoutes =
         schema: {
           operationId: 'createMyKey',
           body: CreateKeyBody,
-          response: { 201: envelope(CreatedKey), ...error },
+          response: { 201: envelope(CreatedKey) },
         },
       },
       async (request, reply) => {
@@ -190,7 +187,7 @@ const keyRoutes =
         schema: {
           operationId: 'disableMyKey',
           params: Type.Object({ token_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) }),
-          response: { 200: envelope(ApiKeyRecord), ...error },
+          response: { 200: envelope(ApiKeyRecord) },
         },
       },
       async (request) => {

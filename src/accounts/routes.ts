@@ -1,6 +1,6 @@
 /** Section 4.2: what a key says about itself. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/envelope.ts'
 import { holderOf, type KeyGuard } from './require-key.ts'
 import { ApiKeyRecord, toApiKeyRecord } from './schema.ts'
 
@@ -15,7 +15,7 @@ export const accountRoutes =
           operationId: 'readApiKey',
           summary: 'Read API key information',
           security: [{ apiKey: [] }],
-          response: { 200: envelope(ApiKeyRecord), '4xx': ErrorEnvelope },
+          response: { 200: envelope(ApiKeyRecord) },
         },
       },
       async (request) => ok(200, toApiKeyRecord(holderOf(request).record)),

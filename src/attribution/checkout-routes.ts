@@ -7,10 +7,8 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import Type from 'typebox'
 import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
 import { addressUnit } from '../platform/client-address.ts'
-import { ErrorEnvelope } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -22,7 +20,7 @@ import { checked, orderFaults } from './intake-faults.ts'
 import { insertRefusal } from './intake-store.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { readAll, readOrder } from './read-order.ts'
-import { CheckoutBody } from './schema.ts'
+import { CheckoutBody, Stored } from './schema.ts'
 import type { UsualValues } from './usual-value.ts'
 
 const EVENTS = {
@@ -49,17 +47,12 @@ export const checkoutRoutes =
           operationId: 'reportCheckout',
           summary: 'Report orders from the reader’s browser',
           body: CheckoutBody,
-          response: {
-            201: Type.String({ maxLength: 0, description: 'Durable; the body is empty' }),
-            '4xx': ErrorEnvelope,
-            '5xx': ErrorEnvelope,
-          },
+          response: { 201: Stored },
         },
       },
       async (request, reply) => {
         await turns.run(() => receive(deps, request))
-        // Text passes the serializer as it is: Content-Length 0, as interface 4.7 has it.
-        return reply.status(201).send('')
+        return reply.status(201).send()
       },
     )
   }

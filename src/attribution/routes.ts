@@ -9,7 +9,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { type Merchant, requireMerchant } from '../catalog/merchant-store.ts'
-import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
 import { compileCheck } from '../platform/validation.ts'
@@ -55,8 +55,6 @@ const SignatureHeaders = Type.Object({
   'idempotency-key': Type.Optional(Type.String({ maxLength: IDEMPOTENCY_KEY_LENGTH_MAX })),
 })
 
-const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
-
 const signed = <T extends object>(schema: T) => ({
   schema: { params: Params, headers: SignatureHeaders, ...schema },
 })
@@ -74,7 +72,7 @@ export const intakeRoutes =
         operationId: 'reportOrders',
         summary: 'Report orders, server to server',
         body: OrdersBody,
-        response: { 201: envelope(AcceptedOrderRecord), ...error },
+        response: { 201: envelope(AcceptedOrderRecord) },
       }),
       async (request, reply) => {
         reply.status(201)
@@ -90,7 +88,7 @@ export const intakeRoutes =
         operationId: 'reportReturns',
         summary: 'Report returned goods, server to server',
         body: ReturnsBody,
-        response: { 201: envelope(Type.Object({ id: Type.String() })), ...error },
+        response: { 201: envelope(Type.Object({ id: Type.String() })) },
       }),
       async (request, reply) => {
         reply.status(201)
@@ -105,7 +103,7 @@ export const intakeRoutes =
       signed({
         operationId: 'listRefused',
         summary: 'What was refused of this merchant, newest first, with the reasons',
-        response: { 200: envelope(RefusalRecord), ...error },
+        response: { 200: envelope(RefusalRecord) },
       }),
       async (request) => {
         const merchant = await requireMerchant(deps.db, (request as Call).params.merch_id)

@@ -166,6 +166,12 @@ export const RefusalRecord = Type.Object({
   origin: Type.Union([Type.String(), Type.Null()]),
 })
 
+/** What a browser's report is answered with: no body, as in interface 4.7. */
+export const Stored = Type.Unsafe<undefined>({
+  type: 'null',
+  description: 'Durable; the body is empty',
+})
+
 export type CheckoutBody = Static<typeof CheckoutBody>
 export type CheckoutEvent = Static<typeof CheckoutEvent>
 export type ServerOrder = Static<typeof ServerOrder>

@@ -5,19 +5,17 @@
  * lie on a view lane, are dropped with the other views, and name click ids, never a person.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { BEACON_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { readUserAgent } from '../events/user-agent.ts'
-import { ErrorEnvelope } from '../platform/envelope.ts'
 import { badRequest } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
 import { originAndPath } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { type CheckoutDeps, merchantOf, requireOwnPage, takeToken } from './checkout-routes.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
-import { ShopViewBody } from './schema.ts'
+import { ShopViewBody, Stored } from './schema.ts'
 
 const checkView = compileCheck(ShopViewBody)
 
@@ -35,11 +33,7 @@ export const shopViewRoutes =
           operationId: 'reportShopView',
           summary: 'Report pages of a shop seen after a click',
           body: ShopViewBody,
-          response: {
-            201: Type.String({ maxLength: 0, description: 'Durable; the body is empty' }),
-            '4xx': ErrorEnvelope,
-            '5xx': ErrorEnvelope,
-          },
+          response: { 201: Stored },
         },
       },
       async (request, reply) => {
@@ -49,7 +43,7 @@ export const shopViewRoutes =
         requireOwnPage(request, merchant, body)
         const events = toEvents(deps, { body, userAgent: request.headers['user-agent'] })
         await deps.append(events, { patienceMs: BEACON_PATIENCE_MS })
-        return reply.status(201).send('')
+        return reply.status(201).send()
       },
     )
   }

@@ -16,7 +16,7 @@ import { FLOOR_MAX, LIST_LENGTH_MAX } from '../accounts/publisher.ts'
 import { holderOf, type KeyGuard, type KeyHolder } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
-import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseDollars } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -32,7 +32,6 @@ import { type LoggedAuction, type WhatIfChange, WhatIfRun } from './what-if.ts'
 
 const RESULT_NUMBER = /^[0-9a-f]{32}$/i
 const security = [{ apiKey: [] }]
-const error = { '4xx': ErrorEnvelope }
 /** These say what a receipt says; its own types describe it (explain.ts, what-if.ts). */
 const Report = Type.Record(Type.String(), Type.Unknown())
 
@@ -62,7 +61,7 @@ export const resultRoutes =
           summary: 'Why an auction ended as it did',
           security,
           params: ResultParams,
-          response: { 200: envelope(Report), ...error },
+          response: { 200: envelope(Report) },
         },
       },
       async (request) => {
@@ -89,7 +88,7 @@ export const resultRoutes =
           summary: 'A day’s auctions under other settings',
           security,
           body: WhatIfBody,
-          response: { 200: envelope(Report), ...error },
+          response: { 200: envelope(Report) },
         },
       },
       async (request) => {
@@ -116,7 +115,7 @@ const noFillRoute =
           security,
           params: PublisherParams,
           querystring: NoFillQuery,
-          response: { 200: envelope(Report), ...error },
+          response: { 200: envelope(Report) },
         },
       },
       async (request) => {

@@ -6,7 +6,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
-import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/envelope.ts'
 import { idText } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
@@ -18,7 +18,6 @@ import { type ListedLinkRow, listLinksOfPublisher } from './store.ts'
 
 /** A route that reads the session answers no other origin (decisions, Paths). */
 const config = { cors: 'none' } as const
-const error = { '4xx': ErrorEnvelope }
 /** A screen or three. */
 const PAGE_ROWS = 100
 
@@ -43,7 +42,7 @@ export const dashboardLinkRoutes =
           querystring: Type.Object({
             cursor: Type.Optional(idText('`next` of the page before')),
           }),
-          response: { 200: envelope(LinkPage), ...error },
+          response: { 200: envelope(LinkPage) },
         },
       },
       async (request) => {
@@ -68,7 +67,7 @@ export const dashboardLinkRoutes =
           operationId: 'createMyLink',
           params: PublisherParams,
           body: CreateSmartLinkBody,
-          response: { 201: envelope(SmartLinkRecord), ...error },
+          response: { 201: envelope(SmartLinkRecord) },
         },
       },
       async (request, reply) => {

@@ -6,7 +6,7 @@ import { findPublisherBySlug } from '../accounts/publisher-store.ts'
 import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { addressUnit } from '../platform/client-address.ts'
-import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
 import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
 import { createSmartLink, pubIdFaults, readOrder } from './create-link.ts'
@@ -57,7 +57,7 @@ export const createLinkRoute =
           security: [{ apiKey: [] }],
           headers: CreateHeaders,
           body: CreateSmartLinkBody,
-          response: { 201: envelope(SmartLinkRecord), '4xx': ErrorEnvelope },
+          response: { 201: envelope(SmartLinkRecord) },
         },
       },
       async (request, reply) => {
@@ -101,7 +101,6 @@ const linkMateRoute =
           body: LinkMateBody,
           response: {
             200: envelope(Type.Object({ smart_links: Type.Array(RetrievedLink) })),
-            '4xx': ErrorEnvelope,
           },
         },
       },
@@ -127,7 +126,7 @@ const pageTagRoute =
           summary: 'Read the page tag’s configuration (AMP pages)',
           params: Type.Object({ slug: Type.String() }),
           querystring: Type.Object({ page_tag: Type.Optional(Type.String()) }),
-          response: { 200: envelope(PageTagConfig), '4xx': ErrorEnvelope },
+          response: { 200: envelope(PageTagConfig) },
         },
       },
       async (request) => {

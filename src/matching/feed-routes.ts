@@ -1,11 +1,12 @@
 /** Product feeds for publishers: which merchants have one, and each as a CSV file. */
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
 import { findPublisher, type Publisher } from '../accounts/publisher-store.ts'
 import { holderOf, type KeyGuard, requireOwnPublisher } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchants } from '../catalog/merchant-store.ts'
-import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { acceptsMerchant } from './match.ts'
@@ -34,7 +35,7 @@ export const feedRoutes =
           operationId: 'listProductFeeds',
           summary: 'The merchants whose products may be read as a feed',
           params: PublisherParams,
-          response: { 200: envelope(ProductFeed), '4xx': ErrorEnvelope },
+          response: { 200: envelope(ProductFeed) },
         },
       },
       async (request) => {
@@ -52,6 +53,9 @@ export const feedRoutes =
           operationId: 'readProductFeed',
           summary: 'A merchant’s products in stock, as CSV with monetized links',
           params: FeedParams,
+          response: {
+            200: { description: 'Every product in stock', content: { 'text/csv': CSV } },
+          },
         },
       },
       async (request, reply) => {
@@ -69,6 +73,8 @@ export const feedRoutes =
       },
     )
   }
+
+const CSV = { schema: Type.Unsafe<Readable>({ type: 'string' }) }
 
 type KeyedRequest = Parameters<typeof holderOf>[0]
 

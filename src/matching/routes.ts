@@ -4,7 +4,6 @@ import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store
 import { type KeyGuard, type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
 import type { LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
-import { ErrorEnvelope } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Match, matchProducts } from './match.ts'
@@ -37,7 +36,7 @@ export const matchRoutes =
           summary: 'Match a product to monetized links',
           security: [{}, { apiKey: [] }],
           querystring: MatchQuery,
-          response: { 200: MatchResponse, '4xx': ErrorEnvelope },
+          response: { 200: MatchResponse },
         },
       },
       async (request) => {

@@ -15,15 +15,18 @@ export function ok<T>(status: number, ...data: T[]) {
   return { info: { error: false, status }, data }
 }
 
-export const ErrorEnvelope = Type.Object({
-  info: Type.Object({ error: Type.Boolean(), status: Type.Integer() }),
-  data: Type.Array(Type.Unknown()),
-  error: Type.Object({
-    code: Type.Integer(),
-    message: Type.String(),
-    data: Type.Unknown(),
-  }),
-})
+export const ErrorEnvelope = Type.Object(
+  {
+    info: Type.Object({ error: Type.Boolean(), status: Type.Integer() }),
+    data: Type.Array(Type.Unknown()),
+    error: Type.Object({
+      code: Type.Integer(),
+      message: Type.String(),
+      data: Type.Unknown(),
+    }),
+  },
+  { description: 'Refused or failed: `error.code` and `error.message` say why' },
+)
 
 export function failure(error: Pick<ApiError, 'status' | 'code' | 'message' | 'data'>) {
   return {

@@ -19,7 +19,7 @@ import Fastify, {
 import type { Cidr } from './client-address.ts'
 import { clientAddress } from './client-address.ts'
 import { type CorsMode, corsHeaders, preflightHeaders } from './cors.ts'
-import { failure } from './envelope.ts'
+import { ErrorEnvelope, failure } from './envelope.ts'
 import { ApiError, badRequest, ERRORS } from './errors.ts'
 import {
   type Answer,
@@ -104,6 +104,9 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
   await http.register(swagger, { openapi: OPENAPI })
   return http as unknown as Http
 }
+
+/** What every route may answer: each can be asked wrongly, and storage can fail each. */
+const REFUSALS = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 
 const OPENAPI = {
   openapi: '3.1.0',
@@ -195,9 +198,11 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
       corsHeaders({ mode, origin: headers.origin, allowedOrigins: options.corsOrigins }),
     )
   })
-  // Faults are listed below, with those that Fastify would not look for after the first ones.
   http.addHook('onRoute', (route) => {
+    // Faults are listed below, with those that Fastify would not look for after the first ones.
     route.attachValidation = true
+    const response = { ...REFUSALS, ...(route.schema?.response as object | undefined) }
+    if (route.schema !== undefined) route.schema = { ...route.schema, response }
   })
   http.addHook('preHandler', async (request) => {
     const faults = faultsOf(request)

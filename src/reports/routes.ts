@@ -9,7 +9,7 @@ import { holderOf } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listStatements } from '../ledger/statement-store.ts'
 import type { CsvCell } from '../platform/csv.ts'
-import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
 import { dayOf } from '../platform/timestamp.ts'
 import { rangeLines } from './export.ts'
@@ -19,7 +19,9 @@ import { REPORT_COLUMNS, type ReportName } from './report.ts'
 import type { ReportDeps } from './report-deps.ts'
 import {
   OrderParams,
+  OrderRecord,
   REPORT_LIMIT,
+  ReportPage,
   ReportParams,
   ReportQuery,
   StatementDetail,
@@ -34,8 +36,16 @@ import { publisherWebhookRoutes } from './webhook-routes.ts'
 /** A quarter and some days: longer ranges are several requests. */
 const DAYS_MAX = 100
 const DAY_MS = 86_400_000
-const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 const security = [{ apiKey: [] }]
+const REPORT = {
+  'application/json': { schema: ReportPage },
+  'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) },
+}
+const STATEMENT = {
+  'application/json': { schema: envelope(StatementDetail) },
+  'text/csv': { schema: Type.String() },
+  'text/html': { schema: Type.String() },
+}
 
 export const reportRoutes =
   (deps: ReportDeps): FastifyPluginAsyncTypebox =>
@@ -63,6 +73,7 @@ const tableRoutes =
           security,
           params: ReportParams,
           querystring: ReportQuery,
+          response: { 200: { description: 'By `format`', content: REPORT } },
         },
       },
       async (request, reply) => {
@@ -97,6 +108,7 @@ const tableRoutes =
           summary: 'An order: who told it, which clicks competed, lines, returns, ledger entries',
           security,
           params: OrderParams,
+          response: { 200: envelope(OrderRecord) },
         },
       },
       async (request) => {
@@ -119,7 +131,7 @@ const statementRoutes =
           summary: 'Statements issued so far, oldest first',
           security,
           params: PublisherParams,
-          response: { 200: envelope(StatementRecord), ...error },
+          response: { 200: envelope(StatementRecord) },
         },
       },
       async (request) => {
@@ -137,7 +149,7 @@ const statementRoutes =
           security,
           params: StatementParams,
           querystring: StatementQuery,
-          response: { 200: Type.Union([envelope(StatementDetail), Type.String()]), ...error },
+          response: { 200: { description: 'By `format`', content: STATEMENT } },
         },
       },
       async (request, reply) => {

@@ -34,10 +34,24 @@ export const ReportQuery = Type.Object({
   ),
 })
 
+export const ReportPage = Type.Object({
+  report: Type.String(),
+  pub_id: Type.Integer(),
+  next: Type.Union([Type.String(), Type.Null()], {
+    description: '`cursor` of the next page; null: that was the last',
+  }),
+  rows: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+    description: 'Under the names of the columns of the CSV file',
+  }),
+})
+
 export const OrderParams = Type.Object({
   ...PublisherParams.properties,
   order_id: idText('order_id of the report'),
 })
+
+/** It says what order-record-store.ts finds; the types there describe it. */
+export const OrderRecord = Type.Record(Type.String(), Type.Unknown())
 
 export const StatementParams = Type.Object({
   ...PublisherParams.properties,

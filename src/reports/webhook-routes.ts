@@ -7,7 +7,7 @@ import Type from 'typebox'
 import { holderOf } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnMerchant } from '../catalog/own-merchant.ts'
-import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import { createWebhook } from './create-webhook.ts'
 import type { ReportDeps } from './report-deps.ts'
@@ -31,7 +31,6 @@ import {
   type WebhookOwner,
 } from './webhook-store.ts'
 
-const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 const security = [{ apiKey: [] }]
 const Empty = Type.Object({})
 
@@ -99,7 +98,7 @@ const webhookRoutes =
           security,
           params,
           body: WebhookBody,
-          response: { 201: envelope(CreatedWebhook), ...error },
+          response: { 201: envelope(CreatedWebhook) },
         },
       },
       async (request, reply) => {
@@ -117,7 +116,7 @@ const webhookRoutes =
           summary: 'The webhooks there are',
           security,
           params,
-          response: { 200: envelope(WebhookRecord), ...error },
+          response: { 200: envelope(WebhookRecord) },
         },
       },
       async (request) => {
@@ -140,7 +139,7 @@ const oneWebhookRoutes =
           summary: 'Switch a webhook on again',
           security,
           params: WebhookParams,
-          response: { 200: envelope(WebhookRecord), ...error },
+          response: { 200: envelope(WebhookRecord) },
         },
       },
       async (request) => {
@@ -159,7 +158,7 @@ const oneWebhookRoutes =
           summary: 'Delete a webhook',
           security,
           params: WebhookParams,
-          response: { 200: envelope(Empty), ...error },
+          response: { 200: envelope(Empty) },
         },
       },
       async (request) => {
@@ -182,7 +181,7 @@ const deliveryRoutes =
           summary: 'What a webhook was sent, newest first, and how it was answered',
           security,
           params: Type.Object({ ...params.properties, ...webhookId }),
-          response: { 200: envelope(DeliveryRecord), ...error },
+          response: { 200: envelope(DeliveryRecord) },
         },
       },
       async (request) => {
@@ -199,7 +198,7 @@ const deliveryRoutes =
           summary: 'Send a delivery again',
           security,
           params: Type.Object({ ...params.properties, ...deliveryId }),
-          response: { 200: envelope(Empty), ...error },
+          response: { 200: envelope(Empty) },
         },
       },
       async (request) => {

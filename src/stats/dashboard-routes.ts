@@ -10,7 +10,7 @@ import { findPublisher } from '../accounts/publisher-store.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { resultNumberOf } from '../auction/seal.ts'
-import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { readClickPage } from './click-page-store.ts'
@@ -34,7 +34,6 @@ const rangeConfig = {
   ...config,
   rules: ({ query }: FastifyRequest) => rangeFaults(query as object),
 }
-const error = { '4xx': ErrorEnvelope }
 const RESULT_NUMBER = /^[0-9a-f]{32}$/i
 const RESULT_LENGTH_MAX = 200 // An auction_result.id has 124.
 
@@ -54,7 +53,7 @@ export const dashboardStatsRoutes =
           operationId: 'readOverview',
           params: PublisherParams,
           querystring: RangeQuery,
-          response: { 200: envelope(Overview), ...error },
+          response: { 200: envelope(Overview) },
         },
       },
       async (request) => {
@@ -75,7 +74,7 @@ export const dashboardStatsRoutes =
           operationId: 'listMyClicks',
           params: PublisherParams,
           querystring: ClicksQuery,
-          response: { 200: envelope(ClickPage), ...error },
+          response: { 200: envelope(ClickPage) },
         },
       },
       async (request) => {
@@ -104,7 +103,7 @@ const ordersRoute =
           operationId: 'listMyOrders',
           params: PublisherParams,
           querystring: OrdersQuery,
-          response: { 200: envelope(OrderPage), ...error },
+          response: { 200: envelope(OrderPage) },
         },
       },
       async (request) => {
@@ -130,7 +129,7 @@ const receiptRoute =
         schema: {
           operationId: 'readReceipt',
           params: Type.Object({ auction_result: Type.String({ maxLength: RESULT_LENGTH_MAX }) }),
-          response: { 200: envelope(Receipt), ...error },
+          response: { 200: envelope(Receipt) },
         },
       },
       async (request) => {

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { holderOf, type KeyGuard, requireOperator } from '../accounts/require-key.ts'
 import type { IntakeDeps } from '../attribution/intake.ts'
-import { ErrorEnvelope, envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/envelope.ts'
 import { acceptReversal, showReversal } from './reverse-clicks.ts'
 import { ReversalBody, ReversalRecord } from './schema.ts'
 import { untilFolded } from './until-folded.ts'
@@ -25,8 +25,6 @@ export const reversalRoutes =
           response: {
             201: envelope(ReversalRecord),
             202: envelope(ReversalRecord),
-            '4xx': ErrorEnvelope,
-            '5xx': ErrorEnvelope,
           },
         },
       },

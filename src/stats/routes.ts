@@ -3,7 +3,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
-import { ErrorEnvelope } from '../platform/envelope.ts'
 import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
@@ -14,7 +13,6 @@ import { listStats } from './row-store.ts'
 import { ChangesQuery, LIMIT_MAX, Stats, StatsChanges, StatsQuery } from './schema.ts'
 import { dayFaults, readStatsQuery } from './stats-query.ts'
 
-const error = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 const security = [{ apiKey: [] }]
 
 /** Long ones keep a core of the database busy each, and the pool's connections are for all. */
@@ -41,7 +39,7 @@ export const statsRoutes =
           security,
           params: PublisherParams,
           querystring: StatsQuery,
-          response: { 200: Stats, ...error },
+          response: { 200: Stats },
         },
       },
       async (request, reply) => {
@@ -66,7 +64,7 @@ export const statsRoutes =
           security,
           params: PublisherParams,
           querystring: ChangesQuery,
-          response: { 200: StatsChanges, ...error },
+          response: { 200: StatsChanges },
         },
       },
       async (request) => {
