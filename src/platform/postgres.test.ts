@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openProxy } from '../../test/proxy.ts'
@@ -168,6 +169,22 @@ test('a server that fell silent is given up, and the pool goes on once it answer
   await assert.rejects(work, isUnreachable)
   proxy.setMode('pass')
   assert.ok(await answers())
+})
+
+test('an idle connection is asked for soon, so that none is dropped or vanishes without a word', async (t) => {
+  const { host, port } = db.connection
+  const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
+  const { mock } = t.mock.method(Socket.prototype, 'setKeepAlive')
+  const far = openDatabase({
+    connection: { ...db.connection, host: '127.0.0.1', port: proxy.port },
+    applicationName: 'far',
+  })
+  t.after(async () => {
+    await far.close()
+    await proxy.close()
+  })
+  await far.row(sql`select 1`)
+  assert.deepEqual(mock.calls[0]?.arguments, [true, 10_000])
 })
 
 test('a listener hears again after its connection broke, and is told so', async () => {

@@ -67,6 +67,11 @@ const SILENCE_MS = 2_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000 // A stuck process must not hold row locks for ever.
 const CONNECT_TIMEOUT_MS = 3_000 // A caller that waits longer is better told 503.
 const IDLE_TIMEOUT_MS = 60_000
+/**
+ * So long after its last word an idle connection is asked for, and ten seconds later given up. The
+ * system's two hours are longer than proxies remember one: who only listens would hear no more.
+ */
+const KEEP_ALIVE_MS = 10_000
 
 /** Opens a pool; connections are made when they are first needed. */
 export function openDatabase(options: DatabaseOptions): Database {
@@ -114,7 +119,13 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 /** Settings of a client of our own making (LISTEN, locks): exact types, sockets kept alive. */
 export function clientConfig(connection: Connection, applicationName: string): pg.ClientConfig {
-  return { ...connection, application_name: applicationName, keepAlive: true, types: exactTypes }
+  return {
+    ...connection,
+    application_name: applicationName,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    types: exactTypes,
+  }
 }
 
 /**
