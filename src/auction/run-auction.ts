@@ -13,7 +13,7 @@
 import { PLATFORM_RESERVE } from '../demand/campaign.ts'
 import { MODEL } from '../events/event.ts'
 import { LIVE } from './campaign-state.ts'
-import { type CandidateSet, type CutRules, PPM } from './candidate-set.ts'
+import { CANDIDATES_MAX, type CandidateSet, type CutRules, PPM } from './candidate-set.ts'
 import {
   createSeed,
   drawBits,
@@ -76,7 +76,7 @@ const facts = {
   bestMeanWeight: 0.5,
 }
 /** Mean scores, written only while exploring. */
-const means = new Float64Array(64)
+const means = new Float64Array(CANDIDATES_MAX)
 
 /** Runs one auction into `outcome`. `resultNumber` is 16 random bytes of the server's own. */
 export function runAuction(

@@ -109,7 +109,7 @@ export function resultNumberOf(text: string): Buffer | null {
 }
 
 function mac(key: Key, token: Buffer, { auctionId, uidService, url, uuid }: SealBinding): Buffer {
-  // The length of each part but the last is fixed or said: no two bindings share one text.
+  // Nothing that is sealed holds a line break, so no two bindings share one text.
   const bound = `${auctionId}\n${uidService}\n${uuid}\n${url}`
   return createHmac('sha256', key.authenticate)
     .update(token.subarray(0, HEAD_BYTES + SEALED_BYTES))
