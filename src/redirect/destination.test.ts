@@ -74,6 +74,7 @@ test('a Location header names a host as the name service knows it', () => {
     ],
     ['https://kéttle.example', 'https://xn--kttle-bsa.example'],
     ['https://k%C3%A9ttle.example/', 'https://k%C3%A9ttle.example/'],
+    ['https://a.example\\@b.example/c\\d?e=\\f', 'https://a.example/@b.example/c/d?e=\\f'],
   ] as const) {
     assert.equal(headerSafe(url), wanted)
     assert.equal(new URL(wanted).host, new URL(url).host)

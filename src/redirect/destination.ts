@@ -35,15 +35,20 @@ export function withParameter(
 /**
  * An address as a Location header may carry it: ASCII only, no controls. Percent-encodes what a
  * page wrote raw and leaves everything that is encoded already as it is. A host is written as the
- * name service knows it: browsers would decode it, most other clients look it up as it stands.
+ * name service knows it: browsers would decode it, most other clients look it up as it stands. And
+ * a backslash before the query is the slash that browsers read it as: others look for the host of
+ * `https://shop.example\@evil.example` behind the `@`, where nobody has looked who it is.
  */
 export function headerSafe(url: string): string {
-  if (PRINTABLE.test(url)) return url
+  if (PLAIN.test(url)) return url
   return url
     .toWellFormed()
+    .replace(BEFORE_QUERY, (before) => before.replaceAll('\\', '/'))
     .replace(FOREIGN_HOST, (_, before: string, host: string) => before + domainToASCII(host))
     .replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character))
 }
 
-const PRINTABLE = /^[\x21-\x7e]*$/
+/** Of visible ASCII all but the backslash. */
+const PLAIN = /^[\x21-\x5b\x5d-\x7e]*$/
+const BEFORE_QUERY = /^[^?#]*/
 const FOREIGN_HOST = /^(https?:\/\/(?:[^/?#@]*@)?)([^/?#@:]*[^\0-\x7f][^/?#@:]*)/i
