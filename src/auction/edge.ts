@@ -17,7 +17,7 @@ import { Decider } from './decide.ts'
 import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './hold-auction.ts'
 import { LinkCache } from './link-cache.ts'
 import { type LinkData, loadLinks } from './link-store.ts'
-import { loadMarket, type Market } from './market.ts'
+import { isOwnPage, loadMarket, type Market } from './market.ts'
 import type { Receipt } from './receipt-queue.ts'
 
 /** Changes reach every node within 2 s by notification; this is for one that got lost. */
@@ -65,7 +65,9 @@ export class Edge {
   private constructor(options: EdgeOptions, market: Market) {
     this.#options = options
     this.#market = market
-    this.#links = new LinkCache((ids) => loadLinks(options.database, ids))
+    this.#links = new LinkCache((ids) =>
+      loadLinks(options.database, ids, (offer) => isOwnPage(this.#market, offer)),
+    )
     this.#decider = new Decider(options)
     this.#take(market)
   }

@@ -42,10 +42,14 @@ export interface LinkData {
 /** A product that more merchants sell is cut to the cheapest in stock; the auction keeps 64. */
 const OFFERS_PER_PRODUCT_MAX = 256
 
-/** Loads links by auction id, in three round trips however many there are. */
+/**
+ * Loads links by auction id, in three round trips however many there are. Listings whose page is
+ * not their merchant's any more are left out: it would pay for readers whom another shop gets.
+ */
 export async function loadLinks(
   db: Db,
   auctionIds: readonly string[],
+  isOwnPage: (offer: OfferRow) => boolean,
 ): Promise<Map<string, LinkData>> {
   const rows = await db.rows<LinkRow>(
     prepared(
@@ -64,9 +68,10 @@ export async function loadLinks(
     const key = page === null ? null : urlKey(page)
     if (key !== null) keys.set(auctionId, key)
   }
-  const originals = await findListings(db, [...keys.values()])
+  const originals = await findListings(db, [...keys.values()], isOwnPage)
   const products = [...new Set([...originals.values()].map((offer) => offer.product_id))]
-  const offers = Map.groupBy(await findOffers(db, products), (offer) => offer.product_id)
+  const found = (await findOffers(db, products)).filter(isOwnPage)
+  const offers = Map.groupBy(found, (offer) => offer.product_id)
   return new Map(
     links.map((link) => {
       const key = keys.get(link.auction_id)
@@ -90,19 +95,27 @@ function pageOf({ url, unwraps }: LinkRow): string | null {
 }
 
 /** Current listings by the key of their address, hex. */
-async function findListings(db: Db, keys: readonly Buffer[]): Promise<Map<string, OfferRow>> {
+async function findListings(
+  db: Db,
+  keys: readonly Buffer[],
+  isOwnPage: (offer: OfferRow) => boolean,
+): Promise<Map<string, OfferRow>> {
   if (keys.length === 0) return new Map()
   const rows = await db.rows<OfferRow>(
     prepared(
       'find_listings',
       sql`
-    select distinct on (url_key) offer_id, merch_id, product_id, sku, title, url, url_key,
-      image_url, price_micros, is_in_stock, category_id
-    from current_offer where url_key = any(${keys}::bytea[])
-    order by url_key, is_in_stock desc, price_micros, offer_id`,
+    select * from (
+      select distinct on (url_key, merch_id) offer_id, merch_id, product_id, sku, title, url,
+        url_key, image_url, price_micros, is_in_stock, category_id
+      from current_offer where url_key = any(${keys}::bytea[])
+      order by url_key, merch_id, is_in_stock desc, price_micros, offer_id
+    ) as of_merchant
+    order by is_in_stock, price_micros desc, offer_id desc`,
     ),
   )
-  return new Map(rows.map((row) => [row.url_key.toString('hex'), row]))
+  // The best of an address comes last, and stays.
+  return new Map(rows.filter(isOwnPage).map((row) => [row.url_key.toString('hex'), row]))
 }
 
 /** Current offers of products, cheapest in stock first. */

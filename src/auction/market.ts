@@ -8,6 +8,7 @@ import { hash } from 'node:crypto'
 import type { CategoryFloor } from '../accounts/category-floor.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
 
 export interface Publisher {
   readonly pub_id: number
@@ -111,6 +112,22 @@ export function indexMarket(parts: {
     ),
     campaigns: new Map(campaigns.map((item) => [item.campaign_id, item])),
   }
+}
+
+/**
+ * Whether a listing's page lies on a domain of its merchant, as it did when it was imported: a
+ * domain may have been given up since, and be another merchant's. A merchant that the snapshot does
+ * not know yet has given up none.
+ */
+export function isOwnPage(
+  { merchants }: Pick<Market, 'merchants'>,
+  { merch_id, url }: { merch_id: number; url: string },
+): boolean {
+  const domains = merchants.get(merch_id)?.domains
+  const page = parseWebUrl(url)
+  if (domains === undefined || page === null) return domains === undefined
+  const host = siteHost(page)
+  return domains.some((domain) => isOnDomain(host, domain))
 }
 
 /** The merchant whose domain covers a host (`www.`, any subdomain), or 0. */

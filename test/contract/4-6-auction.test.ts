@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { PUBLISHER_DEFAULTS } from '../../src/accounts/publisher.ts'
 import { insertPublisher } from '../../src/accounts/publisher-store.ts'
 import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
-import { insertMerchant } from '../../src/catalog/merchant-store.ts'
+import { insertMerchant, updateMerchant } from '../../src/catalog/merchant-store.ts'
 import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { AUCTION_URL, startApi } from '../api.ts'
@@ -99,6 +99,21 @@ test('the host shown of a merchant with several sites is that of the page shown'
     name: 'Lids',
     url: 'https://shop.lids-outlet.example/',
   })
+})
+
+test('a shop’s pages are those of the merchant that has its domain now', async () => {
+  const link = 'https://lids-moved.example/p/1'
+  const offers = [{ id: '1', link }]
+  const before = await makeMerchant(api.db, { name: 'Old', domain: 'lids-moved.example', offers })
+  await market.campaign(before.merchId)
+  const auctionId = await market.link(link)
+  const winner = async () => (await runAuction(api, auctionId)).auction_result.product?.merchant.id
+  assert.equal(await winner(), before.merchId)
+  const domains = ['old-lids.example']
+  await updateMerchant(api.db, { merchId: before.merchId, changes: { domains } })
+  await until(async () => (await winner()) === undefined)
+  const after = await makeMerchant(api.db, { name: 'New', domain: 'lids-moved.example', offers })
+  await until(async () => (await winner()) === after.merchId)
 })
 
 test('an exclusive link never leads to another merchant', async () => {
