@@ -733,6 +733,7 @@ create table refused_intake (
   origin text,
   constraint refused_intake_pkey PRIMARY KEY (refused_id)
 );
+CREATE INDEX refused_intake_at ON refused_intake USING btree (at);
 CREATE INDEX refused_intake_merchant ON refused_intake USING btree (merch_id, at);
 
 create table report_delivery (
@@ -955,6 +956,7 @@ create table webhook_delivery (
   constraint webhook_delivery_webhook_id_notice_key_key UNIQUE (webhook_id, notice_key),
   constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(webhook_id) ON DELETE CASCADE
 );
+CREATE INDEX webhook_delivery_created ON webhook_delivery USING btree (created_at);
 CREATE INDEX webhook_delivery_due ON webhook_delivery USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 create view current_offer as

@@ -1,15 +1,18 @@
 /** What is done by the clock about money: notices, statements, reports, reconciliation. */
-import { deleteOldRequests } from './attribution/intake-store.ts'
+import { deleteOldRefusals, deleteOldRequests } from './attribution/intake-store.ts'
 import type { Node } from './node.ts'
 import { guardedAgent } from './platform/fetch-guard.ts'
 import { deliverWebhooks } from './reports/deliver-webhooks.ts'
 import { makeNotices, queuePayouts } from './reports/make-notices.ts'
+import { deleteOldDeliveries } from './reports/webhook-store.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
 import type { Schedule } from './schedule.ts'
 import { deleteSeenLinks } from './stats/fold-seen-links.ts'
 
 const DAY_MS = 86_400_000
 const SEEN_DAYS = 3
+/** A delivery can be looked at, and sent again, for as long as its order may still change. */
+const DELIVERY_DAYS = 180
 
 export const MONEY_SCHEDULES: readonly Schedule[] = [
   { task: 'send_webhooks', cron: '* * * * *', work: sendWebhooks },
@@ -17,6 +20,7 @@ export const MONEY_SCHEDULES: readonly Schedule[] = [
   { task: 'reconcile', cron: '10 3 * * *', work: reconcileLastDays },
   { task: 'deliver_reports', cron: '15 */6 * * *', work: sendReports },
   { task: 'forget_intake_requests', cron: '45 * * * *', work: forgetRequests },
+  { task: 'forget_deliveries', cron: '35 3 * * *', work: forgetDeliveries },
   { task: 'forget_seen_links', cron: '55 * * * *', work: forgetSeenLinks },
 ]
 
@@ -70,4 +74,9 @@ async function forgetSeenLinks({ database, now }: Node): Promise<void> {
 
 async function forgetRequests({ database, now }: Node): Promise<void> {
   await deleteOldRequests(database, new Date(now()))
+  await deleteOldRefusals(database, new Date(now()))
+}
+
+async function forgetDeliveries({ database, now }: Node): Promise<void> {
+  await deleteOldDeliveries(database, new Date(now() - DELIVERY_DAYS * DAY_MS))
 }

@@ -15,6 +15,7 @@ import {
 } from 'graphile-worker'
 import { deleteUnclickedReceipts } from './auction/receipt-store.ts'
 import { retireViews } from './events/view-totals.ts'
+import { deletePastLinkHours } from './links/store.ts'
 import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
 import { deleteInBatches } from './platform/delete-in-batches.ts'
@@ -141,6 +142,7 @@ async function forgetResponses({ database, now }: Node): Promise<void> {
   const before = new Date(now() - IDEMPOTENCY_HOURS * 3_600_000)
   await database.run(sql`delete from idempotent_response where created_at < ${before}`)
   await database.run(sql`delete from dashboard_session where expires_at < ${new Date(now())}`)
+  await deletePastLinkHours(database, new Date(now()))
 }
 
 async function forgetPageSessions({ database, now }: Node): Promise<void> {

@@ -7,6 +7,8 @@ import { sql } from '../platform/sql.ts'
 const REQUEST_KEPT = '24 hours'
 /** A first request that has not finished by then died on the way: its retry may go ahead. */
 const WORKING_SECONDS_MAX = 60
+const REFUSAL_KEPT = '90 days'
+const STRAY_REFUSAL_KEPT = '7 days'
 /** Refusals kept of one merchant in an hour: a broken client must not fill the disk, */
 const REFUSED_PER_HOUR_MAX = 1_000
 /** nor one that sends the largest bodies there may be, which needs no signature. */
@@ -126,6 +128,21 @@ export function deleteOldRequests(db: Db, now: Date): Promise<number> {
       delete from intake_request where ctid = any(array(
         select ctid from intake_request
         where at < ${now}::timestamptz - ${REQUEST_KEPT}::interval limit ${limit}))`),
+  )
+}
+
+/**
+ * Deletes refusals that nobody will put right any more: those that name a merchant after the
+ * longest time within which an order may be told, those that nobody is shown after a week.
+ */
+export function deleteOldRefusals(db: Db, now: Date): Promise<number> {
+  return deleteInBatches((limit) =>
+    db.run(sql`
+      delete from refused_intake where ctid = any(array(
+        select ctid from refused_intake
+        where at < ${now}::timestamptz - ${REFUSAL_KEPT}::interval
+          or (merch_id is null and at < ${now}::timestamptz - ${STRAY_REFUSAL_KEPT}::interval)
+        limit ${limit}))`),
   )
 }
 

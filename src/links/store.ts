@@ -298,6 +298,13 @@ function hashOfUrl(url: string | null): Buffer {
   return hash('sha256', url ?? '', 'buffer').subarray(0, URL_HASH_BYTES)
 }
 
+/** Deletes the counts of hours that are over; the number deleted. */
+export function deletePastLinkHours(db: Db, now: Date): Promise<number> {
+  return db.run(
+    sql`delete from keyless_link_hour where hour < ${new Date(now.getTime() - HOUR_MS)}`,
+  )
+}
+
 /** row_to_json writes timestamps as text. */
 function withDates(row: ArticleRow): ArticleRow {
   const date = (value: Date | null) => (value === null ? null : new Date(value))

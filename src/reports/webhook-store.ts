@@ -1,4 +1,5 @@
 /** Webhooks and their deliveries in SQL. */
+import { deleteInBatches } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 
@@ -215,4 +216,16 @@ export async function replayDelivery(
     where webhook.webhook_id = webhook_delivery.webhook_id
       and delivery_id = ${wanted.deliveryId} and ${condition}`)
   return replayed === 1
+}
+
+/**
+ * Deletes deliveries that nobody asks about any more, made before `before`; the number deleted.
+ * Those that still wait are of webhooks that were switched off as long ago: news no more.
+ */
+export function deleteOldDeliveries(db: Db, before: Date): Promise<number> {
+  return deleteInBatches((limit) =>
+    db.run(sql`
+      delete from webhook_delivery where ctid = any(array(
+        select ctid from webhook_delivery where created_at < ${before} limit ${limit}))`),
+  )
 }
