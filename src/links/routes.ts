@@ -1,4 +1,5 @@
 /** Smart links over HTTP: 4.1 create, 4.5 LinkMate, and the page tag's configuration. */
+import { hash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -8,10 +9,12 @@ import { PublisherParams } from '../accounts/schema.ts'
 import { addressUnit } from '../platform/client-address.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
+import { SharedWork } from '../platform/shared-work.ts'
 import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
+import { Turns } from '../platform/turns.ts'
 import { createSmartLink, pubIdFaults, readOrder } from './create-link.ts'
 import { idempotencyKeyFaults, once, readIdempotencyKey } from './idempotency-store.ts'
-import { type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
+import { type LinkMateCall, type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
 import {
   CreateHeaders,
   CreateSmartLinkBody,
@@ -22,6 +25,11 @@ import {
   toRetrievedLink,
   toSmartLinkRecord,
 } from './schema.ts'
+
+/** LinkMate's calls at the database at once; the pool's ten connections are for all. */
+const CALLS_AT_ONCE = 16
+/** Nobody waits for the page's links longer. */
+const TURN_PATIENCE_MS = 10_000
 
 export interface PageLinkDeps extends LinkMateDeps {
   readonly keys: KeyGuard
@@ -88,6 +96,7 @@ const linkMateRoute =
   (deps: PageLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { keys } = deps
+    const retrieve = makeRetrieve(deps)
     app.post(
       '/api/v1/publishers/:pub_id/linkmate/smart_links/',
       {
@@ -108,11 +117,22 @@ const linkMateRoute =
         const { body, keyHolder: holder = null } = request
         const pubId = request.params.pub_id
         takeCall(deps, `${addressUnit(request.clientAddress)} ${pubId}`)
-        const links = await retrieveLinks(deps, { pubId, holder, body })
+        const links = await retrieve({ pubId, holder, body })
         return ok(200, { smart_links: links.map(toRetrievedLink) })
       },
     )
   }
+
+/** Readers of an article that has just come out all ask the same: they are answered together. */
+function makeRetrieve(deps: PageLinkDeps): typeof inTurn {
+  const turns = new Turns(CALLS_AT_ONCE, { patienceMs: TURN_PATIENCE_MS })
+  const asked = new SharedWork<Awaited<ReturnType<typeof inTurn>>>()
+  const inTurn = (call: LinkMateCall) => turns.run(() => retrieveLinks(deps, call))
+  return (call) => {
+    if (call.holder !== null) return inTurn(call)
+    return asked.run(hash('sha256', JSON.stringify([call.pubId, call.body])), () => inTurn(call))
+  }
+}
 
 const pageTagRoute =
   ({ db, bases, brand }: PageLinkDeps): FastifyPluginAsyncTypebox =>

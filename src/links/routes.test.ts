@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApi } from '../../test/api.ts'
+import { sql } from '../platform/sql.ts'
+
+test('readers who open an article at the same moment are answered together', async (t) => {
+  const api = await startApi(t)
+  const { pubId } = await api.account({ is_partner: true })
+  await api.db.run(sql`create table told_hour (links integer)`)
+  await api.db.run(sql`
+    create function tell_hour() returns trigger language plpgsql as $$
+      begin insert into told_hour values (new.links); return null; end $$`)
+  // Every call that finds a link missing asks how many it may make, and adds what it made.
+  await api.db.run(sql`
+    create trigger told_hour after insert or update on keyless_link_hour
+    for each row execute function tell_hour()`)
+  const article = { name: 'Ten mugs', url: 'https://daily.example/mugs' }
+  const body = { article, links: [{ raw_url: 'https://shop.example/mug' }] }
+  const path = `/api/v1/publishers/${pubId}/linkmate/smart_links/`
+  const answers = await Promise.all(Array.from({ length: 30 }, () => api.call(path, { body })))
+  const made = answers.map((answer) => answer.entry<{ smart_links: object[] }>().smart_links)
+  assert.equal(made[0]?.length, 1)
+  for (const links of made) assert.deepEqual(links, made[0])
+  assert.deepEqual(await api.db.rows(sql`select links from told_hour order by 1`), [
+    { links: 0 },
+    { links: 1 },
+  ])
+})

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SharedWork } from './shared-work.ts'
+
+test('who asks while the same is under way gets its outcome; who comes later starts anew', async () => {
+  const shared = new SharedWork<number>()
+  let begun = 0
+  const ask = (key: string) =>
+    shared.run(key, async () => {
+      begun += 1
+      const mine = begun
+      await Promise.resolve()
+      if (key === 'broken') throw new Error('broken')
+      return mine
+    })
+  assert.deepEqual(await Promise.all([ask('a'), ask('b'), ask('a')]), [1, 2, 1])
+  assert.equal(await ask('a'), 3)
+  const both = await Promise.allSettled([ask('broken'), ask('broken')])
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  assert.equal(begun, 4)
+  await assert.rejects(ask('broken'))
+  assert.equal(begun, 5)
+})

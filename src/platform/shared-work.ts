@@ -1,0 +1,17 @@
+/**
+ * Work that several ask for at the same moment, done once for all of them.
+ *
+ * Nothing is kept: who comes after it has ended starts it anew.
+ */
+export class SharedWork<T> {
+  readonly #underWay = new Map<string, Promise<T>>()
+
+  /** What the work under way for `key` comes to; without any, `work` is begun. */
+  run(key: string, work: () => Promise<T>): Promise<T> {
+    const underWay = this.#underWay.get(key)
+    if (underWay !== undefined) return underWay
+    const begun = work().finally(() => this.#underWay.delete(key))
+    this.#underWay.set(key, begun)
+    return begun
+  }
+}
