@@ -40,3 +40,10 @@ test('what names no single instant is refused', () => {
   const years = ['0000-01-01', '+012026-03-02', '9999-12-31T23:59:59-01:00']
   for (const text of [...wrong, ...times, ...years]) assert.equal(parseTimestamp(text), null, text)
 })
+
+test('a plus sign that a query has turned into a space still begins the offset', () => {
+  const eight = Date.UTC(2026, 2, 2, 8)
+  assert.equal(parseTimestamp('2026-03-02T10:00:00 02:00')?.getTime(), eight)
+  assert.equal(parseTimestamp('2026-03-02T08:00:00.25 00:00')?.getTime(), eight + 250)
+  assert.equal(parseTimestamp('2026-03-02T10:00 02'), null, 'these could be seconds')
+})

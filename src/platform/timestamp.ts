@@ -7,13 +7,15 @@
 const PLAIN_DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d{2}(?::?\d{2})?)$/
+/** Where an offset's `+` was: in a query that is not percent-encoded it stands for a space. */
+const LOST_PLUS = / (?=\d{2}:\d{2}$)/
 const MINUTE_MS = 60_000
 export const TIMESTAMP_RULE =
   'must be ISO 8601 with an offset or Z, such as 2026-03-02T10:00:00Z, or a plain date'
 
 /** The instant that a text names, or null when it is not an unambiguous, existing one. */
 export function parseTimestamp(text: string): Date | null {
-  const match = PLAIN_DATE.exec(text) ?? DATE_TIME.exec(text)
+  const match = PLAIN_DATE.exec(text) ?? DATE_TIME.exec(text.replace(LOST_PLUS, '+'))
   if (match === null) return null
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0', zone] =
     match
