@@ -54,5 +54,5 @@ export const watchPage = (land: () => void, scan: () => void): void => {
 const articleAddress = (): string =>
   location.href
     .replace(/#(?![/!]).*/, '')
-    .replace(/(utm_\w+|\w*clid)=[^&#]*&?/g, '')
+    .replace(/(utm_\w+|\w*clk?id)=[^&#]*&?/g, '')
     .replace(/[?&]+$/, '')

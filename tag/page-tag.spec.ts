@@ -162,7 +162,9 @@ test('another article in a single-page application is another page session', asy
   assert.deepEqual(two.referrers, [url])
   // Where the page scrolls to is no other article.
   await page.evaluate(() => history.pushState({}, '', '#part'))
-  await page.evaluate(() => history.replaceState({}, '', `${location.pathname}?utm_source=x`))
+  await page.evaluate(() =>
+    history.replaceState({}, '', `${location.pathname}?utm_source=x&msclkid=y`),
+  )
   await quiet()
   assert.equal((await network.recorded(`${host}/article-2`)).pages, 1)
   assert.deepEqual(errors, [])
