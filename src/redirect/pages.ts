@@ -3,7 +3,7 @@ import type { HotReply } from '../platform/hot-http.ts'
 
 const STYLE = `body{font:1.125rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;
 padding:0 1.25rem;color:#1c1917;background:#fafaf9}a{color:#0f766e;font-weight:600}
-h1{font-size:1.5rem}p.note{color:#57534e;font-size:1rem}`
+h1{font-size:1.5rem;overflow-wrap:anywhere}p.note{color:#57534e;font-size:1rem}`
 
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -46,7 +46,7 @@ tries again by itself.</p>`
 function page(title: string, content: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title>
 <meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots"
-content="noindex"><style>${STYLE}</style><body>${content}</body></html>`
+content="noindex"><style>${STYLE}</style><body><main>${content}</main></body></html>`
 }
 
 function escapeHtml(text: string): string {

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { leavingPage, messagePage, retryPage } from './pages.ts'
+
+test('a page for readers has its words in a main landmark, and breaks a host of any length', () => {
+  const host = `${'a'.repeat(60)}.example`
+  for (const { body } of [
+    leavingPage(`https://${host}/p`),
+    messagePage(404, 't', 'x'),
+    retryPage(),
+  ]) {
+    assert.match(String(body), /<body><main><h1>.*<\/main><\/body>/s)
+    assert.match(String(body), /h1\{[^}]*overflow-wrap:anywhere/)
+  }
+})
+
+test('what a page names is text, never markup', () => {
+  const { body } = messagePage(400, '<i>', '"&\'')
+  assert.ok(String(body).includes('<h1>&#60;i&#62;</h1><p>&#34;&#38;&#39;</p>'))
+})
