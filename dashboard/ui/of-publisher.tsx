@@ -19,7 +19,8 @@ function NoPublisher() {
         {`npx souk publisher create --name "Your magazine" --slug your-magazine --user ${me.data?.email}`}
       </code>
       <p className="mt-4">
-        Your account’s API keys are on the{' '}
+        A merchant’s account needs none: orders, returns, webhooks and receipts are in the API, with
+        a key from the{' '}
         <Link to={PATHS.developer} className="link">
           developer page
         </Link>
