@@ -65,6 +65,7 @@ const orderArbitrary = fc.record({
   lines: linesArbitrary,
   isCancelled: fc.constantFrom(false, false, false, true),
   isHeld: fc.constantFrom(false, false, true),
+  isElsewhere: fc.constantFrom(false, false, true), // of another merchant, by the same id
 })
 const returnArbitrary = fc.record({
   kind: fc.constant('return'),
@@ -144,7 +145,7 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): S
         hold: told.isHeld ? ('review' as const) : null,
       }
       return events.order(told.id, atMs, {
-        merchId,
+        merchId: told.isElsewhere ? worlds[1].merchant.merch_id : merchId,
         report,
         ...(told.exact === null ? {} : { exact: told.exact }),
         ...(told.remembered === null ? {} : { click: told.remembered }),
@@ -214,20 +215,30 @@ const SEEN_ONLY: { afterHours: number; told: Told }[] = [
     told: {
       ...{ kind: 'order', id: 'o1', source: 's2s', exact: null, remembered: 'a', lines: [] },
       ...{ paysForSeen: true, valueMicros: 550_000_000, updatedHours: 0 },
-      ...{ isCancelled: false, isHeld: false },
+      ...{ isCancelled: false, isHeld: false, isElsewhere: false },
     },
   },
 ]
 
 const WAITING_ORDER = {
   ...{ kind: 'order', id: 'o1', source: 's2s', exact: null, remembered: null, lines: [] },
-  ...{ paysForSeen: false, updatedHours: 0, isCancelled: false, isHeld: false },
+  ...{ paysForSeen: false, updatedHours: 0, isCancelled: false, isHeld: false, isElsewhere: false },
 } satisfies Partial<Told>
 
 /** What only the merchant's tag remembers of a click: some runs have no such order. */
 const REMEMBERED: { afterHours: number; told: Told }[] = [
   { afterHours: 0, told: CLICK_A },
   { afterHours: 1, told: { ...WAITING_ORDER, remembered: 'a', valueMicros: 550_000_000 } },
+]
+
+/** Known by one click, buys in two shops that number alike; the click is taken back. */
+const SAME_NUMBER: { afterHours: number; told: Told }[] = [
+  ...SEEN_ONLY,
+  {
+    afterHours: 0,
+    told: { ...WAITING_ORDER, isElsewhere: true, exact: 'a', valueMicros: 550_000_000 },
+  },
+  { afterHours: 1, told: { kind: 'reversal', name: 'a' } },
 ]
 
 const WAITED_FOR_NOBODY: { afterHours: number; told: Told }[] = [
@@ -314,6 +325,7 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
       examples: [
         [SEEN_ONLY, 30],
         [REMEMBERED, 30],
+        [SAME_NUMBER, 30],
         [WAITED_FOR_NOBODY, 30],
         [HELD_WHEN_LOCKED, 30],
         [RELEASED_WHEN_LOCKED, 30],
