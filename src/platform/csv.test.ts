@@ -42,3 +42,12 @@ test('a file that is no CSV says where', () => {
   assert.throws(() => readCsv('a,b\n"x'), /file: .*line 2/)
   assert.throws(() => readCsv('a,b\n1,2\n1,x\0'), /file: holds U\+0000 in line 3/)
 })
+
+test('a row with more cells than the header is refused, never read a column further on', () => {
+  assert.throws(() => readCsv('date,usd,jpy\n2026-01-01,1,1684,186,75\n'), /line 2: has more cells/)
+  const { rows } = readCsv('a,b\n1,2,,\n3\n')
+  assert.deepEqual(
+    rows.map(({ cells }) => cells),
+    [{ a: '1', b: '2' }, { a: '3' }],
+  )
+})

@@ -6,10 +6,12 @@
  * formula, and product names and addresses come from strangers.
  */
 import { CsvError, parse } from 'csv-parse/sync'
-import { badRequest } from './errors.ts'
+import { badRequest, type Fault } from './errors.ts'
 
 /** Files that are read whole; larger ones are split by whoever exports them. */
 export const CSV_BYTES_MAX = 64 * 1024 * 1024
+/** More lines of one mistake would not help anybody. */
+const FAULTS_MAX = 100
 
 export interface CsvRow {
   readonly line: number // in the file, from 1
@@ -32,27 +34,41 @@ export function readCsv(text: string): CsvTable {
     const line = text.slice(0, zero).split('\n').length
     throw badRequest([{ field: 'file', rule: `holds U+0000 in line ${line}: is it text?` }])
   }
+  const [header, ...records] = parsed(text)
+  const headers = (header?.record ?? []).map((name) => name.trim().toLowerCase())
+  const shifted = records.filter(({ record }) => record.slice(headers.length).some(Boolean))
+  if (shifted.length > 0) throw badRequest(shifted.slice(0, FAULTS_MAX).map(shiftedFault))
+  const names = headers.map((name, index) => (name === '' ? `column ${index + 1}` : name))
+  return {
+    headers: headers.filter((name) => name !== ''),
+    rows: records.map(({ record, info }) => ({
+      line: info.lines,
+      cells: Object.fromEntries(
+        record.slice(0, names.length).map((cell, index) => [names[index], cell]),
+      ),
+    })),
+  }
+}
+
+interface CsvRecord {
+  readonly record: readonly string[]
+  readonly info: { readonly lines: number }
+}
+
+function parsed(text: string): CsvRecord[] {
   try {
-    let headers: string[] = []
-    const records = parse(text, {
-      bom: true,
-      columns: (names: string[]) => {
-        headers = names.map((name) => name.trim().toLowerCase())
-        return headers.map((name, index) => (name === '' ? `column ${index + 1}` : name))
-      },
-      info: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-      trim: true,
-    }) as unknown as { record: Record<string, string>; info: { lines: number } }[]
-    return {
-      headers: headers.filter((name) => name !== ''),
-      rows: records.map(({ record, info }) => ({ line: info.lines, cells: record })),
-    }
+    const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true }
+    return parse(text, { ...options, trim: true }) as unknown as CsvRecord[]
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause
     throw badRequest([{ field: 'file', rule: cause.message }])
   }
+}
+
+/** A decimal comma, for one: what stands behind it would be read as the next column's. */
+function shiftedFault({ info }: CsvRecord): Fault {
+  const rule = 'has more cells than the header: a comma in a cell that is not in quotes?'
+  return { field: `line ${info.lines}`, rule }
 }
 
 /** Throws a 400 that names each column the file lacks: without them every row would be wrong. */
