@@ -197,11 +197,6 @@ async function openLog(
     return newEvent({ id: ids.next(), atMs: now(), lane: MONEY_LANE, type, body })
   }
   await spool.recordOwner(spoolOwner(claim))
-  // After the appender, which brings the last clicks to the log. What cannot be brought stays in
-  // the spool, and whoever carries it there says the last word.
-  closers.add('last word', async () => {
-    if (spool.isEmpty()) await eventLog.append([lastWord(claim)])
-  })
   const appender = new DurableAppend({
     log: eventLog,
     spool,
@@ -218,7 +213,7 @@ async function openLog(
       await recordSpoolDrained(database, owner)
     },
   })
-  closers.add('appender', () => appender.close())
+  closers.add('appender', () => appender.close(lastWord(claim)))
   return { eventLog, claim, ids, appender }
 }
 

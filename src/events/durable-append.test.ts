@@ -293,3 +293,22 @@ test('closing while the log hangs ends within seconds and keeps everything', asy
   await untilDrained(second)
   assert.deepEqual(await storedIds(second.database), idsOf(events))
 })
+
+test('a last word comes behind everything; with the log away it waits in the spool', async (t) => {
+  const scope = scopeOf(t)
+  const root = await makeRoot(scope)
+  const first = await makeWorld(scope, { root })
+  await first.spool.recordOwner('first')
+  const [click, word] = [makeEvents(1), makeEvents(1)]
+  await first.durable.append(click, { patienceMs: BEACON_PATIENCE_MS })
+  await first.durable.close(word[0])
+  assert.deepEqual(await storedIds(first.database), idsOf([...click, ...word]))
+
+  const second = await makeWorld(scope, { root })
+  await second.spool.recordOwner('second')
+  second.proxy.setMode('refuse')
+  await second.durable.close(makeEvents(1)[0])
+  const third = await makeWorld(scope, { root })
+  await untilDrained(third)
+  assert.deepEqual(third.owners, ['second'], 'the first one has said all it had to say')
+})

@@ -97,19 +97,35 @@ export class DurableAppend {
   /** Whether the last thing tried on the log failed. */
   isLogAway = (): boolean => this.#isLogAway
 
-  /** Takes no more events, and brings what is spooled to the log if that is there. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close()
+  /**
+   * Takes no more events, and brings what is spooled to the log if that is there; `lastWord` comes
+   * after all of it. What cannot be brought stays in the spool, and with it the word.
+   */
+  close(lastWord: LogEvent | null = null): Promise<void> {
+    this.#closing ??= this.#close(lastWord)
     return this.#closing
   }
 
-  async #close(): Promise<void> {
+  async #close(lastWord: LogEvent | null): Promise<void> {
     const cutoff = setTimeout(() => this.#cutoff.abort(new Error('no time left')), LAST_DRAIN_MS)
     await Promise.allSettled(this.#appending)
     this.#stopping.abort()
     await this.#drainer
+    if (lastWord !== null) await this.#say(lastWord).catch(this.#options.onProblem)
     clearTimeout(cutoff)
     await this.#options.spool.close()
+  }
+
+  /** Whoever brings a spool that is left behind says the last word of its process as well. */
+  async #say(lastWord: LogEvent): Promise<void> {
+    const { log, spool } = this.#options
+    if (!spool.isEmpty()) return
+    try {
+      await beforeAbort(this.#cutoff.signal, () => log.append([lastWord]))
+    } catch {
+      // An empty spool would be removed, and nobody would come to say it.
+      await this.#spool([lastWord], { wasLogAsked: true })
+    }
   }
 
   #appendOrSpool(events: readonly LogEvent[], patienceMs: number): Promise<void> {
