@@ -139,6 +139,13 @@ test('a server that cannot be reached is told from a statement that is wrong', a
   await nowhere.close()
 })
 
+test('a host that is gone from the network is out of reach, whatever the system calls that', () => {
+  for (const code of ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'ECONNABORTED']) {
+    const error = Object.assign(new Error(`read ${code}`), { code, syscall: 'read' })
+    assert.ok(isUnreachable(error), code)
+  }
+})
+
 test('a statement that takes longer than its limit is cancelled', async () => {
   const hasty = openDatabase({
     connection: db.connection,

@@ -180,7 +180,11 @@ function endsConnection(error: unknown): boolean {
   return isUnreachable(error)
 }
 
-const UNREACHABLE_CODES = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
+const UNREACHABLE_CODES = new Set([
+  ...['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  // Also of a connection that stood: what the network said of its host until time was up.
+  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
+])
 
 // 08 connection, 53 out of resources (disk, connections), 57P shut down or starting, 58 system
 // error, 25006 a standby after a failover, 55P03 and 57014 not in time.
