@@ -5,7 +5,6 @@
  * readers around (decisions 4.6).
  */
 import { randomUUID } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { CONSENT, consentNow } from '../events/consent.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import type { HashKeys } from '../events/hash-keys.ts'
@@ -22,13 +21,10 @@ import { isOnDomain, parseWebUrl } from '../platform/url.ts'
 import { type HeldAuction, trackersOf } from './hold-auction.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import type { Merchant } from './market.ts'
+import { makeRepeats } from './repeats.ts'
 import type { SealBinding, SealedResult } from './seal.ts'
 
 const UUID = new RegExp(UUID_PATTERN)
-/** A reload within this time gets the same answer and is billed once (decisions 4.6). */
-const REPEAT_MS = 5 * 60_000
-/** About 2 kB each. Best effort: under more traffic the oldest answers are forgotten. */
-const REPEATS_MAX = 50_000
 /** A page waits for the auction, but not long; above this a link that is not held answers 503. */
 const LINK_PATIENCE_MS = 2_000
 const PIXEL_PATIENCE_MS = 250
@@ -60,12 +56,7 @@ export interface AuctionDeps {
 
 export function auctionRoute(deps: AuctionDeps): HotRoute {
   const products = new ShownProducts(deps)
-  const repeats = new LRUCache<string, string>({
-    max: REPEATS_MAX,
-    ttl: REPEAT_MS,
-    ttlResolution: 0, // Each look at the service's own clock, as everywhere.
-    perf: { now: deps.now },
-  })
+  const repeats = makeRepeats(deps.now)
   return {
     name: '/api/v1/auction',
     method: 'GET',
