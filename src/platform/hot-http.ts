@@ -176,15 +176,15 @@ export function refuse(req: IncomingMessage, res: ServerResponse, known: ApiErro
   send(res, errorReply(known), { id, isHead: req.method === 'HEAD' })
 }
 
-/** Caches would keep a 404 by themselves, past the moment in which the thing is made. */
-export const ERROR_HEADERS = { 'cache-control': 'no-store' }
+/** Caches may keep a 200 or a 404 by themselves, past the moment of which it tells. */
+export const UNCACHED = { 'cache-control': 'no-store' }
 
 function errorReply(known: ApiError): HotReply {
   return {
     status: known.status,
     headers: {
       'content-type': 'application/json; charset=utf-8',
-      ...ERROR_HEADERS,
+      ...UNCACHED,
       ...known.headers,
     },
     body: JSON.stringify(failure(known)),

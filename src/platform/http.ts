@@ -25,12 +25,12 @@ import {
   type Answer,
   BODY_BYTES_MAX,
   behindBody,
-  ERROR_HEADERS,
   type HotRoute,
   hotServer,
   isJsonBody,
   parseJson,
   refuse,
+  UNCACHED,
 } from './hot-http.ts'
 import { isUnreachable } from './postgres.ts'
 import { requestId } from './request-id.ts'
@@ -87,7 +87,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
       const known = toApiError(error, options)
       const [{ cors: mode }, { origin }] = [methodsOf(request.url), request.headers]
       const cors = corsHeaders({ mode, origin, allowedOrigins: options.corsOrigins })
-      reply.headers({ ...cors, ...ERROR_HEADERS, 'x-request-id': request.id })
+      reply.headers({ ...cors, ...UNCACHED, 'x-request-id': request.id })
       reply.status(known.status).send(failure(known))
     },
     clientErrorHandler: refuseUnreadable,
@@ -188,6 +188,7 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
     request.clientAddress = clientAddress(socket.remoteAddress, forwarded, options.trustedProxies)
     reply.header('x-request-id', request.id)
     const [path = ''] = request.url.split('?', 1)
+    if (path.startsWith('/api/')) reply.headers(UNCACHED)
     // The router would take an empty segment for a parameter, which a schema then misses.
     if (path.includes('//') && !request.is404) return reply.callNotFound()
     // Of a path with other methods only, the handler below knows the mode.
@@ -223,7 +224,7 @@ function addErrorHandlers(http: FastifyInstance, options: HttpOptions, methodsOf
   http.setErrorHandler((error, request, reply) => {
     const known = toApiError(error as FastifyError, options)
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
-    reply.status(known.status).headers({ ...ERROR_HEADERS, ...known.headers })
+    reply.status(known.status).headers({ ...UNCACHED, ...known.headers })
     if (known.status !== ERRORS.tooLarge.status) return reply.send(failure(known))
     const body = JSON.stringify(failure(known))
     reply.header('content-length', Buffer.byteLength(body)).type('application/json; charset=utf-8')

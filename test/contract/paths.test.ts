@@ -6,7 +6,8 @@ import { after, test } from 'node:test'
 import { startApi } from '../api.ts'
 
 const api = await startApi({ after })
-const { key, pubId } = await api.account({ is_partner: true })
+const { key, pubId, publishers } = await api.account({ is_partner: true })
+const slug = publishers[0]?.slug
 const DAYS = 'date_from=2026-03-01&date_to=2026-03-02'
 
 test('a publisher or merchant that no number can be is a 404 like any that is not there', async () => {
@@ -84,6 +85,19 @@ test('no cache keeps an error: what is not there yet may be there a moment later
   ] as const) {
     const answer = await api.call(path)
     assert.deepEqual([answer.status, answer.headers.get('cache-control')], [status, 'no-store'])
+  }
+})
+
+test('no cache keeps an answer of the API: figures and prices are of the moment', async () => {
+  for (const path of [
+    '/api/v1/tokeninfo/',
+    `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/?${DAYS}`,
+    `/api/v1/publishers/${pubId}/reports/clicks/?${DAYS}&format=csv`,
+    `/api/v1/product_match/clickmate/exclusive_links/?publisher_slug=${slug}&sku=1`,
+    `/api/v0/publishers/${slug}/amp_config/`,
+  ]) {
+    const answer = await api.call(path, { key })
+    assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'no-store'], path)
   }
 })
 
