@@ -10,6 +10,7 @@ import { isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
+import { SharedWork } from '../platform/shared-work.ts'
 import { fitsUrlLimits, originAndPath, parseWebUrl, trimUrl } from '../platform/url.ts'
 import { redirectTo } from './click.ts'
 import { leavingPage, messagePage } from './pages.ts'
@@ -37,13 +38,20 @@ export function wrapperRoute(deps: WrapperDeps): HotRoute {
     maxSize: KNOWN_CHARACTERS_MAX,
     sizeCalculation: (_auctionId, key) => key.length,
   })
-  const handle = (request: HotRequest) => follow(deps, known, request)
+  const asked = new SharedWork<string | null>()
+  const handle = (request: HotRequest) => follow(deps, { known, asked }, request)
   return { name: '/link', method: 'GET', cors: 'none', handle }
+}
+
+/** What a node knows of wrapped addresses, and what it is being told. */
+interface WrappedLinks {
+  readonly known: LRUCache<string, string>
+  readonly asked: SharedWork<string | null>
 }
 
 async function follow(
   deps: WrapperDeps,
-  known: LRUCache<string, string>,
+  { known, asked }: WrappedLinks,
   request: HotRequest,
 ): Promise<HotReply> {
   const query = readWrapperQuery(request.query)
@@ -72,7 +80,8 @@ async function follow(
   try {
     const isPerson = !createsNothing(request)
     const find = isPerson ? deps.findOrCreateLink : deps.findExistingLink
-    const auctionId = await inTime(find(wanted))
+    // A newsletter's readers come together: the first one's link is everybody's.
+    const auctionId = await inTime(asked.run(`${isPerson} ${key}`, () => find(wanted)))
     if (auctionId === null) return forward()
     // A mere look-up has not written down what this address says of the article.
     if (isPerson) known.set(key, auctionId)

@@ -77,6 +77,21 @@ test('wrappers make no more links an hour than calls without a key; readers go o
   assert.deepEqual(await small.db.rows(sql`select count(*) as n from smart_link`), [{ n: '2' }])
 })
 
+test('readers of a newsletter who click the same new link together make it once', async () => {
+  await api.db.run(sql`create table told_insert (told integer)`)
+  await api.db.run(sql`
+    create function tell_insert() returns trigger language plpgsql as $$
+      begin insert into told_insert values (1); return null; end $$`)
+  await api.db.run(sql`
+    create trigger told_insert after insert on smart_link
+    for each statement execute function tell_insert()`)
+  const target = wrapper('https://kettles.example/p/1?from=newsletter')
+  await Promise.all(Array.from({ length: 30 }, () => follow(api, target)))
+  assert.match((await follow(api, target)).location, /cid=/)
+  assert.equal((await api.db.rows(sql`select from told_insert`)).length, 1)
+  await api.db.run(sql`drop trigger told_insert on smart_link`)
+})
+
 test('robots and prefetches of a wrapper whose link is there are recorded and never billed', async () => {
   const article = 'https://daily.example/robots'
   const address = (name: string) =>
