@@ -1,5 +1,6 @@
 /** The patterns that schemas hold texts to, with the words in which a refusal names each. */
 
+/** Our choice: of any version. Whatever a page's own tool makes, it names one page session. */
 export const UUID_PATTERN =
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 /** A 64-bit integer's digits; that it is not too large `idText` says. */
