@@ -117,7 +117,7 @@ function modelFaults(settings: CampaignSettings): Fault[] {
   for (const [field, value] of Object.entries(given)) {
     const models = USED_BY[field] ?? []
     if (value === null) {
-      if (field === needed) faults.push({ field, rule: `a ${model} campaign needs it` })
+      if (field === needed) faults.push({ field, rule: `${model} campaigns need it` })
     } else if (!models.includes(model)) {
       faults.push({ field, rule: `only ${models.join(', ')} campaigns have one, not ${model}` })
     } else {
