@@ -7,7 +7,8 @@ type Fields = Record<string, unknown>
 /** What a shop hands over: as documented, or with the order's fields beside `products`. */
 export interface OrderInput extends Fields {
   order?: Fields
-  products?: Fields[]
+  /** Null where a template writes what is not there. */
+  products?: Fields[] | null
 }
 
 export interface CheckoutEvent {
@@ -26,7 +27,8 @@ const LENGTHS: Fields & Record<string, number> = {
 
 /** Throws a sentence for the shop's developer when something that must be there is not. */
 export const readCheckout = (input: OrderInput, click_ids: string[]): CheckoutEvent => {
-  const { products = [], order = input } = input
+  const { products, order = input } = input
+  const { is_new_customer } = order
   for (const name of ['id', 'value', 'currency']) {
     if (order[name] == null || order[name] === '') throw `order.${name} is missing`
   }
@@ -37,15 +39,16 @@ export const readCheckout = (input: OrderInput, click_ids: string[]): CheckoutEv
       currency: `${order.currency}`.toUpperCase(),
       // `cids`, comma-separated, is the other way in which the service takes them.
       click_ids: order.click_ids || (order.cids ? `${order.cids}`.split(',') : click_ids),
-      is_new_customer: order.is_new_customer ?? null,
+      // True, false or not known: what a 1 means only the shop knows.
+      is_new_customer: typeof is_new_customer === 'boolean' ? is_new_customer : null,
     },
-    products: products.map(readProduct),
+    products: (products || []).map(readProduct),
   }
 }
 
 /** What a shop's developer should add to an order's products, a sentence each. */
-export const findGaps = ({ products = [] }: OrderInput): string[] =>
-  products.flatMap((product, at) =>
+export const findGaps = ({ products }: OrderInput): string[] =>
+  (products || []).flatMap((product, at) =>
     ['id', 'price']
       .filter((name) => product[name] == null || product[name] === '')
       .map((name) => `products[${at}].${name} is missing`),
@@ -56,7 +59,7 @@ const readProduct = (product: Fields): Fields => {
     ...product,
     id: `${product.id}`,
     price: decimal(product.price),
-    quantity: Number(product.quantity ?? 1),
+    quantity: Number(product.quantity || 1),
   }
   for (const name in LENGTHS) {
     if (read[name] != null) read[name] = `${read[name]}`.slice(0, LENGTHS[name])

@@ -198,6 +198,21 @@ test('click ids that the shop itself names are sent, in either spelling', async 
   assert.deepEqual(sent, [[CLICK], [LATER_CLICK, CLICK], []])
 })
 
+test('what a shop’s templates leave empty or write otherwise costs no order', async (t) => {
+  const { page, go, quiet } = await openShop(t)
+  await go('/merchant-landing.html')
+  const order = { value: '1.00', currency: 'USD' }
+  for (const input of [
+    { order: { ...order, id: 'E-1' }, products: null },
+    { order: { ...order, id: 'E-2', is_new_customer: 1 } },
+    { order: { ...order, id: 'E-3' }, products: [{ id: 'p', price: '1.00', quantity: '' }] },
+  ]) {
+    await page.evaluate((one) => Reflect.get(window, 'souk')('checkout', one), input)
+  }
+  await quiet()
+  for (const id of ['E-1', 'E-2', 'E-3']) assert.equal((await orders(id)).length, 1, id)
+})
+
 test('an order that could not be delivered is delivered from the next page', async (t) => {
   const { page, go, quiet, checkouts, errors } = await openShop(t)
   await page.route('**/conversions/checkout/', (route) => route.abort())
