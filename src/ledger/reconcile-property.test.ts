@@ -28,7 +28,7 @@ const clickArbitrary = fc.record({
   kind: fc.constant('click'),
   name: fc.constantFrom(...CLICKS),
   world: fc.constantFrom(0, 1),
-  campaign: fc.constantFrom(...campaigns),
+  campaign: fc.constantFrom(...campaigns, null),
   terms: fc.constantFrom(
     { model: MODEL.cpc, priceMicros: 399_999, reservedMicros: 399_999 },
     { model: MODEL.cpa, priceMicros: 81_234 },

@@ -50,6 +50,13 @@ test('a reader’s sixth click on a campaign within an hour is not paid, whateve
   assert.equal(reasons([one, ...wasted, ...rest.slice(1), click('f', 9)]).at(-1), 'ok')
 })
 
+test('links that nobody pays for are no campaign of their own: all clicks on them count', () => {
+  const unpaid = { campaignId: null, model: MODEL.none, priceMicros: 0 }
+  const clicks = ['a', 'b', 'c', 'd', 'e', 'f'].map((name, at) => click(name, at, unpaid))
+  assert.deepEqual(new Set(reasons(clicks)), new Set(['ok']))
+  assert.equal(reasons([...clicks, click('a2', 9, unpaid)]).at(-1), 'duplicate_visitor')
+})
+
 test('what came before the batch counts as if it stood in it', () => {
   const [before, now] = [click('a', 0), click('a2', MINUTE_MS)]
   const visit = {

@@ -82,7 +82,9 @@ function judge(
       auctionId === visit.auctionId && Math.abs(visit.atMs - atMs) < VISITOR_REPEAT_MS,
   )
   if (isRepeat) return REASON.duplicateVisitor
-  return recent.length >= VISITOR_CLICKS_MAX ? REASON.visitorLimit : REASON.ok
+  // The links that nobody pays for are no campaign: they have nothing but that in common.
+  const isOver = event.campaignId !== null && recent.length >= VISITOR_CLICKS_MAX
+  return isOver ? REASON.visitorLimit : REASON.ok
 }
 
 function visitOf(event: StoredEvent): EarlierClick {

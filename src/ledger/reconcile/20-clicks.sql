@@ -54,7 +54,9 @@ with recursive visit as (
         where earlier.auction_id = next.auction_id
           and abs(extract(epoch from next.at - earlier.at)) < 1800
       ) > 0 then 21
-      when count(*) filter (where abs(extract(epoch from next.at - earlier.at)) < 3600) >= 5 then 22
+      when next.campaign_id <> 0
+        and count(*) filter (where abs(extract(epoch from next.at - earlier.at)) < 3600) >= 5
+        then 22
       else 0
     end as reason
     from unnest(valid_at, valid_auction) as earlier (at, auction_id)
