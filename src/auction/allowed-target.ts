@@ -6,7 +6,7 @@
  * reader who comes from a page of the publisher, or from an AMP cache of it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { isOnDomain, parseWebUrl } from '../platform/url.ts'
+import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
 import { isAmpLabelOf } from './amp-label.ts'
 import { type Market, merchantOfHost, type Publisher } from './market.ts'
 
@@ -20,8 +20,9 @@ export function isAllowedTarget(
   market: Market,
   { url, pubId }: { url: string; pubId: number },
 ): boolean {
-  const host = parseWebUrl(url)?.hostname
-  if (host === undefined) return false
+  const target = parseWebUrl(url)
+  if (target === null) return false
+  const host = siteHost(target)
   if (merchantOfHost(market, host) !== 0) return true
   const publisher = market.publishers.get(pubId)
   return publisher !== undefined && isAllowedHost(host, publisher)

@@ -7,7 +7,7 @@
 import { CONSENT } from '../events/consent.ts'
 import { MODEL } from '../events/event.ts'
 import { type Micros, micros } from '../platform/money.ts'
-import { parseWebUrl } from '../platform/url.ts'
+import { parseWebUrl, siteHost } from '../platform/url.ts'
 import { isAllowedTarget } from './allowed-target.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import { type Campaign, type Market, type Merchant, merchantOfHost } from './market.ts'
@@ -115,5 +115,5 @@ function destinationOf(data: LinkData, { merchant, offer }: Winner): string {
 
 function merchantOfUrl(market: Market, url: string): number {
   const parsed = parseWebUrl(url)
-  return parsed === null ? 0 : merchantOfHost(market, parsed.hostname)
+  return parsed === null ? 0 : merchantOfHost(market, siteHost(parsed))
 }

@@ -11,7 +11,7 @@ import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { SharedWork } from '../platform/shared-work.ts'
-import { fitsUrlLimits, originAndPath, parseWebUrl, trimUrl } from '../platform/url.ts'
+import { fitsUrlLimits, originAndPath, parseWebUrl, siteHost, trimUrl } from '../platform/url.ts'
 import { redirectTo } from './click.ts'
 import { leavingPage, messagePage } from './pages.ts'
 import { clickOnLink, followLink, type RedirectDeps } from './routes.ts'
@@ -62,13 +62,13 @@ async function follow(
     return messagePage(400, 'This link is incomplete', text)
   }
   const publisher = deps.findPublisherBySlug((query.publisherSlug ?? '').toLowerCase())
-  const isMerchant = deps.isMerchantHost(target.hostname)
+  const host = siteHost(target)
+  const isMerchant = deps.isMerchantHost(host)
   const forward = (): HotReply => {
     const isSafe =
       isMerchant ||
       (publisher !== undefined &&
-        (isAllowedHost(target.hostname, publisher) ||
-          comesFromPublisher(request.headers, publisher)))
+        (isAllowedHost(host, publisher) || comesFromPublisher(request.headers, publisher)))
     return isSafe ? redirectTo(url) : leavingPage(url)
   }
   if (publisher === undefined || !isMerchant) return forward()

@@ -26,6 +26,13 @@ test('a wrapper finds or creates its link and auctions the very click', async ()
   assert.equal(row?.n, '1')
 })
 
+test('a merchant’s host is its own with the final dot of a full name as well', async () => {
+  for (const page of ['/p/1', '/in/no/feed']) {
+    const { location } = await follow(api, wrapper(`https://www.kettles.example.${page}`))
+    assert.match(location, /^https:\/\/www\.kettles\.example\.\/[\w/]+\?cid=[0-9a-f]{32}$/)
+  }
+})
+
 test('a wrapper finds the link that was made with a key, and makes none beside it', async () => {
   const made = await market.link(KETTLE, { article: 'made' })
   await follow(api, wrapper(KETTLE, '&article_url=https%3A%2F%2Fdaily.example%2Fmade'))
