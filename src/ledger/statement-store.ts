@@ -31,7 +31,9 @@ export async function issueStatements(
     const fresh = makeStatements(releases, lastMonth, known)
     for (const statement of fresh) {
       const issuedStatement = { ...statement, pubId, issuedAt: now }
-      if (await insertStatement(db, issuedStatement)) issued.push(issuedStatement)
+      // What another process said of a month is where its next one opens, not what we made of it.
+      if (!(await insertStatement(db, issuedStatement))) break
+      issued.push(issuedStatement)
     }
   }
   return issued

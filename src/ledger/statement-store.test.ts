@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { EVENT_TYPE, MODEL } from '../events/event.ts'
+import { sql } from '../platform/sql.ts'
+import { issueStatements } from './statement-store.ts'
+
+test('a month that another process issues meanwhile is gone on from by the next run alone', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher, merchant } = await makePublisherWorld(db)
+  const log = openFoldedLog(t, db)
+  const events = new MoneyEvents()
+  const { merch_id: merchId } = merchant
+  const price = { priceMicros: 60_000_000, reservedMicros: 60_000_000 }
+  const body = { reference: 'r', paid_on: '2026-03-02', amount_micros: 60_000_000 }
+  const told = [
+    events.click('a', START_MS, {
+      ...{ pubId: publisher.pub_id, merchId, campaignId: null, model: MODEL.cpc, ...price },
+    }),
+    events.at(START_MS, { type: EVENT_TYPE.payment, merchId, body: JSON.stringify(body) }),
+  ]
+  await log.append(told.map(({ seq: _, day: __, ...event }) => event))
+  await log.fold()
+  // Its row is there when ours comes; what it says may be other than what we had made of it.
+  await db.run(sql`
+    create function is_there() returns trigger language plpgsql as 'begin return null; end'`)
+  await db.run(sql`
+    create trigger is_there before insert on statement for each row
+    when (new.month = '2026-03-01') execute function is_there()`)
+  const now = new Date('2026-05-02T12:00:00Z')
+  assert.deepEqual(await issueStatements(db, { now }), [])
+  assert.deepEqual(await db.rows(sql`select month from statement`), [])
+  await db.run(sql`drop trigger is_there on statement`)
+  const issued = await issueStatements(db, { now })
+  assert.deepEqual(
+    issued.map(({ month, payoutMicros }) => [month, payoutMicros]),
+    [
+      ['2026-03', 60_000_000],
+      ['2026-04', 0],
+    ],
+  )
+})
