@@ -19,7 +19,9 @@ test('behind trusted proxies the nearest address that is none of them counts', (
   )
   assert.equal(clientAddress('fd00::5', '2001:db8::7', PROXIES), '2001:db8::7')
   assert.equal(clientAddress('::ffff:127.0.0.1', '198.51.100.1', PROXIES), '198.51.100.1')
-  for (const same of ['::ffff:198.51.100.1', '::FFFF:198.51.100.1', '::ffff:c633:6401']) {
+  const short = ['::ffff:198.51.100.1', '::FFFF:198.51.100.1', '::ffff:c633:6401']
+  const long = ['0:0:0:0:0:ffff:198.51.100.1', '0000:0000:0000:0000:0000:FFFF:C633:6401']
+  for (const same of [...short, ...long]) {
     assert.equal(clientAddress('127.0.0.1', same, PROXIES), '198.51.100.1', same)
   }
 })

@@ -67,7 +67,7 @@ function plain(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
 }
 
-const MAPPED = /^::ffff:(.*)$/i
+const MAPPED = /^(?:::|(?:0{1,4}:){5})ffff:(.*)$/i
 
 /** Some proxies append `198.51.100.1:51234` or `[2001:db8::7]:443`. */
 function withoutPort(hop: string): string {
