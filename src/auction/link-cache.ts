@@ -5,10 +5,13 @@
  * catalogue or a link changes, everything held becomes stale and is loaded again on its next use;
  * while the database is away, what is held goes on serving (I5).
  */
+import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
 import type { LinkData } from './link-store.ts'
 
 const CACHE_BYTES_MAX = 512 * 1024 * 1024
+/** Of a small machine's heap they leave the larger part to everything else. */
+const HEAP_PART = 4
 /** Links per query: one round trip, a few milliseconds. */
 const BATCH_LINKS = 500
 const QUERIES_MAX = 2
@@ -24,7 +27,7 @@ export type LoadLinks = (auctionIds: readonly string[]) => Promise<Map<string, L
 
 export class LinkCache {
   readonly #held = new LRUCache<string, Held>({
-    maxSize: CACHE_BYTES_MAX,
+    maxSize: cacheBytes(getHeapStatistics().heap_size_limit),
     sizeCalculation: ({ data }) => bytesOf(data),
   })
   readonly #load: LoadLinks
@@ -114,6 +117,11 @@ function withPatience<T>(promise: Promise<T>, patienceMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new OutOfPatience('no answer in time')), patienceMs)
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+/** How many bytes of links a process of this heap holds. */
+export function cacheBytes(heapBytes: number): number {
+  return Math.min(CACHE_BYTES_MAX, Math.floor(heapBytes / HEAP_PART))
 }
 
 /** A rough size: strings dominate, a record costs some 200 bytes besides. */

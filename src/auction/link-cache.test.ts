@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cacheBytes, LinkCache } from './link-cache.ts'
+import type { LinkData } from './link-store.ts'
+
+const MIB = 1024 * 1024
+const PATIENCE_MS = 1_000
+
+const link = (auction_id: string): LinkData => ({
+  link: {
+    ...{ auction_id, pub_id: 1, url: null, article_url: 'https://daily.example/a' },
+    ...{ is_exclusive: false, is_keyless: false, unwraps: true, state: 'active' },
+  },
+  ...{ page: null, original: null, offers: [] },
+})
+
+test('the links that a node holds leave room in a small heap', () => {
+  assert.equal(cacheBytes(512 * MIB), 128 * MIB)
+  assert.equal(cacheBytes(4096 * MIB), 512 * MIB)
+})
+
+test('what is held goes on serving while it cannot be loaded anew', async () => {
+  let isAway = false
+  const loaded: string[] = []
+  const links = new LinkCache(async (ids) => {
+    if (isAway) throw new Error('away')
+    loaded.push(...ids)
+    return new Map(ids.map((id) => [id, link(id)]))
+  })
+  const first = await links.get('1', PATIENCE_MS)
+  assert.equal(await links.get('1', PATIENCE_MS), first)
+  isAway = true
+  links.invalidate()
+  assert.equal(links.peek('1'), undefined)
+  assert.equal(await links.get('1', PATIENCE_MS), first)
+  await assert.rejects(links.get('2', PATIENCE_MS), /away/)
+  assert.deepEqual(loaded, ['1'])
+})
