@@ -108,10 +108,9 @@ export async function returnToBudget(
       cap_micros = locked.cap_micros,
       pending_cap_micros = locked.pending_cap_micros,
       -- A change accepted on the day may be told after one of the next day, which it then takes
-      -- back as well; that part was never spent of this day.
-      settled_micros = case when locked.day is null
-        then locked.settled_micros - ${click.micros}::bigint
-        else greatest(0, locked.settled_micros - ${click.micros}::bigint) end,
+      -- back as well; that part was never spent of this day. Nor must a sum that an earlier version
+      -- got wrong keep goods that came back out of the books: reconcile tells it.
+      settled_micros = greatest(0, locked.settled_micros - ${click.micros}::bigint),
       escrow_micros = locked.escrow_micros,
       version = locked.version + 1
     from locked where budget_account.account_id = locked.account_id`)

@@ -207,6 +207,26 @@ test('goods that a spool tells of a day late never leave a day with less than no
   )
 })
 
+test('goods that come back are booked also where their campaign’s budget knows of no sale', async () => {
+  const campaign = await db.row<{ campaign_id: number }>(sql`
+    insert into campaign (merch_id, model, rate_ppm) values (${merchId}, 'cpa', 100000)
+    returning campaign_id`)
+  const campaignId = campaign?.campaign_id ?? 0
+  const events = new MoneyEvents()
+  await fold([
+    events.click('a', START_MS, { merchId, campaignId }),
+    events.order('o1', START_MS, { click: 'a', merchId }),
+  ])
+  // As an earlier version left it when a sale moved here from another campaign.
+  await db.run(sql`update budget_account set settled_micros = 0 where campaign_id = ${campaignId}`)
+  const back = events.goodsBack('o1', START_MS + DAY_MS, { quantity: 4 })
+  await db.transaction((tx) => foldMoney(tx, [{ ...back, merchId }]))
+  assert.deepEqual(await balances(), [
+    { account: 'merchant', micros: '-15000000' },
+    { account: 'publisher', micros: '15000000' },
+  ])
+})
+
 test('a payment counts once per merchant and reference', async () => {
   const events = new MoneyEvents()
   const payment = (reference: string) =>
