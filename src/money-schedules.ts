@@ -16,11 +16,11 @@ const DELIVERY_DAYS = 180
 
 export const MONEY_SCHEDULES: readonly Schedule[] = [
   { task: 'send_webhooks', cron: '* * * * *', work: sendWebhooks },
-  { task: 'issue_statements', cron: '30 2 * * *', work: issueAllStatements },
-  { task: 'reconcile', cron: '10 3 * * *', work: reconcileLastDays },
+  { task: 'issue_statements', cron: '30 2 * * *', isMadeUpFor: true, work: issueAllStatements },
+  { task: 'reconcile', cron: '10 3 * * *', isMadeUpFor: true, work: reconcileLastDays },
   { task: 'deliver_reports', cron: '15 */6 * * *', work: sendReports },
   { task: 'forget_intake_requests', cron: '45 * * * *', work: forgetRequests },
-  { task: 'forget_deliveries', cron: '35 3 * * *', work: forgetDeliveries },
+  { task: 'forget_deliveries', cron: '35 3 * * *', isMadeUpFor: true, work: forgetDeliveries },
   { task: 'forget_seen_links', cron: '55 * * * *', work: forgetSeenLinks },
 ]
 

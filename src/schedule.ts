@@ -5,5 +5,7 @@ export interface Schedule {
   readonly task: string
   /** Minute, hour, day, month, weekday; UTC. */
   readonly cron: string
+  /** Its last time is made up for at a start within a day: a service may be off every night. */
+  readonly isMadeUpFor?: boolean
   readonly work: (node: Node) => Promise<unknown>
 }

@@ -183,3 +183,28 @@ test('a stop does not wait for the jobs that are under way', async () => {
   await running.close()
   over.resolve()
 })
+
+test('what a night that the service was off would have done is done once at its start', async (t) => {
+  const scope = scopeOf(t)
+  const database = await testDatabase(scope)
+  const anHourAgo = new Date(Date.now() - HOUR_MS)
+  const cron = `${anHourAgo.getUTCMinutes()} ${anHourAgo.getUTCHours()} * * *`
+  let [nightly, other] = [0, 0]
+  const schedules = [
+    { task: 'nightly', cron, isMadeUpFor: true, work: async () => (nightly += 1) },
+    { task: 'other', cron, work: async () => (other += 1) },
+  ]
+  const restart = async () => {
+    const running = await startSchedules({ ...api.app.node, database }, schedules)
+    scope.after(() => running.close())
+  }
+  await restart()
+  await database.run(sql`
+    update graphile_worker._private_known_crontabs set known_since = now() - interval '2 days'`)
+  await restart()
+  await until(() => nightly === 1)
+  await restart()
+  await database.run(sql`select graphile_worker.add_job('other')`)
+  await until(() => other === 1)
+  assert.equal(nightly, 1)
+})

@@ -46,16 +46,19 @@ export const SCHEDULES: readonly Schedule[] = [
   {
     task: 'guard_exploration',
     cron: '30 0 * * *',
+    isMadeUpFor: true,
     work: (node) => runHeavyJob(node, 'guardExploration'),
   },
   {
     task: 'learn_model',
     cron: '30 2 * * *',
+    isMadeUpFor: true,
     work: (node) => runHeavyJob(node, 'learnModel'),
   },
   {
     task: 'learn_traffic',
     cron: '40 2 * * *',
+    isMadeUpFor: true,
     work: (node) => runHeavyJob(node, 'learnTraffic'),
   },
   {
@@ -65,8 +68,8 @@ export const SCHEDULES: readonly Schedule[] = [
   },
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetResponses },
-  { task: 'forget_page_sessions', cron: '50 3 * * *', work: forgetPageSessions },
-  { task: 'retire_views', cron: '5 4 * * *', work: dropOldViews },
+  { task: 'forget_page_sessions', cron: '50 3 * * *', isMadeUpFor: true, work: forgetPageSessions },
+  { task: 'retire_views', cron: '5 4 * * *', isMadeUpFor: true, work: dropOldViews },
   ...MONEY_SCHEDULES,
 ]
 
@@ -115,7 +118,13 @@ function startRunner(node: Node, schedules: readonly Schedule[]): Promise<Runner
   const taskList: TaskList = Object.fromEntries(
     schedules.map(({ task, work }) => [task, async () => void (await work(node))]),
   )
-  const items: CronItem[] = schedules.map(({ task, cron }) => ({ task, match: cron }))
+  const items = schedules.map(
+    ({ task, cron, isMadeUpFor = false }): CronItem => ({
+      task,
+      match: cron,
+      options: { backfillPeriod: isMadeUpFor ? DAY_MS : 0 },
+    }),
+  )
   return run({
     pgPool: node.database.pool,
     taskList,
