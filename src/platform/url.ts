@@ -61,7 +61,7 @@ export function isOnDomain(host: string, domain: string): boolean {
 
 /**
  * The text that equal pages share: host, path, query and fragment, no scheme. Idempotent when
- * read again behind `https://`.
+ * read again behind `https://`, but for an escape that a stray `%` stands before.
  */
 export function canonicalUrl(url: URL): string {
   const port = url.port === '' ? '' : `:${url.port}`
