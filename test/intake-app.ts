@@ -31,6 +31,7 @@ export interface IntakeApp {
 
 interface SignedCall {
   readonly key?: string
+  readonly slash?: string // at the end of the path
   readonly timestamp?: string
   readonly secret?: string
   readonly signature?: string
@@ -79,7 +80,7 @@ export async function startIntakeApp(scope: Scope, nowMs = Date.UTC(2026, 3, 13,
     return answerOf(
       await http.inject({
         method: 'POST',
-        url: `/api/v1/merchants/${merchant.merch_id}/${path}/`,
+        url: `/api/v1/merchants/${merchant.merch_id}/${path}${changes.slash ?? '/'}`,
         headers: {
           'content-type': 'application/json',
           'x-souk-timestamp': timestamp,

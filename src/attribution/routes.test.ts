@@ -74,12 +74,14 @@ test('a replayed request is refused and kept; a retry under its key gets the fir
 
   const first = await app.post('orders', { orders: [order('o2')] }, { key: 'k' })
   app.clock.nowMs += 60_000
-  const retry = await app.post('orders', { orders: [order('o2')] }, { key: 'k' })
+  const retry = await app.post('orders', { orders: [order('o2')] }, { key: 'k', slash: '?' })
   assert.equal(retry.status, 201)
   assert.equal(retry.text, first.text)
   const other = await app.post('orders', { orders: [order('o3')] }, { key: 'k' })
   assert.equal(other.status, 409)
   assert.equal(other.json.error.code, 4090)
+  const long = await app.post('orders', { orders: [order('o3')] }, { key: 'k'.repeat(256) })
+  assert.equal(long.json.error.data[0].field, 'Idempotency-Key')
   const [kept] = await app.db.rows(sql`select count(*) from refused_intake`)
   assert.deepEqual(kept, { count: '2' })
   const events = await app.db.rows(sql`select body->>'order_id' as id from event order by seq`)

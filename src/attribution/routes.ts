@@ -12,6 +12,11 @@ import { type Merchant, requireMerchant } from '../catalog/merchant-store.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
+import {
+  IdempotencyKey,
+  idempotencyKeyFaults,
+  readIdempotencyKey,
+} from '../platform/idempotency-key.ts'
 import { compileCheck } from '../platform/validation.ts'
 import {
   type AcceptedOrder,
@@ -39,24 +44,27 @@ import {
 } from './schema.ts'
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER, verifySignature } from './signed-request.ts'
 
-const IDEMPOTENCY_KEY_LENGTH_MAX = 255
 const REFUSALS_SHOWN_MAX = 1_000
 
 const Params = Type.Object({ merch_id: Type.Integer() })
 type Call = FastifyRequest<{ Params: { merch_id: number } }>
 
-const SignatureHeaders = Type.Object({
+const SIGNATURE = {
   [TIMESTAMP_HEADER]: Type.Optional(Type.String({ description: 'Unix time, whole seconds' })),
   [SIGNATURE_HEADER]: Type.Optional(
     Type.String({
       description: 'Hex HMAC-SHA256, keyed with the postback secret, of timestamp, dot and body',
     }),
   ),
-  'idempotency-key': Type.Optional(Type.String({ maxLength: IDEMPOTENCY_KEY_LENGTH_MAX })),
-})
+}
+const SignatureHeaders = Type.Object(SIGNATURE)
+const ReportHeaders = Type.Object({ ...SIGNATURE, 'idempotency-key': IdempotencyKey })
 
-const signed = <T extends object>(schema: T) => ({
-  schema: { params: Params, headers: SignatureHeaders, ...schema },
+const signedReport = <T extends object>(schema: T) => ({
+  config: {
+    rules: ({ headers }: FastifyRequest) => idempotencyKeyFaults(headers['idempotency-key']),
+  },
+  schema: { params: Params, headers: ReportHeaders, ...schema },
 })
 
 export const intakeRoutes =
@@ -68,7 +76,7 @@ export const intakeRoutes =
 
     app.post(
       '/api/v1/merchants/:merch_id/orders/',
-      signed({
+      signedReport({
         operationId: 'reportOrders',
         summary: 'Report orders, server to server',
         body: OrdersBody,
@@ -84,7 +92,7 @@ export const intakeRoutes =
 
     app.post(
       '/api/v1/merchants/:merch_id/returns/',
-      signed({
+      signedReport({
         operationId: 'reportReturns',
         summary: 'Report returned goods, server to server',
         body: ReturnsBody,
@@ -100,14 +108,18 @@ export const intakeRoutes =
 
     app.get(
       '/api/v1/merchants/:merch_id/refused/',
-      signed({
-        operationId: 'listRefused',
-        summary: 'What was refused of this merchant, newest first, with the reasons',
-        response: { 200: envelope(RefusalRecord) },
-      }),
+      {
+        schema: {
+          operationId: 'listRefused',
+          summary: 'What was refused of this merchant, newest first, with the reasons',
+          params: Params,
+          headers: SignatureHeaders,
+          response: { 200: envelope(RefusalRecord) },
+        },
+      },
       async (request) => {
-        const merchant = await requireMerchant(deps.db, (request as Call).params.merch_id)
-        verified(deps, request as Call, { merchant, body: Buffer.alloc(0) })
+        const merchant = await requireMerchant(deps.db, request.params.merch_id)
+        verified(deps, request, { merchant, body: Buffer.alloc(0) })
         const limit = REFUSALS_SHOWN_MAX
         const rows = await listRefusals(deps.db, { merchId: merchant.merch_id, limit })
         return ok(200, ...rows.map(toRefusalRecord))
@@ -200,12 +212,14 @@ async function claimed(
   { merchant, body }: { readonly merchant: Merchant; readonly body: Buffer },
 ): Promise<Claimed> {
   const signature = verified(deps, request, { merchant, body })
-  const key = request.headers['idempotency-key']
   const wanted: SignedRequest = {
     merchId: merchant.merch_id,
     signature,
-    idempotencyKey: typeof key === 'string' && key !== '' ? key : null,
-    bodyHash: createHash('sha256').update(request.url).update('\n').update(body).digest(),
+    idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
+    bodyHash: createHash('sha256')
+      .update(`${pathOf(request)}\n`)
+      .update(body)
+      .digest(),
     at: new Date(deps.now()),
   }
   const claim = await deps.requests.claim(wanted)
@@ -221,6 +235,11 @@ async function claimed(
     case 'working':
       throw new ApiError('stillAtWork', { headers: { 'retry-after': '1' } })
   }
+}
+
+/** Without a query, and with the slash that a client may leave out: a retry is one either way. */
+function pathOf({ url }: Call): string {
+  return url.replace(/\/?(\?.*)?$/, '/')
 }
 
 function verified(

@@ -6,26 +6,12 @@
  * fails, nothing of it is left and the second does the work.
  */
 import { hash } from 'node:crypto'
-import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
 import { TOO_DEEP_RULE } from '../platform/hot-http.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
 const KEPT_HOURS = 24
-const KEY_LENGTH_MAX = 255
-
-/** What keeps a key from being kept. */
-export function idempotencyKeyFaults(header: string | string[] | undefined): Fault[] {
-  const key = readIdempotencyKey(header)
-  if (key === null || (key.length <= KEY_LENGTH_MAX && /^[\x20-\x7e]+$/.test(key))) return []
-  const rule = `must be one value of at most ${KEY_LENGTH_MAX} printable ASCII characters`
-  return [{ field: 'Idempotency-Key', rule }]
-}
-
-/** The key of a request; an empty one is none. Node joins those of several headers. */
-export function readIdempotencyKey(header: string | string[] | undefined): string | null {
-  return header === undefined || header === '' ? null : String(header)
-}
 
 /**
  * Does `work` once per key of an API key within 24 hours, and answers its first result after that.

@@ -9,11 +9,12 @@ import { PublisherParams } from '../accounts/schema.ts'
 import { addressUnit } from '../platform/client-address.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
+import { idempotencyKeyFaults, readIdempotencyKey } from '../platform/idempotency-key.ts'
 import { SharedWork } from '../platform/shared-work.ts'
 import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
 import { Turns } from '../platform/turns.ts'
 import { createSmartLink, pubIdFaults, readOrder } from './create-link.ts'
-import { idempotencyKeyFaults, once, readIdempotencyKey } from './idempotency-store.ts'
+import { once } from './idempotency-store.ts'
 import { type LinkMateCall, type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
 import {
   CreateHeaders,

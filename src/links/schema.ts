@@ -1,6 +1,7 @@
 /** Wire shapes of smart links: interface 2.1, 2.2, 4.1, 4.5 and the page tag's configuration. */
 import Type, { type Static } from 'typebox'
 import { rawUrl, timestamp, webUrl } from '../platform/field-types.ts'
+import { IdempotencyKey } from '../platform/idempotency-key.ts'
 import { encodeBase62 } from '../platform/ids.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import { shortLinkUrl, smartLinkUrl } from './link-url.ts'
@@ -11,16 +12,7 @@ export const LINKS_MAX = 500 // Decisions 4.5; the longest articles of shops hav
 
 const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
 
-/** For the description; what is wrong with a key, `idempotencyKeyFaults` says. */
-export const CreateHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      description:
-        'Makes a retry safe: for 24 hours the same key and body get the first answer. ' +
-        'At most 255 printable ASCII characters',
-    }),
-  ),
-})
+export const CreateHeaders = Type.Object({ 'idempotency-key': IdempotencyKey })
 
 export const CreateSmartLinkBody = Type.Object({
   url: Type.Optional(webUrl('Product page')),
