@@ -50,7 +50,7 @@ export function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date)
         using (auction_id)
       where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.placement} and pub_id = ${pubId}
         and day between ${dayFrom} and ${dayTo} and at <= ${asOf} and reason = ${REASON.ok}
-        and merch_id <> 0 and day > ${totalledTo(pubId)}
+        and merch_id <> 0 and ${isInLog(pubId)}
       union all
       select day, coalesce(article_id, 0), merch_id, 0, 0, 0, 0
       from (${totals({ pubId, dayFrom, dayTo }, asOf)}) as total
@@ -77,7 +77,7 @@ export function seenThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): S
           and pub_id = ${pubId} and day between ${dayFrom}::date - 1 and ${dayTo} and at <= ${asOf}
         order by session_key, seq
       ) as first_view
-      where day >= ${dayFrom} and day > ${totalledTo(pubId)}
+      where day >= ${dayFrom} and ${isInLog(pubId)}
       union all
       select day, url_key, reason, counted
       from (${totals({ pubId, dayFrom, dayTo }, asOf)}) as total
@@ -96,6 +96,15 @@ function totalledTo(pubId: number): Sql {
   return sql`(
     select coalesce(max(day) + ${SESSION_DAYS}::int, '-infinity'::date) from view_day
     where lane = ${viewLane(pubId)} and state <> 'written')`
+}
+
+/**
+ * Of a publisher's days: those whose views are counted from the log. `is true` hides the limit,
+ * which the planner does not know, from the index of days: it would read all of each day by it
+ * (measured over a year of 5 million views: 8.4 s, and 0.9 s without).
+ */
+function isInLog(pubId: number): Sql {
+  return sql`(day > ${totalledTo(pubId)}) is true`
 }
 
 /** Totals know no time of day: they count from the end of their own on. */
