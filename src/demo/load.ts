@@ -18,7 +18,7 @@ import { createSmartLink, readOrder } from '../links/create-link.ts'
 import { smartLinkUrl } from '../links/link-url.ts'
 import type { IdSource } from '../platform/ids.ts'
 import { MICROS_PER_DOLLAR, type Micros, micros } from '../platform/money.ts'
-import type { Database } from '../platform/postgres.ts'
+import type { Database, Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { feedText } from './feeds.ts'
 import {
@@ -72,27 +72,33 @@ export async function isEmpty({ database }: DemoDeps): Promise<boolean> {
   return row?.is_empty === true
 }
 
-/** Makes everything in an empty database. */
+/**
+ * Makes everything in an empty database. A start that dies on the way leaves it empty, or with a
+ * demo whose feeds the next start sends.
+ */
 export async function loadDemo(deps: DemoDeps, sitePort: number): Promise<DemoState> {
-  const { database, dataDir } = deps
+  const state = await deps.database.transaction(async (tx) => {
+    const made = await makeNetwork(deps, tx, sitePort)
+    // Before the commit: a demo that nobody can log in to would be taken for other data.
+    const path = join(deps.dataDir, FILE)
+    await writeFile(`${path}.new`, JSON.stringify(made, null, 2), { mode: 0o600 })
+    await rename(`${path}.new`, path)
+    return made
+  })
+  await importDemoFeeds(deps, state)
+  return state
+}
+
+async function makeNetwork(deps: DemoDeps, tx: Db, sitePort: number): Promise<DemoState> {
   const email = 'demo@souk.example'
   const password = `demo-${randomBytes(4).toString('hex')}`
-  const user = await createUser(database, { email, password, isAdmin: true })
-  const publishers = await makePublishers(database, user.uid)
-  const merchants = await makeMerchants(deps, sitePort)
-  const { key } = await createApiKey(database, {
-    uid: user.uid,
-    description: 'Demo key',
-    expiresAt: null,
-    now: deps.now(),
-  })
-  const state = { sitePort, email, password, apiKey: key, merchants, publishers, links: {} }
-  await importDemoFeeds(deps, state)
-  const complete = { ...state, links: await makeLinks(deps, { user: user.uid, state }) }
-  const path = join(dataDir, FILE)
-  await writeFile(`${path}.new`, JSON.stringify(complete, null, 2), { mode: 0o600 })
-  await rename(`${path}.new`, path)
-  return complete
+  const { uid } = await createUser(tx, { email, password, isAdmin: true })
+  const publishers = await makePublishers(tx, uid)
+  const merchants = await makeMerchants(tx, { now: deps.now(), sitePort })
+  const wanted = { uid, description: 'Demo key', expiresAt: null, now: deps.now() }
+  const { key: apiKey } = await createApiKey(tx, wanted)
+  const state = { sitePort, email, password, apiKey, merchants, publishers, links: {} }
+  return { ...state, links: await makeLinks(deps, tx, { user: uid, state }) }
 }
 
 /** Feeds grow stale after a day: the demo's merchants send theirs again at every start. */
@@ -121,7 +127,7 @@ export async function importDemoFeeds(
   }
 }
 
-async function makePublishers(db: Database, uid: number): Promise<Record<string, number>> {
+async function makePublishers(db: Db, uid: number): Promise<Record<string, number>> {
   const made: Record<string, number> = {}
   for (const { slug, name, isPartner, sharePercent } of PUBLISHERS) {
     const row = await insertPublisher(db, {
@@ -139,12 +145,12 @@ async function makePublishers(db: Database, uid: number): Promise<Record<string,
 }
 
 async function makeMerchants(
-  { database, now }: DemoDeps,
-  sitePort: number,
+  db: Db,
+  { now, sitePort }: { now: Date; sitePort: number },
 ): Promise<Record<string, number>> {
   const made: Record<string, number> = {}
   for (const { slug, name, campaigns } of MERCHANTS) {
-    const { merch_id: merchId } = await insertMerchant(database, {
+    const { merch_id: merchId } = await insertMerchant(db, {
       ...MERCHANT_DEFAULTS,
       name,
       domains: [`${slug}.localhost`],
@@ -153,7 +159,7 @@ async function makeMerchants(
     made[slug] = merchId
     for (const campaign of campaigns) {
       const settings = campaignSettings(merchId, campaign)
-      await insertCampaign(database, { settings, world: { now: now(), knowsCountries: false } })
+      await insertCampaign(db, { settings, world: { now, knowsCountries: false } })
     }
   }
   return made
@@ -181,7 +187,8 @@ const dollars = (value: number | undefined): Micros | null =>
 
 /** Smart links for the articles of publishers outside the program; LinkMate makes the others'. */
 async function makeLinks(
-  { database, ids, linkUrl, now }: DemoDeps,
+  { ids, linkUrl, now }: DemoDeps,
+  db: Db,
   { user, state }: { user: number; state: DemoState },
 ): Promise<Record<string, string>> {
   const links: Record<string, string> = {}
@@ -202,7 +209,7 @@ async function makeLinks(
         },
         { holder: { uid: user, pubIds: Object.values(state.publishers) }, at: now() },
       )
-      const { link } = await createSmartLink(database, { order, auctionId: ids.next() })
+      const { link } = await createSmartLink(db, { order, auctionId: ids.next() })
       links[linkKey(article.slug, pick)] = smartLinkUrl(linkUrl, link.auction_id)
     }
   }

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { scopeOf } from '../../test/scope.ts'
+import { makeIdSource } from '../platform/ids.ts'
+import { sql } from '../platform/sql.ts'
+import { importDemoFeeds, isEmpty, loadDemo, readDemo } from './load.ts'
+
+const PORT = 8081
+
+test('a first start that dies while it makes the demo leaves the next one nothing to trip over', async (t) => {
+  const database = await testDatabase(scopeOf(t))
+  const dataDir = await mkdtemp(join(tmpdir(), 'souk-demo-'))
+  t.after(() => rm(dataDir, { recursive: true, force: true }))
+  const ids = makeIdSource({ nodeId: 1, now: () => Date.now() })
+  const deps = { database, ids, dataDir, linkUrl: 'http://localhost', now: () => new Date() }
+
+  // Dead while it makes its links.
+  const dying = { ...ids, next: () => assert.fail('killed') }
+  await assert.rejects(loadDemo({ ...deps, ids: dying }, PORT), /killed/)
+  assert.ok(await isEmpty(deps))
+
+  // Dead before its feeds: all that the next start needs is there.
+  const feeds = join(dataDir, 'demo-feeds')
+  await writeFile(feeds, 'no folder')
+  await assert.rejects(loadDemo(deps, PORT))
+  await rm(feeds)
+  assert.ok(!(await isEmpty(deps)))
+  const state = await readDemo(dataDir)
+  assert.ok(state !== null)
+  await importDemoFeeds(deps, state)
+  const counts = await database.row(sql`
+    select (select count(*)::int from smart_link) as links,
+      (select count(*)::int from app_user) as users,
+      exists (select from offer) as has_offers`)
+  const links = Object.keys(state.links).length
+  assert.deepEqual(counts, { links, users: 1, has_offers: true })
+})
