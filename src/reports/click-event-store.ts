@@ -4,7 +4,7 @@ import { type Sql, sql } from '../platform/sql.ts'
 /**
  * Joins, as `event`, what the click's own table leaves out: where it led to and came from. Looked
  * up row by row, behind the limit of a page: a plain join may be planned as one that reads every
- * day of the log in order (measured on a year of 6 million events: 20 s a page, 40 ms looked up).
+ * day of the log in order (measured on a year of 6 million events: 20 s a page, 2 s looked up).
  * `click` names what has the click's day and event id.
  */
 export function joinClickEvent(click: Sql): Sql {
