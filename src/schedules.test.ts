@@ -199,8 +199,10 @@ test('what a night that the service was off would have done is done once at its 
     scope.after(() => running.close())
   }
   await restart()
-  await database.run(sql`
-    update graphile_worker._private_known_crontabs set known_since = now() - interval '2 days'`)
+  // The runner writes down what it knows only after it has started.
+  const age = sql`
+    update graphile_worker._private_known_crontabs set known_since = now() - interval '2 days'`
+  await until(async () => (await database.run(age)) === schedules.length)
   await restart()
   await until(() => nightly === 1)
   await restart()
