@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { acceptOrders, acceptReturns } from '../src/attribution/intake.ts'
 import { insertRates } from '../src/attribution/rate-store.ts'
-import { readAll, readOrder, readReturn } from '../src/attribution/read-order.ts'
+import { readOrder, readReturn } from '../src/attribution/read-order.ts'
 import { readConfig } from '../src/config.ts'
 import { edgeRoutes } from '../src/edge-routes.ts'
 import { type Node, openNode } from '../src/node.ts'
@@ -217,9 +217,7 @@ class Player {
     }))
     const source = { postback: 's2s', pixel: 'pixel', import: 'import' } as const
     const context = { path: 'order', source: source[action.via ?? 'postback'] }
-    const read = readAll([{ order, products }], (entry) =>
-      readOrder(entry, { ...context, nowMs: this.#clock.nowMs }),
-    )
+    const read = [readOrder({ order, products }, { ...context, nowMs: this.#clock.nowMs })]
     this.#merchantOf.set(action.seq, merchant.merch_id)
     await acceptOrders(this.#intake(), merchant, read)
   }
@@ -232,9 +230,7 @@ class Player {
       line: action.line ?? 0,
       quantity: action.quantity ?? 1,
     }
-    const read = readAll([entry], (goods) =>
-      readReturn(goods, { path: 'return', nowMs: this.#clock.nowMs }),
-    )
+    const read = [readReturn(entry, this.#clock.nowMs)]
     await acceptReturns(this.#intake(), merchant, read)
   }
 

@@ -19,7 +19,7 @@ import { acceptOrders, type IntakeDeps, intakeTurns } from './intake.ts'
 import { checked, orderFaults } from './intake-faults.ts'
 import { insertRefusal } from './intake-store.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
-import { readAll, readOrder } from './read-order.ts'
+import { readOrder } from './read-order.ts'
 import { CheckoutBody, Stored } from './schema.ts'
 import type { UsualValues } from './usual-value.ts'
 
@@ -114,7 +114,7 @@ export function requireOwnPage(
 
 async function accept(deps: CheckoutDeps, merchant: Merchant, body: CheckoutBody): Promise<void> {
   const nowMs = deps.now()
-  const orders = readAll(body.events, (event, index) =>
+  const orders = body.events.map((event, index) =>
     readOrder(event, { path: `events[${index}]`, source: 'pixel', nowMs }),
   )
   const limitMicros = await deps.usualValues.limitOf(merchant.merch_id, new Date(nowMs))

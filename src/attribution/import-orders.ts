@@ -17,6 +17,7 @@ import {
   type IntakeMerchant,
   type Outcome,
 } from './intake.ts'
+import { type BodyCheck, orderFaults, returnFaults } from './intake-faults.ts'
 import { type ReadOrder, type ReturnBody, readOrder, readReturn } from './read-order.ts'
 import { BATCH_MAX, ReturnEntry, ServerOrder } from './schema.ts'
 
@@ -45,8 +46,10 @@ export async function importOrders(
   const entries = [...Map.groupBy(rows, ({ cells }) => cells.order_id ?? '')].map(
     ([id, lines]): Entry<ReadOrder> => {
       const entry = orderOf(lines)
-      const read = () => readOrder(entry as ServerOrder, { path: id, source: 'import', nowMs })
-      return { line: lines[0]?.line ?? 0, id, read: checked(checkOrder, entry, read) }
+      const context = { path: id, source: 'import', nowMs } as const
+      const faults = faultsOf(entry, ORDER, context)
+      const read = faults.length > 0 ? faults : readOrder(entry as ServerOrder, context)
+      return { line: lines[0]?.line ?? 0, id, read }
     },
   )
   return importEntries(rows.length, entries, (orders) => acceptGoodOrders(deps, merchant, orders))
@@ -72,8 +75,8 @@ export async function importReturns(
       quantity: wholeNumber(cells.quantity) ?? 1,
       returned_at: optional(cells.returned_at),
     }
-    const read = () => readReturn(entry as ReturnEntry, { path: id, nowMs })
-    return { line, id, read: checked(checkReturn, entry, read) }
+    const faults = faultsOf(entry, RETURN, { path: id, nowMs })
+    return { line, id, read: faults.length > 0 ? faults : readReturn(entry as ReturnEntry, nowMs) }
   })
   return importEntries(rows.length, entries, (returns) =>
     acceptGoodReturns(deps, merchant, returns),
@@ -86,16 +89,16 @@ interface Entry<T> {
   readonly read: T | readonly Fault[]
 }
 
-const checkOrder = compileCheck(ServerOrder)
-const checkReturn = compileCheck(ReturnEntry)
+const ORDER = { schemaFaults: compileCheck(ServerOrder), entryFaults: orderFaults }
+const RETURN = { schemaFaults: compileCheck(ReturnEntry), entryFaults: returnFaults }
 
-function checked<T>(
-  faultsOf: (entry: unknown) => Fault[],
+function faultsOf(
   entry: object,
-  read: () => T | readonly Fault[],
-): T | readonly Fault[] {
-  const faults = faultsOf(entry)
-  return faults.length > 0 ? faults : read()
+  { schemaFaults, entryFaults }: Pick<BodyCheck, 'schemaFaults' | 'entryFaults'>,
+  context: { readonly path: string; readonly nowMs: number },
+): readonly Fault[] {
+  const found = schemaFaults(entry)
+  return found.length > 0 ? found : entryFaults(entry, context)
 }
 
 /** Accepts what is good in batches of the event log. */

@@ -7,12 +7,11 @@
  * somebody else, gives the same (I1).
  */
 import assert from 'node:assert/strict'
-import { badRequest, type Fault } from '../platform/errors.ts'
+import type { Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { MICROS_PER_DOLLAR, type Micros } from '../platform/money.ts'
 import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
 import { formatMinor, parseMinor, type Rate, toMicros } from './currency.ts'
-import { orderFaults, returnFaults } from './intake-faults.ts'
 import type { OrderAccount, ReportedReturn } from './order-account.ts'
 import type { HoldReason, OrderReport, ReportedLine, Source } from './order-merge.ts'
 import type { CheckoutEvent, ReturnEntry, ServerOrder } from './schema.ts'
@@ -68,14 +67,12 @@ export type ReturnBody = Omit<ReportedReturn, 'event_id' | 'accepted_at_ms'> & {
 
 const CLICK_ID = /^[0-9a-f]{32}$/
 
-/** Reads one order. Faults name their field under `path`, such as `orders[3]`. */
+/** Reads an order that `orderFaults` finds nothing wrong with; `path` names it, as `orders[3]`. */
 export function readOrder(
   entry: ServerOrder | CheckoutEvent,
   context: { readonly path: string; readonly source: Source; readonly nowMs: number },
-): ReadOrder | readonly Fault[] {
+): ReadOrder {
   const { path, source, nowMs } = context
-  const faults = orderFaults(entry, context)
-  if (faults.length > 0) return faults
   const order: ServerOrder['order'] = entry.order
   const exponent = ISO_4217.get(order.currency) ?? null
   assert(exponent !== null)
@@ -198,13 +195,8 @@ export function withRate(report: OrderBody['report'], rate: Rate): OrderBody['re
   return { ...report, value_micros: valueMicros, rate_id: rate.rateId, hold }
 }
 
-/** Reads one return. */
-export function readReturn(
-  entry: ReturnEntry,
-  context: { readonly path: string; readonly nowMs: number },
-): ReturnBody | readonly Fault[] {
-  const faults = returnFaults(entry, context)
-  if (faults.length > 0) return faults
+/** Reads a return that `returnFaults` finds nothing wrong with. */
+export function readReturn(entry: ReturnEntry, nowMs: number): ReturnBody {
   const productId = clean(entry.product_id)
   return {
     order_id: clean(entry.order_id) ?? '',
@@ -212,19 +204,8 @@ export function readReturn(
     line: entry.line ?? null,
     product_id: productId === '' ? null : productId,
     quantity: entry.quantity ?? 1,
-    returned_at_ms: timeOf(entry.returned_at) ?? context.nowMs,
+    returned_at_ms: timeOf(entry.returned_at) ?? nowMs,
   }
-}
-
-/** Reads every entry of a batch; throws a 400 that names all their faults, nothing is half read. */
-export function readAll<E, R extends object>(
-  entries: readonly E[],
-  read: (entry: E, index: number) => R | readonly Fault[],
-): R[] {
-  const results = entries.map(read)
-  const faults = results.filter((result): result is readonly Fault[] => Array.isArray(result))
-  if (faults.length > 0) throw badRequest(faults.flat())
-  return results as R[]
 }
 
 /** Null when nothing is said. */

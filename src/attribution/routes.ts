@@ -34,7 +34,7 @@ import {
   type SignedRequest,
 } from './intake-store.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
-import { readAll, readOrder, readReturn } from './read-order.ts'
+import { readOrder, readReturn } from './read-order.ts'
 import {
   AcceptedOrderRecord,
   OrdersBody,
@@ -141,7 +141,7 @@ const RETURNS = {
 function takeOrders(deps: IntakeDeps, merchant: Merchant, body: unknown): Promise<AcceptedOrder[]> {
   const nowMs = deps.now()
   const { orders } = checked<OrdersBody>(body, { ...ORDERS, nowMs })
-  const read = readAll(orders, (order, index) =>
+  const read = orders.map((order, index) =>
     readOrder(order, { path: `orders[${index}]`, source: 's2s', nowMs }),
   )
   return acceptOrders(deps, merchant, read)
@@ -154,9 +154,7 @@ async function takeReturns(
 ): Promise<{ id: string }[]> {
   const nowMs = deps.now()
   const { returns } = checked<ReturnsBody>(body, { ...RETURNS, nowMs })
-  const read = readAll(returns, (entry, index) =>
-    readReturn(entry, { path: `returns[${index}]`, nowMs }),
-  )
+  const read = returns.map((entry) => readReturn(entry, nowMs))
   await acceptReturns(deps, merchant, read)
   return read.map(({ return_id }) => ({ id: return_id }))
 }

@@ -5,7 +5,7 @@ import { openFoldedLog } from '../../test/fold-log.ts'
 import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { acceptOrders } from '../attribution/intake.ts'
-import { readAll, readOrder } from '../attribution/read-order.ts'
+import { readOrder } from '../attribution/read-order.ts'
 import type { ServerOrder } from '../attribution/schema.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
@@ -36,7 +36,7 @@ async function start(t: TestContext, { ratePpm = RATE_PPM as number | null } = {
     events.at(atMs, { type, lane: viewLane(pubId), ...inSession, ...fields })
   const order = async (id: string, atMs: number, ids: Partial<ServerOrder['order']>) => {
     const entry = { order: { id, value: '550.00', currency: 'USD', ...ids } }
-    const read = readAll([entry], (of) => readOrder(of, { path: 'o', source: 's2s', nowMs: atMs }))
+    const read = [readOrder(entry, { path: 'o', source: 's2s', nowMs: atMs })]
     const intake = { append: log.append, nextId: () => events.at(atMs, {}).id, now: () => atMs }
     await acceptOrders({ db, ...intake }, merchant, read)
     await log.fold()
