@@ -54,19 +54,23 @@ export async function requireSession(
   return user
 }
 
+interface SessionRequest {
+  readonly sessionUser?: UserRow
+}
+
 /** The user that the session hook of the dashboard's routes has found. */
-export function sessionUserOf(request: { sessionUser?: UserRow }): UserRow {
+export function sessionUserOf(request: SessionRequest): UserRow {
   if (request.sessionUser === undefined) throw new Error('the route lacks the session hook')
   return request.sessionUser
 }
 
-/** One of the user's publishers; another one's and none at all are the same 404. */
+/** The path's publisher if it is the user's; another one's and none at all are the same 404. */
 export async function requireOwnedPublisher(
   db: Db,
-  { uid, pubId }: { uid: number; pubId: number },
+  request: SessionRequest & { readonly params: { readonly pub_id: number } },
 ): Promise<Publisher> {
-  const publisher = await findPublisher(db, pubId)
-  if (publisher?.uid !== uid) {
+  const publisher = await findPublisher(db, request.params.pub_id)
+  if (publisher?.uid !== sessionUserOf(request).uid) {
     throw new ApiError('notFound', { message: 'No such publisher of yours' })
   }
   return publisher

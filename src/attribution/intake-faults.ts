@@ -8,6 +8,7 @@
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
+import { addFaults, listOf } from '../platform/validation.ts'
 import { CLOCK_SKEW_MS } from './attribute.ts'
 import { parseMinor } from './currency.ts'
 import { BATCH_MAX, LINES_MAX } from './schema.ts'
@@ -32,7 +33,7 @@ export function orderFaults(entry: unknown, { path, nowMs }: Context): Fault[] {
   note('order.value', amountFault(order.value, order.currency))
   note('order.ordered_at', timeFault(order.ordered_at, nowMs))
   note('order.updated_at', timeFault(order.updated_at, nowMs))
-  for (const [index, product] of list(products, LINES_MAX).entries()) {
+  for (const [index, product] of listOf(products, LINES_MAX).entries()) {
     const { price, currency } = loose(product)
     note(`products[${index}].price`, amountFault(price, order.currency))
     const isOther = isCode(currency) && isCode(order.currency) && currency !== order.currency
@@ -67,12 +68,10 @@ export function checked<T>(
   body: unknown,
   { schemaFaults, listName, entryFaults, nowMs }: BodyCheck,
 ): T {
-  const found = schemaFaults(body)
-  const fields = new Set(found.map(({ field }) => field))
-  const further = list(loose(body)[listName], BATCH_MAX)
-    .flatMap((entry, index) => entryFaults(entry, { path: `${listName}[${index}]`, nowMs }))
-    .filter(({ field }) => !fields.has(field))
-  const faults = [...found, ...further]
+  const further = listOf(loose(body)[listName], BATCH_MAX).flatMap((entry, index) =>
+    entryFaults(entry, { path: `${listName}[${index}]`, nowMs }),
+  )
+  const faults = addFaults(schemaFaults(body), further)
   if (faults.length > 0) throw badRequest(faults)
   return body as T
 }
@@ -108,9 +107,4 @@ function isCode(currency: unknown): currency is string {
 
 function loose(value: unknown): Loose {
   return typeof value === 'object' && value !== null ? (value as Loose) : {}
-}
-
-/** As much of a list as it may hold: the schema tells of more. */
-function list(value: unknown, lengthMax: number): readonly unknown[] {
-  return Array.isArray(value) ? value.slice(0, lengthMax) : []
 }

@@ -21,6 +21,7 @@ import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseDollars } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
+import { listOf } from '../platform/validation.ts'
 import { awaitReceipt } from './await-receipt.ts'
 import { explainAuction, explainWithoutReceipt } from './explain.ts'
 import { NoFillRun } from './no-fill.ts'
@@ -192,6 +193,7 @@ function changeFaults(body: Partial<Record<keyof WhatIfBody, unknown>> | null): 
     allow_merchants: allowed,
     block_merchants: blocked,
   } = body ?? {}
+  const list = (value: unknown) => listOf(value, LIST_LENGTH_MAX)
   const texts = list(category_floors).map(String)
   const faults = categoryFaults(
     texts,
@@ -209,11 +211,6 @@ function changeFaults(body: Partial<Record<keyof WhatIfBody, unknown>> | null): 
     faults.push({ field: 'block_merchants', rule: `also allowed: merchant ${both.join(', ')}` })
   }
   return faults
-}
-
-/** As much of a list as a body may hold: the schema tells of more. */
-function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value.slice(0, LIST_LENGTH_MAX) : []
 }
 
 /** The change of a body without a fault. */

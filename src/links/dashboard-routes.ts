@@ -46,11 +46,7 @@ export const dashboardLinkRoutes =
         },
       },
       async (request) => {
-        const { uid } = sessionUserOf(request)
-        const { pub_id: pubId } = await requireOwnedPublisher(db, {
-          uid,
-          pubId: request.params.pub_id,
-        })
+        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
         const before = request.query.cursor ?? null
         const rows = await listLinksOfPublisher(db, { pubId, before, limitRows: PAGE_ROWS + 1 })
         const page = rows.slice(0, PAGE_ROWS)
@@ -71,13 +67,12 @@ export const dashboardLinkRoutes =
         },
       },
       async (request, reply) => {
-        const { uid } = sessionUserOf(request)
-        const { pub_id: pubId } = await requireOwnedPublisher(db, {
-          uid,
-          pubId: request.params.pub_id,
-        })
+        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
         const body = { ...request.body, pub_id: pubId }
-        const order = readOrder(body, { holder: { uid, pubIds: [pubId] }, at: now() })
+        const order = readOrder(body, {
+          holder: { uid: sessionUserOf(request).uid, pubIds: [pubId] },
+          at: now(),
+        })
         const created = await createSmartLink(db, { order, auctionId: nextId() })
         const record = toSmartLinkRecord(created, linkUrl)
         onLink(record)

@@ -59,15 +59,16 @@ export function addressUnit(address: string): string {
   return (ipaddr.parse(address) as IPv6).parts.slice(0, 4).join(':')
 }
 
-/** Without the words of IPv6 around an IPv4 address, of which there are several. */
+/** The one spelling of an address; an IPv4 address is one however IPv6 spells it. */
 function plain(address: string): string {
-  const [, inner] = MAPPED.exec(address) ?? []
-  if (inner === undefined) return address
-  if (inner.includes('.')) return inner
+  if (!address.includes(':')) return address
+  const [, inner] = AS_NODE_SAYS.exec(address) ?? []
+  if (inner !== undefined) return inner
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
 }
 
-const MAPPED = /^(?:::|(?:0{1,4}:){5})ffff:(.*)$/i
+/** Of an IPv4 client at a socket of both kinds: on the path of every request, so not parsed. */
+const AS_NODE_SAYS = /^::ffff:([\d.]+)$/
 
 /** Some proxies append `198.51.100.1:51234` or `[2001:db8::7]:443`. */
 function withoutPort(hop: string): string {

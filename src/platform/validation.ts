@@ -89,14 +89,24 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
 const PARTS = { params: 'params', querystring: 'query', headers: 'headers', body: 'body' } as const
 
 /**
- * Every fault of a request: of each part by its schema, then by the route's rules. A field that
- * has a fault already gets no second one. (Fastify stops at the first part that has any.)
+ * Every fault of a request: of each part by its schema, then by the route's rules. (Fastify stops
+ * at the first part that has any.)
  */
 export function faultsOf(request: FastifyRequest): Fault[] {
   const found = request.validationError === undefined ? [] : schemaFaults(request)
-  const fields = new Set(found.map(({ field }) => field))
   const { rules } = request.routeOptions.config
-  return [...found, ...(rules?.(request) ?? []).filter(({ field }) => !fields.has(field))]
+  return addFaults(found, rules?.(request) ?? [])
+}
+
+/** The faults that a schema found and those of rules beyond it: a field has one at most. */
+export function addFaults(found: readonly Fault[], further: readonly Fault[]): Fault[] {
+  const fields = new Set(found.map(({ field }) => field))
+  return [...found, ...further.filter(({ field }) => !fields.has(field))]
+}
+
+/** What rules look at of a value that should be a list: as much as it may hold, if it is one. */
+export function listOf(value: unknown, lengthMax: number): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, lengthMax) : []
 }
 
 function schemaFaults(request: FastifyRequest): Fault[] {

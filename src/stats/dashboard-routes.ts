@@ -57,11 +57,7 @@ export const dashboardStatsRoutes =
         },
       },
       async (request) => {
-        const { uid } = sessionUserOf(request)
-        const { pub_id: pubId } = await requireOwnedPublisher(db, {
-          uid,
-          pubId: request.params.pub_id,
-        })
+        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
         return ok(200, await readOverview(db, readDayRange(pubId, request.query)))
       },
     )
@@ -78,11 +74,7 @@ export const dashboardStatsRoutes =
         },
       },
       async (request) => {
-        const { uid } = sessionUserOf(request)
-        const { pub_id: pubId } = await requireOwnedPublisher(db, {
-          uid,
-          pubId: request.params.pub_id,
-        })
+        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
         const { outcome = null, cursor = null } = request.query
         const range = readDayRange(pubId, request.query)
         return ok(200, await readClickPage(db, { ...range, outcome, cursor }))
@@ -107,11 +99,7 @@ const ordersRoute =
         },
       },
       async (request) => {
-        const { uid } = sessionUserOf(request)
-        const { pub_id: pubId } = await requireOwnedPublisher(db, {
-          uid,
-          pubId: request.params.pub_id,
-        })
+        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
         const { cursor = null } = request.query
         const range = readDayRange(pubId, request.query)
         return ok(200, await readOrderPage(db, { ...range, cursor, now: now() }))
