@@ -4,7 +4,7 @@ import { MODEL } from '../events/event.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
 import type { OrderEntry, OrderPage } from './dashboard-schema.ts'
 import type { DayRange } from './store.ts'
 
@@ -23,12 +23,10 @@ interface OrderRow {
   readonly locks_at: Date
   readonly rejected_at: Date | null
   readonly reject_reason: string | null
-  readonly attribution: string
   readonly model: number
   readonly revenue_micros: string
   readonly earnings_micros: string
   readonly net_earnings_micros: string
-  readonly clicked_at: Date | null
   readonly result_number: Buffer | null
   readonly article_name: string | null
   readonly merchant_name: string | null
@@ -39,9 +37,9 @@ export async function readOrderPage(db: Db, request: OrderPageRequest): Promise<
   const { pubId, dayFrom, dayTo, cursor, now } = request
   const before = cursor === null ? sql`true` : sql`o.event_id < ${cursor}`
   const rows = await db.rows<OrderRow>(sql`
-    select o.event_id, o.order_id, accepted_at, locks_at, rejected_at, reject_reason, attribution,
-      o.model, revenue_micros, earnings_micros, net_earnings_micros, click.at as clicked_at,
-      result_number, article.name as article_name, merchant.name as merchant_name
+    select o.event_id, o.order_id, accepted_at, locks_at, rejected_at, reject_reason, o.model,
+      revenue_micros, earnings_micros, net_earnings_micros, result_number,
+      article.name as article_name, merchant.name as merchant_name
     from merchant_order o
     left join click using (click_id)
     left join article on article.article_id = o.article_id
@@ -72,14 +70,12 @@ function toOrderEntry(row: OrderRow, now: Date): OrderEntry {
     article_name: row.article_name,
     merchant_name: row.merchant_name,
     model: Object.entries(MODEL).find(([, number]) => number === row.model)?.[0] ?? 'none',
-    attribution: row.attribution,
     state,
     locks_at: formatTimestamp(row.locks_at),
     reject_reason: row.reject_reason,
     revenue: amount(row.revenue_micros),
     earnings: amount(row.earnings_micros),
     returned: amount(BigInt(row.earnings_micros) - BigInt(row.net_earnings_micros)),
-    clicked_at: formatTimestampOrNull(row.clicked_at),
     auction_result_number: row.result_number?.toString('hex') ?? null,
   }
 }
