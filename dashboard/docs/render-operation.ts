@@ -1,5 +1,5 @@
 /** One endpoint of the reference: what is sent, what comes back, and a call to try. */
-import { type Html, html } from './markup.ts'
+import { type Html, html } from '../../src/platform/html.ts'
 import { exampleOf, type Field, fieldsOf, type Schema, toField } from './schema-fields.ts'
 
 export interface Operation {

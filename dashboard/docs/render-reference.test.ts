@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Compile } from 'typebox/compile'
-import { html } from './markup.ts'
+import { html } from '../../src/platform/html.ts'
 import { renderReference } from './render-reference.ts'
 import { exampleOf, fieldsOf, type Schema } from './schema-fields.ts'
 

@@ -1,5 +1,5 @@
 /** The API reference as one plain page: endpoints, fields, errors, examples (from openapi.json). */
-import { type Html, html } from './markup.ts'
+import { type Html, html } from '../../src/platform/html.ts'
 import { type Operation, renderOperation } from './render-operation.ts'
 
 export interface OpenApi {

@@ -1,5 +1,5 @@
 /** An article of the demo: a page as publishers have them, with the tag and nothing else. */
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../platform/html.ts'
 import type { DemoArticle, DemoPick, DemoPublisher } from './network.ts'
 import { pickedOffer } from './network.ts'
 

@@ -16,5 +16,5 @@ test('a page for readers has its words in a main landmark, and breaks a host of 
 
 test('what a page names is text, never markup', () => {
   const { body } = messagePage(400, '<i>', '"&\'')
-  assert.ok(String(body).includes('<h1>&#60;i&#62;</h1><p>&#34;&#38;&#39;</p>'))
+  assert.ok(String(body).includes('<h1>&lt;i&gt;</h1><p>&quot;&amp;&#39;</p>'))
 })

@@ -1,5 +1,7 @@
 /** The few pages a reader may see instead of a shop: plain, self-contained, without script. */
+
 import type { HotReply } from '../platform/hot-http.ts'
+import { type Html, html } from '../platform/html.ts'
 
 const STYLE = `body{font:1.125rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;
 padding:0 1.25rem;color:#1c1917;background:#fafaf9}a{color:#0f766e;font-weight:600}
@@ -18,15 +20,15 @@ export function messagePage(status: number, title: string, text: string): HotRep
   return {
     status,
     headers: { ...HEADERS },
-    body: page(title, `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>`),
+    body: page(title, html`<h1>${title}</h1><p>${text}</p>`),
   }
 }
 
 /** Shown to a reader who comes from elsewhere: names the host and lets the reader decide. */
 export function leavingPage(url: string): HotReply {
   const host = URL.parse(url)?.host ?? url
-  const content = `<h1>You are leaving for ${escapeHtml(host)}</h1>
-<p><a rel="noopener nofollow" href="${escapeHtml(url)}">Continue to ${escapeHtml(host)}</a></p>
+  const content = html`<h1>You are leaving for ${host}</h1>
+<p><a rel="noopener nofollow" href="${url}">Continue to ${host}</a></p>
 <p class="note">This link was not opened from the page it was made for, so it does not forward by
 itself.</p>`
   return { status: 200, headers: { ...HEADERS }, body: page(`Continue to ${host}`, content) }
@@ -34,8 +36,8 @@ itself.</p>`
 
 /** Storage is away and this node does not hold the link: the page tries again by itself. */
 export function retryPage(): HotReply {
-  const content = `<h1>One moment, please</h1><p>The link could not be looked up just now. This page
-tries again by itself.</p>`
+  const content = html`<h1>One moment, please</h1><p>The link could not be looked up just now. This
+page tries again by itself.</p>`
   return {
     status: 503,
     headers: { ...HEADERS, 'retry-after': '2', refresh: '2' },
@@ -43,12 +45,8 @@ tries again by itself.</p>`
   }
 }
 
-function page(title: string, content: string): string {
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title>
+function page(title: string, content: Html): string {
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title>
 <meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots"
-content="noindex"><style>${STYLE}</style><body><main>${content}</main></body></html>`
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+content="noindex"><style>${STYLE}</style><body><main>${content}</main></body></html>`.html
 }

@@ -1,4 +1,5 @@
 /** A month's statement as a page to print, without scripts, styles or pictures from anywhere. */
+import { type Html, html } from '../platform/html.ts'
 import type { StatementDetail } from './schema.ts'
 
 const WHOLE = new Intl.NumberFormat('en-US')
@@ -22,8 +23,8 @@ export function statementPage(statement: StatementDetail, publisher: string): st
   const amount = (exact: string) => dollars(exact, digits)
   const rows = statement.merchants.map(
     ({ merchant, released_usd, taken_back_usd }) =>
-      `<tr><td>${html(merchant)}</td><td>${amount(released_usd)}</td>` +
-      `<td>${amount(negative(taken_back_usd))}</td></tr>`,
+      html`<tr><td>${merchant}</td><td>${amount(released_usd)}</td>
+<td>${amount(negative(taken_back_usd))}</td></tr>`,
   )
   // Each line is added to those above it: who takes a pencil comes to the last one.
   const sums = [
@@ -32,30 +33,30 @@ export function statementPage(statement: StatementDetail, publisher: string): st
     ['Taken back this month', negative(statement.taken_back_usd)],
     ['Paid out', negative(statement.payout_usd)],
     ['Carried into the next month', statement.closing_usd],
-  ].map(([name = '', exact = '']) => `<tr><td>${name}</td><td>${amount(exact)}</td></tr>`)
-  return `<!doctype html>
+  ].map(([name = '', exact = '']) => html`<tr><td>${name}</td><td>${amount(exact)}</td></tr>\n`)
+  return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>Statement ${html(statement.statement_id)}</title>
+<title>Statement ${statement.statement_id}</title>
 <style>${STYLE}</style>
-<h1>Statement ${html(statement.statement_id)}</h1>
-<p>${html(publisher)} · ${html(statement.month)} · issued ${html(statement.issued_at)}<br>
+<h1>Statement ${statement.statement_id}</h1>
+<p>${publisher} · ${statement.month} · issued ${statement.issued_at}<br>
 All amounts in US dollars. Earnings are released when the merchant has paid for them.</p>
 ${rows.length === 0 ? NOTHING : merchantTable(rows)}
 <table class="sums">
-<tbody>${sums.join('\n')}</tbody>
+<tbody>${sums}</tbody>
 </table>
 </html>
-`
+`.html
 }
 
-const NOTHING = '<p>No merchant’s payment released or took back anything this month.</p>'
+const NOTHING = html`<p>No merchant’s payment released or took back anything this month.</p>`
 
-function merchantTable(rows: readonly string[]): string {
-  return `<table>
+function merchantTable(rows: readonly Html[]): Html {
+  return html`<table>
 <thead><tr><th>Merchant</th><th>Released</th><th>Taken back</th></tr></thead>
-<tbody>${rows.join('\n')}</tbody>
+<tbody>${rows}</tbody>
 </table>`
 }
 
@@ -78,12 +79,4 @@ function dollars(exact: string, digits: number): string {
 
 function negative(exact: string): string {
   return Number(exact) === 0 ? exact : `-${exact}`
-}
-
-function html(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 }

@@ -1,17 +1,17 @@
-/** HTML as text, built at build time: whatever is put in is escaped, unless it is HTML already. */
+/** HTML as text: whatever is put in is escaped, unless it is HTML already. */
 export interface Html {
   readonly html: string
 }
 
-type Value = Html | string | number | null | readonly Value[]
+type Value = Html | string | number | null | undefined | readonly Value[]
 
 /** html`<p>${text}</p>`; lists are put one after the other, null is nothing. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
-  return { html: parts.reduce((text, part, at) => text + write(values[at - 1] ?? null) + part) }
+  return { html: parts.reduce((text, part, at) => text + write(values[at - 1]) + part) }
 }
 
 function write(value: Value): string {
-  if (value === null) return ''
+  if (value === null || value === undefined) return ''
   if (typeof value === 'string' || typeof value === 'number') return escapeText(String(value))
   return 'html' in value ? value.html : value.map(write).join('')
 }
@@ -21,8 +21,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
+  "'": '&#39;',
 }
 
 function escapeText(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character)
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }
