@@ -35,15 +35,16 @@ test('a key is stored as its SHA-256 and found by it', () => {
   assert.equal(isSameHash(hashApiKey(key), new Uint8Array(3)), false)
 })
 
-test('the scheme is any brand word in any case, and nothing else', () => {
+test('the scheme is any brand word in any case, one space before the key, and nothing else', () => {
   const key = makeApiKey(new Uint8Array(32).fill(9))
   const words = ['service', 'howl']
   for (const scheme of ['SERVICE-API-KEY', 'service-api-key', 'Howl-Api-Key']) {
     assert.equal(readAuthorization(`${scheme} ${key}`, words), key)
   }
   const others = [undefined, '', key, `Bearer ${key}`, `NRTV-API-KEY ${key}`, `API-KEY ${key}`]
-  const broken = [`SERVICE-API-KEY${key}`, `SERVICE-API-KEY ${key} x`, 'SERVICE-API-KEY souk_x']
-  for (const header of [...others, ...broken]) {
+  const spaced = [`SERVICE-API-KEY${key}`, `SERVICE-API-KEY  ${key}`, `SERVICE-API-KEY\t${key}`]
+  const broken = [`SERVICE-API-KEY ${key} x`, 'SERVICE-API-KEY souk_x']
+  for (const header of [...others, ...spaced, ...broken]) {
     assert.equal(readAuthorization(header, words), null, String(header))
   }
 })

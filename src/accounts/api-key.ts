@@ -43,13 +43,13 @@ export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
  * The key that an Authorization header carries, or null.
  *
  * `words` are the brand and its aliases: `<WORD>-API-KEY`, whatever the case (decisions, The brand
- * word), then white space, then the key.
+ * word), one space, then the key (interface 5.2).
  */
 export function readAuthorization(
   header: string | undefined,
   words: readonly string[],
 ): string | null {
-  const match = /^([a-z0-9]+)-api-key +(\S+) *$/i.exec(header ?? '')
+  const match = /^([a-z0-9]+)-api-key (\S+)$/i.exec(header ?? '')
   const [word, key] = [match?.[1]?.toLowerCase(), match?.[2]]
   if (word === undefined || key === undefined || !words.includes(word)) return null
   return isApiKey(key) ? key : null
