@@ -118,6 +118,8 @@ test('a domain covers its subdomains and nothing that merely ends alike', () => 
 test('an address is too long by characters, or by its bytes when written percent-encoded', () => {
   assert.ok(fitsUrlLimits(`https://s.example/${'a'.repeat(2030)}`))
   assert.ok(!fitsUrlLimits(`https://s.example/${'a'.repeat(2031)}`))
+  assert.ok(fitsUrlLimits(`https://s.example/${'a'.repeat(2029)}\u{1F600}`))
+  assert.ok(!fitsUrlLimits(`https://s.example/${'a'.repeat(2030)}\u{1F600}`))
   assert.ok(!fitsUrlLimits(`https://s.example/${'日'.repeat(700)}`))
 })
 
