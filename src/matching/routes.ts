@@ -43,9 +43,9 @@ export const matchRoutes =
         const { query, keyHolder: holder = null } = request
         const publisher = await requireMatcher(db, { query, holder })
         const at = now()
-        const listings = await findListings(db, { query, now: at })
+        const { pub_id: pubId, is_partner: isMember } = publisher
+        const listings = await findListings(db, { query, isMember, now: at })
         const merchIds = listings.map(({ merch_id }) => merch_id)
-        const { pub_id: pubId } = publisher
         const campaigns =
           merchIds.length === 0 ? [] : await listPayingCampaigns(db, { pubId, merchIds, now: at })
         const sources = { outlooks, book, linkUrl }

@@ -49,9 +49,9 @@ const FEED_FRESH_HOURS = 24 // Economics 1.2.
  */
 export async function findListings(
   db: Db,
-  { query, now }: { query: MatchQuery; now: Date },
+  { query, isMember, now }: { query: MatchQuery; isMember: boolean; now: Date },
 ): Promise<ListingRow[]> {
-  for (const condition of conditionsOf(query)) {
+  for (const condition of conditionsOf(query, isMember)) {
     const listings = await findBy(db, condition, now)
     if (listings.length > 0) return listings
   }
@@ -112,15 +112,13 @@ export function listFeedOffers(
   `)
 }
 
-/** The identifiers to try, the surest first. */
-function conditionsOf({ gtin, sku, product_url }: MatchQuery): Sql[] {
-  if (gtin === undefined && sku === undefined) {
-    const key = product_url === undefined ? null : urlKey(unwrapUrl(product_url) ?? product_url)
-    return key === null ? [] : [sql`url_key = ${key}`]
-  }
+/** The identifiers to try, the surest first; an address is variant A's, which is for members. */
+function conditionsOf({ gtin, sku, product_url }: MatchQuery, isMember: boolean): Sql[] {
   const conditions: Sql[] = []
   if (gtin !== undefined) conditions.push(gtinCondition(gtin))
   if (sku !== undefined) conditions.push(sql`sku = ${sku}`)
+  const key = product_url === undefined ? null : urlKey(unwrapUrl(product_url) ?? product_url)
+  if (isMember && key !== null) conditions.push(sql`url_key = ${key}`)
   return conditions
 }
 

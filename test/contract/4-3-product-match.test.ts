@@ -181,6 +181,15 @@ test('a product URL leads to its own merchant first, then to the others', async 
   assert.deepEqual(await merchants(variantA({ product_url: wrapped })), ['Acme', 'Bolt', 'Core'])
 })
 
+test('for a member the address leads to a product that its GTIN and SKU do not', async () => {
+  const wanted = { product_url: 'https://acme.example/kettle?color=red' }
+  const unknown = { gtin: '4006381333931', sku: 'nobody' }
+  const found = ['Bolt', 'Acme', 'Core']
+  assert.deepEqual(await merchants(variantA({ ...wanted, ...unknown })), found)
+  assert.deepEqual(await merchants(variantB({ ...wanted, ...unknown })), [])
+  assert.deepEqual(await merchants(variantA({ ...wanted, gtin: '0306406152' })), ['Acme'])
+})
+
 test('no match is an empty list', async () => {
   assert.deepEqual(await entries(variantB({ gtin: '4006381333931' })), [])
   assert.deepEqual(await entries(variantB({ sku: 'nobody' })), [])
