@@ -107,7 +107,7 @@ export async function buildHttp(node: Node): Promise<Http> {
     await http.register(accountRoutes({ keys })) //                  4.2, section 5
     const { baseUrl, linkUrl } = config
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
-      noteDestination(node, { auction_id, pub_id, url: url ?? article.url, is_keyless: false })
+      noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
     const links = dashboardLinkRoutes({ db, linkUrl, nextId, now, onLink })
     const inside = [links, dashboardStatsRoutes({ db, now })]
     await http.register(dashboardRoutes({ db, baseUrl, now, inside }))

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { rawUrl, timestamp, webUrl } from '../platform/field-types.ts'
 import { IdempotencyKey } from '../platform/idempotency-key.ts'
 import { encodeBase62 } from '../platform/ids.ts'
-import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
 import { shortLinkUrl, smartLinkUrl } from './link-url.ts'
 import type { CreatedLinkRow, FoundLinkRow } from './store.ts'
 
@@ -26,13 +26,17 @@ export const CreateSmartLinkBody = Type.Object({
 })
 export type CreateSmartLinkBody = Static<typeof CreateSmartLinkBody>
 
-/** Interface 2.2. */
+/**
+ * Interface 2.2. Our choice: what nobody gave is told in the field's own type, as only 2.3 has
+ * fields that may be null. An article without a date of publication counts as published when it
+ * was first seen.
+ */
 export const ArticleRecord = Type.Object({
   article_id: Type.Integer(),
   uid: Type.Integer(),
   pub_id: Type.Integer(),
   url: Type.String(),
-  publication_date: Type.Union([Timestamp, Type.Null()]),
+  publication_date: Timestamp,
   datetime_created: Timestamp,
   datetime_updated: Timestamp,
   name: Type.String(),
@@ -46,7 +50,7 @@ export const SmartLinkRecord = Type.Object({
   uid_created: Type.Integer(),
   datetime_created: Timestamp,
   pub_id: Type.Integer(),
-  url: Type.Union([Type.String(), Type.Null()]),
+  url: Type.String({ description: 'Empty when none was given' }),
   exclusive_match_requested: Type.Boolean(),
   encoded_auction_id: Type.String({ description: 'The auction id in base 62' }),
   short_link_url: Type.String(),
@@ -112,7 +116,7 @@ export function toSmartLinkRecord(
     uid_created: link.uid_created,
     datetime_created: formatTimestamp(link.datetime_created),
     pub_id: link.pub_id,
-    url: link.url,
+    url: link.url ?? '',
     exclusive_match_requested: link.is_exclusive,
     encoded_auction_id: encodeBase62(link.auction_id),
     short_link_url: shortLinkUrl(linkUrl, link.auction_id),
@@ -121,7 +125,7 @@ export function toSmartLinkRecord(
       uid: article.uid,
       pub_id: article.pub_id,
       url: article.url,
-      publication_date: formatTimestampOrNull(article.publication_date),
+      publication_date: formatTimestamp(article.publication_date ?? article.datetime_created),
       datetime_created: formatTimestamp(article.datetime_created),
       datetime_updated: formatTimestamp(article.datetime_updated),
       name: article.name,

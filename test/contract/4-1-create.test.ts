@@ -17,10 +17,10 @@ interface SmartLink {
   readonly smart_link_url: string
   readonly encoded_auction_id: string
   readonly short_link_url: string
-  readonly url: string | null
+  readonly url: string
   readonly pub_id: number
   readonly exclusive_match_requested: boolean
-  readonly article: Readonly<Record<string, string | number | null>>
+  readonly article: Readonly<Record<string, string | number>>
 }
 
 const api = await startApi({ after })
@@ -69,10 +69,17 @@ test('the URL is optional, the lock is off unless asked for', async () => {
   const { url, exclusive_match_requested } = (await create(ARTICLE)).entry<SmartLink>()
   assert.deepEqual(
     { url, exclusive_match_requested },
-    { url: null, exclusive_match_requested: false },
+    { url: '', exclusive_match_requested: false },
   )
   const locked = await create({ ...BODY, exclusive_match_requested: true })
   assert.equal(locked.entry<SmartLink>().exclusive_match_requested, true)
+})
+
+test('what was not given is told in the type of its field', async () => {
+  const article_url = 'https://daily.example/undated'
+  const { url, article } = (await create({ ...ARTICLE, article_url })).entry<SmartLink>()
+  assert.equal(url, '')
+  assert.equal(article.publication_date, article.datetime_created)
 })
 
 test('the same again makes a new smart link in the same article', async () => {
