@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Answer, startIntakeApp } from '../../test/intake-app.ts'
+import { orderFaults } from './intake-faults.ts'
 
 const order = (id: string, changes: object = {}) => ({
   order: { id, value: '550.00', currency: 'USD', ...changes },
@@ -52,4 +53,9 @@ test('what a schema cannot say of orders and returns is told with what it says',
     'returns[2].product_id',
     'returns[2].quantity',
   ])
+})
+
+test('a currency that is no text, and that no text can be made of, is left to the schema', () => {
+  const entry = { ...order('o', { currency: { toString: 1 } }), products: [{ price: '1.00' }] }
+  assert.deepEqual(orderFaults(entry, { path: 'orders[0]', nowMs: 0 }), [])
 })

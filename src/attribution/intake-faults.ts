@@ -37,8 +37,10 @@ export function orderFaults(entry: unknown, { path, nowMs }: Context): Fault[] {
     const { price, currency } = loose(product)
     note(`products[${index}].price`, amountFault(price, order.currency))
     const isOther = isCode(currency) && isCode(order.currency) && currency !== order.currency
-    const rule = `must be the order’s, ${order.currency}: an order has one currency`
-    note(`products[${index}].currency`, isOther ? rule : null)
+    const rule = isOther
+      ? `must be the order’s, ${order.currency}: an order has one currency`
+      : null
+    note(`products[${index}].currency`, rule)
   }
   return faults
 }
