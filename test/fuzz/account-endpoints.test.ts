@@ -13,6 +13,7 @@ import { MatchQuery } from '../../src/matching/schema.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { StatsQuery } from '../../src/stats/schema.ts'
 import { type Answer, startApi } from '../api.ts'
+import { checkRefusal, fieldOf, placesOf, replaced, strange, wrongFor } from './hostile.ts'
 
 const RUNS = 200
 const MILLION = 1_000_000
@@ -97,69 +98,6 @@ const queries: readonly QueryEndpoint[] = [
   },
 ]
 
-/** Every place of a schema: its path in a body and what stands there. */
-interface Place {
-  readonly path: readonly (string | number)[]
-  readonly type: string
-}
-
-function placesOf(schema: TSchema, path: readonly (string | number)[] = []): Place[] {
-  const { type, properties, items, anyOf } = schema as {
-    type?: string
-    properties?: Record<string, TSchema>
-    items?: TSchema
-    anyOf?: TSchema[]
-  }
-  // A union here is a type or null.
-  const [first] = anyOf ?? []
-  if (first !== undefined) return placesOf(first, path)
-  const inside = Object.entries(properties ?? {}).flatMap(([name, inner]) =>
-    placesOf(inner, [...path, name]),
-  )
-  const element = items === undefined ? [] : placesOf(items, [...path, 0])
-  return [{ path, type: type ?? 'unknown' }, ...inside, ...element]
-}
-
-/** Values that are not of a type; null stands apart, because some fields may be null. */
-const VALUES: Readonly<Record<string, readonly unknown[]>> = {
-  string: ['text', ''],
-  integer: [5, -1, 2 ** 53],
-  number: [1.5, 1e300],
-  boolean: [true, false],
-  array: [[], [[]], ['x']],
-  object: [{}, { toString: 1, hasOwnProperty: 'x' }],
-}
-const wrongFor = (type: string) =>
-  fc.constantFrom(
-    ...Object.entries(VALUES)
-      .filter(([name]) => name !== type)
-      .flatMap(([, values]) => values),
-  )
-
-/** The same value with one place replaced. */
-function replaced(
-  value: unknown,
-  [step, ...rest]: readonly (string | number)[],
-  by: unknown,
-): unknown {
-  if (step === undefined) return by
-  if (Array.isArray(value)) {
-    return value.map((item, at) => (at === step ? replaced(item, rest, by) : item))
-  }
-  const record = value as Record<string, unknown>
-  return { ...record, [step]: replaced(record[step], rest, by) }
-}
-
-/** `['links', 0, 'raw_url']` → `links[0].raw_url`; the whole body is `body`. */
-function fieldOf(path: readonly (string | number)[]): string {
-  const text = path.reduce<string>(
-    (before, step) =>
-      typeof step === 'number' ? `${before}[${step}]` : before === '' ? step : `${before}.${step}`,
-    '',
-  )
-  return text === '' ? 'body' : text
-}
-
 const send = ({ path, key, headers }: BodyEndpoint, body: unknown): Promise<Answer> =>
   api.call(path, {
     method: 'POST',
@@ -175,20 +113,6 @@ async function state(): Promise<unknown> {
       (select count(*) from api_key) as keys, (select count(*) from dashboard_session) as sessions,
       (select count(*) from idempotent_response) as responses
   `)
-}
-
-/** A refusal in the envelope; a 400 lists its faults, each a field and a rule. */
-function checkRefusal(answer: Answer): string[] {
-  assert.ok(answer.status >= 400 && answer.status < 500, `${answer.status} ${answer.text}`)
-  const { code, data, fields } = answer.failure()
-  if (answer.status !== 400) return fields
-  assert.equal(code, 4000)
-  assert.ok(Array.isArray(data) && data.length > 0, answer.text)
-  for (const { field, rule } of data) {
-    assert.equal(typeof field, 'string')
-    assert.ok(field !== '' && typeof rule === 'string' && rule !== '', answer.text)
-  }
-  return fields
 }
 
 test('a value of a wrong type at any place of any body is 400, named, and changes nothing', async () => {
@@ -221,19 +145,6 @@ test('a value of a wrong type at any place of any body is 400, named, and change
 test('any JSON at any place is answered without a 5xx, and refused calls change nothing', async () => {
   const cases = bodies.flatMap((endpoint) =>
     placesOf(endpoint.schema).map((place) => ({ endpoint, place })),
-  )
-  const strange = fc.oneof(
-    fc.jsonValue({ maxDepth: 4 }),
-    fc.string({ unit: 'binary', maxLength: 300 }),
-    fc.string({ unit: 'grapheme', maxLength: 300 }),
-    fc.webUrl({ withQueryParameters: true, withFragments: true }),
-    fc.constantFrom(
-      '__proto__',
-      'constructor',
-      'https://',
-      'http://[::1',
-      'https://\ud800.example',
-    ),
   )
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...cases), strange, async ({ endpoint, place }, by) => {

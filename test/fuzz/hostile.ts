@@ -1,0 +1,94 @@
+/**
+ * Bad input for any schema: every place of a body, and what may stand there that should not. Used
+ * against the running service by the fuzz tests.
+ */
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { TSchema } from 'typebox'
+import type { Answer } from '../api.ts'
+
+/** Every place of a schema: its path in a body and what stands there. */
+export interface Place {
+  readonly path: readonly (string | number)[]
+  readonly type: string
+}
+
+export function placesOf(schema: TSchema, path: readonly (string | number)[] = []): Place[] {
+  const { type, properties, items, anyOf } = schema as {
+    type?: string
+    properties?: Record<string, TSchema>
+    items?: TSchema
+    anyOf?: TSchema[]
+  }
+  // A union here is a type or null.
+  const [first] = anyOf ?? []
+  if (first !== undefined) return placesOf(first, path)
+  const inside = Object.entries(properties ?? {}).flatMap(([name, inner]) =>
+    placesOf(inner, [...path, name]),
+  )
+  const element = items === undefined ? [] : placesOf(items, [...path, 0])
+  return [{ path, type: type ?? 'unknown' }, ...inside, ...element]
+}
+
+/** Values that are not of a type; null stands apart, because some fields may be null. */
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  string: ['text', ''],
+  integer: [5, -1, 2 ** 53],
+  number: [1.5, 1e300],
+  boolean: [true, false],
+  array: [[], [[]], ['x']],
+  object: [{}, { toString: 1, hasOwnProperty: 'x' }],
+}
+export const wrongFor = (type: string) =>
+  fc.constantFrom(
+    ...Object.entries(VALUES)
+      .filter(([name]) => name !== type)
+      .flatMap(([, values]) => values),
+  )
+
+/** The same value with one place replaced. */
+export function replaced(
+  value: unknown,
+  [step, ...rest]: readonly (string | number)[],
+  by: unknown,
+): unknown {
+  if (step === undefined) return by
+  if (Array.isArray(value)) {
+    return value.map((item, at) => (at === step ? replaced(item, rest, by) : item))
+  }
+  const record = value as Record<string, unknown>
+  return { ...record, [step]: replaced(record[step], rest, by) }
+}
+
+/** `['links', 0, 'raw_url']` → `links[0].raw_url`; the whole body is `body`. */
+export function fieldOf(path: readonly (string | number)[]): string {
+  const text = path.reduce<string>(
+    (before, step) =>
+      typeof step === 'number' ? `${before}[${step}]` : before === '' ? step : `${before}.${step}`,
+    '',
+  )
+  return text === '' ? 'body' : text
+}
+
+/** What a client may have sent by accident or on purpose. */
+export const strange = fc.oneof(
+  fc.jsonValue({ maxDepth: 4 }),
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: 'grapheme', maxLength: 300 }),
+  fc.webUrl({ withQueryParameters: true, withFragments: true }),
+  fc.constantFrom('__proto__', 'constructor', 'https://', 'http://[::1', 'https://\ud800.example'),
+)
+
+/** A refusal in the envelope; a 400 lists its faults, each a field and a rule. */
+export function checkRefusal(answer: Answer): string[] {
+  assert.ok(answer.status >= 400 && answer.status < 500, `${answer.status} ${answer.text}`)
+  const { code, data, fields } = answer.failure()
+  if (answer.status !== 400) return fields
+  assert.equal(code, 4000)
+  assert.ok(Array.isArray(data) && data.length > 0, answer.text)
+  for (const { field, rule } of data) {
+    assert.equal(typeof field, 'string')
+    assert.ok(field !== '' && typeof rule === 'string' && rule !== '', answer.text)
+  }
+  return fields
+}

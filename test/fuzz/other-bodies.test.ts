@@ -1,0 +1,252 @@
+/**
+ * Bad input for every other schema of a body: what publishers' pages, shops and their servers
+ * report, and what an account asks or changes. As for account-endpoints.test.ts.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import type { TSchema } from 'typebox'
+import { createApiKey, createUser } from '../../src/accounts/create-account.ts'
+import {
+  CheckoutBody,
+  OrdersBody,
+  ReturnsBody,
+  ShopViewBody,
+} from '../../src/attribution/schema.ts'
+import { signBody } from '../../src/attribution/signed-request.ts'
+import { WhatIfBody } from '../../src/auction/result-schema.ts'
+import { LinkImpressions, PageImpressions } from '../../src/events/schema.ts'
+import { sql } from '../../src/platform/sql.ts'
+import { utcDay } from '../../src/platform/timestamp.ts'
+import { WebhookBody } from '../../src/reports/webhook-schema.ts'
+import { ReversalBody } from '../../src/stats/schema.ts'
+import { type Answer, startApi } from '../api.ts'
+import { makeMarket } from '../market.ts'
+import { checkRefusal, fieldOf, placesOf, replaced, strange, wrongFor } from './hostile.ts'
+
+const RUNS = 200
+const MILLION = 1_000_000
+
+interface Endpoint {
+  readonly path: string
+  readonly schema: TSchema
+  readonly good: object
+  readonly key?: string
+  readonly isSigned?: boolean
+}
+
+const api = await startApi({ after })
+const market = await makeMarket(api)
+const { key, pubId } = market.account
+const merchant = await api.db.row<{ postback_secret: string }>(sql`
+  select postback_secret from merchant where merch_id = ${market.kettles}`)
+const operator = await createUser(api.db, {
+  email: 'operator@souk.example',
+  password: 'a long password',
+  isAdmin: true,
+})
+const operatorKey = await createApiKey(api.db, {
+  uid: operator.uid,
+  description: 'operator',
+  expiresAt: null,
+  now: new Date(),
+})
+
+const page = {
+  organization_type: 'publisher',
+  organization_id: pubId,
+  user: {
+    page_session_uuid: crypto.randomUUID(),
+    source_url: 'https://daily.example/fuzz',
+    previous_url: 'https://daily.example/',
+    consent: 'full',
+    consent_source: 'tcf',
+  },
+}
+const shop = {
+  organization_type: 'merchant',
+  organization_id: market.kettles,
+  user: { source_url: 'https://kettles.example/thanks', previous_url: 'https://kettles.example/' },
+}
+const clickIds = ['ab'.repeat(16)]
+const order = {
+  id: 'fuzz',
+  value: '10.00',
+  currency: 'USD',
+  click_ids: clickIds,
+  cids: clickIds[0],
+  is_new_customer: true,
+}
+const told = { click_id: clickIds[0], ordered_at: '2026-03-01', updated_at: '2026-03-01' }
+const product = {
+  id: 'p',
+  name: 'P',
+  brand: 'B',
+  image_url: 'https://kettles.example/1.jpg',
+  size: 'S',
+  color: 'red',
+  quantity: 1,
+  price: '10.00',
+  currency: 'USD',
+}
+const endpoints: readonly Endpoint[] = [
+  {
+    path: '/api/v1/events/impressions/page_impression/',
+    schema: PageImpressions,
+    good: { ...page, events: [{}] },
+  },
+  ...['service_link_impression', 'service_link_viewable_impression'].map((type) => ({
+    path: `/api/v1/events/impressions/${type}/`,
+    schema: LinkImpressions,
+    good: { ...page, events: [{ auction_id: '9007199254740993' }] },
+  })),
+  {
+    path: '/api/v1/events/conversions/checkout/',
+    schema: CheckoutBody,
+    good: { ...shop, events: [{ order, products: [product] }] },
+  },
+  {
+    path: '/api/v1/events/conversions/page_view/',
+    schema: ShopViewBody,
+    good: { ...shop, events: [{ click_ids: clickIds, is_landing: true }] },
+  },
+  {
+    path: `/api/v1/merchants/${market.kettles}/orders/`,
+    schema: OrdersBody,
+    good: { orders: [{ order: { ...order, ...told, status: 'placed' }, products: [product] }] },
+    isSigned: true,
+  },
+  {
+    path: `/api/v1/merchants/${market.kettles}/returns/`,
+    schema: ReturnsBody,
+    good: {
+      returns: [
+        {
+          id: 'r',
+          order_id: 'o',
+          product_id: 'p',
+          line: 0,
+          quantity: 1,
+          returned_at: '2026-03-01',
+        },
+      ],
+    },
+    isSigned: true,
+  },
+  {
+    path: '/api/v1/what_if/',
+    schema: WhatIfBody,
+    key,
+    good: {
+      pub_id: pubId,
+      date: utcDay(new Date()),
+      floor: '0.10',
+      category_floors: ['222=0.10'],
+      tolerance: 0.05,
+      beta: 1,
+      require_price: false,
+      pricing: 'second_price',
+      allow_merchants: [market.kettles],
+      block_merchants: [market.pans],
+    },
+  },
+  {
+    path: `/api/v1/publishers/${pubId}/webhooks/`,
+    schema: WebhookBody,
+    key,
+    good: { url: 'https://hooks.example/souk', events: ['order.attributed'] },
+  },
+  {
+    path: '/api/v1/reversals/',
+    schema: ReversalBody,
+    key: operatorKey.key,
+    good: { click: 'ab'.repeat(16), reason: 'fuzz' },
+  },
+]
+const cases = endpoints.flatMap((endpoint) =>
+  placesOf(endpoint.schema).map((place) => ({ endpoint, place })),
+)
+
+let sent = 0
+
+function send({ path, key, isSigned = false }: Endpoint, body: unknown): Promise<Answer> {
+  sent += 1
+  // A signature works once, so that no two bodies may be alike.
+  const text = `${JSON.stringify(body)}${' '.repeat(sent % 1000)}`
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const signature = () =>
+    signBody(merchant?.postback_secret ?? '', timestamp, Buffer.from(text)).toString('hex')
+  return api.call(path, {
+    method: 'POST',
+    body: text,
+    headers: isSigned
+      ? { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature() }
+      : { origin: 'https://kettles.example' },
+    ...(key === undefined ? {} : { key }),
+  })
+}
+
+/** What a refused call must leave untouched. */
+async function state(): Promise<unknown> {
+  return api.db.row(sql`
+    select (select count(*) from event) as events, (select count(*) from webhook) as webhooks`)
+}
+
+test('each of them takes what is right', async () => {
+  for (const endpoint of endpoints) {
+    const { status, text } = await send(endpoint, endpoint.good)
+    assert.ok(status < 400 || endpoint.path.includes('reversals'), `${endpoint.path} ${text}`)
+  }
+})
+
+test('a value of a wrong type at any place of any body is 400, named, and records nothing', async () => {
+  const given = fc
+    .constantFrom(...cases)
+    .chain(({ endpoint, place }) => wrongFor(place.type).map((by) => ({ endpoint, place, by })))
+  await fc.assert(
+    fc.asyncProperty(given, async ({ endpoint, place, by }) => {
+      if (typeof by === 'number' && (place.type === 'number' || Number.isInteger(by))) return
+      const before = await state()
+      const answer = await send(endpoint, replaced(endpoint.good, place.path, by))
+      const fields = checkRefusal(answer)
+      assert.equal(answer.status, 400, answer.text)
+      const field = fieldOf(place.path)
+      assert.ok(
+        fields.some((name) => name === field || name.startsWith(field)) || field === 'body',
+        `${field} is not among ${fields}`,
+      )
+      assert.deepEqual(await state(), before)
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('any JSON at any place is answered without a 5xx, and refused calls record nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...cases), strange, async ({ endpoint, place }, by) => {
+      const before = await state()
+      const answer = await send(endpoint, replaced(endpoint.good, place.path, by))
+      assert.ok(answer.status < 500, answer.text)
+      if (answer.status < 400) return
+      checkRefusal(answer)
+      assert.deepEqual(await state(), before)
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('a string of a million characters at any place is refused and named', async () => {
+  for (const { endpoint, place } of cases) {
+    if (place.path.length === 0) continue
+    const answer = await send(endpoint, replaced(endpoint.good, place.path, 'x'.repeat(MILLION)))
+    const field = fieldOf(place.path)
+    assert.equal(answer.status, 400, `${endpoint.path} ${field} ${answer.text.slice(0, 300)}`)
+    // An entry of a list of texts may be told under its list.
+    const names = [field, field.replace(/\[\d+\]$/, '')]
+    assert.ok(
+      answer.failure().fields.some((name) => names.includes(name)),
+      answer.text,
+    )
+    assert.ok(answer.text.length < 10_000, 'the error does not repeat the input')
+  }
+})
