@@ -27,6 +27,14 @@ test('lines share an order as the golden table says (needs the data kit)', (t) =
   }
 })
 
+test('what the floors leave over goes to the lines that lost most by them, the lower one first', () => {
+  const cents = (total: number, ...weights: bigint[]) =>
+    allocate(micros(total * CENT_MICROS), weights).map((part) => part / CENT_MICROS)
+  assert.deepEqual(cents(5500, 400n, 150n), [4000, 1500])
+  assert.deepEqual(cents(10, 3n, 3n, 1n), [4, 4, 2]) // of 4.29, 4.29 and 1.43
+  assert.deepEqual(cents(5, 1n, 1n, 1n), [2, 2, 1])
+})
+
 const weightsArbitrary = fc.array(fc.bigInt({ min: 0n, max: 10n ** 15n }), {
   minLength: 1,
   maxLength: 40,

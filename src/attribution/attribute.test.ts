@@ -166,6 +166,19 @@ test('a winner is one of the order’s own clicks: this merchant’s, honest, an
   )
 })
 
+test('of clicks of one millisecond the higher id wins, be it the very one of the order', () => {
+  const [low, high] = [click('a9', 0), click('b0', 0)]
+  for (const touches of [
+    [low, high],
+    [high, low],
+  ]) {
+    const { attribution, evidence } = remembered(touches)
+    assert.deepEqual(attribution, { model: 'visitor', touchId: 'b0' })
+    const verdicts = new Map(evidence.map(({ id, verdict }) => [id, verdict]))
+    assert.deepEqual([verdicts.get('b0'), verdicts.get('a9')], ['won', 'older_than_winner'])
+  }
+})
+
 test('a reader who clicked twice led to the sale, although the second click was not paid', () => {
   const twice = click('b', 1000, { reason: REASON.duplicateVisitor })
   assert.equal(remembered([click('a', 2000), twice]).attribution?.touchId, 'b')

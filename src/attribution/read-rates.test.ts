@@ -50,6 +50,10 @@ test('a file with anything wrong gives no rates but every fault with its line', 
     { field: 'line 4', rule: '"0" is no rate: a decimal above 0' },
   ])
   assert.match(faultsOf('date,GBP\n2026-01-02,0.8\n')[0]?.rule ?? '', /USD \(base EUR\) or/)
+  const long = 'date,base,currency,rate\n2026-01-02,GBP,USD,1.25\n2026-01-03,GBP,JPY,190\n'
+  assert.deepEqual(faultsOf(long), [
+    { field: 'line 3', rule: 'no rate of USD for GBP on 2026-01-03' },
+  ])
   assert.match(faultsOf('day,USD\n2026-01-02,1.1\n')[0]?.rule ?? '', /column "date"/)
 })
 

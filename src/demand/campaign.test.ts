@@ -101,7 +101,8 @@ test('a budget that cannot pay for one click is refused', () => {
   ])
   assert.deepEqual(fields({ ...epp, budget_micros: micros(1_499_999) }), ['budget'])
   assert.deepEqual(fields({ ...cpa, budget_micros: micros(0) }), ['budget'])
-  assert.deepEqual(fields({ ...cpa, budget_micros: micros(2e15) }), ['budget'])
+  const [over] = campaignFaults({ ...cpa, budget_micros: micros(2e15) }, world)
+  assert.deepEqual(over, { field: 'budget', rule: 'must be at most $1000000000.00' })
 })
 
 test('a flight that is over, or ends before it starts, is refused', () => {
@@ -138,6 +139,9 @@ test('unknown devices, contradictory lists and bad trackers are refused', () => 
   assert.deepEqual(fields({ ...cpc, tracker_impression: ['javascript:1'] }), ['tracker_impression'])
   const many = Array.from({ length: 11 }, () => 'https://t.example/')
   assert.deepEqual(fields({ ...cpc, tracker_viewable: many }), ['tracker_viewable'])
+  const longest = `https://t.example/${'x'.repeat(2048 - 18)}`
+  assert.deepEqual(fields({ ...cpc, tracker_viewable: [longest, ...many.slice(2)] }), [])
+  assert.deepEqual(fields({ ...cpc, tracker_viewable: [`${longest}x`] }), ['tracker_viewable'])
 })
 
 test('every fault is named at once', () => {

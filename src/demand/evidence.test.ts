@@ -6,6 +6,7 @@ import {
   clickEvidence,
   type Evidence,
   evidenceAt,
+  negativeEvidence,
   noEvidence,
   orderEvidence,
   ripeClicks,
@@ -51,15 +52,15 @@ test('counts halve in fourteen days, unripe clicks as well as their orders come'
 test('counting in shards and adding them up is counting together (P34)', () => {
   const happening = fc.record({
     atMs: fc.integer({ min: 0, max: 60 * DAY }),
-    isOrder: fc.boolean(),
+    kind: fc.constantFrom('order', 'click', 'invalid'),
     shard: fc.nat(2),
   })
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 60 }), (all) => {
       const count = (some: typeof all) =>
         some
-          .map(({ atMs, isOrder }) =>
-            isOrder ? orderAt(atMs) : clickEvidence(atMs, { isValid: true }),
+          .map(({ atMs, kind }) =>
+            kind === 'order' ? orderAt(atMs) : clickEvidence(atMs, { isValid: kind === 'click' }),
           )
           .reduce((held, one) => addEvidence(held, one, DAY), noEvidence(0))
       const end = 61 * DAY
@@ -87,4 +88,20 @@ test('a fresh click says nothing about orders yet, an old one all it ever will',
   const waited = evidenceAt(click, DAY, DAY)
   assert(Math.abs(ripeClicks(waited) / waited.clicks - (1 - Math.exp(-1))) < 1e-12)
   assert.equal(ripeClicks(clickEvidence(0, { isValid: false })), 0)
+})
+
+test('an order is known by its delay and by the logarithm of its value, whose square is summed too', () => {
+  const value = { clickAtMs: 1_000, valueMicros: 50e6 }
+  const log = Math.log(50e6)
+  assert.deepEqual(orderEvidence(4_000, value), {
+    ...noEvidence(4_000),
+    ...{ orders: 1, delayMs: 3_000, logValue: log, logValueSquare: log * log },
+  })
+  // A gift has no logarithm, and a shop's clock may lag behind the click.
+  const gift = orderEvidence(500, { clickAtMs: 1_000, valueMicros: 0 })
+  assert.deepEqual([gift.delayMs, gift.logValue], [0, 0])
+  assert.deepEqual(
+    addEvidence(orderEvidence(4_000, value), negativeEvidence(orderEvidence(4_000, value)), DAY),
+    noEvidence(4_000),
+  )
 })

@@ -178,3 +178,13 @@ test('of more than twenty thousand ages the old ones count half', () => {
   assert(Math.abs(lastAfter(29 * MINUTE) - 2 / 10_001.5) < 1e-12)
   assert.equal(ages.shareFrom(0), 1)
 })
+
+test('all clicks of a minute leave the window with it', () => {
+  const window = new WinWindow()
+  for (let win = 0; win < 9; win++) window.countWin(100 * MINUTE)
+  for (let click = 0; click < 4; click++) window.countClick(99 * MINUTE) // a clock that lags
+  for (let win = 0; win < 5; win++) window.countWin(110 * MINUTE)
+  assert.equal(window.openWins, 10)
+  window.advance(130 * MINUTE)
+  assert.equal(window.openWins, 5, 'neither the nine wins nor the four clicks count any more')
+})

@@ -121,3 +121,14 @@ test('a clock set back does not stop pacing', () => {
   book.step(TEN - 60 * MINUTE)
   assert.equal(outputs.ptr[0], 1)
 })
+
+test('a snapshot between two measurements forgets nothing of what was spent', () => {
+  const book = new PacingBook()
+  const outputs = makeOutputs()
+  book.setCampaigns([CAMPAIGN], outputs)
+  book.step(TEN)
+  book.noteSpent([settled(1, 0.9 * BUDGET)], TEN)
+  book.setCampaigns([CAMPAIGN], outputs)
+  book.step(TEN + MINUTE)
+  assert.equal(outputs.ptr[0], Math.fround(PTR_MIN))
+})

@@ -95,6 +95,15 @@ test('midnight resets what was spent and keeps what was learned', () => {
   assert.equal(after.spentMicros, 300_000)
 })
 
+test('the traffic of a new day counts from its midnight', () => {
+  const at = { budgetMicros: 100e6, priceMaxMicros: 100_000 }
+  const before = { spendPerMinute: 200_000, trafficPerMinute: 0.001, ptr: 1 }
+  const yesterday = { ...before, spentMicros: 90e6, share: 0.9985 }
+  const after = stepPacer(yesterday, { ...at, spentMicros: 100_000, share: 0.002 })
+  assert(Math.abs(after.trafficPerMinute - (0.94 * 0.001 + 0.06 * 0.002)) < 1e-15)
+  assert(Math.abs(after.spendPerMinute - (0.94 * 200_000 + 0.06 * 100_000)) < 1e-6)
+})
+
 test('hours of the week count from Monday midnight UTC', () => {
   assert.equal(hourOfWeek(Date.parse('2026-04-13T00:00:00Z')), 0) // a Monday
   assert.equal(hourOfWeek(Date.parse('2026-04-19T23:59:59Z')), 167)

@@ -230,6 +230,24 @@ test('each model pays as its terms say', () => {
   assert(Math.abs(cpc({ model: 'epp', paymentMicros: 1_500_000 }) - 0.02 * 1.5e6 * 0.75) < 1e-6)
 })
 
+test('an order’s value makes a commission uncertain, and never a fixed payment', () => {
+  const outlook = {
+    ...{ share: 0.75, returnShare: 0, validShare: 1, fundedShare: 1 },
+    rate: { merchantRate: 0.02, alpha: 20, nEff: 1000, rate: 0.02 },
+  }
+  const width = (terms: PayTerms, logVariance: number) => {
+    const value = { meanMicros: 50e6, logVariance }
+    const { lowMicros, highMicros } = predictCpc(terms, { ...outlook, value })
+    return highMicros - lowMicros
+  }
+  const [rate, fixed] = [
+    { model: 'cpa', ratePpm: 80_000 },
+    { model: 'epp', paymentMicros: 4_000_000 },
+  ] as const
+  assert(width(rate, 0.04) > 1.1 * width(rate, 0))
+  assert.equal(width(fixed, 0.04), width(fixed, 0))
+})
+
 test('the logarithm of the gamma function meets known values', () => {
   for (const [x, wanted] of [
     [1, 0],

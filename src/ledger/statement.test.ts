@@ -82,6 +82,18 @@ test('what is told of a month after its statement is on the next one, and paid o
   )
 })
 
+test('what is told late is on the first statement after, where several are missing too', () => {
+  const issued = makeStatements([on('2026-01-10', 60)], '2026-01')
+  const late = [on('2026-01-10', 60), on('2026-01-20', 70), on('2026-03-01', 55)]
+  assert.deepEqual(
+    makeStatements(late, '2026-03', issued).map((row) => [row.month, row.payoutMicros / 1e6]),
+    [
+      ['2026-02', 70],
+      ['2026-03', 55],
+    ],
+  )
+})
+
 test('nobody who earned nothing gets a statement', () => {
   assert.deepEqual(makeStatements([], '2026-04'), [])
   assert.deepEqual(makeStatements([on('2026-05-01', 100)], '2026-04'), [])

@@ -97,6 +97,7 @@ test('a click behind the end of its lease is unpaid, and no later one of its res
   const again = click('b', 1, { resultNumber: late.resultNumber, visitorKey: null })
   const history = { ...NOTHING, endedLeases: new Set(['5']) }
   assert.deepEqual(reasons([late, again], history), ['spooled_late', 'duplicate_result'])
+  assert.deepEqual(reasons([click('c', 2, { leaseId: '6' })], history), ['ok'], 'its own is open')
 })
 
 test('a click of a campaign that pays per order is valid and costs nothing yet', () => {

@@ -22,3 +22,31 @@ test('names too long for the database are cut, between two characters', () => {
   assert.equal(advertiser?.isWellFormed(), true)
   assert.equal(advertiser?.length, 2_048)
 })
+
+test('a row with a cell that cannot be read is left out, and says why', () => {
+  const columns = { ...COLUMNS, revenue: 'revenue', clicks: 'clicks', sales: 'sales' }
+  const reasonOf = (cells: Record<string, string>) =>
+    readNetworkRow(
+      { line: 2, cells: { date: '2026-03-02', earnings: '1', ...cells } },
+      { ...columns, currency: 'currency' },
+    )
+  assert.equal(reasonOf({ date: 'soon' }), 'date_unreadable')
+  assert.equal(reasonOf({ earnings: 'much' }), 'amount_unreadable')
+  assert.equal(reasonOf({ revenue: 'much' }), 'amount_unreadable')
+  for (const count of ['1.5', 'x', '1234567890']) {
+    assert.equal(reasonOf({ clicks: count }), 'count_unreadable', count)
+    assert.equal(reasonOf({ sales: count }), 'count_unreadable', count)
+  }
+  assert.equal(reasonOf({ currency: 'XYZ' }), 'currency_unknown')
+})
+
+test('an empty cell is no count, no amount and dollars; a correction may be negative', () => {
+  const columns = { ...COLUMNS, clicks: 'clicks', sales: 'sales', currency: 'currency' }
+  const row = (cells: Record<string, string>) =>
+    readNetworkRow({ line: 2, cells: { date: '2026-03-02', ...cells } }, columns)
+  const known = { clicks: 0, sales: null, currency: 'USD', earningsMillionths: 0n }
+  assert.partialDeepStrictEqual(row({}), known)
+  const told = { clicks: 7, sales: -1, currency: 'EUR', earningsMillionths: -1_500_000n }
+  const cells = { clicks: '7', sales: '-1', currency: 'eur', earnings: '-1.50' }
+  assert.partialDeepStrictEqual(row(cells), told)
+})

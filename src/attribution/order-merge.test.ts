@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mergeReports, type OrderReport, type Reports, withReport } from './order-merge.ts'
+
+const NOW_MS = Date.UTC(2026, 2, 2, 12)
+
+function report(changes: Partial<OrderReport>): OrderReport {
+  return {
+    ...{ source: 's2s', event_id: '5', updated_at_ms: NOW_MS, ordered_at_ms: NOW_MS },
+    ...{ currency: 'USD', value: '10.00', value_micros: 10_000_000, rate_id: 'usd', lines: [] },
+    ...{ is_new_customer: null, is_cancelled: false, hold: null },
+    ...changes,
+  }
+}
+
+/** What is believed once all of these were told, in this order. */
+const believed = (...told: OrderReport[]) =>
+  mergeReports(told.reduce<Reports>((reports, one) => withReport(reports, one), {}))
+
+test('of a source the report updated last counts, though it came first; of one moment the later', () => {
+  const later = report({ event_id: '1', updated_at_ms: NOW_MS + 1, value: '20.00' })
+  const earlier = report({ event_id: '9', value: '30.00' })
+  assert.equal(believed(later, earlier).value, '20.00')
+  assert.equal(believed(earlier, later).value, '20.00')
+  // As numbers: event '10' is later than event '9'.
+  const next = report({ event_id: '10', value: '40.00' })
+  assert.equal(believed(earlier, next).value, '40.00')
+  assert.equal(believed(next, earlier).value, '40.00')
+})
+
+test('the surest source gives the amount, and the next one what it leaves out', () => {
+  const product = { name: 'Socks', brand: null, price: '10.00', quantity: 1 }
+  const pixel = report({
+    ...{ source: 'pixel', value: '99.00', value_micros: 99_000_000, is_new_customer: true },
+    lines: [{ ...product, product_id: 'A', price_minor: '1000' }],
+  })
+  const bare = believed(pixel, report({ source: 'import', is_new_customer: null }))
+  assert.deepEqual([bare.source, bare.value, bare.isNewCustomer], ['import', '10.00', true])
+  assert.deepEqual(bare.lines, [{ ...product, productId: 'A', revenueMicros: 10_000_000 }])
+  const sure = believed(report({ is_new_customer: false }), pixel)
+  assert.deepEqual([sure.source, sure.isNewCustomer], ['s2s', false])
+})
+
+test('an order told without products is one line of one piece', () => {
+  const { lines, isNewCustomer } = believed(report({}))
+  assert.equal(isNewCustomer, null)
+  assert.deepEqual(
+    lines.map(({ productId, quantity, revenueMicros }) => [productId, quantity, revenueMicros]),
+    [[null, 1, 10_000_000]],
+  )
+})
