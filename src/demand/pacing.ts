@@ -29,7 +29,7 @@ export const PACING_INTERVAL_MS = 60_000
 export interface Pacer {
   readonly spendPerMinute: number // N, micros: what a minute would cost unthrottled
   readonly trafficPerMinute: number // D, parts of a day's traffic
-  readonly ptr: number
+  readonly ptr: number // at least PTR_MIN: what is let through can be measured
   readonly spentMicros: number // of the day, when last measured
   readonly share: number // F when last measured
 }
@@ -66,11 +66,8 @@ export function stepPacer(before: Pacer, measure: PacingMeasure): Pacer {
   const isNewDay = share < before.share
   const spend = Math.max(0, spentMicros - (isNewDay ? 0 : before.spentMicros))
   const traffic = share - (isNewDay ? 0 : before.share)
-  // While nothing was let through on purpose, nothing was measured.
-  const isMeasured = before.ptr > 0
-  const weigh = (old: number, now: number): number =>
-    isMeasured ? (1 - MEMORY) * old + MEMORY * now : old
-  const spendPerMinute = weigh(before.spendPerMinute, isMeasured ? spend / before.ptr : 0)
+  const weigh = (old: number, now: number): number => (1 - MEMORY) * old + MEMORY * now
+  const spendPerMinute = weigh(before.spendPerMinute, spend / before.ptr)
   const trafficPerMinute = weigh(before.trafficPerMinute, traffic)
   const unthrottled = trafficPerMinute > 0 ? spendPerMinute / trafficPerMinute : 0
   const ptr = passThrough(measure, unthrottled)
