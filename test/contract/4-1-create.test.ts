@@ -61,6 +61,7 @@ test('a smart link is answered with every field of its record and its article', 
     datetime_updated: article.datetime_updated,
     name: ARTICLE.article_name,
   })
+  assert.ok(Number.isSafeInteger(article.article_id))
   assert.match(String(article.datetime_created), TIMESTAMP)
   assert.match(String(article.datetime_updated), TIMESTAMP)
 })

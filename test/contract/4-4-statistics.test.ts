@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EVENT_TYPE } from '../../src/events/event.ts'
+import { REASON } from '../../src/events/reason.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { utcDay } from '../../src/platform/timestamp.ts'
 import { importNetwork } from '../../src/stats/import-network.ts'
@@ -20,7 +21,8 @@ interface Stats {
 
 const DAY_MS = 86_400_000
 const PERSON = { 'user-agent': BROWSER }
-const api = await startApi({ after })
+let clockAheadMs = 0
+const api = await startApi({ after }, { now: () => Date.now() + clockAheadMs })
 const ann = await api.account({ domains: ['daily.example'] })
 const today = utcDay(new Date())
 const tomorrow = utcDay(new Date(Date.now() + DAY_MS))
@@ -71,8 +73,8 @@ async function view(source_url: string, headers: Record<string, string> = PERSON
   assert.equal(answer.status, 201, answer.text)
 }
 
-/** The auction and the click of one reader; the answer of the redirect. */
-async function click(auctionId: string) {
+/** The auction and the click of one reader, after so long; the answer of the redirect. */
+async function click(auctionId: string, afterMs = 310) {
   const auction = await api.call(`/api/v1/auction/?a=${auctionId}&uuid=${randomUUID()}`, {
     headers: PERSON,
   })
@@ -80,7 +82,7 @@ async function click(auctionId: string) {
     auction_result: { redirect_url: string }
     impression_pixel_url: string
   }>()
-  await sleep(310) // No person clicks within 300 ms, and the service knows.
+  clockAheadMs += afterMs
   const redirect = result.redirect_url.slice(AUCTION_URL.length)
   return { pixel: pixel.slice(AUCTION_URL.length), answer: await api.app.get(redirect) }
 }
@@ -200,7 +202,15 @@ test('what is not counted makes no row: robots and a click that came too fast', 
   const link = `/${article.auctionId}`
   const robot = await api.app.get(link, { headers: { 'user-agent': 'curl/8.0' } })
   assert.equal(robot.status, 302)
+  // A busy machine would be too slow to be fast.
+  const { answer } = await click(article.auctionId, -60_000)
+  clockAheadMs += 60_000
+  assert.equal(answer.status, 302)
   await api.app.settled()
+  const unpaid = await api.db.rows<{ reason: number }>(sql`
+    select click.reason from click join event on event.id = click.event_id
+    where event.auction_id = ${article.auctionId} order by event.seq`)
+  assert.deepEqual(unpaid, [{ reason: REASON.robot }, { reason: REASON.tooFast }])
   const rows = await rowsOf(`date_from=${today}&date_to=${tomorrow}`)
   assert.equal(rows.filter(({ article_id }) => article_id === article.article_id).length, 0)
 })
@@ -297,8 +307,12 @@ test('order_by takes every documented column, descending; a sign sets the direct
   assert.equal(await top(''), '3 second acme', 'an empty parameter is the same as none')
 })
 
-test('limit cuts the rows', async () => {
-  assert.equal((await rowsOf(`${MARCH}&limit=2`, bob)).length, 2)
+test('limit cuts the rows after the first of their order', async () => {
+  const all = await rowsOf(`${MARCH}&order_by=+event_date`, bob)
+  for (const limit of [1, 2, 5]) {
+    const some = await rowsOf(`${MARCH}&order_by=+event_date&limit=${limit}`, bob)
+    assert.deepEqual(some, all.slice(0, limit))
+  }
   assert.equal((await rowsOf(`${MARCH}&limit=10000`, bob)).length, 6)
 })
 
