@@ -137,13 +137,11 @@ test('a wrong password and an unknown user get the same answer, and guessing is 
   assert.equal(wrong.status, 401)
   assert.equal(wrong.text, unknown.text)
   assert.equal(wrong.headers.get('set-cookie'), null)
-  const statuses: number[] = []
-  for (let tries = 0; tries < 25; tries += 1) {
-    const { status, headers } = await attempt('nobody@pub.example', '')
-    statuses.push(status)
-    if (status === 429) assert.ok(Number(headers.get('retry-after')) > 0)
-  }
-  assert.equal(statuses.at(-1), 429)
+  // All at once: on a busy machine one after the other could take as long as the limit allows.
+  const guesses = Array.from({ length: 25 }, () => attempt('nobody@pub.example', ''))
+  const refused = (await Promise.all(guesses)).filter(({ status }) => status === 429)
+  assert.ok(refused.length > 0)
+  for (const { headers } of refused) assert.ok(Number(headers.get('retry-after')) > 0)
 })
 
 test('other sites cannot use a session: own pages and application/json only', async (t) => {
