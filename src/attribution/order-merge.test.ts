@@ -31,19 +31,17 @@ test('of a source the report updated last counts, though it came first; of one m
 test('the surest source gives the amount, and the next one what it leaves out', () => {
   const product = { name: 'Socks', brand: null, price: '10.00', quantity: 1 }
   const pixel = report({
-    ...{ source: 'pixel', value: '99.00', value_micros: 99_000_000, is_new_customer: true },
+    ...{ source: 'pixel', value: '99.00', value_micros: 99_000_000 },
     lines: [{ ...product, product_id: 'A', price_minor: '1000' }],
   })
-  const bare = believed(pixel, report({ source: 'import', is_new_customer: null }))
-  assert.deepEqual([bare.source, bare.value, bare.isNewCustomer], ['import', '10.00', true])
+  const bare = believed(pixel, report({ source: 'import' }))
+  assert.deepEqual([bare.source, bare.value], ['import', '10.00'])
   assert.deepEqual(bare.lines, [{ ...product, productId: 'A', revenueMicros: 10_000_000 }])
-  const sure = believed(report({ is_new_customer: false }), pixel)
-  assert.deepEqual([sure.source, sure.isNewCustomer], ['s2s', false])
+  assert.equal(believed(report({}), pixel).source, 's2s')
 })
 
 test('an order told without products is one line of one piece', () => {
-  const { lines, isNewCustomer } = believed(report({}))
-  assert.equal(isNewCustomer, null)
+  const { lines } = believed(report({}))
   assert.deepEqual(
     lines.map(({ productId, quantity, revenueMicros }) => [productId, quantity, revenueMicros]),
     [[null, 1, 10_000_000]],

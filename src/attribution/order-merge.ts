@@ -76,26 +76,21 @@ export interface MergedOrder {
   readonly currency: string
   readonly value: string
   readonly rateId: string | null
-  readonly isNewCustomer: boolean | null
   readonly isCancelled: boolean
-  readonly hold: HoldReason | null // set: revenue is not known or not believed yet
   readonly revenueMicros: Micros // 0 while the rate is missing
   readonly lines: readonly MergedLine[]
 }
 
 /**
- * What is believed of an order. The most trusted report gives amounts and date; what it leaves
- * out (lines, whether the customer is new) is filled from the next one.
+ * What is believed of an order. The most trusted report gives amounts and date; lines that it
+ * leaves out are the next one's.
  *
  * Line revenues are the order's value divided by price times quantity, so that they add up to it
  * exactly also where the value holds shipping, or a conversion was rounded.
  */
 export function mergeReports(reports: Reports): MergedOrder {
-  const ranked = rank(reports)
   const best = mostTrusted(reports)
-  const isNewCustomer =
-    ranked.map((report) => report.is_new_customer).find((value) => value !== null) ?? null
-  const told = ranked.find((report) => report.lines.length > 0)?.lines ?? [wholeOrder(best)]
+  const told = rank(reports).find((report) => report.lines.length > 0)?.lines ?? [wholeOrder(best)]
   const revenueMicros = micros(best.value_micros ?? 0)
   const weights = told.map((line) => BigInt(line.price_minor) * BigInt(line.quantity))
   const revenues = allocate(revenueMicros, weights)
@@ -105,9 +100,7 @@ export function mergeReports(reports: Reports): MergedOrder {
     currency: best.currency,
     value: best.value,
     rateId: best.rate_id,
-    isNewCustomer,
     isCancelled: best.is_cancelled,
-    hold: holdIn(best),
     revenueMicros,
     lines: told.map((line, index) => ({
       productId: line.product_id,

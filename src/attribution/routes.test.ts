@@ -282,7 +282,9 @@ test('the checkout call of a browser is accepted as text, with an empty body', a
   assert.deepEqual([answer.status, answer.text], [201, ''])
   await app.fold()
   const [row] = await app.db.rows(sql`
-    select source, told->'evidence' as evidence, is_new_customer from merchant_order`)
+    select source, told->'evidence' as evidence,
+      told->'reports'->'pixel'->'is_new_customer' as is_new_customer
+    from merchant_order`)
   assert.deepEqual(row, {
     source: 'pixel',
     is_new_customer: true,

@@ -64,7 +64,7 @@ export async function openAccounts(
 export async function applyBudgets(tx: Db, campaignId: number, today: string): Promise<void> {
   await tx.run(sql`
     with locked as (
-      select account_id, cap_micros, settled_micros, escrow_micros, version, case
+      select account_id, cap_micros, settled_micros, escrow_micros, case
         when model <> 'cpc' then null
         when day is null then budget_micros
         else daily_budget_micros
@@ -78,8 +78,7 @@ export async function applyBudgets(tx: Db, campaignId: number, today: string): P
       cap_micros = case when must_wait then locked.cap_micros else wanted end,
       pending_cap_micros = case when must_wait then wanted end,
       settled_micros = locked.settled_micros,
-      escrow_micros = locked.escrow_micros,
-      version = locked.version + 1
+      escrow_micros = locked.escrow_micros
     from locked, lateral (
       select coalesce(wanted < locked.settled_micros + locked.escrow_micros, false) as must_wait
     ) as lowered
@@ -111,8 +110,7 @@ export async function returnToBudget(
       -- back as well; that part was never spent of this day. Nor must a sum that an earlier version
       -- got wrong keep goods that came back out of the books: reconcile tells it.
       settled_micros = greatest(0, locked.settled_micros - ${click.micros}::bigint),
-      escrow_micros = locked.escrow_micros,
-      version = locked.version + 1
+      escrow_micros = locked.escrow_micros
     from locked where budget_account.account_id = locked.account_id`)
 }
 

@@ -207,7 +207,7 @@ function written({ nodeId, incarnation }: NodeIdentity, { requestNo }: LeaseBatc
 ), changed as (
   select * from renewed union all select * from opened
 ), account as materialized (
-  select account_id, cap_micros, pending_cap_micros, settled_micros, version,
+  select account_id, cap_micros, pending_cap_micros, settled_micros,
     escrow_micros + change as escrow,
     coalesce(pending_cap_micros >= settled_micros + escrow_micros + change, false) as fits
   from (
@@ -224,8 +224,7 @@ function written({ nodeId, incarnation }: NodeIdentity, { requestNo }: LeaseBatc
     settled_micros = account.settled_micros,
     escrow_micros = escrow,
     cap_micros = case when fits then account.pending_cap_micros else account.cap_micros end,
-    pending_cap_micros = case when not fits then account.pending_cap_micros end,
-    version = account.version + 1
+    pending_cap_micros = case when not fits then account.pending_cap_micros end
   from account
   where budget_account.account_id = account.account_id
 )`

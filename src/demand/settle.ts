@@ -60,7 +60,7 @@ with click as materialized (
     coalesce(sum(reserved) filter (where lease_id <> 0), 0)::bigint as released
   from click group by grouping sets ((campaign_id, day), (campaign_id))
 ), account as materialized (
-  select account_id, cap_micros, pending_cap_micros, version,
+  select account_id, cap_micros, pending_cap_micros,
     settled_micros + paid as settled, escrow_micros - released as escrow
   from locked
   join total on total.campaign_id = locked.campaign_id and total.day is not distinct from locked.day
@@ -82,8 +82,7 @@ update budget_account set
   cap_micros = case when account.cap_micros >= settled + escrow then account.cap_micros end,
   pending_cap_micros = case when account.cap_micros < settled + escrow
     then coalesce(account.pending_cap_micros, account.cap_micros)
-    else account.pending_cap_micros end,
-  version = account.version + 1
+    else account.pending_cap_micros end
 from account where budget_account.account_id = account.account_id`)
 }
 
@@ -148,7 +147,7 @@ with ended as materialized (
   select campaign_id, day, sum(rest)::bigint as rest
   from closed group by grouping sets ((campaign_id, day), (campaign_id))
 ), account as materialized (
-  select account_id, cap_micros, pending_cap_micros, settled_micros, version,
+  select account_id, cap_micros, pending_cap_micros, settled_micros,
     escrow_micros - rest as escrow
   from locked
   join total on total.campaign_id = locked.campaign_id and total.day is not distinct from locked.day
@@ -157,8 +156,7 @@ update budget_account set
   cap_micros = account.cap_micros,
   pending_cap_micros = account.pending_cap_micros,
   settled_micros = account.settled_micros,
-  escrow_micros = escrow,
-  version = account.version + 1
+  escrow_micros = escrow
 from account where budget_account.account_id = account.account_id`)
 }
 
