@@ -17,7 +17,7 @@ import { makeLogger } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
 import type { Database } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
-import { FoldLoop, MONEY_LANES } from '../src/stats/fold-loop.ts'
+import { FoldLoop } from '../src/stats/fold-loop.ts'
 import { foldMoney } from '../src/stats/fold-money.ts'
 import { type CpuTime, cpuTime } from './cpu-time.ts'
 import { type BenchNetwork, makeBenchNetwork } from './network.ts'
@@ -58,7 +58,7 @@ async function fold(db: Database, log: PostgresEventLog): Promise<void> {
   const done = Promise.withResolvers<void>()
   let folded = 0
   const loop = new FoldLoop({
-    ...{ database: db, log, lanes: MONEY_LANES, fold: foldMoney, onError: done.reject },
+    ...{ database: db, log, lanes: [MONEY_LANE], fold: foldMoney, onError: done.reject },
     onFolded: (_, events) => {
       folded += events.length
       if (folded >= CLICKS) done.resolve()

@@ -5,7 +5,7 @@
  * and the operator see all of it; a merchant sees its own candidates and no rival's number, or
  * receipts would be a way to read the open auction.
  */
-import { MODEL } from '../events/event.ts'
+import { MODEL, modelWord } from '../events/event.ts'
 import { formatExact, micros, publisherPart } from '../platform/money.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { LIVE } from './campaign-state.ts'
@@ -298,10 +298,6 @@ function reasonOf(code: number, why: string): ExplainedReason {
 /** Winner first, then by score; who was not scored comes last. */
 function rank({ won, score_micros }: ExplainedCandidate): number {
   return won ? Number.POSITIVE_INFINITY : (score_micros ?? -1)
-}
-
-function modelWord(model: number): string {
-  return Object.entries(MODEL).find(([, number]) => number === model)?.[0] ?? 'none'
 }
 
 function offerOf({ set }: Rerun, i: number): string | null {

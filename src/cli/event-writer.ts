@@ -6,12 +6,12 @@
  */
 import { hostname } from 'node:os'
 import type { IntakeDeps } from '../attribution/intake.ts'
-import type { LogEvent } from '../events/event.ts'
+import { type LogEvent, MONEY_LANE } from '../events/event.ts'
 import { ensureEventPartitions } from '../events/partitions.ts'
 import { openEventLog } from '../open-event-log.ts'
 import { makeIdSource } from '../platform/ids.ts'
 import { claimNode } from '../platform/node-registry.ts'
-import { FoldLoop, MONEY_LANES } from '../stats/fold-loop.ts'
+import { FoldLoop } from '../stats/fold-loop.ts'
 import { foldMoney } from '../stats/fold-money.ts'
 import { untilFolded } from '../stats/until-folded.ts'
 import type { CommandContext } from './command.ts'
@@ -50,7 +50,7 @@ export async function withEventWriter<T>(
   let last: readonly LogEvent[] = []
   let appended = 0
   const folded = async () => {
-    const loop = new FoldLoop({ database: db, log, lanes: MONEY_LANES, fold: foldMoney, onError })
+    const loop = new FoldLoop({ database: db, log, lanes: [MONEY_LANE], fold: foldMoney, onError })
     const patienceMs = FOLD_MS_MAX + appended * FOLD_MS_PER_EVENT
     loop.start()
     try {

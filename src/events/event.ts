@@ -29,14 +29,19 @@ export type EventType = (typeof EVENT_TYPE)[keyof typeof EVENT_TYPE]
 export const MODEL = { none: 0, cpc: 1, cpa: 2, epp: 3 } as const
 export type Model = (typeof MODEL)[keyof typeof MODEL]
 
+/** `2` → `"cpa"`. */
+export function modelWord(model: number): string {
+  return Object.entries(MODEL).find(([, number]) => number === model)?.[0] ?? 'none'
+}
+
 export const MONEY_LANE = 0
-const VIEW_LANES = 15
-/** Every lane there is: money first, then the views. */
-export const LANES: readonly number[] = Array.from({ length: 1 + VIEW_LANES }, (_, lane) => lane)
+export const VIEW_LANES: readonly number[] = Array.from({ length: 15 }, (_, index) => index + 1)
+/** Every lane there is. */
+export const LANES: readonly number[] = [MONEY_LANE, ...VIEW_LANES]
 
 /** View events of one publisher stay in order; money has one total order for all. */
 export function viewLane(pubId: number): number {
-  return 1 + (pubId % VIEW_LANES)
+  return 1 + (pubId % VIEW_LANES.length)
 }
 
 export interface LogEvent {

@@ -1,5 +1,5 @@
 /** A publisher's clicks for the dashboard, newest first: what each earned, or why nothing. */
-import { MODEL } from '../events/event.ts'
+import { modelWord } from '../events/event.ts'
 import { REASON, reasonName } from '../events/reason.ts'
 import { explainReason } from '../events/reason-words.ts'
 import { formatExact } from '../platform/money.ts'
@@ -105,7 +105,7 @@ function toClickEntry(row: ClickRow): ClickEntry {
     article_name: row.article_name,
     merchant_name: row.merchant_name,
     product_name: row.product_name,
-    model: Object.entries(MODEL).find(([, number]) => number === row.model)?.[0] ?? 'none',
+    model: modelWord(row.model),
     price: clickPrice(row),
     paid: formatExact(row.paid_micros),
     earnings: row.verdict === REASON.reversed ? '0.00' : formatExact(row.publisher_micros),

@@ -9,7 +9,7 @@
  * one must not stop every figure that comes after it. It is tried again by the next owner.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MONEY_LANE, type StoredEvent } from '../events/event.ts'
+import type { StoredEvent } from '../events/event.ts'
 import type { EventLog } from '../events/event-log.ts'
 import { type Database, type Db, isTransient, type ReservedDb } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -207,9 +207,6 @@ async function moveOn(
     where lane = ${lane} and position = ${position}`)
   if (moved !== 1) throw new Error(`lane ${lane} was folded by another worker`)
 }
-
-export const MONEY_LANES: readonly number[] = [MONEY_LANE]
-export const VIEW_LANES: readonly number[] = Array.from({ length: 15 }, (_, index) => index + 1)
 
 function watermark(events: readonly StoredEvent[]): Date {
   return new Date(Math.max(...events.map(({ atMs }) => atMs)))

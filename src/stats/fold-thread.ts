@@ -6,9 +6,10 @@
  * two threads share nothing but where the database is.
  */
 import { parentPort, workerData } from 'node:worker_threads'
+import { MONEY_LANE, VIEW_LANES } from '../events/event.ts'
 import { openPostgresEventLog } from '../events/event-log-postgres.ts'
 import { type Connection, openDatabase } from '../platform/postgres.ts'
-import { FoldLoop, MONEY_LANES, VIEW_LANES } from './fold-loop.ts'
+import { FoldLoop } from './fold-loop.ts'
 import { foldMoney } from './fold-money.ts'
 import { foldViews } from './fold-views.ts'
 
@@ -45,7 +46,7 @@ const shared = {
   onError: (error: unknown) => tell({ kind: 'failed', error }),
 }
 const loops = [
-  new FoldLoop({ ...shared, lanes: MONEY_LANES, fold: foldMoney }),
+  new FoldLoop({ ...shared, lanes: [MONEY_LANE], fold: foldMoney }),
   new FoldLoop({ ...shared, lanes: VIEW_LANES, fold: foldViews }),
 ]
 for (const loop of loops) loop.start()

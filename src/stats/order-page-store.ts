@@ -1,6 +1,6 @@
 /** A publisher's orders for the dashboard, newest first: what each earned, and what it rests on. */
 import { orderState } from '../attribution/order-states.ts'
-import { MODEL } from '../events/event.ts'
+import { modelWord } from '../events/event.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -69,7 +69,7 @@ function toOrderEntry(row: OrderRow, now: Date): OrderEntry {
     at: formatTimestamp(row.accepted_at),
     article_name: row.article_name,
     merchant_name: row.merchant_name,
-    model: Object.entries(MODEL).find(([, number]) => number === row.model)?.[0] ?? 'none',
+    model: modelWord(row.model),
     state,
     locks_at: formatTimestamp(row.locks_at),
     reject_reason: row.reject_reason,

@@ -12,11 +12,12 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { applyBudgets } from '../../src/demand/budget-account.ts'
+import { MONEY_LANE } from '../../src/events/event.ts'
 import { openPostgresEventLog } from '../../src/events/event-log-postgres.ts'
 import type { Database } from '../../src/platform/postgres.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { utcDay } from '../../src/platform/timestamp.ts'
-import { FoldLoop, MONEY_LANES } from '../../src/stats/fold-loop.ts'
+import { FoldLoop } from '../../src/stats/fold-loop.ts'
 import { foldMoney } from '../../src/stats/fold-money.ts'
 import { databaseUrl, testDatabase } from '../database.ts'
 import { freePort } from '../free-port.ts'
@@ -198,7 +199,7 @@ async function untilSpent(db: Database, campaignIds: readonly number[]): Promise
 async function foldRest(t: TestContext, db: Database): Promise<void> {
   const log = openPostgresEventLog(db.connection)
   const onError = (error: unknown) => assert.fail(error as Error)
-  const loop = new FoldLoop({ database: db, log, lanes: MONEY_LANES, fold: foldMoney, onError })
+  const loop = new FoldLoop({ database: db, log, lanes: [MONEY_LANE], fold: foldMoney, onError })
   t.after(() => log.close())
   loop.start()
   for (;;) {
