@@ -28,10 +28,9 @@ import { NoFillRun } from './no-fill.ts'
 import { unpackReceipt } from './receipt.ts'
 import { receiptsOfPublisher } from './receipt-store.ts'
 import { NoFillQuery, ResultParams, WhatIfBody } from './result-schema.ts'
-import { resultNumberOf } from './seal.ts'
+import { readResultNumber } from './seal.ts'
 import { type LoggedAuction, type WhatIfChange, WhatIfRun } from './what-if.ts'
 
-const RESULT_NUMBER = /^[0-9a-f]{32}$/i
 const security = [{ apiKey: [] }]
 /** These say what a receipt says; its own types describe it (explain.ts, what-if.ts). */
 const Report = Type.Record(Type.String(), Type.Unknown())
@@ -66,7 +65,7 @@ export const resultRoutes =
         },
       },
       async (request) => {
-        const resultNumber = readResultNumber(request.params.id)
+        const resultNumber = namedResult(request.params.id)
         const packed = await awaitReceipt(db, resultNumber)
         const clicks = await clicksOf(db, resultNumber)
         const auction = packed === null ? null : unpackReceipt(packed)
@@ -137,8 +136,8 @@ const noFillFaults = ({ date }: { date?: unknown }): Fault[] =>
 
 const unheardOf = () => new ApiError('notFound', { message: 'No receipt and no click of it' })
 
-function readResultNumber(id: string): Buffer {
-  const resultNumber = RESULT_NUMBER.test(id) ? Buffer.from(id, 'hex') : resultNumberOf(id)
+function namedResult(id: string): Buffer {
+  const resultNumber = readResultNumber(id)
   if (resultNumber === null) throw unheardOf()
   return resultNumber
 }

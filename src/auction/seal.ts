@@ -102,8 +102,11 @@ export class Sealer {
   }
 }
 
-/** The result number of a token, unverified: enough to look a receipt up. */
-export function resultNumberOf(text: string): Buffer | null {
+const RESULT_NUMBER_HEX = /^[0-9a-f]{32}$/i
+
+/** Reads a result number in hex, or that of a token, unverified: enough to look a receipt up. */
+export function readResultNumber(text: string): Buffer | null {
+  if (RESULT_NUMBER_HEX.test(text)) return Buffer.from(text, 'hex')
   const token = Buffer.from(text, 'base64url')
   return token.length === TOKEN_BYTES ? token.subarray(RESULT_NUMBER_OFFSET, HEAD_BYTES) : null
 }

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { AUCTION_URL, startApi } from '../../test/api.ts'
 import { BROWSER } from '../../test/app.ts'
 import { makeCampaign, makeMerchant } from '../../test/catalogue.ts'
-import { resultNumberOf } from '../auction/seal.ts'
+import { readResultNumber } from '../auction/seal.ts'
 import { sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { explainCommand, replayCommand } from './auctions.ts'
@@ -45,7 +45,7 @@ async function auction() {
 test('an auction is explained by its id and by its number, the same way', async () => {
   const { id } = await auction()
   const explained = await explainCommand(context, { auctionResult: id })
-  const number = resultNumberOf(id)?.toString('hex') ?? ''
+  const number = readResultNumber(id)?.toString('hex') ?? ''
   assert.deepEqual(await explainCommand(context, { auctionResult: number }), explained)
   assert.ok('candidates' in explained, 'it has its receipt')
   assert.equal(explained.auction_result_number, number)
@@ -67,12 +67,12 @@ test('stored auctions run again without a difference', async () => {
 test('a click without a receipt is still explained, and says so', async () => {
   const { id, redirect_url } = await auction()
   const isStored = async () => {
-    const number = resultNumberOf(id)
+    const number = readResultNumber(id)
     const row = await api.db.row(sql`select from receipt where result_number = ${number}`)
     return row !== null
   }
   while (!(await isStored())) await new Promise((resolve) => setTimeout(resolve, 50))
-  await api.db.run(sql`delete from receipt where result_number = ${resultNumberOf(id)}`)
+  await api.db.run(sql`delete from receipt where result_number = ${readResultNumber(id)}`)
   // At once: redirected and recorded, with the reason that no person is that fast.
   await api.app.get(redirect_url.slice(AUCTION_URL.length))
   await api.app.settled()

@@ -4,16 +4,14 @@ import { explainAuction, explainWithoutReceipt } from '../auction/explain.ts'
 import { unpackReceipt } from '../auction/receipt.ts'
 import { receiptsOfDay } from '../auction/receipt-store.ts'
 import { replay } from '../auction/replay.ts'
-import { resultNumberOf } from '../auction/seal.ts'
+import { readResultNumber } from '../auction/seal.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { listClicksOfResult } from '../stats/click-store.ts'
 import type { CommandContext } from './command.ts'
 
-const RESULT_NUMBER = /^[0-9a-f]{32}$/i
-
 export async function explainCommand(context: CommandContext, options: { auctionResult: string }) {
   const text = options.auctionResult
-  const resultNumber = RESULT_NUMBER.test(text) ? Buffer.from(text, 'hex') : resultNumberOf(text)
+  const resultNumber = readResultNumber(text)
   if (resultNumber === null) {
     const rule = 'must be an auction_result.id, or a result number of 32 hexadecimal digits'
     throw badRequest([{ field: 'auction_result', rule }])

@@ -9,7 +9,7 @@ import Type from 'typebox'
 import { findPublisher } from '../accounts/publisher-store.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
-import { resultNumberOf } from '../auction/seal.ts'
+import { readResultNumber } from '../auction/seal.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -34,7 +34,6 @@ const rangeConfig = {
   ...config,
   rules: ({ query }: FastifyRequest) => rangeFaults(query as object),
 }
-const RESULT_NUMBER = /^[0-9a-f]{32}$/i
 const RESULT_LENGTH_MAX = 200 // An auction_result.id has 124.
 
 interface DashboardStatsDeps {
@@ -138,7 +137,7 @@ const NO_RESULT =
   'No receipt and no click of this result: unclicked ones are kept for a few days, and a fresh one takes a second'
 
 function readResult(text: string): Buffer {
-  const number = RESULT_NUMBER.test(text) ? Buffer.from(text, 'hex') : resultNumberOf(text)
+  const number = readResultNumber(text)
   if (number !== null) return number
   const rule = 'must be an auction_result.id, or a result number of 32 hexadecimal digits'
   throw badRequest([{ field: 'auction_result', rule }])
