@@ -31,7 +31,9 @@ const COLUMNS = sql`webhook_id, pub_id, merch_id, url, events, state, failures, 
   datetime_created`
 const ROWS_MAX = 1_000
 
-function isOwn(owner: WebhookOwner): Sql {
+/** Null stands for everybody: the operator's. */
+function isOwn(owner: WebhookOwner | null): Sql {
+  if (owner === null) return sql`true`
   return 'pubId' in owner ? sql`pub_id = ${owner.pubId}` : sql`merch_id = ${owner.merchId}`
 }
 
@@ -56,9 +58,8 @@ export async function insertWebhook(
 
 /** An owner's webhooks, or all of them. */
 export function listWebhooks(db: Db, owner: WebhookOwner | null): Promise<Webhook[]> {
-  const condition = owner === null ? sql`true` : isOwn(owner)
   return db.rows(sql`
-    select ${COLUMNS} from webhook where ${condition} order by webhook_id limit ${ROWS_MAX}`)
+    select ${COLUMNS} from webhook where ${isOwn(owner)} order by webhook_id limit ${ROWS_MAX}`)
 }
 
 /** False when the owner has no such webhook. */
@@ -66,10 +67,9 @@ export async function deleteWebhook(
   db: Db,
   { webhookId, owner }: { readonly webhookId: number; readonly owner: WebhookOwner | null },
 ): Promise<boolean> {
-  const condition = owner === null ? sql`true` : isOwn(owner)
-  return (
-    (await db.run(sql`delete from webhook where webhook_id = ${webhookId} and ${condition}`)) === 1
-  )
+  const deleted = await db.run(sql`
+    delete from webhook where webhook_id = ${webhookId} and ${isOwn(owner)}`)
+  return deleted === 1
 }
 
 /** Switches a webhook on again and makes what waited due; null when there is none. */
@@ -77,10 +77,9 @@ export async function enableWebhook(
   db: Db,
   wanted: { readonly webhookId: number; readonly owner: WebhookOwner | null; readonly now: Date },
 ): Promise<Webhook | null> {
-  const condition = wanted.owner === null ? sql`true` : isOwn(wanted.owner)
   const row = await db.row<Webhook>(sql`
     update webhook set state = 'active', failures = 0, notice = null
-    where webhook_id = ${wanted.webhookId} and ${condition}
+    where webhook_id = ${wanted.webhookId} and ${isOwn(wanted.owner)}
     returning ${COLUMNS}`)
   if (row !== null) {
     await db.run(sql`
@@ -195,12 +194,11 @@ export function listDeliveries(
   db: Db,
   { webhookId, owner }: { readonly webhookId: number; readonly owner: WebhookOwner | null },
 ): Promise<DeliveryRow[]> {
-  const condition = owner === null ? sql`true` : isOwn(owner)
   return db.rows(sql`
     select delivery_id, webhook_id, event, created_at, attempts, delivered_at, due_at, status,
       error, payload
     from webhook_delivery join webhook using (webhook_id)
-    where webhook_id = ${webhookId} and ${condition}
+    where webhook_id = ${webhookId} and ${isOwn(owner)}
     order by delivery_id desc limit ${ROWS_MAX}`)
 }
 
@@ -209,12 +207,11 @@ export async function replayDelivery(
   db: Db,
   wanted: { readonly deliveryId: string; readonly owner: WebhookOwner | null; readonly now: Date },
 ): Promise<boolean> {
-  const condition = wanted.owner === null ? sql`true` : isOwn(wanted.owner)
   const replayed = await db.run(sql`
     update webhook_delivery set due_at = ${wanted.now}, attempts = 0, delivered_at = null
     from webhook
     where webhook.webhook_id = webhook_delivery.webhook_id
-      and delivery_id = ${wanted.deliveryId} and ${condition}`)
+      and delivery_id = ${wanted.deliveryId} and ${isOwn(wanted.owner)}`)
   return replayed === 1
 }
 
