@@ -23,7 +23,7 @@ const KEY_BYTES = 32
 const HASH_BYTES = 16
 /** A request that began just before its period ended may still ask for a hash. */
 const UNDER_WAY_MS = 60_000
-const REFRESH_MS = 3_600_000
+export const HASH_KEYS_REFRESH_MS = 3_600_000
 
 export class HashKeys {
   /** In hex, so that a value can be put behind it. */
@@ -86,8 +86,6 @@ export class HashKeys {
     return key
   }
 }
-
-export const HASH_KEYS_REFRESH_MS = REFRESH_MS
 
 function epochOf(purpose: HashPurpose, nowMs: number): number {
   return Math.floor(nowMs / PERIOD_MS[purpose])

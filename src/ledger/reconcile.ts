@@ -83,7 +83,6 @@ async function begin(db: ReservedDb): Promise<void> {
   await db.run(sql`set local statement_timeout to 0`)
   await db.run(sql`set local work_mem to '256MB'`)
   await db.run(sql`set local jit to off`)
-  // A night's reconciliation is nobody's hurry: dirty temporary pages need no sync.
   await db.run(sql`set local timezone to 'UTC'`)
 }
 

@@ -1,9 +1,11 @@
 /** The smart link behind a wrapper address, found or created at its click (decisions, wrappers). */
+
 import { findPublisher } from '../accounts/publisher-store.ts'
 import type { IdSource } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { urlKey } from '../platform/url.ts'
 import { wrapperUrl } from './link-url.ts'
+import { ARTICLE_NAME_LENGTH_MAX } from './schema.ts'
 import { type FoundLinkRow, findLinks, findOrCreateLinks, type WantedArticle } from './store.ts'
 
 export interface WantedWrapperLink {
@@ -15,8 +17,6 @@ export interface WantedWrapperLink {
   readonly isArticleGiven: boolean
   readonly articleName: string | null
 }
-
-const NAME_LENGTH_MAX = 255 // As for an article that is named with a key (decisions 4.1).
 
 export interface WrapperLinkDeps {
   readonly db: Db
@@ -71,7 +71,7 @@ async function findIn(
 async function articleOf(deps: WrapperLinkDeps, wanted: WantedWrapperLink): Promise<WantedArticle> {
   const publisher = await findPublisher(deps.db, wanted.pubId)
   if (publisher === null) throw new Error(`publisher ${wanted.pubId} is gone`)
-  const name = wanted.articleName?.slice(0, NAME_LENGTH_MAX)
+  const name = wanted.articleName?.slice(0, ARTICLE_NAME_LENGTH_MAX)
   // Mail and feeds have no page: their clicks gather under an address of the wrapper's own.
   const elsewhere = {
     url: '',
