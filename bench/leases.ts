@@ -31,8 +31,8 @@ await database.run(sql`
   insert into node (node_id, host, pid, roles)
   select id, 'here', 1, 'edge' from generate_series(1, ${NODES}::int) as id`)
 const campaigns = Array.from({ length: CAMPAIGNS }, (_, index) => ({
-  ...{ campaignId: index + 1, index, isCapped: true, priceMaxMicros: PRICE, budgetVersion: '' },
-  ...ALWAYS,
+  ...{ campaignId: index + 1, index, budget: 'leased' as const, priceMaxMicros: PRICE },
+  ...{ budgetVersion: '', ...ALWAYS },
 }))
 
 /** Counts the lease statements and their time; everything else passes. */

@@ -88,8 +88,8 @@ async function makeNodes(db: Db, count: number, worlds: readonly World[]): Promi
     const book = new LeaseBook()
     const budgetOk = new Uint8Array(worlds.length)
     const campaigns = worlds.map(({ campaignId, index }) => ({
-      ...{ campaignId, index, isCapped: true, priceMaxMicros: PRICE, budgetVersion: '' },
-      ...ALWAYS,
+      ...{ campaignId, index, budget: 'leased' as const, priceMaxMicros: PRICE },
+      ...{ budgetVersion: '', ...ALWAYS },
     }))
     book.setCampaigns(campaigns, { budgetOk, nowMs: START_MS })
     return { nodeId, book, budgetOk, requestNo: 0 }

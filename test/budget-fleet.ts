@@ -138,10 +138,11 @@ export class Fleet {
       this.#worlds.map((world) => {
         const book = new LeaseBook()
         const { campaignId, priceMaxMicros } = world
-        book.setCampaigns(
-          [{ campaignId, priceMaxMicros, index: 0, isCapped: true, budgetVersion: '', ...ALWAYS }],
-          { budgetOk: new Uint8Array(1), nowMs: this.#trueMs() + node.skewMs },
-        )
+        const leased = { index: 0, budget: 'leased', budgetVersion: '', ...ALWAYS } as const
+        book.setCampaigns([{ ...leased, campaignId, priceMaxMicros }], {
+          budgetOk: new Uint8Array(1),
+          nowMs: this.#trueMs() + node.skewMs,
+        })
         return [world, book]
       }),
     )

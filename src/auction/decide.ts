@@ -300,11 +300,11 @@ function flightOf(market: Market, campaign: Campaign, index: number): CampaignFl
 function budgetOf(campaign: Campaign, index: number): BudgetedCampaign {
   const { model, daily_budget_micros: daily, budget_micros: total } = campaign
   const hasBudget = daily !== null || total !== null
+  const kind = model === 'cpc' ? 'leased' : 'ofOrders'
   return {
     campaignId: campaign.campaign_id,
     index,
-    isCapped: model === 'cpc' && hasBudget,
-    isForOrders: model !== 'cpc' && hasBudget,
+    budget: hasBudget ? kind : 'none',
     priceMaxMicros: priceMax(campaign),
     budgetVersion: `${daily} ${total} ${campaign.state}`,
     servesFromMs: campaign.starts_at?.getTime() ?? ALWAYS.servesFromMs,

@@ -51,8 +51,8 @@ class Node {
 
   #takeCampaigns(): void {
     const campaigns = Array.from({ length: CAMPAIGNS }, (_, index) => ({
-      ...{ campaignId: index + 1, index, isCapped: true, priceMaxMicros: PRICE, budgetVersion: '' },
-      ...ALWAYS,
+      ...{ campaignId: index + 1, index, budget: 'leased' as const, priceMaxMicros: PRICE },
+      ...{ budgetVersion: '', ...ALWAYS },
     }))
     this.#book.setCampaigns(campaigns, { budgetOk: new Uint8Array(CAMPAIGNS), nowMs: NOON })
   }

@@ -9,7 +9,7 @@ const PRICE = 500_000
 const CAMPAIGN: BudgetedCampaign = {
   campaignId: 7,
   index: 0,
-  isCapped: true,
+  budget: 'leased',
   priceMaxMicros: PRICE,
   budgetVersion: '1',
   ...ALWAYS,
@@ -61,7 +61,7 @@ test('the funded share follows the last day’s truth, and is not known before t
 })
 
 test('a campaign without a cap is funded while nothing else stops it', () => {
-  const { book, budgetOk, ask } = makeBook({ isCapped: false })
+  const { book, budgetOk, ask } = makeBook({ budget: 'none' })
   ask()
   assert.equal(book.fundedShare(7), 1)
   book.setOverCap(new Set([7]), NOON)
@@ -75,7 +75,7 @@ test('a campaign without a cap is funded while nothing else stops it', () => {
 test('a budget for orders pays no click of the time when its campaign paid per click', () => {
   const { book, budgetOk, fund, set } = makeBook()
   fund(10)
-  set([{ isCapped: false, isForOrders: true, budgetVersion: '2' }])
+  set([{ budget: 'ofOrders', budgetVersion: '2' }])
   assert.equal(budgetOk[0], 1)
   assert.equal(book.reserve(7, PRICE, NOON), null)
   assert.equal(book.want(7, PRICE, NOON), false)
@@ -141,7 +141,7 @@ test('a new campaign with a cap calls at once, others and what is known do not',
   ask()
   book.onThirsty(() => calls++)
   set([{}])
-  set([{}, { campaignId: 8, index: 1, isCapped: false }])
+  set([{}, { campaignId: 8, index: 1, budget: 'none' }])
   assert.equal(calls, 0)
   set([{}, { campaignId: 9, index: 1 }])
   set([{}, { campaignId: 10, index: 1 }])
@@ -190,7 +190,7 @@ test('a click answers a win, and one of an unknown campaign is nobody’s', () =
 })
 
 test('a snapshot may give a campaign another place; one that left it pays until it holds nothing', () => {
-  const { book, budgetOk, set, ask } = makeBook({ isCapped: false })
+  const { book, budgetOk, set, ask } = makeBook({ budget: 'none' })
   set([{ index: 1 }])
   assert.equal(budgetOk[1], 1)
   set([])
@@ -200,7 +200,7 @@ test('a snapshot may give a campaign another place; one that left it pays until 
 })
 
 test('nobody waits for a budget without a cap, or soon after one that was not there', () => {
-  const uncapped = makeBook({ isCapped: false })
+  const uncapped = makeBook({ budget: 'none' })
   uncapped.fund(0)
   assert.equal(uncapped.book.want(7, PRICE, NOON), false)
   const { book, fund } = makeBook()

@@ -26,7 +26,7 @@ async function makeLoop(
   const book = new LeaseBook()
   const budgetOk = new Uint8Array(1)
   const clock = { wallMs: NOON, monotonicMs: 0 }
-  const campaign = { campaignId: 1, index: 0, isCapped: true, priceMaxMicros: PRICE }
+  const campaign = { campaignId: 1, index: 0, budget: 'leased' as const, priceMaxMicros: PRICE }
   const take = (budgetVersion: string) =>
     book.setCampaigns([{ ...campaign, ...ALWAYS, budgetVersion }], {
       budgetOk,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ALWAYS, LeaseBook, UNCAPPED_LEASE } from './lease.ts'
+import { ALWAYS, type BudgetedCampaign, LeaseBook, UNCAPPED_LEASE } from './lease.ts'
 import {
   dayNumberOf,
   dayText,
@@ -14,10 +14,10 @@ import {
 const NOON = Date.parse('2026-04-13T12:00:00Z')
 const MIDNIGHT = Date.parse('2026-04-14T00:00:00Z')
 const PRICE = 500_000
-const CAMPAIGN = {
+const CAMPAIGN: BudgetedCampaign = {
   campaignId: 7,
   index: 0,
-  isCapped: true,
+  budget: 'leased',
   priceMaxMicros: PRICE,
   budgetVersion: '1',
   ...ALWAYS,
@@ -50,7 +50,7 @@ function makeFundedBook(grantedMicros: number, nowMs = NOON) {
 }
 
 test('a campaign without a cap is funded always and names no lease', () => {
-  const { book, budgetOk } = makeBook(NOON, { ...CAMPAIGN, isCapped: false })
+  const { book, budgetOk } = makeBook(NOON, { ...CAMPAIGN, budget: 'none' })
   assert.equal(budgetOk[0], 1)
   assert.equal(book.reserve(7, 1e12, NOON), UNCAPPED_LEASE)
   assert.deepEqual(book.prepare(1, NOON), [])

@@ -39,13 +39,11 @@ export interface BudgetedCampaign {
   readonly campaignId: number
   /** Its place in the shared outputs. */
   readonly index: number
-  /** Whether it pays per click and has a daily or a total budget; others need no lease. */
-  readonly isCapped: boolean
   /**
-   * Its budget is for orders, so it has no leases. A click whose result was sealed while it still
-   * paid per click finds nothing to be paid from.
+   * `leased`: it has one, and pays per click. `ofOrders`: it has one and pays per order; a click
+   * whose result was sealed while it still paid per click finds nothing to be paid from.
    */
-  readonly isForOrders?: boolean
+  readonly budget: 'none' | 'leased' | 'ofOrders'
   /** The most that one click can cost, in micros: the higher of bid and exclusive bid. */
   readonly priceMaxMicros: number
   /** Changes whenever the budgets do, so that a raised cap is asked about at once. */
@@ -99,7 +97,7 @@ export class LeaseBook {
       const slot = this.#slots.get(campaign.campaignId)
       if (slot === undefined) {
         this.#slots.set(campaign.campaignId, newSlot(campaign))
-        hasNews ||= campaign.isCapped
+        hasNews ||= campaign.budget === 'leased'
         continue
       }
       const isChanged = slot.campaign.budgetVersion !== campaign.budgetVersion
@@ -131,8 +129,8 @@ export class LeaseBook {
   reserve(campaignId: number, amountMicros: number, nowMs: number): number | null {
     const slot = this.#slots.get(campaignId)
     if (slot === undefined) return null
-    const { isCapped, isForOrders } = slot.campaign
-    if (!isCapped) return isForOrders === true ? null : UNCAPPED_LEASE
+    const { budget } = slot.campaign
+    if (budget !== 'leased') return budget === 'none' ? UNCAPPED_LEASE : null
     const lease = leaseOfDay(slot, nowMs)
     if (lease === null || nowMs >= lease.usableUntilMs) return null
     const leftMicros = lease.grantedMicros - lease.spentMicros - amountMicros
@@ -162,7 +160,7 @@ export class LeaseBook {
    */
   want(campaignId: number, amountMicros: number, nowMs: number): boolean {
     const slot = this.#slots.get(campaignId)
-    if (!slot?.campaign.isCapped) return false
+    if (slot === undefined || !isLeased(slot)) return false
     if (nowMs >= this.#answeredAtMs + LEASE_TTL_MS - LEASE_SKEW_MS) return false
     const lease = openDay(slot.leases, dayNumberOf(nowMs))
     if (nowMs < lease.urgentFromMs) return false
@@ -181,7 +179,7 @@ export class LeaseBook {
     const slot = this.#slots.get(campaignId)
     if (slot === undefined) return
     slot.window.countWin(nowMs)
-    if (!slot.campaign.isCapped) return
+    if (!isLeased(slot)) return
     this.#refreshGuard(slot, nowMs)
     this.#publish(slot, nowMs)
   }
@@ -204,9 +202,9 @@ export class LeaseBook {
     this.#tickedAtMs = nowMs
     const requests: LeaseRequest[] = []
     for (const slot of this.#slots.values()) {
-      const { isCapped, servesFromMs, servesUntilMs } = slot.campaign
+      const { servesFromMs, servesUntilMs } = slot.campaign
       const isInFlight = nowMs >= servesFromMs - AHEAD_OF_FLIGHT_MS && nowMs < servesUntilMs
-      const isServing = slot.isWanted && isCapped && isInFlight
+      const isServing = slot.isWanted && isLeased(slot) && isInFlight
       updateRate(slot, elapsedMs)
       this.#refreshGuard(slot, nowMs)
       requests.push(
@@ -311,8 +309,9 @@ export class LeaseBook {
 
   /** Says whether another win could be paid: `remaining anywhere >= U + p_max` (2.3). */
   #publish(slot: Slot, nowMs: number): 0 | 1 {
-    const { index, isCapped, priceMaxMicros } = slot.campaign
-    const isFunded = !isCapped || fundableMicros(slot, nowMs) >= slot.guardMicros + priceMaxMicros
+    const { index, priceMaxMicros } = slot.campaign
+    const neededMicros = slot.guardMicros + priceMaxMicros
+    const isFunded = !isLeased(slot) || fundableMicros(slot, nowMs) >= neededMicros
     const budgetOk = isFunded && !slot.isOverCap ? 1 : 0
     if (slot.isWanted) this.#budgetOk[index] = budgetOk
     return budgetOk
@@ -334,6 +333,7 @@ function newSlot(campaign: BudgetedCampaign): Slot {
   }
 }
 
+const isLeased = ({ campaign }: Slot): boolean => campaign.budget === 'leased'
 const leaseKey = (of: { campaignId: number; day: string }): string => `${of.campaignId} ${of.day}`
 
 function leaseOfDay(slot: Slot, nowMs: number): HeldLease | null {
@@ -361,7 +361,7 @@ function updateRate(slot: Slot, elapsedMs: number): void {
 }
 
 function noteFunded(slot: Slot, isFunded: 0 | 1, elapsedMs: number): void {
-  if (!slot.campaign.isCapped) slot.fundedShare = isFunded
+  if (!isLeased(slot)) slot.fundedShare = isFunded
   if (slot.fundedShare === null) return
   const weight = 1 - Math.exp(-elapsedMs / FUNDED_TIME_MS)
   slot.fundedShare += weight * (isFunded - slot.fundedShare)
