@@ -122,6 +122,19 @@ test('what if answers what a day would have earned under other settings', async 
   assert.equal((await api.call('/api/v1/what_if/', { key, body: theirs })).failure().code, 4303)
 })
 
+test('what if answers a value that no text can be made of with its fault', async () => {
+  for (const odd of [{ toString: 1 }, [{ toString: 1 }], '\0', ['\0']]) {
+    const change = { pub_id: pubId, date: odd, floor: odd }
+    const answer = await api.call('/api/v1/what_if/', { key, body: change })
+    assert.deepEqual(answer.failure().fields.toSorted(), ['date', 'floor'], JSON.stringify(odd))
+    const lists = { category_floors: [odd], allow_merchants: [odd], block_merchants: [odd] }
+    const body = { pub_id: pubId, date: today(), ...lists }
+    const { fields } = (await api.call('/api/v1/what_if/', { key, body })).failure()
+    const named = fields.map((field) => field.replace(/\[.*/, ''))
+    assert.deepEqual(new Set(named), new Set(Object.keys(lists)), JSON.stringify(odd))
+  }
+})
+
 test('what if counts a click no more once it is reversed', async () => {
   const clicks = async () => {
     const body = { pub_id: pubId, date: today() }

@@ -18,7 +18,7 @@ import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
-import { parseDollars } from '../platform/money.ts'
+import { micros, parseDollars } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
 import { listOf } from '../platform/validation.ts'
@@ -129,8 +129,9 @@ const noFillRoute =
     )
   }
 
+const isText = (value: unknown): value is string => typeof value === 'string'
 const DAY_RULE = 'must be a day, YYYY-MM-DD'
-const isDay = (text: unknown): boolean => parseTimestamp(String(text)) !== null
+const isDay = (value: unknown): boolean => isText(value) && parseTimestamp(value) !== null
 const noFillFaults = ({ date }: { date?: unknown }): Fault[] =>
   isDay(date) ? [] : [{ field: 'date', rule: DAY_RULE }]
 
@@ -183,7 +184,10 @@ async function eachAuction(
   }
 }
 
-/** What the schema cannot say of a body, whose fields may be of any type. */
+/**
+ * What the schema cannot say of a body, whose fields may be of any type: one that is not of its
+ * own is left to the schema, for not every value can be made a text.
+ */
 function changeFaults(body: Partial<Record<keyof WhatIfBody, unknown>> | null): Fault[] {
   const {
     date,
@@ -193,19 +197,19 @@ function changeFaults(body: Partial<Record<keyof WhatIfBody, unknown>> | null): 
     block_merchants: blocked,
   } = body ?? {}
   const list = (value: unknown) => listOf(value, LIST_LENGTH_MAX)
-  const texts = list(category_floors).map(String)
+  const texts = list(category_floors).filter(isText)
   const faults = categoryFaults(
     texts,
     texts.flatMap((text) => parseCategoryFloor(text) ?? []),
   )
   if (!isDay(date)) faults.push({ field: 'date', rule: DAY_RULE })
-  const floorMicros = parseDollars(String(floor ?? '0'))
+  const floorMicros = isText(floor) ? parseDollars(floor) : micros(0)
   if (floorMicros === null) {
     faults.push({ field: 'floor', rule: 'must be US dollars, such as "0.05"' })
   } else if (floorMicros > FLOOR_MAX) {
     faults.push({ field: 'floor', rule: 'must be from $0 to $9000 a click' })
   }
-  const both = list(allowed).filter((id) => list(blocked).includes(id))
+  const both = list(allowed).filter((id) => Number.isInteger(id) && list(blocked).includes(id))
   if (both.length > 0) {
     faults.push({ field: 'block_merchants', rule: `also allowed: merchant ${both.join(', ')}` })
   }
