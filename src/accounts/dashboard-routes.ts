@@ -9,13 +9,12 @@
 import cookie from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { addressUnit } from '../platform/client-address.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
-import { limitHeaders, TokenBuckets } from '../platform/token-bucket.ts'
 import { createApiKey } from './create-account.ts'
+import { LoginLimits } from './login-limits.ts'
 import { listPublishers } from './publisher-store.ts'
 import {
   ApiKeyRecord,
@@ -49,9 +48,6 @@ declare module 'fastify' {
 /** A route that reads the session answers no other origin (decisions, Paths). */
 const config = { cors: 'none' } as const
 
-/** Twenty tries at once, then one in five seconds: enough for people, useless for guessing. */
-const LOGIN_ATTEMPTS = { rate: 0.2, burst: 20 }
-
 export interface DashboardDeps {
   readonly db: Db
   readonly baseUrl: string
@@ -71,7 +67,7 @@ export const dashboardRoutes =
       secure: isSecure,
       sameSite: 'strict',
     } as const
-    const attempts = new TokenBuckets(LOGIN_ATTEMPTS)
+    const limits = new LoginLimits(now)
 
     await app.register(cookie)
     app.addHook('onRequest', async (request, reply) => {
@@ -86,8 +82,10 @@ export const dashboardRoutes =
         schema: { operationId: 'logIn', body: LoginBody, response: { 200: envelope(UserRecord) } },
       },
       async (request, reply) => {
-        takeAttempt(attempts, addressUnit(request.clientAddress), now())
-        const session = await logIn(db, { ...request.body, now: now() })
+        const { email, password } = request.body
+        const session = await limits.run({ address: request.clientAddress, email }, () =>
+          logIn(db, { email, password, now: now() }),
+        )
         if (session === null) {
           throw new ApiError('notLoggedIn', { message: 'Wrong e-mail address or password' })
         }
@@ -204,9 +202,4 @@ function readExpiry(text: string | null): Date | null {
   const expiresAt = parseTimestamp(text)
   if (expiresAt === null) throw badRequest([{ field: 'expires', rule: TIMESTAMP_RULE }])
   return expiresAt
-}
-
-function takeAttempt(attempts: TokenBuckets, key: string, at: Date): void {
-  if (attempts.take(key, at.getTime())) return
-  throw new ApiError('rateLimited', { headers: limitHeaders(attempts.state(key, at.getTime())) })
 }
