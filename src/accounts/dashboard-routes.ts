@@ -89,6 +89,8 @@ export const dashboardRoutes =
         if (session === null) {
           throw new ApiError('notLoggedIn', { message: 'Wrong e-mail address or password' })
         }
+        // Nobody could log out of the one that this browser had before.
+        await logOut(db, request.cookies[cookieName])
         reply.setCookie(cookieName, session.token, { ...cookieOptions, maxAge: SESSION_SECONDS })
         return ok(200, toUserRecord(session.user))
       },

@@ -129,6 +129,22 @@ test('the dashboard shows a user and their publishers, until they log out', asyn
   assert.deepEqual([gone.status, gone.failure().code], [401, 4301])
 })
 
+test('whoever logs in again has one session, the new one', async (t) => {
+  const service = await startApi(t)
+  const dora = await service.account()
+  const before = await logIn(dora, service)
+  const { email, password } = dora
+  const again = await service.call('/dashboard/api/login/', {
+    body: { email, password },
+    headers: { cookie: before },
+  })
+  const [cookie = ''] = (again.headers.get('set-cookie') ?? '').split(';', 1)
+  assert.notEqual(cookie, before)
+  const statusOf = async (sent: string) =>
+    (await service.call('/dashboard/api/me/', { headers: { cookie: sent } })).status
+  assert.deepEqual([await statusOf(before), await statusOf(cookie)], [401, 200])
+})
+
 test('a wrong password and an unknown user get the same answer, and guessing is slow', async () => {
   const attempt = (email: string, password: string) =>
     api.call('/dashboard/api/login/', { body: { email, password } })
