@@ -1,11 +1,11 @@
 /** Users and API keys, from what a person typed to what is stored. */
 import { randomBytes } from 'node:crypto'
-import { badRequest } from '../platform/errors.ts'
+import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { hashApiKey, makeApiKey } from './api-key.ts'
 import { hashPassword } from './password.ts'
-import { type ApiKeyRow, insertApiKey, insertUser, type UserRow } from './store.ts'
-import { keyFaults, userFaults } from './user.ts'
+import { type ApiKeyRow, insertApiKey, insertUser, type UserRow, updateUser } from './store.ts'
+import { keyFaults, type UserChanges, userFaults } from './user.ts'
 
 const KEY_BYTES = 32
 
@@ -17,6 +17,23 @@ export async function createUser(
   const faults = userFaults({ email, password })
   if (faults.length > 0) throw badRequest(faults)
   return insertUser(db, { email, isAdmin, passwordHash: await hashPassword(password) })
+}
+
+/**
+ * Changes what is given; throws a 400 that names every fault, a 404 for an unknown user. A new
+ * password ends the user's sessions: whoever knew the old one is out. API keys go on.
+ */
+export async function changeUser(
+  db: Db,
+  wanted: UserChanges & { uid: number; isAdmin?: boolean | undefined },
+): Promise<UserRow> {
+  const { uid, email = null, password, isAdmin = null } = wanted
+  const faults = userFaults(wanted)
+  if (faults.length > 0) throw badRequest(faults)
+  const passwordHash = password === undefined ? null : await hashPassword(password)
+  const user = await updateUser(db, { uid, email, passwordHash, isAdmin })
+  if (user === null) throw new ApiError('notFound', { message: `No user ${uid}` })
+  return user
 }
 
 /** Makes an API key for a user: the one time that the key itself is seen. */

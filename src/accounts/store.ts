@@ -42,16 +42,50 @@ export async function insertUser(
   db: Db,
   user: { email: string; passwordHash: string; isAdmin: boolean },
 ): Promise<UserRow> {
-  try {
-    const [row] = await db.rows<UserRow>(sql`
+  const row = await namingEmail(user.email, () =>
+    db.row<UserRow>(sql`
       insert into app_user (email, password_hash, is_admin)
       values (${user.email}, ${user.passwordHash}, ${user.isAdmin})
       returning ${USER_COLUMNS}
-    `)
-    return row as UserRow
+    `),
+  )
+  return row as UserRow
+}
+
+/**
+ * Changes what is given and leaves the others; null when there is no such user. With a new
+ * password the sessions end that were begun with the old one.
+ */
+export function updateUser(
+  db: Db,
+  user: {
+    readonly uid: number
+    readonly email: string | null
+    readonly passwordHash: string | null
+    readonly isAdmin: boolean | null
+  },
+): Promise<UserRow | null> {
+  return namingEmail(user.email ?? '', () =>
+    db.row(sql`
+      with ended as (
+        delete from dashboard_session
+        where uid = ${user.uid} and ${user.passwordHash}::text is not null
+      )
+      update app_user set email = coalesce(${user.email}, email),
+        password_hash = coalesce(${user.passwordHash}, password_hash),
+        is_admin = coalesce(${user.isAdmin}, is_admin)
+      where uid = ${user.uid}
+      returning ${USER_COLUMNS}
+    `),
+  )
+}
+
+async function namingEmail<T>(email: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
   } catch (error) {
     if (!hasSqlState(error, UNIQUE_VIOLATION)) throw error
-    throw badRequest([{ field: 'email', rule: `another user has ${user.email}` }])
+    throw badRequest([{ field: 'email', rule: `another user has ${email}` }])
   }
 }
 

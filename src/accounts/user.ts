@@ -5,17 +5,30 @@ import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 export const EMAIL_LENGTH_MAX = 254 // RFC 5321: the longest address that mail can be sent to.
 export const DESCRIPTION_LENGTH_MAX = 255
 
-/** Every reason why this e-mail address and password are refused. */
-export function userFaults({ email, password }: { email: string; password: string }): Fault[] {
+export interface UserChanges {
+  readonly email?: string | undefined
+  readonly password?: string | undefined
+}
+
+/** Every reason why this e-mail address and password, as far as they are given, are refused. */
+export function userFaults({ email, password }: UserChanges): Fault[] {
   const faults: Fault[] = []
-  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > EMAIL_LENGTH_MAX) {
+  if (email !== undefined && !isEmail(email)) {
     faults.push({ field: 'email', rule: 'must be an e-mail address' })
   }
-  if (password.length < PASSWORD_LENGTH_MIN || password.length > PASSWORD_LENGTH_MAX) {
+  if (password !== undefined && !isLongEnough(password)) {
     const rule = `must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`
     faults.push({ field: 'password', rule })
   }
   return faults
+}
+
+function isEmail(text: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= EMAIL_LENGTH_MAX
+}
+
+function isLongEnough({ length }: string): boolean {
+  return length >= PASSWORD_LENGTH_MIN && length <= PASSWORD_LENGTH_MAX
 }
 
 /** Every reason why a key with this label and expiry is refused. */

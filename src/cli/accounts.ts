@@ -1,6 +1,6 @@
 /** Commands on users, publishers and API keys. */
 import type { CategoryFloor } from '../accounts/category-floor.ts'
-import { createApiKey, createUser } from '../accounts/create-account.ts'
+import { changeUser, createApiKey, createUser } from '../accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../accounts/publisher.ts'
 import {
   insertPublisher,
@@ -9,7 +9,13 @@ import {
   updatePublisher,
 } from '../accounts/publisher-store.ts'
 import { toApiKeyRecord, toPublisherRecord } from '../accounts/schema.ts'
-import { disableApiKey, findUserByEmail, listApiKeys, listUsers } from '../accounts/store.ts'
+import {
+  disableApiKey,
+  findUserByEmail,
+  listApiKeys,
+  listUsers,
+  type UserRow,
+} from '../accounts/store.ts'
 import { conflictText, listConflicts } from '../demand/list-conflict-store.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Micros } from '../platform/money.ts'
@@ -26,14 +32,20 @@ export async function createUserCommand(
   return { uid: user.uid, email: user.email }
 }
 
+export async function updateUserCommand(
+  context: CommandContext,
+  options: { id: number; email?: string; password?: string; admin?: boolean },
+) {
+  const { id: uid, admin: isAdmin, ...changes } = options
+  return toListedUser(await changeUser(await context.database(), { ...changes, uid, isAdmin }))
+}
+
 export async function listUsersCommand(context: CommandContext) {
-  const users = await listUsers(await context.database())
-  return users.map(({ uid, email, is_admin, datetime_created }) => ({
-    uid,
-    email,
-    admin: is_admin,
-    datetime_created: formatTimestamp(datetime_created),
-  }))
+  return (await listUsers(await context.database())).map(toListedUser)
+}
+
+function toListedUser({ uid, email, is_admin: admin, datetime_created }: UserRow) {
+  return { uid, email, admin, datetime_created: formatTimestamp(datetime_created) }
 }
 
 /** A null takes a setting back to its default. */

@@ -20,6 +20,7 @@ import {
   forUpdate,
   MERCHANT_SETTINGS,
   PUBLISHER_SETTINGS,
+  USER_SETTINGS,
 } from './settings.ts'
 import { STATEMENT_COMMANDS } from './statement-commands.ts'
 
@@ -67,12 +68,14 @@ const ACCOUNT_COMMANDS: readonly CommandSpec<unknown>[] = [
   command<OptionsOf<Accounts['createUserCommand']>>({
     name: 'user create',
     help: 'Makes a user of the dashboard and the API.',
-    options: [
-      { flags: '--email <E>', help: 'e-mail address', isRequired: true },
-      { flags: '--password <P>', help: 'at least 8 characters', isRequired: true },
-      { flags: '--admin', help: 'may see everything' },
-    ],
+    options: forCreate(USER_SETTINGS, ['email', 'password']),
     run: async (context, options) => (await accounts()).createUserCommand(context, options),
+  }),
+  command<OptionsOf<Accounts['updateUserCommand']>>({
+    name: 'user update',
+    help: 'Changes what is given; a new password ends the sessions begun with the old one.',
+    options: forUpdate(USER_SETTINGS),
+    run: async (context, options) => (await accounts()).updateUserCommand(context, options),
   }),
   command({
     name: 'user list',

@@ -40,6 +40,12 @@ export function forUpdate(settings: readonly OptionSpec[]): OptionSpec[] {
   return [id, ...settings, ...off]
 }
 
+export const USER_SETTINGS: readonly OptionSpec[] = [
+  { flags: '--email <E>', help: 'e-mail address' },
+  { flags: '--password <P>', help: 'at least 8 characters' },
+  { flags: '--admin', help: 'an operator: its API keys may reverse clicks' },
+]
+
 export const PUBLISHER_SETTINGS: readonly OptionSpec[] = [
   { flags: '--name <N>', help: 'name' },
   { flags: '--slug <S>', help: 'short name in addresses' },

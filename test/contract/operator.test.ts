@@ -199,3 +199,18 @@ test('a publisher and a key made, and the key disabled', async () => {
   await effectOf(['publisher', 'list'], impression, 201)
   await effectOf(['key', 'disable', '--token', String(token_id)], status, 401)
 })
+
+test('a new password ends the sessions of its user, and the old one opens none', async () => {
+  const [email, old, fresh] = [`${randomUUID()}@pub.example`, 'the old password', 'the new one']
+  const { uid } = await souk('user', 'create', '--email', email, '--password', old)
+  const logIn = (password: string) =>
+    api.call('/dashboard/api/login/', { body: { email, password } })
+  const [cookie = ''] = ((await logIn(old)).headers.get('set-cookie') ?? '').split(';', 1)
+  const me = async () => (await api.call('/dashboard/api/me/', { headers: { cookie } })).status
+  const update = (...changes: string[]) => souk('user', 'update', '--id', String(uid), ...changes)
+  assert.equal((await update('--admin')).admin, true)
+  assert.equal(await me(), 200, 'other changes end no session')
+  assert.equal((await update('--password', fresh, '--no-admin')).admin, false)
+  assert.deepEqual([await me(), (await logIn(old)).status], [401, 401])
+  assert.equal((await logIn(fresh)).status, 200)
+})
