@@ -728,10 +728,11 @@ create table refused_intake (
   faults jsonb not null,
   body text not null,
   origin text,
+  is_proven boolean not null default false,
   constraint refused_intake_pkey PRIMARY KEY (refused_id)
 );
 CREATE INDEX refused_intake_at ON refused_intake USING btree (at);
-CREATE INDEX refused_intake_merchant ON refused_intake USING btree (merch_id, at);
+CREATE INDEX refused_intake_shown ON refused_intake USING btree (merch_id, is_proven, at);
 
 create table report_delivery (
   delivery_id integer generated always as identity,

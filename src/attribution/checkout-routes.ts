@@ -137,6 +137,7 @@ async function keepRefusal(
     faults: (cause.data ?? []) as Fault[],
     body: rawBody(request).toString(),
     origin: request.headers.origin ?? null,
+    isProven: false,
   })
 }
 

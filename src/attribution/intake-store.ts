@@ -154,23 +154,27 @@ export interface Refusal {
   readonly faults: readonly { readonly field: string; readonly rule: string }[]
   readonly body: string
   readonly origin: string | null
+  readonly isProven: boolean // the merchant's server signed it; anybody may have sent the others
 }
 
-/** Keeps what was refused, word for word, unless the merchant's hour is full. */
+/**
+ * Keeps what was refused, word for word, unless the merchant's hour is full: that of its server,
+ * which nobody else can fill, or that of everybody else.
+ */
 export async function insertRefusal(db: Db, refusal: Refusal): Promise<void> {
-  const { at, merchId, endpoint, reason, faults, body, origin } = refusal
+  const { at, merchId, endpoint, reason, faults, body, origin, isProven } = refusal
   // What PostgreSQL's text cannot hold is shown as its escape.
   const text = body.toWellFormed().replaceAll('\0', '\\u0000')
   await db.run(sql`
-    insert into refused_intake (at, merch_id, endpoint, reason, faults, body, origin)
+    insert into refused_intake (at, merch_id, endpoint, reason, faults, body, origin, is_proven)
     select ${at}, ${merchId}::int, ${endpoint}, ${reason}, ${JSON.stringify(faults)}::jsonb,
-      ${text}, ${origin}
+      ${text}, ${origin}, ${isProven}
     where (
       select count(*) < ${REFUSED_PER_HOUR_MAX}
         and coalesce(sum(octet_length(body)), 0) < ${REFUSED_BYTES_PER_HOUR_MAX}
       from (
         select body from refused_intake
-        where merch_id is not distinct from ${merchId}::int
+        where merch_id is not distinct from ${merchId}::int and is_proven = ${isProven}
           and at > ${at}::timestamptz - interval '1 hour'
         limit ${REFUSED_PER_HOUR_MAX}
       ) as recent
@@ -187,12 +191,16 @@ export interface RefusalRow {
   readonly origin: string | null
 }
 
-/** The latest refusals of a merchant, newest first. */
+/** The latest refusals of a merchant, newest first: `limit` proven ones at most, as many others. */
 export function listRefusals(
   db: Db,
   { merchId, limit }: { merchId: number; limit: number },
 ): Promise<RefusalRow[]> {
-  return db.rows(sql`
+  const latest = (isProven: boolean) => sql`
     select refused_id, at, endpoint, reason, faults, body, origin from refused_intake
-    where merch_id = ${merchId} order by at desc, refused_id desc limit ${limit}`)
+    where merch_id = ${merchId} and is_proven = ${isProven}
+    order by at desc, refused_id desc limit ${limit}`
+  return db.rows(sql`
+    select * from ((${latest(true)}) union all (${latest(false)})) as told
+    order by at desc, refused_id desc`)
 }

@@ -10,7 +10,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { type Merchant, requireMerchant } from '../catalog/merchant-store.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import { ApiError, type Fault } from '../platform/errors.ts'
+import { ApiError, ERRORS, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
 import {
   IdempotencyKey,
@@ -44,7 +44,8 @@ import {
 } from './schema.ts'
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER, verifySignature } from './signed-request.ts'
 
-const REFUSALS_SHOWN_MAX = 1_000
+/** Of each kind, signed and not. */
+const REFUSALS_SHOWN_MAX = 500
 
 const Params = Type.Object({ merch_id: Type.Integer() })
 type Call = FastifyRequest<{ Params: { merch_id: number } }>
@@ -196,6 +197,7 @@ async function receive<T>(
         faults: (cause.data ?? []) as Fault[],
         body: body.toString(),
         origin: request.clientAddress,
+        isProven: cause.code !== ERRORS.badSignature.code,
       })
     }
     throw cause

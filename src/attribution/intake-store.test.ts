@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startIntakeApp } from '../../test/intake-app.ts'
+import { sql } from '../platform/sql.ts'
+import { signBody } from './signed-request.ts'
+
+test('what strangers send in a merchant’s name takes no room from what its server sent', async (t) => {
+  const app = await startIntakeApp(t)
+  const { merch_id: merchId, postback_secret: secret } = app.merchant
+  const at = new Date(app.clock.nowMs)
+  // As many as an hour of them may leave behind.
+  const strangers = () =>
+    app.db.run(sql`
+      insert into refused_intake (at, merch_id, endpoint, reason, faults, body)
+      select ${at}, ${merchId}::int, 'checkout', 'x', '[]', 'x' from generate_series(1, 1000)`)
+  const wrong = { orders: [{ order: { id: 'o1', value: '5.00', currency: 'XYZ' } }] }
+
+  await strangers()
+  assert.equal((await app.post('orders', wrong, { secret: 'another secret' })).status, 401)
+  assert.equal((await app.post('orders', wrong)).status, 400)
+  await strangers()
+
+  const timestamp = String(app.clock.nowMs / 1000)
+  const answer = await app.http.inject({
+    url: `/api/v1/merchants/${merchId}/refused/`,
+    headers: {
+      'x-souk-timestamp': timestamp,
+      'x-souk-signature': signBody(secret, timestamp, Buffer.alloc(0)).toString('hex'),
+    },
+  })
+  const shown = answer.json<{ data: { endpoint: string; body: string }[] }>().data
+  assert.deepEqual(
+    shown.filter(({ endpoint }) => endpoint === 'orders').map(({ body }) => body),
+    [JSON.stringify(wrong)],
+  )
+})
