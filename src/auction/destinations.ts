@@ -13,6 +13,11 @@ import { createInterface } from 'node:readline'
 
 /** Architecture I5 promises the last million. */
 const DESTINATIONS_MAX = 1_000_000
+/**
+ * Of a million addresses as shops have them about half. Anybody can have links made of the longest
+ * there may be: a million of those would fill the heap, and again at each start.
+ */
+const CHARACTERS_MAX = 256 * 1024 * 1024
 const SAVE_MS = 60_000
 /** Lines written at once: some 20 MB of text in memory while the file is written anew. */
 const CHUNK_LINES = 100_000
@@ -22,14 +27,17 @@ export class Destinations {
   readonly #onError: (error: unknown) => void
   // The one that came first goes first; one that is served again after that comes back as new.
   readonly #urls = new Map<string, string>()
+  readonly #charactersMax: number
+  #characters = 0
   #fresh = new Map<string, string>() // not yet in the file
   #linesInFile = 0
   #timer: NodeJS.Timeout | null = null
   #saving: Promise<void> = Promise.resolve()
 
-  constructor(path: string, onError: (error: unknown) => void) {
+  constructor(path: string, onError: (error: unknown) => void, charactersMax = CHARACTERS_MAX) {
     this.#path = path
     this.#onError = onError
+    this.#charactersMax = charactersMax
   }
 
   /** Reads what an earlier process remembered, then saves once a minute. */
@@ -67,11 +75,18 @@ export class Destinations {
   }
 
   #keep(auctionId: string, url: string): void {
-    this.#urls.delete(auctionId)
+    this.#forget(auctionId)
     this.#urls.set(auctionId, url)
-    if (this.#urls.size <= DESTINATIONS_MAX) return
-    const oldest = this.#urls.keys().next()
-    if (!oldest.done) this.#urls.delete(oldest.value)
+    this.#characters += url.length
+    for (const oldest of this.#urls.keys()) {
+      if (this.#urls.size <= DESTINATIONS_MAX && this.#characters <= this.#charactersMax) return
+      this.#forget(oldest)
+    }
+  }
+
+  #forget(auctionId: string): void {
+    this.#characters -= this.#urls.get(auctionId)?.length ?? 0
+    this.#urls.delete(auctionId)
   }
 
   async #save(): Promise<void> {

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { Destinations } from './destinations.ts'
+
+async function open(t: TestContext, charactersMax?: number) {
+  const folder = await mkdtemp(join(tmpdir(), 'souk-destinations-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'destinations')
+  const start = async () => {
+    const destinations = new Destinations(
+      path,
+      (error) => assert.fail(String(error)),
+      charactersMax,
+    )
+    await destinations.open()
+    return destinations
+  }
+  return { start }
+}
+
+test('where links led is known after a restart', async (t) => {
+  const { start } = await open(t)
+  const before = await start()
+  before.note('1', 'https://shop.example/a')
+  before.note('2', 'https://shop.example/b')
+  before.note('1', 'https://shop.example/c')
+  await before.close()
+  const after = await start()
+  assert.deepEqual(
+    [after.get('1'), after.get('2')],
+    ['https://shop.example/c', 'https://shop.example/b'],
+  )
+  await after.close()
+})
+
+test('addresses of any length take no more room than there is, nor after a restart', async (t) => {
+  const { start } = await open(t, 10_000)
+  const long = (id: number) => `https://shop.example/${'x'.repeat(1_979)}${id}`.slice(0, 2_000)
+  const held = (destinations: Destinations) =>
+    Array.from({ length: 20 }, (_, id) => id).filter((id) => destinations.get(`${id}`) !== null)
+  const before = await start()
+  for (let id = 0; id < 20; id += 1) before.note(`${id}`, long(id))
+  assert.deepEqual(held(before), [15, 16, 17, 18, 19])
+  // One that is noted with another address gives the room of the first back.
+  for (let id = 15; id < 20; id += 1) before.note(`${id}`, 'https://shop.example/short')
+  for (let id = 0; id < 4; id += 1) before.note(`${id}`, long(id))
+  assert.deepEqual(held(before), [0, 1, 2, 3, 15, 16, 17, 18, 19])
+  await before.close()
+  const after = await start()
+  assert.deepEqual(held(after), [0, 1, 2, 3, 15, 16, 17, 18, 19])
+  await after.close()
+})
