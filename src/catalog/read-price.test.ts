@@ -141,3 +141,13 @@ test('of 1,191 price texts from shop pages 789 are answered right, 402 refused, 
   }
   assert.deepEqual({ counts, misread }, { counts: { right: 789, refused: 402 }, misread: [] })
 })
+
+test('a cell of a megabyte is no price, and is told so at once', () => {
+  for (const filling of [' ,', '. ', '1 ', ',', '0', ' ']) {
+    const cell = `1${filling.repeat(500_000)}1 USD`
+    const begun = process.cpuUsage()
+    assert.deepEqual(readPrice(cell), { kind: 'price_unparsable' }, JSON.stringify(filling))
+    const { user } = process.cpuUsage(begun)
+    assert.ok(user < 5_000_000, `${JSON.stringify(filling)} took ${user} µs`)
+  }
+})

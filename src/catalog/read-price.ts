@@ -29,6 +29,9 @@ export type PriceReading =
 const PRICE =
   /^([+-]?) ?([^\d.,+\- ]{0,4}(?: ?[^\d.,+\- ]{1,4})?)[ :]?([+-]?) ?(\d[\d., '’]*|[.,]\d+)(?:[-–]|=)? ?([^\d.,+-]{0,5})\.?$/u
 
+/** No amount takes more; in a megabyte of separators the patterns would look about for days. */
+const LENGTH_MAX = 64
+
 // Spaces that typographers use inside and around numbers; all count as one.
 const SPACES = /[\s\u00a0\u2007\u2009\u202f]+/gu
 
@@ -44,7 +47,7 @@ export function readPrice(written: string, usual: string | null = null): PriceRe
   if (plain !== null) return judge(`${plain[1]}${plain[2]}`, plain[3] ?? '')
   const text = written.replace(SPACES, ' ').replace('\u2212', '-').trim()
   if (text === '') return { kind: 'price_missing' }
-  const match = PRICE.exec(text)
+  const match = text.length > LENGTH_MAX ? null : PRICE.exec(text)
   if (match === null) return { kind: 'price_unparsable' }
   const [, firstSign, before = '', secondSign, number = '', after = ''] = match
   if (before !== '' && after !== '' && before !== after) return { kind: 'price_unparsable' }
