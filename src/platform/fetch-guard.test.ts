@@ -24,6 +24,8 @@ test('addresses of every special range are private, the rest is public', () => {
     'fc00::1',
     '::ffff:127.0.0.1',
     '::ffff:10.0.0.1',
+    '::7f00:1', // 127.0.0.1, as IPv6 once carried it.
+    '4000::1', // Nobody's.
     '64:ff9b::7f00:1',
     '2002:7f00:1::',
     '2001:db8::1',
@@ -49,6 +51,7 @@ test('a private address is refused before a byte is sent, by number and by name'
     '0x7f.1',
     '[::1]',
     '[::ffff:127.0.0.1]',
+    '[::127.0.0.1]',
     'localhost',
   ]) {
     const url = new URL(`http://${host}:${port}/`)

@@ -30,13 +30,18 @@ export class PrivateAddressError extends Error {
 /**
  * True for addresses on the public internet. Everything with a special range is private here:
  * loopback, link-local, shared, documentation, multicast, and the IPv6 forms that carry an IPv4
- * address to somewhere else (mapped, NAT64, 6to4, Teredo).
+ * address to somewhere else (compatible, mapped, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   const zoneless = address.split('%', 1)[0] ?? ''
   if (!ipaddr.isValid(zoneless)) return false
-  return ipaddr.process(zoneless).range() === 'unicast'
+  const parsed = ipaddr.process(zoneless)
+  if (parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_UNICAST)) return false
+  return parsed.range() === 'unicast'
 }
+
+/** Of IPv6 no other address is anybody's (RFC 4291, 2.4; IANA's registry). */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
  * A connection pool that dials public addresses only; with `allowPrivate` it dials any.
