@@ -18,3 +18,11 @@ test('what a page names is text, never markup', () => {
   const { body } = messagePage(400, '<i>', '"&\'')
   assert.ok(String(body).includes('<h1>&lt;i&gt;</h1><p>&quot;&amp;&#39;</p>'))
 })
+
+test('nothing is loaded into a page for readers, and it is loaded into no other', () => {
+  for (const { headers } of [leavingPage('https://x.example/'), messagePage(404, 't', 'x')]) {
+    const policy = String(headers['content-security-policy'])
+    assert.match(policy, /default-src 'none'; style-src 'unsafe-inline'; /)
+    assert.match(policy, /frame-ancestors 'none'/)
+  }
+})

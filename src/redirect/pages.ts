@@ -12,7 +12,13 @@ const HEADERS = {
   'cache-control': 'no-store',
   'x-robots-tag': 'noindex',
   'referrer-policy': 'no-referrer-when-downgrade',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'",
+  'content-security-policy': [
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'", // A click on "Continue" must be on what it says.
+  ].join('; '),
   'x-content-type-options': 'nosniff',
 }
 
