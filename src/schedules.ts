@@ -18,6 +18,7 @@ import { retireViews } from './events/view-totals.ts'
 import { deletePastLinkHours } from './links/store.ts'
 import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
+import { ClockSteps } from './platform/clock-steps.ts'
 import { deleteInBatches } from './platform/delete-in-batches.ts'
 import { sql } from './platform/sql.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
@@ -30,12 +31,15 @@ const IDEMPOTENCY_HOURS = 24
 const SESSION_DAYS = 60
 /** A night's reconciliation must not keep the minute's webhooks waiting. */
 const JOBS_AT_ONCE = 4
-/** After a runner that ended by itself: what ended it may need a moment to pass. */
+/** After a runner that ended: what ended it may need a moment to pass. */
 const RETRY_MS = 1_000
+const CLOCK_CHECK_MS = 1_000
+/** A clock that is set by more was wrong, or stood; clocks of nodes may differ by some minutes. */
+const CLOCK_STEP_MS = 600_000
 /** A stop has ten seconds, and its last words in the log come after this. */
 const LAST_JOBS_MS = 1_000
 
-export const RUNNER_ENDED = 'the schedules ended by themselves: starting them again'
+export const RUNNER_ENDED = 'the schedules ended: starting them again'
 
 export const SCHEDULES: readonly Schedule[] = [
   {
@@ -73,7 +77,11 @@ export const SCHEDULES: readonly Schedule[] = [
   ...MONEY_SCHEDULES,
 ]
 
-/** Starts the schedules on this node's pool, and again whenever its runner ends by itself. */
+/**
+ * Starts the schedules on this node's pool, and again whenever its runner ends by itself or the
+ * clock has jumped. After a machine slept, a runner that goes on does every minute of it, each job
+ * as often as it was due; after a clock was set back, none until it comes to where it was.
+ */
 export async function startSchedules(
   node: Node,
   schedules: readonly Schedule[] = SCHEDULES,
@@ -81,6 +89,11 @@ export async function startSchedules(
   const stopping = new AbortController()
   const { signal } = stopping
   let runner = await startRunner(node, schedules)
+  const clockSteps = new ClockSteps(node.now)
+  const clock = setInterval(() => {
+    if (Math.abs(clockSteps.take()) > CLOCK_STEP_MS) void runner.stop().catch(() => undefined)
+  }, CLOCK_CHECK_MS)
+  clock.unref()
 
   void (async () => {
     while (!signal.aborted) {
@@ -91,6 +104,7 @@ export async function startSchedules(
   return {
     close: async () => {
       stopping.abort()
+      clearInterval(clock)
       // Jobs under way are not waited for: another node, or the next start, does them again.
       const stopped = runner.stop().catch(() => undefined)
       await Promise.race([stopped, sleep(LAST_JOBS_MS, undefined, { ref: false })])
@@ -114,7 +128,8 @@ async function startAgain(
   return null
 }
 
-function startRunner(node: Node, schedules: readonly Schedule[]): Promise<Runner> {
+async function startRunner(node: Node, schedules: readonly Schedule[]): Promise<Runner> {
+  await forgetRunsAhead(node)
   const taskList: TaskList = Object.fromEntries(
     schedules.map(({ task, work }) => [task, async () => void (await work(node))]),
   )
@@ -140,6 +155,16 @@ function startRunner(node: Node, schedules: readonly Schedule[]): Promise<Runner
       else node.log.debug({ schedule: message }, 'schedule')
     }),
   })
+}
+
+/** What ran by a clock that was ahead would not be due again before the time it ran at. */
+async function forgetRunsAhead({ database, now }: Node): Promise<void> {
+  const row = await database.row<{ is_there: boolean }>(sql`
+    select to_regclass('graphile_worker._private_known_crontabs') is not null as is_there`)
+  if (row?.is_there !== true) return
+  await database.run(sql`
+    update graphile_worker._private_known_crontabs set last_execution = ${new Date(now())}
+    where last_execution > ${new Date(now() + CLOCK_STEP_MS)}`)
 }
 
 /** Receipts of clicked results are kept for ever, all others for RECEIPT_HOURS. */

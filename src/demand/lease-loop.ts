@@ -6,6 +6,7 @@
  * and lease.ts, what is granted in lease-store.ts, what passes in pacing.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ClockSteps } from '../platform/clock-steps.ts'
 import type { Db } from '../platform/postgres.ts'
 import { openAccounts } from './budget-account.ts'
 import type { LeaseBook } from './lease.ts'
@@ -50,6 +51,7 @@ export function startLeaseLoop(options: LeaseLoopOptions): LeaseLoop {
 export class LeaseLoop {
   readonly #options: LeaseLoopOptions
   readonly #monotonic: () => number
+  readonly #clockSteps: ClockSteps
   /** Settles with the first answer, or its error: from then on capped campaigns can be funded. */
   readonly firstTurn: Promise<void>
   readonly #openedAccounts = new Set<string>()
@@ -61,13 +63,12 @@ export class LeaseLoop {
   #stuck = 0
   #isClosed = false
   #quietTicks = 0
-  #clockOffsetMs: number
   #askedAtMs = 0
 
   constructor(options: LeaseLoopOptions) {
     this.#options = options
     this.#monotonic = options.monotonic ?? (() => performance.now())
-    this.#clockOffsetMs = options.now() - this.#monotonic()
+    this.#clockSteps = new ClockSteps(options.now, this.#monotonic)
     options.book.onThirsty(() => this.wake())
     this.#turn = Promise.resolve()
     this.#tick()
@@ -216,9 +217,6 @@ export class LeaseLoop {
   /** A wall clock set back would make leases last longer than they were granted for. */
   #checkClock(): void {
     const { now, book } = this.#options
-    const offsetMs = now() - this.#monotonic()
-    const jumpMs = offsetMs - this.#clockOffsetMs
-    this.#clockOffsetMs = offsetMs
-    if (Math.abs(jumpMs) > LEASE_SKEW_MS) book.stopSpending(now())
+    if (Math.abs(this.#clockSteps.take()) > LEASE_SKEW_MS) book.stopSpending(now())
   }
 }
