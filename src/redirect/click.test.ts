@@ -35,6 +35,11 @@ test('a click 299 ms after its page’s auction is too fast, one after 300 ms is
   assert.equal(verdict(-5_000), REASON.tooFast)
 })
 
+test('a click on a result of before the clock was set back is not taken for too fast', () => {
+  assert.equal(verdict(-5_001), REASON.ok)
+  assert.equal(verdict(-3_600_000), REASON.ok)
+})
+
 test('an auction held at the click itself has no least age', () => {
   assert.equal(verdict(0, { isAtClick: true }), REASON.ok)
 })

@@ -20,6 +20,8 @@ import { deepLink, headerSafe, withParameter } from './destination.ts'
 const FUND_PATIENCE_MS = 15
 /** No person is that fast (decisions, Redirect). */
 export const CLICK_AGE_MIN_MS = 300
+/** Nodes' clocks agree within this; a result from later on is one of before a clock was set. */
+export const CLOCKS_APART_MAX_MS = 5_000
 
 /** How a merchant wants its clicks: the click id's parameter, or its own network's template. */
 export interface Landing {
@@ -111,10 +113,15 @@ export function edgeVerdict(deps: ClickDeps, click: Click): number {
   if (click.verdict !== REASON.ok) return click.verdict
   if (isPrefetch(request.headers)) return REASON.prefetch
   if (readUserAgent(request.headers['user-agent']).isRobot) return REASON.robot
-  if (!result.isAtClick && nowMs - result.issuedAtMs < CLICK_AGE_MIN_MS) return REASON.tooFast
+  if (!result.isAtClick && isTooFast(nowMs - result.issuedAtMs)) return REASON.tooFast
   if (deps.isBlocked(request.address)) return REASON.blockedAddress
   if (!deps.isWithinLimit(request, click.auctionId, nowMs)) return REASON.rateLimited
   return REASON.ok
+}
+
+/** Of a result that a clock set back has put into the future nobody knows how old it is. */
+function isTooFast(ageMs: number): boolean {
+  return ageMs < CLICK_AGE_MIN_MS && ageMs >= -CLOCKS_APART_MAX_MS
 }
 
 function landingUrl(url: string, landing: Landing, clickId: string): string {
