@@ -99,6 +99,22 @@ test('the last seven days of every report go to a folder and to storage, the sam
   assert.equal(bad?.delivered_at, null)
 })
 
+test('after a longer break the files go on from the day of the last delivery', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const folder = await mkdtemp(join(tmpdir(), 'souk-delivery-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await upsertReportDelivery(db, target({ pub_id: publisher.pub_id, target: folder }))
+  const files = async (day: number) => {
+    const now = new Date(NOW.getTime() + day * 86_400_000)
+    return (await deliverReports(db, now)).map((run) => run.files)
+  }
+  assert.deepEqual(await files(0), [4 * 7])
+  assert.deepEqual(await files(6), [4 * 7])
+  assert.deepEqual(await files(26), [4 * 21])
+  assert.deepEqual(await files(26), [4 * 7])
+})
+
 test('a target is a folder or a bucket with a prefix', () => {
   assert.equal(readBucket('s3://bucket'), 'bucket')
   assert.equal(readBucket('s3://bucket/a/b/'), 'bucket/a/b')

@@ -13,7 +13,10 @@ import { type ExportedFile, exportReport } from './export.ts'
 import { openReports } from './read-report.ts'
 import { REPORT_NAMES } from './report.ts'
 
-/** Documented: each run rewrites the last seven days, today included. */
+/**
+ * Documented: each run rewrites the last seven days, today included. One that comes later than
+ * that, of a service that was off or a target that was away, leaves no day half told.
+ */
 const DAYS = 7
 const DAY_MS = 86_400_000
 const UPLOAD_MS = 120_000
@@ -60,13 +63,15 @@ async function deliverTo(db: Db, delivery: ReportDelivery, now: Date): Promise<n
 
 async function writeFiles(
   db: Db,
-  { pub_id: pubId, slug, is_gzip: isGzip }: ReportDelivery,
+  { pub_id: pubId, slug, is_gzip: isGzip, delivered_at: deliveredAt }: ReportDelivery,
   folder: string,
   now: Date,
 ): Promise<ExportedFile[]> {
   const source = openReports(db, { pubId, now })
-  const dayFrom = utcDay(new Date(now.getTime() - (DAYS - 1) * DAY_MS))
-  const range = { pubId, slug, dayFrom, dayTo: utcDay(now), now, isGzip }
+  const weekAgo = new Date(now.getTime() - (DAYS - 1) * DAY_MS)
+  // After a longer break: what was delivered last ends in the middle of a day.
+  const from = deliveredAt !== null && deliveredAt < weekAgo ? deliveredAt : weekAgo
+  const range = { pubId, slug, dayFrom: utcDay(from), dayTo: utcDay(now), now, isGzip }
   const files: ExportedFile[] = []
   for (const report of REPORT_NAMES) {
     files.push(...(await exportReport(source, folder, { ...range, report })))
