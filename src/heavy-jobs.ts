@@ -15,10 +15,11 @@ import { fitNightly } from './demand/learn-store.ts'
 import { stepRoasMultipliers } from './demand/roas-store.ts'
 import { learnTraffic } from './demand/traffic-store.ts'
 import { type Reconciliation, reconcile } from './ledger/reconcile.ts'
-import { type IssuedStatement, issueStatements } from './ledger/statement-store.ts'
+import type { IssuedStatement } from './ledger/statement-store.ts'
 import type { Database, Db } from './platform/postgres.ts'
 import { utcDay } from './platform/timestamp.ts'
 import { type DeliveredReports, deliverReports } from './reports/deliver-reports.ts'
+import { issueWithNotices } from './reports/make-notices.ts'
 
 /** What a job is given; everything but the database goes to its thread as a message. */
 export interface HeavyWork {
@@ -38,7 +39,7 @@ export const HEAVY_JOBS = {
   learnTraffic: ({ db, nowMs }: HeavyWork): Promise<void> => learnTraffic(db, nowMs),
   stepRoas: ({ db, nowMs }: HeavyWork): Promise<number> => stepRoasMultipliers(db, nowMs),
   issueStatements: ({ db, nowMs }: HeavyWork): Promise<IssuedStatement[]> =>
-    issueStatements(db, { now: new Date(nowMs) }),
+    issueWithNotices(db, new Date(nowMs)),
   guardExploration: ({ db, nowMs }: HeavyWork): Promise<void> => guardExploration(db, nowMs),
   reconcile({ db, nowMs, keys }: HeavyWork): Promise<Reconciliation> {
     const from = utcDay(new Date(nowMs - (RECONCILE_DAYS - 1) * DAY_MS))

@@ -3,7 +3,7 @@ import { deleteOldRefusals, deleteOldRequests } from './attribution/intake-store
 import type { Node } from './node.ts'
 import { guardedAgent } from './platform/fetch-guard.ts'
 import { deliverWebhooks } from './reports/deliver-webhooks.ts'
-import { makeNotices, queuePayouts } from './reports/make-notices.ts'
+import { makeNotices } from './reports/make-notices.ts'
 import { deleteOldDeliveries } from './reports/webhook-store.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
 import type { Schedule } from './schedule.ts'
@@ -44,10 +44,8 @@ async function sendWebhooks({ database: db, config, log, metrics, now }: Node): 
 }
 
 async function issueAllStatements(node: Node): Promise<void> {
-  const { database, log, now } = node
   const issued = await runHeavyJob(node, 'issueStatements')
-  await queuePayouts(database, issued, new Date(now()))
-  if (issued.length > 0) log.info({ statements: issued.length }, 'statements issued')
+  if (issued.length > 0) node.log.info({ statements: issued.length }, 'statements issued')
 }
 
 async function reconcileLastDays(node: Node): Promise<void> {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { listAgeing } from '../ledger/ageing.ts'
-import { issueStatements, listStatements } from '../ledger/statement-store.ts'
+import { listStatements } from '../ledger/statement-store.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { makeFolder } from '../platform/make-folder.ts'
 import { formatExact } from '../platform/money.ts'
@@ -16,7 +16,7 @@ import {
   listReportDeliveries,
   upsertReportDelivery,
 } from '../reports/delivery-store.ts'
-import { queuePayouts } from '../reports/make-notices.ts'
+import { issueWithNotices } from '../reports/make-notices.ts'
 import { payoutFile } from '../reports/payout-file.ts'
 import { statementPage } from '../reports/statement-page.ts'
 import {
@@ -36,10 +36,7 @@ import type { CommandContext } from './command.ts'
 import { requirePublisher } from './reports.ts'
 
 export async function issueStatementsCommand(context: CommandContext) {
-  const db = await context.database()
-  const now = context.now()
-  const issued = await issueStatements(db, { now })
-  await queuePayouts(db, issued, now)
+  const issued = await issueWithNotices(await context.database(), context.now())
   return { issued: issued.map(toStatementRecord) }
 }
 

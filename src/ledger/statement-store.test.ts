@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
@@ -8,7 +8,8 @@ import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
 import { issueStatements } from './statement-store.ts'
 
-test('a month that another process issues meanwhile is gone on from by the next run alone', async (t) => {
+/** A publisher to whom $60 of March were released. */
+async function makeReleased(t: TestContext) {
   const db = await testDatabase(t)
   const { publisher, merchant } = await makePublisherWorld(db)
   const log = openFoldedLog(t, db)
@@ -24,6 +25,11 @@ test('a month that another process issues meanwhile is gone on from by the next 
   ]
   await log.append(told.map(({ seq: _, day: __, ...event }) => event))
   await log.fold()
+  return db
+}
+
+test('a month that another process issues meanwhile is gone on from by the next run alone', async (t) => {
+  const db = await makeReleased(t)
   // Its row is there when ours comes; what it says may be other than what we had made of it.
   await db.run(sql`
     create function is_there() returns trigger language plpgsql as 'begin return null; end'`)
@@ -42,4 +48,20 @@ test('a month that another process issues meanwhile is gone on from by the next 
       ['2026-04', 0],
     ],
   )
+})
+
+test('what is told of a statement is there with it, or the next run issues and tells it', async (t) => {
+  const db = await makeReleased(t)
+  const now = new Date('2026-05-02T12:00:00Z')
+  const told: string[] = []
+  let isCut = true
+  const onIssued = async (_: unknown, { month }: { month: string }) => {
+    if (isCut && month === '2026-04') throw new Error('the machine stopped')
+    told.push(month)
+  }
+  await assert.rejects(issueStatements(db, { now, onIssued }), /the machine stopped/)
+  assert.equal((await db.rows(sql`select from statement`)).length, 1)
+  isCut = false
+  await issueStatements(db, { now, onIssued })
+  assert.deepEqual(told, ['2026-03', '2026-04'])
 })

@@ -15,10 +15,19 @@ export interface IssuedStatement extends Statement {
   readonly issuedAt: Date
 }
 
-/** Issues what is missing up to the last month that is over; the statements it made. */
+/**
+ * Issues what is missing up to the last month that is over; the statements it made. `onIssued` is
+ * told of each within its transaction: what follows from one is there with it, or neither is.
+ */
 export async function issueStatements(
   db: Db,
-  { now }: { readonly now: Date },
+  {
+    now,
+    onIssued = async () => undefined,
+  }: {
+    readonly now: Date
+    readonly onIssued?: (tx: Db, statement: IssuedStatement) => Promise<unknown>
+  },
 ): Promise<IssuedStatement[]> {
   const lastMonth = previousMonth(monthOf(now.getTime() - GRACE_MS))
   const publishers = await db.rows<{ pub_id: number }>(sql`
@@ -31,8 +40,13 @@ export async function issueStatements(
     const fresh = makeStatements(releases, lastMonth, known)
     for (const statement of fresh) {
       const issuedStatement = { ...statement, pubId, issuedAt: now }
+      const isOurs = await db.transaction(async (tx) => {
+        const isInserted = await insertStatement(tx, issuedStatement)
+        if (isInserted) await onIssued(tx, issuedStatement)
+        return isInserted
+      })
       // What another process said of a month is where its next one opens, not what we made of it.
-      if (!(await insertStatement(db, issuedStatement))) break
+      if (!isOurs) break
       issued.push(issuedStatement)
     }
   }

@@ -6,7 +6,7 @@
  * one that is made twice is queued once.
  */
 import { statementId } from '../ledger/statement.ts'
-import type { IssuedStatement } from '../ledger/statement-store.ts'
+import { type IssuedStatement, issueStatements } from '../ledger/statement-store.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
@@ -129,4 +129,12 @@ export function queuePayouts(
       }
     })
   return queueNotices(db, notices, now)
+}
+
+/** Issues what is missing, each statement with its notice: a run that is cut short loses none. */
+export function issueWithNotices(db: Db, now: Date): Promise<IssuedStatement[]> {
+  return issueStatements(db, {
+    now,
+    onIssued: (tx, statement) => queuePayouts(tx, [statement], now),
+  })
 }
