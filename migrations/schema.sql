@@ -809,6 +809,7 @@ create table statement (
   payout_micros bigint not null,
   closing_micros bigint not null,
   issued_at timestamp with time zone not null,
+  "position" bigint,
   constraint statement_pkey PRIMARY KEY (pub_id, month),
   constraint statement_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
   constraint statement_check CHECK ((closing_micros = (((opening_micros + released_micros) - taken_back_micros) - payout_micros))),

@@ -287,6 +287,8 @@ const TOLD_LATE: { afterHours: number; told: Told }[] = [
   { afterHours: 0, told: { ...PAID_CLICK, name: 'b', result: 'r2' } },
 ]
 
+const differences = async () => (await reconcile(db, { from: null, to: null })).differences
+
 test('whatever is told, the fold and the SQL of reconcile come to the same figures', async () => {
   const attributions = new Set<string>()
   await fc.assert(
@@ -312,10 +314,10 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
       for (const [index, part] of [told.slice(0, early), told.slice(early)].entries()) {
         await log.append(part)
         await log.fold()
+        if (index > 0) assert.deepEqual(await differences(), [], 'told after its statement')
         await issueStatements(db, { now: new Date(atMs + (index + 1) * 3000 * HOUR_MS) })
       }
-      const { differences } = await reconcile(db, { from: null, to: null })
-      assert.deepEqual(differences, [])
+      assert.deepEqual(await differences(), [])
       const models = await db.rows<{ attribution: string }>(sql`
         select attribution from merchant_order where attribution is not null`)
       for (const { attribution } of models) attributions.add(attribution)

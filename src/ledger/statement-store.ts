@@ -1,6 +1,7 @@
 /**
  * Statements in SQL: issued once a month is over, listed, and what a month was made of.
  */
+import { MONEY_LANE } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -32,6 +33,7 @@ export async function issueStatements(
   const lastMonth = previousMonth(monthOf(now.getTime() - GRACE_MS))
   const publishers = await db.rows<{ pub_id: number }>(sql`
     select pub_id from publisher order by pub_id`)
+  const position = await moneyPosition(db)
   const issued: IssuedStatement[] = []
   for (const { pub_id: pubId } of publishers) {
     const known = await listStatements(db, pubId)
@@ -41,7 +43,7 @@ export async function issueStatements(
     for (const statement of fresh) {
       const issuedStatement = { ...statement, pubId, issuedAt: now }
       const isOurs = await db.transaction(async (tx) => {
-        const isInserted = await insertStatement(tx, issuedStatement)
+        const isInserted = await insertStatement(tx, issuedStatement, position)
         if (isInserted) await onIssued(tx, issuedStatement)
         return isInserted
       })
@@ -53,14 +55,26 @@ export async function issueStatements(
   return issued
 }
 
+/** Asked first: all that was folded by then is in the statements, and perhaps a little more. */
+async function moneyPosition(db: Db): Promise<string> {
+  const row = await db.row<{ position: string }>(sql`
+    select position from lane where lane = ${MONEY_LANE}`)
+  if (row === null) throw new Error('there is no money lane')
+  return row.position
+}
+
 /** False when another process issued it just now. */
-async function insertStatement(db: Db, statement: IssuedStatement): Promise<boolean> {
+async function insertStatement(
+  db: Db,
+  statement: IssuedStatement,
+  position: string,
+): Promise<boolean> {
   const inserted = await db.run(sql`
     insert into statement (pub_id, month, opening_micros, released_micros, taken_back_micros,
-      payout_micros, closing_micros, issued_at)
+      payout_micros, closing_micros, issued_at, position)
     values (${statement.pubId}, ${`${statement.month}-01`}, ${statement.openingMicros},
       ${statement.releasedMicros}, ${statement.takenBackMicros}, ${statement.payoutMicros},
-      ${statement.closingMicros}, ${statement.issuedAt})
+      ${statement.closingMicros}, ${statement.issuedAt}, ${position})
     on conflict do nothing`)
   return inserted === 1
 }

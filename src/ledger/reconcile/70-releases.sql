@@ -118,29 +118,39 @@ union all
 select pub_id, due_at, earnings from r_debt where cost < 0 or (cost = 0 and earnings < 0);
 
 -- Each statement goes on from where the one before it ended, as issued: that was paid. The last one
--- also makes up for what the log says by now of the months before it and they did not say.
+-- also makes up for what the log says by now of the months before it and they did not say. What was
+-- told of its months after it was issued, the next one will make up for: until then it stands.
 create temp table r_statement on commit drop as
 with moved as (
   select pub_id, date_trunc('month', at at time zone 'UTC')::date as month,
     coalesce(sum(earnings) filter (where earnings > 0), 0) as released,
     -coalesce(sum(earnings) filter (where earnings < 0), 0) as taken_back
   from r_release group by 1, 2
+), run as materialized (
+  select month, position, exists (
+      select from event
+      where lane = 0 and day < month + interval '1 month' and seq > run.position
+        and seq <= (select position from lane where lane = 0)
+    ) as is_told_more
+  from (select distinct month, position from statement) as run
 ), issued as (
   select *, coalesce(lag(closing_micros) over own, 0) as opening,
-    lead(month) over own is null as is_last,
+    lead(month) over own is null and not is_told_more as is_told,
     sum(released_micros - taken_back_micros) over own
       - (released_micros - taken_back_micros) as told_before
-  from statement window own as (partition by pub_id order by month)
+  from statement join run using (month)
+  where statement.position is not distinct from run.position
+  window own as (partition by pub_id order by month)
 ), moved_before as (
   select pub_id, sum(released - taken_back) as net
   from issued join moved using (pub_id)
-  where is_last and moved.month < issued.month
+  where is_told and moved.month < issued.month
   group by pub_id
 ), due as (
   select issued.pub_id, issued.month, opening,
-    case when is_last then coalesce(released, 0) + greatest(late, 0) else released_micros end
+    case when is_told then coalesce(released, 0) + greatest(late, 0) else released_micros end
       as released,
-    case when is_last then coalesce(taken_back, 0) + greatest(-late, 0) else taken_back_micros end
+    case when is_told then coalesce(taken_back, 0) + greatest(-late, 0) else taken_back_micros end
       as taken_back
   from issued
   left join moved using (pub_id, month)
