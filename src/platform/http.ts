@@ -202,8 +202,10 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
   http.addHook('onRoute', (route) => {
     // Faults are listed below, with those that Fastify would not look for after the first ones.
     route.attachValidation = true
-    const response = { ...REFUSALS, ...(route.schema?.response as object | undefined) }
-    if (route.schema !== undefined) route.schema = { ...route.schema, response }
+    // What no page describes has answers of its own: `/readyz` says no with 503, and no envelope.
+    if (route.schema === undefined || route.schema.hide === true) return
+    const response = { ...REFUSALS, ...(route.schema.response as object | undefined) }
+    route.schema = { ...route.schema, response }
   })
   http.addHook('preHandler', async (request) => {
     const faults = faultsOf(request)

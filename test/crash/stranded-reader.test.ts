@@ -153,3 +153,18 @@ test('an old keyless seal forwards no stranger off the network, with the link ou
   assert.match(stranger.text, /elsewhere\.example/)
   assert.deepEqual([reader.status, reader.location], [302, url])
 })
+
+test('with the database away a node is alive, and says that it is not ready', async (t) => {
+  t.after(() => database('pass'))
+  const answer = async (path: string) => {
+    const response = await fetch(`${api.url}${path}`)
+    return [response.status, await response.json()]
+  }
+  for (const mode of ['refuse', 'hang'] as const) {
+    database(mode)
+    assert.deepEqual(await answer('/healthz'), [200, { ok: true }])
+    assert.deepEqual(await answer('/readyz'), [503, { ok: false }])
+    database('pass')
+    await until(async () => (await fetch(`${api.url}/readyz`)).ok)
+  }
+})
