@@ -15,7 +15,7 @@ const page = (description: string) => ({
 })
 const Wrapper = Type.Object({
   url: Type.String(),
-  publisher_slug: Type.Optional(Type.String()),
+  publisher_slug: Type.Optional(Type.String({ examples: ['magazine'] })),
   exclusive: Type.Optional(Type.Literal('1')),
   article_url: Type.Optional(Type.String()),
   article_name: Type.Optional(Type.String()),

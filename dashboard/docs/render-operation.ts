@@ -18,11 +18,12 @@ interface Answer {
   readonly content?: Content
 }
 
-interface Parameter {
+export interface Parameter {
   readonly name: string
   readonly in: string
   readonly required?: boolean
   readonly description?: string
+  readonly example?: unknown
   readonly schema: Schema
 }
 
@@ -48,7 +49,7 @@ export function renderOperation(operation: Operation): Html {
     ${fieldTable('Body', body === undefined ? [] : fieldsOf(body))}
     ${example('Example', [curlOf(operation, body)])}
     ${fieldTable(`Answer ${status ?? ''}`, answered)}
-    ${answer && answered.length > 0 ? folded(answer) : plainAnswer(status, success)}
+    ${answer && answered.length > 0 ? folded(answer, Number(status)) : plainAnswer(status, success)}
   </article>`
 }
 
@@ -87,22 +88,34 @@ function plainAnswer(status = '', { description, content = {} }: Answer = {}): H
   return html`<h4 class="mt-5 mb-1 text-sm font-semibold">Answer ${status}</h4><p class="text-sm">${words}</p>`
 }
 
-function folded(answer: Schema): Html {
+/** The envelope of an example names the status that it is sent with. */
+function folded(answer: Schema, status: number): Html {
+  const sample = JSON.stringify(
+    exampleOf(answer),
+    (name, value) => (name === 'info' ? { ...value, status } : value),
+    2,
+  )
   return html`<details class="mt-3 text-sm"><summary class="py-1 text-soft hover:text-ink">Example of the answer</summary>
-    <pre class="code mt-1" tabindex="0">${JSON.stringify(exampleOf(answer), null, 2)}</pre></details>`
+    <pre class="code mt-1" tabindex="0">${sample}</pre></details>`
 }
+
+/** A call holds what it must, and what it needs one of though no single one is required. */
+export const isSent = ({ required, example }: Parameter) =>
+  required === true || example !== undefined
+
+export const sampleOf = ({ name, schema, example }: Parameter): unknown =>
+  example ?? exampleOf(schema, name)
 
 /** A call as one pastes it; the address is of a service on its own machine. */
 function curlOf({ place, parameters = [], security = [] }: Operation, body?: Schema): string {
   const { method } = place
-  const sampleOf = ({ name, schema }: Parameter) =>
-    encodeURIComponent(String(exampleOf(schema, name)))
+  const encoded = (one: Parameter) => encodeURIComponent(String(sampleOf(one)))
   const path = parameters
     .filter((one) => one.in === 'path')
-    .reduce((text, one) => text.replace(`{${one.name}}`, sampleOf(one)), place.path)
+    .reduce((text, one) => text.replace(`{${one.name}}`, encoded(one)), place.path)
   const query = parameters
-    .filter((one) => one.in === 'query' && one.required)
-    .map((one) => `${one.name}=${sampleOf(one)}`)
+    .filter((one) => one.in === 'query' && isSent(one))
+    .map((one) => `${one.name}=${encoded(one)}`)
     .join('&')
   const isKeyed = security.length > 0 && security.every((one) => Object.keys(one).length > 0)
   const json = body === undefined ? null : JSON.stringify(exampleOf(body), null, 2)

@@ -4,17 +4,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Compile } from 'typebox/compile'
 import { html } from '../../src/platform/html.ts'
+import { isSent, type Parameter, sampleOf } from './render-operation.ts'
 import { renderReference } from './render-reference.ts'
 import { exampleOf, fieldsOf, type Schema } from './schema-fields.ts'
 
 interface Operation {
   readonly operationId: string
   readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema }>> }
-  readonly parameters?: readonly {
-    readonly name: string
-    readonly required?: boolean
-    readonly schema: Schema
-  }[]
+  readonly parameters?: readonly Parameter[]
 }
 
 const file = join(import.meta.dirname, '../../openapi.json')
@@ -23,9 +20,6 @@ const operations = Object.entries<Record<string, Operation>>(api.paths)
   .filter(([path]) => !path.startsWith('/dashboard/'))
   .flatMap(([, methods]) => Object.values(methods))
 
-/** Examples of calls hold the required parameters. */
-const isSent = ({ required }: { readonly required?: boolean }) => required === true
-
 test('the example of every body and parameter is one that its endpoint accepts', () => {
   const samples = operations.flatMap(({ operationId, requestBody, parameters = [] }: Operation) => [
     ...Object.values(requestBody?.content ?? {}).map(({ schema }) => ({
@@ -33,10 +27,10 @@ test('the example of every body and parameter is one that its endpoint accepts',
       schema,
       value: exampleOf(schema),
     })),
-    ...parameters.filter(isSent).map(({ name, schema }) => ({
-      name: `${operationId}: ${name}`,
-      schema,
-      value: exampleOf(schema, name),
+    ...parameters.filter(isSent).map((one) => ({
+      name: `${operationId}: ${one.name}`,
+      schema: one.schema,
+      value: sampleOf(one),
     })),
   ])
   assert.ok(samples.length > 20)
@@ -44,6 +38,23 @@ test('the example of every body and parameter is one that its endpoint accepts',
     const [fault] = Compile(schema).Errors(value)
     assert.equal(fault, undefined, `${name} ${JSON.stringify(value)}`)
   }
+})
+
+test('a call that is copied holds one of what it needs one of, and words that are taken', () => {
+  const calls = renderReference(api, {}).replaceAll('&amp;', '&').replaceAll('&quot;', '"')
+  for (const part of [
+    'exclusive_links/?publisher_slug=magazine&gtin=9521000000018',
+    '/link/?url=https%3A%2F%2Fshop.example%2Fp%2F1&publisher_slug=magazine',
+    '"events": [\n    "order.attributed"\n  ]',
+    '"category_floors": [\n    "222:GB=0.08"\n  ]',
+  ]) {
+    assert.ok(calls.includes(part), part)
+  }
+})
+
+test('the example of an answer names the status that it is sent with', () => {
+  const [, created = ''] = renderReference(api, {}).split('Answer 201')
+  assert.equal(/&quot;status&quot;: (\d+)/.exec(created)?.[1], '201')
 })
 
 test('a field is told with its path, type and rules, in lists and unions too', () => {

@@ -81,6 +81,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   auction_id: '7468501219893436416',
   block_merchants: 3,
   brand: 'Ostrava',
+  category_floors: '222:GB=0.08',
   click: '9f86d081884c7d659a2feaa0c55ad015',
   click_ids: '9f86d081884c7d659a2feaa0c55ad015',
   currency: 'USD',
@@ -89,6 +90,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   date_from: '2026-03-01',
   date_to: '2026-03-31',
   event_date: '2026-03-02',
+  events: 'order.attributed', // Of a webhook; those of a batch have properties.
   gtin: '9521000000018',
   id: 'A-1001',
   name: 'Ten kettles, tested',
@@ -99,7 +101,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   product_name: 'Stagwell Kettle, 0.9 L',
   product_url: 'https://shop.example/p/1',
   publisher_slug: 'magazine',
-  raw_url: 'https://shop.example/p/1',
+  raw_url: 'https://kettlework.example/p/1', // Links to the article’s own host get none.
   since: '2026-03-01T00:00:00Z',
   slug: 'magazine',
   source_url: 'https://magazine.example/kettles',

@@ -12,7 +12,13 @@ import { formatTimestamp } from '../platform/timestamp.ts'
  */
 export const MatchQuery = Type.Object({
   publisher_slug: Type.String({ maxLength: 64, description: 'Account identifier' }),
-  gtin: Type.Optional(Type.String({ maxLength: 50, description: 'Variant B: at most 14' })),
+  gtin: Type.Optional(
+    Type.String({
+      maxLength: 50,
+      description: 'Variant B: at most 14',
+      examples: ['9521000000018'],
+    }),
+  ),
   sku: Type.Optional(Type.String({ maxLength: 255, description: 'Variant A: at most 50' })),
   product_url: Type.Optional(webUrl('Variant A only')),
   article_url: Type.Optional(webUrl()),
