@@ -42,7 +42,7 @@ export const ERRORS = {
   unsupportedMediaType: {
     status: 415,
     code: 4150,
-    message: 'The body must be JSON: application/json, or text/plain holding JSON',
+    message: 'The body must be uncompressed JSON: application/json, or text/plain holding JSON',
   },
   rateLimited: { status: 429, code: 4290, message: 'Too many requests; retry later' },
   internal: { status: 500, code: 5000, message: 'Something failed on our side' },
