@@ -32,7 +32,7 @@ export const OverviewRow = Type.Object({
   article_id: Type.Integer(),
   article_name: Type.String(),
   article_url: Type.String(),
-  merch_id: Type.Integer({ description: '0: page impressions only' }),
+  merch_id: Type.Integer({ description: '0: of no merchant' }),
   merchant_name: TextOrNull,
   ...figures,
 })

@@ -68,7 +68,7 @@ export const StatsRow = Type.Object({
   pub_earnings: Type.String({ description: 'US dollars, two decimals' }),
   article_id: Type.Integer(),
   article_url: Type.String(),
-  merch_id: Type.Integer({ description: '0: page impressions only, or not of this network' }),
+  merch_id: Type.Integer({ description: '0: of no merchant, or not of this network' }),
   impressions: Type.Integer({ description: 'Of the article and day: never sum over merchants' }),
   advertiser_attributed_revenue: Type.String({ description: 'US dollars, two decimals' }),
   pub_id: Type.Integer(),
