@@ -8,6 +8,8 @@ import { type EventLog, EventRefused } from '../src/events/event-log.ts'
 import { openJetStreamEventLog } from '../src/events/event-log-jetstream.ts'
 import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
 import { makeIdSource } from '../src/platform/ids.ts'
+import type { Connection } from '../src/platform/postgres.ts'
+import { identifier, sql } from '../src/platform/sql.ts'
 import { type Scope, testDatabase } from './database.ts'
 import { startNats } from './nats.ts'
 import { scopeOf } from './scope.ts'
@@ -20,8 +22,16 @@ const implementations: { name: string; openLogs: OpenLogs }[] = [
   { name: 'JetStream', openLogs: openJetStreamLogs },
 ]
 
+/** A database that writes dates for others in another way than they are read here. */
+async function openForeignDatabase(scope: Scope): Promise<Connection> {
+  const db = await testDatabase(scope)
+  const name = identifier(String(db.connection.database))
+  await db.run(sql`alter database ${name} set datestyle to 'SQL, DMY'`)
+  return db.connection
+}
+
 async function openPostgresLogs(scope: Scope): Promise<() => Promise<EventLog>> {
-  const { connection } = await testDatabase(scope)
+  const connection = await openForeignDatabase(scope)
   return async () => {
     const log = openPostgresEventLog(connection)
     scope.after(() => log.close())
@@ -30,7 +40,7 @@ async function openPostgresLogs(scope: Scope): Promise<() => Promise<EventLog>> 
 }
 
 async function openJetStreamLogs(scope: Scope): Promise<() => Promise<EventLog>> {
-  const { connection } = await testDatabase(scope)
+  const connection = await openForeignDatabase(scope)
   const { url } = await startNats(scope)
   return async () => {
     const log = await openJetStreamEventLog({

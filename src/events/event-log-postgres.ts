@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { GroupCommit, type Writer } from '../platform/group-commit.ts'
-import { type Connection, clientConfig } from '../platform/postgres.ts'
+import { type Connection, clientConfig, sessionSettings } from '../platform/postgres.ts'
 import { makeAppendHints } from './append-hints.ts'
 import type { LogEvent } from './event.ts'
 import { type EventLog, EventRefused } from './event-log.ts'
@@ -36,6 +36,7 @@ const CONNECT_TIMEOUT_MS = 2_000
 const READER_COUNT = 2
 
 const READER_SESSION = [
+  sessionSettings(),
   // In the order of the index, always: a partition that is too new for statistics looks small
   // enough to sort, and then each read of a backlog sorts all of it (measured: 100 times slower).
   'set enable_sort to off; set enable_bitmapscan to off; set enable_seqscan to off',

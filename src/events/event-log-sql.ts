@@ -7,6 +7,7 @@
  */
 import pg from 'pg'
 import { bytesElement, quotedElement } from '../platform/pg-array.ts'
+import { sessionSettings } from '../platform/postgres.ts'
 import type { LogEvent, StoredEvent } from './event.ts'
 import type { EventField } from './event-fields.ts'
 import { dayOf, EVENT_FIELDS, storableJson, storableText } from './event-fields.ts'
@@ -53,6 +54,7 @@ function readAs({ column, sqlType, kind }: EventField): string {
 
 /** Settings of a connection that appends. */
 export const APPEND_SESSION = [
+  sessionSettings(),
   `set lock_timeout to ${LOCK_TIMEOUT_MS}`,
   'set synchronous_commit to on', // whatever the server's default: what append resolved is on disk
   'set plan_cache_mode to force_generic_plan', // one plan fits arrays of any length

@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Connection, clientConfig } from './postgres.ts'
+import { type Connection, clientConfig, sessionSettings } from './postgres.ts'
 import { identifier } from './sql.ts'
 
 const RETRY_MS = 250 // An embedded server is back within seconds; nobody minds four tries each.
@@ -78,7 +78,8 @@ function untilEnded(client: pg.Client): Promise<void> {
 async function startListening(client: pg.Client, channels: readonly string[]): Promise<boolean> {
   try {
     await client.connect()
-    await client.query(channels.map((name) => `listen ${identifier(name).text}`).join('; '))
+    const listens = channels.map((name) => `listen ${identifier(name).text}`)
+    await client.query([sessionSettings(), ...listens].join('; '))
     return true
   } catch {
     return false

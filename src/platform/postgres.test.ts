@@ -31,6 +31,37 @@ test('int8, numeric and date come back as text, timestamps as UTC, alone and in 
   })
 })
 
+test('what the server, database or role sets for others is none of ours', async (t) => {
+  const own = await testDatabase({ after: (work) => t.after(work) })
+  const { database } = own.connection
+  for (const [name, value] of FOREIGN_SETTINGS) {
+    await own.run(sql`alter database ${identifier(String(database))} set ${identifier(name)}
+      to ${identifier(value)}`)
+  }
+  const { connection } = own
+  const fresh = openDatabase({ connection, applicationName: 'test', connectionsMax: 1 })
+  t.after(() => fresh.close())
+
+  assert.deepEqual(
+    await fresh.row(sql`select date '2026-03-29' as date, timestamptz '2026-03-29 12:00Z' as at`),
+    { date: '2026-03-29', at: new Date('2026-03-29T12:00:00Z') },
+  )
+  for (const [name, value] of FOREIGN_SETTINGS) {
+    const seen = await fresh.row<{ value: string }>(sql`select current_setting(${name}) as value`)
+    assert.notEqual(seen?.value, value, name)
+  }
+})
+
+const FOREIGN_SETTINGS = [
+  ['datestyle', 'SQL, DMY'],
+  ['timezone', 'Asia/Kolkata'],
+  ['default_transaction_isolation', 'serializable'],
+  ['statement_timeout', '5s'],
+  ['lock_timeout', '2s'],
+  ['idle_in_transaction_session_timeout', '3s'],
+  ['idle_session_timeout', '20s'],
+] as const
+
 test('values are bound, never spliced, and queries compose', async () => {
   const nasty = `'; drop table note; --`
   const condition = joinSql([sql`text = ${nasty}`, sql`id = ${'1'}`], ' and ')

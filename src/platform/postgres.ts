@@ -84,8 +84,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     // Else a connection whose far end vanished is waited for until TCP gives up: 15 minutes.
     ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SILENCE_MS } : {}),
-    // Set by a statement, not by start-up options: connection poolers refuse those.
-    onConnect: (client) => client.query(sessionSettings(statementTimeoutMs)),
+    onConnect: (client) => client.query(sessionSettings({ statementTimeoutMs })),
   } as pg.PoolConfig)
   pool.on('error', onConnectionLost)
   // A connection that breaks while it is lent out rejects its query and emits this as well;
@@ -126,6 +125,23 @@ export function clientConfig(connection: Connection, applicationName: string): p
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: exactTypes,
   }
+}
+
+/**
+ * What a connection of ours sets, whatever its server, database or role sets for others: dates as
+ * they are read here, the isolation that our locks are made for, and no limit but our own. By a
+ * statement, not by start-up options: connection poolers refuse those.
+ */
+export function sessionSettings({ statementTimeoutMs = 0 } = {}): string {
+  return [
+    `set timezone to 'UTC'`,
+    `set datestyle to 'ISO'`,
+    `set default_transaction_isolation to 'read committed'`,
+    `set statement_timeout to ${Math.trunc(statementTimeoutMs)}`,
+    `set lock_timeout to 0`,
+    `set idle_in_transaction_session_timeout to ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
+    `set idle_session_timeout to 0`,
+  ].join('; ')
 }
 
 /**
@@ -201,14 +217,6 @@ const UNREACHABLE_MESSAGE = new RegExp(
     '^Cannot use a pool after calling end',
   ].join('|'),
 )
-
-function sessionSettings(statementTimeoutMs: number): string {
-  return [
-    `set timezone to 'UTC'`,
-    `set statement_timeout to ${Math.trunc(statementTimeoutMs)}`,
-    `set idle_in_transaction_session_timeout to ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
-  ].join('; ')
-}
 
 async function send(client: pg.ClientBase, query: Sql): Promise<pg.QueryResult> {
   const { text, name } = query
