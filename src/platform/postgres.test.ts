@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openProxy } from '../../test/proxy.ts'
 import { listen } from './listen.ts'
-import { hasSqlState, isUnreachable, openDatabase } from './postgres.ts'
+import { hasSqlState, isTransient, isUnreachable, openDatabase } from './postgres.ts'
 import { identifier, joinSql, prepared, sql } from './sql.ts'
 
 const db = await testDatabase()
@@ -175,6 +175,15 @@ test('a host that is gone from the network is out of reach, whatever the system 
     const error = Object.assign(new Error(`read ${code}`), { code, syscall: 'read' })
     assert.ok(isUnreachable(error), code)
   }
+})
+
+test('a server whose certificate fails is out of reach, and no event is at fault', () => {
+  const codes = ['CERT_HAS_EXPIRED', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID']
+  for (const code of [...codes, 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE']) {
+    const error = Object.assign(new Error('no'), { code })
+    assert.equal(isUnreachable(error) && isTransient(error), true, code)
+  }
+  assert.equal(isUnreachable(new Error('The server does not support SSL connections')), true)
 })
 
 test('a statement that takes longer than its limit is cancelled', async () => {

@@ -154,6 +154,7 @@ export function isUnreachable(error: unknown): boolean {
   if ('syscall' in error && error.syscall === 'connect') return true
   const code = 'code' in error ? String(error.code) : ''
   if (UNREACHABLE_CODES.has(code) || UNREACHABLE_SQLSTATE.test(code)) return true
+  if (UNTRUSTED_CODE.test(code)) return true
   return UNREACHABLE_MESSAGE.test(error.message)
 }
 
@@ -202,6 +203,9 @@ const UNREACHABLE_CODES = new Set([
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
 ])
 
+// A certificate that has expired or that nobody vouches for, or no TLS at the other end.
+const UNTRUSTED_CODE = /(^|_)CERT|^UNABLE_TO_|^ERR_(TLS|SSL)_|^EPROTO$/
+
 // 08 connection, 53 out of resources (disk, connections), 57P shut down or starting, 58 system
 // error, 25006 a standby after a failover, 55P03 and 57014 not in time.
 const UNREACHABLE_SQLSTATE = /^(08...|53...|57P0.|58...|25006|55P03|57014)$/
@@ -214,6 +218,7 @@ const UNREACHABLE_MESSAGE = new RegExp(
     '^timeout exceeded when trying to connect',
     '^Client has encountered a connection error',
     '^Client was closed',
+    '^The server does not support SSL connections',
     '^Cannot use a pool after calling end',
   ].join('|'),
 )
