@@ -5,7 +5,6 @@ import { sql } from '../platform/sql.ts'
 
 export interface ServerFacts {
   readonly version: string
-  readonly version_number: number
   readonly fsync: string
   readonly synchronous_commit: string
   readonly now: Date
@@ -15,7 +14,6 @@ export interface ServerFacts {
 export async function readServerFacts(db: Db): Promise<ServerFacts> {
   const facts = await db.row<ServerFacts>(sql`
     select current_setting('server_version') as version,
-      current_setting('server_version_num')::int as version_number,
       current_setting('fsync') as fsync,
       current_setting('synchronous_commit') as synchronous_commit,
       clock_timestamp() as now, pg_database_size(current_database()) as bytes

@@ -4,6 +4,7 @@ import { access, readdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LEASE_SKEW_MS } from '../demand/lease-terms.ts'
 import { MIGRATIONS_FOLDER } from '../open-storage.ts'
+import { databaseFaults, readDatabaseFacts } from '../platform/database-faults.ts'
 import { newestMigration, readVersion } from '../platform/migrate.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Database } from '../platform/postgres.ts'
@@ -27,8 +28,6 @@ type Finding = Omit<Check, 'name'>
 const GIB = 1024 ** 3
 /** The spool may take 2 GiB while the log is away; below this the disk is the first to fail. */
 const DISK_FREE_MIN = GIB
-/** `returning old` and virtual columns came with it. */
-const SERVER_VERSION_MIN = 180_000
 /** Figures are promised within 5 s; twice that is somebody's absence, not a busy second. */
 const LAG_MAX_MS = 10_000
 const ANYBODY_ELSE = 0o077
@@ -62,15 +61,14 @@ async function run(name: string, check: () => Promise<Finding>): Promise<Check> 
 }
 
 async function checkDatabase(context: CommandContext): Promise<Finding> {
-  const { db } = await context.storage()
+  const { db, connection } = await context.storage()
+  const faults = databaseFaults(await readDatabaseFacts(connection))
+  if (faults.length > 0) return { ok: false, detail: faults.join('; ') }
   const facts = await readServerFacts(db)
   const where = context.config.databaseUrl === null ? 'embedded' : 'DATABASE_URL'
   const settings = `fsync ${facts.fsync}, synchronous_commit ${facts.synchronous_commit}`
   const megabytes = Math.ceil(Number(facts.bytes) / 1024 ** 2)
   const seen = `PostgreSQL ${facts.version} (${where}), ${settings}, ${megabytes} MB`
-  if (facts.version_number < SERVER_VERSION_MIN) {
-    return { ok: false, detail: `${seen}: needs PostgreSQL 18 or later` }
-  }
   const isDurable = facts.fsync === 'on' && facts.synchronous_commit !== 'off'
   return { ok: isDurable, detail: isDurable ? seen : `${seen}: a crash would lose paid clicks` }
 }

@@ -6,7 +6,9 @@ import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { migrate, readVersion } from './migrate.ts'
-import { sql } from './sql.ts'
+import { openDatabase } from './postgres.ts'
+import { Refusal } from './refusal.ts'
+import { identifier, sql } from './sql.ts'
 
 test('a migration that came after one with a later number is run as well', async (t) => {
   const scope = scopeOf(t)
@@ -33,4 +35,32 @@ test('a migration that came after one with a later number is run as well', async
   await rm(join(folder, '0003_third.sql'))
   assert.equal(await readVersion(db, folder), 3, 'a newer program has been here')
   await assert.rejects(migrate(db.connection, folder), /run the newer program/)
+})
+
+test('a database whose tables lie in a schema of their own is found again there', async (t) => {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  const folder = await mkdtemp(join(tmpdir(), 'migrations '))
+  scope.after(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, '0001_first.sql'), 'create table made_by_0001 ();')
+  const name = identifier(String(db.connection.database))
+  await db.run(sql`create schema own`)
+  await db.run(sql`drop schema public cascade`)
+  await db.run(sql`alter database ${name} set search_path to own`)
+
+  assert.deepEqual(await migrate(db.connection, folder), { from: 0, to: 1 })
+  assert.deepEqual(await migrate(db.connection, folder), { from: 1, to: 1 })
+  const fresh = openDatabase({ connection: db.connection, applicationName: 'test' })
+  scope.after(() => fresh.close())
+  await fresh.rows(sql`select from own.made_by_0001`)
+  assert.equal(await readVersion(fresh, folder), 1)
+})
+
+test('a database that will not do is refused in words, before anything is made in it', async (t) => {
+  const db = await testDatabase(scopeOf(t))
+  await db.run(sql`drop table migration`)
+  await db.run(sql`revoke create on schema public from pg_database_owner`)
+  await assert.rejects(migrate(db.connection, 'migrations'), (error) => {
+    return error instanceof Refusal && /^DATABASE_URL: .* may not make/.test(error.message)
+  })
 })

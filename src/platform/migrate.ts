@@ -8,7 +8,9 @@
 import { readdir } from 'node:fs/promises'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
-import { type Connection, clientConfig, type Database } from './postgres.ts'
+import { databaseFaults, readDatabaseFacts } from './database-faults.ts'
+import { type Connection, clientConfig, type Database, sessionSettings } from './postgres.ts'
+import { Refusal } from './refusal.ts'
 
 /** Numbers of migrations: 0 before the first. */
 export interface Migrated {
@@ -19,14 +21,17 @@ export interface Migrated {
 const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
 const TABLE = 'migration'
 
-/** Throws when the database is newer than this code, or when a statement fails. */
+/** Throws when the database will not do or is newer than this code, or when a statement fails. */
 export async function migrate(connection: Connection, folder: string): Promise<Migrated> {
+  const faults = databaseFaults(await readDatabaseFacts(connection))
+  if (faults.length > 0) throw new Refusal(`DATABASE_URL: ${faults.join('\n  ')}`)
   const numbers = await migrationNumbers(folder)
   const to = numbers.at(-1) ?? 0
   const client = new pg.Client(clientConfig(connection, 'souk: migrate'))
   client.on('error', () => undefined) // The statement in flight rejects as well.
   await client.connect()
   try {
+    await client.query(sessionSettings())
     const found = (await listApplied(client)).at(-1) ?? 0
     if (found > to) {
       throw new Error(
@@ -40,6 +45,7 @@ export async function migrate(connection: Connection, folder: string): Promise<M
       ignorePattern: '(?!\\d{4}_[a-z0-9_]+\\.sql$).*',
       direction: 'up',
       migrationsTable: TABLE,
+      migrationsSchema: await schemaOfTables(client),
       singleTransaction: false,
       checkOrder: false,
       advisoryLockMode: 'wait',
@@ -79,6 +85,16 @@ export async function readVersion(db: Database, folder: string): Promise<number>
   } finally {
     reserved.release()
   }
+}
+
+/** Where the tables lie, or else will: `public`, or another schema of the role's search path. */
+async function schemaOfTables(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query(
+    `select coalesce((select nspname from pg_namespace join pg_class on relnamespace =
+       pg_namespace.oid where pg_class.oid = to_regclass($1)), current_schema()) as schema`,
+    [TABLE],
+  )
+  return rows[0].schema
 }
 
 /** The numbers of the migrations that the database has, ascending. */

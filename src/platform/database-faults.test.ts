@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { scopeOf } from '../../test/scope.ts'
+import { type DatabaseFacts, databaseFaults, readDatabaseFacts } from './database-faults.ts'
+import { identifier, sql } from './sql.ts'
+
+const GOOD: DatabaseFacts = {
+  version: '18.1',
+  version_number: 180_001,
+  encoding: 'UTF8',
+  role: 'souk',
+  database: 'exchange',
+  schema: 'public',
+  may_create: true,
+  served_by: [
+    [1, 1, 1],
+    [2, 2, 2],
+  ],
+}
+
+test('all that keeps a database from being Souk’s is told at once, each with what to do', () => {
+  const wrong = { version: '17.5', version_number: 170_005, encoding: 'SQL_ASCII' }
+  assert.deepEqual(databaseFaults({ ...GOOD, ...wrong, may_create: false }), [
+    'PostgreSQL 17.5: needs PostgreSQL 18 or later',
+    `the database has the encoding SQL_ASCII: make it anew with encoding 'UTF8' template template0`,
+    'souk may not make schemas in exchange and tables in its schema public: ' +
+      'alter database "exchange" owner to "souk"',
+  ])
+  const [lost] = databaseFaults({ ...GOOD, schema: null, may_create: false })
+  assert.match(lost ?? '', /no schema of the search path of souk is there/)
+})
+
+test('a pooler that shares sessions between transactions is told, one that does not goes unseen', () => {
+  const shared: DatabaseFacts['served_by'][] = [
+    [
+      [1, 1, 1],
+      [1, 1, 1],
+    ],
+    [
+      [1, 2, 1],
+      [2, 1, 2],
+    ],
+    [
+      [1, 1, 1],
+      [2, 2, 3],
+    ],
+  ]
+  for (const served_by of shared) {
+    assert.match(databaseFaults({ ...GOOD, served_by }).join(), /put it into session mode/)
+  }
+  assert.deepEqual(databaseFaults(GOOD), [])
+})
+
+test('a database will do for the role that owns it, and for no other', async (t) => {
+  const db = await testDatabase(scopeOf(t))
+  const facts = await readDatabaseFacts(db.connection)
+  assert.deepEqual(databaseFaults(facts), [])
+
+  await db.run(sql`revoke create on schema public from pg_database_owner`)
+  assert.equal((await readDatabaseFacts(db.connection)).may_create, false)
+
+  await db.run(sql`alter role current_user in database ${identifier(facts.database)} set search_path
+    to nowhere`)
+  assert.equal((await readDatabaseFacts(db.connection)).schema, null)
+})

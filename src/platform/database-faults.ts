@@ -1,0 +1,105 @@
+/**
+ * What keeps a database from being Souk's, beside that it cannot be reached: told before anything
+ * is made in it, all at once, each with what to do.
+ */
+import pg from 'pg'
+import { type Connection, clientConfig } from './postgres.ts'
+
+export interface DatabaseFacts {
+  readonly version: string
+  readonly version_number: number
+  readonly encoding: string
+  readonly role: string
+  readonly database: string
+  /** The first schema of the search path that is there; null: none is. */
+  readonly schema: string | null
+  /** Its own tables may be made there, and the schema of the schedules beside it. */
+  readonly may_create: boolean
+  /** Two connections at once, and which of the server's processes served each question. */
+  readonly served_by: readonly [readonly number[], readonly number[]]
+}
+
+/** `returning old` and virtual columns came with it. */
+const VERSION_MIN = 180_000
+/** Of each connection, in turn: a pooler that lends out its last one does it at the second. */
+const QUESTIONS = 3
+
+/** A sentence for each fault; none: the database will do. */
+export function databaseFaults(facts: DatabaseFacts): string[] {
+  const { version, encoding, role, database, schema } = facts
+  const faults: string[] = []
+  if (facts.version_number < VERSION_MIN) {
+    faults.push(`PostgreSQL ${version}: needs PostgreSQL 18 or later`)
+  }
+  if (encoding !== 'UTF8') {
+    faults.push(
+      `the database has the encoding ${encoding}: ` +
+        `make it anew with encoding 'UTF8' template template0`,
+    )
+  }
+  if (schema === null) {
+    faults.push(`no schema of the search path of ${role} is there: create one, or \`public\``)
+  } else if (!facts.may_create) {
+    faults.push(
+      `${role} may not make schemas in ${database} and tables in its schema ${schema}: ` +
+        `alter database "${database}" owner to "${role}"`,
+    )
+  }
+  if (isSharedByTransactions(facts.served_by)) {
+    faults.push(
+      'a pooler gives a connection’s transactions to other connections’ sessions: put it into ' +
+        'session mode, or name the server itself',
+    )
+  }
+  return faults
+}
+
+/**
+ * Sessions carry our locks, settings and prepared statements. A pooler that shares them loses paid
+ * clicks: settings of who only reads (`synchronous_commit to off`) reach who writes.
+ */
+function isSharedByTransactions([one, other]: DatabaseFacts['served_by']): boolean {
+  const [first] = one
+  const [second] = other
+  return first === second || one.some((pid) => pid !== first) || other.some((pid) => pid !== second)
+}
+
+/** Asks the database for all that `databaseFaults` judges. */
+export async function readDatabaseFacts(connection: Connection): Promise<DatabaseFacts> {
+  const clients = [openClient(connection), openClient(connection)] as const
+  const [one, other] = clients
+  try {
+    await Promise.all(clients.map((client) => client.connect()))
+    const { rows } = await one.query(FACTS)
+    const ones: number[] = []
+    const others: number[] = []
+    for (let asked = 0; asked < QUESTIONS; asked += 1) {
+      ones.push(await servedBy(one))
+      others.push(await servedBy(other))
+    }
+    return { ...rows[0], served_by: [ones, others] }
+  } finally {
+    await Promise.allSettled(clients.map((client) => client.end()))
+  }
+}
+
+function openClient(connection: Connection): pg.Client {
+  const client = new pg.Client(clientConfig(connection, 'souk: looks at the database'))
+  client.on('error', () => undefined) // The question in flight rejects as well.
+  return client
+}
+
+async function servedBy(client: pg.Client): Promise<number> {
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  return rows[0].pid
+}
+
+// Who may no longer make schemas, but has that of the schedules, goes on.
+const FACTS = `
+  select current_setting('server_version') as version,
+    current_setting('server_version_num')::int as version_number,
+    current_setting('server_encoding') as encoding,
+    current_user as role, current_database() as database, current_schema() as schema,
+    coalesce(has_schema_privilege(current_schema(), 'create'), false)
+      and (has_database_privilege(current_database(), 'create')
+        or to_regnamespace('graphile_worker') is not null) as may_create`
