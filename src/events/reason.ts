@@ -20,6 +20,7 @@ export const REASON = {
   foreignLink: 10, // another publisher's auction id
   disabledLink: 11,
   spooledLate: 12, // reached the log after its lease was closed, or lost
+  embedded: 13, // loaded as a part of a page, nobody clicked
   // Given by the fold.
   duplicateResult: 20, // an earlier reserved click of the same result
   duplicateVisitor: 21, // the same visitor, campaign and link within 30 minutes

@@ -1,6 +1,7 @@
 /**
- * What kind of reader sent a request: a person, a declared robot or a prefetch, and on which class
- * of device. Only the class and the family are kept, never the string (privacy by construction).
+ * What kind of reader sent a request: a person, a declared robot, a prefetch or a page for itself,
+ * and on which class of device. Only the class and the family are kept, never the string (privacy
+ * by construction).
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isbot } from 'isbot'
@@ -33,6 +34,16 @@ export function readUserAgent(header: string | undefined): UserAgent {
 export function isPrefetch(headers: IncomingHttpHeaders): boolean {
   const purpose = `${headers['sec-purpose'] ?? ''} ${headers.purpose ?? ''} ${headers['x-moz'] ?? ''}`
   return /prefetch|prerender|preview/i.test(purpose)
+}
+
+/**
+ * A link that a page loads as one of its parts: a picture, a script, a frame that nobody clicked
+ * in. Our choice: no click, because so pages have their readers "click" without knowing. Browsers
+ * say what they load for; those that do not, and other programs, are taken at their word.
+ */
+export function isEmbedded(headers: IncomingHttpHeaders): boolean {
+  const { 'sec-fetch-dest': part = 'document', 'sec-fetch-user': clicked } = headers
+  return part !== 'document' && clicked !== '?1'
 }
 
 function device(text: string): number {

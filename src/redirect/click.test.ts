@@ -17,9 +17,9 @@ const result: SealedResult = {
 }
 
 /** What the edge says of a click so long after its auction. */
-function verdict(ageMs: number, changes: Partial<SealedResult> = {}): number {
+function verdict(ageMs: number, changes: Partial<SealedResult> = {}, sent: object = {}): number {
   const deps = { isBlocked: () => false, isWithinLimit: () => true }
-  const request = { headers: { 'user-agent': BROWSER }, address: '203.0.113.7' }
+  const request = { headers: { 'user-agent': BROWSER, ...sent }, address: '203.0.113.7' }
   const click = {
     ...{ request, nowMs: NOON_MS + ageMs, auctionId: '9', verdict: REASON.ok },
     result: { ...result, ...changes },
@@ -38,6 +38,20 @@ test('a click 299 ms after its page’s auction is too fast, one after 300 ms is
 test('a click on a result of before the clock was set back is not taken for too fast', () => {
   assert.equal(verdict(-5_001), REASON.ok)
   assert.equal(verdict(-3_600_000), REASON.ok)
+})
+
+test('a link that a page loads as its part is no click, one in a frame that is clicked in is', () => {
+  const told: readonly [object, number][] = [
+    [{ 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }, REASON.embedded],
+    [{ 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' }, REASON.embedded],
+    [{ 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'no-cors' }, REASON.embedded],
+    [{ 'sec-fetch-dest': 'iframe', 'sec-fetch-user': '?1' }, REASON.ok],
+    [{ 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }, REASON.ok],
+    [{ 'sec-fetch-mode': 'cors' }, REASON.ok], // A program that is no browser says so, too.
+  ]
+  for (const [headers, reason] of told) {
+    assert.equal(verdict(300, {}, headers), reason, JSON.stringify(headers))
+  }
 })
 
 test('an auction held at the click itself has no least age', () => {

@@ -11,7 +11,7 @@ import { REDIRECT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
 import { REASON } from '../events/reason.ts'
-import { isPrefetch, readUserAgent } from '../events/user-agent.ts'
+import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import type { HotReply, HotRequest } from '../platform/hot-http.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { deepLink, headerSafe, withParameter } from './destination.ts'
@@ -112,6 +112,7 @@ export function edgeVerdict(deps: ClickDeps, click: Click): number {
   const { request, nowMs, result } = click
   if (click.verdict !== REASON.ok) return click.verdict
   if (isPrefetch(request.headers)) return REASON.prefetch
+  if (isEmbedded(request.headers)) return REASON.embedded
   if (readUserAgent(request.headers['user-agent']).isRobot) return REASON.robot
   if (!result.isAtClick && isTooFast(nowMs - result.issuedAtMs)) return REASON.tooFast
   if (deps.isBlocked(request.address)) return REASON.blockedAddress

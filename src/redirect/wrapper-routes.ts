@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { comesFromPublisher, isAllowedHost } from '../auction/allowed-target.ts'
 import type { Publisher } from '../auction/market.ts'
 import { REASON } from '../events/reason.ts'
-import { isPrefetch, readUserAgent } from '../events/user-agent.ts'
+import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
@@ -96,10 +96,11 @@ async function follow(
 
 const click = (auctionId: string) => ({ auctionId, verdict: REASON.ok })
 
-/** Nobody clicked: a check, a prefetch or a robot must not fill the publisher's account. */
+/** Nobody clicked: what a check, a page or a robot loads must not fill the publisher's account. */
 function createsNothing(request: HotRequest): boolean {
   const { headers } = request
-  return request.isHead || isPrefetch(headers) || readUserAgent(headers['user-agent']).isRobot
+  const isUnasked = request.isHead || isPrefetch(headers) || isEmbedded(headers)
+  return isUnasked || readUserAgent(headers['user-agent']).isRobot
 }
 
 /** The article is the one named; else the page of the publisher that the reader comes from. */

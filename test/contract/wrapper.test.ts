@@ -57,7 +57,12 @@ test('a wrapper makes no link for HEAD, a prefetch or a robot', async () => {
     (await api.db.row<{ n: string }>(sql`select count(*) as n from smart_link`))?.n
   const before = await links()
   const target = 'https://kettles.example/p/unheard-of'
-  const nobody = [{ 'sec-purpose': 'prefetch' }, { purpose: 'prefetch' }, { 'user-agent': '' }]
+  const nobody = [
+    { 'sec-purpose': 'prefetch' },
+    { purpose: 'prefetch' },
+    { 'user-agent': '' },
+    { 'sec-fetch-dest': 'image' },
+  ]
   for (const headers of [...nobody, { 'user-agent': 'Googlebot/2.1' }]) {
     const { status, location } = await follow(api, wrapper(target), headers)
     assert.deepEqual([status, location], [302, target], JSON.stringify(headers))
