@@ -17,7 +17,7 @@ import { learnTraffic } from './demand/traffic-store.ts'
 import { type Reconciliation, reconcile } from './ledger/reconcile.ts'
 import type { IssuedStatement } from './ledger/statement-store.ts'
 import type { Database, Db } from './platform/postgres.ts'
-import { utcDay } from './platform/timestamp.ts'
+import { DAY_MS, utcDay } from './platform/timestamp.ts'
 import { type DeliveredReports, deliverReports } from './reports/deliver-reports.ts'
 import { issueWithNotices } from './reports/make-notices.ts'
 
@@ -28,7 +28,6 @@ export interface HeavyWork {
   readonly keys: readonly SealingKey[]
 }
 
-const DAY_MS = 86_400_000
 /** Every night looks at the last week again: what was late is in the log by then. */
 const RECONCILE_DAYS = 8
 
@@ -42,8 +41,8 @@ export const HEAVY_JOBS = {
     issueWithNotices(db, new Date(nowMs)),
   guardExploration: ({ db, nowMs }: HeavyWork): Promise<void> => guardExploration(db, nowMs),
   reconcile({ db, nowMs, keys }: HeavyWork): Promise<Reconciliation> {
-    const from = utcDay(new Date(nowMs - (RECONCILE_DAYS - 1) * DAY_MS))
-    return reconcile(db, { from, to: utcDay(new Date(nowMs)), keys })
+    const from = utcDay(nowMs - (RECONCILE_DAYS - 1) * DAY_MS)
+    return reconcile(db, { from, to: utcDay(nowMs), keys })
   },
   deliverReports: ({ db, nowMs }: HeavyWork): Promise<DeliveredReports[]> =>
     deliverReports(db, new Date(nowMs)),
@@ -52,7 +51,7 @@ export type HeavyJob = keyof typeof HEAVY_JOBS
 
 /** What exploring cost each publisher yesterday sets how much it explores today (economics 1.4). */
 async function guardExploration(db: Db, nowMs: number): Promise<void> {
-  const day = utcDay(new Date(nowMs - DAY_MS))
+  const day = utcDay(nowMs - DAY_MS)
   for (const { pub_id: pubId, epsilon_ppm } of await listPublishers(db, { uid: null })) {
     const cost = new ExploringDay()
     for await (const receipts of receiptsOfPublisher(db, { pubId, day })) {

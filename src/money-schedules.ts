@@ -2,6 +2,7 @@
 import { deleteOldRefusals, deleteOldRequests } from './attribution/intake-store.ts'
 import type { Node } from './node.ts'
 import { guardedAgent } from './platform/fetch-guard.ts'
+import { DAY_MS } from './platform/timestamp.ts'
 import { deliverWebhooks } from './reports/deliver-webhooks.ts'
 import { makeNotices } from './reports/make-notices.ts'
 import { deleteOldDeliveries } from './reports/webhook-store.ts'
@@ -9,7 +10,6 @@ import { runHeavyJob } from './run-heavy-job.ts'
 import type { Schedule } from './schedule.ts'
 import { deleteSeenLinks } from './stats/fold-seen-links.ts'
 
-const DAY_MS = 86_400_000
 const SEEN_DAYS = 3
 /** A delivery can be looked at, and sent again, for as long as its order may still change. */
 const DELIVERY_DAYS = 180

@@ -21,10 +21,10 @@ import type { Node } from './node.ts'
 import { ClockSteps } from './platform/clock-steps.ts'
 import { deleteInBatches } from './platform/delete-in-batches.ts'
 import { sql } from './platform/sql.ts'
+import { DAY_MS } from './platform/timestamp.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
 import type { Schedule } from './schedule.ts'
 
-const DAY_MS = 86_400_000
 /** Idempotency keys are kept 24 hours (decisions 4.1). */
 const IDEMPOTENCY_HOURS = 24
 /** The key that made a session's hash is thrown away after 30 days: nothing can match it then. */

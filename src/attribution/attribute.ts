@@ -10,8 +10,8 @@
  *    the click shows that it was this visitor, though it may be of another day or shop.
  */
 import { REASON } from '../events/reason.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 
-const DAY_MS = 86_400_000
 export const WINDOW_DAYS_DEFAULT = 30
 /** An impression seen yesterday may have led here; one seen last week is a coincidence. */
 export const IMPRESSION_WINDOW_MS = DAY_MS

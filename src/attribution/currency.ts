@@ -6,13 +6,13 @@
  * answer differently from another system by a micro here and there, and nobody could say why.
  */
 import { type Micros, micros } from '../platform/money.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { divideHalfEven } from './round.ts'
 
 /** A rate older than this is a guess: the order is held until there is a better one. */
 export const RATE_AGE_DAYS_MAX = 5
 
 const DOLLAR_EXPONENT = 6
-const DAY_MS = 86_400_000
 
 /** A published pair: how many dollars and how many of the currency one unit of the base buys. */
 export interface Rate {

@@ -11,11 +11,10 @@
  * line on the next statement. States are never stored: they follow from dates that are.
  */
 import { MODEL, type Model } from '../events/event.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import type { HoldReason } from './order-merge.ts'
 
 export type OrderState = 'PENDING' | 'LOCKED' | 'PAID' | 'REJECTED'
-
-const DAY_MS = 86_400_000
 
 /** How long a merchant may still take its word back; per purchase (EPP) and per click: never. */
 export const LOCK_DAYS: Readonly<Record<Model, number>> = {

@@ -7,6 +7,7 @@ import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
+import { utcDay } from '../platform/timestamp.ts'
 import type { Touch } from './attribute.ts'
 import { datesOf, EMPTY_ACCOUNT, type OrderAccount, type Owner } from './order-account.ts'
 import { figuresOf, type OrderFigures } from './order-figures.ts'
@@ -299,7 +300,7 @@ async function insertReturns(tx: Db, orders: readonly SavedOrder[]): Promise<voi
         order_id: orderId,
         return_id: told.return_id,
         event_id: told.event_id,
-        day: new Date(told.accepted_at_ms).toISOString().slice(0, 10),
+        day: utcDay(told.accepted_at_ms),
         accepted_at: instant(told.accepted_at_ms),
         returned_at: instant(told.returned_at_ms),
         line: told.line,

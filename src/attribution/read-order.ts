@@ -124,19 +124,15 @@ export function dateOrder(
 ): DatedOrder {
   const own = known.reports[order.source]
   const orderedAtMs = order.orderedAtMs ?? own?.ordered_at_ms ?? known.acceptedAtMs ?? nowMs
-  const day = dayOf(orderedAtMs)
+  const day = utcDay(orderedAtMs)
   const converted = [own, ...Object.values(known.reports)].find(
     (report) =>
       report !== undefined &&
       report.rate_id !== null &&
       report.currency === order.currency &&
-      dayOf(report.ordered_at_ms) === day,
+      utcDay(report.ordered_at_ms) === day,
   )
   return { ...order, orderedAtMs, day, keptRateId: converted?.rate_id ?? null }
-}
-
-function dayOf(atMs: number): string {
-  return utcDay(new Date(atMs))
 }
 
 /** No basket is worth more, and the figures of a row and day hold close to a million of them. */

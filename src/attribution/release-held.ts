@@ -77,18 +77,17 @@ async function converter(
   deps: IntakeDeps,
   orders: readonly OrderRecord[],
 ): Promise<(merchId: number, waiting: OrderReport) => OrderBody['report'] | null> {
-  const dayOf = (atMs: number) => utcDay(new Date(atMs))
   const wanted = orders.flatMap(({ account }) => reportsWithoutRate(account))
   const rateOf = await findRates(
     deps.db,
-    wanted.map((report) => ({ currency: report.currency, day: dayOf(report.ordered_at_ms) })),
+    wanted.map((report) => ({ currency: report.currency, day: utcDay(report.ordered_at_ms) })),
   )
   const limits = await usualLimits(
     deps,
     orders.map(({ merchId }) => merchId),
   )
   return (merchId, { event_id: _, ...told }) => {
-    const rate = rateOf({ currency: told.currency, day: dayOf(told.ordered_at_ms) })
+    const rate = rateOf({ currency: told.currency, day: utcDay(told.ordered_at_ms) })
     const converted = rate === null ? null : withRate(told, rate)
     if (converted === null) return null
     const isDoubtful = told.source === 'pixel' && (converted.value_micros ?? 0) > limits(merchId)

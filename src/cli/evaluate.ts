@@ -31,9 +31,9 @@ export async function evaluateCommand(
 ) {
   const db = await context.database()
   const nowMs = context.now().getTime()
-  const to = options.to ?? utcDay(new Date(nowMs))
+  const to = options.to ?? utcDay(nowMs)
   const toMs = Date.parse(to) + DAY_MS
-  const from = options.from ?? utcDay(new Date(toMs - DAYS_DEFAULT * DAY_MS))
+  const from = options.from ?? utcDay(toMs - DAYS_DEFAULT * DAY_MS)
   const fromMs = Date.parse(from)
   if (to < from) throw badRequest([{ field: 'to', rule: 'must not be before from' }])
   const firstMs = (await findFirstClick(db)) ?? nowMs

@@ -9,7 +9,7 @@ import { type PredictionModel, UNFITTED_MODEL } from './prediction-model.ts'
 
 /** Fits the model to what the pairs have shown until now, and keeps it as the day's. */
 export async function fitNightly(db: Db, nowMs: number): Promise<PredictionModel> {
-  const day = utcDay(new Date(nowMs))
+  const day = utcDay(nowMs)
   const yesterday = (await loadModelBefore(db, day)) ?? UNFITTED_MODEL
   const fitted = fitModel(await loadEvidence(db), { yesterday, nowMs })
   const model = { ...fitted, ...(await findReturnShares(db, { nowMs, prior: fitted.returnShare })) }
@@ -26,7 +26,7 @@ async function findReturnShares(
   db: Db,
   { nowMs, prior }: { nowMs: number; prior: number },
 ): Promise<Pick<PredictionModel, 'returnShare' | 'returnShareByMerchant'>> {
-  const day = (daysAgo: number) => utcDay(new Date(nowMs - daysAgo * 86_400_000))
+  const day = (daysAgo: number) => utcDay(nowMs - daysAgo * 86_400_000)
   const rows = await db.rows<{ merch_id: number; sold: number; kept: number }>(sql`
     select merch_id, sum(revenue_micros)::float8 as sold, sum(net_revenue_micros)::float8 as kept
     from merchant_order

@@ -7,7 +7,7 @@
  * aside than the node may spend.
  */
 import assert from 'node:assert/strict'
-import { utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import type { InFlight } from './guard.ts'
 
 /** How long a lease may be spent without a word from the database (economics 2.2). */
@@ -30,7 +30,6 @@ const BURST_CLICKS = 100
 const SURPLUS_FACTOR = 2
 /** Campaigns renew at different seconds, or a thousand of them would all come in one batch. */
 const RENEW_SPREAD_SECONDS = 8
-const DAY_MS = 86_400_000
 
 /** Asked of the database in one batch for all campaigns. */
 export interface LeaseRequest {
@@ -97,7 +96,7 @@ export function dayNumberOf(nowMs: number): number {
 
 /** `20000` → `"2024-10-04"`. */
 export function dayText(dayNumber: number): string {
-  return utcDay(new Date(dayNumber * DAY_MS))
+  return utcDay(dayNumber * DAY_MS)
 }
 
 /**

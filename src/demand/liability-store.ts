@@ -14,7 +14,7 @@ export async function loadOverCap(
   db: Db,
   { outlooks, nowMs }: { outlooks: OutlookBook; nowMs: number },
 ): Promise<Set<number>> {
-  const budgets = await findOpenBudgets(db, utcDay(new Date(nowMs)))
+  const budgets = await findOpenBudgets(db, utcDay(nowMs))
   if (budgets.length === 0) return new Set()
   const clicks = await findOpenClicks(db, { budgets, outlooks, nowMs })
   return findOverCap(budgets, clicks)

@@ -87,7 +87,7 @@ export class PacingBook {
 
   /** Notes what the database said was spent of today's budgets, by all nodes. */
   noteSpent(grants: readonly GrantedLease[], nowMs: number): void {
-    const today = utcDay(new Date(nowMs))
+    const today = utcDay(nowMs)
     for (const { campaignId, day, daySettledMicros } of grants) {
       const entry = this.#entries.get(campaignId)
       // Around midnight the neighbouring days answer as well.
@@ -102,7 +102,7 @@ export class PacingBook {
     // A clock set back must not stop pacing until it has caught up.
     if (Math.abs(nowMs - this.#steppedAtMs) < PACING_INTERVAL_MS) return
     this.#steppedAtMs = nowMs
-    const today = utcDay(new Date(nowMs))
+    const today = utcDay(nowMs)
     for (const entry of this.#entries.values()) {
       const { dailyBudgetMicros, priceMaxMicros } = entry.campaign
       if (dailyBudgetMicros === null) continue

@@ -1,6 +1,7 @@
 /** `souk demo`: the demo network beside the server, and the one screen that explains it. */
 import type { Config } from '../config.ts'
 import type { Node } from '../node.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import {
   type DemoDeps,
   type DemoState,
@@ -15,7 +16,6 @@ import { type DemoSite, findFreePort, startDemoSite } from './site.ts'
 
 /** Feeds are stale after a day; sent twice a day, one that fails does no harm. */
 const FEEDS_MS = 12 * 3_600_000
-const DAY_MS = 86_400_000
 
 export interface Demo {
   /** What to print once the server answers. */
@@ -69,7 +69,7 @@ async function openSite(state: DemoState, { host, baseUrl }: Config): Promise<De
 }
 
 function demoScreen(config: Config, { state, nowMs }: { state: DemoState; nowMs: number }): string {
-  const day = (offset: number) => new Date(nowMs + offset * DAY_MS).toISOString().slice(0, 10)
+  const day = (offset: number) => utcDay(nowMs + offset * DAY_MS)
   const pubId = Object.values(state.publishers)[0] ?? 1
   const articles = ARTICLES.map(
     ({ publisher, slug }) => `    ${siteUrl(publisher, state.sitePort)}/${slug}`,

@@ -62,20 +62,6 @@ export const EVENT_FIELDS: readonly EventField[] = [
   field('body', 'body', 'jsonb', 'json'),
 ]
 
-const DAY_MS = 86_400_000
-const days = new Map<number, string>()
-
-/** The UTC day of a time, `YYYY-MM-DD`. A day's text is made once: the log asks per event. */
-export function dayOf(atMs: number): string {
-  const number = Math.floor(atMs / DAY_MS)
-  const known = days.get(number)
-  if (known !== undefined) return known
-  const day = new Date(number * DAY_MS).toISOString().slice(0, 10)
-  if (days.size > 1_000) days.clear() // an import may span years; nothing else does
-  days.set(number, day)
-  return day
-}
-
 /** Text as a database column takes it: well-formed Unicode without NUL. */
 export function storableText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed()

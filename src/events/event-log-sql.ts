@@ -8,9 +8,10 @@
 import pg from 'pg'
 import { bytesElement, quotedElement } from '../platform/pg-array.ts'
 import { sessionSettings } from '../platform/postgres.ts'
+import { utcDay } from '../platform/timestamp.ts'
 import type { LogEvent, StoredEvent } from './event.ts'
 import type { EventField } from './event-fields.ts'
-import { dayOf, EVENT_FIELDS, storableJson, storableText } from './event-fields.ts'
+import { EVENT_FIELDS, storableJson, storableText } from './event-fields.ts'
 
 /** An append that waits longer for other nodes' commits goes to the spool instead. */
 const LOCK_TIMEOUT_MS = 1_000
@@ -65,7 +66,7 @@ export function insertParameters(events: readonly LogEvent[]): (string | null)[]
   const lanes = [...new Set(events.map(({ lane }) => lane))].sort((a, b) => a - b)
   return [
     `{${lanes.join(',')}}`,
-    `{${events.map(({ atMs }) => dayOf(atMs)).join(',')}}`,
+    `{${events.map(({ atMs }) => utcDay(atMs)).join(',')}}`,
     `{${events.map(({ atMs }) => atMs).join(',')}}`,
     ...EVENT_FIELDS.map((field) => arrayOf(field, events)),
   ]

@@ -9,10 +9,10 @@
 import { randomBytes, hash as sha } from 'node:crypto'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 
 export type HashPurpose = 'session' | 'visitor' | 'address'
 
-const DAY_MS = 86_400_000
 const PERIOD_MS: Record<HashPurpose, number> = {
   session: 30 * DAY_MS,
   visitor: 30 * DAY_MS,

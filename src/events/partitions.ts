@@ -6,11 +6,10 @@
  */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { dayOf } from './event-fields.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 
 /** Today and a week more: upkeep may fail for days before the default partition is touched. */
 const DAYS_AHEAD = 7
-const DAY_MS = 86_400_000
 /** Often enough that a failure or two do not matter either. */
 const UPKEEP_MS = 3_600_000
 /** While a partition waits for its lock, readers of the log wait behind it. */
@@ -20,7 +19,7 @@ const LOCK_TIMEOUT = '2s'
 export async function ensureEventPartitions(db: Db, nowMs: number): Promise<number> {
   let made = 0
   for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) {
-    const day = dayOf(nowMs + ahead * DAY_MS)
+    const day = utcDay(nowMs + ahead * DAY_MS)
     made += await db.transaction(async (tx) => {
       await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`)
       const row = await tx.row<{ is_new: boolean }>(sql`

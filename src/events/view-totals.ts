@@ -9,7 +9,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { dayOf } from './event-fields.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import {
   addTotals,
   deleteViews,
@@ -25,8 +25,6 @@ import {
   type ViewDay,
   type ViewDigest,
 } from './view-totals-store.ts'
-
-const DAY_MS = 86_400_000
 
 /** The sealing keys: the first one signs, all verify. */
 export type Keys = readonly { readonly id: number; readonly key: Buffer }[]
@@ -45,7 +43,7 @@ export interface Retention {
  */
 export async function retireViews(db: Db, retention: Retention): Promise<number> {
   const { nowMs, retentionDays, keys } = retention
-  const day = (ageDays: number) => dayOf(nowMs - ageDays * DAY_MS)
+  const day = (ageDays: number) => utcDay(nowMs - ageDays * DAY_MS)
   for (const due of await listDaysWithoutTotal(db, day(retentionDays - SESSION_DAYS))) {
     await db.transaction((tx) => writeTotal(tx, due, keys))
   }

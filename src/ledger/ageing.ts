@@ -2,10 +2,9 @@
 import { listMerchants } from '../catalog/merchant-store.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { DAY_MS, formatTimestamp } from '../platform/timestamp.ts'
 import { listMerchantsOf, settleMerchant } from './debt-store.ts'
 
-const DAY_MS = 86_400_000
 /** Upper ends of the usual columns of an ageing list; the last one is open. */
 const COLUMNS_DAYS = [30, 60, 90] as const
 

@@ -39,9 +39,18 @@ export function formatTimestampOrNull(instant: Date | null): string | null {
   return instant === null ? null : formatTimestamp(instant)
 }
 
-/** The UTC day of an instant, `2026-03-02`. */
-export function utcDay(instant: Date): string {
-  return instant.toISOString().slice(0, 10)
+export const DAY_MS = 86_400_000
+const days = new Map<number, string>()
+
+/** The UTC day of an instant, `2026-03-02`. A day's text is made once: the log asks per event. */
+export function utcDay(instant: Date | number): string {
+  const number = Math.floor(Number(instant) / DAY_MS)
+  const known = days.get(number)
+  if (known !== undefined) return known
+  const day = new Date(number * DAY_MS).toISOString().slice(0, 10)
+  if (days.size > 1_000) days.clear() // an import may span years; nothing else does
+  days.set(number, day)
+  return day
 }
 
 /** The UTC day of a text that names an instant; null of everything else. */

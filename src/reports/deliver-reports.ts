@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import type { Db } from '../platform/postgres.ts'
-import { utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import { listReportDeliveries, type ReportDelivery, recordDelivered } from './delivery-store.ts'
 import { type ExportedFile, exportReport } from './export.ts'
 import { openReports } from './read-report.ts'
@@ -18,7 +18,6 @@ import { REPORT_NAMES } from './report.ts'
  * that, of a service that was off or a target that was away, leaves no day half told.
  */
 const DAYS = 7
-const DAY_MS = 86_400_000
 const UPLOAD_MS = 120_000
 const ERROR_LENGTH_MAX = 500
 

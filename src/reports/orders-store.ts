@@ -1,11 +1,11 @@
 /** The orders report in SQL: one row per product of an order, on the day the order was accepted. */
-
 import { orderState } from '../attribution/order-states.ts'
 import { MODEL } from '../events/event.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { joinClickedOffer } from '../stats/clicked-offer-store.ts'
 import { isCancelledSale } from './cancelled-sale-store.ts'
 import {
@@ -90,8 +90,6 @@ export async function listOrderRows(
     next: isLast ? null : `${last.order_day} ${last.order_event_id} ${last.line}`,
   }
 }
-
-const DAY_MS = 86_400_000
 
 function cellsOf(
   row: OrderRow,

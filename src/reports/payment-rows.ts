@@ -4,6 +4,7 @@ import type { MerchantRelease, PublisherReleases } from '../ledger/publisher-rel
 import { monthOf, statementId } from '../ledger/statement.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
+import { utcDay } from '../platform/timestamp.ts'
 import { type ReportPage, type ReportRequest, reportTime, unknownCursor } from './report.ts'
 
 /** A page of the report; its cursor counts rows, for a released cent stays where it is. */
@@ -14,7 +15,7 @@ export function paymentRows(
 ): ReportPage {
   const { pubId, dayFrom, dayTo, cursor, limitRows } = request
   const wanted = releases.filter(({ atMs }) => {
-    const day = new Date(atMs).toISOString().slice(0, 10)
+    const day = utcDay(atMs)
     return day >= dayFrom && day <= dayTo
   })
   const start = readStart(cursor)

@@ -7,7 +7,7 @@
 import type { CsvCell } from '../platform/csv.ts'
 import { type ApiError, badRequest } from '../platform/errors.ts'
 import { isId } from '../platform/ids.ts'
-import { parseTimestamp } from '../platform/timestamp.ts'
+import { DAY_MS, parseTimestamp, utcDay } from '../platform/timestamp.ts'
 
 export const REPORT_NAMES = ['clicks', 'orders', 'returns', 'payments'] as const
 export type ReportName = (typeof REPORT_NAMES)[number]
@@ -93,8 +93,8 @@ export function reportPath(slug: string, report: ReportName, day: string): strin
 /** Every day from one to the other, both inclusive. */
 export function daysBetween(dayFrom: string, dayTo: string): string[] {
   const days: string[] = []
-  for (let at = Date.parse(dayFrom); at <= Date.parse(dayTo); at += 86_400_000) {
-    days.push(new Date(at).toISOString().slice(0, 10))
+  for (let at = Date.parse(dayFrom); at <= Date.parse(dayTo); at += DAY_MS) {
+    days.push(utcDay(at))
   }
   return days
 }

@@ -11,7 +11,7 @@ import { listStatements } from '../ledger/statement-store.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
-import { dayOf } from '../platform/timestamp.ts'
+import { DAY_MS, dayOf } from '../platform/timestamp.ts'
 import { rangeLines } from './export.ts'
 import { explainPublisherOrder } from './order-record-store.ts'
 import { openReports } from './read-report.ts'
@@ -35,7 +35,6 @@ import { publisherWebhookRoutes } from './webhook-routes.ts'
 
 /** A quarter and some days: longer ranges are several requests. */
 const DAYS_MAX = 100
-const DAY_MS = 86_400_000
 const security = [{ apiKey: [] }]
 const REPORT = {
   'application/json': { schema: ReportPage },

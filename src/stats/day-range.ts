@@ -1,12 +1,11 @@
 /** Reads a range of days as the dashboard asks for it; every wrong one is named. */
 import assert from 'node:assert/strict'
 import type { Fault } from '../platform/errors.ts'
-import { dayOf, TIMESTAMP_RULE } from '../platform/timestamp.ts'
+import { DAY_MS, dayOf, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 import type { DayRange } from './store.ts'
 
 /** Two years and a leap day: a chart of more days than pixels says nothing. */
 const DAYS_MAX = 732
-const DAY_MS = 86_400_000
 const FIELDS = ['date_from', 'date_to'] as const
 
 type RangeQuery = Partial<Record<(typeof FIELDS)[number], unknown>>

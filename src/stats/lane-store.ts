@@ -1,7 +1,7 @@
 /** How far a lane of the log has been folded. */
-import { dayOf } from '../events/event-fields.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { utcDay } from '../platform/timestamp.ts'
 
 /** Whether the fold holds all of these events of a lane: none unlogged, and none set aside. */
 export async function areFolded(
@@ -14,7 +14,7 @@ export async function areFolded(
     where lane = ${lane} and seq <= position
       and not exists (select from unfolded_event where lane = event.lane and seq = event.seq)
       and (day, id) in (select * from unnest(
-        ${events.map(({ atMs }) => dayOf(atMs))}::date[],
+        ${events.map(({ atMs }) => utcDay(atMs))}::date[],
         ${events.map(({ id }) => id)}::bigint[]))`)
   return row?.folded === events.length
 }

@@ -78,7 +78,7 @@ async function faultsOf(
       ? []
       : [{ field: 'amount', rule: 'must be US dollars above 0, such as 120.50' }]),
     ...(isPaidOn ? [] : [{ field: 'on', rule: 'must be a date, such as 2026-03-02' }]),
-    ...(isPaidOn && paidOn > utcDay(new Date(now()))
+    ...(isPaidOn && paidOn > utcDay(now())
       ? [{ field: 'on', rule: 'must not lie in the future' }]
       : []),
     ...(reference !== '' && reference.length <= REFERENCE_LENGTH_MAX

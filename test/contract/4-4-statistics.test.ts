@@ -25,7 +25,7 @@ let clockAheadMs = 0
 const api = await startApi({ after }, { now: () => Date.now() + clockAheadMs })
 const ann = await api.account({ domains: ['daily.example'] })
 const today = utcDay(new Date())
-const tomorrow = utcDay(new Date(Date.now() + DAY_MS))
+const tomorrow = utcDay(Date.now() + DAY_MS)
 const path = (pubId: number | string = ann.pubId) =>
   `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/`
 const ask = (query: string, key = ann.key, pubId: number | string = ann.pubId) =>
@@ -158,7 +158,7 @@ test('impressions from before an article’s first day are not its own', async (
     select pub_id, url_key, ${today}::date - days, 5 from article, unnest(array[0, 1]) as days
     where article_id = ${article.article_id}
   `)
-  const yesterday = utcDay(new Date(Date.now() - DAY_MS))
+  const yesterday = utcDay(Date.now() - DAY_MS)
   const rows = (await rowsOf(`date_from=${yesterday}&date_to=${today}`)).filter(
     ({ article_id }) => article_id === article.article_id,
   )
