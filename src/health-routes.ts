@@ -1,6 +1,7 @@
 /** What an operator's machines ask: does it live, can it serve, what are its figures. */
 import type { FastifyPluginAsync } from 'fastify'
 import type { Node } from './node.ts'
+import { withPatience } from './platform/patience.ts'
 import { ping } from './platform/postgres.ts'
 
 /** A load balancer asks every few seconds: a storage that answers later than this is not ready. */
@@ -23,16 +24,11 @@ export const healthRoutes =
 
 async function isStorageReady(node: Node): Promise<boolean> {
   const { database, appender, eventLog, isHeld, log } = node
-  const late = Promise.withResolvers<false>()
-  const timer = setTimeout(() => late.resolve(false), READY_TIMEOUT_MS)
   try {
-    const answered = ping(database).then(() => true)
-    const isLogThere = !appender.isLogAway() && !eventLog.isAway()
-    return (await Promise.race([answered, late.promise])) && isLogThere && isHeld()
+    await withPatience(ping(database), READY_TIMEOUT_MS)
+    return !appender.isLogAway() && !eventLog.isAway() && isHeld()
   } catch (error) {
     log.warn({ err: error }, 'not ready')
     return false
-  } finally {
-    clearTimeout(timer)
   }
 }

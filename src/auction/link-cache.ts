@@ -7,6 +7,7 @@
  */
 import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
+import { withPatience } from '../platform/patience.ts'
 import type { LinkData } from './link-store.ts'
 
 const CACHE_BYTES_MAX = 512 * 1024 * 1024
@@ -106,17 +107,6 @@ export class LinkCache {
       void this.#flush()
     }
   }
-}
-
-export class OutOfPatience extends Error {
-  override name = 'OutOfPatience'
-  readonly code = 'ETIMEDOUT' // The database counts as out of reach.
-}
-
-function withPatience<T>(promise: Promise<T>, patienceMs: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new OutOfPatience('no answer in time')), patienceMs)
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 /** How many bytes of links a process of this heap holds. */

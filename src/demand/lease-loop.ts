@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClockSteps } from '../platform/clock-steps.ts'
+import { OutOfPatience, withPatience } from '../platform/patience.ts'
 import type { Db } from '../platform/postgres.ts'
 import { openAccounts } from './budget-account.ts'
 import type { LeaseBook } from './lease.ts'
@@ -196,22 +197,17 @@ export class LeaseLoop {
   }
 
   async #inTime<T>(answer: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined
-    let isLate = false
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        isLate = true
-        this.#stuck += 1
-        reject(new Error(`no answer about budget leases within ${ANSWER_MS} ms`))
-      }, ANSWER_MS)
-    })
-    answer
-      .catch(() => undefined) // Reported by the race while somebody waits; after that it is late.
-      .finally(() => {
-        clearTimeout(timer)
-        if (isLate) this.#stuck -= 1
-      })
-    return Promise.race([answer, late])
+    try {
+      return await withPatience(answer, ANSWER_MS)
+    } catch (error) {
+      if (!(error instanceof OutOfPatience)) throw error
+      this.#stuck += 1
+      const ended = () => {
+        this.#stuck -= 1
+      }
+      answer.then(ended, ended)
+      throw new Error(`no answer about budget leases within ${ANSWER_MS} ms`)
+    }
   }
 
   /** A wall clock set back would make leases last longer than they were granted for. */

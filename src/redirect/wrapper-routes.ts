@@ -10,6 +10,7 @@ import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
+import { withPatience } from '../platform/patience.ts'
 import { SharedWork } from '../platform/shared-work.ts'
 import { fitsUrlLimits, originAndPath, parseWebUrl, siteHost, trimUrl } from '../platform/url.ts'
 import { redirectTo } from './click.ts'
@@ -81,7 +82,8 @@ async function follow(
     const isPerson = !createsNothing(request)
     const find = isPerson ? deps.findOrCreateLink : deps.findExistingLink
     // A newsletter's readers come together: the first one's link is everybody's.
-    const auctionId = await inTime(asked.run(`${isPerson} ${key}`, () => find(wanted)))
+    const finding = asked.run(`${isPerson} ${key}`, () => find(wanted))
+    const auctionId = await withPatience(finding, CREATE_PATIENCE_MS)
     if (auctionId === null) return forward()
     // A mere look-up has not written down what this address says of the article.
     if (isPerson) known.set(key, auctionId)
@@ -123,10 +125,4 @@ function newLink(
     isArticleGiven: isUsable && query.articleUrl !== null,
     articleName: query.articleName,
   }
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('no link in time')), CREATE_PATIENCE_MS)
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
 }

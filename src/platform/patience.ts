@@ -1,0 +1,13 @@
+/** Waiting that ends: what is not there in time counts as out of reach. */
+
+export class OutOfPatience extends Error {
+  override name = 'OutOfPatience'
+  readonly code = 'ETIMEDOUT'
+}
+
+/** What the promise comes to; rejects when that takes longer, and the work then goes on unseen. */
+export function withPatience<T>(promise: Promise<T>, patienceMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new OutOfPatience('no answer in time')), patienceMs)
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
