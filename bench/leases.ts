@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ALWAYS, LeaseBook } from '../src/demand/lease.ts'
-import { startLeaseLoop } from '../src/demand/lease-loop.ts'
+import { LeaseLoop } from '../src/demand/lease-loop.ts'
 import type { Db } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
 import { openBenchDatabase } from './database.ts'
@@ -53,7 +53,7 @@ async function runNode(nodeId: number, times: number[]): Promise<number> {
   book.setCampaigns(campaigns, { budgetOk: new Uint8Array(CAMPAIGNS), nowMs: Date.now() })
   let unfunded = 0
   let isCounting = false
-  const loop = startLeaseLoop({
+  const loop = new LeaseLoop({
     ...{ book, now: Date.now, identity: { nodeId, incarnation: '1' } },
     db: counting(database, (ms) => {
       if (isCounting) times.push(ms)

@@ -13,7 +13,7 @@ import { Sealer } from './auction/seal.ts'
 import { type Config, knowsCountries, type SealingKey } from './config.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { LeaseBook } from './demand/lease.ts'
-import { type LeaseLoop, startLeaseLoop } from './demand/lease-loop.ts'
+import { LeaseLoop } from './demand/lease-loop.ts'
 import type { NodeIdentity } from './demand/lease-store.ts'
 import { OutlookBook } from './demand/outlook.ts'
 import { PacingBook } from './demand/pacing-book.ts'
@@ -248,7 +248,7 @@ async function openEdge(
   if (!config.roles.has('edge')) {
     return { edge, fund: async () => undefined, whenFreed: async () => undefined }
   }
-  const leases = startLeaseLoop({
+  const leases = new LeaseLoop({
     ...{ book, db: database, identity: parts.claim, now, onError: onError('leases') },
     onGrants: (grants) => pacing.noteSpent(grants, now()),
   })

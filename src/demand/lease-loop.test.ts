@@ -6,7 +6,7 @@ import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { applyBudgets, listAccounts, lockBudgets, openAccounts } from './budget-account.ts'
 import { ALWAYS, LeaseBook } from './lease.ts'
-import { startLeaseLoop } from './lease-loop.ts'
+import { LeaseLoop } from './lease-loop.ts'
 import { closeLeases, leaseCloseBody } from './settle.ts'
 
 const PRICE = 100_000
@@ -34,7 +34,7 @@ async function makeLoop(
     })
   take('1')
   const errors: unknown[] = []
-  const loop = startLeaseLoop({
+  const loop = new LeaseLoop({
     ...{ book, db, identity: { nodeId: 1, incarnation: '1' } },
     now: () => clock.wallMs,
     monotonic: () => clock.monotonicMs,

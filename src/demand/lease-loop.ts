@@ -44,11 +44,7 @@ export interface LeaseLoopOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** Starts asking; goes on until closed. */
-export function startLeaseLoop(options: LeaseLoopOptions): LeaseLoop {
-  return new LeaseLoop(options)
-}
-
+/** Begins to ask at once; goes on until closed. */
 export class LeaseLoop {
   readonly #options: LeaseLoopOptions
   readonly #monotonic: () => number
