@@ -177,6 +177,16 @@ test('a row too few is found in every table', async () => {
   }
 })
 
+test('what a campaign has spent of a day is looked at as well as what it has spent in all', async () => {
+  for (const where of [sql`day is null`, sql`day is not null`]) {
+    const spent = sql`
+      update budget_account set settled_micros = settled_micros + 1
+      where account_id = (select max(account_id) from budget_account where ${where})`
+    const found = await checksAfter(new Map([['budget_account', spent]]))
+    assert.deepEqual(found, new Set(['budget_account']))
+  }
+})
+
 test('a ledger line without its entry is found', async () => {
   const orphan = sql`
     insert into ledger_line

@@ -1,19 +1,40 @@
--- What every campaign has spent over its life.
-select 'campaign ' || campaign_id as key, 'settled_micros' as column_name,
-  coalesce(spent, 0)::text as expected, coalesce(settled_micros, 0)::text as found,
-  'paid clicks and sales of campaign ' || campaign_id as cause
-from (
-  select campaign_id, sum(micros) as spent from (
-    select campaign_id, paid_micros as micros from r_click
-    union all
-    select campaign_id, -paid_micros from r_click where reversal_id is not null
-    union all
-    select campaign_id, commission_micros from r_change
-  ) as spending
+-- What every campaign has spent, over its life and day by day.
+with sold as (
+  select campaign_id, change.day, sum(commission_micros) as micros,
+    sum(commission_micros) > 0
+      or change.day = (min(accepted_at) at time zone 'UTC')::date as is_of_day
+  from r_change change join r_state using (merch_id, order_id, seq)
   where campaign_id is not null
-  group by campaign_id
-) as told
-full join (
-  select campaign_id, settled_micros from budget_account where day is null
-) as found using (campaign_id)
+  group by campaign_id, merch_id, order_id, seq, change.day
+), spending as (
+  -- What comes back returns to a day's budget only while the day lasts.
+  select campaign_id, day, paid_micros as micros, true as is_of_day from r_click
+  union all
+  select campaign_id, day, -paid_micros, reversal_day = day
+  from r_click where reversal_id is not null
+  union all
+  select campaign_id, day, micros, is_of_day from sold
+), told as (
+  select campaign_id, null::date as day, sum(micros) as spent, false as is_given_back
+  from spending where campaign_id is not null group by campaign_id
+  union all
+  select campaign_id, day, sum(micros), bool_or(micros < 0)
+  from spending
+  where campaign_id is not null and is_of_day
+    and day between pg_temp.day_from() and pg_temp.day_to()
+  group by campaign_id, day
+), found as (
+  select campaign_id, day, settled_micros from budget_account
+  where day is null or day between pg_temp.day_from() and pg_temp.day_to()
+)
+select 'campaign ' || coalesce(told.campaign_id, found.campaign_id)
+    || coalesce(' ' || coalesce(told.day, found.day), '') as key,
+  'settled_micros' as column_name,
+  coalesce(spent, 0)::text as expected, coalesce(settled_micros, 0)::text as found,
+  'paid clicks and sales of campaign ' || coalesce(told.campaign_id, found.campaign_id) as cause
+from told
+full join found on found.campaign_id = told.campaign_id
+  and coalesce(found.day, 'infinity') = coalesce(told.day, 'infinity')
 where coalesce(spent, 0) <> coalesce(settled_micros, 0)
+  -- A day whose end came before what it gave back was told has nothing left to give.
+  and not (coalesce(is_given_back, false) and coalesce(settled_micros, 0) > spent)
