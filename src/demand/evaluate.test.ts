@@ -143,6 +143,60 @@ test('on a world of known kind ours is better than every baseline, and as sure a
   assert(coverage > 0.77 && coverage < 0.83, String(coverage))
 })
 
+/** What each method predicts for the clicks of pair 1/1 in slot 10. */
+function predictions(before: readonly Cohort[]) {
+  const asked = { pubId: 1, merchId: 1, slot: 10, clicks: 100, orders: [{ slot: 10, count: 5 }] }
+  const { methods } = evaluate([...before, asked], { ...options, toSlot: 11 })
+  const rates = METHODS.map((method) => [method, ((methods?.[method].calibration ?? 0) * 5) / 100])
+  return Object.fromEntries(rates)
+}
+
+const cohort = (pubId: number, merchId: number, slot: number, clicks: number, count: number) => ({
+  ...{ pubId, merchId, slot, clicks },
+  orders: [{ slot, count }],
+})
+
+test('the baselines are the means of the network, of the merchant, and of the pair’s last week', () => {
+  const seen = predictions([
+    cohort(1, 1, 5, 100, 10),
+    cohort(2, 1, 5, 300, 6),
+    cohort(1, 2, 5, 600, 2),
+  ])
+  near(seen.global, 18 / 1000)
+  near(seen.merchant, 16 / 400)
+  near(seen.pair7d, 10 / 100)
+  assert(seen.ours > seen.merchant / 2 && seen.ours < seen.pair7d, 'ours lies between')
+})
+
+test('a week is seven days, of which nothing is known that came later', () => {
+  const late = { ...cohort(1, 1, 9, 50, 4), orders: [9, 10].map((slot) => ({ slot, count: 4 })) }
+  const week = predictions([cohort(1, 1, 2, 1_000, 500), cohort(1, 1, 3, 50, 1), late])
+  near(week.pair7d, 5 / 100)
+  const [old, other] = [cohort(1, 1, 2, 1_000, 500), cohort(2, 2, 5, 1_000, 20)]
+  near(predictions([old, other]).pair7d, 520 / 2_000)
+})
+
+test('what has shown nothing is taken for the network, and a silent network for the model’s', () => {
+  const { global, merchant, pair7d } = predictions([cohort(2, 2, 5, 1_000, 30)])
+  for (const rate of [global, merchant, pair7d]) near(rate, 0.03)
+  const silent = predictions([])
+  for (const method of METHODS) near(silent[method], UNFITTED_MODEL.rates.globalRate)
+})
+
+test('the model is fitted again every so many slots, on what was known then', () => {
+  const random = seededRandom(6)
+  // Merchants and publishers that do not differ at all: more is to be shrunk than at the start.
+  const alike = Array.from({ length: 40 }, (_, pubId) =>
+    Array.from({ length: 20 }, (_, slot): Cohort => {
+      const count = Math.min(60, poisson(random, 1.2))
+      return { pubId, merchId: pubId % 8, slot, clicks: 60, orders: [{ slot, count }] }
+    }),
+  ).flat()
+  const lossOf = (refitSlots: number) =>
+    evaluate(alike, { ...options, refitSlots }).methods?.ours.logLoss ?? Number.NaN
+  assert(lossOf(1) < lossOf(1_000))
+})
+
 test('nothing that comes later changes a prediction', () => {
   const cohorts = makeCohorts(9)
   const until = { ...options, toSlot: 15 }

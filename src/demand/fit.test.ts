@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Evidence, noEvidence } from './evidence.ts'
+import { fitModel } from './fit.ts'
+import { UNFITTED_VALUE } from './predict.ts'
+import { UNFITTED_MODEL } from './prediction-model.ts'
+
+const HOUR_MS = 3_600_000
+const [LOG, VARIANCE] = [18, 0.5]
+
+/** Orders of a pair whose logarithms of value have this mean, and VARIANCE around it. */
+function orders(count: number, mean: number): Partial<Evidence> {
+  const squares = count * mean * mean + Math.max(0, count - 1) * VARIANCE
+  return { clicks: 1_000, orders: count, logValue: count * mean, logValueSquare: squares }
+}
+
+function fit(pairs: readonly (Partial<Evidence> & { readonly merchId: number })[]) {
+  const evidence = pairs.map(({ merchId, ...some }, index) => ({
+    pubId: index + 1,
+    merchId,
+    evidence: { ...noEvidence(0), ...some },
+  }))
+  return fitModel(evidence, { yesterday: UNFITTED_MODEL, nowMs: 0 })
+}
+
+const near = (got: number, wanted: number) =>
+  assert(Math.abs(got / wanted - 1) < 1e-9, `${got}, not ${wanted}`)
+
+test('a wider mean is worth as many orders as variance within is of the variance between', () => {
+  // Two merchants a half apart with two pairs each, one apart; one that sold nothing yet.
+  const { values } = fit([
+    { merchId: 1, ...orders(11, LOG + 0.25 + 0.5) },
+    { merchId: 1, ...orders(11, LOG + 0.25 - 0.5) },
+    { merchId: 2, ...orders(11, LOG - 0.25 + 0.5) },
+    { merchId: 2, ...orders(11, LOG - 0.25 - 0.5) },
+    { merchId: 3, ...orders(0, LOG) },
+  ])
+  near(values.globalLogMean, LOG)
+  near(values.variance, VARIANCE)
+  // By analysis of variance: what the means of g groups of n orders each scatter beyond chance,
+  // `Σ n·d² − (g − 1)·s²`, is the variance between times `N − Σ n² / N`.
+  const between = {
+    merchants: (2 * 22 * 0.25 ** 2 - VARIANCE) / (44 - (2 * 22 ** 2) / 44),
+    pairs: (2 * 11 * 0.5 ** 2 - VARIANCE) / (22 - (2 * 11 ** 2) / 22),
+  }
+  // Smoothed by half with yesterday's.
+  near(values.k0, Math.sqrt((VARIANCE / between.merchants) * UNFITTED_VALUE.k0))
+  near(values.k1, Math.sqrt((VARIANCE / between.pairs) * UNFITTED_VALUE.k1))
+})
+
+test('values that differ by chance alone lean on the wider mean, far ones on their own', () => {
+  const alike = fit([1, 2, 3].map((merchId) => ({ merchId, ...orders(20, LOG) }))).values
+  near(alike.k0, Math.sqrt(1_000 * UNFITTED_VALUE.k0))
+  near(alike.k1, Math.sqrt(1_000 * UNFITTED_VALUE.k1))
+  const apart = fit([1, 2, 3].map((merchId) => ({ merchId, ...orders(20, LOG * merchId) }))).values
+  near(apart.k0, Math.sqrt(UNFITTED_VALUE.k0))
+})
+
+test('under twenty orders of pairs that sold twice the spread of values is yesterday’s', () => {
+  const spread = (count: number) =>
+    fit([
+      { merchId: 1, ...orders(count, LOG) },
+      ...Array.from({ length: 9 }, () => ({ merchId: 2, ...orders(1, LOG) })),
+    ]).values
+  assert.deepEqual(spread(20), { ...UNFITTED_VALUE, globalLogMean: LOG })
+  near(spread(21).variance, VARIANCE)
+})
+
+test('a merchant’s orders take as long as they took, twenty of the network’s beside them', () => {
+  const { delayMs, delayMsByMerchant } = fit([
+    { merchId: 1, ...orders(20, LOG), delayMs: 20 * 2 * HOUR_MS },
+    { merchId: 2, ...orders(60, LOG), delayMs: 60 * 6 * HOUR_MS },
+    { merchId: 3, ...orders(0, LOG) },
+  ])
+  assert.equal(delayMs, 5 * HOUR_MS)
+  assert.deepEqual(delayMsByMerchant, { 1: 3.5 * HOUR_MS, 2: 5.75 * HOUR_MS, 3: 5 * HOUR_MS })
+  assert.equal(fit([{ merchId: 1, ...orders(20, LOG) }]).delayMs, 60_000, 'a minute at least')
+})
+
+test('a network is fitted from twenty orders on', () => {
+  assert.equal(fit([{ merchId: 1, ...orders(19, LOG) }]), UNFITTED_MODEL)
+  assert.notEqual(fit([{ merchId: 1, ...orders(20, LOG) }]), UNFITTED_MODEL)
+})
