@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { evenly } from '../../test/even-numbers.ts'
 import { benefit } from './reader-benefit.ts'
 
-const exponent = fc.double({ min: -1, max: 1, noNaN: true })
+const exponent = evenly(-1, 1)
 
 test('the reader benefit is the exponential to 10^-15, and exactly 1 at no gain', () => {
   assert.equal(benefit(0), 1)

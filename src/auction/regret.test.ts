@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { hold, resultNumber } from '../../test/auction-world.ts'
+import { evenly } from '../../test/even-numbers.ts'
 import { winnerPropensity } from './propensity.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'
 import { ExploringDay, nextEpsilonPpm } from './regret.ts'
 
-const amount = fc.double({ min: 0, max: 1e12, noNaN: true })
+const amount = evenly(0, 1e12)
 
 test('exploring is scaled to cost 2 % of revenue, within 0.5 % and 10 %', () => {
   const day = (regretMicros: number) => ({ regretMicros, revenueMicros: 1_000_000 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { evenly } from '../../test/even-numbers.ts'
 import { beta, gamma, poisson, seededRandom } from '../../test/seeded-random.ts'
 import { calibrationPlot } from './calibration-plot.ts'
 import { type Cohort, evaluate, METHODS } from './evaluate.ts'
@@ -41,8 +42,8 @@ test('the base rate has a normalised entropy of 1, and the truth one below', () 
 test('bins hold equal clicks and lose none', () => {
   const group = fc.record({
     clicks: fc.integer({ min: 1, max: 5_000 }),
-    rate: fc.double({ min: 0, max: 1, noNaN: true }),
-    predicted: fc.double({ min: 1e-5, max: 0.99, noNaN: true }),
+    rate: evenly(0, 1),
+    predicted: evenly(1e-5, 0.99),
   })
   fc.assert(
     fc.property(fc.array(group, { minLength: 1, maxLength: 60 }), (groups) => {

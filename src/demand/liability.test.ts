@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { testDatabase } from '../../test/database.ts'
+import { evenly } from '../../test/even-numbers.ts'
 import { sql } from '../platform/sql.ts'
 import { listSpending, openAccounts } from './budget-account.ts'
 import { findOverCap } from './liability.ts'
@@ -25,7 +26,7 @@ test('more open clicks never bring a campaign back', () => {
   const micros = fc.integer({ min: 0, max: 1_000_000 })
   const open = fc.record({
     clicks: fc.nat(1_000),
-    orderRate: fc.double({ min: 0, max: 1, noNaN: true }),
+    orderRate: evenly(0, 1),
     perOrderMicros: micros,
   })
   fc.assert(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { evenly } from '../../test/even-numbers.ts'
 import { newPacer, PTR_MIN, passThrough, stepPacer } from './pacing.ts'
 import { PacingBook } from './pacing-book.ts'
 import { roasBid, stepRoasMultiplier, strongerBrake } from './roas.ts'
@@ -13,7 +14,7 @@ import {
 } from './traffic-curve.ts'
 
 const NOTHING_ELSEWHERE = { elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0 }
-const unit = fc.double({ min: 0, max: 1, noNaN: true })
+const unit = evenly(0, 1)
 const money = fc.integer({ min: 0, max: 1e10 })
 const measure = fc.record({
   budgetMicros: fc.integer({ min: 1, max: 1e10 }),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { evenly } from '../../test/even-numbers.ts'
 import { kitPath } from '../../test/kit.ts'
 import { beta, poisson, seededRandom } from '../../test/seeded-random.ts'
 import { clickEvidence, noEvidence } from './evidence.ts'
@@ -27,7 +28,7 @@ const DAY = 86_400_000
 const positive = (max: number) => fc.double({ min: 1e-3, max, noNaN: true })
 const model = fc.record({ globalRate: positive(0.2), k0: positive(5_000), k1: positive(5_000) })
 const counts = fc
-  .tuple(fc.double({ min: 0, max: 1e5, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }))
+  .tuple(evenly(0, 1e5), evenly(0, 1))
   .map(([clicks, rate]): Counts => ({ clicks, orders: clicks * rate }))
 const sum = (left: Counts, right: Counts): Counts => ({
   clicks: left.clicks + right.clicks,
