@@ -8,7 +8,7 @@ import { CONSENT } from '../events/consent.ts'
 import { DEVICE } from '../events/user-agent.ts'
 import { Decider } from './decide.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
-import { type Campaign, indexMarket, type Merchant, type Publisher } from './market.ts'
+import { type Campaign, indexMarket, type Market, type Merchant, type Publisher } from './market.ts'
 
 const DOLLAR = 1_000_000
 const PUBLISHER: Publisher = {
@@ -50,23 +50,15 @@ function linkTo(offers: readonly OfferRow[], isExclusive: boolean): LinkData {
   }
 }
 
-function makeDecider(book = new LeaseBook()): Decider {
+function makeDecider(book = new LeaseBook(), pacing = new PacingBook(), now = () => NOON_MS) {
   return new Decider({
-    ...{ book, outlooks: new OutlookBook(), pacing: new PacingBook() },
-    ...{ pricing: 'second_price', now: () => NOON_MS, onReceipt: () => undefined },
+    ...{ book, outlooks: new OutlookBook(), pacing },
+    ...{ pricing: 'second_price', now, onReceipt: () => undefined },
   })
 }
 
-function decide(
-  campaigns: readonly Campaign[],
-  data: LinkData,
-  settings: Partial<Publisher> = {},
-): readonly [number | undefined, number] {
-  const decider = makeDecider()
-  const publishers = [{ ...PUBLISHER, ...settings }]
-  const merchants = campaigns.map(({ merch_id }) => merchant(merch_id))
-  const market = indexMarket({ version: 1, publishers, merchants, campaigns })
-  decider.setMarket(market)
+/** Who wins the link's auction, and what the seal says. */
+function outcomeOf(decider: Decider, market: Market, data: LinkData) {
   const { winner, priceMicros } = decider.decide(market, data, {
     context: {
       ...{ nowMs: NOON_MS, consent: CONSENT.full, device: DEVICE.desktop, country: null },
@@ -74,7 +66,21 @@ function decide(
     },
     ...{ resultNumber: resultNumber(1), isRecorded: false },
   })
-  return [winner?.merchant.merch_id, priceMicros / DOLLAR]
+  return [winner?.merchant.merch_id, priceMicros / DOLLAR] as const
+}
+
+function decide(
+  campaigns: readonly Campaign[],
+  data: LinkData,
+  settings: Partial<Publisher> = {},
+  pacing = new PacingBook(),
+): readonly [number | undefined, number] {
+  const decider = makeDecider(new LeaseBook(), pacing)
+  const publishers = [{ ...PUBLISHER, ...settings }]
+  const merchants = campaigns.map(({ merch_id }) => merchant(merch_id))
+  const market = indexMarket({ version: 1, publishers, merchants, campaigns })
+  decider.setMarket(market)
+  return outcomeOf(decider, market, data)
 }
 
 test('a merchant of seventy campaigns pays what its rival bids, on its own page as well', () => {
@@ -99,6 +105,102 @@ test('seventy offers that the publisher would not take leave room for one that i
   assert.deepEqual(among(100, { block_merchants: others }), [1, 0.01])
   assert.equal(among(100)[1], 5, 'they crowd out whom the publisher likes no better')
   assert.deepEqual(decide(campaigns, linkAmong(100, true)), [1, 0.3], 'an exclusive link has one')
+})
+
+// Before anything was learned one click in fifty brings an order, of $60, of which a tenth returns.
+const PER_ORDER = { bid_micros: null, rate_ppm: null, payment_micros: null }
+
+test('a merchant that pays per order competes by what a click brings, and seals its contract', () => {
+  const both = linkTo([offer(1, 100), offer(2, 100)], false)
+  const commission = { ...campaign(1, 1, 0), ...PER_ORDER, model: 'cpa', rate_ppm: 80_000 } as const
+  assert.deepEqual(decide([commission, campaign(2, 2, 0.086)], both), [1, 0.08], 'a dollar')
+  assert.deepEqual(decide([commission, campaign(2, 2, 0.087)], both), [2, 0.0864])
+  const payment = { ...campaign(1, 1, 0), ...PER_ORDER, model: 'epp' } as const
+  const fixed = { ...payment, payment_micros: '4800000' }
+  assert.deepEqual(decide([fixed, campaign(2, 2, 0.095)], both), [1, 4.8], 'a purchase')
+  assert.deepEqual(decide([fixed, campaign(2, 2, 0.097)], both), [2, 0.096], 'whatever returns')
+})
+
+test('a goal of return lowers the bid to what a click brings, less what was missed of it', () => {
+  const goal = { ...campaign(1, 1, 0.9), roas: 4 }
+  const posted = linkTo([offer(1, 100)], true)
+  assert.deepEqual(decide([campaign(1, 1, 0.9)], posted), [1, 0.9])
+  assert.deepEqual(decide([goal], posted), [1, 0.3], '.02 · $60 / 4')
+  assert.deepEqual(decide([{ ...goal, bid_micros: '200000' }], posted), [1, 0.2])
+  const pacing = new PacingBook()
+  pacing.take({ traffic: new Map(), multipliers: new Map([[1, 0.5]]) })
+  assert.deepEqual(decide([goal], posted, {}, pacing), [1, 0.15])
+  assert.deepEqual(decide([campaign(1, 1, 0.9)], posted, {}, pacing), [1, 0.9], 'it has no goal')
+})
+
+test('flights begin and end, and feeds grow stale, at the tick after their moment', () => {
+  let nowMs = NOON_MS
+  const decider = makeDecider(new LeaseBook(), new PacingBook(), () => nowMs)
+  const [starts_at, ends_at] = [new Date(NOON_MS + 1_000), new Date(NOON_MS + 90_000_000)]
+  const fed = { ...merchant(1), feed_imported_at: new Date(NOON_MS) }
+  const flown = { ...merchant(2), feed_imported_at: null }
+  const market = indexMarket({
+    ...{ version: 1, publishers: [PUBLISHER], merchants: [fed, flown] },
+    campaigns: [campaign(1, 1, 0.3), { ...campaign(2, 2, 0.5), starts_at, ends_at }],
+  })
+  const data = linkTo([offer(1, 100), offer(2, 100)], false)
+  decider.tick() // Before anything is known there is nothing to do.
+  decider.setMarket(market)
+  const winnerAt = (afterMs: number) => {
+    nowMs = NOON_MS + afterMs
+    decider.tick()
+    return outcomeOf(decider, market, data)[0]
+  }
+  assert.deepEqual([winnerAt(999), winnerAt(1_000)], [1, 2])
+  assert.deepEqual([winnerAt(86_400_000), winnerAt(89_999_999)], [2, 2])
+  assert.equal(winnerAt(90_000_000), undefined, 'one is over, the feed of the other a day old')
+})
+
+test('a link is laid out anew for each snapshot: a bid that was raised counts at once', () => {
+  const decider = makeDecider()
+  const data = linkTo([offer(1, 100), offer(2, 100)], false)
+  const bids = (dollars: number) => {
+    const campaigns = [campaign(1, 1, 0.3), campaign(2, 2, dollars)]
+    const merchants = [merchant(1), merchant(2)]
+    const market = indexMarket({ version: 1, publishers: [PUBLISHER], merchants, campaigns })
+    decider.setMarket(market)
+    return outcomeOf(decider, market, data)
+  }
+  assert.deepEqual(
+    [bids(0.2), bids(0.4)],
+    [
+      [1, 0.2],
+      [2, 0.3],
+    ],
+  )
+})
+
+test('where a merchant’s feed is silent about a page of its own, its campaign bids for it', () => {
+  const page = { ...linkTo([], false), original: null }
+  const silent = { ...page, link: { ...page.link, url: 'https://m3.example/p' } }
+  const campaigns = [campaign(1, 1, 0.5), campaign(3, 3, 0.4)]
+  assert.deepEqual(decide(campaigns, { ...silent, page: 'https://m3.example/p' }), [3, 0.01])
+})
+
+test('leases are asked for what pays per click, has a budget and may serve now', () => {
+  const book = new LeaseBook()
+  const daily = { daily_budget_micros: '90000000' }
+  const [before, soon, after] = [-60_000, 20_000, 60_000].map((ms) => new Date(NOON_MS + ms))
+  const campaigns: Campaign[] = [
+    campaign(1, 1, 0.5),
+    { ...campaign(2, 1, 0.5), ...daily },
+    { ...campaign(3, 1, 0.5), budget_micros: '90000000' },
+    { ...campaign(4, 1, 0), ...PER_ORDER, ...daily, model: 'cpa', rate_ppm: 80_000 },
+    { ...campaign(5, 1, 0.5), ...daily, state: 'paused' },
+    { ...campaign(6, 1, 0.5), ...daily, ends_at: before ?? null },
+    { ...campaign(7, 1, 0.5), ...daily, starts_at: after ?? null },
+    { ...campaign(8, 1, 0.5), ...daily, starts_at: soon ?? null, ends_at: after ?? null },
+  ]
+  makeDecider(book).setMarket(
+    indexMarket({ version: 1, publishers: [PUBLISHER], merchants: [merchant(1)], campaigns }),
+  )
+  const asked = new Set(book.prepare(1, NOON_MS).map(({ campaignId }) => campaignId))
+  assert.deepEqual([...asked], [2, 3, 8])
 })
 
 test('a campaign that now pays per order pays clicks of before only where it has no budget', () => {
