@@ -144,6 +144,25 @@ test('a code that joins nothing is kept as its text, and noted', () => {
   assert.deepEqual(gtin('75925304137'), ['00075925304137', '75925304137', 'gtin_repaired'])
 })
 
+test('a word on stock that nobody knows sells nothing and is noted, as a picture that is none', () => {
+  assert.equal(offer({ availability: 'maybe' }).isInStock, false)
+  assert.deepEqual(notes({ availability: 'maybe' }), ['availability_unknown'])
+  assert.equal(offer({ availability: '' }).isInStock, true)
+  assert.deepEqual(notes({ availability: 'out of stock', imageLink: 'none' }), ['image_invalid'])
+  assert.deepEqual(notes({ imageLink: ' ' }), [], 'no picture is no mistake')
+})
+
+test('a SKU that can be asked for is kept, and every price to the micro-dollar', () => {
+  assert.equal(offer({ id: 'x'.repeat(255) }).sku.length, 255)
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 10_000_000 }), (cents) => {
+      const price = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')} USD`
+      assert.equal(offer({ price }).priceMicros, cents * 10_000)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
 test('texts are decoded and cleaned, addresses kept as written unless a header could not hold them', () => {
   const { title, brand, url, imageUrl } = offer({
     title: ' Th&eacute;\n noir &amp; <b>\u0000\tlait ',

@@ -33,6 +33,28 @@ test('settings that could never work are refused, each by its own name', () => {
   }
 })
 
+test('settings at the very ends of their ranges are accepted', () => {
+  assert.equal(MERCHANT_DEFAULTS.window_days, 30)
+  for (const window_days of [1, 90]) assert.deepEqual(fields({ window_days }), [])
+  for (const click_param of ['s', 'x'.repeat(64)]) assert.deepEqual(fields({ click_param }), [])
+  assert.deepEqual(fields({ name: 'x'.repeat(255) }), [])
+  assert.deepEqual(fields({ name: 'x'.repeat(256) }), ['name'])
+  for (const post_impression_rate_ppm of [null, 1, 1_000_000]) {
+    assert.deepEqual(fields({ post_impression_rate_ppm }), [])
+  }
+  const rates = [0, 1_000_001, 1.5].map((rate) => fields({ post_impression_rate_ppm: rate }))
+  assert.deepEqual(new Set(rates.map((faults) => faults.length)), new Set([1]))
+  const many = (count: number) => Array.from({ length: count }, (_, at) => `s${at}.example`)
+  assert.deepEqual(fields({ domains: many(1000) }), [])
+  assert.deepEqual(fields({ domains: many(1001) }), ['domain'])
+  const origins = (count: number) => many(count).map((host) => `https://${host}`)
+  assert.deepEqual(fields({ origins: origins(100) }), [])
+  assert.deepEqual(fields({ origins: origins(101) }), ['origin'])
+  const net = 'https://net.example/c?u={url_encoded}&x='
+  assert.deepEqual(fields({ deep_link: net.padEnd(1000, 'x') }), [])
+  assert.deepEqual(fields({ deep_link: net.padEnd(1001, 'x') }), ['deep_link'])
+})
+
 test('a deep link must be an address that takes the product’s', () => {
   const good = 'https://net.example/c?u={url_encoded}&sub={cid}'
   assert.deepEqual(fields({ deep_link: good }), [])
