@@ -4,11 +4,15 @@ import { NOON_MS, resultNumber } from '../../test/auction-world.ts'
 import { LeaseBook, UNCAPPED_LEASE } from '../demand/lease.ts'
 import { OutlookBook } from '../demand/outlook.ts'
 import { PacingBook } from '../demand/pacing-book.ts'
+import { HOURS_PER_WEEK } from '../demand/traffic-curve.ts'
 import { CONSENT } from '../events/consent.ts'
 import { DEVICE } from '../events/user-agent.ts'
 import { Decider } from './decide.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
+import { LOSS } from './loss-code.ts'
 import { type Campaign, indexMarket, type Market, type Merchant, type Publisher } from './market.ts'
+import { unpackReceipt } from './receipt.ts'
+import type { Receipt } from './receipt-queue.ts'
 
 const DOLLAR = 1_000_000
 const PUBLISHER: Publisher = {
@@ -58,13 +62,13 @@ function makeDecider(book = new LeaseBook(), pacing = new PacingBook(), now = ()
 }
 
 /** Who wins the link's auction, and what the seal says. */
-function outcomeOf(decider: Decider, market: Market, data: LinkData) {
+function outcomeOf(decider: Decider, market: Market, data: LinkData, isRecorded = false) {
   const { winner, priceMicros } = decider.decide(market, data, {
     context: {
       ...{ nowMs: NOON_MS, consent: CONSENT.full, device: DEVICE.desktop, country: null },
       isAtClick: false,
     },
-    ...{ resultNumber: resultNumber(1), isRecorded: false },
+    ...{ resultNumber: resultNumber(1), isRecorded },
   })
   return [winner?.merchant.merch_id, priceMicros / DOLLAR] as const
 }
@@ -180,6 +184,55 @@ test('where a merchant’s feed is silent about a page of its own, its campaign 
   const silent = { ...page, link: { ...page.link, url: 'https://m3.example/p' } }
   const campaigns = [campaign(1, 1, 0.5), campaign(3, 3, 0.4)]
   assert.deepEqual(decide(campaigns, { ...silent, page: 'https://m3.example/p' }), [3, 0.01])
+})
+
+test('a daily budget for clicks is paced along the traffic of where its campaign may appear', () => {
+  const pacing = new PacingBook()
+  const hours = (isBusy: (hour: number) => boolean) =>
+    Float64Array.from({ length: HOURS_PER_WEEK }, (_, hour) => (isBusy(hour % 24) ? 1e6 : 0))
+  const traffic = new Map([
+    [1, hours((hour) => hour < 10)],
+    [2, hours((hour) => hour >= 20)],
+  ])
+  pacing.take({ traffic, multipliers: new Map() })
+  let nowMs = NOON_MS
+  const receipts: Receipt[] = []
+  const decider = new Decider({
+    ...{ book: new LeaseBook(), outlooks: new OutlookBook(), pacing, pricing: 'second_price' },
+    ...{ now: () => nowMs, onReceipt: (receipt) => receipts.push(receipt) },
+  })
+  const daily = { daily_budget_micros: String(10 * DOLLAR) }
+  const campaigns: Campaign[] = [
+    { ...campaign(1, 1, 0.1), ...daily, allow_publishers: [2] }, // none of its readers has come
+    { ...campaign(2, 1, 0.1), ...daily, block_publishers: [1] },
+    { ...campaign(3, 1, 0.1), ...daily }, // half of them have
+    { ...campaign(4, 1, 0.1), ...daily, allow_publishers: [1, 2], block_publishers: [1] },
+    // So dear that seven dollars are no twenty clicks yet.
+    { ...campaign(5, 1, 0.1), ...daily, exclusive_bid_micros: String(DOLLAR / 2) },
+    { ...campaign(6, 1, 0.5), ...daily, exclusive_bid_micros: String(DOLLAR / 10) },
+    { ...campaign(7, 1, 0.1), budget_micros: String(10 * DOLLAR) },
+    { ...campaign(8, 1, 0), ...PER_ORDER, ...daily, model: 'cpa', rate_ppm: 80_000 },
+  ]
+  const publishers = [PUBLISHER, { ...PUBLISHER, pub_id: 2 }]
+  const market = indexMarket({ version: 1, publishers, merchants: [merchant(1)], campaigns })
+  decider.setMarket(market)
+  decider.tick()
+  const spent = { day: '2026-03-02', daySettledMicros: 7 * DOLLAR, leaseId: 1, grantedMicros: 0 }
+  const elsewhere = { elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0, fairMicros: 0 }
+  pacing.noteSpent(
+    campaigns.map(({ campaign_id }) => ({ ...spent, ...elsewhere, campaignId: campaign_id })),
+    NOON_MS,
+  )
+  nowMs += 60_000
+  decider.tick()
+  const { link, ...rest } = linkTo([offer(1, 100)], false)
+  const data = { ...rest, link: { ...link, pub_id: 2 } }
+  outcomeOf(decider, market, data, true)
+  const { set, outcome } = unpackReceipt(receipts[0]?.packed ?? Buffer.alloc(0))
+  const paced = Array.from(set.campaignId, (id, at) =>
+    outcome.losses[at] === LOSS.paced ? [id] : [],
+  ).flat()
+  assert.deepEqual(paced.toSorted(), [1, 2, 3, 4])
 })
 
 test('leases are asked for what pays per click, has a budget and may serve now', () => {
