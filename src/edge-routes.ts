@@ -12,9 +12,8 @@ import { eventRoute } from './events/routes.ts'
 import { findOrCreateWrapperLink, findWrapperLink } from './links/wrapper-link.ts'
 import type { Node } from './node.ts'
 import { addressUnit, type Cidr, isInAny } from './platform/client-address.ts'
-import { ApiError } from './platform/errors.ts'
 import type { HotRequest, HotRoute } from './platform/hot-http.ts'
-import { limitHeaders, TokenBuckets } from './platform/token-bucket.ts'
+import { TokenBuckets } from './platform/token-bucket.ts'
 import { trimUrl } from './platform/url.ts'
 import { type RedirectDeps, redirectRoute, smartLinkRoute } from './redirect/routes.ts'
 import { wrapperRoute } from './redirect/wrapper-routes.ts'
@@ -197,11 +196,7 @@ function makeLimiters({ config, now }: Node) {
   return {
     take: (group: RateLimitGroup, request: HotRequest, subject: string): boolean =>
       groups.get(group)?.take(keyOf(request, subject), now()) ?? true,
-    refuse: (group: RateLimitGroup, request: HotRequest, subject: string): void => {
-      const buckets = groups.get(group)
-      const key = keyOf(request, subject)
-      if (buckets === undefined || buckets.take(key, now())) return
-      throw new ApiError('rateLimited', { headers: limitHeaders(buckets.state(key, now())) })
-    },
+    refuse: (group: RateLimitGroup, request: HotRequest, subject: string): void =>
+      groups.get(group)?.spend(keyOf(request, subject), now()),
   }
 }

@@ -7,8 +7,7 @@
  * Who uses it up on purpose keeps a user from logging in, but neither sessions nor API keys.
  */
 import { addressUnit } from '../platform/client-address.ts'
-import { ApiError } from '../platform/errors.ts'
-import { limitHeaders, TokenBuckets } from '../platform/token-bucket.ts'
+import { TokenBuckets } from '../platform/token-bucket.ts'
 import { Turns } from '../platform/turns.ts'
 
 /** Twenty tries at once, then one in five seconds: enough for people, useless for guessing. */
@@ -37,22 +36,15 @@ export class LoginLimits {
 
   /** What `check` resolves with, null for a wrong password; throws 429 over a limit. */
   async run<T>({ address, email }: Attempt, check: () => Promise<T | null>): Promise<T | null> {
-    const unit = addressUnit(address)
     const account = email.toLowerCase()
-    if (!this.#byAddress.take(unit, this.#nowMs())) this.#refuse(this.#byAddress, unit)
+    this.#byAddress.spend(addressUnit(address), this.#nowMs())
     return this.#turns.run(async () => {
       // Within the turn: of a thousand that come together the first ones count for the others.
-      if (!this.#byAccount.state(account, this.#nowMs()).isAllowed) {
-        this.#refuse(this.#byAccount, account)
-      }
+      this.#byAccount.check(account, this.#nowMs())
       const found = await check()
       if (found === null) this.#byAccount.take(account, this.#nowMs())
       return found
     })
-  }
-
-  #refuse(buckets: TokenBuckets, key: string): never {
-    throw new ApiError('rateLimited', { headers: limitHeaders(buckets.state(key, this.#nowMs())) })
   }
 
   #nowMs(): number {

@@ -8,7 +8,7 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
-import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
+import type { TokenBuckets } from '../platform/token-bucket.ts'
 import { hashApiKey, isSameHash, readAuthorization } from './api-key.ts'
 import { type ApiKeyRow, findKeyHolder, updateKeyUse } from './store.ts'
 
@@ -75,7 +75,7 @@ export function makeKeyGuard(options: {
     const { key_hash: _, pub_ids: pubIds, is_admin: isAdmin, ...record } = found
     const { token_id: tokenId, uid, datetime_last_used: storedUse } = record
     // Now, not when the call came: times that go back and forth would fill the bucket again.
-    takeToken(limits, String(tokenId), now())
+    limits?.spend(String(tokenId), now().getTime())
     const datetime_last_used = later(storedUse, lastUses.get(tokenId) ?? null)
     const holder = { tokenId, uid, pubIds, isAdmin, record: { ...record, datetime_last_used } }
     if (request.method === 'HEAD') return holder // Records nothing (decisions, Paths).
@@ -111,11 +111,6 @@ export function requireOwnPublisher(holder: Pick<KeyHolder, 'pubIds'>, pubId: nu
 /** Throws a 403 unless the key is an operator's: of a user made with `--admin`. */
 export function requireOperator(holder: Pick<KeyHolder, 'isAdmin'>): void {
   if (!holder.isAdmin) throw new ApiError('notOperator')
-}
-
-function takeToken(limits: TokenBuckets | null, key: string, at: Date): void {
-  if (limits === null || limits.take(key, at.getTime())) return
-  throw new ApiError('rateLimited', { headers: limitHeaders(limits.state(key, at.getTime())) })
 }
 
 function later(one: Date | null, other: Date | null): Date | null {

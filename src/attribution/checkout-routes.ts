@@ -12,7 +12,7 @@ import { addressUnit } from '../platform/client-address.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/hot-http.ts'
 import type { Db } from '../platform/postgres.ts'
-import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
+import type { TokenBuckets } from '../platform/token-bucket.ts'
 import { isOnDomain } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { acceptOrders, type IntakeDeps, intakeTurns } from './intake.ts'
@@ -78,9 +78,7 @@ export function takeToken(
   { clientAddress }: FastifyRequest,
   merchId: number,
 ): void {
-  const key = `${addressUnit(clientAddress)} ${merchId}`
-  if (limits === null || limits.take(key, now())) return
-  throw new ApiError('rateLimited', { headers: limitHeaders(limits.state(key, now())) })
+  limits?.spend(`${addressUnit(clientAddress)} ${merchId}`, now())
 }
 
 /** Throws 404 when there is no such merchant. */

@@ -11,7 +11,7 @@ import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
 import { idempotencyKeyFaults, readIdempotencyKey } from '../platform/idempotency-key.ts'
 import { SharedWork } from '../platform/shared-work.ts'
-import { limitHeaders, type TokenBuckets } from '../platform/token-bucket.ts'
+import type { TokenBuckets } from '../platform/token-bucket.ts'
 import { Turns } from '../platform/turns.ts'
 import { createSmartLink, pubIdFaults, readOrder } from './create-link.ts'
 import { once } from './idempotency-store.ts'
@@ -96,7 +96,7 @@ function createFaults(request: FastifyRequest): Fault[] {
 const linkMateRoute =
   (deps: PageLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { keys } = deps
+    const { keys, limits, now } = deps
     const retrieve = makeRetrieve(deps)
     app.post(
       '/api/v1/publishers/:pub_id/linkmate/smart_links/',
@@ -117,7 +117,7 @@ const linkMateRoute =
       async (request) => {
         const { body, keyHolder: holder = null } = request
         const pubId = request.params.pub_id
-        takeCall(deps, `${addressUnit(request.clientAddress)} ${pubId}`)
+        limits?.spend(`${addressUnit(request.clientAddress)} ${pubId}`, now().getTime())
         const links = await retrieve({ pubId, holder, body })
         return ok(200, { smart_links: links.map(toRetrievedLink) })
       },
@@ -164,9 +164,3 @@ const pageTagRoute =
       },
     )
   }
-
-function takeCall({ limits, now }: PageLinkDeps, key: string): void {
-  const atMs = now().getTime()
-  if (limits === null || limits.take(key, atMs)) return
-  throw new ApiError('rateLimited', { headers: limitHeaders(limits.state(key, atMs)) })
-}

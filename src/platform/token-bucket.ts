@@ -5,6 +5,7 @@
  * ones return promises and count in fixed windows.
  */
 import { LRUCache } from 'lru-cache'
+import { ApiError } from './errors.ts'
 
 /** A crowd of addresses beyond this forgets the quietest ones: memory stays bounded. */
 const BUCKETS_MAX = 100_000
@@ -12,13 +13,6 @@ const BUCKETS_MAX = 100_000
 interface Bucket {
   tokens: number
   atMs: number
-}
-
-export interface LimitState {
-  readonly isAllowed: boolean
-  readonly limit: number
-  readonly remaining: number
-  readonly resetSeconds: number // until one more is allowed, or the bucket is full again
 }
 
 export class TokenBuckets {
@@ -39,16 +33,24 @@ export class TokenBuckets {
     return true
   }
 
-  /** For the RateLimit-* headers; takes nothing. */
-  state(key: string, nowMs: number): LimitState {
+  /** Takes one token of `key`; throws a 429 where there is none. */
+  spend(key: string, nowMs: number): void {
+    this.check(key, nowMs)
+    this.take(key, nowMs)
+  }
+
+  /** Throws a 429 that says when there will be a token of `key`; takes none. */
+  check(key: string, nowMs: number): void {
     const { tokens } = this.#refilled(key, nowMs)
-    const missing = tokens < 1 ? 1 - tokens : this.#burst - tokens
-    return {
-      isAllowed: tokens >= 1,
-      limit: this.#burst,
-      remaining: Math.floor(tokens),
-      resetSeconds: Math.max(1, Math.ceil(missing / this.#rate)),
+    if (tokens >= 1) return
+    const seconds = String(Math.max(1, Math.ceil((1 - tokens) / this.#rate)))
+    const headers = {
+      'retry-after': seconds,
+      'ratelimit-limit': String(this.#burst),
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': seconds,
     }
+    throw new ApiError('rateLimited', { headers })
   }
 
   #refilled(key: string, nowMs: number): Bucket {
@@ -61,14 +63,5 @@ export class TokenBuckets {
     bucket.tokens = Math.min(this.#burst, bucket.tokens + (elapsedMs * this.#rate) / 1000)
     bucket.atMs = nowMs
     return bucket
-  }
-}
-
-export function limitHeaders(state: LimitState): Record<string, string> {
-  return {
-    'retry-after': String(state.resetSeconds),
-    'ratelimit-limit': String(state.limit),
-    'ratelimit-remaining': String(state.remaining),
-    'ratelimit-reset': String(state.resetSeconds),
   }
 }
