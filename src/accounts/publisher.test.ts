@@ -17,6 +17,12 @@ test('a publisher with a name and a slug needs nothing else', () => {
   assert.deepEqual(fields({}), [])
 })
 
+test('a name is as long as it has characters, also of letters beyond 16 bits', () => {
+  const letter = '\u{1D7D9}'
+  assert.deepEqual(fields({ name: letter.repeat(255) }), [])
+  assert.deepEqual(fields({ name: letter.repeat(256) }), ['name'])
+})
+
 test('settings outside their range are refused, each by its own name', () => {
   assert.deepEqual(fields({ name: ' ' }), ['name'])
   for (const slug of ['', '-a', 'a b', 'a/b', 'ä', 'x'.repeat(65)]) {

@@ -1,4 +1,5 @@
 /** What a publisher's account may be set to, and which settings are refused. */
+import { characterCount } from '../platform/characters.ts'
 import { readDomain } from '../platform/domain.ts'
 import type { Fault } from '../platform/errors.ts'
 import { type Micros, micros } from '../platform/money.ts'
@@ -71,7 +72,8 @@ export function publisherFaults(settings: PublisherSettings): Fault[] {
     if (!isRight) faults.push({ field, rule })
   }
   const name = settings.name.trim()
-  check(name !== '' && name.length <= NAME_LENGTH_MAX, 'name', `1 to ${NAME_LENGTH_MAX} characters`)
+  const length = characterCount(name)
+  check(length >= 1 && length <= NAME_LENGTH_MAX, 'name', `1 to ${NAME_LENGTH_MAX} characters`)
   check(
     /^[a-z0-9]+([._-]+[a-z0-9]+)*$/i.test(settings.slug) && settings.slug.length <= SLUG_LENGTH_MAX,
     'slug',

@@ -1,4 +1,5 @@
 /** What a user's account may be, and which are refused. */
+import { characterCount } from '../platform/characters.ts'
 import type { Fault } from '../platform/errors.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 
@@ -37,7 +38,7 @@ export function keyFaults(
   now: Date,
 ): Fault[] {
   const faults: Fault[] = []
-  if (description.trim() === '' || description.length > DESCRIPTION_LENGTH_MAX) {
+  if (description.trim() === '' || characterCount(description) > DESCRIPTION_LENGTH_MAX) {
     faults.push({ field: 'description', rule: `1 to ${DESCRIPTION_LENGTH_MAX} characters` })
   }
   if (expiresAt !== null && expiresAt <= now) {

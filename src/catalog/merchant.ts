@@ -1,4 +1,5 @@
 /** What a merchant's account may be set to, and which settings are refused. */
+import { characterCount } from '../platform/characters.ts'
 import { DOMAIN_RULE, readDomain } from '../platform/domain.ts'
 import type { Fault } from '../platform/errors.ts'
 
@@ -47,7 +48,7 @@ export function merchantFaults(settings: MerchantSettings): Fault[] {
   }
   const name = settings.name.trim()
   check(
-    name !== '' && name.length <= MERCHANT_NAME_LENGTH_MAX,
+    name !== '' && characterCount(name) <= MERCHANT_NAME_LENGTH_MAX,
     'name',
     `1 to ${MERCHANT_NAME_LENGTH_MAX} characters`,
   )

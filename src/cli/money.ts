@@ -8,6 +8,7 @@ import { releaseHeldOrders } from '../attribution/release-held.ts'
 import { feedDecoder } from '../catalog/feed-text.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { characterCount } from '../platform/characters.ts'
 import { CSV_BYTES_MAX } from '../platform/csv.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Micros } from '../platform/money.ts'
@@ -193,7 +194,7 @@ async function requireOrder(
 
 function requireName(field: string, value: string): string {
   const name = value.trim()
-  if (name !== '' && name.length <= NAME_LENGTH_MAX) return name
+  if (name !== '' && characterCount(name) <= NAME_LENGTH_MAX) return name
   throw badRequest([{ field, rule: `1 to ${NAME_LENGTH_MAX} characters` }])
 }
 

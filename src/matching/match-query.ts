@@ -4,6 +4,7 @@
  * Variant B (all merchants that sell the product, article known) is open to every account. All
  * else is variant A, for members of the partner program (decisions 4.3).
  */
+import { characterCount } from '../platform/characters.ts'
 import type { Fault } from '../platform/errors.ts'
 import type { MatchQuery } from './schema.ts'
 
@@ -44,7 +45,6 @@ function longSkuFault({ article_url, article_name }: LooseQuery): Fault {
   return { field: 'sku', rule: `must have at most ${SKU_MAX_A} characters ${why}` }
 }
 
-/** In characters, as the schema counts them: not in halves of those beyond 16 bits. */
 function lengthOf(text: unknown): number {
-  return typeof text === 'string' ? [...text].length : 0
+  return typeof text === 'string' ? characterCount(text) : 0
 }

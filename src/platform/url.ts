@@ -8,6 +8,7 @@
  * false "other" only misses a match. The canonical text is a key; nobody is ever sent to it.
  */
 import { hash } from 'node:crypto'
+import { characterCount } from './characters.ts'
 import { isTrackingParameter } from './tracking-parameters.ts'
 
 /** Decisions 4.1; longer addresses would push the redirect URL that carries them past 8,000. */
@@ -43,16 +44,12 @@ export function trimUrl(text: string): string {
 
 /** True when an address is short enough for a smart link and for the redirect that carries it. */
 export function fitsUrlLimits(text: string): boolean {
-  if (isLongerThan(text, MAX_URL_CHARACTERS)) return false
+  // Counted only where it can matter: characters have one or two units of UTF-16.
+  if (text.length > 2 * MAX_URL_CHARACTERS) return false
+  if (text.length > MAX_URL_CHARACTERS && characterCount(text) > MAX_URL_CHARACTERS) return false
   // No character of UTF-8 needs more than 3 bytes per UTF-16 unit, each written as %XX.
   if (text.length * 9 <= MAX_URL_ENCODED_BYTES) return true
   return encodeURIComponent(text.toWellFormed()).length <= MAX_URL_ENCODED_BYTES
-}
-
-/** In characters, as the interface counts them: one beyond 16 bits has two units of UTF-16. */
-function isLongerThan(text: string, characters: number): boolean {
-  if (text.length <= characters) return false
-  return text.length > 2 * characters || [...text].length > characters
 }
 
 /** The host without `www.` and a final dot, lower case and in its ASCII form; no port. */

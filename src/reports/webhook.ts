@@ -1,4 +1,5 @@
 /** What a webhook may be, and when a delivery that failed is tried again. */
+import { characterCount } from '../platform/characters.ts'
 import type { Fault } from '../platform/errors.ts'
 import { parseWebUrl } from '../platform/url.ts'
 import { WEBHOOK_EVENTS, type WebhookEvent } from './webhook-store.ts'
@@ -14,7 +15,7 @@ export function webhookFaults(wanted: {
   const unknown = wanted.events.filter((event) => !known.includes(event))
   const url = parseWebUrl(wanted.url)
   return [
-    ...(url !== null && wanted.url.length <= URL_LENGTH_MAX
+    ...(url !== null && characterCount(wanted.url) <= URL_LENGTH_MAX
       ? []
       : [{ field: 'url', rule: 'must be an http(s) address of at most 2048 characters' }]),
     ...(url !== null && (url.username !== '' || url.password !== '')

@@ -4,6 +4,7 @@ import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
 import { findPayment } from '../ledger/payment-store.ts'
+import { characterCount } from '../platform/characters.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { formatExact, type Micros } from '../platform/money.ts'
 import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
@@ -81,7 +82,7 @@ async function faultsOf(
     ...(isPaidOn && paidOn > utcDay(now())
       ? [{ field: 'on', rule: 'must not lie in the future' }]
       : []),
-    ...(reference !== '' && reference.length <= REFERENCE_LENGTH_MAX
+    ...(reference !== '' && characterCount(reference) <= REFERENCE_LENGTH_MAX
       ? []
       : [{ field: 'reference', rule: `1 to ${REFERENCE_LENGTH_MAX} characters` }]),
     ...((await findPayment(db, { merchId, reference })) === null ? [] : [RECORDED_ALREADY]),

@@ -3,6 +3,7 @@ import type { IntakeDeps } from '../attribution/intake.ts'
 import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
+import { characterCount } from '../platform/characters.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -95,7 +96,7 @@ function checked({ clickId, resultNumber, reason }: WantedReversal): ReversalKey
   if (!HEX_32.test(id)) {
     throw badRequest([{ field, rule: 'must be 32 hexadecimal characters' }])
   }
-  const length = reason.trim().length
+  const length = characterCount(reason.trim())
   if (length === 0 || length > REASON_LENGTH_MAX) {
     throw badRequest([{ field: 'reason', rule: `1 to ${REASON_LENGTH_MAX} characters` }])
   }

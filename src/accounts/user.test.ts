@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { keyFaults } from './user.ts'
+
+test('the label of a key is as long as it has characters, also of letters beyond 16 bits', () => {
+  const fields = (description: string) =>
+    keyFaults({ description, expiresAt: null }, new Date()).map(({ field }) => field)
+  const letter = '\u{1D7D9}'
+  assert.deepEqual(fields(letter.repeat(255)), [])
+  assert.deepEqual(fields(letter.repeat(256)), ['description'])
+  assert.deepEqual(fields(' '), ['description'])
+})
