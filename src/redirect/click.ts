@@ -67,27 +67,33 @@ export interface Click {
   readonly verdict: number
 }
 
-/** Records the click, durably where it bills (I2), and answers the redirect. */
+/**
+ * Records the click, durably where it bills (I2), and answers the redirect. A click that surely
+ * nothing holds has no id: who named it to us could never be told whose it was.
+ */
 export async function answerClick(deps: ClickDeps, click: Click): Promise<HotReply> {
-  const { result } = click
   const clickId = drawRandomBytes(16)
-  const landing = result.campaignId === 0 ? undefined : deps.findLanding(result.merchId)
-  const location =
-    landing === undefined ? click.url : landingUrl(click.url, landing, clickId.toString('hex'))
-  if (!click.request.isHead) {
-    const event = clickEvent(deps, click, { clickId, ...(await reserved(deps, click)) })
-    try {
-      await deps.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
-    } catch (error) {
-      // Not durable, for whatever reason: the reader goes on, unrecorded and therefore unpaid.
-      // Unless it may be written after all: then its price must not be spent once more.
-      if (event.leaseId !== null && isNeverWritten(error)) {
-        deps.release(result.campaignId, Number(event.leaseId), result.priceMicros)
-      }
-      deps.onUnrecorded(error)
+  const isNamed = click.request.isHead || (await record(deps, click, clickId))
+  return redirectTo(isNamed ? landingUrl(deps, click, clickId.toString('hex')) : click.url)
+}
+
+/** Whether something durable holds the click, or may come to hold it. */
+async function record(deps: ClickDeps, click: Click, clickId: Buffer): Promise<boolean> {
+  const { campaignId, priceMicros } = click.result
+  const event = clickEvent(deps, click, { clickId, ...(await reserved(deps, click)) })
+  try {
+    await deps.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
+    return true
+  } catch (error) {
+    // Not durable, for whatever reason: the reader goes on, unrecorded and therefore unpaid.
+    // Unless it may be written after all: then its price must not be spent once more.
+    const isLost = isNeverWritten(error)
+    if (event.leaseId !== null && isLost) {
+      deps.release(campaignId, Number(event.leaseId), priceMicros)
     }
+    deps.onUnrecorded(error)
+    return !isLost
   }
-  return redirectTo(location)
 }
 
 function isNeverWritten(error: unknown): boolean {
@@ -125,7 +131,10 @@ function isTooFast(ageMs: number): boolean {
   return ageMs < CLICK_AGE_MIN_MS && ageMs >= -CLOCKS_APART_MAX_MS
 }
 
-function landingUrl(url: string, landing: Landing, clickId: string): string {
+/** Where the click leads, in the way of a merchant that may pay for it. */
+function landingUrl(deps: ClickDeps, { url, result }: Click, clickId: string): string {
+  const landing = result.campaignId === 0 ? undefined : deps.findLanding(result.merchId)
+  if (landing === undefined) return url
   if (landing.deep_link !== null) return deepLink(landing.deep_link, { url, clickId })
   return withParameter(url, { name: landing.click_param, value: clickId })
 }
