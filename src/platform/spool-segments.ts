@@ -60,9 +60,10 @@ export class SpoolSegments {
   write(records: readonly Uint8Array[]): Promise<void> {
     return this.#inTurn(async () => {
       this.#active ??= await this.#create()
-      const active = this.#active
+      const active = this.#active // from here on it is closed, whatever fails
       const buffer = frame(records)
       try {
+        if (active.bytes === 0) await syncDirectory(this.#directory) // its name, just made
         await active.handle.appendFile(buffer)
         await active.handle.datasync()
         active.bytes += buffer.length
@@ -114,9 +115,7 @@ export class SpoolSegments {
   async #create(): Promise<{ handle: FileHandle; path: string; bytes: number }> {
     this.#lastNumber += 1
     const path = join(this.#directory, `${String(this.#lastNumber).padStart(8, '0')}${SUFFIX}`)
-    const handle = await open(path, 'ax', 0o600)
-    await syncDirectory(this.#directory)
-    return { handle, path, bytes: 0 }
+    return { handle: await open(path, 'ax', 0o600), path, bytes: 0 }
   }
 
   async #seal(): Promise<void> {

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { appendFile, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { takeFileLock } from './file-lock.ts'
 import { openSpool, type Spool, SpoolFull } from './spool.ts'
@@ -277,4 +278,31 @@ test('a lock is one holder’s at a time and ends with its process, killed or no
   const again = takeFileLock(path)
   assert(again)
   again.release()
+})
+
+test('a spool whose process runs out of files refuses, and ends nothing', async (t) => {
+  if (process.platform === 'win32') return // no such limit to set
+  const module = new URL('./spool.ts', import.meta.url).href
+  // With one file left the spool's own can be opened, and its folder not: an open file that is
+  // forgotten ends the process once its handle is collected.
+  const code = `
+    import { closeSync, openSync } from 'node:fs'
+    import { setTimeout as sleep } from 'node:timers/promises'
+    import { openSpool } from '${module}'
+    const say = (what) => process.stdout.write(what + ' ')
+    const spool = await openSpool({ root: process.argv[1], bytesMax: 1e6, onDamage: say })
+    const held = []
+    try { for (;;) held.push(openSync('/dev/null')) } catch {}
+    closeSync(held.pop())
+    await spool.append([Buffer.from('a')]).catch(({ code }) => say(code))
+    for (const file of held) closeSync(file)
+    for (let round = 0; round < 10; round++) { gc(); await sleep(1) }
+    await spool.append([Buffer.from('b')])
+    await spool.drain({ write: async (records) => say(records.map(String).join()) })`
+  const node = [process.execPath, '--expose-gc', '--input-type=module', '-e', code]
+  const run = 'ulimit -n 64; exec "$@"'
+  const child = spawn('sh', ['-c', run, 'sh', ...node, await makeRoot(t)])
+  const told = text(child.stdout)
+  assert.deepEqual(await once(child, 'exit'), [0, null])
+  assert.equal(await told, 'EMFILE b ')
 })
