@@ -13,6 +13,7 @@ import { checkoutRoutes } from './attribution/checkout-routes.ts'
 import { intakeRoutes } from './attribution/routes.ts'
 import { shopViewRoutes } from './attribution/shop-view-routes.ts'
 import { UsualValues } from './attribution/usual-value.ts'
+import { isOwnPage as isOnOwnDomain } from './auction/market.ts'
 import { resultRoutes } from './auction/result-routes.ts'
 import type { RateLimit } from './config.ts'
 import { edgeDocs } from './edge-docs.ts'
@@ -26,6 +27,7 @@ import type { SmartLinkRecord } from './links/schema.ts'
 import { listenProblem, reachableUrl } from './listen-problem.ts'
 import { feedRoutes } from './matching/feed-routes.ts'
 import { matchRoutes } from './matching/routes.ts'
+import type { IsOwnPage } from './matching/store.ts'
 import type { Node } from './node.ts'
 import type { HotRoute } from './platform/hot-http.ts'
 import { createHttp, type Http } from './platform/http.ts'
@@ -113,8 +115,10 @@ export async function buildHttp(node: Node): Promise<Http> {
     await http.register(dashboardRoutes({ db, baseUrl, now, inside }))
     const { outlooks, book } = node
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink })) // 4.1
-    await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, now })) // 4.3
-    await http.register(feedRoutes({ db, keys, baseUrl, linkUrl })) // products for publishers
+    const isOwnPage: IsOwnPage = (listing) => isOnOwnDomain(node.edge.market, listing)
+    await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, isOwnPage, now })) // 4.3
+    // Products for publishers
+    await http.register(feedRoutes({ db, keys, baseUrl, linkUrl, isOwnPage }))
     await http.register(statsRoutes({ db, keys })) //                 4.4
     await http.register(resultRoutes({ db, keys, clicksOf: listClicksOfResult })) // receipts
     await http.register(reportRoutes({ db, keys, now }))

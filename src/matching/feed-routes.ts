@@ -12,17 +12,18 @@ import type { Db } from '../platform/postgres.ts'
 import { acceptsMerchant } from './match.ts'
 import { FEED_HEADER, type FeedReader, feedLine } from './product-feed.ts'
 import { type FeedMerchant, FeedParams, ProductFeed, toProductFeed } from './schema.ts'
-import { listFeedOffers } from './store.ts'
+import { type IsOwnPage, listFeedOffers } from './store.ts'
 
 export interface FeedDeps {
   readonly db: Db
   readonly keys: KeyGuard
   readonly baseUrl: string
   readonly linkUrl: string
+  readonly isOwnPage: IsOwnPage
 }
 
 export const feedRoutes =
-  ({ db, keys, baseUrl, linkUrl }: FeedDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, baseUrl, linkUrl, isOwnPage }: FeedDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const shared = { security: [{ apiKey: [] }] }
     app.addHook('onRequest', keys.require)
@@ -69,7 +70,7 @@ export const feedRoutes =
         return reply
           .header('content-type', 'text/csv; charset=utf-8')
           .header('content-disposition', `attachment; filename="souk_products_${merchId}.csv"`)
-          .send(Readable.from(feedLines(db, merchId, reader)))
+          .send(Readable.from(feedLines(db, { merchId, isOwnPage }, reader)))
       },
     )
   }
@@ -96,13 +97,18 @@ async function listFeedMerchants(db: Db, publisher: Publisher): Promise<FeedMerc
 }
 
 /** A page at a time: a million products are never in memory. */
-async function* feedLines(db: Db, merchId: number, reader: FeedReader): AsyncGenerator<string> {
+async function* feedLines(
+  db: Db,
+  { merchId, isOwnPage }: { merchId: number; isOwnPage: IsOwnPage },
+  reader: FeedReader,
+): AsyncGenerator<string> {
   yield FEED_HEADER
   for (let after = ''; ; ) {
     const page = await listFeedOffers(db, { merchId, after })
     const last = page.at(-1)
     if (last === undefined) return
-    yield page.map((offer) => feedLine(offer, reader)).join('')
+    const own = page.filter(({ url }) => isOwnPage({ merch_id: merchId, url }))
+    yield own.map((offer) => feedLine(offer, reader)).join('')
     after = last.sku
   }
 }

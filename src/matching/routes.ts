@@ -9,7 +9,7 @@ import type { Db } from '../platform/postgres.ts'
 import { type Match, matchProducts } from './match.ts'
 import { isVariantB, matchFaults } from './match-query.ts'
 import { MatchQuery, MatchResponse } from './schema.ts'
-import { findListings, listPayingCampaigns } from './store.ts'
+import { findListings, type IsOwnPage, listPayingCampaigns } from './store.ts'
 
 /** A line of the log stays readable; nobody shows more links for one product. */
 const PREDICTIONS_LOGGED_MAX = 50
@@ -20,11 +20,12 @@ export interface MatchDeps {
   readonly linkUrl: string
   readonly outlooks: Pick<OutlookBook, 'of'>
   readonly book: Pick<LeaseBook, 'fundedShare'>
+  readonly isOwnPage: IsOwnPage
   readonly now: () => Date
 }
 
 export const matchRoutes =
-  ({ db, keys, linkUrl, outlooks, book, now }: MatchDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, linkUrl, outlooks, book, isOwnPage, now }: MatchDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/product_match/clickmate/exclusive_links/',
@@ -44,7 +45,7 @@ export const matchRoutes =
         const publisher = await requireMatcher(db, { query, holder })
         const at = now()
         const { pub_id: pubId, is_partner: isMember } = publisher
-        const listings = await findListings(db, { query, isMember, now: at })
+        const listings = await findListings(db, { query, isMember, now: at, isOwnPage })
         const merchIds = listings.map(({ merch_id }) => merch_id)
         const campaigns =
           merchIds.length === 0 ? [] : await listPayingCampaigns(db, { pubId, merchIds, now: at })

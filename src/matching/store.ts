@@ -43,16 +43,26 @@ const EXACT_MAX = 1000
 const FEED_PAGE_ROWS = 5_000 // About 2 MB of lines, made in some milliseconds.
 const FEED_FRESH_HOURS = 24 // Economics 1.2.
 
+/** Whether a listing's page is still on a domain of its merchant, as when it was imported. */
+export type IsOwnPage = (listing: { readonly merch_id: number; readonly url: string }) => boolean
+
+interface ListingsWanted {
+  readonly query: MatchQuery
+  readonly isMember: boolean // of the partner program
+  readonly now: Date
+  readonly isOwnPage: IsOwnPage
+}
+
 /**
  * One listing per merchant that sells the product: by GTIN where it leads anywhere, else by SKU,
  * else by address; each the exact listing if the merchant has it, else its cheapest in stock.
  */
 export async function findListings(
   db: Db,
-  { query, isMember, now }: { query: MatchQuery; isMember: boolean; now: Date },
+  { query, isMember, now, isOwnPage }: ListingsWanted,
 ): Promise<ListingRow[]> {
   for (const condition of conditionsOf(query, isMember)) {
-    const listings = await findBy(db, condition, now)
+    const listings = (await findBy(db, condition, now)).filter(isOwnPage)
     if (listings.length > 0) return listings
   }
   return []

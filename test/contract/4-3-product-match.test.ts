@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { CategoryFloor } from '../../src/accounts/category-floor.ts'
 import { updatePublisher } from '../../src/accounts/publisher-store.ts'
+import { updateMerchant } from '../../src/catalog/merchant-store.ts'
 import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { type Answer, LINK_URL, startApi } from '../api.ts'
 import { importOffers, makeCampaign, makeMerchant } from '../catalogue.ts'
+import { until } from '../market.ts'
 
 const PATH = '/api/v1/product_match/clickmate/exclusive_links/'
 const GTIN = '9521000000018'
@@ -305,6 +307,18 @@ test('a campaign that cannot pay this publisher predicts nothing, and the link i
   })
   assert.equal(await cpc(), 0, 'what is worth less than the floor cannot win')
   await updatePublisher(api.db, { pubId: bob.pubId, changes: { floor_micros: micros(0) } })
+})
+
+test('a merchant that gave a domain up is matched there no more', async () => {
+  const { merchId } = await makeMerchant(api.db, {
+    name: 'Moved',
+    domain: 'moved.example',
+    offers: [{ id: 'M-1', link: 'https://moved.example/m' }],
+  })
+  const found = async () => (await entries(variantB({ sku: 'M-1' }))).length
+  assert.equal(await found(), 1)
+  await updateMerchant(api.db, { merchId, changes: { domains: ['new.example'] } })
+  await until(async () => (await found()) === 0)
 })
 
 test('the mean is answered, its 80 % interval is logged under the request’s id', async () => {

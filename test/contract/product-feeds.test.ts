@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { updatePublisher } from '../../src/accounts/publisher-store.ts'
+import { updateMerchant } from '../../src/catalog/merchant-store.ts'
 import { BASE_URL, LINK_URL, startApi } from '../api.ts'
 import { makeMerchant } from '../catalogue.ts'
+import { until } from '../market.ts'
 
 const COLUMNS =
   'brand,colors,currency,description,google_product_category,gtin,image_url,item_group_id,' +
@@ -93,6 +95,19 @@ test('a feed of many pages is whole', async () => {
   const { text } = await read(shop.merchId)
   const rows = parse(text, { columns: true }) as Record<string, string>[]
   assert.equal(new Set(rows.map(({ sku }) => sku)).size, many.length)
+})
+
+test('a feed has no page on a domain that its merchant gave up', async () => {
+  const [kept, given] = ['kept.example', 'given-up.example']
+  const shop = await makeMerchant(api.db, {
+    name: 'Two sites',
+    domain: given,
+    offers: [{ id: '1', link: `https://${given}/1` }],
+  })
+  const products = async () => (await read(shop.merchId)).text.trimEnd().split('\n').length - 1
+  assert.equal(await products(), 1)
+  await updateMerchant(api.db, { merchId: shop.merchId, changes: { domains: [kept] } })
+  await until(async () => (await products()) === 0)
 })
 
 test('the list names each merchant with a feed that the publisher takes links of', async () => {
