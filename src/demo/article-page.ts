@@ -89,7 +89,7 @@ export function frontPage(
 <html lang="en"><head><meta charset="utf-8"><title>${publisher.name}</title>
 <meta name="viewport" content="width=device-width,initial-scale=1"><link rel="icon" href="data:,">
 <style>${STYLE}</style></head><body><header class="site"><a href="/">${publisher.name}</a>
-<span>${publisher.claim}</span></header><main>${articles.map(
+<span>${publisher.claim}</span></header><main><h1>Our latest advice</h1>${articles.map(
     ({ article, url }) => html`<section class="pick"><h2><a href="${url}">${article.title}</a></h2>
 <p>${article.standfirst}</p><p class="note">By ${article.author} · ${dayOf(article)}</p></section>`,
   )}</main></body></html>`.html
