@@ -61,6 +61,23 @@ test('every format in every charset and every cut into pieces gives the same row
   }
 })
 
+test('a file for old Macintoshes, with a bare carriage return behind each line, is read', async () => {
+  const many = Array.from(
+    { length: 3_000 },
+    (_, at) => `${at},Thé noir,https://s.example/${at},4 USD,`,
+  )
+  const text = ['id,title,link,price,gtin', ...many, ''].join('\r')
+  for (const [all, count] of [
+    [CSV.replaceAll('\r\n', '\r'), 1],
+    [text, many.length],
+  ] as const) {
+    for (const pieceBytes of [7, 1 << 16]) {
+      const { entries, isCut } = await read(all, { pieceBytes })
+      assert.deepEqual([rows(entries).length, faults(entries), isCut], [count, [], false])
+    }
+  }
+})
+
 test('column names are understood in any case, with spaces, underscores and aliases', async () => {
   const header = 'Item ID,Product Name,URL,Image Link,PRICE,EAN,g:google_product_category,Extra'
   const { entries } = await read(`${header}\n7,Tea,https://s.example/7,i,5 USD,301,422,x\n`)

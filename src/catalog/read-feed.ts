@@ -64,6 +64,21 @@ function withoutLeadingSpace(start: string): string {
 }
 
 function chooseParser(start: string, format: FeedFormat): FeedParser {
+  const parser = parserOf(start, format)
+  // `CSV (Macintosh)`, as spreadsheets still write it: no line of it has a line feed.
+  return start.includes('\r') && !start.includes('\n') ? withLineFeeds(parser) : parser
+}
+
+function withLineFeeds(parser: FeedParser): FeedParser {
+  return {
+    get isCut() {
+      return parser.isCut
+    },
+    push: (text, isLast) => parser.push(text.replaceAll('\r', '\n'), isLast),
+  }
+}
+
+function parserOf(start: string, format: FeedFormat): FeedParser {
   const text = start.trimStart()
   if (text === '') throw new FeedError('the feed is empty')
   switch (format === 'auto' ? guessFormat(text) : format) {
@@ -91,7 +106,7 @@ const SEPARATORS = [',', '\t', ';', '|'] as const
 
 /** The separator that the header has most of; a comma where it has none. */
 function guessSeparator(text: string): string {
-  const header = text.slice(0, HEADER_CHARACTERS_MAX).split('\n', 1)[0] ?? ''
+  const header = text.slice(0, HEADER_CHARACTERS_MAX).split(/[\r\n]/, 1)[0] ?? ''
   let best: string = SEPARATORS[0]
   for (const separator of SEPARATORS) {
     if (header.split(separator).length > header.split(best).length) best = separator
