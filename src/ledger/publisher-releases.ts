@@ -1,38 +1,61 @@
-/** What of a publisher's earnings was released or taken back by a time, over all its merchants. */
+/** What of a publisher's earnings was released or taken back by a time, merchant by merchant. */
 import type { Db } from '../platform/postgres.ts'
 import { listMerchantsOf, settleMerchant } from './debt-store.ts'
-import type { Release } from './release.ts'
+import type { Release, Settlement } from './release.ts'
 
 export interface MerchantRelease extends Release {
   readonly merchId: number
 }
 
+/** When a line of an order was paid for, by its key; null while it is not. */
+export type PaidAt = (orderProductId: string) => number | null
+
+/** A merchant's debts stand by themselves: each is settled when it is first asked for. */
 export interface PublisherReleases {
-  /** In the order in which they happened. */
-  readonly releases: readonly MerchantRelease[]
-  /**
-   * When a line of an order was paid for, by its key; null while it is not. One that owes nothing,
-   * a gift or what came back in time, is paid with the others of its order.
-   */
-  readonly paidAt: (key: string) => number | null
+  /** Those of all merchants, in the order in which they happened. */
+  all(): Promise<readonly MerchantRelease[]>
+  /** A line that owes nothing, a gift or goods back in time, is paid with its order’s others. */
+  paidAtOf(merchId: number): Promise<PaidAt>
 }
 
-/** Of one merchant, when that is all that is asked for: each one’s debts stand by themselves. */
-export async function findPublisherReleases(
+export function openReleases(
   db: Db,
-  of: { readonly pubId: number; readonly merchId?: number; readonly until: Date },
-): Promise<PublisherReleases> {
-  const { pubId, merchId: only, until } = of
-  const releases: MerchantRelease[] = []
-  const owed = new Set<string>()
-  for (const merchId of only === undefined ? await listMerchantsOf(db, pubId) : [only]) {
-    const settled = await settleMerchant(db, { merchId, until })
-    for (const { debt } of settled.open) owed.add(orderOf(debt.key))
-    for (const release of settled.releases) {
-      if (release.pubId === pubId) releases.push({ ...release, merchId })
-    }
+  { pubId, until }: { readonly pubId: number; readonly until: Date },
+): PublisherReleases {
+  const settled = new Map<number, Promise<OwnReleases>>()
+  const settle = async (merchId: number) =>
+    ownReleases(await settleMerchant(db, { merchId, until }), { pubId, merchId })
+  const settledOf = (merchId: number) => {
+    const known = settled.get(merchId) ?? settle(merchId)
+    settled.set(merchId, known)
+    return known
   }
-  releases.sort((a, b) => a.atMs - b.atMs || a.merchId - b.merchId || (a.key < b.key ? -1 : 1))
+  return {
+    async all() {
+      const releases: MerchantRelease[] = []
+      for (const merchId of await listMerchantsOf(db, pubId)) {
+        for (const release of (await settledOf(merchId)).releases) releases.push(release)
+      }
+      return releases.sort(byTime)
+    },
+    paidAtOf: async (merchId) => (await settledOf(merchId)).paidAt,
+  }
+}
+
+interface OwnReleases {
+  readonly releases: readonly MerchantRelease[]
+  readonly paidAt: PaidAt
+}
+
+/** A publisher's part of what one merchant's money has released. */
+function ownReleases(
+  settlement: Settlement,
+  { pubId, merchId }: { readonly pubId: number; readonly merchId: number },
+): OwnReleases {
+  const owed = new Set(settlement.open.map(({ debt }) => orderOf(debt.key)))
+  const releases = settlement.releases
+    .filter((release) => release.pubId === pubId)
+    .map((release) => ({ ...release, merchId }))
   const lines = new Map<string, number>()
   const orders = new Map<string, number>()
   for (const { key, atMs, isWhole } of releases) {
@@ -42,6 +65,10 @@ export async function findPublisherReleases(
   }
   const orderPaidAt = (order: string) => (owed.has(order) ? null : (orders.get(order) ?? null))
   return { releases, paidAt: (key) => lines.get(key) ?? orderPaidAt(orderOf(key)) }
+}
+
+function byTime(a: MerchantRelease, b: MerchantRelease): number {
+  return a.atMs - b.atMs || a.merchId - b.merchId || (a.key < b.key ? -1 : 1)
 }
 
 /** Keys of lines begin with the order and the merchant, in which colons and blanks are escaped. */

@@ -5,7 +5,7 @@ import { MONEY_LANE } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { findPublisherReleases } from './publisher-releases.ts'
+import { openReleases } from './publisher-releases.ts'
 import { makeStatements, monthOf, previousMonth, type Statement } from './statement.ts'
 
 /** A day after the month's end, so that events which waited in a spool are in the log by then. */
@@ -38,7 +38,7 @@ export async function issueStatements(
   for (const { pub_id: pubId } of publishers) {
     const known = await listStatements(db, pubId)
     if ((known.at(-1)?.month ?? '') >= lastMonth) continue
-    const { releases } = await findPublisherReleases(db, { pubId, until: now })
+    const releases = await openReleases(db, { pubId, until: now }).all()
     const fresh = makeStatements(releases, lastMonth, known)
     for (const statement of fresh) {
       const issuedStatement = { ...statement, pubId, issuedAt: now }

@@ -6,7 +6,7 @@ import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
 import { type HoldReason, mostTrusted } from '../attribution/order-merge.ts'
 import { orderState } from '../attribution/order-states.ts'
 import { orderKey } from '../ledger/entries.ts'
-import { findPublisherReleases } from '../ledger/publisher-releases.ts'
+import { openReleases } from '../ledger/publisher-releases.ts'
 import { listEntriesOfKey } from '../ledger/store.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -141,8 +141,7 @@ async function stateOf(
   { now, keys }: { readonly now: Date; readonly keys: readonly string[] },
 ) {
   if (row.pub_id === null) return row.rejected_at === null ? 'PENDING' : 'REJECTED'
-  const of = { pubId: row.pub_id, merchId: row.merch_id, until: now }
-  const { paidAt } = await findPublisherReleases(db, of)
+  const paidAt = await openReleases(db, { pubId: row.pub_id, until: now }).paidAtOf(row.merch_id)
   const paid = keys.flatMap((key) => paidAt(key) ?? [])
   const isPaid = paid.length > 0 && paid.length === keys.length
   return orderState(

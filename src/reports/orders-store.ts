@@ -1,6 +1,7 @@
 /** The orders report in SQL: one row per product of an order, on the day the order was accepted. */
 import { orderState } from '../attribution/order-states.ts'
 import { MODEL } from '../events/event.ts'
+import type { PaidAt, PublisherReleases } from '../ledger/publisher-releases.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -26,6 +27,7 @@ interface OrderRow extends ClickFacts {
   readonly order_day: string
   readonly line: number
   readonly order_id: string
+  readonly merch_id: number
   readonly ordered_at: Date
   readonly locks_at: Date
   readonly rejected_at: Date | null
@@ -41,14 +43,11 @@ interface OrderRow extends ClickFacts {
   readonly purchased_price: string | null
 }
 
-/** When a line of an order was paid for, by its key; see release.ts. */
-export type PaidAt = (orderProductId: string) => number | null
-
 /** A page of the report. Orders that nobody led to, or that are held, are not in it yet. */
 export async function listOrderRows(
   db: Db,
   request: ReportRequest,
-  paidAt: PaidAt,
+  releases: Pick<PublisherReleases, 'paidAtOf'>,
 ): Promise<ReportPage> {
   const { pubId, dayFrom, dayTo, limitRows } = request
   const { day, eventId, line } = readPlace(request.cursor)
@@ -83,6 +82,7 @@ export async function listOrderRows(
     left join merchant on merchant.merch_id = chosen.merch_id
     ${joinClickedOffer(sql`click`)}
     order by order_day, order_event_id, line`)
+  const paidAt = await paidAtOfLocked(rows, request.now, releases)
   const last = rows.at(-1)
   const isLast = last === undefined || rows.length < limitRows
   return {
@@ -91,16 +91,30 @@ export async function listOrderRows(
   }
 }
 
+/** When each row was paid for; what is not locked yet is not, so nothing is settled for it. */
+async function paidAtOfLocked(
+  rows: readonly OrderRow[],
+  now: Date,
+  releases: Pick<PublisherReleases, 'paidAtOf'>,
+): Promise<(row: OrderRow) => number | null> {
+  const locked = rows.filter(({ locks_at }) => locks_at <= now)
+  const ofMerchant = new Map<number, PaidAt>()
+  for (const merchId of new Set(locked.map(({ merch_id }) => merch_id))) {
+    ofMerchant.set(merchId, await releases.paidAtOf(merchId))
+  }
+  return ({ merch_id, order_product_id }) => ofMerchant.get(merch_id)?.(order_product_id) ?? null
+}
+
 function cellsOf(
   row: OrderRow,
-  { now, paidAt }: { readonly now: Date; readonly paidAt: PaidAt },
+  { now, paidAt }: { readonly now: Date; readonly paidAt: (row: OrderRow) => number | null },
 ): CsvCell[] {
   const ageMs = row.ordered_at.getTime() - row.at.getTime()
   const state = orderState(
     {
       locksAtMs: row.locks_at.getTime(),
       rejectedAtMs: row.rejected_at?.getTime() ?? null,
-      paidAtMs: paidAt(row.order_product_id),
+      paidAtMs: paidAt(row),
     },
     now.getTime(),
   )

@@ -1,6 +1,6 @@
 /** The payments report: what merchants' money released of a publisher's earnings, day by day. */
 import { clickDayOf } from '../ledger/debt-store.ts'
-import type { MerchantRelease, PublisherReleases } from '../ledger/publisher-releases.ts'
+import type { MerchantRelease } from '../ledger/publisher-releases.ts'
 import { monthOf, statementId } from '../ledger/statement.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
@@ -9,7 +9,7 @@ import { type ReportPage, type ReportRequest, reportTime, unknownCursor } from '
 
 /** A page of the report; its cursor counts rows, for a released cent stays where it is. */
 export function paymentRows(
-  { releases }: PublisherReleases,
+  releases: readonly MerchantRelease[],
   merchantNames: ReadonlyMap<number, string>,
   request: ReportRequest,
 ): ReportPage {

@@ -1,5 +1,5 @@
 /** A page of any report, by name: what files and API both are made of. */
-import { findPublisherReleases, type PublisherReleases } from '../ledger/publisher-releases.ts'
+import { openReleases } from '../ledger/publisher-releases.ts'
 import type { Db } from '../platform/postgres.ts'
 import { listClickRows } from './clicks-store.ts'
 import { listMerchantNames } from './names-store.ts'
@@ -8,7 +8,7 @@ import { paymentRows } from './payment-rows.ts'
 import type { ReportName, ReportPage, ReportRequest } from './report.ts'
 import { listReturnRows } from './returns-store.ts'
 
-/** What several pages share: settling a publisher's debts takes a look at all of them. */
+/** What several pages share: settling a merchant's debts takes a look at all of them. */
 export interface ReportSource {
   page(report: ReportName, request: ReportRequest): Promise<ReportPage>
 }
@@ -18,19 +18,18 @@ export function openReports(
   db: Db,
   { pubId, now }: { readonly pubId: number; readonly now: Date },
 ): ReportSource {
-  let releases: Promise<PublisherReleases> | null = null
-  const settled = () => (releases ??= findPublisherReleases(db, { pubId, until: now }))
+  const releases = openReleases(db, { pubId, until: now })
   return {
     async page(report, request) {
       switch (report) {
         case 'clicks':
           return listClickRows(db, request)
         case 'orders':
-          return listOrderRows(db, request, (await settled()).paidAt)
+          return listOrderRows(db, request, releases)
         case 'returns':
           return listReturnRows(db, request)
         case 'payments':
-          return paymentRows(await settled(), await listMerchantNames(db), request)
+          return paymentRows(await releases.all(), await listMerchantNames(db), request)
       }
     },
   }

@@ -1,5 +1,5 @@
 /** Statements as they are told: as records and as a table. `statement-page.ts` prints them. */
-import { findPublisherReleases } from '../ledger/publisher-releases.ts'
+import { openReleases } from '../ledger/publisher-releases.ts'
 import { monthOf, statementId } from '../ledger/statement.ts'
 import { type IssuedStatement, listStatements } from '../ledger/statement-store.ts'
 import { csvLine } from '../platform/csv.ts'
@@ -30,7 +30,7 @@ export async function findStatementDetail(
 ): Promise<StatementDetail | null> {
   const issued = (await listStatements(db, pubId)).find((statement) => statement.month === month)
   if (issued === undefined) return null
-  const { releases } = await findPublisherReleases(db, { pubId, until: issued.issuedAt })
+  const releases = await openReleases(db, { pubId, until: issued.issuedAt }).all()
   const names = await listMerchantNames(db)
   const ofMonth = releases.filter(({ atMs }) => monthOf(atMs) === month)
   const merchants = [...Map.groupBy(ofMonth, ({ merchId }) => merchId)].map(([merchId, rows]) => ({
