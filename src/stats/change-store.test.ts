@@ -8,6 +8,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
 import { CHANGES_START, parseCursor } from './change-cursor.ts'
 import { listChanges } from './change-store.ts'
 import { foldMoney } from './fold-money.ts'
@@ -248,4 +249,34 @@ test('an import tells what it changed in the rows of its network, also those tha
     [...ofSecond, 'goes', 0, '0.00', '0.00'],
     [...ofSecond, 'grows', 1, '1.00', '0.000001'],
   ])
+})
+
+test('a page of changes reads its own rows of a long list, and not the rest of it', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const pubId = publisher.pub_id
+  await db.run(sql`
+    insert into stats_change (changed_at, cause, event_ids, day, pub_id, article_id, merch_id)
+    select ${SINCE}::timestamptz + number * interval '1 hour', 'click', '{}', '2026-03-02', ${pubId},
+      1, 1
+    from generate_series(1, 2000) as number`)
+  await db.run(sql`
+    insert into stats_day (day, pub_id, article_id, merch_id, placed_at)
+    select '2026-03-02', ${pubId}, number, 1, ${SINCE}::timestamptz + number * interval '1 hour'
+    from generate_series(1, 2000) as number`)
+  await db.transaction(async (tx) => {
+    // As a planner chooses that thinks of lists of millions.
+    await tx.run(sql`set local enable_seqscan = off`)
+    await tx.run(sql`set local enable_sort = off`)
+    const wanted = { pubId, since: SINCE, cursor: CHANGES_START, limitRows: 10 }
+    const page = await listChanges(tx, wanted)
+    assert.deepEqual([page.changes.length, page.placements.length], [10, 10])
+    const read = await tx.rows<{ rows: string }>(sql`
+      select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables
+      where relname in ('stats_change', 'stats_day')`)
+    assert.ok(
+      read.length === 2 && read.every(({ rows }) => Number(rows) < 100),
+      JSON.stringify(read),
+    )
+  })
 })

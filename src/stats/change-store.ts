@@ -21,10 +21,10 @@ export interface ChangesRequest {
 /** A page of every list; the next one goes on in all of them. */
 export async function listChanges(db: Db, request: ChangesRequest): Promise<StatsChanges> {
   const { pubId, since, cursor } = request
-  const changes = await page<FigureChangeRow>(db, request, 'changes', figureChanges)
-  const placements = await page<PlacedRow>(db, request, 'placements', placedRows)
-  const networks = await page<NetworkChangeRow>(db, request, 'networks', networkChanges)
-  const impressions = await page<SeenRow>(db, request, 'impressions', seenDays)
+  const changes = await page<FigureChangeRow>(db, request, FIGURES)
+  const placements = await page<PlacedRow>(db, request, PLACEMENTS)
+  const networks = await page<NetworkChangeRow>(db, request, NETWORKS)
+  const impressions = await page<SeenRow>(db, request, IMPRESSIONS)
   const pages = [changes, placements, networks, impressions]
   const end = formatCursor({
     changes: changes.at(-1)?.place ?? cursor.changes,
@@ -86,18 +86,37 @@ function figuresOf({ clicks, sales, revenue_micros, earnings_micros }: Figures) 
   }
 }
 
+interface List {
+  readonly name: ChangeList
+  readonly rowsOf: (pubId: number, since: Date, place: Place) => Sql
+  /** The columns of a place in it, by name: an index may have their order, and none an array's. */
+  readonly order: Sql
+}
+
+const FIGURES: List = { name: 'changes', rowsOf: figureChanges, order: sql`change_id` }
+const PLACEMENTS: List = {
+  name: 'placements',
+  rowsOf: placedRows,
+  order: sql`changed_at, day, article_id, merch_id`,
+}
+const NETWORKS: List = { name: 'networks', rowsOf: networkChanges, order: sql`place` }
+const IMPRESSIONS: List = {
+  name: 'impressions',
+  rowsOf: seenDays,
+  order: sql`changed_at, article_id, day`,
+}
+
 /** The next rows of one list: those behind the cursor's place in it. */
 function page<Row extends ChangedRow>(
   db: Db,
   { pubId, since, cursor, limitRows }: ChangesRequest,
-  list: ChangeList,
-  rowsOf: (pubId: number, since: Date, place: Place) => Sql,
+  { name, rowsOf, order }: List,
 ): Promise<Row[]> {
-  const place = cursor[list]
+  const place = cursor[name]
   return db.rows<Row>(sql`
     select * from (${rowsOf(pubId, since, place)}) as told
     where place > ${place}::bigint[]
-    order by place limit ${limitRows}`)
+    order by ${order} limit ${limitRows}`)
 }
 
 interface FigureChangeRow extends ChangedRow, Figures {
@@ -105,11 +124,20 @@ interface FigureChangeRow extends ChangedRow, Figures {
   readonly merch_id: number
 }
 
+/**
+ * Ids grow with time, so those from before are passed over by one look: up to a day before, for a
+ * server's clock may have been set back.
+ */
 function figureChanges(pubId: number, since: Date, [changeId]: Place): Sql {
   return sql`
     select array[change_id] as place, stats_change.*
     from stats_change
-    where pub_id = ${pubId} and changed_at >= ${since} and change_id > ${changeId}`
+    where pub_id = ${pubId} and changed_at >= ${since} and change_id > ${changeId}
+      and change_id > coalesce((
+        select change_id from stats_change
+        where pub_id = ${pubId} and changed_at < ${since}::timestamptz - interval '1 day'
+        order by changed_at desc limit 1
+      ), 0)`
 }
 
 interface PlacedRow extends ChangedRow {
@@ -171,15 +199,18 @@ interface SeenRow extends ChangedRow {
  */
 function seenDays(pubId: number, since: Date, [atMicros]: Place): Sql {
   const from = laterOf(since, atMicros)
-  const shown = (isDue: Sql) => sql`
-    select greatest(changed_at, datetime_created) as changed_at, day, article_id, impressions
+  const shown = (shownAt: Sql, isLast: Sql) => sql`
+    select ${shownAt} as changed_at, day, article_id, impressions
     from page_day join article using (pub_id, url_key)
-    where pub_id = ${pubId} and ${isDue} and impressions > 0 and ${IS_ARTICLE_THERE}`
+    where pub_id = ${pubId} and ${shownAt} >= ${from} and ${isLast} and impressions > 0
+      and ${IS_ARTICLE_THERE}`
   return sql`
     select array[${microsOf(sql`changed_at`)}, article_id, ${dayNumberOf(sql`day`)}] as place,
       seen.*, 'impression' as cause, array[]::bigint[] as event_ids
     from (
-      ${shown(sql`changed_at >= ${from}`)} union ${shown(sql`datetime_created >= ${from}`)}
+      ${shown(sql`page_day.changed_at`, sql`changed_at >= datetime_created`)}
+      union all
+      ${shown(sql`datetime_created`, sql`datetime_created > changed_at`)}
     ) as seen`
 }
 
