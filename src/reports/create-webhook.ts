@@ -3,9 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { readEvents, webhookFaults } from './webhook.ts'
-import { insertWebhook, type Webhook, type WebhookOwner } from './webhook-store.ts'
+import { countWebhooks, insertWebhook, type Webhook, type WebhookOwner } from './webhook-store.ts'
 
 const SECRET_BYTES = 32 // The key of an HMAC-SHA256: as long as its output.
+
+/** Each is told of everything that it asks for: nobody needs more addresses. */
+const WEBHOOKS_MAX = 100
 
 /** Throws a 400 that names every fault. The secret is seen this once. */
 export async function createWebhook(
@@ -18,6 +21,9 @@ export async function createWebhook(
 ): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
   const faults = webhookFaults(wanted)
   if (faults.length > 0) throw badRequest(faults)
+  if ((await countWebhooks(db, wanted.owner)) >= WEBHOOKS_MAX) {
+    throw badRequest([{ field: 'url', rule: `would be of more than ${WEBHOOKS_MAX} webhooks` }])
+  }
   const secret = randomBytes(SECRET_BYTES).toString('base64url')
   const events = readEvents(wanted.events)
   const webhook = await insertWebhook(db, { ...wanted, events, secret })

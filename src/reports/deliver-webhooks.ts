@@ -1,6 +1,6 @@
 /**
  * Sends what webhooks wait for: signed, a few at a time, again later when it failed, and not any
- * more when nobody answers for long.
+ * more when nobody answers for long. Whose receivers are slow keeps nobody else waiting.
  *
  * A delivery is a POST of JSON with `X-Souk-Event`, `X-Souk-Delivery`, and the two headers that
  * merchants' own requests carry (signed-request.ts), keyed with the webhook's secret. Any 2xx
@@ -11,6 +11,7 @@ import type { Dispatcher } from 'undici'
 import { SIGNATURE_HEADER, signBody, TIMESTAMP_HEADER } from '../attribution/signed-request.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
+import { Turns } from '../platform/turns.ts'
 import { FAILURES_MAX, nextAttemptAt } from './webhook.ts'
 import {
   type DueDelivery,
@@ -21,6 +22,8 @@ import {
 
 const ANSWER_MS = 10_000
 const AT_ONCE = 8
+/** Of one publisher or merchant. */
+const AT_ONCE_EACH = 4
 /** One run's work; what is left is due in the next. */
 const DELIVERIES_PER_RUN = 1_000
 /** Then it begins no more: the next run, a minute after this one, must not send them as well. */
@@ -40,19 +43,22 @@ export async function deliverWebhooks(options: DeliverOptions): Promise<number> 
   const begunAt = options.now()
   const due = await listDueDeliveries(options.db, { now: begunAt, limit: DELIVERIES_PER_RUN })
   const silent = new Set<number>()
-  let delivered = 0
-  const queue = due.values()
-  const work = async () => {
-    for (const delivery of queue) {
-      if (options.now().getTime() - begunAt.getTime() > RUN_MS) return
-      // Switched off meanwhile: what is left waits until it is switched on.
-      if (silent.has(delivery.webhook_id)) continue
-      if (await deliver(options, delivery, silent)) delivered += 1
-    }
+  const work = async (delivery: DueDelivery): Promise<boolean> => {
+    if (options.now().getTime() - begunAt.getTime() > RUN_MS) return false
+    // Switched off meanwhile: what is left waits until it is switched on.
+    if (silent.has(delivery.webhook_id)) return false
+    return deliver(options, delivery, silent)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
-  return delivered
+  const turns = new Turns(AT_ONCE)
+  const byOwner = [...Map.groupBy(due, ownerOf).values()].map((deliveries) => {
+    const turnsOfOwner = new Turns(AT_ONCE_EACH)
+    return deliveries.map((delivery) => turnsOfOwner.run(() => turns.run(() => work(delivery))))
+  })
+  const results = await Promise.all(byOwner.flat())
+  return results.filter(Boolean).length
 }
+
+const ownerOf = ({ pub_id, merch_id }: DueDelivery): string => `${pub_id} ${merch_id}`
 
 async function deliver(
   { db, agent, now, onDisabled }: DeliverOptions,

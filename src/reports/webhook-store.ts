@@ -62,6 +62,12 @@ export function listWebhooks(db: Db, owner: WebhookOwner | null): Promise<Webhoo
     select ${COLUMNS} from webhook where ${isOwn(owner)} order by webhook_id limit ${ROWS_MAX}`)
 }
 
+export async function countWebhooks(db: Db, owner: WebhookOwner): Promise<number> {
+  const row = await db.row<{ count: string }>(sql`
+    select count(*) from webhook where ${isOwn(owner)}`)
+  return Number(row?.count)
+}
+
 /** False when the owner has no such webhook. */
 export async function deleteWebhook(
   db: Db,
@@ -123,6 +129,8 @@ export async function hasWebhooks(db: Db): Promise<boolean> {
 export interface DueDelivery {
   readonly delivery_id: string
   readonly webhook_id: number
+  readonly pub_id: number | null
+  readonly merch_id: number | null
   readonly event: WebhookEvent
   readonly payload: object
   readonly created_at: Date
@@ -131,15 +139,23 @@ export interface DueDelivery {
   readonly secret: string
 }
 
-/** Deliveries that are due, the oldest first. */
+/** Deliveries that are due: the oldest of each publisher and merchant first, then their next. */
 export function listDueDeliveries(
   db: Db,
   { now, limit }: { readonly now: Date; readonly limit: number },
 ): Promise<DueDelivery[]> {
   return db.rows(sql`
-    select delivery_id, webhook_id, event, payload, created_at, attempts, url, secret
-    from webhook_delivery join webhook using (webhook_id)
-    where due_at <= ${now} and state = 'active' order by due_at, delivery_id limit ${limit}`)
+    with next as (
+      select delivery_id, due_at,
+        row_number() over (partition by pub_id, merch_id order by due_at, delivery_id) as place
+      from webhook_delivery join webhook using (webhook_id)
+      where due_at <= ${now} and state = 'active'
+      order by place, due_at, delivery_id limit ${limit}
+    )
+    select delivery_id, webhook_id, pub_id, merch_id, event, payload, created_at, attempts, url,
+      secret
+    from next join webhook_delivery using (delivery_id) join webhook using (webhook_id)
+    order by place, next.due_at, delivery_id`)
 }
 
 export interface AttemptResult {
