@@ -51,6 +51,16 @@ test('receipts are kept for RECEIPT_HOURS, those of clicked results for ever', a
   aheadMs += 49 * HOUR_MS
   await work('forget_receipts')
   assert.equal(await receipts(), 1)
+  // Also after it was done by a clock that was ahead.
+  aheadMs += 1000 * HOUR_MS
+  await work('forget_receipts')
+  aheadMs -= 1000 * HOUR_MS
+  await work('forget_receipts')
+  await runAuction(api, link)
+  await until(async () => (await receipts()) === 2)
+  aheadMs += 49 * HOUR_MS
+  await work('forget_receipts')
+  assert.equal(await receipts(), 1)
 })
 
 test('a day that exploring cost nothing lets it grow to its ceiling, never from off', async () => {

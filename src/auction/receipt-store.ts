@@ -83,8 +83,8 @@ export async function deleteUnclickedReceipts(db: Db, before: Date): Promise<num
         limit ${limit}))`),
   )
   await db.run(sql`
-    insert into upkeep as known (task, done_until) values (${FORGETTING}, ${before})
-    on conflict (task) do update set done_until = greatest(known.done_until, excluded.done_until)`)
+    insert into upkeep (task, done_until) values (${FORGETTING}, ${before})
+    on conflict (task) do update set done_until = excluded.done_until`)
   return deleted
 }
 

@@ -49,6 +49,17 @@ test('counts halve in fourteen days, unripe clicks as well as their orders come'
   assert(Math.abs(later.unripe - 2 * Math.exp(-2)) < 1e-12)
 })
 
+test('evidence of a clock that was years ahead is still evidence', () => {
+  const ahead = addEvidence(
+    clickEvidence(0, { isValid: true }),
+    clickEvidence(800 * DAY, { isValid: true }),
+    DAY / 24,
+  )
+  const seen = evidenceAt(ahead, DAY, DAY / 24)
+  for (const [name, count] of Object.entries(seen)) assert.ok(Number.isFinite(count), name)
+  assert.ok(ripeClicks(seen) >= 0)
+})
+
 test('counting in shards and adding them up is counting together (P34)', () => {
   const happening = fc.record({
     atMs: fc.integer({ min: 0, max: 60 * DAY }),

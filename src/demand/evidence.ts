@@ -34,14 +34,17 @@ export function noEvidence(atMs: number): Evidence {
   }
 }
 
-/** The same evidence as seen at another instant; `delayMs` is τ, the mean wait for an order. */
+/**
+ * The same evidence as seen at another instant; `delayMs` is τ, the mean wait for an order. Of an
+ * instant before its own (a clock was ahead) nothing is unripe again: what has come of it is lost.
+ */
 export function evidenceAt(evidence: Evidence, atMs: number, delayMs: number): Evidence {
   const ageMs = atMs - evidence.atMs
   if (ageMs === 0) return evidence
   const decay = 2 ** (-ageMs / HALF_LIFE_MS)
   return {
     clicks: evidence.clicks * decay,
-    unripe: evidence.unripe * decay * Math.exp(-ageMs / delayMs),
+    unripe: evidence.unripe * decay * Math.exp(-Math.max(0, ageMs) / delayMs),
     invalid: evidence.invalid * decay,
     orders: evidence.orders * decay,
     delayMs: evidence.delayMs * decay,

@@ -133,6 +133,15 @@ test('the nightly fit is kept for its day, smoothed with the day before, and has
   assert.deepEqual(days, [{ day: '2026-04-13' }, { day: '2026-04-14' }])
 })
 
+test('a model of a day to come gives way to today’s: the clock was ahead', async (t) => {
+  const db = await makeCampaign(t)
+  await fitNightly(db, NOON + 400 * DAY)
+  await addClicks(db, 1, { atMs: NOON - 30 * DAY })
+  await addOrder(db, 'returned', { sold: 100_000e6, kept: 50_000e6 })
+  const today = await fitNightly(db, NOON)
+  assert.deepEqual(await loadModel(db), today)
+})
+
 test('cohorts hold each pair’s clicks by slot, with the orders they led to', async (t) => {
   const db = await makeCampaign(t)
   assert.equal(await findFirstClick(db), null)

@@ -10,7 +10,10 @@ export async function loadModel(db: Db): Promise<PredictionModel> {
   return row?.model ?? UNFITTED_MODEL
 }
 
-/** Keeps the model of a day; a second fit of the same day replaces the first. */
+/**
+ * Keeps the model of a day; a second fit of the same day replaces the first. One of a later day was
+ * made by a clock that was ahead, and would be the newest until that day.
+ */
 export async function saveModel(
   db: Db,
   { model, day, nowMs }: { model: PredictionModel; day: string; nowMs: number },
@@ -19,6 +22,7 @@ export async function saveModel(
     insert into prediction_model (day, model, fitted_at)
     values (${day}, ${JSON.stringify(model)}::jsonb, ${new Date(nowMs)})
     on conflict (day) do update set model = excluded.model, fitted_at = excluded.fitted_at`)
+  await db.run(sql`delete from prediction_model where day > ${day}::date`)
 }
 
 /** The newest model of an earlier day, to smooth with; null when there is none. */

@@ -28,7 +28,9 @@ const FOLD_LAG_MS = 5 * 60_000
 /** Queues notices of everything since the last run; how many were queued. */
 export async function makeNotices(db: Db, now: Date): Promise<number> {
   const isWanted = await hasWebhooks(db)
-  const { at: after } = await readNoticePosition(db, 'locks')
+  const until = new Date(now.getTime() - FOLD_LAG_MS)
+  const { at } = await readNoticePosition(db, 'locks')
+  const after = at < until ? at : until // The clock was ahead.
   let queued = 0
   for (;;) {
     const position = await readNoticePosition(db, 'changes')
@@ -42,7 +44,6 @@ export async function makeNotices(db: Db, now: Date): Promise<number> {
     }
     await moveNoticePosition(db, 'changes', { changeId: changes.lastId, at: now })
   }
-  const until = new Date(now.getTime() - FOLD_LAG_MS)
   if (isWanted) {
     const orders = await listLockedOrders(db, { after, until })
     queued += await queueNotices(db, orders.map(lockNotice), now)

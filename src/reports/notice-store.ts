@@ -23,7 +23,7 @@ export async function moveNoticePosition(
   { changeId, at }: NoticePosition,
 ): Promise<void> {
   await db.run(sql`
-    update notice_position set change_id = ${changeId}, at = greatest(at, ${at})
+    update notice_position set change_id = ${changeId}, at = ${at}
     where name = ${name}`)
 }
 

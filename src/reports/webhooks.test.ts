@@ -152,6 +152,10 @@ test('a lock is told though a later report waits, and though the order came late
   assert.equal(await noticesAt(11), 1)
   await s.tell(s.own(s.events.goodsBack('late', minute(12), {})))
   assert.equal(await noticesAt(20), 0, 'told once')
+  await noticesAt(1_000_000)
+  await s.tell(s.own(s.events.order('o3', minute(22), { click: 'a' })))
+  assert.equal(await noticesAt(23), 0, 'by a clock that was ahead it had been locked')
+  assert.equal(await noticesAt(30), 1)
 })
 
 test('what came back before its order counted is told with it', async (t) => {
