@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { micros } from '../platform/money.ts'
-import { formatCategoryFloor, parseCategoryFloor } from './category-floor.ts'
+import { categoryFloor, formatCategoryFloor, parseCategoryFloor } from './category-floor.ts'
 import {
   normalPublisher,
   PUBLISHER_DEFAULTS,
@@ -44,6 +44,56 @@ test('settings outside their range are refused, each by its own name', () => {
     'domain',
     'allow_host',
   ])
+})
+
+test('a new publisher gets the share, tolerance, benefit and exploration that economics says', () => {
+  const { share_ppm, tolerance_ppm, beta, epsilon_ppm, floor_micros } = PUBLISHER_DEFAULTS
+  assert.deepEqual(
+    [share_ppm, tolerance_ppm, beta, epsilon_ppm, floor_micros],
+    [750_000, 50_000, 1, 50_000, 0],
+  )
+  const { is_partner, is_price_required, linkmate_scope, consent_default } = PUBLISHER_DEFAULTS
+  assert.deepEqual(
+    [is_partner, is_price_required, linkmate_scope, consent_default],
+    [false, false, 'all', 'full'],
+  )
+})
+
+test('settings at the very ends of their ranges are accepted', () => {
+  const none = { share_ppm: 0, tolerance_ppm: 0, beta: 0, epsilon_ppm: 0, floor_micros: micros(0) }
+  assert.deepEqual(fields(none), [])
+  const most = { share_ppm: 1_000_000, tolerance_ppm: 200_000, beta: 3, epsilon_ppm: 100_000 }
+  assert.deepEqual(fields({ ...most, floor_micros: micros(9_000_000_000) }), [])
+  const over = { epsilon_ppm: 100_001, floor_micros: micros(9_000_000_001) }
+  assert.deepEqual(fields(over), ['floor', 'epsilon'])
+  assert.deepEqual(fields({ name: 'x'.repeat(255), slug: 'x'.repeat(64) }), [])
+  assert.deepEqual(fields({ name: 'x'.repeat(256) }), ['name'])
+})
+
+test('a list of a publisher’s settings has a thousand entries at most', () => {
+  const ids = (count: number) => Array.from({ length: count }, (_, at) => at + 1)
+  const hosts = (count: number) => ids(count).map((id) => `p${id}.example`)
+  const floors = (count: number) =>
+    ids(count).map((category_id) => ({ category_id, country: null, floor_micros: micros(1) }))
+  const lists = (count: number): [string, Partial<PublisherSettings>][] => [
+    ['domain', { domains: hosts(count) }],
+    ['allow_host', { allow_hosts: hosts(count) }],
+    ['allow_merchant', { allow_merchants: ids(count) }],
+    ['block_merchant', { block_merchants: ids(count) }],
+    ['category_floor', { category_floors: floors(count) }],
+  ]
+  for (const [, changes] of lists(1000)) assert.deepEqual(fields(changes), [])
+  for (const [field, changes] of lists(1001)) assert.deepEqual(fields(changes), [field])
+})
+
+test('a floor for the reader’s country comes before one for everywhere, and no floor is nothing', () => {
+  const floors = ['222=0.10', '222:GB=0.08', '223=0.30'].flatMap(
+    (text) => parseCategoryFloor(text) ?? [],
+  )
+  const floor = (categoryId: number | null, country: string | null) =>
+    categoryFloor(floors, { categoryId, country }) / 1e6
+  assert.deepEqual([floor(222, 'GB'), floor(222, 'US'), floor(222, null)], [0.08, 0.1, 0.1])
+  assert.deepEqual([floor(223, 'GB'), floor(9, 'GB'), floor(null, null)], [0.3, 0, 0])
 })
 
 test('a category’s floor names what is wrong with it, and is given once a country', () => {

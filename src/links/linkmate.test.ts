@@ -5,7 +5,7 @@ import { type LinkMateRules, parentDomains, wantedLinks } from './linkmate.ts'
 
 const rules: LinkMateRules = {
   articleUrl: new URL('https://www.daily.example/article'),
-  ownDomains: ['sister.example'],
+  ownDomains: ['sister.example', 'brother.example'],
   bases: { linkUrl: 'https://go.souk.example', auctionUrl: 'https://auction.souk.example' },
   unwraps: true,
 }
@@ -44,6 +44,7 @@ test('our own links and the publisher’s own pages are left alone', () => {
     'https://m.daily.example/',
     'http://WWW.sister.example/p',
     'https://blog.sister.example/p',
+    'https://brother.example/p',
   ]
   assert.deepEqual(urls(own), [])
   const others = ['https://notdaily.example/', 'https://daily.example.evil.example/']
