@@ -77,7 +77,7 @@ export function publisherFaults(settings: PublisherSettings): Fault[] {
   check(
     /^[a-z0-9]+([._-]+[a-z0-9]+)*$/i.test(settings.slug) && settings.slug.length <= SLUG_LENGTH_MAX,
     'slug',
-    `letters, digits and single - _ . between them, at most ${SLUG_LENGTH_MAX} characters`,
+    `letters and digits, with - _ . between them, at most ${SLUG_LENGTH_MAX} characters`,
   )
   const between = (value: number, high: number) => value >= 0 && value <= high
   check(between(settings.share_ppm, 1_000_000), 'share', 'must be a fraction from 0 to 1')
