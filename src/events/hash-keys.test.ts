@@ -23,10 +23,23 @@ test('all nodes hash alike within a period, and nobody as in another one', async
     const first = one.hash(purpose, 'x', START_MS)
     assert.deepEqual(other.hash(purpose, 'x', START_MS + lifeMs - 1), first)
     // The next key is there ahead of its time: a period may begin while the database is away.
-    assert.notDeepEqual(one.hash(purpose, 'x', START_MS + lifeMs), first)
+    const next = one.hash(purpose, 'x', START_MS + lifeMs)
+    assert.notDeepEqual(next, first)
+    assert.deepEqual(other.hash(purpose, 'x', START_MS + lifeMs), next)
     assert.notDeepEqual(one.hash(purpose, 'y', START_MS), first)
   }
   assert.notDeepEqual(one.hash('session', 'x', START_MS), one.hash('visitor', 'x', START_MS))
+})
+
+test('a request that began before its period ended is hashed by that period’s key for a minute', async (t) => {
+  const db = await testDatabase(t)
+  const [one, other] = [new HashKeys(db), new HashKeys(db)]
+  await one.refresh(START_MS - 1)
+  const hash = one.hash('address', 'x', START_MS - 1)
+  await other.refresh(START_MS + MINUTE_MS - 1)
+  assert.deepEqual(other.hash('address', 'x', START_MS - 1), hash)
+  await other.refresh(START_MS + MINUTE_MS)
+  assert.notDeepEqual(other.hash('address', 'x', START_MS - 1), hash)
 })
 
 test('the key of an address is gone after 48 hours, of sessions and visitors after 30 days, everywhere', async (t) => {
