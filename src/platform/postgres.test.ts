@@ -160,6 +160,21 @@ test('a lost connection rejects what was running, and the next query gets a new 
   await other.close()
 })
 
+test('an idle connection that breaks is told by its reason, with nothing else of it', async () => {
+  const { promise: lost, resolve } = Promise.withResolvers<Error>()
+  const other = openDatabase({
+    connection: db.connection,
+    applicationName: 'idle',
+    onConnectionLost: resolve,
+  })
+  const own = await other.row<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+  await db.run(sql`select pg_terminate_backend(${own?.pid})`)
+  const error = await lost
+  await other.close()
+  assert.match(error.message, /terminating connection/)
+  assert.ok(!('client' in error))
+})
+
 test('a server that cannot be reached is told from a statement that is wrong', async () => {
   const nowhere = openDatabase({
     connection: { host: '/nowhere', user: 'nobody', database: 'none' },

@@ -86,7 +86,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SILENCE_MS } : {}),
     onConnect: (client) => client.query(sessionSettings({ statementTimeoutMs })),
   } as pg.PoolConfig)
-  pool.on('error', onConnectionLost)
+  pool.on('error', (error) => {
+    // The pool hangs its whole client on it, cancel key and statements too: not for any log.
+    Reflect.deleteProperty(error, 'client')
+    onConnectionLost(error)
+  })
   // A connection that breaks while it is lent out rejects its query and emits this as well;
   // without a listener the process would end.
   pool.on('connect', (client) => client.on('error', () => undefined))
