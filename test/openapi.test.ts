@@ -21,6 +21,16 @@ test('the description of a creation names the header that makes a retry safe', a
   )
 })
 
+test('the description tells the rules that stand between parameters', async () => {
+  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  const told = (path: string, name: string): string =>
+    paths[path].get.parameters.find((one: { name: string }) => one.name === name).description
+  const match = '/api/v1/product_match/clickmate/exclusive_links/'
+  assert.match(told(match, 'gtin'), /^One of gtin, sku and product_url must be sent/)
+  assert.match(told(match, 'article_url'), /Variant B: required/)
+  assert.match(told('/api/v1/publishers/{pub_id}/reports/{report}/', 'date_to'), /at most 100 days/)
+})
+
 interface Operation {
   readonly operationId: string
   readonly responses: Readonly<Record<string, { readonly content?: object }>>

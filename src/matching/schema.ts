@@ -15,14 +15,14 @@ export const MatchQuery = Type.Object({
   gtin: Type.Optional(
     Type.String({
       maxLength: 50,
-      description: 'Variant B: at most 14',
+      description: 'One of gtin, sku and product_url must be sent. Variant B: at most 14',
       examples: ['9521000000018'],
     }),
   ),
   sku: Type.Optional(Type.String({ maxLength: 255, description: 'Variant A: at most 50' })),
   product_url: Type.Optional(webUrl('Variant A only')),
-  article_url: Type.Optional(webUrl()),
-  article_name: Type.Optional(Type.String({ maxLength: 100 })),
+  article_url: Type.Optional(webUrl('Variant B: required')),
+  article_name: Type.Optional(Type.String({ maxLength: 100, description: 'Variant B: required' })),
 })
 export type MatchQuery = Static<typeof MatchQuery>
 

@@ -20,6 +20,7 @@ import type { ReportDeps } from './report-deps.ts'
 import {
   OrderParams,
   OrderRecord,
+  REPORT_DAYS_MAX,
   REPORT_LIMIT,
   ReportPage,
   ReportParams,
@@ -33,8 +34,6 @@ import { statementPage } from './statement-page.ts'
 import { findStatementDetail, statementCsv, toStatementRecord } from './statement-record.ts'
 import { publisherWebhookRoutes } from './webhook-routes.ts'
 
-/** A quarter and some days: longer ranges are several requests. */
-const DAYS_MAX = 100
 const security = [{ apiKey: [] }]
 const REPORT = {
   'application/json': { schema: ReportPage },
@@ -179,8 +178,8 @@ function dayFaults(query: Partial<Record<'date_from' | 'date_to', unknown>>): Fa
   if (dayFrom === null || dayTo === null) return []
   const days = (Date.parse(dayTo) - Date.parse(dayFrom)) / DAY_MS + 1
   if (days < 1) return [{ field: 'date_to', rule: 'must not be before date_from' }]
-  if (days <= DAYS_MAX) return []
-  return [{ field: 'date_to', rule: `at most ${DAYS_MAX} days at a time` }]
+  if (days <= REPORT_DAYS_MAX) return []
+  return [{ field: 'date_to', rule: `at most ${REPORT_DAYS_MAX} days at a time` }]
 }
 
 /** A row under its columns' names; text as it is, for no spreadsheet reads JSON. */

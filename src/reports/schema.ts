@@ -6,6 +6,8 @@ import { idText, timestamp } from '../platform/field-types.ts'
 /** A page that a client can hold and a server can make in a moment. */
 const REPORT_LIMIT_MAX = 10_000
 export const REPORT_LIMIT = 1_000
+/** A quarter and some days: longer ranges are several requests. */
+export const REPORT_DAYS_MAX = 100
 const CURSOR_LENGTH_MAX = 128
 
 export const ReportParams = Type.Object({
@@ -20,7 +22,7 @@ export const ReportParams = Type.Object({
 
 export const ReportQuery = Type.Object({
   date_from: timestamp('First day, ISO 8601'),
-  date_to: timestamp('Last day, inclusive'),
+  date_to: timestamp(`Last day, inclusive; at most ${REPORT_DAYS_MAX} days at a time`),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: REPORT_LIMIT_MAX, default: REPORT_LIMIT }),
   ),
