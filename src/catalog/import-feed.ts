@@ -40,7 +40,7 @@ import {
   unmarkImport,
 } from './offer-store.ts'
 import { type FeedFormat, readFeed } from './read-feed.ts'
-import { type SkuIndex, skuIndex } from './sku-index.ts'
+import { SkuIndex } from './sku-index.ts'
 
 export interface RejectedRow {
   readonly line: number
@@ -175,7 +175,7 @@ class FeedImport {
     this.#owner = owner
     this.#options = options
     this.#writers = new ChunkWriters(connections, { merchId, generation: owner.generation + 1 })
-    this.#skus = skuIndex(options.seed)
+    this.#skus = new SkuIndex(options.seed)
     this.#chunkRows = options.chunkRows ?? CHUNK_ROWS
   }
 

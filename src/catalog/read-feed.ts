@@ -11,7 +11,7 @@ import { FeedError } from './feed-error.ts'
 import { feedDecoder } from './feed-text.ts'
 import { csvParser } from './read-csv.ts'
 import { jsonlParser } from './read-jsonl.ts'
-import { xmlParser } from './read-xml.ts'
+import { XmlParser } from './read-xml.ts'
 
 export const FEED_FORMATS = ['auto', 'csv', 'tsv', 'jsonl', 'xml'] as const
 export type FeedFormat = (typeof FEED_FORMATS)[number]
@@ -83,7 +83,7 @@ function parserOf(start: string, format: FeedFormat): FeedParser {
   if (text === '') throw new FeedError('the feed is empty')
   switch (format === 'auto' ? guessFormat(text) : format) {
     case 'xml':
-      return xmlParser()
+      return new XmlParser()
     case 'jsonl':
       return jsonlParser()
     case 'tsv':

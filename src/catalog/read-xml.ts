@@ -30,17 +30,7 @@ interface Item {
 }
 
 /** Throws FeedError for a document that is no feed (its first element), or nested without end. */
-export function xmlParser(): FeedParser {
-  const reader = new XmlReader()
-  return {
-    push: (text, isLast) => reader.push(text, isLast),
-    get isCut() {
-      return reader.isCut
-    },
-  }
-}
-
-class XmlReader {
+export class XmlParser implements FeedParser {
   isCut = false
   readonly #parser = new SaxesParser({ xmlns: false, position: true })
   readonly #fieldOf = fieldFinder()

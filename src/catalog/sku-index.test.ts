@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { skuIndex } from './sku-index.ts'
+import { SkuIndex } from './sku-index.ts'
 
 const hex = (value: number) => value.toString(16).padStart(16, '0')
 
@@ -11,7 +11,7 @@ test('an index answers as a plain map of strings does', () => {
   const feed = fc.array(fc.tuple(sku, fc.nat(3)))
   fc.assert(
     fc.property(stored, feed, fc.integer(), (before, rows, seed) => {
-      const index = skuIndex(seed)
+      const index = new SkuIndex(seed)
       const model = new Map(
         before.map(([name, content], at) => [name, { content, offerId: at + 1 }]),
       )
@@ -41,7 +41,7 @@ test('an index answers as a plain map of strings does', () => {
 })
 
 test('300,000 ids of the usual kinds are all told apart, through every growth', () => {
-  const index = skuIndex(7)
+  const index = new SkuIndex(7)
   const ids = function* () {
     for (let number = 0; number < 100_000; number++) {
       yield `SKU-${String(number).padStart(6, '0')}`

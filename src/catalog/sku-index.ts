@@ -14,27 +14,13 @@ export type Encounter =
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'changed'; readonly offerId: number }
 
-export interface SkuIndex {
-  /** Adds a stored offer; `contentHash` is 16 hexadecimal digits, as in `meet`. */
-  addStored(stored: { sku: string; offerId: number; contentHash: string }): void
-  /** Marks an id as seen in the feed and says what its row is to what is stored. */
-  meet(sku: string, contentHash: string): Encounter
-  /** Offer ids of stored ids that the feed has not had, in the order they were added. */
-  unseen(): Generator<number>
-}
-
 const FIRST_CAPACITY = 1 << 12
 /** Slots are found by open addressing, which is quick while half of them are free. */
 const SLOTS_PER_ID = 2
 
 const NOT_STORED = 0 // Offer ids begin at 1.
 
-/** `seed` is a random 32-bit number. */
-export function skuIndex(seed: number): SkuIndex {
-  return new Index(seed)
-}
-
-class Index implements SkuIndex {
+export class SkuIndex {
   readonly #seed: number
   #count = 0
   /** Entry number plus one; 0 is free. */
@@ -45,17 +31,21 @@ class Index implements SkuIndex {
   #isSeen = new Uint8Array(FIRST_CAPACITY)
   readonly #hash = new Int32Array(3)
 
+  /** `seed` is a random 32-bit number. */
   constructor(seed: number) {
     this.#seed = seed
   }
 
-  addStored({ sku, offerId, contentHash }: Parameters<SkuIndex['addStored']>[0]): void {
+  /** Adds a stored offer; `contentHash` is 16 hexadecimal digits, as in `meet`. */
+  addStored(stored: { sku: string; offerId: number; contentHash: string }): void {
+    const { sku, offerId, contentHash } = stored
     const entry = this.#findOrAdd(sku)
     this.#offerIds[entry] = offerId
     this.#contents[entry * 2] = firstHalf(contentHash)
     this.#contents[entry * 2 + 1] = secondHalf(contentHash)
   }
 
+  /** Marks an id as seen in the feed and says what its row is to what is stored. */
   meet(sku: string, contentHash: string): Encounter {
     const entry = this.#findOrAdd(sku)
     if (this.#isSeen[entry] === 1) return { kind: 'duplicate' }
@@ -68,6 +58,7 @@ class Index implements SkuIndex {
     return isSame ? { kind: 'same' } : { kind: 'changed', offerId }
   }
 
+  /** Offer ids of stored ids that the feed has not had, in the order they were added. */
   *unseen(): Generator<number> {
     for (let entry = 0; entry < this.#count; entry++) {
       if (this.#isSeen[entry] === 0) yield this.#offerIds[entry] ?? NOT_STORED
