@@ -65,6 +65,13 @@ const NAMES: Readonly<Record<FieldName, readonly string[]>> = {
 
 const FIELDS = Object.keys(NAMES) as FieldName[]
 
+/** A row of which the feed says nothing. */
+export const NO_FIELDS = everyField('')
+
+function everyField<T>(value: T): Record<FieldName, T> {
+  return Object.fromEntries(FIELDS.map((field) => [field, value])) as Record<FieldName, T>
+}
+
 function normalName(name: string): string {
   return name
     .trim()
@@ -99,7 +106,7 @@ const FIELD_BY_NAME: ReadonlyMap<string, FoundField> = new Map(
 )
 
 /** Where each field stands in a row of cells; -1 when the feed has no such column. */
-export type Columns = Readonly<Record<FieldName, number>> & { readonly count: number }
+export type Columns = Readonly<Record<FieldName, number>>
 
 /**
  * Finds the fields in a header row.
@@ -108,10 +115,7 @@ export type Columns = Readonly<Record<FieldName, number>> & { readonly count: nu
  * feed can become an offer, so the feed is refused as a whole.
  */
 export function findColumns(header: readonly string[]): Columns {
-  const columns = Object.fromEntries(FIELDS.map((field) => [field, -1])) as Record<
-    FieldName,
-    number
-  >
+  const columns = everyField(-1)
   const ranks = new Map<FieldName, number>()
   for (const [index, name] of header.entries()) {
     const found = FIELD_BY_NAME.get(normalName(name)) ?? null
@@ -129,7 +133,7 @@ export function findColumns(header: readonly string[]): Columns {
       `the feed's header has no column ${wanted.join(' and no column ')}: ${found}`,
     )
   }
-  return { ...columns, count: header.length }
+  return columns
 }
 
 /** The fields of a row of cells. */

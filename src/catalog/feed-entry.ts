@@ -1,5 +1,5 @@
 /** What a feed reader yields, whichever format it reads. */
-import type { FeedFields, FieldName } from './feed-columns.ts'
+import { type FeedFields, type FieldName, NO_FIELDS } from './feed-columns.ts'
 
 /** Why a row could not be read at all; what it says is judged later, see check-offer.ts. */
 export type ReadFault = 'row_malformed' | 'row_too_long' | 'row_truncated'
@@ -28,8 +28,8 @@ export const ROW_CHARACTERS_MAX = 1_048_576
 
 /** Gathers a row's fields by name, where two names may mean the same field. */
 export class FieldGatherer {
-  #fields: Partial<Record<FieldName, string>> = {}
-  #ranks: Partial<Record<FieldName, number>> = {}
+  readonly #fields: Record<FieldName, string> = { ...NO_FIELDS }
+  readonly #ranks: Partial<Record<FieldName, number>> = {}
 
   /** Keeps the value unless a surer name (a lower rank) has already given one. */
   set(field: FieldName, rank: number, value: string): void {
@@ -39,25 +39,6 @@ export class FieldGatherer {
   }
 
   finish(): FeedFields {
-    const f = this.#fields
-    return {
-      id: f.id ?? '',
-      title: f.title ?? '',
-      link: f.link ?? '',
-      imageLink: f.imageLink ?? '',
-      price: f.price ?? '',
-      salePrice: f.salePrice ?? '',
-      salePriceDates: f.salePriceDates ?? '',
-      currency: f.currency ?? '',
-      availability: f.availability ?? '',
-      brand: f.brand ?? '',
-      gtin: f.gtin ?? '',
-      mpn: f.mpn ?? '',
-      category: f.category ?? '',
-      description: f.description ?? '',
-      color: f.color ?? '',
-      size: f.size ?? '',
-      itemGroupId: f.itemGroupId ?? '',
-    }
+    return this.#fields
   }
 }
