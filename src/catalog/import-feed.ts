@@ -23,6 +23,7 @@ import { CURRENCY_SAMPLE_ROWS, feedCurrency } from './feed-currency.ts'
 import type { FeedEntry } from './feed-entry.ts'
 import { FeedError } from './feed-error.ts'
 import type { FeedFile } from './feed-file.ts'
+import type { FeedFormat } from './feed-format.ts'
 import { Chunk } from './offer-chunk.ts'
 import {
   analyzeOffers,
@@ -39,7 +40,7 @@ import {
   unlockMerchantFeed,
   unmarkImport,
 } from './offer-store.ts'
-import { type FeedFormat, readFeed } from './read-feed.ts'
+import { readFeed } from './read-feed.ts'
 import { SkuIndex } from './sku-index.ts'
 
 export interface RejectedRow {

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { FeedFields } from './feed-columns.ts'
 import { type FeedEntry, ROW_CHARACTERS_MAX } from './feed-entry.ts'
-import { type FeedFormat, readFeed } from './read-feed.ts'
+import type { FeedFormat } from './feed-format.ts'
+import { readFeed } from './read-feed.ts'
 
 async function read(
   bytes: Buffer | string,

@@ -8,13 +8,11 @@
 
 import type { FeedEntry, FeedParser } from './feed-entry.ts'
 import { FeedError } from './feed-error.ts'
+import type { FeedFormat } from './feed-format.ts'
 import { feedDecoder } from './feed-text.ts'
 import { csvParser } from './read-csv.ts'
 import { jsonlParser } from './read-jsonl.ts'
 import { XmlParser } from './read-xml.ts'
-
-export const FEED_FORMATS = ['auto', 'csv', 'tsv', 'jsonl', 'xml'] as const
-export type FeedFormat = (typeof FEED_FORMATS)[number]
 
 /** The header decides the format and the separator; it must be in sight by then. */
 const HEADER_CHARACTERS_MAX = 65_536

@@ -35,3 +35,6 @@ export interface CommandSpec<Options> {
 export function command<Options>(spec: CommandSpec<Options>): CommandSpec<unknown> {
   return spec as CommandSpec<unknown>
 }
+
+/** The options type that a command's function takes. */
+export type OptionsOf<F> = F extends (context: never, options: infer O) => unknown ? O : never

@@ -4,14 +4,15 @@
  * Each is a thin call into the folder that knows the subject, loaded only when it is run: the
  * command line itself starts in a fraction of a second.
  */
+import { FEED_FORMATS } from '../catalog/feed-format.ts'
 import type { CheckPageResult } from '../check-page/check-page.ts'
 import { renderCheckPage } from '../check-page/render.ts'
 import type { CheckPageCommandOptions } from './check-page.ts'
-import { type CommandSpec, command } from './command.ts'
+import { type CommandSpec, command, type OptionsOf } from './command.ts'
 import type { EvaluateOptions } from './evaluate.ts'
 import type { FeedImportOptions } from './feed.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'
-import { type OptionSpec, readDay, readFeedFormat, readInstant, readInteger } from './option.ts'
+import { type OptionSpec, readDay, readInstant, readInteger, readWord } from './option.ts'
 import { type Checks, formatChecks } from './print.ts'
 import { formatExplanation } from './print-explanation.ts'
 import {
@@ -28,9 +29,6 @@ type Accounts = typeof import('./accounts.ts')
 type Demand = typeof import('./demand.ts')
 const accounts = (): Promise<Accounts> => import('./accounts.ts')
 const demand = (): Promise<Demand> => import('./demand.ts')
-
-/** The options type that a command's function takes. */
-type OptionsOf<F> = F extends (context: never, options: infer O) => unknown ? O : never
 
 const SERVER_COMMANDS: readonly CommandSpec<unknown>[] = [
   command({
@@ -196,7 +194,11 @@ const CATALOG_COMMANDS: readonly CommandSpec<unknown>[] = [
         help: 'CSV, TSV, JSONL or XML; plain, gzip, zip',
         isRequired: true,
       },
-      { flags: '--format <F>', help: 'auto, csv, tsv, jsonl or xml', read: readFeedFormat },
+      {
+        flags: '--format <F>',
+        help: FEED_FORMATS.join(', '),
+        read: readWord(...FEED_FORMATS),
+      },
       { flags: '--rejects <FILE>', help: 'write each bad row with its line and reason' },
     ],
     run: async (context, options) =>

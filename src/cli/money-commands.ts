@@ -1,14 +1,12 @@
 /** The operator's commands on money: what comes in, what is owed, what is reported. */
 import { REPORT_NAMES } from '../reports/report.ts'
-import { type CommandSpec, command } from './command.ts'
+import { type CommandSpec, command, type OptionsOf } from './command.ts'
 import { type OptionSpec, readDay, readDollars, readInteger, readWord } from './option.ts'
 
 type Money = typeof import('./money.ts')
 type Reports = typeof import('./reports.ts')
 const money = (): Promise<Money> => import('./money.ts')
 const reports = (): Promise<Reports> => import('./reports.ts')
-
-type OptionsOf<F> = F extends (context: never, options: infer O) => unknown ? O : never
 
 const MERCHANT: OptionSpec = {
   flags: '--merchant <ID>',

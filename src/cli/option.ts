@@ -112,13 +112,3 @@ export function readRepeated(value: string, previous: unknown): string[] {
   const before = (previous as string[] | undefined) ?? []
   return value === '' ? before : [...before, value]
 }
-
-const FEED_FORMATS = ['auto', 'csv', 'tsv', 'jsonl', 'xml'] as const
-
-export function readFeedFormat(value: string): (typeof FEED_FORMATS)[number] {
-  const format = FEED_FORMATS.find((name) => name === value)
-  if (format === undefined) {
-    throw new InvalidArgumentError(`It must be one of ${FEED_FORMATS.join(', ')}.`)
-  }
-  return format
-}

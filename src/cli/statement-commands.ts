@@ -1,11 +1,9 @@
 /** The operator's commands on statements, payouts, webhooks and scheduled deliveries. */
-import { type CommandSpec, command } from './command.ts'
+import { type CommandSpec, command, type OptionsOf } from './command.ts'
 import { type OptionSpec, readInteger, readList } from './option.ts'
 
 type Statements = typeof import('./statements.ts')
 const statements = (): Promise<Statements> => import('./statements.ts')
-
-type OptionsOf<F> = F extends (context: never, options: infer O) => unknown ? O : never
 
 const PUBLISHER: OptionSpec = { flags: '--publisher <SLUG>', help: 'whose', isRequired: true }
 const MONTH: OptionSpec = { flags: '--month <M>', help: 'such as 2026-03', isRequired: true }
