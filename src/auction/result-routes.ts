@@ -23,6 +23,7 @@ import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
 import { listOf } from '../platform/validation.ts'
 import { awaitReceipt } from './await-receipt.ts'
+import { type DayTurns, dayTurns } from './day-turns.ts'
 import { explainAuction, explainWithoutReceipt } from './explain.ts'
 import { NoFillRun } from './no-fill.ts'
 import { unpackReceipt } from './receipt.ts'
@@ -52,6 +53,7 @@ export const resultRoutes =
   ({ db, keys, clicksOf }: ResultDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.addHook('onRequest', keys.require)
+    const inTurn = dayTurns()
 
     app.get(
       '/api/v1/auction_results/:id/',
@@ -95,15 +97,16 @@ export const resultRoutes =
         const { pub_id: pubId, date } = request.body
         await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const run = new WhatIfRun(readChange(request.body))
-        await eachAuction(db, { pubId, day: date }, (logged) => run.add(logged))
+        const add = (logged: LoggedAuction) => run.add(logged)
+        await inTurn(pubId, () => eachAuction(db, { pubId, day: date }, add))
         return ok(200, { ...run.report() })
       },
     )
-    await app.register(noFillRoute({ db }))
+    await app.register(noFillRoute({ db, inTurn }))
   }
 
 const noFillRoute =
-  ({ db }: { db: Db }): FastifyPluginAsyncTypebox =>
+  ({ db, inTurn }: { db: Db; inTurn: DayTurns }): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/publishers/:pub_id/no_fill/',
@@ -123,7 +126,8 @@ const noFillRoute =
         await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const run = new NoFillRun()
         const day = request.query.date
-        await eachAuction(db, { pubId, day }, (logged) => run.add(logged))
+        const add = (logged: LoggedAuction) => run.add(logged)
+        await inTurn(pubId, () => eachAuction(db, { pubId, day }, add))
         return ok(200, ...run.report().map((reason) => ({ ...reason })))
       },
     )
