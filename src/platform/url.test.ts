@@ -101,6 +101,15 @@ test('only absolute http and https addresses are read', () => {
   assert.equal(parseWebUrl(' HTTPS://SHOP.example:443/p ')?.href, 'https://shop.example/p')
 })
 
+test('a fragment that is a route of the page’s own names another page, one that scrolls does not', () => {
+  const key = (fragment: string) => urlKey(`https://s.example/app${fragment}`)?.toString('hex')
+  for (const route of ['#!/p/1', '#/p/1']) {
+    assert.notEqual(key(route), key(''), route)
+    assert.notEqual(key(route), key(route.replace('1', '2')), route)
+  }
+  for (const place of ['#', '#reviews', '#p/1']) assert.equal(key(place), key(''), place)
+})
+
 test('cid counts as tracking only where it holds a campaign or a click id', () => {
   assert.notEqual(key('https://s.example/p?cid=5'), key('https://s.example/p?cid=6'))
   assert.equal(key(`https://s.example/p?cid=${'0af'.padEnd(32, '1')}`), 's.example/p')
@@ -121,6 +130,10 @@ test('an address is too long by characters, or by its bytes when written percent
   assert.ok(fitsUrlLimits(`https://s.example/${'a'.repeat(2029)}\u{1F600}`))
   assert.ok(!fitsUrlLimits(`https://s.example/${'a'.repeat(2030)}\u{1F600}`))
   assert.ok(!fitsUrlLimits(`https://s.example/${'日'.repeat(700)}`))
+  // `https%3A%2F%2Fs.example%2F` has 26 bytes, each of these letters nine.
+  const wide = `https://s.example/${'日'.repeat(663)}`
+  assert.ok(fitsUrlLimits(`${wide}${'a'.repeat(6000 - 26 - 9 * 663)}`))
+  assert.ok(!fitsUrlLimits(`${wide}${'a'.repeat(6001 - 26 - 9 * 663)}`))
 })
 
 test('an address is trimmed of exactly what the URL standard drops, and in linear time', () => {
