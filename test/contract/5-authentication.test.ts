@@ -1,6 +1,8 @@
 /** Interface section 5 and its decisions: keys, where they come from, and what they open. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
+import { OPENAPI_FILE } from '../../scripts/write-openapi.ts'
 import { BASE_URL, type CallOptions, startApi } from '../api.ts'
 
 const api = await startApi({ after })
@@ -8,12 +10,21 @@ const ann = await api.account()
 const TOKENINFO = '/api/v1/tokeninfo/'
 const withHeader = (authorization: string) => api.call(TOKENINFO, { headers: { authorization } })
 
-/** Endpoints that a request without a key must not reach. */
-const KEYED: readonly [string, CallOptions][] = [
-  [TOKENINFO, {}],
-  ['/api/v1/smart_links/', { body: {} }],
-  [`/api/v1/publishers/${ann.pubId}/stats_by_article_merchant_daily/`, {}],
-]
+interface Operation {
+  readonly security?: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** Every operation that the description says needs a key, with its parameters filled in. */
+const KEYED = Object.entries<Record<string, Operation>>(
+  JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')).paths,
+).flatMap(([path, operations]) =>
+  Object.entries(operations)
+    .filter(([, { security = [] }]) => security.length === 1 && 'apiKey' in (security[0] ?? {}))
+    .map(([method]): [string, CallOptions] => [
+      path.replaceAll(/\{\w+\}/g, String(ann.pubId)),
+      { method: method.toUpperCase(), ...(method === 'post' ? { body: {} } : {}) },
+    ]),
+)
 
 test('the scheme is the brand word or any alias, whatever its case', async () => {
   for (const scheme of ['SERVICE-API-KEY', 'service-api-key', 'Souk-Api-Key', 'HOWL-API-KEY']) {
@@ -40,11 +51,13 @@ test('without a valid key there is one answer for all: 401, code 4302', async ()
     `SERVICE-API-KEY ${'x'.repeat(10_000)}`,
   ]
   const bodies = new Set<string>()
+  const known = new Set(KEYED.map(([path]) => path))
+  assert.ok(['/api/v1/smart_links/', TOKENINFO].every((path) => known.has(path)))
   for (const [path, options] of KEYED) {
     for (const authorization of headers) {
       const given = authorization === undefined ? {} : { authorization }
       const answer = await api.call(path, { ...options, headers: given })
-      assert.equal(answer.status, 401, `${path} ${authorization}`)
+      assert.equal(answer.status, 401, `${options.method} ${path} ${authorization}`)
       assert.equal(answer.headers.get('www-authenticate'), 'SERVICE-API-KEY')
       bodies.add(answer.text)
     }
