@@ -24,7 +24,7 @@ const LANES = 2
 const FLEET_SPACING_MS = 30 * 60_000
 const START_MS = Date.parse('2100-01-01T23:59:40Z')
 
-test('no world of 20,000 charges over a cap, and what is settled is what was charged', async (t) => {
+test('no world of 20,000 charges over a cap, and what is settled is what was charged (P20)', async (t) => {
   const totals: FleetTotals[] = []
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
     const db = await testDatabase(t)
