@@ -27,6 +27,7 @@ import { STATEMENT_COMMANDS } from './statement-commands.ts'
 
 type Accounts = typeof import('./accounts.ts')
 type Demand = typeof import('./demand.ts')
+type Serve = typeof import('./serve.ts')
 const accounts = (): Promise<Accounts> => import('./accounts.ts')
 const demand = (): Promise<Demand> => import('./demand.ts')
 
@@ -35,13 +36,15 @@ const SERVER_COMMANDS: readonly CommandSpec<unknown>[] = [
     name: 'serve',
     help: 'Serves the roles of ROLES until SIGTERM.',
     options: [],
-    run: async (context) => (await import('./serve.ts')).serveCommand(context),
+    run: async (context, options: OptionsOf<Serve['serveCommand']>) =>
+      (await import('./serve.ts')).serveCommand(context, options),
   }),
   command({
     name: 'demo',
     help: 'Serves, with a demo network when the database is empty.',
     options: [],
-    run: async (context) => (await import('./serve.ts')).demoCommand(context),
+    run: async (context, options: OptionsOf<Serve['demoCommand']>) =>
+      (await import('./serve.ts')).demoCommand(context, options),
   }),
 ]
 

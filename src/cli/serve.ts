@@ -10,23 +10,33 @@ import type { CommandContext } from './command.ts'
  */
 const DRAIN_MS = 9_000
 
+interface ServeOptions {
+  readonly json?: boolean
+}
+
 /** Serves; prints `ready http://…` on standard output once it answers. */
-export async function serveCommand({ config }: CommandContext): Promise<undefined> {
-  return run(config, { isDemo: false, logLevel: config.logLevel })
+export async function serveCommand(
+  { config }: CommandContext,
+  { json: isJson = false }: ServeOptions,
+): Promise<undefined> {
+  return run(config, { isDemo: false, isJson, logLevel: config.logLevel })
 }
 
 /** Serves, with the demo network when the database is empty; explains itself on one screen. */
-export async function demoCommand({ config, progress }: CommandContext): Promise<undefined> {
+export async function demoCommand(
+  { config, progress }: CommandContext,
+  { json: isJson = false }: ServeOptions,
+): Promise<undefined> {
   // A first start loads feeds before it has anything to show: seconds, on a busy machine many.
   progress('Starting PostgreSQL and the demo network …')
   // People read the screen; what goes wrong still shows.
   const logLevel = config.logLevel === 'info' ? 'warn' : config.logLevel
-  return run(config, { isDemo: true, logLevel })
+  return run(config, { isDemo: true, isJson, logLevel })
 }
 
 async function run(
   config: CommandContext['config'],
-  { isDemo, logLevel }: { isDemo: boolean; logLevel: string },
+  { isDemo, isJson, logLevel }: { isDemo: boolean; isJson: boolean; logLevel: string },
 ): Promise<undefined> {
   const log = makeLogger({ level: logLevel })
   const stopped = untilStopped()
@@ -38,7 +48,9 @@ async function run(
   await buildOrWarn(log, stopping.signal)
   if (stopping.signal.aborted) return undefined
   const server = await startServer(config, { log, isDemo })
-  process.stdout.write(`ready ${server.url}\n${server.screen}`)
+  const ready = `ready ${server.url}`
+  // The one JSON value says the same line, for those who wait for it.
+  process.stdout.write(isJson ? `${JSON.stringify(ready)}\n` : `${ready}\n${server.screen}`)
   log.info({ signal: await stopped }, 'stopping')
   await server.close()
   return undefined

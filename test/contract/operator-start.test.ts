@@ -118,6 +118,20 @@ test('ready names an address that answers, on whatever HOST', async (t) => {
   }
 })
 
+test('with --json a server prints one JSON value, which says that it is ready', async (t) => {
+  const { connection } = await testDatabase(scopeOf(t))
+  const env = { DATABASE_URL: databaseUrl(connection), SOUK_DATA: folder, PORT: '0' }
+  const person = ['--email', 'a@daily.example', '--password', 'a long one']
+  await soukExit(env, 0, 'user', 'create', ...person) // No demo then: it would be loaded first.
+  for (const command of ['serve', 'demo']) {
+    const child = spawn(process.execPath, [SOUK, command, '--json'], {
+      env: childEnvironment(env),
+    })
+    child.stdout.once('data', () => child.kill('SIGTERM'))
+    assert.match(JSON.parse(await text(child.stdout)), /^ready http:\/\/localhost:\d+$/)
+  }
+})
+
 test('a start that hangs ends on SIGTERM as a service does', { timeout: 60_000 }, async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
