@@ -49,15 +49,22 @@ export const HEAVY_JOBS = {
 }
 export type HeavyJob = keyof typeof HEAVY_JOBS
 
-/** What exploring cost each publisher yesterday sets how much it explores today (economics 1.4). */
+/**
+ * What exploring cost each publisher yesterday sets how much it explores today (economics 1.4). Of
+ * all or of none: a job that ends halfway is done again, and would go by one day twice.
+ */
 async function guardExploration(db: Db, nowMs: number): Promise<void> {
   const day = utcDay(nowMs - DAY_MS)
+  const changes: { pubId: number; epsilonPpm: number }[] = []
   for (const { pub_id: pubId, epsilon_ppm } of await listPublishers(db, { uid: null })) {
     const cost = new ExploringDay()
     for await (const receipts of receiptsOfPublisher(db, { pubId, day })) {
       for (const { packed } of receipts) cost.add(unpackReceipt(packed))
     }
     const next = nextEpsilonPpm(epsilon_ppm, cost)
-    if (next !== epsilon_ppm) await setExploration(db, { pubId, epsilonPpm: next })
+    if (next !== epsilon_ppm) changes.push({ pubId, epsilonPpm: next })
   }
+  await db.transaction(async (tx) => {
+    for (const change of changes) await setExploration(tx, change)
+  })
 }

@@ -75,6 +75,20 @@ test('a day that exploring cost nothing lets it grow to its ceiling, never from 
   assert.equal(epsilon.get(off.pubId), 0)
 })
 
+test('a guard of exploration that fails at one publisher has changed no other', async () => {
+  await api.db.run(sql`update publisher set epsilon_ppm = 5000`)
+  const last = await api.account()
+  const yesterday = new Date(Date.now() + aheadMs - 24 * HOUR_MS)
+  await api.db.run(sql`
+    insert into receipt (result_number, at, pub_id, auction_id, merch_id, packed)
+    values (${Buffer.alloc(16)}, ${yesterday}, ${last.pubId}, 1, 0, ${Buffer.alloc(1)})`)
+  await assert.rejects(work('guard_exploration'))
+  const { pubId } = market.account
+  const first = sql`select epsilon_ppm from publisher where pub_id = ${pubId}`
+  assert.deepEqual(await api.db.row(first), { epsilon_ppm: 5000 })
+  await api.db.run(sql`delete from receipt where pub_id = ${last.pubId}`)
+})
+
 test('refusals, deliveries and hours of links are forgotten in their time, each in its own', async () => {
   const { pubId } = market.account
   const days = (count: number) => new Date(Date.now() + aheadMs - count * 24 * HOUR_MS)
