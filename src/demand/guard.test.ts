@@ -63,10 +63,23 @@ test('more clicks than wins (links clicked without a page) are no negative promi
   assert(window.clickRate > 0 && window.clickRate < 1)
 })
 
-test('a clock that goes back loses no win', () => {
+test('a clock that goes back loses no win, and keeps none for longer than half an hour', () => {
   const window = new WinWindow()
   window.countWin(100 * MINUTE)
   window.countWin(90 * MINUTE)
+  assert.equal(window.openWins, 2)
+  window.advance(120 * MINUTE)
+  assert.equal(window.openWins, 0)
+  window.countWin(50 * MINUTE)
+  window.advance(80 * MINUTE)
+  assert.equal(window.openWins, 0)
+})
+
+test('a request of the minute before takes nothing out of the window', () => {
+  const window = new WinWindow()
+  window.countWin(100 * MINUTE)
+  window.countWin(99 * MINUTE)
+  window.advance(100 * MINUTE)
   assert.equal(window.openWins, 2)
 })
 

@@ -129,10 +129,15 @@ export class WinWindow {
     this.#clicksSeen += 1
   }
 
-  /** Lets minutes that have passed fall out of the window; a clock set back changes nothing. */
+  /**
+   * Lets minutes that have passed fall out of the window. After a clock was set back, and not just
+   * asked about a request of a moment ago, it goes on from there: else it would take in wins for as
+   * long as the clock needs to come to where it was.
+   */
   advance(nowMs: number): void {
     const minute = Math.floor(nowMs / MINUTE_MS)
     const passed = minute - this.#minute
+    if (passed < -1) this.#minute = minute
     if (passed <= 0) return
     for (let step = 1; step <= Math.min(passed, GUARD_MINUTES); step++) {
       const cell = (this.#minute + step) % GUARD_MINUTES

@@ -214,6 +214,16 @@ test('nobody waits for a budget without a cap, or soon after one that was not th
   assert.equal(book.want(7, PRICE, NOON + 1_000), false)
 })
 
+test('a clock set back makes no click wait until it comes to where it was', () => {
+  const { book, fund } = makeBook()
+  fund(0)
+  assert.equal(book.want(7, PRICE, NOON), true)
+  fund(0)
+  book.stopSpending(NOON - DAY_MS / 24)
+  fund(10, {}, NOON - DAY_MS / 24)
+  assert.equal(book.want(7, PRICE, NOON - DAY_MS / 24), true)
+})
+
 test('after a stop, or when others may have given something back, dry leases are asked about', () => {
   for (const again of ['stopSpending', 'retryDry'] as const) {
     const { book, ask, fund } = makeBook()

@@ -262,6 +262,7 @@ export class LeaseBook {
       for (const lease of slot.leases) {
         lease.usableUntilMs = 0
         lease.retryAtMs = 0
+        lease.urgentFromMs = 0
       }
       this.#publish(slot, nowMs)
     }
