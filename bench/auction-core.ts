@@ -7,11 +7,12 @@
  * and short, so that a busy machine slows both; the figure is the median of the rounds' ratios.
  */
 import { parseArgs } from 'node:util'
-import { type CandidateSet, PPM } from '../src/auction/candidate-set.ts'
+import type { CandidateSet } from '../src/auction/candidate-set.ts'
 import { createOutcome } from '../src/auction/outcome.ts'
 import { packReceipt } from '../src/auction/receipt.ts'
 import { type AuctionRequest, runAuction } from '../src/auction/run-auction.ts'
 import type { IdList } from '../src/auction/targeting.ts'
+import { PPM } from '../src/platform/money.ts'
 import { type CandidateSpec, makeRequest, makeSet, resultNumber } from '../test/auction-world.ts'
 
 const SIZES = [5, 20, 64]

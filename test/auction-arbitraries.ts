@@ -1,6 +1,6 @@
 /** Random auctions: wide enough to meet every rule, narrow enough to meet ties and near misses. */
 import fc from 'fast-check'
-import { FEED_AGE_MAX_MS } from '../src/auction/campaign-state.ts'
+import { FEED_AGE_MAX_MS } from '../src/catalog/merchant.ts'
 import { type CandidateSpec, NOON_MS, type RequestSpec } from './auction-world.ts'
 import { evenly } from './even-numbers.ts'
 

@@ -13,7 +13,6 @@ import {
   buildCandidateSet,
   type Candidate,
   type CandidateSet,
-  PPM,
 } from '../src/auction/candidate-set.ts'
 import { compileFloors } from '../src/auction/category-floors.ts'
 import { LOSS } from '../src/auction/loss-code.ts'
@@ -22,7 +21,7 @@ import { type AuctionRequest, acceptedBy, runAuction } from '../src/auction/run-
 import { countryBits, countryIndex, deviceMask, idList } from '../src/auction/targeting.ts'
 import { MODEL } from '../src/events/event.ts'
 import { DEVICE } from '../src/events/user-agent.ts'
-import { micros } from '../src/platform/money.ts'
+import { micros, PPM } from '../src/platform/money.ts'
 
 export interface CandidateSpec {
   readonly name: string

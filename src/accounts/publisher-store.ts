@@ -2,7 +2,7 @@
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
 import { micros } from '../platform/money.ts'
-import { type Db, hasSqlState } from '../platform/postgres.ts'
+import { type Db, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { normalPublisher, type PublisherSettings, publisherFaults } from './publisher.ts'
 
@@ -17,7 +17,6 @@ interface PublisherRow extends Omit<Publisher, 'floor_micros'> {
   readonly floor_micros: string
 }
 
-const UNIQUE_VIOLATION = '23505'
 const LIST_ROWS_MAX = 10_000
 
 const COLUMNS = sql`pub_id, uid, name, slug, is_partner, share_ppm, domains, floor_micros,

@@ -1,6 +1,6 @@
 /** Users, their API keys and their dashboard sessions, in SQL. */
 import { badRequest } from '../platform/errors.ts'
-import { type Db, hasSqlState } from '../platform/postgres.ts'
+import { type Db, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
 export interface UserRow {
@@ -29,7 +29,6 @@ export interface KeyHolderRow extends ApiKeyRow {
   readonly is_admin: boolean
 }
 
-const UNIQUE_VIOLATION = '23505'
 /** Lists are for people and scripts of one installation; a longer one is a report. */
 const LIST_ROWS_MAX = 10_000
 

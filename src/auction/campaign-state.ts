@@ -6,12 +6,10 @@
  * the clock, a spent lease or a pacing step writes one cell, and every cached set sees it at its
  * next auction. A set keeps the state it was built with, so an index never meets another snapshot.
  */
+import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 
 /** `live` of a campaign; numbers are stored in receipts. */
 export const LIVE = { inactive: 0, live: 1, outOfFlight: 2, staleFeed: 3 } as const
-
-/** A feed older than this says nothing reliable about price and stock (economics 1.2). */
-export const FEED_AGE_MAX_MS = 24 * 3_600_000
 
 export interface CampaignState {
   /** LIVE; written by `refreshLive`, at least once a second. */

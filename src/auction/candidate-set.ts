@@ -7,6 +7,7 @@
  */
 import assert from 'node:assert/strict'
 import { MODEL, type Model } from '../events/event.ts'
+import { PPM } from '../platform/money.ts'
 import { type CampaignState, LIVE } from './campaign-state.ts'
 import { ALPHA_MIN } from './draw.ts'
 import { benefit, GAIN_MAX } from './reader-benefit.ts'
@@ -21,7 +22,6 @@ export const CANDIDATES_MAX = 64
 const OF_MERCHANT_MAX = 8
 /** The strongest preference for lower prices a publisher can set. */
 export const BETA_MAX = 3
-export const PPM = 1_000_000
 
 export interface CandidateSet {
   /** Of the snapshot it was built from; told in the seal and the receipt. */

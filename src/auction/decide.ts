@@ -7,7 +7,7 @@ import type { OutlookBook } from '../demand/outlook.ts'
 import type { PacedCampaign, PacingBook } from '../demand/pacing-book.ts'
 import { perOrderMicros } from '../demand/predict.ts'
 import { MODEL } from '../events/event.ts'
-import { type Micros, micros, publisherPart as partOf } from '../platform/money.ts'
+import { type Micros, micros, PPM, publisherPart as partOf } from '../platform/money.ts'
 import {
   type CampaignFlight,
   type CampaignState,
@@ -20,7 +20,6 @@ import {
   type CandidateSet,
   type Estimate,
   type OfferTerms,
-  PPM,
   pairCandidates,
 } from './candidate-set.ts'
 import { type CategoryFloors, compileFloors } from './category-floors.ts'

@@ -1,7 +1,7 @@
 /** What a click on an auction's result is worth to its publisher. */
 import { MODEL } from '../events/event.ts'
-import { micros, publisherPart } from '../platform/money.ts'
-import { type CandidateSet, PPM } from './candidate-set.ts'
+import { micros, PPM, publisherPart } from '../platform/money.ts'
+import type { CandidateSet } from './candidate-set.ts'
 import type { Outcome } from './outcome.ts'
 import type { AuctionRequest } from './run-auction.ts'
 

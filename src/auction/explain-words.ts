@@ -1,9 +1,8 @@
 /** The sentences of an explained auction, with the numbers that decided. */
-
 import { MODEL } from '../events/event.ts'
 import { DEVICE } from '../events/user-agent.ts'
-import { formatExact } from '../platform/money.ts'
-import { type CandidateSet, PPM } from './candidate-set.ts'
+import { formatExact, PPM } from '../platform/money.ts'
+import type { CandidateSet } from './candidate-set.ts'
 import { LOSS } from './loss-code.ts'
 import { lossReason } from './loss-reason.ts'
 import type { Outcome } from './outcome.ts'

@@ -6,10 +6,10 @@
  * receipts would be a way to read the open auction.
  */
 import { MODEL, modelWord } from '../events/event.ts'
-import { formatExact, micros, publisherPart } from '../platform/money.ts'
+import { formatExact, micros, PPM, publisherPart } from '../platform/money.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { LIVE } from './campaign-state.ts'
-import { offerIdOf, PPM } from './candidate-set.ts'
+import { offerIdOf } from './candidate-set.ts'
 import {
   type Audience,
   deviceWord,

@@ -5,7 +5,7 @@
  */
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
-import { type Database, hasSqlState } from '../platform/postgres.ts'
+import { type Database, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
 export interface Receipt {
@@ -106,8 +106,6 @@ export class ReceiptQueue {
     }
   }
 }
-
-const UNIQUE_VIOLATION = '23505'
 
 /**
  * Receipts are no facts of the log: written without waiting for the disk. By binary COPY, because

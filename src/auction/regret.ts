@@ -2,7 +2,7 @@
  * How much a publisher explores: enough to find better merchants, never at more than 2 % of what
  * it earns (economics 1.4).
  */
-import { PPM } from './candidate-set.ts'
+import { PPM } from '../platform/money.ts'
 import { earningsPerClick } from './expected-earnings.ts'
 import type { StoredAuction } from './receipt.ts'
 

@@ -12,8 +12,9 @@
  */
 import { PLATFORM_RESERVE } from '../demand/campaign.ts'
 import { MODEL } from '../events/event.ts'
+import { PPM } from '../platform/money.ts'
 import { LIVE } from './campaign-state.ts'
-import { CANDIDATES_MAX, type CandidateSet, type CutRules, PPM } from './candidate-set.ts'
+import { CANDIDATES_MAX, type CandidateSet, type CutRules } from './candidate-set.ts'
 import {
   createSeed,
   drawBits,

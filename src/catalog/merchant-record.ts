@@ -1,8 +1,7 @@
 /** A merchant as the operator sees it: settings under the names of the operator's options. */
+import { PPM } from '../platform/money.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import type { Merchant } from './merchant-store.ts'
-
-const PPM = 1_000_000
 
 export function toMerchantRecord(row: Merchant) {
   return {

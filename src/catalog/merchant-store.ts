@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
-import { type Db, hasSqlState } from '../platform/postgres.ts'
+import { type Db, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { type MerchantSettings, merchantFaults, normalMerchant } from './merchant.ts'
 
@@ -14,7 +14,6 @@ export interface Merchant extends MerchantSettings {
   readonly datetime_updated: Date
 }
 
-const UNIQUE_VIOLATION = '23505'
 const LIST_ROWS_MAX = 10_000
 const SECRET_BYTES = 32 // The key of an HMAC-SHA256: as long as its output.
 

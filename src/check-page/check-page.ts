@@ -6,11 +6,11 @@
  * trackers are answered here. Auctions are run, and LinkMate makes the smart links that the first
  * reader's visit would make.
  */
-
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page, Response, Route } from 'playwright-core'
 import { badRequest } from '../platform/errors.ts'
+import { MICROS_PER_DOLLAR } from '../platform/money.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { LinkReport, PageReport } from './page-report.ts'
 
@@ -312,8 +312,6 @@ async function describe(
     screenshot: options.screenshot ?? null,
   }
 }
-
-const MICROS_PER_DOLLAR = 1_000_000
 
 function withEarnings(link: LinkReport, { earningsOf }: CheckPageOptions): CheckedLink {
   const address = link.redirect_url

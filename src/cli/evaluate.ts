@@ -6,11 +6,10 @@ import { evaluate } from '../demand/evaluate.ts'
 import type { Metrics } from '../demand/metrics.ts'
 import { UNFITTED_MODEL } from '../demand/prediction-model.ts'
 import { badRequest } from '../platform/errors.ts'
-import { utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import type { CommandContext } from './command.ts'
 
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** Evaluated when nothing else is asked for. */
 const DAYS_DEFAULT = 28
 /** What lies further back hardly counts any more, see evidence.ts. */

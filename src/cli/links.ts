@@ -2,12 +2,13 @@
 import { disableLink, listLinks } from '../links/store.ts'
 import { badRequest } from '../platform/errors.ts'
 import { isId } from '../platform/ids.ts'
+import { ID_RULE } from '../platform/pattern.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import type { CommandContext } from './command.ts'
 
 export async function disableLinkCommand(context: CommandContext, options: { auctionId: string }) {
   if (!isId(options.auctionId)) {
-    throw badRequest([{ field: 'auction_id', rule: 'must be a positive 64-bit integer' }])
+    throw badRequest([{ field: 'auction_id', rule: ID_RULE }])
   }
   return disableLink(await context.database(), options.auctionId)
 }

@@ -10,7 +10,7 @@ import {
   type CategoryFloor,
   parseCategoryFloor,
 } from '../accounts/category-floor.ts'
-import { type Micros, parseDollars } from '../platform/money.ts'
+import { type Micros, PPM, parseDollars } from '../platform/money.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 
 /** One option: its flags and help as commander writes them, and how its value is read. */
@@ -21,7 +21,6 @@ export interface OptionSpec {
   readonly isRequired?: boolean
 }
 
-const PPM = 1_000_000
 const INTEGER_MAX = 2_147_483_647 // Ids and counts are 32-bit columns.
 
 /** US dollars as typed, `0.60`; an empty value takes a setting away. */

@@ -1,9 +1,7 @@
 /** A campaign as the operator sees it: settings under the names and in the units of the options. */
-import { formatExact, type Micros } from '../platform/money.ts'
+import { formatExact, type Micros, PPM } from '../platform/money.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import type { Campaign } from './campaign-store.ts'
-
-const PPM = 1_000_000
 
 export function toCampaignRecord(row: Campaign) {
   return {

@@ -1,7 +1,7 @@
 /** The nightly job that brings the prediction's model up to date (economics 3). */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import { loadEvidence } from './evidence-store.ts'
 import { fitModel } from './fit.ts'
 import { loadModelBefore, saveModel } from './model-store.ts'
@@ -26,7 +26,7 @@ async function findReturnShares(
   db: Db,
   { nowMs, prior }: { nowMs: number; prior: number },
 ): Promise<Pick<PredictionModel, 'returnShare' | 'returnShareByMerchant'>> {
-  const day = (daysAgo: number) => utcDay(nowMs - daysAgo * 86_400_000)
+  const day = (daysAgo: number) => utcDay(nowMs - daysAgo * DAY_MS)
   const rows = await db.rows<{ merch_id: number; sold: number; kept: number }>(sql`
     select merch_id, sum(revenue_micros)::float8 as sold, sum(net_revenue_micros)::float8 as kept
     from merchant_order

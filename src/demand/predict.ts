@@ -7,6 +7,7 @@
  *   θ_m = (y_m − y_mp + K0 θ0) / (n_m − n_mp + K0),  θ = (y_mp + K1 θ_m) / (n_mp + K1).
  * K0 and K1 are fitted nightly (fit.ts). Pure: counts in, figures out.
  */
+import { PPM } from '../platform/money.ts'
 
 /** Ripe clicks and orders of a pair or of a whole merchant. */
 export interface Counts {
@@ -179,8 +180,6 @@ export interface ClickOutlook {
   readonly validShare: number // of clicks that are billable, 0..1
   readonly fundedShare: number // of the last day during which the budget could pay, 0..1
 }
-
-const PPM = 1_000_000
 
 /** Micros that an order brings the publisher under CPA or EPP; what the auction multiplies by θ. */
 export function perOrderMicros(

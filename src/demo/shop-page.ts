@@ -1,10 +1,7 @@
 /** The pages of a demo merchant's shop: front page, product page, and thanks after an order. */
-
 import { type Html, html } from '../platform/html.ts'
-import { formatCents, MICROS_PER_DOLLAR } from '../platform/money.ts'
+import { formatCents, MICROS_PER_CENT } from '../platform/money.ts'
 import type { DemoMerchant, DemoOffer } from './network.ts'
-
-const MICROS_PER_CENT = MICROS_PER_DOLLAR / 100
 
 export interface Shop {
   readonly merchant: DemoMerchant

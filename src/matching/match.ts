@@ -10,11 +10,9 @@ import type { OutlookBook, PairOutlook } from '../demand/outlook.ts'
 import { type PayTerms, type Prediction, predictCpc } from '../demand/predict.ts'
 import { roasBid } from '../demand/roas.ts'
 import { wrapperUrl } from '../links/link-url.ts'
-import { formatCents, MICROS_PER_DOLLAR } from '../platform/money.ts'
+import { formatCents, MICROS_PER_DOLLAR, PPM } from '../platform/money.ts'
 import type { MatchedProduct, MatchQuery } from './schema.ts'
 import type { ListingRow, PayingCampaignRow } from './store.ts'
-
-const PPM = 1_000_000
 
 export interface MatchInput {
   readonly publisher: Publisher

@@ -1,5 +1,6 @@
 /** The listings that a product's identifiers lead to, and the campaigns that would pay for them. */
 import { isJoinable, readGtin } from '../catalog/gtin.ts'
+import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import { unwrapUrl } from '../links/unwrap.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
@@ -41,7 +42,6 @@ const MERCHANTS_MAX = 1000
 /** A shop's own number can be very common ("1"): so many listings of it are looked at. */
 const EXACT_MAX = 1000
 const FEED_PAGE_ROWS = 5_000 // About 2 MB of lines, made in some milliseconds.
-const FEED_FRESH_HOURS = 24 // Economics 1.2.
 
 /** Whether a listing's page is still on a domain of its merchant, as when it was imported. */
 export type IsOwnPage = (listing: { readonly merch_id: number; readonly url: string }) => boolean
@@ -140,6 +140,7 @@ function gtinCondition(text: string): Sql {
 }
 
 function findBy(db: Db, condition: Sql, now: Date): Promise<ListingRow[]> {
+  const freshFrom = new Date(now.getTime() - FEED_AGE_MAX_MS)
   return db.rows(sql`
     with exact as (
       select offer_id, product_id from current_offer where ${condition} limit ${EXACT_MAX}
@@ -150,9 +151,8 @@ function findBy(db: Db, condition: Sql, now: Date): Promise<ListingRow[]> {
       order by merch_id, is_exact desc, is_in_stock desc, price_micros, offer_id
     )
     select offer_id, merch_id, name as merchant_name, title, brand, gtin_text, url, image_url,
-      price_micros, category_id, is_in_stock, is_exact, coalesce(
-        feed_imported_at > ${now}::timestamptz - make_interval(hours => ${FEED_FRESH_HOURS}), false
-      ) as is_fresh
+      price_micros, category_id, is_in_stock, is_exact,
+      coalesce(feed_imported_at > ${freshFrom}, false) as is_fresh
     from best join merchant using (merch_id)
     order by merch_id limit ${MERCHANTS_MAX}
   `)

@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type FileLock, shareFileLock, takeFileLock } from './file-lock.ts'
 import type { Logger } from './log.ts'
-import { type Connection, clientConfig, hasSqlState } from './postgres.ts'
+import { type Connection, clientConfig, hasSqlState, UNIQUE_VIOLATION } from './postgres.ts'
 import type { RunAs } from './postgres-binaries.ts'
 import {
   ADMIN,
@@ -275,7 +275,8 @@ async function makeOwnDatabase(client: pg.Client, { transport, dataDir }: Cluste
   ]) {
     await client.query(statement).catch((error) => {
       // Another process made it at the same moment.
-      if (!['42710', '42P04', '23505'].some((state) => hasSqlState(error, state))) throw error
+      if (!['42710', '42P04', UNIQUE_VIOLATION].some((state) => hasSqlState(error, state)))
+        throw error
     })
   }
 }

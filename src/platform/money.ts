@@ -8,6 +8,8 @@ export type Micros = number & { readonly micros: unique symbol }
 
 export const MICROS_PER_DOLLAR = 1_000_000
 export const MICROS_PER_CENT = 10_000
+/** Shares and rates are whole parts per million. */
+export const PPM = 1_000_000
 
 /** Checks that a number is a whole, safe amount; throws RangeError (a broken invariant) if not. */
 export function micros(value: number): Micros {

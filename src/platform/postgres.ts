@@ -190,7 +190,9 @@ export async function ping(db: Db): Promise<void> {
   await db.row(sql`select 1`)
 }
 
-/** True for an error of PostgreSQL with this SQLSTATE, such as 23505 (unique violation). */
+export const UNIQUE_VIOLATION = '23505'
+
+/** True for an error of PostgreSQL with this SQLSTATE. */
 export function hasSqlState(error: unknown, sqlState: string): boolean {
   return error instanceof pg.DatabaseError && error.code === sqlState
 }
