@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { type CandidateSpec, hold, lossWord, type RequestSpec } from '../../test/auction-world.ts'
+import {
+  type CandidateSpec,
+  hold,
+  lossWord,
+  type RequestSpec,
+  resultNumber,
+} from '../../test/auction-world.ts'
 import { kitPath } from '../../test/kit.ts'
 import { micros, publisherPart } from '../platform/money.ts'
+import { createSeed, drawBits, PURPOSE, readSeed, uniform } from './draw.ts'
 
 interface Case {
   readonly rule: string
@@ -43,6 +50,25 @@ for (const file of readdirSync(CASES).sort()) {
     }
   })
 }
+
+test('of equals the one that is a micro cheaper wins, of equal prices the higher draw', () => {
+  const prices = [100_000_001, 100_000_000].map((priceMicros) => ({
+    name: String(priceMicros),
+    priceMicros,
+  }))
+  const seed = createSeed()
+  for (let n = 0; n < 50; n++) {
+    const number = resultNumber(n)
+    const asked = { beta: 0, originalPriceMicros: 100_000_000 }
+    assert.equal(hold(prices, asked, number).winner, '100000000')
+    readSeed(number, seed)
+    const draws = [1, 2, 3].map((campaign) => uniform(drawBits(seed, campaign, PURPOSE.tie)))
+    const highest = draws.indexOf(Math.max(...draws)) + 1
+    const equals = draws.map((_, at) => ({ name: String(at + 1), campaign: at + 1 }))
+    assert.equal(hold(equals, {}, number).winner, String(highest))
+    assert.equal(hold(equals.toReversed(), {}, number).winner, String(highest))
+  }
+})
 
 test('the worked example comes out to the micro-dollar (needs the data kit)', (t) => {
   const path = kitPath(t, 'oracles/auction-example.json')
