@@ -3,10 +3,12 @@
  * are printed with the run.
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { buildTags, reportSizes } from '../scripts/build-tag.ts'
 import { openPage } from './testing/browser.ts'
@@ -53,6 +55,30 @@ test('a versioned file is what its name, its hash and the manifest say', async (
     assert.ok(immutable_file.includes(Buffer.from(digest).toString('hex').slice(0, 16)))
   }
 })
+
+test('the service sends a tag packed to whoever takes it so, whatever stands before it', async () => {
+  const manifest = await buildTags()
+  for (const { file, immutable_file, gzip_bytes } of Object.values(manifest)) {
+    for (const name of [file, immutable_file]) {
+      const packed = await fetchRaw(name, 'gzip, deflate, br')
+      assert.equal(packed.headers['content-encoding'], 'gzip')
+      assert.equal(packed.headers.vary, 'Origin, Accept-Encoding')
+      assert.equal(packed.body.length, gzip_bytes)
+      for (const accepted of ['identity', 'br, gzip;q=0']) {
+        const plain = await fetchRaw(name, accepted)
+        assert.equal(plain.headers['content-encoding'], undefined)
+        assert.deepEqual(plain.body, gunzipSync(packed.body))
+      }
+    }
+  }
+})
+
+/** As it comes over the network: `fetch` unpacks. */
+async function fetchRaw(name: string, accepted: string) {
+  const asked = get(`${network.service}/tag/${name}`, { headers: { 'accept-encoding': accepted } })
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  return { headers: answer.headers, body: Buffer.concat(await answer.toArray()) }
+}
 
 interface TraceEvent {
   readonly name: string
