@@ -7,7 +7,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { guardedAgent } from '../platform/fetch-guard.ts'
 import { createWebhook } from './create-webhook.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
-import { listDueDeliveries, queueNotices } from './webhook-store.ts'
+import { listDeliveries, listDueDeliveries, queueNotices } from './webhook-store.ts'
 
 const NOW = new Date('2026-04-13T12:00:00Z')
 
@@ -70,6 +70,21 @@ test('however much is due to one publisher, another’s is among what is sent ne
     due.map(({ pub_id }) => pub_id === fastPubId),
     [false, true, false, true, false, false],
   )
+})
+
+test('a webhook does not tell its owner which names our network has', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const owner = { pubId: publisher.pub_id }
+  const url = 'http://localhost:9/'
+  const { webhook } = await createWebhook(db, { owner, url, events: ['order.locked'] })
+  const told = { event: 'order.locked' as const, key: 'k', merchId: null, payload: {}, ...owner }
+  await queueNotices(db, [told], NOW)
+  const agent = guardedAgent({ allowPrivate: false })
+  t.after(() => agent.close())
+  await deliverWebhooks({ db, agent, now: () => NOW, onDisabled: () => undefined })
+  const [delivery] = await listDeliveries(db, { webhookId: webhook.webhook_id, owner })
+  assert.equal(delivery?.error, 'its host has no public address')
 })
 
 test('a publisher has a hundred webhooks at most', async (t) => {

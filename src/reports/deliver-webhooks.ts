@@ -9,6 +9,7 @@
  */
 import type { Dispatcher } from 'undici'
 import { SIGNATURE_HEADER, signBody, TIMESTAMP_HEADER } from '../attribution/signed-request.ts'
+import { PrivateAddressError } from '../platform/fetch-guard.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { Turns } from '../platform/turns.ts'
@@ -116,7 +117,12 @@ async function post(
     const { statusCode: status } = answer
     return { status, error: status >= 200 && status < 300 ? null : `answered ${status}` }
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    return { status: null, error: message.slice(0, ERROR_LENGTH_MAX) }
+    return { status: null, error: whyUnreached(cause).slice(0, ERROR_LENGTH_MAX) }
   }
+}
+
+/** For the webhook's owner, who is not to learn which names our network has, and where. */
+function whyUnreached(cause: unknown): string {
+  if (cause instanceof PrivateAddressError) return 'its host has no public address'
+  return cause instanceof Error ? cause.message : String(cause)
 }
