@@ -11,7 +11,8 @@ import type { RateLimitGroup } from './config.ts'
 import { eventRoute } from './events/routes.ts'
 import { findOrCreateWrapperLink, findWrapperLink } from './links/wrapper-link.ts'
 import type { Node } from './node.ts'
-import { addressUnit, type Cidr, isInAny } from './platform/client-address.ts'
+import { addressIndex } from './platform/address-index.ts'
+import { addressUnit, type Cidr } from './platform/client-address.ts'
 import type { HotRequest, HotRoute } from './platform/hot-http.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
 import { trimUrl } from './platform/url.ts'
@@ -78,7 +79,7 @@ export function edgeRoutes(
     noteClick: (campaignId, click) => node.book.recordClick(campaignId, click),
     release: (campaignId, leaseId, micros) => node.book.release(campaignId, leaseId, micros),
     findLanding: (merchId) => edge.market.merchants.get(merchId),
-    isBlocked: (address) => blocklist.length > 0 && isInAny(address, blocklist),
+    isBlocked: addressIndex(blocklist),
     isWithinLimit: (request) => limiters.take('redirect', request, ''),
     countryOf: (request) => node.geo.countryOf(request),
     hash: auctionDeps.hash,

@@ -1,0 +1,64 @@
+/**
+ * Is an address in one of very many blocks? Lists of addresses that send no readers have tens of
+ * thousands of lines, and each click asks: looking through them took a millisecond at 20,000.
+ */
+import type { IPv4, IPv6 } from 'ipaddr.js'
+import ipaddr from 'ipaddr.js'
+import type { Cidr } from './client-address.ts'
+
+interface Range {
+  readonly first: string
+  readonly last: string
+}
+
+/** Sorts the blocks once; the function that is returned finds an address by halving. */
+export function addressIndex(blocks: readonly Cidr[]): (address: string) => boolean {
+  const ranges = joined(blocks.map(rangeOf))
+  return (address) => {
+    if (ranges.length === 0 || !ipaddr.isValid(address)) return false
+    const parsed = ipaddr.parse(address)
+    const wanted = textOf(parsed, parsed.toByteArray())
+    let [low, high] = [0, ranges.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((ranges[middle] as Range).first <= wanted) low = middle + 1
+      else high = middle
+    }
+    return (ranges[low - 1]?.last ?? '') >= wanted
+  }
+}
+
+/** Sorted, and where they overlap made into one. */
+function joined(ranges: Range[]): readonly Range[] {
+  ranges.sort((one, other) => (one.first < other.first ? -1 : 1))
+  const apart: Range[] = []
+  for (const { first, last } of ranges) {
+    const before = apart.at(-1)
+    if (before === undefined || before.last < first) apart.push({ first, last })
+    else if (before.last < last) apart[apart.length - 1] = { first: before.first, last }
+  }
+  return apart
+}
+
+const BYTE_BITS = 8
+
+function rangeOf([network, bits]: Cidr): Range {
+  const bytes = network.toByteArray()
+  // How many of a byte's bits are free, 0 to 8, as a mask.
+  const free = bytes.map((_, at) => 0xff >> Math.min(Math.max(bits - at * BYTE_BITS, 0), BYTE_BITS))
+  return {
+    first: textOf(
+      network,
+      bytes.map((byte, at) => byte & ~(free[at] ?? 0)),
+    ),
+    last: textOf(
+      network,
+      bytes.map((byte, at) => byte | (free[at] ?? 0)),
+    ),
+  }
+}
+
+/** Texts that sort as addresses do, those of IPv4 before all of IPv6. */
+function textOf(address: IPv4 | IPv6, bytes: number[]): string {
+  return address.kind() + Buffer.from(bytes).toString('hex')
+}
