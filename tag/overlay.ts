@@ -2,11 +2,11 @@
  * The overlay that `#souk-debug` on a live page opens: every link outlined, and a list of what the
  * tag does with it and why. Loaded on demand; readers never get these bytes.
  */
+import type { LinkReport, LinkStatus, PageReport } from '../src/check-page/page-report.ts'
 import { probePolicy } from './probe.ts'
-import type { LinkReport, PageReport, Status } from './report.ts'
 import type { SoukGlobal } from './souk-global.ts'
 
-const COLOURS: Record<Status, string> = {
+const COLOURS: Record<LinkStatus, string> = {
   auctioned: '#0a7d33',
   waiting: '#b86e00',
   left: '#767676',
@@ -109,7 +109,7 @@ const notes = (page: PageReport, forbidden: readonly string[]): HTMLElement[] =>
 
 const summary = (page: PageReport | null): HTMLElement[] => {
   if (!page) return [element('p', 'The tag is waiting for the service or for consent.')]
-  const count = (status: Status): number =>
+  const count = (status: LinkStatus): number =>
     page.links.filter((link) => link.status === status).length
   const source = page.consent_source ? ` (${page.consent_source})` : ''
   return [

@@ -1,42 +1,13 @@
 /**
  * What the tag makes of each link of a page, in words: for the overlay and for `souk check-page`.
  */
+import type { LinkReport, LinkStatus, PageReport } from '../src/check-page/page-report.ts'
 import type { Consent } from './consent.ts'
 import { DO_NOT_LINK, IGNORED, LOCAL, OTHER, OURS, RAW, WRAPPED } from './find-links.ts'
 import type { AuctionResult, Link } from './link.ts'
 import { findOtherTags } from './other-tags.ts'
 import type { Parts } from './page-session.ts'
 import type { SoukGlobal } from './souk-global.ts'
-
-/** `auctioned` earns; `waiting` would, and says what it waits for; `left` stays as it is. */
-export type Status = 'auctioned' | 'waiting' | 'left'
-
-export interface LinkReport {
-  readonly text: string
-  readonly url: string
-  readonly status: Status
-  readonly why: string
-  readonly is_raw: boolean
-  readonly auction_id: string | null
-  readonly redirect_url: string | null
-  readonly destination: string | null
-  readonly has_winner: boolean | null
-  readonly product: string | null
-  readonly merchant: string | null
-  readonly price: string | null
-}
-
-export interface PageReport {
-  readonly publisher_id: number
-  readonly is_member: boolean
-  readonly is_audit: boolean
-  readonly consent: string
-  readonly consent_source: string | null
-  /** What keeps the tag from earning here, as far as the page itself decides it. */
-  readonly blocked: readonly string[]
-  readonly other_tags: readonly string[]
-  readonly links: readonly LinkReport[]
-}
 
 /** Long enough to recognise a link by. */
 const TEXT_MAX = 80
@@ -108,7 +79,7 @@ const REASONS: Record<string, string> = {
 }
 
 /** Why a link has no outcome. */
-const explain = (link: Link, { _settings, _service }: Parts): [Status, string] => {
+const explain = (link: Link, { _settings, _service }: Parts): [LinkStatus, string] => {
   const reason = REASONS[link._verdict]
   if (reason) return ['left', reason]
   if (link._anchor.matches('[rel~=noauction]')) return ['left', 'Marked rel="noauction".']

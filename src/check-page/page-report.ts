@@ -1,5 +1,6 @@
 /** What the page tag's debug script reports (tag/report.ts), as it crosses over. */
 
+/** `auctioned` earns; `waiting` would, and says what it waits for; `left` stays as it is. */
 export type LinkStatus = 'auctioned' | 'waiting' | 'left'
 
 export interface LinkReport {
@@ -23,6 +24,7 @@ export interface PageReport {
   readonly is_audit: boolean
   readonly consent: string
   readonly consent_source: string | null
+  /** What keeps the tag from earning here, as far as the page itself decides it. */
   readonly blocked: readonly string[]
   readonly other_tags: readonly string[]
   readonly links: readonly LinkReport[]
