@@ -2,7 +2,9 @@
  * The demo's shops, magazines and pictures, each on a host of its own below `localhost`, all on
  * one port: browsers resolve `*.localhost` to this machine without any set-up.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { freePort } from '../platform/free-port.ts'
 import { articlePage, frontPage } from './article-page.ts'
 import { type DemoState, linkKey, pictureUrl, siteUrl } from './load.ts'
 import {
@@ -38,7 +40,7 @@ interface Page {
 
 export async function startDemoSite(options: SiteOptions): Promise<DemoSite> {
   const server = createServer((req, res) => answer(res, respond(options, req)))
-  await listen(server, options.state.sitePort, options.host)
+  await once(server.listen(options.state.sitePort, options.host), 'listening')
   return {
     close: () =>
       new Promise((resolve) => {
@@ -51,27 +53,16 @@ export async function startDemoSite(options: SiteOptions): Promise<DemoSite> {
 /** A port that is free now, from `first` on; the demo keeps it for good. */
 export async function findFreePort(first: number, host: string): Promise<number> {
   for (let port = first; port < first + PORTS_TRIED; port++) {
-    const server = createServer()
     try {
-      await listen(server, port, host)
-      return port
+      return await freePort({ host, port })
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    } finally {
-      server.close()
     }
   }
   throw new Error(`no free port for the demo's shops from ${first} to ${first + PORTS_TRIED - 1}`)
 }
 
 const PORTS_TRIED = 50
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
-}
 
 function answer(res: ServerResponse, { status, type, body }: Page): void {
   res.writeHead(status, { 'content-type': type, 'cache-control': 'no-cache' })
