@@ -52,7 +52,8 @@ export async function addFigures(tx: Db, changes: readonly FigureChange[]): Prom
         sum(clicks), sum(sales), sum(revenue_micros), sum(earnings_micros)
       from given
       where makes_row
-      group by cause, day, pub_id, article_id, merch_id
+      -- A sale that comes must not cancel out with one that goes: somebody is told of it.
+      group by cause, day, pub_id, article_id, merch_id, sales > 0
       order by min(event_id)
     )
     insert into stats_day as figures (day, pub_id, article_id, merch_id, clicks, invalid_clicks,

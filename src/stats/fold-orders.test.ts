@@ -140,6 +140,25 @@ test('when an exact click replaces a guess, the money moves with it and nothing 
   ])
 })
 
+test('two orders that change places in one batch are told as sales that come and that go', async () => {
+  const events = new MoneyEvents()
+  await fold(
+    [events.click('a', START_MS), events.click('b', START_MS, { pubId: 6 })],
+    [events.order('o1', START_MS, { click: 'a' }), events.order('o2', START_MS, { click: 'b' })],
+    [events.order('o1', START_MS, { exact: 'b' }), events.order('o2', START_MS, { exact: 'a' })],
+  )
+  // No row has more or fewer sales; whoever watches changes hears of the order that is now theirs.
+  const moves = await db.rows(sql`
+    select pub_id, sales::int, cardinality(event_ids) as events from stats_change
+    where cause = 'revision' order by pub_id, sales`)
+  assert.deepEqual(moves, [
+    { pub_id: 5, sales: -1, events: 1 },
+    { pub_id: 5, sales: 1, events: 1 },
+    { pub_id: 6, sales: -1, events: 1 },
+    { pub_id: 6, sales: 1, events: 1 },
+  ])
+})
+
 test('an order that no click led to is kept and counts nowhere; its evidence says why', async () => {
   const events = new MoneyEvents()
   await fold([
