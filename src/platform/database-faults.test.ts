@@ -9,6 +9,7 @@ const GOOD: DatabaseFacts = {
   version: '18.1',
   version_number: 180_001,
   encoding: 'UTF8',
+  is_read_only: false,
   role: 'souk',
   database: 'exchange',
   schema: 'public',
@@ -57,10 +58,15 @@ test('a database will do for the role that owns it, and for no other', async (t)
   const facts = await readDatabaseFacts(db.connection)
   assert.deepEqual(databaseFaults(facts), [])
 
+  const name = identifier(facts.database)
+  await db.run(sql`alter database ${name} set default_transaction_read_only to on`)
+  const standby = databaseFaults(await readDatabaseFacts(db.connection))
+  assert.match(standby.join(), /^the database takes no writes/)
+
   await db.run(sql`revoke create on schema public from pg_database_owner`)
   assert.equal((await readDatabaseFacts(db.connection)).may_create, false)
 
-  await db.run(sql`alter role current_user in database ${identifier(facts.database)} set search_path
+  await db.run(sql`alter role current_user in database ${name} set search_path
     to nowhere`)
   assert.equal((await readDatabaseFacts(db.connection)).schema, null)
 })

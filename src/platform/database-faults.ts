@@ -9,6 +9,7 @@ export interface DatabaseFacts {
   readonly version: string
   readonly version_number: number
   readonly encoding: string
+  readonly is_read_only: boolean
   readonly role: string
   readonly database: string
   /** The first schema of the search path that is there; null: none is. */
@@ -36,6 +37,9 @@ export function databaseFaults(facts: DatabaseFacts): string[] {
       `the database has the encoding ${encoding}: ` +
         `make it anew with encoding 'UTF8' template template0`,
     )
+  }
+  if (facts.is_read_only) {
+    faults.push('the database takes no writes: name the primary server, not a standby')
   }
   if (schema === null) {
     faults.push(`no schema of the search path of ${role} is there: create one, or \`public\``)
@@ -99,6 +103,7 @@ const FACTS = `
   select current_setting('server_version') as version,
     current_setting('server_version_num')::int as version_number,
     current_setting('server_encoding') as encoding,
+    current_setting('transaction_read_only')::boolean as is_read_only,
     current_user as role, current_database() as database, current_schema() as schema,
     coalesce(has_schema_privilege(current_schema(), 'create'), false)
       and (has_database_privilege(current_database(), 'create')
