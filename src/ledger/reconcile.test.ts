@@ -187,6 +187,18 @@ test('what a campaign has spent of a day is looked at as well as what it has spe
   }
 })
 
+test('a correction that names no entry, and an entry that is made one, are found', async () => {
+  for (const change of [
+    sql`update ledger_transaction set corrects = corrects || 'x'
+      where transaction_id = (select max(transaction_id) from ledger_transaction where kind = 'return')`,
+    sql`update ledger_transaction set kind = 'revision'
+      where transaction_id = (select max(transaction_id) from ledger_transaction where kind = 'click')`,
+  ]) {
+    const found = await checksAfter(new Map([['ledger_transaction', change]]))
+    assert.deepEqual(found, new Set(['ledger']))
+  }
+})
+
 test('a ledger line without its entry is found', async () => {
   const orphan = sql`
     insert into ledger_line

@@ -47,3 +47,15 @@ from (
 ) as summed
 left join ledger_transaction using (transaction_id)
 where is_unbalanced or (first_day = day and last_day = day) is not true
+union all
+-- A correction names the entry that it corrects, which is there; any other names none.
+select idempotency_key, 'corrects', case when is_correction then 'an entry' end, corrects,
+  kind || ' ' || event_id
+from ledger_transaction entry
+cross join lateral (select kind not in ('click', 'order', 'payment') as is_correction) as sort
+where day between pg_temp.day_from() and pg_temp.day_to()
+  and case
+    when is_correction then not exists (
+      select from ledger_transaction named where named.idempotency_key = entry.corrects)
+    else corrects is not null
+  end
