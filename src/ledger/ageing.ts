@@ -1,5 +1,5 @@
 /** Who owes, how much, and since when: every merchant's debts that are due and not covered. */
-import { listMerchants } from '../catalog/merchant-store.ts'
+import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { DAY_MS, formatTimestamp } from '../platform/timestamp.ts'
@@ -23,8 +23,7 @@ export interface AgeingRow {
 /** One row per merchant that owes something or has money left. */
 export async function listAgeing(db: Db, now: Date): Promise<AgeingRow[]> {
   const rows: AgeingRow[] = []
-  const merchants = await listMerchants(db)
-  const names = new Map(merchants.map(({ merch_id, name }) => [merch_id, name]))
+  const names = await listMerchantNames(db)
   for (const merchId of await listMerchantsOf(db, null)) {
     const { open, creditMicros } = await settleMerchant(db, { merchId, until: now })
     if (open.length === 0 && creditMicros === 0) continue

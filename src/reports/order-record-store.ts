@@ -5,6 +5,7 @@
 import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
 import { type HoldReason, mostTrusted } from '../attribution/order-merge.ts'
 import { orderState } from '../attribution/order-states.ts'
+import type { OrderKey } from '../attribution/order-store.ts'
 import { orderKey } from '../ledger/entries.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import { listEntriesOfKey } from '../ledger/store.ts'
@@ -150,12 +151,7 @@ async function stateOf(
   )
 }
 
-interface Key {
-  readonly merchId: number
-  readonly orderId: string
-}
-
-async function findLines(db: Db, { merchId, orderId }: Key) {
+async function findLines(db: Db, { merchId, orderId }: OrderKey) {
   const rows = await db.rows<{
     order_product_id: string
     product_id: string | null
@@ -174,7 +170,7 @@ async function findLines(db: Db, { merchId, orderId }: Key) {
   }))
 }
 
-async function findReturns(db: Db, { merchId, orderId }: Key) {
+async function findReturns(db: Db, { merchId, orderId }: OrderKey) {
   const rows = await db.rows<{
     return_id: string
     state: string

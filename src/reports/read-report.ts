@@ -1,8 +1,8 @@
 /** A page of any report, by name: what files and API both are made of. */
+import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import type { Db } from '../platform/postgres.ts'
 import { listClickRows } from './clicks-store.ts'
-import { listMerchantNames } from './names-store.ts'
 import { listOrderRows } from './orders-store.ts'
 import { paymentRows } from './payment-rows.ts'
 import type { ReportName, ReportPage, ReportRequest } from './report.ts'

@@ -1,4 +1,5 @@
 /** Statements as they are told: as records and as a table. `statement-page.ts` prints them. */
+import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import { monthOf, statementId } from '../ledger/statement.ts'
 import { type IssuedStatement, listStatements } from '../ledger/statement-store.ts'
@@ -6,7 +7,6 @@ import { csvLine } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import { listMerchantNames } from './names-store.ts'
 import type { StatementDetail, StatementRecord } from './schema.ts'
 
 export function toStatementRecord(statement: IssuedStatement): StatementRecord {

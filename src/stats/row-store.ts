@@ -4,6 +4,7 @@
  * Page impressions belong to the article and day. They are kept there and joined to every merchant
  * row when it is written out; where no merchant has a row, they have one of their own.
  */
+import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { formatCents, MICROS_PER_CENT, roundToCents } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { identifier, joinSql, type Sql, sql } from '../platform/sql.ts'
@@ -59,7 +60,7 @@ export async function listStats(db: Db, request: StatsRequest): Promise<StatsRow
     async (tx) => {
       const rows = await rankedRows(tx, request)
       const articles = await findArticles(tx, new Set(rows.map(({ article_id: id }) => id)))
-      const merchants = await findNames(tx, new Set(rows.map(({ merch_id: id }) => id)))
+      const merchants = await listMerchantNames(tx, new Set(rows.map(({ merch_id: id }) => id)))
       return rows.map((row) => {
         const article = articles.get(row.article_id)
         return {
@@ -229,10 +230,4 @@ async function findArticles(
   const rows = await db.rows<{ article_id: number; name: string; url: string }>(sql`
     select article_id, name, url from article where article_id = any(${[...ids]}::int[])`)
   return new Map(rows.map(({ article_id, ...article }) => [article_id, article]))
-}
-
-async function findNames(db: Db, ids: ReadonlySet<number>): Promise<Map<number, string>> {
-  const rows = await db.rows<{ merch_id: number; name: string }>(sql`
-    select merch_id, name from merchant where merch_id = any(${[...ids]}::int[])`)
-  return new Map(rows.map(({ merch_id, name }) => [merch_id, name]))
 }
