@@ -202,9 +202,9 @@ test('what is not counted makes no row: robots and a click that came too fast', 
   const link = `/${article.auctionId}`
   const robot = await api.app.get(link, { headers: { 'user-agent': 'curl/8.0' } })
   assert.equal(robot.status, 302)
-  // A busy machine would be too slow to be fast.
-  const { answer } = await click(article.auctionId, -60_000)
-  clockAheadMs += 60_000
+  // A busy machine would be too slow to be fast; within what the clocks of nodes may differ by.
+  const { answer } = await click(article.auctionId, -4_000)
+  clockAheadMs += 4_000
   assert.equal(answer.status, 302)
   await api.app.settled()
   const unpaid = await api.db.rows<{ reason: number }>(sql`
