@@ -81,7 +81,7 @@ export async function startApp(node: Node): Promise<App> {
 }
 
 /** All routes of the node's roles, not yet listening. */
-export async function buildHttp(node: Node): Promise<Http> {
+async function buildHttp(node: Node): Promise<Http> {
   const { config, log, database: db } = node
   const [isApi, isEdge] = [config.roles.has('api'), config.roles.has('edge')]
   const http = await createHttp({

@@ -17,7 +17,7 @@ import type { HoldReason } from './order-merge.ts'
 export type OrderState = 'PENDING' | 'LOCKED' | 'PAID' | 'REJECTED'
 
 /** How long a merchant may still take its word back; per purchase (EPP) and per click: never. */
-export const LOCK_DAYS: Readonly<Record<Model, number>> = {
+const LOCK_DAYS: Readonly<Record<Model, number>> = {
   [MODEL.none]: 0,
   [MODEL.cpc]: 0,
   [MODEL.cpa]: 90,

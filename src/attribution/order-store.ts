@@ -275,7 +275,7 @@ async function insertLines(tx: Db, orders: readonly SavedOrder[]): Promise<void>
  * line of one product gets a number, so that keys stay unique; ids are escaped, colons too, so
  * that no two lines ever share one.
  */
-export function orderProductIds(
+function orderProductIds(
   { merchId, orderId }: OrderKey,
   productIds: readonly (string | null)[],
 ): string[] {

@@ -11,12 +11,12 @@ import type { RefusalRow } from './intake-store.ts'
 
 /** Orders or returns in one signed request: 100 of the largest usual size fit into 1 MiB. */
 export const BATCH_MAX = 500
-export const ORDER_ID_LENGTH_MAX = 50
-export const PRODUCT_ID_LENGTH_MAX = 100
+const ORDER_ID_LENGTH_MAX = 50
+const PRODUCT_ID_LENGTH_MAX = 100
 /** Products of one order; more is a wholesale list, not a reader's basket. */
 export const LINES_MAX = 500
 /** A shop that sells a million of something to one reader has sent a wrong number. */
-export const QUANTITY_MAX = 1_000_000
+const QUANTITY_MAX = 1_000_000
 /** The click ids that a tag remembers; it keeps far fewer. */
 export const CLICK_IDS_MAX = 100
 const CLICK_ID_LENGTH_MAX = 64 // Ids of other systems pass too and are simply unknown here.
@@ -57,7 +57,7 @@ const orderFields = {
   is_new_customer: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
 }
 
-export const CheckoutProduct = Type.Object({
+const CheckoutProduct = Type.Object({
   id: Type.String({ minLength: 1, maxLength: PRODUCT_ID_LENGTH_MAX }),
   name: optionalText(255),
   brand: optionalText(100),

@@ -111,7 +111,7 @@ export class ReceiptQueue {
  * Receipts are no facts of the log: written without waiting for the disk. By binary COPY, because
  * at two kilobytes each their text form would cost more than the auctions they explain.
  */
-export async function insertReceipts(
+async function insertReceipts(
   database: Pick<Database, 'reserve'>,
   receipts: readonly Receipt[],
 ): Promise<void> {

@@ -17,7 +17,7 @@ import { type AuctionRequest, RULE_VERSION } from './run-auction.ts'
 import { type IdList, idList } from './targeting.ts'
 
 /** As in the publisher's settings (decisions: 0 to 20 %). */
-export const TOLERANCE_MAX_PPM = 200_000
+const TOLERANCE_MAX_PPM = 200_000
 
 /** Settings that are given replace those of the day; lists replace both lists. */
 export interface WhatIfChange {

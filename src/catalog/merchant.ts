@@ -4,11 +4,11 @@ import { DOMAIN_RULE, readDomain } from '../platform/domain.ts'
 import type { Fault } from '../platform/errors.ts'
 import { PPM } from '../platform/money.ts'
 
-export const MERCHANT_NAME_LENGTH_MAX = 255
-export const DOMAINS_MAX = 1000 // A merchant with more is a network of its own.
-export const ORIGINS_MAX = 100
-export const WINDOW_DAYS_MAX = 90 // Economics 4: merchants choose 1 to 90 days.
-export const DEEP_LINK_LENGTH_MAX = 1000 // With a destination of 6000 bytes it stays under 8000.
+const MERCHANT_NAME_LENGTH_MAX = 255
+const DOMAINS_MAX = 1000 // A merchant with more is a network of its own.
+const ORIGINS_MAX = 100
+const WINDOW_DAYS_MAX = 90 // Economics 4: merchants choose 1 to 90 days.
+const DEEP_LINK_LENGTH_MAX = 1000 // With a destination of 6000 bytes it stays under 8000.
 
 /** A feed older than this says nothing reliable about price and stock (economics 1.2). */
 export const FEED_AGE_MAX_MS = 24 * 3_600_000

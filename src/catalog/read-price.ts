@@ -67,7 +67,7 @@ function judge(amount: string, currency: string): PriceReading {
 }
 
 /** True for a code that is in use; false for withdrawn ones and metals, which price nothing. */
-export function isCurrency(code: string): boolean {
+function isCurrency(code: string): boolean {
   return (ISO_4217.get(code) ?? null) !== null
 }
 

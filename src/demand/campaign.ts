@@ -8,7 +8,7 @@ import { isCountry } from '../platform/countries.ts'
 import type { Fault } from '../platform/errors.ts'
 import { formatExact, type Micros, micros } from '../platform/money.ts'
 
-export const CAMPAIGN_MODELS = ['cpc', 'cpa', 'epp'] as const
+const CAMPAIGN_MODELS = ['cpc', 'cpa', 'epp'] as const
 export type CampaignModel = (typeof CAMPAIGN_MODELS)[number]
 
 /** As stored in events (1, 2, 3); `unknown` cannot be asked for. */
@@ -18,14 +18,14 @@ export type Device = (typeof DEVICES)[number]
 /** The least that any click sells for: below it, serving the click costs more (economics 1.5). */
 export const PLATFORM_RESERVE = micros(10_000)
 /** One click or purchase; up to here price × share in ppm stays a safe integer. */
-export const PRICE_MAX = micros(9_000_000_000)
+const PRICE_MAX = micros(9_000_000_000)
 /** One budget: $1 billion; sums of very many budgets stay within a 64-bit column. */
-export const BUDGET_MAX = micros(1_000_000_000_000_000)
+const BUDGET_MAX = micros(1_000_000_000_000_000)
 /** Trackers of one campaign and kind: each is fired by the reader's browser. */
-export const TRACKERS_MAX = 10
-export const TRACKER_LENGTH_MAX = 2048
+const TRACKERS_MAX = 10
+const TRACKER_LENGTH_MAX = 2048
 /** Publishers in one list: a longer one is a market, not a list. */
-export const PUBLISHERS_MAX = 1000
+const PUBLISHERS_MAX = 1000
 
 /** The settings of a campaign, named as its columns. */
 export interface CampaignSettings {

@@ -11,7 +11,7 @@
  */
 
 /** A click later than this after its auction is rare enough to be nobody's promise. */
-export const GUARD_MINUTES = 30
+const GUARD_MINUTES = 30
 /** One-sided normal quantile of 99 %: the clicks of the wins in flight exceed the guard seldom. */
 const SURE_Z = 2.33
 /** Clicks per win before a campaign has shown its own: 3 of 100. */

@@ -8,7 +8,7 @@ export const EVENTS_PER_CALL_MAX = 100
 /** Browsers carry longer addresses than anybody types; the log keeps what a page can have. */
 const PAGE_URL_LENGTH_MAX = 8192
 
-export const EventUser = Type.Object({
+const EventUser = Type.Object({
   page_session_uuid: Type.String({ pattern: UUID_PATTERN }),
   source_url: Type.String({ minLength: 1, maxLength: PAGE_URL_LENGTH_MAX }),
   previous_url: Type.Optional(

@@ -54,7 +54,7 @@ export interface Amounts {
 }
 
 /** Names of the causes that later entries refer to. */
-export const clickKey = (clickIdHex: string): string => `click:${clickIdHex}`
+const clickKey = (clickIdHex: string): string => `click:${clickIdHex}`
 export const orderKey = (merchId: number, orderId: string): string => `order:${merchId}:${orderId}`
 
 /**

@@ -15,7 +15,7 @@ const ENCODED_LENGTH_MIN = 10
 /** Short forms have at most 11 characters (62^11 > 2^63); ids above 2^53 have 16 digits or more. */
 const ENCODED_LENGTH_MAX = 11
 /** What of `u1` and `utm_source` is kept: long enough for any label, short enough for a log row. */
-export const CLICK_LABEL_LENGTH_MAX = 255
+const CLICK_LABEL_LENGTH_MAX = 255
 
 /** What a click's own query says; reports show it, the auction never sees it. */
 export interface ClickLabels {

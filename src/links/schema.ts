@@ -8,7 +8,7 @@ import { shortLinkUrl, smartLinkUrl } from './link-url.ts'
 import type { CreatedLinkRow, FoundLinkRow } from './store.ts'
 
 export const ARTICLE_NAME_LENGTH_MAX = 255 // Decisions 4.1 and 4.5.
-export const LINKS_MAX = 500 // Decisions 4.5; the longest articles of shops have some 300 links.
+const LINKS_MAX = 500 // Decisions 4.5; the longest articles of shops have some 300 links.
 
 const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
 
@@ -31,7 +31,7 @@ export type CreateSmartLinkBody = Static<typeof CreateSmartLinkBody>
  * fields that may be null. An article without a date of publication counts as published when it
  * was first seen.
  */
-export const ArticleRecord = Type.Object({
+const ArticleRecord = Type.Object({
   article_id: Type.Integer(),
   uid: Type.Integer(),
   pub_id: Type.Integer(),

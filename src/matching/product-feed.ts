@@ -10,7 +10,7 @@ import { quotedCsvLine } from '../platform/csv.ts'
 import { formatCents } from '../platform/money.ts'
 import type { FeedOfferRow } from './store.ts'
 
-export const FEED_COLUMNS = [
+const FEED_COLUMNS = [
   'brand',
   'colors',
   'currency',

@@ -40,7 +40,7 @@ export async function foldMoney(tx: Db, events: readonly StoredEvent[]): Promise
   await addFigures(tx, changes)
 }
 
-export function runsOfOneType(events: readonly StoredEvent[]): StoredEvent[][] {
+function runsOfOneType(events: readonly StoredEvent[]): StoredEvent[][] {
   const runs: StoredEvent[][] = []
   for (const event of events) {
     const run = runs.at(-1)

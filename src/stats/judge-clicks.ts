@@ -11,10 +11,10 @@ import { REASON } from '../events/reason.ts'
 import { type Micros, micros, publisherPart } from '../platform/money.ts'
 
 /** A person who clicks one link again within this time means the same visit. */
-export const VISITOR_REPEAT_MS = 30 * 60_000
+const VISITOR_REPEAT_MS = 30 * 60_000
 /** More billable clicks of one visitor for one campaign in this time are not readers' interest. */
 export const VISITOR_WINDOW_MS = 60 * 60_000
-export const VISITOR_CLICKS_MAX = 5
+const VISITOR_CLICKS_MAX = 5
 
 /** An earlier valid click of a visitor, at most VISITOR_WINDOW_MS before the first judged. */
 export interface EarlierClick {

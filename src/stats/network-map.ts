@@ -9,7 +9,7 @@ import type { CsvTable } from '../platform/csv.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 
 /** What a row may say. `date` and `earnings` are needed, and something that names the publisher. */
-export const NETWORK_FIELDS = [
+const NETWORK_FIELDS = [
   'date', // of the sale
   'account', // the publisher's account there; part of what an import replaces
   'advertiser',
