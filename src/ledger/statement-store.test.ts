@@ -8,19 +8,25 @@ import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
 import { issueStatements } from './statement-store.ts'
 
-/** A publisher to whom $60 of March were released. */
-async function makeReleased(t: TestContext) {
+/** A publisher with a click of $60 at each of these times, paid for in advance. */
+async function makeReleased(t: TestContext, clickTimes = [START_MS]) {
   const db = await testDatabase(t)
   const { publisher, merchant } = await makePublisherWorld(db)
   const log = openFoldedLog(t, db)
   const events = new MoneyEvents()
   const { merch_id: merchId } = merchant
   const price = { priceMicros: 60_000_000, reservedMicros: 60_000_000 }
-  const body = { reference: 'r', paid_on: '2026-03-02', amount_micros: 60_000_000 }
+  const body = {
+    reference: 'r',
+    paid_on: '2026-03-02',
+    amount_micros: 60_000_000 * clickTimes.length,
+  }
   const told = [
-    events.click('a', START_MS, {
-      ...{ pubId: publisher.pub_id, merchId, campaignId: null, model: MODEL.cpc, ...price },
-    }),
+    ...clickTimes.map((atMs, at) =>
+      events.click('abc'.charAt(at), atMs, {
+        ...{ pubId: publisher.pub_id, merchId, campaignId: null, model: MODEL.cpc, ...price },
+      }),
+    ),
     events.at(START_MS, { type: EVENT_TYPE.payment, merchId, body: JSON.stringify(body) }),
   ]
   await log.append(told.map(({ seq: _, day: __, ...event }) => event))
@@ -64,4 +70,17 @@ test('what is told of a statement is there with it, or the next run issues and t
   isCut = false
   await issueStatements(db, { now, onIssued })
   assert.deepEqual(told, ['2026-03', '2026-04'])
+})
+
+test('the clicks of a day fall due when it is over: those of a month’s last day in the next', async (t) => {
+  const times = ['2026-03-30T23:59:59Z', '2026-03-31T00:00:00Z', '2026-03-31T23:59:59Z']
+  const db = await makeReleased(t, times.map(Date.parse))
+  const issued = await issueStatements(db, { now: new Date('2026-05-02T12:00:00Z') })
+  assert.deepEqual(
+    issued.map(({ month, payoutMicros }) => [month, payoutMicros]),
+    [
+      ['2026-03', 60_000_000],
+      ['2026-04', 120_000_000],
+    ],
+  )
 })
