@@ -353,7 +353,7 @@ test('pages may load nothing from elsewhere, and unknown calls are answered as s
 
 test('the examples of the reference call the address that this service is known under', async () => {
   const { text } = await api.call('/docs/')
-  assert.ok(text.includes(`curl '${api.app.config.baseUrl}/api/v1/tokeninfo/`))
+  assert.ok(text.includes(`curl &#39;${api.app.config.baseUrl}/api/v1/tokeninfo/`))
   assert.ok(!text.includes('localhost:8080'))
 })
 
