@@ -35,8 +35,7 @@ export class TokenBuckets {
 
   /** Takes one token of `key`; throws a 429 where there is none. */
   spend(key: string, nowMs: number): void {
-    this.check(key, nowMs)
-    this.take(key, nowMs)
+    if (!this.take(key, nowMs)) this.check(key, nowMs)
   }
 
   /** Throws a 429 that says when there will be a token of `key`; takes none. */
