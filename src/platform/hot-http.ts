@@ -210,9 +210,26 @@ function send(
   if (status !== 204)
     headers['content-length'] = String(body === null ? 0 : Buffer.byteLength(body))
   res.writeHead(status, headers)
-  if (isHead || body === null) res.end()
+  if (isHead || body === null) endInTurn(res, null)
   else if (status === ERRORS.tooLarge.status) Readable.from(behindBody(res.req, body)).pipe(res)
-  else res.end(body)
+  else endInTurn(res, body)
+}
+
+type Ending = readonly [res: ServerResponse, body: string | Buffer | null]
+
+let endings: Ending[] = []
+
+/**
+ * Answers of one turn of the event loop are sent together at its end: in a row they cost less than
+ * each between two auctions. Under full load an auction takes a tenth less (bench/http.ts).
+ */
+function endInTurn(...ending: Ending): void {
+  if (endings.push(ending) > 1) return
+  setImmediate(() => {
+    const all = endings
+    endings = []
+    for (const [res, body] of all) res.end(body)
+  })
 }
 
 /**
