@@ -9,7 +9,7 @@ import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { type ChangeCursor, type ChangeList, formatCursor, type Place } from './change-cursor.ts'
 import type { StatsChanges } from './schema.ts'
-import { isArticleThere } from './store.ts'
+import { IS_ARTICLE_THERE } from './store.ts'
 
 export interface ChangesRequest {
   readonly pubId: number
@@ -203,7 +203,7 @@ function seenDays(pubId: number, since: Date, [atMicros]: Place): Sql {
     select ${shownAt} as changed_at, day, article_id, impressions
     from page_day join article using (pub_id, url_key)
     where pub_id = ${pubId} and ${shownAt} >= ${from} and ${isLast} and impressions > 0
-      and ${isArticleThere(sql`day`)}`
+      and ${IS_ARTICLE_THERE}`
   return sql`
     select array[${microsOf(sql`changed_at`)}, article_id, ${dayNumberOf(sql`day`)}] as place,
       seen.*, 'impression' as cause, array[]::bigint[] as event_ids

@@ -10,14 +10,7 @@ import type { Db } from '../platform/postgres.ts'
 import { identifier, joinSql, type Sql, sql } from '../platform/sql.ts'
 import type { OrderColumn, StatsRow } from './schema.ts'
 import type { StatsRequest } from './stats-query.ts'
-import {
-  figuresNow,
-  figuresSeenNow,
-  figuresThen,
-  networkFigures,
-  seenNow,
-  seenThen,
-} from './store.ts'
+import { figuresNow, figuresThen, networkFigures, seenNow, seenThen } from './store.ts'
 
 /** One row's figures, as `asColumns` reads them. */
 interface RankedRow {
@@ -114,7 +107,6 @@ function figureRows(request: StatsRequest): Sql {
 }
 
 function placed(figures: Sql, request: StatsRequest): Sql {
-  if (request.asOf === null) return figuresSeenNow(figures, request)
   return sql`
     select figure.*, coalesce(impressions, 0) as impressions
     from (${figures}) as figure left join (${seenOf(request)}) as seen using (day, article_id)`

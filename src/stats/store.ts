@@ -25,29 +25,11 @@ export function seenNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
     select day, article_id, impressions
     from page_day join article using (pub_id, url_key)
     where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo} and impressions > 0
-      and ${isArticleThere(sql`day`)}`
-}
-
-/**
- * Figures with the page impressions of their article and day. Looked for from the figures on: they
- * are the rows of an answer, and all that was seen of all articles is many times as much.
- */
-export function figuresSeenNow(figures: Sql, { pubId, dayFrom, dayTo }: DayRange): Sql {
-  return sql`
-    select figure.*, coalesce(impressions, 0) as impressions
-    from (${figures}) as figure
-    left join (
-      select article_id, pub_id, url_key, datetime_created from article where pub_id = ${pubId}
-    ) as article using (article_id)
-    left join page_day on page_day.pub_id = ${pubId} and page_day.url_key = article.url_key
-      and page_day.day = figure.day and page_day.day between ${dayFrom} and ${dayTo}
-      and ${isArticleThere(sql`page_day.day`)}`
+      and ${IS_ARTICLE_THERE}`
 }
 
 /** Impressions of an address count from the day on which its article was created. */
-export function isArticleThere(day: Sql): Sql {
-  return sql`${day} >= (article.datetime_created at time zone 'UTC')::date`
-}
+export const IS_ARTICLE_THERE = sql`day >= (article.datetime_created at time zone 'UTC')::date`
 
 /**
  * What the report said at a time: the sum of the changes until then. Placements make a row without
@@ -102,7 +84,7 @@ export function seenThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): S
       where type = ${EVENT_TYPE.pageImpression} and counted > 0
     ) as seen
     join article on article.pub_id = ${pubId} and article.url_key = seen.url_key
-    where reason = 0 and ${isArticleThere(sql`day`)} and article.datetime_created <= ${asOf}
+    where reason = 0 and ${IS_ARTICLE_THERE} and article.datetime_created <= ${asOf}
     group by day, article_id`
 }
 
