@@ -7,6 +7,8 @@ import fc from 'fast-check'
 import type { TSchema } from 'typebox'
 import type { Answer } from '../api.ts'
 
+export const RUNS = 200
+
 /** Every place of a schema: its path in a body and what stands there. */
 export interface Place {
   readonly path: readonly (string | number)[]
@@ -71,7 +73,7 @@ export function fieldOf(path: readonly (string | number)[]): string {
 }
 
 /** What a client may have sent by accident or on purpose. */
-export const strange = fc.oneof(
+const strange = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
   fc.string({ unit: 'binary', maxLength: 300 }),
   fc.string({ unit: 'grapheme', maxLength: 300 }),
@@ -91,4 +93,27 @@ export function checkRefusal(answer: Answer): string[] {
     assert.ok(field !== '' && typeof rule === 'string' && rule !== '', answer.text)
   }
   return fields
+}
+
+/** Any JSON at any place of a body: never a 5xx, and what is refused leaves no trace. */
+export function answersAnything<Endpoint extends { readonly good: object }>({
+  cases,
+  send,
+  state,
+}: {
+  readonly cases: readonly { readonly endpoint: Endpoint; readonly place: Place }[]
+  readonly send: (endpoint: Endpoint, body: unknown) => Promise<Answer>
+  readonly state: () => Promise<unknown>
+}): Promise<void> {
+  return fc.assert(
+    fc.asyncProperty(fc.constantFrom(...cases), strange, async ({ endpoint, place }, by) => {
+      const before = await state()
+      const answer = await send(endpoint, replaced(endpoint.good, place.path, by))
+      assert.ok(answer.status < 500, answer.text)
+      if (answer.status < 400) return
+      checkRefusal(answer)
+      assert.deepEqual(await state(), before)
+    }),
+    { numRuns: RUNS },
+  )
 }
