@@ -48,9 +48,11 @@ export function isEmbedded(headers: IncomingHttpHeaders): boolean {
 
 function device(text: string): number {
   if (text === '') return DEVICE.unknown
-  if (/iPad|Tablet|PlayBook|Silk|Android(?!.*Mobile)/.test(text)) return DEVICE.tablet
-  if (/Mobi|iPhone|iPod|Android/.test(text)) return DEVICE.mobile
-  return DEVICE.desktop
+  // Old Windows tells as `Tablet PC` that it could be used with a pen.
+  if (/iPad|Tablet(?! PC)|PlayBook|Silk/.test(text)) return DEVICE.tablet
+  if (/Mobi|iPhone|iPod|Opera Mini/.test(text)) return DEVICE.mobile
+  // Phones say `Mobile`, often before an app names Android again.
+  return text.includes('Android') ? DEVICE.tablet : DEVICE.desktop
 }
 
 // Order matters: most browsers also claim to be Chrome or Safari.

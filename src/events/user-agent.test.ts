@@ -1,0 +1,42 @@
+/** Who reads, and on which class of device, by what browsers say of themselves. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DEVICE, readUserAgent } from './user-agent.ts'
+
+const PHONE =
+  'Mozilla/5.0 (Linux; Android 15; Pixel 9; wv) AppleWebKit/537.36 (KHTML, like Gecko) ' +
+  'Version/4.0 Chrome/149.0.0.0 Mobile Safari/537.36'
+const TABLET =
+  'Mozilla/5.0 (Linux; Android 15; SM-X710; wv) AppleWebKit/537.36 (KHTML, like Gecko) ' +
+  'Version/4.0 Chrome/149.0.0.0 Safari/537.36'
+const WINDOWS_TABLET_PC =
+  'Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; WOW64; Trident/5.0; Tablet PC 2.0)'
+const IPAD =
+  'Mozilla/5.0 (iPad; CPU OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) ' +
+  'Version/26.0 Mobile/15E148 Safari/604.1'
+
+const APPS = [
+  'Instagram 400.0.0.0 Android (35/15; 480dpi; 1080x2340; Google/google; Pixel 9; tokay; en_US)',
+  '[FB_IAB/Orca-Android;FBAV/530.0.0.0;]',
+  '[Pinterest/Android]',
+  'Telegram-Android/12.3.1 (Google Pixel 9; Android 15; SDK 35; HIGH)',
+]
+
+test('a phone is a phone also in an app that names Android once more behind it', () => {
+  for (const app of APPS) {
+    const phone = readUserAgent(`${PHONE} ${app}`)
+    assert.deepEqual([phone.isRobot, phone.device], [false, DEVICE.mobile], app)
+    assert.equal(readUserAgent(`${TABLET} ${app}`).device, DEVICE.tablet, app)
+  }
+  assert.equal(readUserAgent(PHONE).device, DEVICE.mobile)
+  const small = 'Opera/9.80 (Android; Opera Mini/36.2/119.132; U; id) Presto/2.12 Version/12.16'
+  assert.equal(readUserAgent(small).device, DEVICE.mobile)
+})
+
+test('a tablet is one by its name or as an Android that is no phone; Windows for tablets is a desktop', () => {
+  assert.equal(readUserAgent(TABLET).device, DEVICE.tablet)
+  assert.equal(readUserAgent(IPAD).device, DEVICE.tablet)
+  const firefox = 'Mozilla/5.0 (Android 16; Tablet; rv:149.0) Gecko/149.0 Firefox/149.0'
+  assert.equal(readUserAgent(firefox).device, DEVICE.tablet)
+  assert.equal(readUserAgent(WINDOWS_TABLET_PC).device, DEVICE.desktop)
+})
