@@ -56,6 +56,14 @@ test('an XML declaration decides, unless it cannot be true', () => {
   assert.match(decodeInPieces(unknown, [64]), /<a>é<\/a>/)
 })
 
+test('a stray byte among right UTF-8 costs one character, not every other', () => {
+  const stray = Buffer.concat([Buffer.from(TEXT), windows1252('2,Thé\n'), Buffer.from(TEXT)])
+  assert.equal(decodeInPieces(stray, [64]), `${TEXT}2,Th\ufffd\n${TEXT}`)
+  // Windows-1252 may hold what looks like one character of UTF-8.
+  const accidental = windows1252('1,Crème brûlée, Â©\n')
+  assert.equal(decodeInPieces(accidental, [64]), '1,Crème brûlée, Â©\n')
+})
+
 test('a feed cut inside a character still gives all that came before', () => {
   const cut = Buffer.from('crème').subarray(0, 3)
   assert.equal(decodeInPieces(cut, [8]).slice(0, 2), 'cr')

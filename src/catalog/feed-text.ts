@@ -2,7 +2,7 @@
  * In which characters is a feed written?
  *
  * A byte order mark or an XML declaration says so. Where nothing does, a feed is taken as plain
- * ASCII until the first byte that is not: if what follows is right UTF-8 it is UTF-8, else
+ * ASCII until the first byte that is not: if what follows is mostly right UTF-8 it is UTF-8, else
  * Windows-1252 (which holds Latin-1). Waiting until then is what makes a streamed guess safe.
  */
 import { isAscii, isUtf8 } from 'node:buffer'
@@ -41,7 +41,7 @@ export function feedDecoder(): FeedDecoder {
           waiting = all.subarray(whole.length)
           return whole.toString('latin1')
         }
-        charset = isUtf8(whole) ? 'utf-8' : { decoder: new TextDecoder('windows-1252') }
+        charset = isMostlyUtf8(whole) ? 'utf-8' : { decoder: new TextDecoder('windows-1252') }
         if (typeof charset === 'object') return charset.decoder.decode(all, { stream: true })
       }
       waiting = all.subarray(whole.length)
@@ -82,6 +82,15 @@ function charsetOf(declared: string | undefined): Charset {
   } catch {
     return 'undecided' // A name that nobody knows says nothing.
   }
+}
+
+/** A title that a tool has cut inside a character must not make mojibake of all the others. */
+function isMostlyUtf8(bytes: Buffer): boolean {
+  if (isUtf8(bytes)) return true
+  const text = bytes.toString('utf8')
+  const faults = text.match(/\ufffd/g)?.length ?? 0
+  const characters = text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0
+  return characters > faults
 }
 
 /** How many bytes at the end begin a UTF-8 character that is not complete. */
