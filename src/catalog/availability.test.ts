@@ -9,6 +9,8 @@ test('every usual spelling of in and out of stock is understood', () => {
     'InStock',
     'https://schema.org/InStock',
     ' IN-STOCK ',
+    'schema.org/InStock',
+    'https://www.schema.org/InStock',
   ]) {
     assert.equal(readAvailability(text), true, text)
   }
@@ -31,6 +33,11 @@ test('every usual spelling of in and out of stock is understood', () => {
 test('nothing said counts as in stock, an unknown word as unknown', () => {
   assert.equal(readAvailability(''), true)
   assert.equal(readAvailability('maybe'), null)
-  assert.equal(readAvailability('12'), true)
-  assert.equal(readAvailability('0'), false)
+})
+
+test('a column that counts what is left says so: less than nothing is oversold', () => {
+  for (const count of ['12', '1.0', '10.0000']) assert.equal(readAvailability(count), true, count)
+  for (const count of ['0', '0.0000', '-3', ' -1.0 ']) {
+    assert.equal(readAvailability(count), false, count)
+  }
 })

@@ -36,18 +36,19 @@ const OUT_OF_STOCK: ReadonlySet<string> = new Set([
   'false',
 ])
 
+const COUNT = /^-?\d+(?:\.\d+)?$/
+const SCHEMA_ORG = /^(?:https?:\/\/)?(?:www\.)?schema\.org\//
+
 /**
  * True or false when the text says so; null when nobody knows the word.
  *
  * An empty cell is in stock: the merchant lists the product and says nothing against it.
  */
 export function readAvailability(written: string): boolean | null {
-  const word = written
-    .trim()
-    .toLowerCase()
-    .replace(/^https?:\/\/schema\.org\//, '')
-    .replace(/[\s_-]+/g, '')
+  const text = written.trim().toLowerCase()
+  // A column that counts what is left; shops that sell more than they have count below zero.
+  if (COUNT.test(text)) return Number(text) > 0
+  const word = text.replace(SCHEMA_ORG, '').replace(/[\s_-]+/g, '')
   if (word === '' || IN_STOCK.has(word)) return true
-  if (/^\d+$/.test(word)) return Number(word) > 0 // A column that counts what is left.
   return OUT_OF_STOCK.has(word) ? false : null
 }
