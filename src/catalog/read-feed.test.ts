@@ -149,6 +149,19 @@ test('only the own children of an item are read', async () => {
   assert.deepEqual([rows(entries)[0]?.price, rows(entries)[0]?.id], ['5 USD', '1'])
 })
 
+test('the prefix of Google’s namespace is the one declared, on whichever element', async () => {
+  const declared = 'xmlns:x="http://base.google.com/ns/1.0"'
+  const title = '<x:title>Tea</x:title>'
+  for (const feed of [
+    `<rss><channel ${declared}><item><x:id>1</x:id>${title}</item></channel></rss>`,
+    `<rss><channel><item ${declared}><x:id>1</x:id>${title}</item></channel></rss>`,
+    `<rss><item><x:id ${declared}>1</x:id>${title.replace('>', ` ${declared}>`)}</item></rss>`,
+  ]) {
+    const [row] = rows((await read(feed)).entries)
+    assert.deepEqual([row?.id, row?.title], ['1', 'Tea'], feed)
+  }
+})
+
 test('an item that is not well-formed costs itself, a bare ampersand nothing', async () => {
   const good = item('<title>R&D & more &eacute;</title>')
   const bad = [item('<title>a<b></title>'), item('<a =x></a>'), item('</title>')]

@@ -73,6 +73,7 @@ export class XmlParser implements FeedParser {
     this.#depth++
     if (this.#depth > DEPTH_MAX) throw new FeedError(`the feed is nested deeper than ${DEPTH_MAX}`)
     if (this.#depth === 1) this.#openRoot(tag)
+    this.#learnPrefix(tag)
     const item = this.#item
     if (item === null) {
       if (tag.name === 'item' || tag.name === 'entry') this.#item = this.#newItem()
@@ -101,8 +102,12 @@ export class XmlParser implements FeedParser {
       )
     }
     this.#hasRoot = true
-    for (const [name, value] of Object.entries(tag.attributes)) {
-      if (name.startsWith('xmlns:') && value === GOOGLE_NAMESPACE) {
+  }
+
+  /** Any element may declare a namespace; tools that write items apart do so in each. */
+  #learnPrefix({ attributes }: SaxesTagPlain): void {
+    for (const name in attributes) {
+      if (attributes[name] === GOOGLE_NAMESPACE && name.startsWith('xmlns:')) {
         this.#prefix = `${name.slice('xmlns:'.length)}:`
       }
     }
