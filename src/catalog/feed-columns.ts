@@ -105,8 +105,12 @@ const FIELD_BY_NAME: ReadonlyMap<string, FoundField> = new Map(
   FIELDS.flatMap((field) => NAMES[field].map((name, rank) => [name, { field, rank }] as const)),
 )
 
-/** Where each field stands in a row of cells; -1 when the feed has no such column. */
-export type Columns = Readonly<Record<FieldName, number>>
+export interface Columns {
+  /** Where each field stands in a row of cells; -1 when the feed has no such column. */
+  readonly first: Readonly<Record<FieldName, number>>
+  /** Further columns that mean the same, the surest first: for rows whose first cell is empty. */
+  readonly spare: readonly { readonly field: FieldName; readonly index: number }[]
+}
 
 /**
  * Finds the fields in a header row.
@@ -115,46 +119,50 @@ export type Columns = Readonly<Record<FieldName, number>>
  * feed can become an offer, so the feed is refused as a whole.
  */
 export function findColumns(header: readonly string[]): Columns {
-  const columns = everyField(-1)
-  const ranks = new Map<FieldName, number>()
-  for (const [index, name] of header.entries()) {
-    const found = FIELD_BY_NAME.get(normalName(name)) ?? null
-    if (found === null || found.rank >= (ranks.get(found.field) ?? Number.POSITIVE_INFINITY)) {
-      continue
-    }
-    ranks.set(found.field, found.rank)
-    columns[found.field] = index
+  const found = header.flatMap((name, index) => {
+    const field = FIELD_BY_NAME.get(normalName(name))
+    return field === undefined ? [] : [{ ...field, index }]
+  })
+  const first = everyField(-1)
+  const spare: { field: FieldName; index: number }[] = []
+  for (const { field, index } of found.sort((a, b) => a.rank - b.rank)) {
+    if (first[field] === -1) first[field] = index
+    else spare.push({ field, index })
   }
-  const missing = (['id', 'title', 'link', 'price'] as const).filter((f) => columns[f] === -1)
+  const missing = (['id', 'title', 'link', 'price'] as const).filter((f) => first[f] === -1)
   if (missing.length > 0) {
     const wanted = missing.map((field) => `${field} (or ${NAMES[field].slice(1).join(', ')})`)
-    const found = header.slice(0, 40).join(', ').slice(0, 400)
+    const told = header.slice(0, 40).join(', ').slice(0, 400)
     throw new FeedError(
-      `the feed's header has no column ${wanted.join(' and no column ')}: ${found}`,
+      `the feed's header has no column ${wanted.join(' and no column ')}: ${told}`,
     )
   }
-  return columns
+  return { first, spare }
 }
 
 /** The fields of a row of cells. */
-export function readCells(cells: readonly string[], columns: Columns): FeedFields {
-  return {
-    id: cells[columns.id] ?? '',
-    title: cells[columns.title] ?? '',
-    link: cells[columns.link] ?? '',
-    imageLink: cells[columns.imageLink] ?? '',
-    price: cells[columns.price] ?? '',
-    salePrice: cells[columns.salePrice] ?? '',
-    salePriceDates: cells[columns.salePriceDates] ?? '',
-    currency: cells[columns.currency] ?? '',
-    availability: cells[columns.availability] ?? '',
-    brand: cells[columns.brand] ?? '',
-    gtin: cells[columns.gtin] ?? '',
-    mpn: cells[columns.mpn] ?? '',
-    category: cells[columns.category] ?? '',
-    description: cells[columns.description] ?? '',
-    color: cells[columns.color] ?? '',
-    size: cells[columns.size] ?? '',
-    itemGroupId: cells[columns.itemGroupId] ?? '',
+export function readCells(cells: readonly string[], { first, spare }: Columns): FeedFields {
+  const fields = {
+    id: cells[first.id] ?? '',
+    title: cells[first.title] ?? '',
+    link: cells[first.link] ?? '',
+    imageLink: cells[first.imageLink] ?? '',
+    price: cells[first.price] ?? '',
+    salePrice: cells[first.salePrice] ?? '',
+    salePriceDates: cells[first.salePriceDates] ?? '',
+    currency: cells[first.currency] ?? '',
+    availability: cells[first.availability] ?? '',
+    brand: cells[first.brand] ?? '',
+    gtin: cells[first.gtin] ?? '',
+    mpn: cells[first.mpn] ?? '',
+    category: cells[first.category] ?? '',
+    description: cells[first.description] ?? '',
+    color: cells[first.color] ?? '',
+    size: cells[first.size] ?? '',
+    itemGroupId: cells[first.itemGroupId] ?? '',
   }
+  for (const { field, index } of spare) {
+    if (fields[field] === '') fields[field] = cells[index] ?? ''
+  }
+  return fields
 }

@@ -92,6 +92,17 @@ test('column names are understood in any case, with spaces, underscores and alia
   assert.deepEqual([rows(both.entries)[0]?.id, rows(both.entries)[0]?.title], ['I', 'T'])
 })
 
+test('where a surer name says nothing in a row, the next one counts, in every format', async () => {
+  const told = { gtin: '', ean: '', upc: '036000291452', brand: '', manufacturer: 'Thé & Co' }
+  const header = [...Object.keys(TEA), ...Object.keys(told)]
+  const csv = `${header.join(',')}\n${[...Object.values(TEA), ...Object.values(told)].join(',')}\n`
+  const jsonl = `${JSON.stringify({ ...TEA, ...told })}\n`
+  for (const feed of [csv, jsonl]) {
+    const [row] = rows((await read(feed)).entries)
+    assert.deepEqual([row?.gtin, row?.brand], ['036000291452', 'Thé & Co'], feed)
+  }
+})
+
 test('what is no feed is refused as a whole, saying why', async () => {
   await assert.rejects(read(''), /the feed is empty/)
   await assert.rejects(read(' \n '), /the feed is empty/)
