@@ -132,6 +132,15 @@ test('JSON objects may hold numbers, booleans, lists and prices with a currency'
   )
 })
 
+test('an id that a number could not hold keeps all its digits', async () => {
+  const ids = ['9007199254740993', '9007199254740992', '123456789012345678901']
+  const { entries } = await read(ids.map((id) => `{"id": ${id}, "price": 1e3}\n`).join(''))
+  assert.deepEqual(
+    rows(entries).map(({ id, price }) => [id, price]),
+    ids.map((id) => [id, '1000']),
+  )
+})
+
 test('a line that is no JSON object costs itself; at the end of the feed it is a cut', async () => {
   const line = JSON.stringify(TEA)
   const { entries, isCut } = await read(`${line}\n{"id":\n[1]\n"x"\n\n${line}\n{"id":"2","ti`)

@@ -57,10 +57,17 @@ function tooLong(line: number, start: string): FeedEntry {
   return { kind: 'bad', line, reason: 'row_too_long', detail, text: start.slice(0, 2000) }
 }
 
+const LONG_NUMBER = /[[:,]\s*-?\d{16}/
+
+/** An id of more digits than a number holds comes as it is written, or two would be one. */
+function exactly(_name: string, value: unknown, written?: { source?: string }): unknown {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? written?.source : value
+}
+
 function readObject(text: string, fieldOf: (name: string) => FoundField | null): FeedFields | null {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = LONG_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text)
   } catch {
     return null
   }
