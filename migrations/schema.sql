@@ -798,7 +798,8 @@ create table smart_link (
 CREATE UNIQUE INDEX smart_link_found ON smart_link USING btree (article_id, url_hash, is_exclusive) WHERE (source <> 'api'::text);
 CREATE INDEX smart_link_identity ON smart_link USING btree (article_id, url_hash, is_exclusive);
 CREATE INDEX smart_link_publisher ON smart_link USING btree (pub_id, auction_id);
-CREATE TRIGGER smart_link_changed AFTER DELETE OR UPDATE OF state, is_keyless ON smart_link FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
+CREATE TRIGGER smart_link_changed AFTER UPDATE ON smart_link FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.is_keyless IS DISTINCT FROM new.is_keyless))) EXECUTE FUNCTION notify_config();
+CREATE TRIGGER smart_link_deleted AFTER DELETE ON smart_link FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
 
 create table statement (
   pub_id integer not null,

@@ -3,12 +3,16 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '../../test/database.ts'
 import { until } from '../../test/market.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { LeaseBook } from '../demand/lease.ts'
 import { OutlookBook } from '../demand/outlook.ts'
 import { PacingBook } from '../demand/pacing-book.ts'
+import { disableLink, findOrCreateLinks } from '../links/store.ts'
 import { openGeo } from '../platform/geo.ts'
+import { listen } from '../platform/listen.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { keyOfUrl } from '../platform/url.ts'
 import { Edge } from './edge.ts'
 
 test('a market that was read earlier and arrives later does not replace the newer one', async (t) => {
@@ -41,4 +45,38 @@ test('a market that was read earlier and arrives later does not replace the newe
   await until(async () => edge.market.merchants.size === 2)
   await sleep(200)
   assert.equal(edge.market.merchants.size, 2)
+})
+
+test('edges are told of links that changed, not of those that pages make and find', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const page = 'https://gazette.example/kettles'
+  const article = {
+    ...{ pubId: publisher.pub_id, uid: publisher.uid, name: 'Kettles', publicationDate: null },
+    ...{ url: page, urlKey: keyOfUrl(new URL(page)), at: new Date() },
+  }
+  const auctionId = '9007199254740993'
+  const find = (isTrusted: boolean) =>
+    findOrCreateLinks(db, {
+      article: { ...article, isTrusted },
+      links: [{ url: 'https://kettles.example/1', isExclusive: false, auctionId }],
+      ...{ source: 'linkmate', isArticleGiven: isTrusted, unwraps: true },
+    })
+  const told: string[] = []
+  const ready = Promise.withResolvers<void>()
+  const listener = listen({
+    ...{ connection: db.connection, applicationName: 'souk: test', channels: ['souk_config'] },
+    onNotification: (_channel, table) => told.push(table),
+    onListening: ready.resolve,
+  })
+  t.after(() => listener.close())
+  await ready.promise
+
+  await find(false)
+  await find(false)
+  await db.run(sql`select pg_notify('souk_config', 'made and found')`)
+  await find(true)
+  await disableLink(db, auctionId)
+  await until(async () => told.length >= 3)
+  assert.deepEqual(told, ['made and found', 'smart_link', 'smart_link'])
 })
