@@ -37,10 +37,11 @@ export async function logIn(
   // An unknown address costs the same time: nobody can find out who has an account.
   if (!(await isPassword(password, found?.password_hash ?? UNKNOWN_USER_HASH))) return null
   if (found === null) return null
+  const { password_hash: passwordHash, ...user } = found
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   const expiresAt = new Date(now.getTime() + SESSION_SECONDS * 1000)
-  await insertSession(db, { tokenHash: hashToken(token), uid: found.uid, expiresAt, now })
-  return { token, user: found }
+  const session = { tokenHash: hashToken(token), uid: user.uid, passwordHash, expiresAt }
+  return (await insertSession(db, session)) ? { token, user } : null
 }
 
 /** The user of a session's token; throws the 401 without a live session. */

@@ -65,17 +65,20 @@ export function updateUser(
   },
 ): Promise<UserRow | null> {
   return namingEmail(user.email ?? '', () =>
-    db.row(sql`
-      with ended as (
-        delete from dashboard_session
-        where uid = ${user.uid} and ${user.passwordHash}::text is not null
-      )
-      update app_user set email = coalesce(${user.email}, email),
-        password_hash = coalesce(${user.passwordHash}, password_hash),
-        is_admin = coalesce(${user.isAdmin}, is_admin)
-      where uid = ${user.uid}
-      returning ${USER_COLUMNS}
-    `),
+    db.transaction(async (tx) => {
+      const row = await tx.row<UserRow>(sql`
+        update app_user set email = coalesce(${user.email}, email),
+          password_hash = coalesce(${user.passwordHash}, password_hash),
+          is_admin = coalesce(${user.isAdmin}, is_admin)
+        where uid = ${user.uid}
+        returning ${USER_COLUMNS}
+      `)
+      // After it: a log-in that had the user's row before has begun its session by now.
+      if (user.passwordHash !== null) {
+        await tx.run(sql`delete from dashboard_session where uid = ${user.uid}`)
+      }
+      return row
+    }),
   )
 }
 
@@ -162,15 +165,18 @@ export async function updateKeyUse(db: Db, { tokenId, at }: { tokenId: number; a
   `)
 }
 
+/** Begins a session; false when the user has another password by now. */
 export async function insertSession(
   db: Db,
-  session: { tokenHash: Buffer; uid: number; expiresAt: Date; now: Date },
-): Promise<void> {
-  await db.run(sql`
-    with expired as (delete from dashboard_session where expires_at <= ${session.now})
+  session: { tokenHash: Buffer; uid: number; passwordHash: string; expiresAt: Date },
+): Promise<boolean> {
+  const begun = await db.run(sql`
     insert into dashboard_session (token_hash, uid, expires_at)
-    values (${session.tokenHash}, ${session.uid}, ${session.expiresAt})
+    select ${session.tokenHash}, uid, ${session.expiresAt}::timestamptz from app_user
+    where uid = ${session.uid} and password_hash = ${session.passwordHash}
+    for share
   `)
+  return begun === 1
 }
 
 export function findSessionUser(

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { until } from '../../test/market.ts'
+import type { Database, Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { changeUser, createUser } from './create-account.ts'
+import { logIn } from './session.ts'
+
+const EMAIL = 'ann@example.com'
+const OLD = 'the old password'
+const NEW = 'the new password'
+
+async function makeUser(t: TestContext) {
+  const db = await testDatabase(t)
+  const { uid } = await createUser(db, { email: EMAIL, password: OLD, isAdmin: false })
+  return { db, uid }
+}
+
+const logInWith = (db: Db, password: string) =>
+  logIn(db, { email: EMAIL, password, now: new Date() })
+
+async function countSessions(db: Db): Promise<number> {
+  const row = await db.row<{ count: number }>(sql`
+    select count(*)::int from dashboard_session`)
+  return row?.count ?? 0
+}
+
+async function isAnybodyWaiting(db: Database): Promise<boolean> {
+  return (
+    (await db.row(sql`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`)) !== null
+  )
+}
+
+test('a password that is changed while it is checked begins no session', async (t) => {
+  const { db, uid } = await makeUser(t)
+  const changedMeanwhile: Db = {
+    ...db,
+    run: async (statement) => {
+      await changeUser(db, { uid, password: NEW })
+      return db.run(statement)
+    },
+  }
+  assert.equal(await logInWith(changedMeanwhile, OLD), null)
+  assert.equal(await countSessions(db), 0)
+  assert.notEqual(await logInWith(db, NEW), null)
+})
+
+test('a new password ends a session that begins at the same moment', async (t) => {
+  const { db, uid } = await makeUser(t)
+  let changing: Promise<unknown> = Promise.resolve()
+  await db.transaction(async (tx) => {
+    assert.notEqual(await logInWith(tx, OLD), null)
+    changing = changeUser(db, { uid, password: NEW })
+    await until(() => isAnybodyWaiting(db))
+  })
+  await changing
+  assert.equal(await countSessions(db), 0)
+})
