@@ -2,7 +2,7 @@
 import { type Config, readConfig } from '../config.ts'
 import { MIGRATIONS_FOLDER, openStorage, type Storage } from '../open-storage.ts'
 import { makeLogger } from '../platform/log.ts'
-import { migrate, newestMigration, readVersion } from '../platform/migrate.ts'
+import { migrate, newestMigration, readVersion, untilMigrated } from '../platform/migrate.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { CommandContext } from './command.ts'
 
@@ -40,10 +40,14 @@ function open(config: Config): Promise<Storage> {
   })
 }
 
-/** An empty database is migrated at once; one that is behind waits for `souk migrate`. */
+/**
+ * An empty database is migrated at once, by whoever comes first; one that is behind waits for
+ * `souk migrate`.
+ */
 async function openMigrated(config: Config): Promise<Storage> {
   const storage = await open(config)
   try {
+    await untilMigrated(storage.db)
     const version = await readVersion(storage.db, MIGRATIONS_FOLDER)
     const newest = await newestMigration(MIGRATIONS_FOLDER)
     if (version === 0) await migrate(storage.connection, MIGRATIONS_FOLDER)

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
+import { until } from '../../test/market.ts'
 import { scopeOf } from '../../test/scope.ts'
-import { migrate, readVersion } from './migrate.ts'
+import { migrate, readVersion, untilMigrated } from './migrate.ts'
 import { openDatabase } from './postgres.ts'
 import { Refusal } from './refusal.ts'
 import { identifier, sql } from './sql.ts'
@@ -35,6 +36,32 @@ test('a migration that came after one with a later number is run as well', async
   await rm(join(folder, '0003_third.sql'))
   assert.equal(await readVersion(db, folder), 3, 'a newer program has been here')
   await assert.rejects(migrate(db.connection, folder), /run the newer program/)
+})
+
+test('who comes while a database is migrated finds it whole', async (t) => {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  await db.run(sql`drop table migration`)
+  const folder = await mkdtemp(join(tmpdir(), 'migrations '))
+  scope.after(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, '0001_first.sql'), 'create table made_by_0001 ();')
+  await writeFile(join(folder, '0002_slow.sql'), 'select pg_advisory_xact_lock(2);')
+  const waiting = async (count: number) => {
+    const row = await db.row<{ count: number }>(sql`
+      select count(*)::int from pg_locks join pg_database on oid = database
+      where datname = current_database() and locktype = 'advisory' and not granted`)
+    return row?.count === count
+  }
+  const slow = await db.reserve()
+  await slow.run(sql`select pg_advisory_lock(2)`)
+  const migrating = migrate(db.connection, folder)
+  await until(() => waiting(1))
+  assert.equal(await readVersion(db, folder), 1)
+  const found = untilMigrated(db).then(() => readVersion(db, folder))
+  await until(() => waiting(2))
+  slow.release(new Error('the lock goes with its session'))
+  assert.equal(await found, 2)
+  await migrating
 })
 
 test('a database whose tables lie in a schema of their own is found again there', async (t) => {

@@ -6,11 +6,12 @@
  * work is done, so a database may have a later file than one it lacks: that one is then run.
  */
 import { readdir } from 'node:fs/promises'
-import { runner } from 'node-pg-migrate'
+import { PG_MIGRATE_LOCK_ID, runner } from 'node-pg-migrate'
 import pg from 'pg'
 import { databaseFaults, readDatabaseFacts } from './database-faults.ts'
 import { type Connection, clientConfig, type Database, sessionSettings } from './postgres.ts'
 import { Refusal } from './refusal.ts'
+import { sql } from './sql.ts'
 
 /** Numbers of migrations: 0 before the first. */
 export interface Migrated {
@@ -56,6 +57,11 @@ export async function migrate(connection: Connection, folder: string): Promise<M
   } finally {
     await client.end()
   }
+}
+
+/** Resolves when nobody migrates the database: who does leaves it behind between two files. */
+export async function untilMigrated(db: Database): Promise<void> {
+  await db.run(sql`select pg_advisory_xact_lock_shared(${PG_MIGRATE_LOCK_ID})`)
 }
 
 /** The number of the folder's last file: what a database of this program is at. */
