@@ -55,14 +55,14 @@ export type HeavyJob = keyof typeof HEAVY_JOBS
  */
 async function guardExploration(db: Db, nowMs: number): Promise<void> {
   const day = utcDay(nowMs - DAY_MS)
-  const changes: { pubId: number; epsilonPpm: number }[] = []
-  for (const { pub_id: pubId, epsilon_ppm } of await listPublishers(db, { uid: null })) {
+  const changes: Parameters<typeof setExploration>[1][] = []
+  for (const { pub_id: pubId, epsilon_ppm: beforePpm } of await listPublishers(db, { uid: null })) {
     const cost = new ExploringDay()
     for await (const receipts of receiptsOfPublisher(db, { pubId, day })) {
       for (const { packed } of receipts) cost.add(unpackReceipt(packed))
     }
-    const next = nextEpsilonPpm(epsilon_ppm, cost)
-    if (next !== epsilon_ppm) changes.push({ pubId, epsilonPpm: next })
+    const epsilonPpm = nextEpsilonPpm(beforePpm, cost)
+    if (epsilonPpm !== beforePpm) changes.push({ pubId, beforePpm, epsilonPpm })
   }
   await db.transaction(async (tx) => {
     for (const change of changes) await setExploration(tx, change)

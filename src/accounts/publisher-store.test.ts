@@ -9,6 +9,7 @@ import {
   findPublisherBySlug,
   insertPublisher,
   listPublishers,
+  setExploration,
   updatePublisher,
 } from './publisher-store.ts'
 import { findUserByEmail, listUsers } from './store.ts'
@@ -59,4 +60,17 @@ test('lists hold the publishers of one user, or all', async () => {
   const slugs = (await listPublishers(db, { uid: null })).map(({ slug }) => slug)
   assert.deepEqual(slugs, ['Daily', 'weekly'])
   assert.equal((await listPublishers(db, { uid: base.uid + 1 })).length, 0)
+})
+
+test('an exploration that an operator sets while the guard counts its cost stands', async () => {
+  const { pub_id: pubId, epsilon_ppm: beforePpm } = await insertPublisher(db, {
+    ...base,
+    slug: 'monthly',
+  })
+  const exploration = async () => (await findPublisher(db, pubId))?.epsilon_ppm
+  await setExploration(db, { pubId, beforePpm, epsilonPpm: 40_000 })
+  assert.equal(await exploration(), 40_000)
+  await updatePublisher(db, { pubId, changes: { epsilon_ppm: 0 } })
+  await setExploration(db, { pubId, beforePpm: 40_000, epsilonPpm: 32_000 })
+  assert.equal(await exploration(), 0)
 })

@@ -131,12 +131,20 @@ function toPublisher(row: PublisherRow): Publisher {
   return { ...row, floor_micros: micros(Number(row.floor_micros)) }
 }
 
-/** The exploration guard's own change: what the publisher was set to is where it begins. */
+/**
+ * The exploration guard's own change: what the publisher was set to is where it begins. What an
+ * operator has set since `beforePpm` was read stands.
+ */
 export async function setExploration(
   db: Db,
-  { pubId, epsilonPpm }: { pubId: number; epsilonPpm: number },
+  change: {
+    readonly pubId: number
+    readonly beforePpm: number
+    readonly epsilonPpm: number
+  },
 ): Promise<void> {
+  const { pubId, beforePpm, epsilonPpm } = change
   await db.run(sql`
     update publisher set epsilon_ppm = ${epsilonPpm}, datetime_updated = now()
-    where pub_id = ${pubId}`)
+    where pub_id = ${pubId} and epsilon_ppm = ${beforePpm}`)
 }
