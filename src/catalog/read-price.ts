@@ -1,12 +1,13 @@
 /**
  * What amount does a price cell state, and in which currency?
  *
- * Strict on purpose: the whole cell must be one number with at most one currency beside it. A
+ * Strict on purpose: the whole cell must be one number, and all beside it mean one currency. A
  * cell that could mean two amounts (two prices, `1.299 EUR`) is refused, because a wrong price
  * is shown to readers and billed, and a refused row is reported to the merchant.
  */
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { MICROS_PER_DOLLAR, type Micros, micros } from '../platform/money.ts'
+import { currenciesOf, isCurrency } from './currency-sign.ts'
 
 export type PriceFault =
   | 'price_missing'
@@ -25,9 +26,10 @@ export type PriceReading =
     }
   | { readonly kind: PriceFault }
 
-// Sign, currency, sign, number, what ends a round price (`49.-`), currency.
+// Sign, currency, sign, number, what ends a round price (`49.-`), currency, and perhaps stars
+// that point to a footnote.
 const PRICE =
-  /^([+-]?) ?([^\d.,+\- ]{0,4}(?: ?[^\d.,+\- ]{1,4})?)[ :]?([+-]?) ?(\d[\d., '’]*|[.,]\d+)(?:[-–]|=)? ?([^\d.,+-]{0,5})\.?$/u
+  /^([+-]?) ?([^\d.,+\- ]{0,4}(?: ?[^\d.,+\- ]{1,4})?)(?:(?<=\p{L})\. |[ :])?([+-]?) ?(\d[\d., '’]*|[.,]\d+)([-–]|=)? ?([^\d.,+*-]{0,5})\.?(?: ?\*+)?$/u
 
 /** No amount takes more; in a megabyte of separators the patterns would look about for days. */
 const LENGTH_MAX = 64
@@ -49,12 +51,15 @@ export function readPrice(written: string, usual: string | null = null): PriceRe
   if (text === '') return { kind: 'price_missing' }
   const match = text.length > LENGTH_MAX ? null : PRICE.exec(text)
   if (match === null) return { kind: 'price_unparsable' }
-  const [, firstSign, before = '', secondSign, number = '', after = ''] = match
-  if (before !== '' && after !== '' && before !== after) return { kind: 'price_unparsable' }
-  const currency = readCurrency(before === '' ? after : before, usual)
+  const [, firstSign, before = '', secondSign, number = '', ending = '', after = ''] = match
+  const words = `${before} ${after}`.toUpperCase().match(/[^ :]+/g) ?? []
+  const currency = readCurrency(words, usual)
   const amount = readNumber(number.trim(), currency)
-  if (amount === null) return { kind: 'price_unparsable' }
+  const areAtOdds = currency === undefined && words.length > 1
+  if (amount === null || areAtOdds) return { kind: 'price_unparsable' }
   if (firstSign === '-' || secondSign === '-') return { kind: 'price_negative' }
+  // Some write it behind; behind a whole number a dash stands for the cents that there are not.
+  if (ending === '-' && amount.includes('.')) return { kind: 'price_negative' }
   if (currency === undefined) return { kind: 'currency_unknown' }
   return isZero(amount) ? { kind: 'price_zero' } : { kind: 'price', amount, currency }
 }
@@ -64,11 +69,6 @@ const PLAIN_PRICE = /^(0|[1-9]\d{0,8})(\.\d\d) ([A-Z]{3})$/
 function judge(amount: string, currency: string): PriceReading {
   if (!isCurrency(currency)) return { kind: 'currency_unknown' }
   return isZero(amount) ? { kind: 'price_zero' } : { kind: 'price', amount, currency }
-}
-
-/** True for a code that is in use; false for withdrawn ones and metals, which price nothing. */
-function isCurrency(code: string): boolean {
-  return (ISO_4217.get(code) ?? null) !== null
 }
 
 /**
@@ -83,46 +83,19 @@ function isZero(amount: string): boolean {
   return !/[1-9]/.test(amount)
 }
 
-// Signs that mean one currency; `kr` and `¥` mean several and are not here.
-const SIGNS: ReadonlyMap<string, string> = new Map([
-  ['€', 'EUR'],
-  ['EURO', 'EUR'],
-  ['£', 'GBP'],
-  ['US$', 'USD'],
-  ['A$', 'AUD'],
-  ['AU$', 'AUD'],
-  ['C$', 'CAD'],
-  ['CA$', 'CAD'],
-  ['NZ$', 'NZD'],
-  ['HK$', 'HKD'],
-  ['R$', 'BRL'],
-  ['₹', 'INR'],
-  ['₽', 'RUB'],
-  ['РУБ', 'RUB'],
-  ['₴', 'UAH'],
-  ['ГРН', 'UAH'],
-  ['₪', 'ILS'],
-  ['₩', 'KRW'],
-  ['₫', 'VND'],
-  ['₺', 'TRY'],
-  ['TL', 'TRY'],
-  ['ZŁ', 'PLN'],
-  ['KČ', 'CZK'],
-  ['LEI', 'RON'],
-])
-
-// Currencies whose sign is `$`, and where `1.299` has a decimal dot and `1,299` is a thousand.
-const DOLLARS: ReadonlySet<string> = new Set(['USD', 'AUD', 'CAD', 'NZD', 'HKD', 'SGD', 'MXN'])
-const DOT_IS_DECIMAL: ReadonlySet<string> = DOLLARS.union(
-  new Set(['GBP', 'INR', 'ILS', 'CHF', 'THB', 'MYR', 'PHP']),
+// Currencies where `1.299` has a decimal dot and `1,299` is a thousand.
+const DOT_IS_DECIMAL: ReadonlySet<string> = new Set(
+  'USD AUD CAD NZD HKD SGD TWD MXN GBP INR ILS CHF THB MYR PHP'.split(' '),
 )
 
-/** An ISO code; null when nobody says which; undefined when it is unknown. */
-function readCurrency(token: string, usual: string | null): string | null | undefined {
-  const text = token.trim().replace(/[.:]$/, '').toUpperCase()
-  if (text === '') return usual
-  if (text === '$') return usual !== null && DOLLARS.has(usual) ? usual : 'USD'
-  return isCurrency(text) ? text : SIGNS.get(text)
+/** An ISO code; null when nobody says which; undefined when the words do not mean one. */
+function readCurrency(words: readonly string[], usual: string | null): string | null | undefined {
+  if (words.length === 0) return usual
+  const [first = [], ...others] = words.map(currenciesOf)
+  const possible = first.filter((code) => others.every((codes) => codes.includes(code)))
+  if (possible.length < 2) return possible[0]
+  if (usual !== null && possible.includes(usual)) return usual
+  return possible.includes('USD') ? 'USD' : undefined // A bare `$`.
 }
 
 const WHOLE_DIGITS_MAX = 9 // Below $10^9 an amount in micros is a safe integer.
@@ -130,7 +103,7 @@ const WHOLE_DIGITS_MAX = 9 // Below $10^9 an amount in micros is a safe integer.
 /** The number as a plain decimal; null when it is none, or when it could be two. */
 function readNumber(number: string, currency: string | null | undefined): string | null {
   const text = number.replace(/[., ]+$/, '')
-  const separator = decimalSeparator(text, currency)
+  const separator = decimalSeparator(text, { currency, closing: number.slice(text.length) })
   if (separator === 'ambiguous') return null
   const at = separator === null ? -1 : text.lastIndexOf(separator)
   const whole = at === -1 ? text : text.slice(0, at)
@@ -143,17 +116,20 @@ function readNumber(number: string, currency: string | null | undefined): string
 
 function decimalSeparator(
   text: string,
-  currency: string | null | undefined,
+  { currency, closing }: { currency: string | null | undefined; closing: string },
 ): '.' | ',' | null | 'ambiguous' {
   const dots = text.split('.').length - 1
   const commas = text.split(',').length - 1
   if (dots > 0 && commas > 0) return text.lastIndexOf('.') > text.lastIndexOf(',') ? '.' : ','
   if (dots + commas !== 1) return null
   const sign = dots === 1 ? '.' : ','
+  if (closing.includes(sign === '.' ? ',' : '.')) return null // `1.299,-`
   // A whole part of one to three digits and then exactly three more could be a thousand.
   if (!/^[1-9]\d{0,2}[.,]\d{3}$/.test(text)) return sign
   if (currency && DOT_IS_DECIMAL.has(currency)) return sign === '.' ? '.' : null
-  return currency && ISO_4217.get(currency) === 3 && sign === '.' ? '.' : 'ambiguous'
+  const minorUnits = currency ? ISO_4217.get(currency) : undefined
+  if (minorUnits === 0) return null // Nothing is smaller than one yen.
+  return minorUnits === 3 && sign === '.' ? '.' : 'ambiguous'
 }
 
 // Thousands, each by the same sign; or the Indian way, by two after the first three.
