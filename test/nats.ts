@@ -26,9 +26,13 @@ export interface Nats {
   countMessages(): Promise<number>
 }
 
-export async function startNats(scope: Scope): Promise<Nats> {
+export async function startNats(
+  scope: Scope,
+  { hasJetStream = true }: { hasJetStream?: boolean } = {},
+): Promise<Nats> {
   const folder = await mkdtemp(join(tmpdir(), 'souk-nats-'))
-  let { child, port } = await start(folder, -1)
+  const kind = hasJetStream ? ['--jetstream', '--store_dir', join(folder, 'store')] : []
+  let { child, port } = await start(folder, -1, kind)
   scope.after(async () => {
     await kill(child)
     await rm(folder, { recursive: true, force: true })
@@ -38,12 +42,12 @@ export async function startNats(scope: Scope): Promise<Nats> {
     kill: () => kill(child),
     async restart() {
       await kill(child)
-      child = (await start(folder, port)).child
+      child = (await start(folder, port, kind)).child
     },
     async forget() {
       await kill(child)
       await rm(join(folder, 'store'), { recursive: true })
-      child = (await start(folder, port)).child
+      child = (await start(folder, port, kind)).child
     },
     async countMessages() {
       const connection = await connect({ servers: `127.0.0.1:${port}` })
@@ -56,13 +60,13 @@ export async function startNats(scope: Scope): Promise<Nats> {
   }
 }
 
-async function start(folder: string, wantedPort: number) {
+async function start(folder: string, wantedPort: number, kind: readonly string[]) {
   const portsFolder = await mkdtemp(join(folder, 'ports-'))
   const child = spawn(
     needProgram(NATS_SERVER),
     [
-      ...['--jetstream', '--store_dir', join(folder, 'store'), '--addr', '127.0.0.1'],
-      ...['--port', String(wantedPort), '--ports_file_dir', portsFolder],
+      ...kind,
+      ...['--addr', '127.0.0.1', '--port', String(wantedPort), '--ports_file_dir', portsFolder],
     ],
     { stdio: 'ignore' },
   )

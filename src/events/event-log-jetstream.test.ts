@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -132,6 +132,19 @@ test('a stop while a connection is being made ends it, once it is', async (t) =>
   const closed = stream.close()
   opened.resolve()
   await closed
+})
+
+test('a server without a JetStream is asked for it again and again, and nothing piles up', async (t) => {
+  const scope = scopeOf(t)
+  const nats = await startNats(scope, { hasJetStream: false })
+  const listening = t.mock.method(AbortSignal.prototype, 'addEventListener')
+  const stream = await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK' })
+  scope.after(() => stream.close())
+  while (listening.mock.callCount() < 20) await sleep(20)
+  const signals = new Set(listening.mock.calls.map((call) => call.this as AbortSignal))
+  const listeners = [...signals].map((signal) => getEventListeners(signal, 'abort').length)
+  assert.ok(Math.max(...listeners) <= 2, `${listeners} listeners`)
+  assert.equal(stream.created(), '')
 })
 
 test('when the process that carries ends, another one goes on', async (t) => {

@@ -135,12 +135,24 @@ export class EventStream {
       try {
         const connection = await dial(this.#options.natsUrl)
         if (signal.aborted) return connection.close() // while it was made: no event tells of that
-        signal.addEventListener('abort', () => void connection.close())
-        await this.#follow(connection).finally(() => connection.close())
+        await this.#keep(connection)
       } catch (error) {
         this.#lastError = error
       }
       await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  async #keep(connection: NatsConnection): Promise<void> {
+    const { signal } = this.#stopping
+    const close = () => void connection.close()
+    signal.addEventListener('abort', close)
+    try {
+      await this.#follow(connection)
+    } finally {
+      // Or a server that has no JetStream would leave a connection behind four times a second.
+      signal.removeEventListener('abort', close)
+      await connection.close()
     }
   }
 
