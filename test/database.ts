@@ -10,6 +10,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
 import { makeLogger } from '../src/platform/log.ts'
@@ -47,6 +48,22 @@ export async function testDatabase(scope: Scope = { after }): Promise<Database> 
     await leaveServer()
   })
   return db
+}
+
+/** Resolves when `work` waits for a lock that somebody else has; rejects if it ends instead. */
+export async function untilWaiting(db: Database, work: Promise<unknown>): Promise<void> {
+  let hasEnded = false
+  const end = () => {
+    hasEnded = true
+  }
+  work.then(end, end)
+  const isWaiting = sql`
+    select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  while ((await db.row(isWaiting)) === null) {
+    if (hasEnded) throw new Error('it waits for nobody')
+    await sleep(10)
+  }
 }
 
 /** The address to give a child process as DATABASE_URL. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
-import { until } from '../../test/market.ts'
-import type { Database, Db } from '../platform/postgres.ts'
+import { testDatabase, untilWaiting } from '../../test/database.ts'
+import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { changeUser, createUser } from './create-account.ts'
 import { logIn } from './session.ts'
@@ -26,14 +25,6 @@ async function countSessions(db: Db): Promise<number> {
   return row?.count ?? 0
 }
 
-async function isAnybodyWaiting(db: Database): Promise<boolean> {
-  return (
-    (await db.row(sql`
-      select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`)) !== null
-  )
-}
-
 test('a password that is changed while it is checked begins no session', async (t) => {
   const { db, uid } = await makeUser(t)
   const changedMeanwhile: Db = {
@@ -54,7 +45,7 @@ test('a new password ends a session that begins at the same moment', async (t) =
   await db.transaction(async (tx) => {
     assert.notEqual(await logInWith(tx, OLD), null)
     changing = changeUser(db, { uid, password: NEW })
-    await until(() => isAnybodyWaiting(db))
+    await untilWaiting(db, changing)
   })
   await changing
   assert.equal(await countSessions(db), 0)

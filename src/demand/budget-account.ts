@@ -31,7 +31,8 @@ export interface BudgetAccount {
 
 /**
  * Opens the accounts of campaigns for a UTC day, and their lifetime accounts, where missing. The
- * caps are the campaigns' own at that moment.
+ * caps are the campaigns' own: one that is just being changed is waited for, and the other way
+ * round, or neither would see the other and the old cap would stay.
  */
 export async function openAccounts(
   db: Db,
@@ -53,7 +54,12 @@ export async function openAccounts(
       select given.campaign_id, null from unnest(${campaignIds}::int[]) as given (campaign_id)
     ) as wanted
     join campaign using (campaign_id)
+    where not exists (
+      select from budget_account
+      where campaign_id = wanted.campaign_id and day is not distinct from wanted.day
+    )
     order by campaign_id, wanted.day nulls first
+    for share of campaign
     on conflict (campaign_id, day) do nothing`)
 }
 

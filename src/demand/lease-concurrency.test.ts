@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase, untilWaiting } from '../../test/database.ts'
 import { type Random, seededRandom } from '../../test/seeded-random.ts'
 import { type Micros, micros } from '../platform/money.ts'
-import type { Database } from '../platform/postgres.ts'
+import type { Database, Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { listAccounts, openAccounts } from './budget-account.ts'
 import { updateCampaign } from './campaign-store.ts'
@@ -184,4 +184,38 @@ test('nodes that end and merchants who change their minds meanwhile upset nothin
   }
   while (log.length > 0) await fold(db, log)
   await assertBooked(db, spent)
+})
+
+test('accounts that are opened while their budget is changed have the new cap', async (t) => {
+  const db = await testDatabase(t)
+  await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
+  await db.run(sql`
+    insert into campaign (merch_id, model, bid_micros, daily_budget_micros, budget_micros)
+    select 1, 'cpc', ${PRICE}, ${CAP}, ${CAP} from generate_series(1, 2)`)
+  const open = (on: Db, campaignId: number) => openAccounts(on, [{ campaignId, day: DAY }])
+  const lower = (on: Db, campaignId: number) =>
+    updateCampaign(on, {
+      campaignId,
+      changes: { daily_budget_micros: micros(PRICE), budget_micros: micros(PRICE) },
+      world: { now: new Date(NOON), knowsCountries: false },
+    })
+  type Work = (on: Db, campaignId: number) => Promise<unknown>
+  const inTurn = async (first: Work, then: Work, campaignId: number) => {
+    let after: Promise<unknown> = Promise.resolve()
+    await db.transaction(async (tx) => {
+      await first(tx, campaignId)
+      after = then(db, campaignId)
+      await untilWaiting(db, after)
+    })
+    await after
+  }
+  await inTurn(open, lower, 1)
+  await inTurn(lower, open, 2)
+  for (const campaignId of [1, 2]) {
+    const accounts = await listAccounts(db, { campaignId, limitRows: 3 })
+    assert.deepEqual(
+      accounts.map((account) => account.cap_micros),
+      [`${PRICE}`, `${PRICE}`],
+    )
+  }
 })
