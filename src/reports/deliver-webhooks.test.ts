@@ -2,12 +2,20 @@ import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { until } from '../../test/market.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { guardedAgent } from '../platform/fetch-guard.ts'
 import { createWebhook } from './create-webhook.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
-import { listDeliveries, listDueDeliveries, queueNotices } from './webhook-store.ts'
+import {
+  deleteWebhook,
+  listDeliveries,
+  listDueDeliveries,
+  listWebhooks,
+  queueNotices,
+  replayDelivery,
+} from './webhook-store.ts'
 
 const NOW = new Date('2026-04-13T12:00:00Z')
 
@@ -56,11 +64,61 @@ test('a receiver that is slow to answer keeps no other publisher’s waiting', a
   await untilFast
   assert.ok(held.length <= 4, `${held.length} of the slow one are on their way`)
   // Each answer makes room for the next.
+  answerAll(t, held)
+  assert.equal(await delivered, 22)
+})
+
+/** Ends every answer that is held, now and from now on. */
+function answerAll(t: TestContext, held: ServerResponse[]): void {
   const answering = setInterval(() => {
     for (const response of held.splice(0)) response.end()
   }, 1)
   t.after(() => clearInterval(answering))
+}
+
+test('two runs at once send each delivery once', async (t) => {
+  const { db, agent, held } = await start(t)
+  const options = { db, agent, now: () => NOW, onDisabled: () => undefined }
+  const runs = [deliverWebhooks(options), deliverWebhooks(options)]
+  answerAll(t, held)
+  const [one = 0, other = 0] = await Promise.all(runs)
+  assert.equal(one + other, 22)
+})
+
+test('a webhook that is deleted during a run is sent nothing more', async (t) => {
+  const { db, agent, held } = await start(t)
+  const delivered = deliverWebhooks({ db, agent, now: () => NOW, onDisabled: () => undefined })
+  await until(() => held.length === 4)
+  const [slow] = await listWebhooks(db, null)
+  await deleteWebhook(db, { webhookId: slow?.webhook_id ?? 0, owner: null })
+  answerAll(t, held)
+  assert.equal(await delivered, 6)
+})
+
+test('a replay that is asked for during an attempt is made', async (t) => {
+  const { db, agent, held } = await start(t)
+  const options = { db, agent, now: () => NOW, onDisabled: () => undefined }
+  const delivered = deliverWebhooks(options)
+  await until(() => held.length === 4)
+  const deliveryId = String(held[0]?.req.headers['x-souk-delivery'])
+  assert.ok(await replayDelivery(db, { deliveryId, owner: null, now: NOW }))
+  answerAll(t, held)
   assert.equal(await delivered, 22)
+  assert.equal(await deliverWebhooks(options), 1)
+})
+
+test('a webhook that is just being deleted keeps no other from being told', async (t) => {
+  const { db, fastPubId } = await start(t)
+  const [slow] = await listWebhooks(db, null)
+  const notice = { event: 'order.locked' as const, key: 'both', merchId: null, payload: {} }
+  const notices = [slow?.pub_id ?? 0, fastPubId].map((pubId) => ({ ...notice, pubId }))
+  let queued: Promise<number> = Promise.resolve(0)
+  await db.transaction(async (tx) => {
+    await deleteWebhook(tx, { webhookId: slow?.webhook_id ?? 0, owner: null })
+    queued = queueNotices(db, notices, NOW)
+    await untilWaiting(db, queued)
+  })
+  assert.equal(await queued, 1)
 })
 
 test('however much is due to one publisher, another’s is among what is sent next', async (t) => {

@@ -19,6 +19,7 @@ import {
   disableWebhook,
   listDueDeliveries,
   recordAttempt,
+  takeDelivery,
 } from './webhook-store.ts'
 
 const ANSWER_MS = 10_000
@@ -27,8 +28,10 @@ const AT_ONCE = 8
 const AT_ONCE_EACH = 4
 /** One run's work; what is left is due in the next. */
 const DELIVERIES_PER_RUN = 1_000
-/** Then it begins no more: the next run, a minute after this one, must not send them as well. */
+/** Then it begins no more: the next run comes a minute after this one, and goes on. */
 const RUN_MS = 40_000
+/** Longer than an attempt takes. One whose process died is made again after it. */
+const TAKEN_MS = 60_000
 const ERROR_LENGTH_MAX = 500
 
 export interface DeliverOptions {
@@ -43,12 +46,9 @@ export interface DeliverOptions {
 export async function deliverWebhooks(options: DeliverOptions): Promise<number> {
   const begunAt = options.now()
   const due = await listDueDeliveries(options.db, { now: begunAt, limit: DELIVERIES_PER_RUN })
-  const silent = new Set<number>()
   const work = async (delivery: DueDelivery): Promise<boolean> => {
     if (options.now().getTime() - begunAt.getTime() > RUN_MS) return false
-    // Switched off meanwhile: what is left waits until it is switched on.
-    if (silent.has(delivery.webhook_id)) return false
-    return deliver(options, delivery, silent)
+    return deliver(options, delivery)
   }
   const turns = new Turns(AT_ONCE)
   const byOwner = [...Map.groupBy(due, ownerOf).values()].map((deliveries) => {
@@ -64,18 +64,20 @@ const ownerOf = ({ pub_id, merch_id }: DueDelivery): string => `${pub_id} ${merc
 async function deliver(
   { db, agent, now, onDisabled }: DeliverOptions,
   delivery: DueDelivery,
-  silent: Set<number>,
 ): Promise<boolean> {
-  const { status, error } = await post(agent, delivery, now())
   const { delivery_id: deliveryId, webhook_id: webhookId } = delivery
+  const begunAt = now()
+  const takenUntil = new Date(begunAt.getTime() + TAKEN_MS)
+  const attempts = await takeDelivery(db, { deliveryId, now: begunAt, until: takenUntil })
+  if (attempts === null) return false
+  const { status, error } = await post(agent, delivery, begunAt)
   const at = now()
-  const dueAt = error === null ? null : nextAttemptAt(delivery.attempts + 1, at)
-  const attempt = { deliveryId, webhookId, now: at, status, error, dueAt }
+  const dueAt = error === null ? null : nextAttemptAt(attempts + 1, at)
+  const attempt = { deliveryId, takenUntil, webhookId, now: at, status, error, dueAt }
   const failures = await recordAttempt(db, attempt)
   if (error === null) return true
   if (failures >= FAILURES_MAX) {
     const notice = `Switched off after ${failures} failures in a row; the last one: ${error}`
-    silent.add(webhookId)
     if (await disableWebhook(db, { webhookId, notice })) onDisabled(webhookId, notice)
   }
   return false

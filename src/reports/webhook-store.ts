@@ -118,6 +118,8 @@ export async function queueNotices(db: Db, notices: readonly Notice[], now: Date
     ) as notice (event, notice_key, pub_id, merch_id, payload)
     join webhook on event = any (webhook.events) and state = 'active'
       and (webhook.pub_id = notice.pub_id or webhook.merch_id = notice.merch_id)
+    -- One that is just being deleted is waited for: it must not keep the others from being told.
+    for key share of webhook
     on conflict (webhook_id, notice_key) do nothing`)
 }
 
@@ -134,7 +136,6 @@ export interface DueDelivery {
   readonly event: WebhookEvent
   readonly payload: object
   readonly created_at: Date
-  readonly attempts: number
   readonly url: string
   readonly secret: string
 }
@@ -152,14 +153,30 @@ export function listDueDeliveries(
       where due_at <= ${now} and state = 'active'
       order by place, due_at, delivery_id limit ${limit}
     )
-    select delivery_id, webhook_id, pub_id, merch_id, event, payload, created_at, attempts, url,
-      secret
+    select delivery_id, webhook_id, pub_id, merch_id, event, payload, created_at, url, secret
     from next join webhook_delivery using (delivery_id) join webhook using (webhook_id)
     order by place, next.due_at, delivery_id`)
 }
 
+/**
+ * Takes a delivery for one attempt; how many were made before. No other run makes it until `until`.
+ * Null: it is not due any more, because another run has it, or it or its webhook is gone or off.
+ */
+export async function takeDelivery(
+  db: Db,
+  wanted: { readonly deliveryId: string; readonly now: Date; readonly until: Date },
+): Promise<number | null> {
+  const taken = await db.row<{ attempts: number }>(sql`
+    update webhook_delivery set due_at = ${wanted.until} from webhook
+    where delivery_id = ${wanted.deliveryId} and due_at <= ${wanted.now}
+      and webhook.webhook_id = webhook_delivery.webhook_id and state = 'active'
+    returning attempts`)
+  return taken?.attempts ?? null
+}
+
 export interface AttemptResult {
   readonly deliveryId: string
+  readonly takenUntil: Date
   readonly webhookId: number
   readonly now: Date
   readonly status: number | null
@@ -167,14 +184,17 @@ export interface AttemptResult {
   readonly dueAt: Date | null // of the next attempt; null: none
 }
 
-/** Writes down how an attempt went; how many failures in a row the webhook has now. */
+/**
+ * Writes down how an attempt went; how many failures in a row the webhook has now. A replay that
+ * was asked for meanwhile stands.
+ */
 export async function recordAttempt(db: Db, result: AttemptResult): Promise<number> {
   const isDelivered = result.error === null
   await db.run(sql`
     update webhook_delivery set attempts = attempts + 1, status = ${result.status},
       error = ${result.error}, due_at = ${result.dueAt},
       delivered_at = ${isDelivered ? result.now : null}
-    where delivery_id = ${result.deliveryId}`)
+    where delivery_id = ${result.deliveryId} and due_at = ${result.takenUntil}`)
   const row = await db.row<{ failures: number }>(sql`
     update webhook set failures = case when ${isDelivered} then 0 else failures + 1 end
     where webhook_id = ${result.webhookId} returning failures`)
