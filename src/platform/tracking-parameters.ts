@@ -20,6 +20,7 @@ const FAMILIES = [
   'gad_', // Google Ads
   'hsa_', // HubSpot Ads
   '_hs', // HubSpot e-mail
+  '__hs', // HubSpot across domains
   'mc_', // Mailchimp
   'vero_', // Vero
   'oly_', // Omeda
@@ -27,6 +28,8 @@ const FAMILIES = [
   'fb_', // Facebook actions
   'ir_', // Impact
   'stm_', // Sailthru
+  'bsft_', // Blueshift
+  'trk_', // Listrak
 ]
 
 const OF_A_FAMILY = new RegExp(`^(?:${FAMILIES.join('|')})`, 'i')
@@ -57,6 +60,11 @@ const NAMES: ReadonlySet<string> = new Set([
   'rb_clickid',
   'obclid',
   'tblci',
+  'qclid',
+  'dicbo',
+  'cto_pld',
+  'vmcid',
+  'napm',
   // Affiliate networks: what they add when a reader lands.
   'irclickid',
   'irgwc',
@@ -73,11 +81,23 @@ const NAMES: ReadonlySet<string> = new Set([
   'afsrc',
   'admitad_uid',
   'clickref',
+  'zanpid',
   // Web analytics and e-mail tools.
   '_ga',
   '_gl',
   '_gac',
   '_openstat',
+  'gs_l',
+  'hsctatracking',
+  'wt_zmc',
+  'wickedid',
+  'cm_mmc',
+  'mkwid',
+  'elqtrack',
+  'elqtrackid',
+  '_branch_match_id',
+  '_branch_referrer',
+  '__twitter_impression',
   's_cid',
   'cmpid',
   'mkt_tok',
@@ -88,6 +108,18 @@ const NAMES: ReadonlySet<string> = new Set([
   'dm_i',
   '__s',
   'nr_email_referer',
+  'omnisendcontactid',
+  // A shop's own search and recommendations (Shopify): from which place of the list.
+  '_pos',
+  '_sid',
+  '_ss',
+  '_psq',
+  '_fid',
+  'pr_prod_strat',
+  'pr_rec_id',
+  'pr_rec_pid',
+  'pr_ref_pid',
+  'pr_seq',
 ])
 
 // `cid` is a campaign id (`CSE:Shopzilla`), our own click id (32 hex digits), or a shop's category.

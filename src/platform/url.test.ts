@@ -110,6 +110,18 @@ test('a fragment that is a route of the page’s own names another page, one tha
   for (const place of ['#', '#reviews', '#p/1']) assert.equal(key(place), key(''), place)
 })
 
+test('a place in a shop’s own search or recommendations tells no other product, a variant does', () => {
+  const page = 's.example/products/tea?variant=41'
+  for (const trace of [
+    '_pos=1&_sid=0c3d6b1c3&_ss=r',
+    '_psq=tea&_ss=e',
+    'pr_prod_strat=e5_desc&pr_rec_id=7f1&pr_rec_pid=71&pr_ref_pid=72&pr_seq=uniform',
+    '__hstc=1.2&__hssc=1.1&__hsfp=3&hsCtaTracking=4',
+  ]) {
+    assert.equal(key(`https://${page}&${trace}`), page, trace)
+  }
+})
+
 test('cid counts as tracking only where it holds a campaign or a click id', () => {
   assert.notEqual(key('https://s.example/p?cid=5'), key('https://s.example/p?cid=6'))
   assert.equal(key(`https://s.example/p?cid=${'0af'.padEnd(32, '1')}`), 's.example/p')
