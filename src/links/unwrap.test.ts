@@ -51,6 +51,22 @@ test('a destination in the path, encoded twice or without a scheme is found', ()
   assert.equal(unwrapUrl('https://shareasale.com/r.cfm?urllink=shop.example%2Fp%2F1'), page)
 })
 
+test('networks, advertisements and social sites are looked through alike', () => {
+  const page = 'https://shop.example/p/1?a=b'
+  const inside = encodeURIComponent(page)
+  for (const wrapper of [
+    'https://shop.digidip.net/visit?ref=x&url=',
+    'https://s.click.aliexpress.com/deep_link.htm?aff_short_key=x&dl_target_url=',
+    'https://www.googleadservices.com/pagead/aclk?sa=L&ai=x&adurl=',
+    'https://clickserve.dartsearch.net/link/click?lid=x&ds_dest_url=',
+    'https://l.threads.com/?e=x&u=',
+    'https://vk.com/away.php?to=',
+  ]) {
+    assert.equal(unwrapUrl(wrapper + inside), page, wrapper)
+  }
+  assert.equal(unwrapUrl(`https://vk.com/share.php?to=${inside}`), null)
+})
+
 test('a destination in the path is looked for once, however often its word is repeated', () => {
   const inside = 'url(https://shop.example/p/1)'
   const wrapper = 'https://clk.tradedoubler.com/click?p(1)'
