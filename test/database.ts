@@ -3,22 +3,22 @@
  * of that template for whoever asks.
  *
  * The server is shared by every test process of the checkout in the way the product shares it,
- * so a single file runs alone as well as the whole suite. It lives in `data/test`, and writes
- * without fsync: no test here outlives a crash of the machine.
+ * so a single file runs alone as well as the whole suite. It writes without fsync, and into memory
+ * where there is enough: no test here outlives a crash of the machine.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
 import { makeLogger } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
 import { type Connection, type Database, openDatabase } from '../src/platform/postgres.ts'
 import { identifier, joinSql, type Sql, sql } from '../src/platform/sql.ts'
+import { ROOT } from './source-files.ts'
+import { testFolder } from './test-folder.ts'
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const MIGRATIONS = join(ROOT, 'migrations')
 const OWNER = 'souk'
 const TEMPLATE_LOCK = 1 // In the admin database of the tests' own cluster; nothing else uses it.
@@ -33,10 +33,9 @@ export interface Scope {
  * file when no test context is given.
  */
 export async function testDatabase(scope: Scope = { after }): Promise<Database> {
-  const server = await enterServer()
+  const { server, admin, template } = await enterServer()
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`
-  const template = await findTemplate(server)
-  await asAdmin(server, (admin) => admin.run(createDatabase(name, template)))
+  await admin.run(createDatabase(name, template))
   const db = openDatabase({
     connection: { ...server.connection, database: name },
     applicationName: 'souk: test',
@@ -44,7 +43,7 @@ export async function testDatabase(scope: Scope = { after }): Promise<Database> 
   scope.after(async () => {
     await db.close()
     // With force: a test that leaks a connection must not keep its database for ever.
-    await asAdmin(server, (admin) => admin.run(dropDatabase(name)))
+    await admin.run(dropDatabase(name))
     await leaveServer()
   })
   return db
@@ -78,54 +77,75 @@ export function databaseUrl({ user, database, host, port }: Connection): string 
 /** Keeps the tests' server running over many test processes; the caller closes it. */
 export function openTestServer(): Promise<EmbeddedPostgres> {
   return openEmbeddedPostgres({
-    dataDir: join(ROOT, 'data/test'),
+    dataDir: testFolder(),
     log: makeLogger({ level: 'warn' }),
-    settings: { fsync: 'off', max_connections: '200' },
+    settings: {
+      fsync: 'off',
+      full_page_writes: 'off',
+      max_connections: '200',
+      // Its files lie in memory already: neither a cache before them nor a long log is of use.
+      shared_buffers: '128MB',
+      min_wal_size: '32MB',
+      max_wal_size: '256MB',
+    },
   })
 }
 
-let server: Promise<EmbeddedPostgres> | null = null
+interface TestServer {
+  readonly server: EmbeddedPostgres
+  readonly admin: Database
+  readonly template: string
+}
+
+let entered: Promise<TestServer> | null = null
 let users = 0
 
-function enterServer(): Promise<EmbeddedPostgres> {
+function enterServer(): Promise<TestServer> {
   users += 1
-  server ??= openTestServer()
-  return server
+  entered ??= (async () => {
+    const server = await openTestServer()
+    const admin = openDatabase({
+      connection: server.adminConnection,
+      applicationName: 'souk: test admin',
+    })
+    return { server, admin, template: await findTemplate(server, admin) }
+  })()
+  return entered
 }
 
 async function leaveServer(): Promise<void> {
   users -= 1
-  if (users > 0) return
-  const last = server
-  server = null
-  await (await last)?.close()
+  if (users > 0 || entered === null) return
+  const last = entered
+  entered = null
+  const { server, admin } = await last
+  await admin.close()
+  await server.close()
 }
 
-async function findTemplate(server: EmbeddedPostgres): Promise<string> {
+async function findTemplate(server: EmbeddedPostgres, admin: Database): Promise<string> {
   const name = `template_${await hashOfMigrations()}`
-  await asAdmin(server, async (admin) => {
-    const holder = await admin.reserve()
-    try {
-      await holder.run(sql`select pg_advisory_lock(${TEMPLATE_LOCK})`)
-      const found = await holder.row(sql`select 1 from pg_database where datname = ${name}`)
-      if (found !== null) return
-      await dropLeftovers(admin)
-      const draft = 'template_draft'
-      await holder.run(createDatabase(draft, 'template1'))
-      await migrate({ ...server.connection, database: draft }, MIGRATIONS)
-      await holder.run(sql`alter database ${identifier(draft)} rename to ${identifier(name)}`)
-    } finally {
-      holder.release(new Error('ends the session, and the lock with it'))
-    }
-  })
-  return name
+  const holder = await admin.reserve()
+  try {
+    await holder.run(sql`select pg_advisory_lock(${TEMPLATE_LOCK})`)
+    await dropLeftovers(admin, name)
+    const found = await holder.row(sql`select 1 from pg_database where datname = ${name}`)
+    if (found !== null) return name
+    const draft = 'template_draft'
+    await holder.run(createDatabase(draft, 'template1'))
+    await migrate({ ...server.connection, database: draft }, MIGRATIONS)
+    await holder.run(sql`alter database ${identifier(draft)} rename to ${identifier(name)}`)
+    return name
+  } finally {
+    holder.release(new Error('ends the session, and the lock with it'))
+  }
 }
 
 /** What killed runs and older migrations left behind, unless somebody is using it. */
-async function dropLeftovers(admin: Database): Promise<void> {
+async function dropLeftovers(admin: Database, template: string): Promise<void> {
   const idle = await admin.rows<{ datname: string }>(sql`
     select datname from pg_database
-    where datname ~ '^(test|template)_'
+    where datname ~ '^(test|template)_' and datname <> ${template}
       and not exists (select 1 from pg_stat_activity a where a.datname = pg_database.datname)
   `)
   for (const { datname } of idle) {
@@ -152,21 +172,11 @@ async function hashOfMigrations(): Promise<string> {
   return hash.digest('hex').slice(0, 16)
 }
 
-async function asAdmin<T>(
-  { adminConnection }: EmbeddedPostgres,
-  work: (admin: Database) => Promise<T>,
-): Promise<T> {
-  const admin = openDatabase({ connection: adminConnection, applicationName: 'souk: test admin' })
-  try {
-    return await work(admin)
-  } finally {
-    await admin.close()
-  }
-}
-
+/** By files: a copy through the write-ahead log, the default, takes five times as long. */
 function createDatabase(name: string, template: string): Sql {
   const names = [identifier(name), identifier(template), identifier(OWNER)] as const
-  return sql`create database ${names[0]} template ${names[1]} owner ${names[2]}`
+  return sql`
+    create database ${names[0]} template ${names[1]} owner ${names[2]} strategy file_copy`
 }
 
 function dropDatabase(name: string): Sql {
