@@ -8,6 +8,7 @@ import type {
 } from '../src/accounts/schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, PageTagConfig, SmartLinkRecord } from '../src/links/schema.ts'
+import type { Fault } from '../src/platform/errors.ts'
 import type { ClickPage, OrderPage, Overview, Receipt } from '../src/stats/dashboard-schema.ts'
 
 export type User = Static<typeof UserRecord>
@@ -24,15 +25,20 @@ export interface Range {
   readonly to: string
 }
 
-/** A refused call: `message` is the service's own sentence. */
+/** A refused call: `message` is the service's own sentence, `faults` its parts by field. */
 export class CallError extends Error {
   override name = 'CallError'
   readonly status: number
-  constructor(status: number, message: string) {
+  readonly faults: readonly Fault[]
+  constructor(status: number, message: string, faults: readonly Fault[] = []) {
     super(message)
     this.status = status
+    this.faults = faults
   }
 }
+
+export const faultsOf = (error: unknown): readonly Fault[] =>
+  error instanceof CallError ? error.faults : []
 
 /** An answer that the same call will get again. */
 export const isRefusal = (error: unknown): boolean =>
@@ -87,14 +93,20 @@ async function post<T>(path: string, body: object): Promise<T> {
 
 interface Envelope<T> {
   readonly data: T[]
-  readonly error?: { readonly message: string }
+  readonly error?: { readonly message: string; readonly data: readonly Fault[] | null }
 }
 
+/** Longer than any page takes: a connection that is gone without a word ends too. */
+const PATIENCE_MS = 20_000
+
 async function call<T>(path: string, init?: RequestInit): Promise<T[]> {
-  const response = await fetch(path, init).catch(() => {
-    throw new CallError(0, 'The service does not answer. It may be restarting; try again.')
-  })
-  const body: Envelope<T> = await response.json().catch(() => ({ data: [] }))
-  if (response.ok) return body.data
-  throw new CallError(response.status, body.error?.message ?? `The service said ${response.status}`)
+  const noAnswer = () => {
+    throw new CallError(0, 'The service does not answer. It may be restarting.')
+  }
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const response = await fetch(path, { ...init, signal }).catch(noAnswer)
+  const body = await (response.json() as Promise<Envelope<T>>).catch(() => null)
+  if (response.ok) return body?.data ?? noAnswer() // Half an answer is none.
+  const { message = `The service said ${response.status}`, data } = body?.error ?? {}
+  throw new CallError(response.status, message, data ?? [])
 }

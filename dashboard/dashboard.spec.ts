@@ -10,9 +10,9 @@ import { createUser } from '../src/accounts/create-account.ts'
 import { signBody } from '../src/attribution/signed-request.ts'
 import { ERRORS } from '../src/platform/errors.ts'
 import { sql } from '../src/platform/sql.ts'
-import { openPage } from '../tag/testing/browser.ts'
-import { type Account, startApi } from '../test/api.ts'
+import { startApi } from '../test/api.ts'
 import { follow, type Market, makeMarket, runAuction } from '../test/market.ts'
+import { logIn, type Visit, visitPage } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
@@ -21,40 +21,8 @@ const { kettles, pans, account } = market
 await market.campaign(kettles)
 await market.campaign(pans, { bid_micros: null, model: 'cpa', rate_ppm: 20_000 })
 
-interface Visit {
-  readonly page: Page
-  /** Errors of the page, and what its policy refused. */
-  readonly troubles: string[]
-  readonly requests: readonly string[]
-}
-
-async function visit(t: TestContext, path: string, width = 1280): Promise<Visit> {
-  const viewport = { width, height: 900 }
-  const { page, errors: troubles, requests } = await openPage(t, { viewport })
-  page.on('console', (message) => {
-    // A call without a session is answered 401, and Chromium tells of every such answer.
-    if (message.type() === 'error' && !message.text().includes('401')) troubles.push(message.text())
-  })
-  await page.goto(api.url + path)
-  t.after(() => {
-    assert.deepEqual(troubles, [])
-    assert.deepEqual(
-      requests.filter((url) => !url.startsWith(`${api.url}/`)),
-      [],
-    )
-  })
-  return { page, troubles, requests }
-}
-
-async function logIn(
-  page: Page,
-  { email, password }: Pick<Account, 'email' | 'password'>,
-): Promise<void> {
-  await page.getByLabel('E-mail').fill(email)
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Log in' }).click()
-  await page.getByRole('button', { name: 'Log out' }).waitFor()
-}
+const visit = (t: TestContext, path: string, width?: number): Promise<Visit> =>
+  visitPage(t, { service: api.url, path, width })
 
 /** A click on a fresh link, as a reader; its result's receipt is written when this resolves. */
 async function clickOnce(headers: Record<string, string> = {}, article?: string): Promise<void> {

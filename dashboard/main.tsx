@@ -53,6 +53,8 @@ declare module '@tanstack/react-router' {
   }
 }
 
+const RETRY_MS_MAX = 5_000
+
 // A session that has ended meanwhile: whatever call notices brings the login back.
 const logInAgain = (error: unknown): void => {
   const isInside = client.getQueryData(['me']) !== undefined
@@ -64,8 +66,9 @@ const client: QueryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000, // Figures are at most 5 s old on the server's side.
-      // What was refused stays refused; a service that does not answer may be restarting.
-      retry: (failures, error) => failures < 2 && !isRefusal(error),
+      // What was refused stays refused; a service that restarts is asked until it answers.
+      retry: (_failures, error) => !isRefusal(error),
+      retryDelay: (failures) => Math.min(1_000 * 2 ** failures, RETRY_MS_MAX),
     },
   },
 })

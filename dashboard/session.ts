@@ -4,8 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { createContext, use } from 'react'
 import { api, type Publisher } from './api.ts'
 
-export const useMe = () =>
-  useQuery({ queryKey: ['me'], queryFn: api.me, retry: false, staleTime: Infinity })
+export const useMe = () => useQuery({ queryKey: ['me'], queryFn: api.me, staleTime: Infinity })
 
 export const usePublishers = () =>
   useQuery({ queryKey: ['publishers'], queryFn: api.publishers, staleTime: 60_000 })

@@ -8,7 +8,7 @@ import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
 import { Choice } from '../ui/choice.tsx'
 import { ClickList } from '../ui/click-list.tsx'
-import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { EmptyState, Progress } from '../ui/notice.tsx'
 import { RangePicker } from '../ui/range-picker.tsx'
 import { Title } from '../ui/title.tsx'
 
@@ -54,8 +54,7 @@ export function ClicksPage() {
       </div>
       {reasons.length > 0 && <Reasons reasons={reasons} />}
       <Choice label="Which clicks" options={OUTCOMES} value={outcome} onChange={setOutcome} />
-      {pages.isPending && <Waiting />}
-      {pages.error !== null && <Failure error={pages.error} />}
+      <Progress query={pages} />
       {pages.isSuccess && clicks.length === 0 && <NoClicks isAnyThere={reasons.length > 0} />}
       {clicks.length > 0 && <ClickList clicks={clicks} hasReceiptLinks />}
       {pages.hasNextPage && (

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api, type Publisher } from '../api.ts'
 import { usePublisherIfAny } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { Failure } from '../ui/notice.tsx'
+import { Failure, Progress } from '../ui/notice.tsx'
 import { Title } from '../ui/title.tsx'
 import { KeyList } from './key-list.tsx'
 import { NewKeyForm } from './new-key-form.tsx'
@@ -45,7 +45,7 @@ function Keys(props: { fresh: string | null; onFresh: (key: string | null) => vo
       </div>
       {fresh !== null && <FreshKey apiKey={fresh} onSeen={() => onFresh(null)} />}
       <NewKeyForm error={make.error} isPending={make.isPending} onMake={make.mutate} />
-      {keys.error !== null && <Failure error={keys.error} />}
+      <Progress query={keys} />
       {disable.error !== null && <Failure error={disable.error} />}
       {keys.data !== undefined && <KeyList keys={keys.data} onDisable={disable.mutate} />}
     </section>

@@ -5,7 +5,7 @@ import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
 import { date, shortUrl } from '../format.ts'
 import { usePublisher } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { EmptyState, Progress } from '../ui/notice.tsx'
 import { Title } from '../ui/title.tsx'
 import { NewLinkForm } from './new-link-form.tsx'
 
@@ -48,8 +48,7 @@ export function LinksPage() {
           }}
         />
       )}
-      {pages.isPending && <Waiting />}
-      {pages.error !== null && <Failure error={pages.error} />}
+      <Progress query={pages} />
       {pages.isSuccess && links.length === 0 && !isMaking && <NoLinks />}
       {links.length > 0 && <LinkList links={links} />}
       {pages.hasNextPage && (

@@ -5,7 +5,7 @@ import { date, dollars } from '../format.ts'
 import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
 import { MoneyLine } from '../ui/money-line.tsx'
-import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { EmptyState, Progress } from '../ui/notice.tsx'
 import { RangePicker } from '../ui/range-picker.tsx'
 import { Title } from '../ui/title.tsx'
 
@@ -28,8 +28,7 @@ export function OrdersPage() {
         <Title>Orders</Title>
         <RangePicker />
       </div>
-      {pages.isPending && <Waiting />}
-      {pages.error !== null && <Failure error={pages.error} />}
+      <Progress query={pages} />
       {pages.isSuccess && orders.length === 0 && <NoOrders />}
       {orders.length > 0 && (
         <ul className="panel divide-y divide-line">

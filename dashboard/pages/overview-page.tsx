@@ -8,7 +8,7 @@ import { PATHS } from '../paths.ts'
 import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
 import { DayChart } from '../ui/day-chart.tsx'
-import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { EmptyState, Progress } from '../ui/notice.tsx'
 import { RangePicker } from '../ui/range-picker.tsx'
 import { Title } from '../ui/title.tsx'
 import { FiguresTable } from './figures-table.tsx'
@@ -39,8 +39,7 @@ export function OverviewPage() {
         <Title>{name}</Title>
         <RangePicker />
       </div>
-      {overview.isPending && <Waiting />}
-      {overview.error !== null && <Failure error={overview.error} />}
+      <Progress query={overview} />
       {overview.data !== undefined && <Figures overview={overview.data} />}
     </div>
   )

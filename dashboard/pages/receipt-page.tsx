@@ -6,7 +6,7 @@ import { api, type Receipt } from '../api.ts'
 import { date, dollars, percent, shortUrl, time } from '../format.ts'
 import { PATHS } from '../paths.ts'
 import { ClickList } from '../ui/click-list.tsx'
-import { EmptyState, Failure, Waiting } from '../ui/notice.tsx'
+import { EmptyState, Progress } from '../ui/notice.tsx'
 import { Title } from '../ui/title.tsx'
 import { CandidateList } from './candidate-list.tsx'
 
@@ -19,12 +19,11 @@ export function ReceiptPage() {
     queryFn: () => api.receipt(result),
     staleTime: 60_000,
   })
-  if (receipt.isPending) return <Waiting />
-  if (receipt.error !== null) {
+  if (receipt.data === undefined) {
     return (
       <div className="space-y-5">
         <Title>Receipt</Title>
-        <Failure error={receipt.error} />
+        <Progress query={receipt} />
       </div>
     )
   }

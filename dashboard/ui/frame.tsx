@@ -10,16 +10,16 @@ import {
   useMe,
   usePublishers,
 } from '../session.ts'
-import { Failure, Waiting } from './notice.tsx'
+import { Failure, Progress } from './notice.tsx'
 
 export function Frame() {
   const me = useMe()
-  if (me.isPending) return null // A blink; anything shown would only flicker.
   if (me.data !== undefined) return <LoggedIn me={me.data} />
   if (isNotLoggedIn(me.error)) return <LoginPage />
   return (
-    <main className="mx-auto max-w-lg p-6">
-      <Failure error={me.error} />
+    <main className="waiting mx-auto max-w-lg space-y-4 p-6">
+      <h1>Souk</h1>
+      <Progress query={me} />
     </main>
   )
 }
@@ -34,8 +34,7 @@ function LoggedIn({ me }: { me: User }) {
       </a>
       <Header me={me} publishers={publishers.data ?? []} chosen={chosen} onChoose={choose} />
       <main id="content" className="mx-auto max-w-6xl px-4 py-6 sm:px-6 sm:py-8">
-        {publishers.isPending && <Waiting />}
-        {publishers.error !== null && <Failure error={publishers.error} />}
+        <Progress query={publishers} />
         {publishers.data !== undefined && (
           <PublisherContext value={chosen}>
             <Outlet />

@@ -12,18 +12,32 @@ export function EmptyState({ title, children }: { title: string; children: React
   )
 }
 
-export function Failure({ error }: { error: unknown }) {
+export function Failure({ error, isGoingOn = false }: { error: unknown; isGoingOn?: boolean }) {
+  const words = error instanceof Error ? error.message : String(error)
   return (
     <p role="alert" className="rounded-lg bg-bad-tint px-4 py-3 text-bad">
-      {error instanceof Error ? error.message : String(error)}
+      {isGoingOn ? `${words.replace(/\.?$/, '.')} Trying again …` : words}
     </p>
   )
 }
 
-/** Holds its place quietly; most answers arrive before anybody reads it. */
-export function Waiting() {
+/** What a query that has no answer yet, or no new one, has to say. */
+export function Progress({ query }: { query: Asked }) {
+  const { failureReason, isPending, isFetching } = query
+  if (failureReason !== null) return <Failure error={failureReason} isGoingOn={isFetching} />
+  return isPending ? <Waiting /> : null
+}
+
+interface Asked {
+  readonly failureReason: Error | null
+  readonly isPending: boolean
+  readonly isFetching: boolean
+}
+
+/** Holds its place; most answers arrive before it is seen. */
+function Waiting() {
   return (
-    <p role="status" className="py-16 text-center text-sm text-soft">
+    <p role="status" className="waiting py-16 text-center text-sm text-soft">
       Loading …
     </p>
   )

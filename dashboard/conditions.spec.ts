@@ -1,0 +1,44 @@
+/**
+ * The dashboard when things are not as usual: what was typed is refused, the service is away, names
+ * are long, figures large, screens narrow, colours the reader's own.
+ */
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { startApi } from '../test/api.ts'
+import { makeMarket } from '../test/market.ts'
+import { logIn, type Visit, visitPage } from './testing/visit.ts'
+
+// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+const { account } = await makeMarket(api)
+
+const visit = async (t: TestContext, path: string, width?: number): Promise<Visit> => {
+  const visited = await visitPage(t, { service: api.url, path, width })
+  await logIn(visited.page, account)
+  return visited
+}
+
+test('a service that was away is asked until it answers', async (t) => {
+  const { page, troubles } = await visit(t, '/dashboard/')
+  await page.route('**/dashboard/api/**', (route) => route.abort())
+  await page.getByRole('link', { name: 'Clicks', exact: true }).click()
+  const alert = page.getByRole('alert')
+  await alert.getByText('It may be restarting. Trying again …').waitFor()
+  await page.unroute('**/dashboard/api/**')
+  await page.getByRole('heading', { name: 'No click on these days' }).waitFor()
+  assert.equal(await alert.count(), 0)
+  troubles.length = 0 // The calls that were cut off.
+})
+
+test('a service that says nothing, or half an answer, is told as one that does not answer', async (t) => {
+  const { page } = await visit(t, '/dashboard/')
+  // As if the time had passed that a page waits.
+  await page.addInitScript('AbortSignal.timeout = () => AbortSignal.abort()')
+  await page.reload()
+  await page.getByRole('alert').getByText('The service does not answer').waitFor()
+
+  const { page: other } = await visit(t, '/dashboard/')
+  await other.route('**/keys/', (route) => route.fulfill({ body: '{"info":{"err' }))
+  await other.getByRole('link', { name: 'Developer', exact: true }).click()
+  await other.getByRole('alert').getByText('The service does not answer').waitFor()
+})

@@ -1,0 +1,44 @@
+/** The dashboard in a real browser, over a real service: opened, and logged in to. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openPage } from '../../tag/testing/browser.ts'
+import type { Account } from '../../test/api.ts'
+
+export interface Visit {
+  readonly page: Page
+  /** Errors of the page, and what its policy refused. */
+  readonly troubles: string[]
+  readonly requests: readonly string[]
+}
+
+export async function visitPage(
+  t: TestContext,
+  { service, path, width = 1280 }: { service: string; path: string; width?: number | undefined },
+): Promise<Visit> {
+  const viewport = { width, height: 900 }
+  const { page, errors: troubles, requests } = await openPage(t, { viewport })
+  page.on('console', (message) => {
+    // A call without a session is answered 401, and Chromium tells of every such answer.
+    if (message.type() === 'error' && !message.text().includes('401')) troubles.push(message.text())
+  })
+  await page.goto(service + path)
+  t.after(() => {
+    assert.deepEqual(troubles, [])
+    assert.deepEqual(
+      requests.filter((url) => !url.startsWith(`${service}/`)),
+      [],
+    )
+  })
+  return { page, troubles, requests }
+}
+
+export async function logIn(
+  page: Page,
+  { email, password }: Pick<Account, 'email' | 'password'>,
+): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('button', { name: 'Log out' }).waitFor()
+}
