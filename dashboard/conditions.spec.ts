@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { startApi } from '../test/api.ts'
 import { makeMarket } from '../test/market.ts'
 import { logIn, type Visit, visitPage } from './testing/visit.ts'
@@ -17,6 +18,72 @@ const visit = async (t: TestContext, path: string, width?: number): Promise<Visi
   await logIn(visited.page, account)
   return visited
 }
+
+const focused = (page: Page) =>
+  page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent)
+
+test('a refused form says so at the field, goes there, and keeps what was typed', async (t) => {
+  const { page, troubles } = await visit(t, '/dashboard/developer')
+  await page.getByLabel('What is it for?').fill('my script')
+  await page.getByLabel('Works until').fill('2020-01-01')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByText('Is in the past: the key would never work').waitFor()
+  assert.equal(await focused(page), 'expires')
+  const says = page.getByLabel('Works until').and(page.locator('[aria-invalid=true]'))
+  assert.equal(await says.getAttribute('aria-describedby'), 'expires-fault')
+  assert.equal(await page.getByLabel('What is it for?').inputValue(), 'my script')
+
+  await page.getByRole('link', { name: 'Links', exact: true }).click()
+  await page.getByRole('button', { name: 'New link' }).click()
+  await page.getByLabel('Article', { exact: true }).fill('Mugs')
+  await page.getByLabel('Address of the article').fill('mailto:mugs@daily.example')
+  await page.getByRole('button', { name: 'Make the link' }).click()
+  await page.getByText('Must be an absolute http(s) URL').waitFor()
+  assert.equal(await focused(page), 'article_url')
+  troubles.length = 0 // The two refusals.
+})
+
+test('a key works until the end of the day that was chosen', async (t) => {
+  const { page } = await visit(t, '/dashboard/developer')
+  await page.getByLabel('What is it for?').fill('today')
+  await page.getByLabel('Works until').fill(new Date().toISOString().slice(0, 10))
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const key = (await page.locator('#new-key').textContent()) ?? ''
+  assert.equal((await api.call('/api/v1/tokeninfo/', { key })).status, 200)
+  await page.getByText(/works until .*, 23:59:59 UTC/).waitFor()
+})
+
+test('the keyboard never loses its place when a button has done its work', async (t) => {
+  const { page } = await visit(t, '/dashboard/links')
+  const press = async (name: string) => {
+    await page.getByRole('button', { name }).focus()
+    await page.keyboard.press('Enter')
+  }
+  await press('New link')
+  assert.equal(await focused(page), 'New link')
+  await page.keyboard.press('Tab')
+  assert.equal(await focused(page), 'url')
+  await page.getByLabel('Article', { exact: true }).fill('Mugs')
+  await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
+  await press('Make the link')
+  await page.getByRole('status').locator('code').waitFor()
+  assert.equal(await focused(page), 'Make the link')
+  await press('Close')
+  assert.equal(await focused(page), 'New link')
+
+  await page.getByRole('link', { name: 'Developer', exact: true }).click()
+  await page.getByLabel('What is it for?').fill('kept')
+  await press('Create key')
+  await page.locator('#new-key').waitFor()
+  assert.equal(await focused(page), 'Create key')
+  await press('Done')
+  await page.locator('#new-key').waitFor({ state: 'detached' })
+  assert.match((await focused(page)) ?? '', /^API keys/)
+  await press('Disable kept')
+  await press('Disable it')
+  await page.getByText('Disabled', { exact: true }).waitFor()
+  assert.match((await focused(page)) ?? '', /^kept/)
+})
 
 test('a service that was away is asked until it answers', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/')

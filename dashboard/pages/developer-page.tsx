@@ -1,6 +1,6 @@
 /** Developer options (interface 5.1): API keys, a call to try, and the page tag to paste. */
 import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { api, type Publisher } from '../api.ts'
 import { usePublisherIfAny } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -25,6 +25,7 @@ export function DeveloperPage() {
 function Keys(props: { fresh: string | null; onFresh: (key: string | null) => void }) {
   const { fresh, onFresh } = props
   const client = useQueryClient()
+  const section = useRef<HTMLElement>(null)
   const keys = useQuery({ queryKey: ['keys'], queryFn: api.keys })
   const again = () => client.invalidateQueries({ queryKey: ['keys'] })
   const make = useMutation({
@@ -36,14 +37,22 @@ function Keys(props: { fresh: string | null; onFresh: (key: string | null) => vo
   })
   const disable = useMutation({ mutationFn: api.disableKey, onSuccess: again })
   return (
-    <section aria-labelledby="keys" className="space-y-3">
+    <section ref={section} tabIndex={-1} aria-labelledby="keys" className="space-y-3">
       <div>
         <h2 id="keys">API keys</h2>
         <p className="text-sm text-soft">
           A key acts for your account in everything that the API can do. Keep it secret.
         </p>
       </div>
-      {fresh !== null && <FreshKey apiKey={fresh} onSeen={() => onFresh(null)} />}
+      {fresh !== null && (
+        <FreshKey
+          apiKey={fresh}
+          onSeen={() => {
+            section.current?.focus() // The button goes; the keyboard stays here.
+            onFresh(null)
+          }}
+        />
+      )}
       <NewKeyForm error={make.error} isPending={make.isPending} onMake={make.mutate} />
       <Progress query={keys} />
       {disable.error !== null && <Failure error={disable.error} />}

@@ -1,5 +1,5 @@
 /** The account's API keys, those that work first; disabling one asks once. */
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { ApiKey } from '../api.ts'
 import { date, time } from '../format.ts'
 
@@ -22,8 +22,9 @@ export function KeyList(props: { keys: readonly ApiKey[]; onDisable: (tokenId: n
 function KeyLine(props: { record: ApiKey; onDisable: (tokenId: number) => void }) {
   const { record, onDisable } = props
   const [isAsking, setAsking] = useState(false)
+  const line = useRef<HTMLLIElement>(null)
   return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
+    <li ref={line} tabIndex={-1} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
       <div className={`min-w-0 grow ${isWorking(record) ? '' : 'text-soft'}`}>
         <p className="font-medium break-words">{record.description}</p>
         <p className="number text-sm text-soft">{story(record)}</p>
@@ -37,7 +38,10 @@ function KeyLine(props: { record: ApiKey; onDisable: (tokenId: number) => void }
               <button
                 type="button"
                 className="button button-small border-bad text-bad"
-                onClick={() => onDisable(record.token_id)}
+                onClick={() => {
+                  line.current?.focus() // Its buttons go; the keyboard stays here.
+                  onDisable(record.token_id)
+                }}
               >
                 Disable it
               </button>
@@ -73,6 +77,8 @@ function story(key: ApiKey): string {
   return [
     `Created ${date(datetime_created)}`,
     used === null ? 'never used' : `last used ${date(used)}, ${time(used)} UTC`,
-    ...(expires === null ? [] : [`${isPast(expires) ? 'worked' : 'works'} until ${date(expires)}`]),
+    ...(expires === null
+      ? []
+      : [`${isPast(expires) ? 'worked' : 'works'} until ${date(expires)}, ${time(expires)} UTC`]),
   ].join(' · ')
 }

@@ -1,6 +1,6 @@
 /** A publisher's smart links, newest first, and a form that makes one. */
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
 import { date, shortUrl } from '../format.ts'
 import { usePublisher } from '../session.ts'
@@ -14,6 +14,7 @@ type ListedLink = LinkPage['links'][number]
 export function LinksPage() {
   const { pub_id: pubId } = usePublisher()
   const [isMaking, setMaking] = useState(false)
+  const opener = useRef<HTMLButtonElement>(null)
   const pages = useInfiniteQuery({
     queryKey: ['links', pubId],
     queryFn: ({ pageParam }) => api.links(pubId, pageParam),
@@ -30,11 +31,15 @@ export function LinksPage() {
     <div className="space-y-5">
       <div className="flex items-center justify-between gap-4">
         <Title>Smart links</Title>
-        {!isMaking && (
-          <button type="button" className="button button-main" onClick={() => setMaking(true)}>
-            New link
-          </button>
-        )}
+        <button
+          ref={opener}
+          type="button"
+          className="button button-main"
+          aria-expanded={isMaking}
+          onClick={() => setMaking(true)}
+        >
+          New link
+        </button>
       </div>
       {isMaking && (
         <NewLinkForm
@@ -45,6 +50,7 @@ export function LinksPage() {
           onClose={() => {
             make.reset()
             setMaking(false)
+            opener.current?.focus() // The keyboard goes on where it was.
           }}
         />
       )}

@@ -1,7 +1,7 @@
 /** Shown wherever somebody arrives without a session; the address they wanted stays. */
 import { type FormEvent, useState } from 'react'
 import { useLogIn } from '../session.ts'
-import { Failure } from '../ui/notice.tsx'
+import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { useTitle } from '../ui/title.tsx'
 
 export function LoginPage() {
@@ -26,45 +26,37 @@ export function LoginPage() {
 
 function LoginForm() {
   const logIn = useLogIn()
+  const form = useFaultFocus(logIn.error)
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    logIn.mutate({ email, password })
+    if (!logIn.isPending) logIn.mutate({ email, password })
   }
   return (
-    <form onSubmit={submit} className="panel mt-6 space-y-4 p-5">
-      <Credential name="email" label="E-mail" value={email} onChange={setEmail} />
-      <Credential name="password" label="Password" value={password} onChange={setPassword} />
-      {logIn.error !== null && <Failure error={logIn.error} />}
-      <button type="submit" className="button button-main w-full" disabled={logIn.isPending}>
+    <form ref={form} onSubmit={submit} className="panel mt-6 space-y-4 p-5">
+      <Field
+        name="email"
+        label="E-mail"
+        type="email"
+        autoComplete="username"
+        value={email}
+        onChange={setEmail}
+        error={logIn.error}
+      />
+      <Field
+        name="password"
+        label="Password"
+        type="password"
+        autoComplete="current-password"
+        value={password}
+        onChange={setPassword}
+        error={logIn.error}
+      />
+      <FormFailure error={logIn.error} fields={['email', 'password']} />
+      <button type="submit" className="button button-main w-full">
         Log in
       </button>
     </form>
-  )
-}
-
-function Credential(props: {
-  name: 'email' | 'password'
-  label: string
-  value: string
-  onChange: (value: string) => void
-}) {
-  const { name, label, value, onChange } = props
-  return (
-    <div>
-      <label htmlFor={name} className="label">
-        {label}
-      </label>
-      <input
-        id={name}
-        type={name}
-        autoComplete={name === 'email' ? 'username' : 'current-password'}
-        required
-        className="field"
-        value={value}
-        onChange={({ target }) => onChange(target.value)}
-      />
-    </div>
   )
 }

@@ -1,54 +1,57 @@
 /** Makes an API key: what it is for, and until when it works. */
 import { type FormEvent, useState } from 'react'
-import { Failure } from '../ui/notice.tsx'
+import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
+
+interface NewKey {
+  readonly description: string
+  readonly expires: string | null
+}
 
 export function NewKeyForm(props: {
   error: Error | null
   isPending: boolean
-  onMake: (body: { description: string; expires: string | null }) => void
+  onMake: (key: NewKey, options: { onSuccess: () => void }) => void
 }) {
+  const { error, isPending, onMake } = props
   const [description, setDescription] = useState('')
-  const [expires, setExpires] = useState('')
+  const [lastDay, setLastDay] = useState('')
+  const form = useFaultFocus(error)
+  const onSuccess = () => {
+    setDescription('')
+    setLastDay('')
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    props.onMake({ description, expires: expires === '' ? null : expires })
-    setDescription('')
-    setExpires('')
+    if (isPending) return
+    // Who names a day means all of it.
+    onMake({ description, expires: lastDay === '' ? null : `${lastDay}T23:59:59Z` }, { onSuccess })
   }
   return (
-    <form onSubmit={submit} aria-label="New API key" className="panel space-y-3 p-4">
-      <div className="grid gap-3 sm:grid-cols-[1fr_auto_auto] sm:items-end">
-        <div>
-          <label htmlFor="description" className="label">
-            What is it for?
-          </label>
-          <input
-            id="description"
-            className="field"
-            required
-            maxLength={255}
-            placeholder="Nightly report"
-            value={description}
-            onChange={({ target }) => setDescription(target.value)}
-          />
-        </div>
-        <div>
-          <label htmlFor="expires" className="label">
-            Works until <span className="font-normal text-soft">(optional)</span>
-          </label>
-          <input
-            id="expires"
-            type="date"
-            className="field"
-            value={expires}
-            onChange={({ target }) => setExpires(target.value)}
-          />
-        </div>
-        <button type="submit" className="button button-main" disabled={props.isPending}>
+    <form ref={form} onSubmit={submit} aria-label="New API key" className="panel space-y-3 p-4">
+      <div className="grid gap-3 sm:grid-cols-[1fr_auto_auto]">
+        <Field
+          name="description"
+          label="What is it for?"
+          maxLength={255}
+          placeholder="Nightly report"
+          value={description}
+          onChange={setDescription}
+          error={error}
+        />
+        <Field
+          name="expires"
+          label="Works until"
+          type="date"
+          isOptional
+          value={lastDay}
+          onChange={setLastDay}
+          error={error}
+        />
+        <button type="submit" className="button button-main sm:mt-6">
           Create key
         </button>
       </div>
-      {props.error !== null && <Failure error={props.error} />}
+      <FormFailure error={error} fields={['description', 'expires']} />
     </form>
   )
 }

@@ -2,7 +2,7 @@
 import { type FormEvent, useState } from 'react'
 import type { CreateSmartLinkBody, SmartLink } from '../api.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { Failure } from '../ui/notice.tsx'
+import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 
 export interface NewLinkFormProps {
   readonly made: SmartLink | null
@@ -17,8 +17,10 @@ const BLANK = { url: '', article_name: '', article_url: '' }
 export function NewLinkForm({ made, error, isPending, onMake, onClose }: NewLinkFormProps) {
   const [fields, setFields] = useState(BLANK)
   const [isExclusive, setExclusive] = useState(false)
+  const form = useFaultFocus(error)
   const submit = (event: FormEvent) => {
     event.preventDefault()
+    if (isPending) return
     const { url, ...article } = fields
     onMake({
       ...article,
@@ -27,8 +29,8 @@ export function NewLinkForm({ made, error, isPending, onMake, onClose }: NewLink
     })
   }
   return (
-    <form onSubmit={submit} className="panel space-y-4 p-4" aria-label="New smart link">
-      <Addresses fields={fields} onChange={setFields} />
+    <form ref={form} onSubmit={submit} className="panel space-y-4 p-4" aria-label="New smart link">
+      <Addresses fields={fields} onChange={setFields} error={error} />
       <label className="flex items-center gap-2 text-sm">
         <input
           type="checkbox"
@@ -38,10 +40,10 @@ export function NewLinkForm({ made, error, isPending, onMake, onClose }: NewLink
         />
         Lock the link to the shop of the product page
       </label>
-      {error !== null && <Failure error={error} />}
+      <FormFailure error={error} fields={Object.keys(BLANK)} />
       {made !== null && <Made link={made} />}
       <div className="flex gap-2">
-        <button type="submit" className="button button-main" disabled={isPending}>
+        <button type="submit" className="button button-main">
           Make the link
         </button>
         <button type="button" className="button" onClick={onClose}>
@@ -54,36 +56,34 @@ export function NewLinkForm({ made, error, isPending, onMake, onClose }: NewLink
 
 type Fields = typeof BLANK
 
-function Addresses(props: { fields: Fields; onChange: (fields: Fields) => void }) {
-  const { fields, onChange } = props
-  const set = (name: keyof Fields) => (value: string) => onChange({ ...fields, [name]: value })
+function Addresses(props: {
+  fields: Fields
+  onChange: (fields: Fields) => void
+  error: Error | null
+}) {
+  const { fields, onChange, error } = props
+  const field = (name: keyof Fields) => ({
+    name,
+    value: fields[name],
+    onChange: (value: string) => onChange({ ...fields, [name]: value }),
+    error,
+  })
   return (
     <>
-      <TextField
-        name="url"
+      <Field
+        {...field('url')}
         label="Product page"
         type="url"
+        isOptional
         placeholder="https://shop.example/p/1"
-        value={fields.url}
-        onChange={set('url')}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
-          name="article_name"
-          label="Article"
-          isRequired
-          placeholder="Ten kettles, tested"
-          value={fields.article_name}
-          onChange={set('article_name')}
-        />
-        <TextField
-          name="article_url"
+        <Field {...field('article_name')} label="Article" placeholder="Ten kettles, tested" />
+        <Field
+          {...field('article_url')}
           label="Address of the article"
           type="url"
-          isRequired
           placeholder="https://magazine.example/kettles"
-          value={fields.article_url}
-          onChange={set('article_url')}
         />
       </div>
     </>
@@ -97,35 +97,6 @@ function Made({ link }: { link: SmartLink }) {
         {link.smart_link_url}
       </code>
       <CopyButton text={link.smart_link_url} label="Copy address" />
-    </div>
-  )
-}
-
-function TextField(props: {
-  name: string
-  label: string
-  value: string
-  onChange: (value: string) => void
-  type?: string
-  placeholder?: string
-  isRequired?: boolean
-}) {
-  const { name, label, value, onChange, type = 'text', placeholder, isRequired = false } = props
-  return (
-    <div>
-      <label htmlFor={name} className="label">
-        {label}
-        {!isRequired && <span className="font-normal text-soft"> (optional)</span>}
-      </label>
-      <input
-        id={name}
-        type={type}
-        required={isRequired}
-        className="field"
-        value={value}
-        placeholder={placeholder}
-        onChange={({ target }) => onChange(target.value)}
-      />
     </div>
   )
 }
