@@ -7,6 +7,7 @@ import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startApi } from '../test/api.ts'
 import { makeMarket } from '../test/market.ts'
+import type { Overview } from './api.ts'
 import { logIn, type Visit, visitPage } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
@@ -108,4 +109,58 @@ test('a service that says nothing, or half an answer, is told as one that does n
   await other.route('**/keys/', (route) => route.fulfill({ body: '{"info":{"err' }))
   await other.getByRole('link', { name: 'Developer', exact: true }).click()
   await other.getByRole('alert').getByText('The service does not answer').waitFor()
+})
+
+const LONG = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
+
+/** What the service answers, changed on its way to the page. */
+async function alter<T>(page: Page, path: string, change: (entry: T) => void): Promise<void> {
+  await page.route(path, async (route) => {
+    const response = await route.fetch()
+    const json = await response.json()
+    json.data.forEach(change)
+    await route.fulfill({ response, json })
+  })
+}
+
+const isTooWide = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+
+test('no page is wider than 320 px, a laptop at four times its size, or with a long name', async (t) => {
+  const { page } = await visit(t, '/dashboard/', 320)
+  await alter<{ name: string }>(page, '**/api/publishers/', (publisher) => {
+    publisher.name = LONG
+  })
+  for (const path of ['', 'links', 'clicks', 'orders', 'developer']) {
+    await page.goto(`${api.url}/dashboard/${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.waitForLoadState('networkidle')
+    assert.ok(!(await isTooWide(page)), path)
+  }
+})
+
+test('large and negative figures are whole, in their tile and in words', async (t) => {
+  const { page } = await visit(t, '/dashboard/', 390)
+  await alter<Overview>(page, '**/overview/*', ({ totals, days }) => {
+    Object.assign(totals, { earnings: '-1234567.89', sales: -2, impressions: 987_654_321 })
+    const [first] = days
+    Object.assign(first ?? {}, { earnings: '-1234567.89' })
+  })
+  await page.reload()
+  const tile = page.getByRole('button', { name: /^Earnings\s*−\$1,234,567\.89/ })
+  const [inner, outer] = await tile.evaluate((one) => [one.scrollWidth, one.clientWidth])
+  assert.ok(Number(inner) <= Number(outer), `${inner} in ${outer}`)
+  await page.getByRole('button', { name: /^Sales\s*−2/ }).waitFor()
+  await page.getByRole('img', { name: /: least on \d+ \w+ \d{4}, −\$1,234,567\.89$/ }).waitFor()
+})
+
+test('what is chosen can be told where the reader has colours of their own', async (t) => {
+  const { page } = await visit(t, '/dashboard/clicks')
+  await page.emulateMedia({ forcedColors: 'active' })
+  const outlineOf = (name: string) =>
+    page.getByRole('button', { name }).evaluate((one) => getComputedStyle(one).outlineStyle)
+  assert.equal(await outlineOf('30 days'), 'solid')
+  assert.equal(await outlineOf('7 days'), 'none')
+  const current = page.getByRole('navigation').getByRole('link', { name: 'Clicks' })
+  assert.equal(await current.evaluate((one) => getComputedStyle(one).outlineStyle), 'solid')
 })

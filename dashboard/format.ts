@@ -2,8 +2,8 @@
 const WHOLE = new Intl.NumberFormat('en-US')
 const MICROS_DIGITS = 6
 
-/** `1234` → `1,234`. */
-export const count = (value: number): string => WHOLE.format(value)
+/** `1234` → `1,234`; less than nothing, where returns outweigh sales, has a minus, not a hyphen. */
+export const count = (value: number): string => WHOLE.format(value).replace('-', '−')
 
 /** `"-1234.5"` → `−$1,234.50`; the digits that are there stay, at least two. */
 export function dollars(amount: string): string {

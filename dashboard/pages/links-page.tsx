@@ -97,7 +97,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 function LinkLine({ link }: { link: ListedLink }) {
   const { url, article_name, article_url, auction_id, smart_link_url, state } = link
   return (
-    <li className="grid gap-x-6 gap-y-2 px-4 py-3 md:grid-cols-[1fr_auto]">
+    <li className="grid grid-cols-1 gap-x-6 gap-y-2 px-4 py-3 md:grid-cols-[1fr_auto]">
       <div className="min-w-0">
         <p className="truncate font-medium" title={url ?? article_url}>
           {url === null ? 'No product: leads to its article' : shortUrl(url)}
@@ -115,7 +115,7 @@ function LinkLine({ link }: { link: ListedLink }) {
           </span>
         </p>
       </div>
-      <div className="flex items-center gap-3">
+      <div className="flex min-w-0 items-center gap-3">
         <code className="number min-w-0 grow truncate font-mono text-[0.8125rem] text-soft">
           {auction_id}
         </code>

@@ -55,12 +55,13 @@ function Figures({ overview }: { overview: Overview }) {
       days: days.map((day) => day.event_date),
       values: days.map((day) => Number(day[figure])),
       format: isMoney ? (value: number) => dollars(value.toFixed(2)) : count,
+      unit: isMoney ? 0.01 : 1,
     }),
     [figure, days, isMoney],
   )
   return (
     <>
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <div className="flex flex-wrap gap-3">
         {(Object.keys(FIGURES) as Figure[]).map((one) => (
           <Total
             key={one}
@@ -100,13 +101,13 @@ function Total(props: {
       type="button"
       aria-pressed={isChosen}
       onClick={() => onChoose(figure)}
-      className="panel px-4 py-3 text-left hover:border-soft aria-pressed:border-accent aria-pressed:shadow-[inset_0_-3px_0] aria-pressed:shadow-accent"
+      className="panel grow basis-[calc(50%-0.375rem)] px-4 py-3 text-left whitespace-nowrap hover:border-soft lg:basis-0 aria-pressed:border-accent aria-pressed:shadow-[inset_0_-3px_0] aria-pressed:shadow-accent"
     >
       <span className="block text-sm text-soft">{FIGURES[figure]}</span>
       <span className="number block text-2xl font-semibold tracking-tight">
         {typeof value === 'string' ? dollars(value) : count(value)}
       </span>
-      <span className="number block truncate text-xs text-soft">{smallPrint(figure, totals)}</span>
+      <span className="number block text-xs text-soft">{smallPrint(figure, totals)}</span>
     </button>
   )
 }

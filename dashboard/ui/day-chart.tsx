@@ -1,17 +1,22 @@
 /** Bars, one a day. The value under the pointer is told above; uPlot draws, React does the rest. */
 import { useEffect, useRef, useState } from 'react'
 import UPlot from 'uplot'
-import { shortDay } from '../format.ts'
+import { date, shortDay } from '../format.ts'
 
 export interface DayChartProps {
   readonly label: string
   readonly days: readonly string[]
   readonly values: readonly number[]
   readonly format: (value: number) => string
+  /** The least step that can be told apart when written: a cent, a click. */
+  readonly unit: number
 }
 
 const HEIGHT_PX = 220
-const AXIS_PX = 64
+const FONT = '12px system-ui, sans-serif'
+const LABEL_GAP_PX = 10
+/** Between two days that are named below the bars. */
+const DAY_SPACE_PX = 64
 const DAY_AXIS_PX = 30
 
 export function DayChart(props: DayChartProps) {
@@ -39,9 +44,7 @@ export function DayChart(props: DayChartProps) {
       <figcaption className="flex items-baseline justify-between gap-4 text-sm">
         <span className="font-medium">{label} per day</span>
         <span className="number text-soft">
-          {shown === null
-            ? 'UTC'
-            : `${shortDay(days[shown] ?? '')} · ${format(values[shown] ?? 0)}`}
+          {shown === null ? 'UTC' : `${date(days[shown] ?? '')} · ${format(values[shown] ?? 0)}`}
         </span>
       </figcaption>
       <div ref={holder} role="img" aria-label={describe(props)} className="mt-2 min-h-[220px]" />
@@ -51,24 +54,28 @@ export function DayChart(props: DayChartProps) {
 
 /** What the picture says, for those who cannot see it. */
 function describe({ label, days, values, format }: DayChartProps): string {
+  if (values.every((value) => value === 0)) return `${label} per day: nothing yet`
+  const on = (value: number) => `${date(days[values.indexOf(value)] ?? '')}, ${format(value)}`
   const most = Math.max(...values)
-  if (days.length === 0 || most <= 0) return `${label} per day: nothing yet`
-  const best = days[values.indexOf(most)] ?? ''
-  const from = shortDay(days[0] ?? '')
-  const to = shortDay(days.at(-1) ?? '')
-  return `${label} per day, ${from} to ${to}: most on ${shortDay(best)}, ${format(most)}`
+  const least = Math.min(...values)
+  const extremes = [
+    ...(most > 0 ? [`most on ${on(most)}`] : []),
+    ...(least < 0 ? [`least on ${on(least)}`] : []), // More was taken back than earned.
+  ]
+  const range = `${date(days[0] ?? '')} to ${date(days.at(-1) ?? '')}`
+  return `${label} per day, ${range}: ${extremes.join('; ')}`
 }
 
 function drawChart(
   element: HTMLDivElement,
-  { days, values, format }: DayChartProps,
+  { days, values, format, unit }: DayChartProps,
   onPoint: (index: number | null) => void,
 ): UPlot {
   const [accent, soft, line] = ['text-accent', 'text-soft', 'text-line'].map((name) =>
     colourOf(element, name),
   )
   const { bars } = UPlot.paths
-  const axis = { stroke: soft ?? '', font: '12px system-ui, sans-serif', ticks: { show: false } }
+  const axis = { stroke: soft ?? '', font: FONT, ticks: { show: false } }
   const options: UPlot.Options = {
     width: element.clientWidth,
     height: HEIGHT_PX,
@@ -84,13 +91,14 @@ function drawChart(
         size: DAY_AXIS_PX,
         grid: { show: false },
         incrs: [1, 2, 3, 5, 7, 14, 30, 60, 90, 180],
-        space: AXIS_PX,
+        space: DAY_SPACE_PX,
         values: (_chart, ticks) =>
           ticks.map((tick) => (days[tick] === undefined ? '' : shortDay(days[tick]))),
       },
       {
         ...axis,
-        size: AXIS_PX,
+        size: (chart, labels) => widthOf(chart, labels ?? []),
+        incrs: stepsFrom(unit),
         grid: { stroke: line ?? '', width: 1 },
         values: (_chart, ticks) => ticks.map(format),
       },
@@ -109,6 +117,21 @@ function drawChart(
   }
   return new UPlot(options, [days.map((_, index) => index), [...values]], element)
 }
+
+/** Room for the longest label: `$1,000,000.00` takes more than `$0.50`. */
+function widthOf({ ctx }: UPlot, labels: readonly string[]): number {
+  ctx.font = FONT
+  return Math.ceil(Math.max(0, ...labels.map((text) => ctx.measureText(text).width))) + LABEL_GAP_PX
+}
+
+/** Round steps of an axis, none of which is too small to be told apart from zero. */
+function stepsFrom(unit: number): number[] {
+  const powers = Array.from({ length: STEP_POWERS }, (_, power) => unit * 10 ** power)
+  return powers.flatMap((power) => [power, 2 * power, 5 * power])
+}
+
+/** Up to five times 10¹¹ units: no day has more. */
+const STEP_POWERS = 12
 
 /** A canvas knows no classes: the colour that one gives in the scheme of now. */
 function colourOf(parent: HTMLElement, className: string): string {

@@ -65,7 +65,7 @@ function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
           {publishers.length > 1 && (
             <select
               aria-label="Publisher"
-              className="h-9 min-w-0 rounded-lg border border-line bg-panel px-2"
+              className="h-9 min-w-0 rounded-lg border border-edge bg-panel px-2"
               value={chosen?.pub_id}
               onChange={({ target }) => onChoose(Number(target.value))}
             >

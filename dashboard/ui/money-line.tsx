@@ -17,14 +17,14 @@ export function MoneyLine(props: {
 }) {
   const { at, isGood } = props
   return (
-    <li className="grid gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[7rem_1fr_auto] sm:items-start">
+    <li className="grid grid-cols-1 gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[7rem_1fr_auto] sm:items-start">
       <p className="number text-sm text-soft">
         <time dateTime={at}>
-          {time(at)} <span className="block max-sm:inline">{date(at)}</span>
+          {time(at)} UTC <span className="block max-sm:inline">{date(at)}</span>
         </time>
       </p>
       <div className="min-w-0">
-        <p className="truncate font-medium">{props.title}</p>
+        <p className="font-medium">{props.title}</p>
         <p className="truncate text-sm text-soft">
           {props.details.filter((part) => part !== null).join(' · ')}
         </p>

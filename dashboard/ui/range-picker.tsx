@@ -20,7 +20,7 @@ export function RangePicker() {
           change(lastDays(days, Date.now()))
         }}
       />
-      <div className="flex items-center gap-1.5 text-sm text-soft">
+      <div className="flex flex-wrap items-center gap-1.5 text-sm text-soft">
         <Day
           label="First day"
           value={range.from}
@@ -56,7 +56,7 @@ function Day(props: { label: string; value: string; onChange: (day: string) => v
     <input
       type="date"
       aria-label={props.label}
-      className="number h-9 rounded-lg border border-line bg-panel px-2 text-[0.8125rem] text-ink"
+      className="number h-9 rounded-lg border border-edge bg-panel px-2 text-[0.8125rem] text-ink"
       value={typed}
       onChange={({ target }) => setTyped(target.value)}
       onBlur={() => typed < EARLIEST && setTyped(value)}
