@@ -59,6 +59,8 @@ test('an XML declaration decides, unless it cannot be true', () => {
 test('a stray byte among right UTF-8 costs one character, not every other', () => {
   const stray = Buffer.concat([Buffer.from(TEXT), windows1252('2,Thé\n'), Buffer.from(TEXT)])
   assert.equal(decodeInPieces(stray, [64]), `${TEXT}2,Th\ufffd\n${TEXT}`)
+  const few = Buffer.concat([Buffer.from('1,Thé\n'), windows1252('2,Thé\n')])
+  assert.equal(decodeInPieces(few, [64]), '1,Thé\n2,Th\ufffd\n')
   // Windows-1252 may hold what looks like one character of UTF-8.
   const accidental = windows1252('1,Crème brûlée, Â©\n')
   assert.equal(decodeInPieces(accidental, [64]), '1,Crème brûlée, Â©\n')

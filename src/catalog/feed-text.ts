@@ -84,13 +84,16 @@ function charsetOf(declared: string | undefined): Charset {
   }
 }
 
-/** A title that a tool has cut inside a character must not make mojibake of all the others. */
+/**
+ * A title that a tool has cut inside a character must not make mojibake of all the others. One
+ * right character says more than one fault: other charsets hardly ever hold one by accident.
+ */
 function isMostlyUtf8(bytes: Buffer): boolean {
   if (isUtf8(bytes)) return true
   const text = bytes.toString('utf8')
   const faults = text.match(/\ufffd/g)?.length ?? 0
   const characters = text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0
-  return characters > faults
+  return characters > 0 && characters >= faults
 }
 
 /** How many bytes at the end begin a UTF-8 character that is not complete. */
