@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { FeedFields } from './feed-columns.ts'
 import { type FeedEntry, ROW_CHARACTERS_MAX } from './feed-entry.ts'
@@ -110,6 +111,7 @@ test('what is no feed is refused as a whole, saying why', async () => {
   await assert.rejects(read('[{"id":1}]'), /one object a line/)
   await assert.rejects(read('id,title,price\n1,a,2\n'), /no column link \(or url, .*\): id, title/)
   await assert.rejects(read('just some words'), /no column id .* and no column title/)
+  await assert.rejects(read(gzipSync(CSV)), /the feed is no text: .* packed twice/)
 })
 
 test('JSON objects may hold numbers, booleans, lists and prices with a currency', async () => {

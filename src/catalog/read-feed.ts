@@ -79,6 +79,9 @@ function withLineFeeds(parser: FeedParser): FeedParser {
 function parserOf(start: string, format: FeedFormat): FeedParser {
   const text = start.trimStart()
   if (text === '') throw new FeedError('the feed is empty')
+  if (firstLine(text).includes('\0')) {
+    throw new FeedError('the feed is no text: a spreadsheet, or packed twice')
+  }
   switch (format === 'auto' ? guessFormat(text) : format) {
     case 'xml':
       return new XmlParser()
@@ -100,11 +103,15 @@ function guessFormat(text: string): Exclude<FeedFormat, 'auto'> {
   return 'csv'
 }
 
+function firstLine(text: string): string {
+  return text.slice(0, HEADER_CHARACTERS_MAX).split(/[\r\n]/, 1)[0] ?? ''
+}
+
 const SEPARATORS = [',', '\t', ';', '|'] as const
 
 /** The separator that the header has most of; a comma where it has none. */
 function guessSeparator(text: string): string {
-  const header = text.slice(0, HEADER_CHARACTERS_MAX).split(/[\r\n]/, 1)[0] ?? ''
+  const header = firstLine(text)
   let best: string = SEPARATORS[0]
   for (const separator of SEPARATORS) {
     if (header.split(separator).length > header.split(best).length) best = separator
