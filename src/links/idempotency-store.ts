@@ -61,16 +61,14 @@ interface KeyUse {
   readonly bodyHash: Buffer
 }
 
+/** Also one whose time is over; the others of that age are a schedule's to forget. */
 async function takeKey(tx: Db, { tokenId, key, bodyHash }: KeyUse): Promise<boolean> {
-  // Each caller clears away its own: no schedule is needed for a table of this size.
-  await tx.run(sql`
-    delete from idempotent_response
-    where token_id = ${tokenId} and created_at < now() - make_interval(hours => ${KEPT_HOURS})
-  `)
   const taken = await tx.run(sql`
-    insert into idempotent_response (token_id, idempotency_key, body_hash)
+    insert into idempotent_response as kept (token_id, idempotency_key, body_hash)
     values (${tokenId}, ${key}, ${bodyHash})
-    on conflict do nothing
+    on conflict (token_id, idempotency_key) do update
+    set body_hash = excluded.body_hash, status = null, body = null, created_at = now()
+    where kept.created_at < now() - make_interval(hours => ${KEPT_HOURS})
   `)
   return taken === 1
 }
