@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '../../test/database.ts'
 import { until } from '../../test/market.ts'
@@ -10,10 +10,24 @@ import { PacingBook } from '../demand/pacing-book.ts'
 import { disableLink, findOrCreateLinks } from '../links/store.ts'
 import { openGeo } from '../platform/geo.ts'
 import { listen } from '../platform/listen.ts'
-import type { Database } from '../platform/postgres.ts'
+import type { Database, Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { keyOfUrl } from '../platform/url.ts'
 import { Edge } from './edge.ts'
+
+async function openEdge(t: TestContext, database: Database): Promise<Edge> {
+  const nothing = () => undefined
+  const edge = await Edge.open({
+    ...{ database, book: new LeaseBook(), outlooks: new OutlookBook(), pacing: new PacingBook() },
+    ...{ geo: await openGeo({ header: null, database: null, onError: nothing }) },
+    ...{ pricing: 'second_price', now: Date.now, onReceipt: nothing, onError: nothing },
+  })
+  t.after(() => edge.close())
+  return edge
+}
+
+const addMerchant = (db: Db, name: string) =>
+  db.run(sql`insert into merchant (name, postback_secret) values (${name}, 'secret')`)
 
 test('a market that was read earlier and arrives later does not replace the newer one', async (t) => {
   const db = await testDatabase(t)
@@ -28,23 +42,38 @@ test('a market that was read earlier and arrives later does not replace the newe
       return result
     },
   }
-  const nothing = () => undefined
-  const edge = await Edge.open({
-    ...{ database, book: new LeaseBook(), outlooks: new OutlookBook(), pacing: new PacingBook() },
-    ...{ geo: await openGeo({ header: null, database: null, onError: nothing }) },
-    ...{ pricing: 'second_price', now: Date.now, onReceipt: nothing, onError: nothing },
-  })
-  t.after(() => edge.close())
-  const addMerchant = (name: string) =>
-    db.run(sql`insert into merchant (name, postback_secret) values (${name}, 'secret')`)
-  await addMerchant('one')
+  const edge = await openEdge(t, database)
+  await addMerchant(db, 'one')
   await until(async () => reads >= 2)
-  await addMerchant('two')
+  await addMerchant(db, 'two')
   await sleep(500)
   gate.resolve()
   await until(async () => edge.market.merchants.size === 2)
   await sleep(200)
   assert.equal(edge.market.merchants.size, 2)
+})
+
+test('a change is in use while budgets are still judged for the one before it', async (t) => {
+  const db = await testDatabase(t)
+  const gate = Promise.withResolvers<void>()
+  t.after(() => gate.resolve())
+  let isJudging = false
+  const database: Database = {
+    ...db,
+    rows: async (query) => {
+      if (edge !== null && query.text.includes('budget_account')) {
+        isJudging = true
+        await gate.promise
+      }
+      return db.rows(query)
+    },
+  }
+  let edge: Edge | null = null
+  edge = await openEdge(t, database)
+  await addMerchant(db, 'one')
+  await until(() => isJudging)
+  await addMerchant(db, 'two')
+  await until(() => edge?.market.merchants.size === 2)
 })
 
 test('edges are told of links that changed, not of those that pages make and find', async (t) => {

@@ -57,6 +57,8 @@ export class Edge {
   #listener: Listener | null = null
   #gathering: NodeJS.Timeout | null = null
   #reloading: Promise<void> = Promise.resolve()
+  #judging: Promise<void> | null = null
+  #isJudgingDue = false
   #timers: NodeJS.Timeout[] = []
   #isLinkChange = false
   #areOutlooksNew = false
@@ -172,8 +174,8 @@ export class Edge {
     try {
       await pacing.refresh(database)
       await outlooks.refresh(database, now())
-      await this.#judgeBudgets()
       this.#areOutlooksNew = true
+      this.#judgeSoon()
     } catch (error) {
       onError(error)
     }
@@ -185,6 +187,21 @@ export class Edge {
       this.#answeredAtMs = performance.now()
     } catch {
       // Whoever needed an answer reports that there is none; here silence says it all.
+    }
+  }
+
+  /** Beside the reloads: it looks at weeks of clicks, and no change must wait for that. */
+  #judgeSoon(): void {
+    this.#isJudgingDue = true
+    this.#judging ??= this.#judgeWhileDue().finally(() => {
+      this.#judging = null
+    })
+  }
+
+  async #judgeWhileDue(): Promise<void> {
+    while (this.#isJudgingDue) {
+      this.#isJudgingDue = false
+      await this.#judgeBudgets().catch(this.#options.onError)
     }
   }
 
@@ -213,7 +230,7 @@ export class Edge {
       if (this.#areOutlooksNew || market.fingerprint !== this.#market.fingerprint) {
         this.#areOutlooksNew = false
         this.#take(market)
-        await this.#judgeBudgets()
+        this.#judgeSoon()
       }
       if (isLinkChange) this.#links.invalidate()
     } catch (error) {
