@@ -27,7 +27,6 @@ const FOLD_LAG_MS = 5 * 60_000
 
 /** Queues notices of everything since the last run; how many were queued. */
 export async function makeNotices(db: Db, now: Date): Promise<number> {
-  const isWanted = await hasWebhooks(db)
   const until = new Date(now.getTime() - FOLD_LAG_MS)
   const { at } = await readNoticePosition(db, 'locks')
   const after = at < until ? at : until // The clock was ahead.
@@ -39,12 +38,13 @@ export async function makeNotices(db: Db, now: Date): Promise<number> {
       limit: CHANGES_PER_ROUND,
     })
     if (changes.lastId === null) break
-    if (isWanted) {
+    // Asked after the changes: one that was there before them is told.
+    if (await hasWebhooks(db)) {
       queued += await queueNotices(db, await noticesOf(db, changes.orders, { after }), now)
     }
     await moveNoticePosition(db, 'changes', { changeId: changes.lastId, at: now })
   }
-  if (isWanted) {
+  if (await hasWebhooks(db)) {
     const orders = await listLockedOrders(db, { after, until })
     queued += await queueNotices(db, orders.map(lockNotice), now)
   }
