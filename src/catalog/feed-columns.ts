@@ -31,16 +31,42 @@ export interface FeedFields {
 export type FieldName = keyof FeedFields
 
 // For each field the names that mean it, the surest first: where a feed has two, the first wins.
+// Behind Google's names and shop systems' own come those of affiliate networks (Awin, Impact).
 const NAMES: Readonly<Record<FieldName, readonly string[]>> = {
-  id: ['id', 'itemid', 'productid', 'sku', 'offerid', 'articlenumber', 'guid'],
+  id: [
+    'id',
+    'itemid',
+    'productid',
+    'sku',
+    'offerid',
+    'articlenumber',
+    'guid',
+    'merchantproductid',
+    'uniquemerchantsku',
+  ],
   title: ['title', 'name', 'productname', 'producttitle', 'itemtitle'],
-  link: ['link', 'url', 'producturl', 'productlink', 'deeplink'],
-  imageLink: ['imagelink', 'imageurl', 'image', 'mainimage', 'productimage', 'picture'],
-  price: ['price', 'regularprice', 'currentprice', 'itemprice', 'retailprice'],
+  link: ['link', 'url', 'producturl', 'productlink', 'deeplink', 'merchantdeeplink'],
+  imageLink: [
+    'imagelink',
+    'imageurl',
+    'image',
+    'mainimage',
+    'productimage',
+    'picture',
+    'merchantimageurl',
+  ],
+  price: ['price', 'regularprice', 'currentprice', 'itemprice', 'retailprice', 'searchprice'],
   salePrice: ['saleprice', 'specialprice', 'discountprice', 'offerprice'],
   salePriceDates: ['salepriceeffectivedate', 'salepricedate'],
   currency: ['currency', 'pricecurrency', 'currencycode'],
-  availability: ['availability', 'stockstatus', 'instock', 'stock', 'isinstock'],
+  availability: [
+    'availability',
+    'stockstatus',
+    'instock',
+    'stock',
+    'isinstock',
+    'stockavailability',
+  ],
   brand: ['brand', 'manufacturer', 'brandname', 'vendor'],
   gtin: [
     'gtin',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
+import { readAvailability } from './availability.ts'
 import type { FeedFields } from './feed-columns.ts'
 import { type FeedEntry, ROW_CHARACTERS_MAX } from './feed-entry.ts'
 import type { FeedFormat } from './feed-format.ts'
@@ -91,6 +92,20 @@ test('column names are understood in any case, with spaces, underscores and alia
   // Where two columns mean the same, the surer name wins wherever it stands.
   const both = await read('sku,id,name,title,url,price\nS,I,N,T,u,1 USD\n')
   assert.deepEqual([rows(both.entries)[0]?.id, rows(both.entries)[0]?.title], ['I', 'T'])
+})
+
+test('the columns of affiliate networks’ feeds are known', async () => {
+  const awin =
+    'aw_deep_link,product_name,merchant_product_id,merchant_deep_link,search_price,in_stock\n' +
+    'https://network.example/1,Tea,7,https://s.example/7,5.00,0\n'
+  const impact =
+    'Unique Merchant SKU,Product Name,Product URL,Current Price,Original Price,Stock Availability\n' +
+    '7,Tea,https://s.example/7,5.00,6.00,N\n'
+  for (const feed of [awin, impact]) {
+    const [row] = rows((await read(feed)).entries)
+    assert.deepEqual([row?.id, row?.title, row?.link], ['7', 'Tea', 'https://s.example/7'])
+    assert.deepEqual([row?.price, readAvailability(row?.availability ?? '')], ['5.00', false])
+  }
 })
 
 test('where a surer name says nothing in a row, the next one counts, in every format', async () => {
