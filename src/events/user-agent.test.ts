@@ -1,6 +1,8 @@
 /** Who reads, and on which class of device, by what browsers say of themselves. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { kitPath } from '../../test/kit.ts'
 import { DEVICE, readUserAgent } from './user-agent.ts'
 
 const PHONE =
@@ -39,4 +41,34 @@ test('a tablet is one by its name or as an Android that is no phone; Windows for
   const firefox = 'Mozilla/5.0 (Android 16; Tablet; rv:149.0) Gecko/149.0 Firefox/149.0'
   assert.equal(readUserAgent(firefox).device, DEVICE.tablet)
   assert.equal(readUserAgent(WINDOWS_TABLET_PC).device, DEVICE.desktop)
+})
+
+test('of 2,116 strings listed as robots’ nine are taken for people’s, five of them rightly (needs ../shared/data/user-agents)', (t) => {
+  const path = kitPath(t, 'user-agents/crawler-user-agents.json')
+  if (path === null) return
+  const listed = JSON.parse(readFileSync(path, 'utf8')) as {
+    pattern: string
+    instances: string[]
+  }[]
+  const strings = listed.flatMap(({ pattern, instances }) =>
+    instances.map((instance) => ({ pattern, instance })),
+  )
+  assert.equal(strings.length, 2116)
+  const people = strings.filter(({ instance }) => !readUserAgent(instance).isRobot)
+  assert.deepEqual(
+    people.map(({ pattern }) => pattern),
+    [
+      // Apps and editors that people use.
+      'AP3A\\.240617\\.008',
+      'Code\\/1\\.',
+      'MetaIAB Facebook',
+      'Trae\\/',
+      'Fluid',
+      // Tools that pass for browsers.
+      'TSM-turingos',
+      'GTmetrix',
+      'Miniature\\.io\\/',
+      'YLT Chrome',
+    ],
+  )
 })
