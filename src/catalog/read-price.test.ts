@@ -44,6 +44,10 @@ test('the usual spellings of a price are read', () => {
     ['423.923 KWD', '423.923', 'KWD'],
     ['007.50 USD', '7.50', 'USD'],
     ['0.999 EUR', '0.999', 'EUR'],
+    ['3.595E1 EUR', '35.95', 'EUR'],
+    ['1.893E3', '1893', null],
+    ['SAR 5,499', '5499', 'SAR'],
+    ['$\u200e147.95', '147.95', 'USD'],
   ]
   for (const [written, amount, currency] of cases) {
     assert.deepEqual(readPrice(written), { kind: 'price', amount, currency }, written)
@@ -108,6 +112,8 @@ test('what is no price, or could be two, is refused with its reason', () => {
     ['-', 'price_unparsable'],
     ['free', 'price_unparsable'],
     ['1.2.3.4 USD', 'price_unparsable'],
+    ['3.01E+12', 'price_unparsable'],
+    ['5E-7 USD', 'price_unparsable'],
     ['1.299 EUR', 'price_unparsable'],
     ['1,299 EUR', 'price_unparsable'],
     ['1.299', 'price_unparsable'],

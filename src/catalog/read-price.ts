@@ -37,6 +37,12 @@ const LENGTH_MAX = 64
 // Spaces that typographers use inside and around numbers; all count as one.
 const SPACES = /[\s\u00a0\u2007\u2009\u202f]+/gu
 
+// Marks of writing direction, joiners, byte order marks.
+const INVISIBLE = /\p{Cf}/gu
+
+// `3.595E1`, as XML writes a double: 35.95.
+const EXPONENT = /^\d(?:\.\d+)?E\+?\d(?= |$)/
+
 /**
  * Reads one price cell. Never throws.
  *
@@ -47,7 +53,12 @@ export function readPrice(written: string, usual: string | null = null): PriceRe
   // The shape of nearly every cell of a feed; the general way below answers the same.
   const plain = PLAIN_PRICE.exec(written)
   if (plain !== null) return judge(`${plain[1]}${plain[2]}`, plain[3] ?? '')
-  const text = written.replace(SPACES, ' ').replace('\u2212', '-').trim()
+  const text = written
+    .replace(INVISIBLE, '')
+    .replace(SPACES, ' ')
+    .replace('\u2212', '-')
+    .trim()
+    .replace(EXPONENT, (number) => String(Number(number)))
   if (text === '') return { kind: 'price_missing' }
   const match = text.length > LENGTH_MAX ? null : PRICE.exec(text)
   if (match === null) return { kind: 'price_unparsable' }
@@ -85,7 +96,9 @@ function isZero(amount: string): boolean {
 
 // Currencies where `1.299` has a decimal dot and `1,299` is a thousand.
 const DOT_IS_DECIMAL: ReadonlySet<string> = new Set(
-  'USD AUD CAD NZD HKD SGD TWD MXN GBP INR ILS CHF THB MYR PHP'.split(' '),
+  'USD AUD CAD NZD HKD SGD TWD CNY MXN GBP INR PKR ILS CHF THB MYR PHP AED SAR QAR NGN KES'.split(
+    ' ',
+  ),
 )
 
 /** An ISO code; null when nobody says which; undefined when the words do not mean one. */
