@@ -11,12 +11,17 @@
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
-/** Shared by the statements of nodes, taken alone by the fold, see lease-store.ts. */
+/** Shared by nodes and by changes of campaigns, taken alone by the fold, see lease-store.ts. */
 export const BUDGET_LOCK = 0x42_55_44_47 // 'BUDG'
 
 /** Keeps lease statements out until the transaction ends; they take some 20 ms a second. */
 export async function lockBudgets(tx: Db): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(${BUDGET_LOCK})`)
+}
+
+/** Keeps the fold out of budgets until the transaction ends; the nodes go on. */
+export async function shareBudgets(tx: Db): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock_shared(${BUDGET_LOCK})`)
 }
 
 /** One account of a campaign, as it stands. */

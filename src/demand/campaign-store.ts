@@ -4,7 +4,7 @@ import { type Micros, micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
-import { applyBudgets, lockBudgets } from './budget-account.ts'
+import { applyBudgets, shareBudgets } from './budget-account.ts'
 import { type CampaignSettings, campaignFaults } from './campaign.ts'
 
 export type CampaignState = 'active' | 'paused'
@@ -74,7 +74,7 @@ export function updateCampaign(
 ): Promise<Campaign> {
   return db.transaction(async (tx) => {
     // Before the campaign's row: the fold asks for that when it has accounts of the campaign.
-    await lockBudgets(tx)
+    await shareBudgets(tx)
     const row = await tx.row<CampaignRow>(
       sql`select ${COLUMNS} from campaign where campaign_id = ${campaignId} for no key update`,
     )
