@@ -15,8 +15,12 @@ const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
 /** The service as the examples of the built API reference call it. */
 const EXAMPLE_ADDRESS = 'http://localhost:8080'
 
+/** Where the built documents name the brand word: schemes, parameters, fields and event types. */
+const BRAND_WORD = /SERVICE(?=-API-KEY)|service(?=_link_|_product_category_id)|(?<=uid_)service/g
+
 interface Config {
   readonly baseUrl: string
+  readonly brand: string
 }
 
 interface TagManifest {
@@ -40,7 +44,7 @@ export const staticRoutes =
       if (!TAKES_GZIP.test(request.headers['accept-encoding'] ?? '')) return reply.send(tag.body)
       return reply.header('content-encoding', 'gzip').send(tag.packed)
     })
-    const openapi = readFileSync(`${ROOT}openapi.json`)
+    const openapi = inBrand(readFileSync(`${ROOT}openapi.json`, 'utf8'), config.brand)
     app.get('/openapi.json', hidden, async (_request, reply) =>
       reply.header('content-type', 'application/json; charset=utf-8').send(openapi),
     )
@@ -68,7 +72,7 @@ const PAGE_HEADERS = {
 }
 
 const pageRoutes =
-  ({ baseUrl }: Config): FastifyPluginAsync =>
+  (config: Config): FastifyPluginAsync =>
   async (app) => {
     // Calls of the dashboard with a wrong method come here too, to the route of its pages.
     const hidden = { schema: { hide: true }, config: { cors: 'none' } } as const
@@ -80,7 +84,7 @@ const pageRoutes =
     const page = (reply: FastifyReply, file: string) =>
       reply.header('cache-control', 'no-cache').sendFile(file, built, { cacheControl: false })
     app.get('/', hidden, async (_request, reply) => reply.redirect('/dashboard/'))
-    const reference = readReference(`${built}/docs.html`, baseUrl)
+    const reference = readReference(`${built}/docs.html`, config)
     app.get('/docs', hidden, async (_request, reply) => {
       if (reference === null) return reply.callNotFound()
       return reply
@@ -100,9 +104,15 @@ const pageRoutes =
   }
 
 /** The built API reference, its examples calling this service; null: it is not built. */
-function readReference(path: string, baseUrl: string): string | null {
+function readReference(path: string, { baseUrl, brand }: Config): string | null {
   if (!existsSync(path)) return null
-  return readFileSync(path, 'utf8').replaceAll(EXAMPLE_ADDRESS, baseUrl)
+  return inBrand(readFileSync(path, 'utf8'), brand).replaceAll(EXAMPLE_ADDRESS, baseUrl)
+}
+
+/** A document as this service speaks: it is built once, under the default word. */
+function inBrand(text: string, brand: string): string {
+  const shout = brand.toUpperCase()
+  return text.replace(BRAND_WORD, (word) => (word === 'SERVICE' ? shout : brand))
 }
 
 interface Tag {

@@ -48,3 +48,14 @@ test('keys and events are taken under the word and every alias, and no other', a
     assert.equal(event.status, isKnown ? 201 : 404, word)
   }
 })
+
+test('the API reference and openapi.json name the configured word, as this service speaks', async () => {
+  for (const path of ['/openapi.json', '/docs/']) {
+    const text = await (await fetch(api.url + path)).text()
+    for (const said of ['ACME-API-KEY', 'acme_link_impression', 'uid_acme']) {
+      assert.ok(text.includes(said), `${path} tells ${said}`)
+    }
+    assert.match(text, /acme_product_category_id/, path)
+    assert.doesNotMatch(text, /SERVICE-API-KEY|uid_service|service_(link|product)_/, path)
+  }
+})
