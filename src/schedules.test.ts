@@ -161,14 +161,7 @@ test('a job that fails on its thread fails its schedule, which is tried again', 
 })
 
 test('a database that goes away as jobs end, well or not, ends neither process nor schedules', async (t) => {
-  const scope = scopeOf(t)
-  const own = await testDatabase(scope)
-  const { host, port, ...who } = own.connection
-  const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
-  scope.after(() => proxy.close())
-  const connection = { ...who, host: '127.0.0.1', port: proxy.port }
-  const database = openDatabase({ connection, applicationName: 'souk: test' })
-  scope.after(() => database.close())
+  const { scope, database, proxy, queue } = await behindProxy(t)
   let runs = 0
   const cut = (isFailing: boolean) => async () => {
     runs += 1
@@ -185,7 +178,6 @@ test('a database that goes away as jobs end, well or not, ends neither process n
     { task: 'cut_and_fail', cron: NEVER, work: cut(true) },
   ])
   scope.after(() => running.close())
-  const queue = (task: string) => own.run(sql`select graphile_worker.add_job(${task})`)
   for (const [run, task] of ['cut_and_end', 'cut_and_fail', 'cut_and_end'].entries()) {
     await queue(task)
     await until(() => runs > run)
@@ -193,6 +185,61 @@ test('a database that goes away as jobs end, well or not, ends neither process n
     proxy.setMode('pass')
   }
 })
+
+test('schedules go on where one job’s end is not written down and later ones’ are', async (t) => {
+  const { scope, own, database, proxy, queue } = await behindProxy(t)
+  const lost = Promise.withResolvers<void>()
+  const done = Promise.withResolvers<void>()
+  const log: Node['log'] = Object.create(api.app.node.log, {
+    warn: { value: ({ schedule = '' }) => /^Failed to complete/.test(schedule) && lost.resolve() },
+  })
+  const [one, other, last] = [heldJob('one'), heldJob('other'), heldJob('last')]
+  const running = await startSchedules({ ...api.app.node, database, log }, [
+    ...[one, other, last].map(({ task, work }) => ({ task, cron: NEVER, work })),
+    { task: 'cut_and_end', cron: NEVER, work: async () => proxy.setMode('refuse') },
+    { task: 'next', cron: NEVER, work: async () => done.resolve() },
+  ])
+  scope.after(() => running.close())
+  for (const { task, begun } of [one, other, last]) {
+    await queue(task)
+    await begun
+  }
+  await queue('cut_and_end')
+  await lost.promise
+  proxy.setMode('pass')
+  // Apart: ends of one moment are written down together.
+  for (const { task, end } of [one, other]) {
+    end()
+    const isQueued = sql`select from graphile_worker.jobs where task_identifier = ${task}`
+    await until(async () => (await own.row(isQueued)) === null)
+  }
+  last.end()
+  await queue('next')
+  await done.promise
+})
+
+/** A job that tells when it began, and ends when it is told to. */
+function heldJob(task: string) {
+  const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const work = () => {
+    begun.resolve()
+    return over.promise
+  }
+  return { task, work, begun: begun.promise, end: over.resolve }
+}
+
+async function behindProxy(t: Parameters<typeof scopeOf>[0]) {
+  const scope = scopeOf(t)
+  const own = await testDatabase(scope)
+  const { host, port, ...who } = own.connection
+  const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
+  scope.after(() => proxy.close())
+  const connection = { ...who, host: '127.0.0.1', port: proxy.port }
+  const database = openDatabase({ connection, applicationName: 'souk: test' })
+  scope.after(() => database.close())
+  const queue = (task: string) => own.run(sql`select graphile_worker.add_job(${task})`)
+  return { scope, own, database, proxy, queue }
+}
 
 test('a stop does not wait for the jobs that are under way', async () => {
   const begun = Promise.withResolvers<void>()

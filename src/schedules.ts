@@ -4,6 +4,7 @@
  * Run by graphile-worker, so that of many workers one does each job, and a job that failed is
  * tried again.
  */
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CronItem,
@@ -97,7 +98,7 @@ export async function startSchedules(
 
   void (async () => {
     while (!signal.aborted) {
-      await runner.promise.catch(() => undefined) // Its log has said why.
+      await untilEnded(runner)
       runner = (await startAgain(node, { schedules, signal })) ?? runner
     }
   })()
@@ -110,6 +111,17 @@ export async function startSchedules(
       await Promise.race([stopped, sleep(LAST_JOBS_MS, undefined, { ref: false })])
     },
   }
+}
+
+/**
+ * Its log has said why. A runner that could not write a job's end down takes no more jobs, but does
+ * not come to its own end where another job's end is written after that, or where one works on.
+ */
+async function untilEnded(runner: Runner): Promise<void> {
+  await Promise.race([runner.promise, once(runner.events, 'pool:fatalError')]).catch(
+    () => undefined,
+  )
+  await runner.stop().catch(() => undefined)
 }
 
 /** As often as it takes; null when it is told to stop meanwhile. */
