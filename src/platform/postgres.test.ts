@@ -60,6 +60,7 @@ const FOREIGN_SETTINGS = [
   ['lock_timeout', '2s'],
   ['idle_in_transaction_session_timeout', '3s'],
   ['idle_session_timeout', '20s'],
+  ['transaction_timeout', '25s'],
 ] as const
 
 test('values are bound, never spliced, and queries compose', async () => {
@@ -183,6 +184,31 @@ test('a server that cannot be reached is told from a statement that is wrong', a
   await assert.rejects(nowhere.rows(sql`select 1`), (error) => isUnreachable(error))
   await assert.rejects(db.rows(sql`select no_such_column`), (error) => !isUnreachable(error))
   await nowhere.close()
+})
+
+test('what undoes a transaction for another’s sake is out of reach for now: it may be tried again', async () => {
+  for (const code of ['40001', '40P01']) {
+    const text = `do $$ begin raise sqlstate '${code}'; end $$`
+    await assert.rejects(
+      db.run({ text, values: [], parts: [text] }),
+      (error) => isUnreachable(error) && isTransient(error),
+      code,
+    )
+  }
+})
+
+test('a connection whose transaction could not be rolled back serves nobody else', async (t) => {
+  const { connection } = db
+  const only = openDatabase({ connection, applicationName: 'only', connectionsMax: 1 })
+  t.after(() => only.close())
+  only.pool.once('acquire', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown
+    const refusing = (...args: unknown[]) =>
+      args[0] === 'rollback' ? Promise.reject(new Error('out of memory')) : query(...args)
+    Object.assign(client, { query: refusing })
+  })
+  await assert.rejects(only.transaction((tx) => tx.run(sql`select 1 / 0`)))
+  assert.deepEqual(await only.row(sql`select 1 as one`), { one: 1 })
 })
 
 test('a host that is gone from the network is out of reach, whatever the system calls that', () => {

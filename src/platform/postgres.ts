@@ -66,6 +66,7 @@ const STATEMENT_TIMEOUT_MS = 30_000 // Longer than any page of a report, short o
 const SILENCE_MS = 2_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000 // A stuck process must not hold row locks for ever.
 const CONNECT_TIMEOUT_MS = 3_000 // A caller that waits longer is better told 503.
+const START_CONNECT_TIMEOUT_MS = 10_000 // A start may wait longer, but not for ever.
 const IDLE_TIMEOUT_MS = 60_000
 /**
  * So long after its last word an idle connection is asked for, and ten seconds later given up. The
@@ -102,8 +103,9 @@ export function openDatabase(options: DatabaseOptions): Database {
       client.release()
       return result
     } catch (error) {
-      // Not for every error: that would close a good connection for a unique violation.
-      client.release(endsConnection(error))
+      // Not for every error: that would close a good connection for a unique violation. But one
+      // that could not be rolled back would refuse whatever others ask of it, for ever.
+      client.release(endsConnection(error) || client.getTransactionStatus() !== 'I')
       throw error
     }
   }
@@ -125,6 +127,7 @@ export function clientConfig(connection: Connection, applicationName: string): p
   return {
     ...connection,
     application_name: applicationName,
+    connectionTimeoutMillis: START_CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: exactTypes,
@@ -142,6 +145,7 @@ export function sessionSettings({ statementTimeoutMs = 0 } = {}): string {
     `set datestyle to 'ISO'`,
     `set default_transaction_isolation to 'read committed'`,
     `set statement_timeout to ${Math.trunc(statementTimeoutMs)}`,
+    `set transaction_timeout to 0`,
     `set lock_timeout to 0`,
     `set idle_in_transaction_session_timeout to ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
     `set idle_session_timeout to 0`,
@@ -212,9 +216,10 @@ const UNREACHABLE_CODES = new Set([
 // A certificate that has expired or that nobody vouches for, or no TLS at the other end.
 const UNTRUSTED_CODE = /(^|_)CERT|^UNABLE_TO_|^ERR_(TLS|SSL)_|^EPROTO$/
 
-// 08 connection, 53 out of resources (disk, connections), 57P shut down or starting, 58 system
-// error, 25006 a standby after a failover, 55P03 and 57014 not in time.
-const UNREACHABLE_SQLSTATE = /^(08...|53...|57P0.|58...|25006|55P03|57014)$/
+// 08 connection, 40 undone for another's sake (deadlock, conflict with a standby's recovery), 53
+// out of resources (disk, connections), 57P shut down or starting, 58 system error, 25006 a standby
+// after a failover, 55P03 and 57014 not in time.
+const UNREACHABLE_SQLSTATE = /^(08...|40...|53...|57P0.|58...|25006|55P03|57014)$/
 
 // The driver gives these no code.
 const UNREACHABLE_MESSAGE = new RegExp(
@@ -222,6 +227,7 @@ const UNREACHABLE_MESSAGE = new RegExp(
     '^Connection terminated',
     '^Query read timeout',
     '^timeout exceeded when trying to connect',
+    '^timeout expired', // The same, of a connection outside a pool.
     '^Client has encountered a connection error',
     '^Client was closed',
     '^The server does not support SSL connections',
