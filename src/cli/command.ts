@@ -8,8 +8,8 @@ export interface CommandContext {
   readonly config: Config
   /** Opens the database on first use; it is closed when the command has ended. */
   database(): Promise<Database>
-  /** The same before it is migrated. */
-  storage(): Promise<Storage>
+  /** The same before it is migrated; who opens it says how long a statement may take (for ever). */
+  storage(options?: { readonly statementTimeoutMs: number }): Promise<Storage>
   readonly now: () => Date
   /** Shows progress on stderr; silent under --json. */
   progress(line: string): void

@@ -22,7 +22,7 @@ export function openContext({ isQuiet }: { isQuiet: boolean }): OpenedContext {
       storage ??= openMigrated(config)
       return (await storage).db
     },
-    storage: () => (storage ??= open(config)),
+    storage: (options) => (storage ??= open(config, options)),
     now: () => new Date(),
     progress: (line) => {
       if (!isQuiet) process.stderr.write(`${line}\n`)
@@ -31,12 +31,16 @@ export function openContext({ isQuiet }: { isQuiet: boolean }): OpenedContext {
   return { context, close: async () => (await storage?.catch(() => null))?.close() }
 }
 
-function open(config: Config): Promise<Storage> {
+function open(
+  config: Config,
+  // Imports and reconciliations take as long as they take.
+  { statementTimeoutMs } = { statementTimeoutMs: 0 },
+): Promise<Storage> {
   return openStorage(config, {
     applicationName: 'souk command',
     log: makeLogger({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }),
     connectionsMax: CONNECTIONS_MAX,
-    statementTimeoutMs: 0, // Imports and reconciliations take as long as they take.
+    statementTimeoutMs,
   })
 }
 

@@ -25,10 +25,14 @@ async function makePatient(t: TestContext, env: Record<string, string> = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'doctor '))
   scope.after(() => rm(dataDir, { recursive: true, force: true }))
   const now = { ms: Date.now() }
+  const openings: unknown[] = []
   const context = {
     config: readConfig({ SOUK_DATA: dataDir, DATABASE_URL: 'postgres://here', ...env }),
     database: async () => db,
-    storage: async () => ({ db, connection: db.connection, close: async () => undefined }),
+    storage: async (options?: { statementTimeoutMs: number }) => {
+      openings.push(options)
+      return { db, connection: db.connection, close: async () => undefined }
+    },
     now: () => new Date(now.ms),
     progress: () => undefined,
   }
@@ -46,7 +50,7 @@ async function makePatient(t: TestContext, env: Record<string, string> = {}) {
     writeFileSync(file, 'x', { mode })
     return file
   }
-  return { scope, db, dataDir, now, check, write }
+  return { scope, db, dataDir, now, openings, check, write }
 }
 
 test('all is well with a fresh installation but what is wrong with the tests’ own server', async (t) => {
@@ -57,6 +61,12 @@ test('all is well with a fresh installation but what is wrong with the tests’ 
   const database = await check('database') // It runs without fsync.
   assert.equal(database.ok, false)
   assert.match(database.detail, /fsync off.*a crash would lose paid clicks/)
+})
+
+test('a database that is silent is waited for no longer than seconds', async (t) => {
+  const { check, openings } = await makePatient(t)
+  await check('database')
+  assert.deepEqual(openings[0], { statementTimeoutMs: 5_000 })
 })
 
 test('a database of another version of the program is told, and what to do', async (t) => {

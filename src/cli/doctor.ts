@@ -30,6 +30,8 @@ const GIB = 1024 ** 3
 const DISK_FREE_MIN = GIB
 /** Figures are promised within 5 s; twice that is somebody's absence, not a busy second. */
 const LAG_MAX_MS = 10_000
+/** A server that answers nothing is what it is asked for. */
+const STATEMENT_TIMEOUT_MS = 5_000
 const ANYBODY_ELSE = 0o077
 /** A node that is restarted, or whose machine is, has long drained its spool by then. */
 const LEASE_SILENT_SECONDS = 300
@@ -61,7 +63,7 @@ async function run(name: string, check: () => Promise<Finding>): Promise<Check> 
 }
 
 async function checkDatabase(context: CommandContext): Promise<Finding> {
-  const { db, connection } = await context.storage()
+  const { db, connection } = await context.storage({ statementTimeoutMs: STATEMENT_TIMEOUT_MS })
   const faults = databaseFaults(await readDatabaseFacts(connection))
   if (faults.length > 0) return { ok: false, detail: faults.join('; ') }
   const facts = await readServerFacts(db)

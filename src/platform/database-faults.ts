@@ -3,6 +3,7 @@
  * is made in it, all at once, each with what to do.
  */
 import pg from 'pg'
+import { withPatience } from './patience.ts'
 import { type Connection, clientConfig } from './postgres.ts'
 
 export interface DatabaseFacts {
@@ -22,6 +23,9 @@ export interface DatabaseFacts {
 
 /** `returning old` and virtual columns came with it. */
 const VERSION_MIN = 180_000
+/** What is asked is known to every server by heart. */
+const ANSWER_TIMEOUT_MS = 10_000
+const LEAVE_MS = 1_000
 /** Of each connection, in turn: a pooler that lends out its last one does it at the second. */
 const QUESTIONS = 3
 
@@ -83,12 +87,16 @@ export async function readDatabaseFacts(connection: Connection): Promise<Databas
     }
     return { ...rows[0], served_by: [ones, others] }
   } finally {
-    await Promise.allSettled(clients.map((client) => client.end()))
+    // A server that is silent never takes its leave.
+    await Promise.allSettled(clients.map((client) => withPatience(client.end(), LEAVE_MS)))
   }
 }
 
 function openClient(connection: Connection): pg.Client {
-  const client = new pg.Client(clientConfig(connection, 'souk: looks at the database'))
+  const client = new pg.Client({
+    ...clientConfig(connection, 'souk: looks at the database'),
+    query_timeout: ANSWER_TIMEOUT_MS,
+  })
   client.on('error', () => undefined) // The question in flight rejects as well.
   return client
 }

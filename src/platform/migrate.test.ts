@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { until } from '../../test/market.ts'
+import { openProxy } from '../../test/proxy.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { migrate, readVersion, untilMigrated } from './migrate.ts'
-import { openDatabase } from './postgres.ts'
+import { isUnreachable, openDatabase } from './postgres.ts'
 import { Refusal } from './refusal.ts'
 import { identifier, sql } from './sql.ts'
 
@@ -90,4 +91,32 @@ test('a database that will not do is refused in words, before anything is made i
   await assert.rejects(migrate(db.connection, 'migrations'), (error) => {
     return error instanceof Refusal && /^DATABASE_URL: .* may not make/.test(error.message)
   })
+})
+
+test('a database that takes connections and says nothing ends a migration in seconds', async (t) => {
+  const proxy = await openProxy({ path: '/nowhere' }, 'hang')
+  t.after(() => proxy.close())
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const connection = { host: '127.0.0.1', port: proxy.port, user: 'souk', database: 'souk' }
+  const refused = assert.rejects(migrate(connection, tmpdir()), isUnreachable)
+  t.mock.timers.tick(10_000)
+  await refused
+})
+
+test('a connection that breaks under a migration is told by its reason, in a sentence', async (t) => {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  const folder = await mkdtemp(join(tmpdir(), 'migrations '))
+  scope.after(() => rm(folder, { recursive: true, force: true }))
+  await db.run(sql`drop table migration`)
+  const other = await db.reserve()
+  scope.after(async () => other.release(new Error('over')))
+  await other.run(sql`begin`)
+  await other.run(sql`create table migration ()`) // Whoever makes it as well waits for this one.
+  const refused = assert.rejects(migrate(db.connection, folder), isUnreachable)
+  const cut = sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'souk: migrate'
+      and wait_event_type = 'Lock'`
+  await until(async () => (await db.run(cut)) > 0)
+  await refused
 })

@@ -29,7 +29,8 @@ export async function migrate(connection: Connection, folder: string): Promise<M
   const numbers = await migrationNumbers(folder)
   const to = numbers.at(-1) ?? 0
   const client = new pg.Client(clientConfig(connection, 'souk: migrate'))
-  client.on('error', () => undefined) // The statement in flight rejects as well.
+  const lost: Error[] = []
+  client.on('error', (error) => lost.push(error)) // The statement in flight rejects as well.
   await client.connect()
   try {
     await client.query(sessionSettings())
@@ -54,6 +55,8 @@ export async function migrate(connection: Connection, folder: string): Promise<M
     })
     const first = applied[0] === undefined ? to + 1 : numberOf(applied[0].name)
     return { from: numbers.findLast((number) => number < first) ?? 0, to }
+  } catch (error) {
+    throw lost[0] ?? error // In the words of the runner it would be a stack inside a sentence.
   } finally {
     await client.end()
   }
@@ -80,17 +83,12 @@ async function migrationNumbers(folder: string): Promise<number[]> {
  * if that is newer than all of those; 0 when it has none.
  */
 export async function readVersion(db: Database, folder: string): Promise<number> {
-  const reserved = await db.reserve()
-  try {
-    const had = await listApplied(reserved.client)
-    const last = had.at(-1) ?? 0
-    const numbers = await migrationNumbers(folder)
-    const missing = numbers.find((number) => !had.includes(number))
-    if (missing === undefined || last > (numbers.at(-1) ?? 0)) return last
-    return numbers.findLast((number) => number < missing) ?? 0
-  } finally {
-    reserved.release()
-  }
+  const had = await listApplied(db.pool)
+  const last = had.at(-1) ?? 0
+  const numbers = await migrationNumbers(folder)
+  const missing = numbers.find((number) => !had.includes(number))
+  if (missing === undefined || last > (numbers.at(-1) ?? 0)) return last
+  return numbers.findLast((number) => number < missing) ?? 0
 }
 
 /** Where the tables lie, or else will: `public`, or another schema of the role's search path. */
@@ -104,7 +102,7 @@ async function schemaOfTables(client: pg.ClientBase): Promise<string> {
 }
 
 /** The numbers of the migrations that the database has, ascending. */
-async function listApplied(client: pg.ClientBase): Promise<number[]> {
+async function listApplied(client: pg.ClientBase | pg.Pool): Promise<number[]> {
   const { rows } = await client.query('select to_regclass($1) is not null as is_there', [TABLE])
   if (!rows[0].is_there) return []
   const applied = await client.query(`select name from ${TABLE} order by name`)
