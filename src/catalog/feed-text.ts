@@ -78,7 +78,8 @@ function charsetOf(declared: string | undefined): Charset {
     const decoder = new TextDecoder(declared)
     // A declaration read as ASCII cannot be in UTF-16; some tools leave it when they convert.
     if (decoder.encoding.startsWith('utf-16')) return 'undecided'
-    return decoder.encoding === 'utf-8' ? 'utf-8' : { decoder }
+    // Of these two the bytes tell better: tools name one and write the other.
+    return /^(?:utf-8|windows-1252)$/.test(decoder.encoding) ? 'undecided' : { decoder }
   } catch {
     return 'undecided' // A name that nobody knows says nothing.
   }
