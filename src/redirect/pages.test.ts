@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { leavingPage, messagePage, retryPage } from './pages.ts'
 
-test('a page for readers has its words in a main landmark, and breaks a host of any length', () => {
+test('a page for readers has a main landmark, the scheme of its reader, and breaks a host of any length', () => {
   const host = `${'a'.repeat(60)}.example`
   for (const { body } of [
     leavingPage(`https://${host}/p`),
@@ -10,7 +10,8 @@ test('a page for readers has its words in a main landmark, and breaks a host of 
     retryPage(),
   ]) {
     assert.match(String(body), /<body><main><h1>.*<\/main><\/body>/s)
-    assert.match(String(body), /h1\{[^}]*overflow-wrap:anywhere/)
+    assert.match(String(body), /h1,a\{[^}]*overflow-wrap:anywhere/)
+    assert.match(String(body), /:root\{color-scheme:light dark\}/)
   }
 })
 

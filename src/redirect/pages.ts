@@ -3,9 +3,12 @@
 import type { HotReply } from '../platform/hot-http.ts'
 import { type Html, html } from '../platform/html.ts'
 
-const STYLE = `body{font:1.125rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto 0;
-padding:0 1.25rem;color:#1c1917;background:#fafaf9}a{color:#0f766e;font-weight:600}
-h1{font-size:1.5rem;overflow-wrap:anywhere}p.note{color:#57534e;font-size:1rem}`
+/** A browser that does not know light-dark() takes its own colours of the reader's scheme. */
+const STYLE = `:root{color-scheme:light dark}body{font:1.125rem/1.5 system-ui,sans-serif;
+max-width:32rem;margin:20vh auto 0;padding:0 1.25rem;color:light-dark(#1c1917,#e7e5e4);
+background:light-dark(#fafaf9,#1c1917)}a{color:light-dark(#0f766e,#5eead4);font-weight:600}
+h1,a{overflow-wrap:anywhere}h1{font-size:1.5rem}
+p.note{color:light-dark(#57534e,#a8a29e);font-size:1rem}`
 
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
