@@ -36,11 +36,16 @@ test('the lines of a printed statement add up to its last one, to the micro-doll
 test('whole cents are printed as cents', () => {
   const cents = { ...STATEMENT, opening_usd: '0.00', released_usd: '9.50', closing_usd: '0.00' }
   const page = statementPage({ ...cents, merchants: [] }, 'Daily')
-  assert.match(page, /Released this month<\/td><td>9\.50<\/td>/)
+  assert.match(page, /Released this month<\/th><td>9\.50<\/td>/)
 })
 
 test('a month in which no merchant paid says so', () => {
   const page = statementPage({ ...STATEMENT, merchants: [] }, 'Daily')
   assert.match(page, /No merchant’s payment released or took back anything this month/)
   assert.doesNotMatch(page, /<thead>/)
+})
+
+test('a statement says its month and its moment as people write them, in UTC', () => {
+  const page = statementPage(STATEMENT, 'Daily')
+  assert.match(page, /<main>\s*<h1>.*Daily · March 2026 · issued 2 April 2026 at 00:30 UTC/s)
 })

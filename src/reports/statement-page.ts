@@ -4,12 +4,19 @@ import type { StatementDetail } from './schema.ts'
 
 const WHOLE = new Intl.NumberFormat('en-US')
 const CENTS_DIGITS = 2
+const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+const MOMENT = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'long',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+})
 
 const STYLE = `
   body { font: 14px/1.5 system-ui, sans-serif; max-width: 42em; margin: 3em auto; padding: 0 1em; }
   table { border-collapse: collapse; width: 100%; margin: 1.5em 0; }
   th, td { padding: .3em .6em; border-bottom: 1px solid #ccc; text-align: right; }
-  th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; }
+  th:first-child { text-align: left; overflow-wrap: anywhere; }
+  tbody th { font-weight: inherit; }
   td { font-variant-numeric: tabular-nums; }
   .sums { break-inside: avoid; }
   .sums tr:last-child { font-weight: bold; }
@@ -23,7 +30,7 @@ export function statementPage(statement: StatementDetail, publisher: string): st
   const amount = (exact: string) => dollars(exact, digits)
   const rows = statement.merchants.map(
     ({ merchant, released_usd, taken_back_usd }) =>
-      html`<tr><td>${merchant}</td><td>${amount(released_usd)}</td>
+      html`<tr><th scope="row">${merchant}</th><td>${amount(released_usd)}</td>
 <td>${amount(negative(taken_back_usd))}</td></tr>`,
   )
   // Each line is added to those above it: who takes a pencil comes to the last one.
@@ -33,20 +40,27 @@ export function statementPage(statement: StatementDetail, publisher: string): st
     ['Taken back this month', negative(statement.taken_back_usd)],
     ['Paid out', negative(statement.payout_usd)],
     ['Carried into the next month', statement.closing_usd],
-  ].map(([name = '', exact = '']) => html`<tr><td>${name}</td><td>${amount(exact)}</td></tr>\n`)
+  ].map(
+    ([name = '', exact = '']) =>
+      html`<tr><th scope="row">${name}</th><td>${amount(exact)}</td></tr>\n`,
+  )
+  const month = MONTH.format(new Date(statement.month))
+  const issued = MOMENT.format(new Date(statement.issued_at))
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Statement ${statement.statement_id}</title>
 <style>${STYLE}</style>
+<main>
 <h1>Statement ${statement.statement_id}</h1>
-<p>${publisher} · ${statement.month} · issued ${statement.issued_at}<br>
+<p>${publisher} · ${month} · issued ${issued} UTC<br>
 All amounts in US dollars. Earnings are released when the merchant has paid for them.</p>
 ${rows.length === 0 ? NOTHING : merchantTable(rows)}
 <table class="sums">
 <tbody>${sums}</tbody>
 </table>
+</main>
 </html>
 `.html
 }
@@ -55,7 +69,8 @@ const NOTHING = html`<p>No merchant’s payment released or took back anything t
 
 function merchantTable(rows: readonly Html[]): Html {
   return html`<table>
-<thead><tr><th>Merchant</th><th>Released</th><th>Taken back</th></tr></thead>
+<thead><tr><th scope="col">Merchant</th><th scope="col">Released</th>
+<th scope="col">Taken back</th></tr></thead>
 <tbody>${rows}</tbody>
 </table>`
 }
