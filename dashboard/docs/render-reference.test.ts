@@ -92,3 +92,9 @@ test('what a description says is text, never markup', () => {
   const page = renderReference({ info: { description: '<b>' }, paths }, {})
   assert.ok(page.includes('&lt;img src=x&gt;') && !page.includes('<img') && !page.includes('<b>'))
 })
+
+test('the keyboard passes the list of endpoints in one step', () => {
+  const page = renderReference(api, {})
+  assert.ok(page.indexOf('href="#reference"') < page.indexOf('<nav'))
+  assert.ok(page.includes('<main id="reference"'))
+})

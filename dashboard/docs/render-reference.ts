@@ -25,6 +25,7 @@ interface Group {
 export function renderReference(api: OpenApi, errors: ErrorTable): string {
   const groups = groupsOf(api)
   return html`
+<a href="#reference" class="sr-only focus:not-sr-only focus:absolute focus:p-3">Skip to the content</a>
 <header class="border-b border-line bg-panel">
   <div class="mx-auto flex max-w-6xl items-center gap-6 px-4 py-4 sm:px-6">
     <a href="/dashboard/" class="font-semibold tracking-tight text-accent">Souk</a>
@@ -34,7 +35,7 @@ export function renderReference(api: OpenApi, errors: ErrorTable): string {
 </header>
 <div class="mx-auto max-w-6xl gap-12 px-4 py-6 sm:px-6 sm:py-8 lg:grid lg:grid-cols-[15rem_1fr]">
   ${contents(groups)}
-  <main class="min-w-0 space-y-12">
+  <main id="reference" class="min-w-0 space-y-12">
     ${introduction(api)}
     ${groups.map(renderGroup)}
     ${renderErrors(errors)}
