@@ -83,7 +83,9 @@ const HTML = 'text/html; charset=utf-8'
 const NOT_FOUND: Page = {
   status: 404,
   type: HTML,
-  body: '<!doctype html><title>Not found</title><p>There is nothing at this address of the demo.',
+  body: `<!doctype html><html lang="en"><meta charset="utf-8"><title>Not found</title>
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<main><h1>Not found</h1><p>There is nothing at this address of the demo.</p></main></html>`,
 }
 const page = (body: string): Page => ({ status: 200, type: HTML, body })
 
