@@ -319,6 +319,22 @@ test('pages may load nothing from elsewhere, and unknown calls are answered as s
   assert.equal((await api.call('/dashboard/assets/gone.js')).status, 404)
 })
 
+test('the dashboard and the reference are sent packed to whoever takes them so', async () => {
+  const { text } = await api.call('/dashboard/')
+  const script = /src="([^"]+\.js)"/.exec(text)?.[1] ?? ''
+  for (const path of [script, '/docs/', '/openapi.json']) {
+    for (const [taken, sent] of [
+      ['gzip, deflate, br', 'gzip'],
+      ['identity', null],
+    ] as const) {
+      const answer = await api.call(path, { headers: { 'accept-encoding': taken } })
+      assert.equal(answer.headers.get('content-encoding'), sent, path)
+      assert.match(answer.headers.get('vary') ?? '', /accept-encoding/i)
+      assert.ok(answer.text.length > 10_000)
+    }
+  }
+})
+
 test('the examples of the reference call the address that this service is known under', async () => {
   const { text } = await api.call('/docs/')
   assert.ok(text.includes(`curl &#39;${api.app.config.baseUrl}/api/v1/tokeninfo/`))

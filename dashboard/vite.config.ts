@@ -1,6 +1,7 @@
 /** Builds the dashboard and, from openapi.json, the API reference, into dist/dashboard. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
@@ -23,10 +24,21 @@ const reference: Plugin = {
   },
 }
 
+/** Each asset beside itself in gzip, for whoever takes it so. */
+const packed: Plugin = {
+  name: 'packed-assets',
+  writeBundle({ dir = '' }, bundle) {
+    for (const name of Object.keys(bundle).filter((file) => file.startsWith('assets/'))) {
+      const file = join(dir, name)
+      writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }))
+    }
+  },
+}
+
 export default defineConfig({
   root: here,
   base: '/dashboard/',
-  plugins: [react(), tailwind(), reference],
+  plugins: [react(), tailwind(), reference, packed],
   build: {
     target: 'es2022',
     // Each has light-dark(), by which the whole palette is written.

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import fastifyStatic from '@fastify/static'
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const YEAR_SECONDS = 31_536_000
@@ -38,15 +38,17 @@ export const staticRoutes =
       reply
         .header('content-type', tag.type)
         .header('cache-control', `public, max-age=${tag.maxAge}${tag.isFixed ? ', immutable' : ''}`)
-        .header('vary', 'Origin, Accept-Encoding')
         .header('x-content-type-options', 'nosniff')
         .header('cross-origin-resource-policy', 'cross-origin')
-      if (!TAKES_GZIP.test(request.headers['accept-encoding'] ?? '')) return reply.send(tag.body)
-      return reply.header('content-encoding', 'gzip').send(tag.packed)
+      return sendPackable(request, reply, tag)
     })
-    const openapi = inBrand(readFileSync(`${ROOT}openapi.json`, 'utf8'), config.brand)
-    app.get('/openapi.json', hidden, async (_request, reply) =>
-      reply.header('content-type', 'application/json; charset=utf-8').send(openapi),
+    const openapi = packable(inBrand(readFileSync(`${ROOT}openapi.json`, 'utf8'), config.brand))
+    app.get('/openapi.json', hidden, async (request, reply) =>
+      sendPackable(
+        request,
+        reply.header('content-type', 'application/json; charset=utf-8'),
+        openapi,
+      ),
     )
     await app.register(pageRoutes(config))
   }
@@ -79,18 +81,16 @@ const pageRoutes =
     app.addHook('onRequest', async (_request, reply) => {
       reply.headers(PAGE_HEADERS)
     })
-    await app.register(fastifyStatic, { root: ROOT, serve: false })
+    await app.register(fastifyStatic, { root: ROOT, serve: false, preCompressed: true })
     const built = `${ROOT}dist/dashboard`
     const page = (reply: FastifyReply, file: string) =>
       reply.header('cache-control', 'no-cache').sendFile(file, built, { cacheControl: false })
     app.get('/', hidden, async (_request, reply) => reply.redirect('/dashboard/'))
     const reference = readReference(`${built}/docs.html`, config)
-    app.get('/docs', hidden, async (_request, reply) => {
+    app.get('/docs', hidden, async (request, reply) => {
       if (reference === null) return reply.callNotFound()
-      return reply
-        .header('cache-control', 'no-cache')
-        .header('content-type', 'text/html; charset=utf-8')
-        .send(reference)
+      reply.header('cache-control', 'no-cache').header('content-type', 'text/html; charset=utf-8')
+      return sendPackable(request, reply, reference)
     })
     app.get('/dashboard', hidden, async (_request, reply) => page(reply, 'index.html'))
     app.get<{ Params: { '*': string } }>('/dashboard/*', hidden, async (request, reply) => {
@@ -104,9 +104,9 @@ const pageRoutes =
   }
 
 /** The built API reference, its examples calling this service; null: it is not built. */
-function readReference(path: string, { baseUrl, brand }: Config): string | null {
+function readReference(path: string, { baseUrl, brand }: Config): Packable | null {
   if (!existsSync(path)) return null
-  return inBrand(readFileSync(path, 'utf8'), brand).replaceAll(EXAMPLE_ADDRESS, baseUrl)
+  return packable(inBrand(readFileSync(path, 'utf8'), brand).replaceAll(EXAMPLE_ADDRESS, baseUrl))
 }
 
 /** A document as this service speaks: it is built once, under the default word. */
@@ -115,10 +115,27 @@ function inBrand(text: string, brand: string): string {
   return text.replace(BRAND_WORD, (word) => (word === 'SERVICE' ? shout : brand))
 }
 
-interface Tag {
-  readonly body: Buffer
-  /** What pages load is as small as promised, whatever stands before this service. */
+/** What pages load is as small as promised, whatever stands before this service. */
+interface Packable {
+  readonly body: string | Buffer
   readonly packed: Buffer
+}
+
+function packable(body: string | Buffer): Packable {
+  return { body, packed: gzipSync(body, { level: 9 }) }
+}
+
+function sendPackable(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, packed }: Packable,
+): FastifyReply {
+  reply.header('vary', 'Origin, Accept-Encoding')
+  if (!TAKES_GZIP.test(request.headers['accept-encoding'] ?? '')) return reply.send(body)
+  return reply.header('content-encoding', 'gzip').send(packed)
+}
+
+interface Tag extends Packable {
   readonly type: string
   readonly maxAge: number
   readonly isFixed: boolean
@@ -133,12 +150,12 @@ function readTags(): Map<string, Tag> {
   const type = 'text/javascript; charset=utf-8'
   for (const { file, immutable_file } of Object.values(JSON.parse(`${text}`) as TagManifest)) {
     const body = readFileSync(folder + file)
-    const packed = gzipSync(body, { level: 9 })
-    tags.set(file, { body, packed, type, maxAge: TAG_SECONDS, isFixed: false })
-    tags.set(immutable_file, { body, packed, type, maxAge: YEAR_SECONDS, isFixed: true })
+    const tag = { ...packable(body), type }
+    tags.set(file, { ...tag, maxAge: TAG_SECONDS, isFixed: false })
+    tags.set(immutable_file, { ...tag, maxAge: YEAR_SECONDS, isFixed: true })
   }
   const json = 'application/json; charset=utf-8'
-  const manifest = { body: text, packed: gzipSync(text), type: json, maxAge: TAG_SECONDS }
+  const manifest = { ...packable(text), type: json, maxAge: TAG_SECONDS }
   tags.set('manifest.json', { ...manifest, isFixed: false })
   return tags
 }
