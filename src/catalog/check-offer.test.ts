@@ -91,7 +91,12 @@ test('each fault of a row has its own reason', () => {
     [{ price: '1 XYZ' }, 'currency_unknown'],
     [{ price: '1 EUR' }, 'currency_other'],
     [{ price: '1', currency: 'eur' }, 'currency_other'],
+    [{ price: '1', currency: '€' }, 'currency_other'],
+    [{ price: '1', currency: 'XYZ' }, 'currency_unknown'],
+    [{ price: '1', currency: 'kr' }, 'currency_unknown'],
     [{}, 'accepted'],
+    [{ price: '1', currency: '$' }, 'accepted'],
+    [{ price: '1 USD', currency: 'XYZ' }, 'accepted'],
     [{ price: '1', currency: 'usd' }, 'accepted'],
     [{ link: 'HTTPS://A.B.SHOP.EXAMPLE:8443/' }, 'accepted'],
   ]

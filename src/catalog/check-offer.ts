@@ -20,6 +20,7 @@ import { readCategory } from './category.ts'
 import type { FeedFields } from './feed-columns.ts'
 import type { ReadFault } from './feed-entry.ts'
 import { isJoinable, readGtin } from './gtin.ts'
+import { currencyWords, readCurrency } from './read-currency.ts'
 import { dollarsToMicros, type PriceFault, readPrice } from './read-price.ts'
 
 export type RejectReason =
@@ -175,11 +176,13 @@ function checkPrice(
   context: FeedContext,
   notes: OfferNote[],
 ): Price | Rejected {
-  const column = fields.currency.trim().toUpperCase()
-  const usual = column === '' ? context.currency : column
+  const usual = readCurrency(currencyWords(fields.currency), context.currency)
   const price = readPrice(fields.price, usual)
   if (price.kind !== 'price') return rejected(price.kind, `the price is ${shown(fields.price)}`)
   const currency = price.currency ?? usual
+  if (currency === undefined) {
+    return rejected('currency_unknown', `the currency is ${shown(fields.currency)}`)
+  }
   const regular = context.toDollars(price.amount, currency)
   if (regular === null) {
     return rejected('currency_other', `the price is in ${currency}, whose rate is not known today`)

@@ -1,5 +1,6 @@
 /** Which currency do prices without one have in this feed? */
 import type { FeedEntry } from './feed-entry.ts'
+import { currencyWords, readCurrency } from './read-currency.ts'
 import { readPrice } from './read-price.ts'
 
 /** Enough to know: measured feeds name their currency in 999 of 1,000 rows. */
@@ -10,8 +11,8 @@ export function feedCurrency(entries: readonly FeedEntry[]): string {
   const counts = new Map<string, number>()
   for (const entry of entries) {
     if (entry.kind !== 'row') continue
-    const column = entry.fields.currency.trim().toUpperCase()
-    const price = readPrice(entry.fields.price, column === '' ? null : column)
+    const column = readCurrency(currencyWords(entry.fields.currency), null)
+    const price = readPrice(entry.fields.price, column)
     if (price.kind !== 'price' || price.currency === null) continue
     counts.set(price.currency, (counts.get(price.currency) ?? 0) + 1)
   }

@@ -7,7 +7,7 @@
  */
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { MICROS_PER_DOLLAR, type Micros, micros } from '../platform/money.ts'
-import { currenciesOf, isCurrency } from './currency-sign.ts'
+import { currencyWords, isCurrency, readCurrency } from './read-currency.ts'
 
 export type PriceFault =
   | 'price_missing'
@@ -63,7 +63,7 @@ export function readPrice(written: string, usual: string | null = null): PriceRe
   const match = text.length > LENGTH_MAX ? null : PRICE.exec(text)
   if (match === null) return { kind: 'price_unparsable' }
   const [, firstSign, before = '', secondSign, number = '', ending = '', after = ''] = match
-  const words = `${before} ${after}`.toUpperCase().match(/[^ :]+/g) ?? []
+  const words = currencyWords(`${before} ${after}`)
   const currency = readCurrency(words, usual)
   const amount = readNumber(number.trim(), currency)
   const areAtOdds = currency === undefined && words.length > 1
@@ -100,16 +100,6 @@ const DOT_IS_DECIMAL: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
-
-/** An ISO code; null when nobody says which; undefined when the words do not mean one. */
-function readCurrency(words: readonly string[], usual: string | null): string | null | undefined {
-  if (words.length === 0) return usual
-  const [first = [], ...others] = words.map(currenciesOf)
-  const possible = first.filter((code) => others.every((codes) => codes.includes(code)))
-  if (possible.length < 2) return possible[0]
-  if (usual !== null && possible.includes(usual)) return usual
-  return possible.includes('USD') ? 'USD' : undefined // A bare `$`.
-}
 
 const WHOLE_DIGITS_MAX = 9 // Below $10^9 an amount in micros is a safe integer.
 

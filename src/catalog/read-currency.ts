@@ -1,5 +1,5 @@
 /**
- * Which currencies may a word beside a price mean?
+ * Which currency do the words beside a price, or in a column of their own, mean?
  *
  * Signs of several currencies are here with all of them: a code beside the sign, a column of the
  * feed or the rest of the feed says which.
@@ -58,7 +58,25 @@ export function isCurrency(code: string): boolean {
   return (ISO_4217.get(code) ?? null) !== null
 }
 
+/** The words as signs and codes are compared: in capitals, without a colon. */
+export function currencyWords(text: string): string[] {
+  return text.toUpperCase().match(/[^\s:]+/g) ?? []
+}
+
+/** An ISO code; `usual` where there are no words; undefined when they do not mean one. */
+export function readCurrency<Usual extends string | null>(
+  words: readonly string[],
+  usual: Usual,
+): string | Usual | undefined {
+  if (words.length === 0) return usual
+  const [first = [], ...others] = words.map(currenciesOf)
+  const possible = first.filter((code) => others.every((codes) => codes.includes(code)))
+  if (possible.length < 2) return possible[0]
+  if (usual !== null && possible.includes(usual)) return usual
+  return possible.includes('USD') ? 'USD' : undefined // A bare `$`.
+}
+
 /** ISO 4217 codes, by a code or a sign in capitals; none for a word that means no currency. */
-export function currenciesOf(word: string): readonly string[] {
+function currenciesOf(word: string): readonly string[] {
   return isCurrency(word) ? [word] : (SIGNS.get(word) ?? [])
 }
