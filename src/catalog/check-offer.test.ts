@@ -178,6 +178,8 @@ test('texts are decoded and cleaned, addresses kept as written unless a header c
   assert.deepEqual([title, brand], ['Thé noir & <b> lait', 'Zest & Co'])
   assert.equal(url, 'https://shop.example/th%C3%A9?a=1&b=2')
   assert.equal(imageUrl, null)
+  const image = 'https://cdn.example/1.jpg?w=9&h=9'
+  assert.equal(offer({ imageLink: image.replace('&', '&amp;') }).imageUrl, image)
   assert.equal(offer({ link: 'https://SHOP.example/p?a=%20' }).url, 'https://SHOP.example/p?a=%20')
   assert.equal(offer({ title: `${'x'.repeat(499)}🍮` }).title.length, 499)
 })

@@ -143,7 +143,7 @@ function rejected(reason: RejectReason, detail: string): Rejected {
 type Link = { readonly kind: 'link'; readonly url: URL; readonly text: string }
 
 function checkLink(written: string, { domains }: FeedContext): Link | Rejected {
-  const text = written.trim().replaceAll('&amp;', '&')
+  const text = addressText(written)
   if (text === '') return rejected('link_missing', 'the link is empty')
   const url = parseWebUrl(text)
   if (url === null) return rejected('link_invalid', `${shown(text)} is no absolute http(s) address`)
@@ -155,6 +155,11 @@ function checkLink(written: string, { domains }: FeedContext): Link | Rejected {
     return rejected('link_foreign_host', `${shown(host)} is none of the merchant's domains`)
   }
   return { kind: 'link', url, text: headerSafe(text, url) }
+}
+
+/** Tools that escape a feed's text escape its addresses too. */
+function addressText(written: string): string {
+  return written.trim().replaceAll('&amp;', '&')
 }
 
 // Printable ASCII: what may stand in a Location header as it is.
@@ -229,7 +234,7 @@ function gtinOf(
 }
 
 function imageOf(written: string, notes: OfferNote[]): string | null {
-  const text = written.trim()
+  const text = addressText(written)
   if (text === '') return null
   const url = parseWebUrl(text)
   if (url !== null && fitsUrlLimits(text)) return headerSafe(text, url)
