@@ -13,6 +13,7 @@ process.exitCode = await runProgram(COMMANDS, {
   io: {
     stdout: (text) => process.stdout.write(text),
     stderr: (text) => process.stderr.write(text),
+    columns: process.stdout.columns,
     openContext,
   },
 })

@@ -26,7 +26,7 @@ export interface CommandSpec<Options> {
   /** The JSON result, or undefined for a command that prints for itself (serve, demo). */
   run(context: CommandContext, options: Options): Promise<unknown>
   /** The result for people, where a table or a list of fields would not do. */
-  readonly format?: (result: unknown) => string
+  readonly format?: (result: unknown, columns?: number) => string
   /** Results that end in exit code 1 although they are printed: differences, failed checks. */
   readonly isRefusal?: (result: unknown) => boolean
 }

@@ -5,18 +5,18 @@ import { formatResult, formatTable } from './print.ts'
 type Explained = Explanation & { readonly clicks: readonly unknown[] }
 
 /** What `souk explain` found; without a receipt the bare facts. */
-export function formatExplanation(result: unknown): string {
-  if (!hasCandidates(result)) return formatResult(result)
+export function formatExplanation(result: unknown, columns?: number): string {
+  if (!hasCandidates(result)) return formatResult(result, columns)
   const { candidates, clicks } = result
   const rows = candidates.map(candidateRow)
   return [
     ...headLines(result),
     '',
     'Candidates, best first:',
-    formatTable(rows, { cellWidthMax: Number.POSITIVE_INFINITY }),
+    formatTable(rows, { cellWidthMax: Number.POSITIVE_INFINITY, columns }),
     '',
     'Clicks:',
-    formatTable(clicks),
+    formatTable(clicks, { columns }),
   ].join('\n')
 }
 

@@ -9,3 +9,20 @@ test('a long value in a table keeps its beginning and its end: a path shows whic
   assert.equal(line.length, 63)
   assert.ok(formatResult({ path }).endsWith(path), 'a record shows it whole')
 })
+
+test('a table that is wider than the terminal becomes records, one below the other', () => {
+  const rows = [
+    { pub_id: 1, name: 'Daily', domain: 'daily.example' },
+    { pub_id: 2, name: 'Weekly', domain: 'weekly.example' },
+  ]
+  const lines = (columns?: number) => formatResult(rows, columns).split('\n')
+  assert.deepEqual(lines(), lines(30))
+  assert.equal(lines(30).length, 3)
+  assert.deepEqual(lines(29).slice(0, 5), [
+    'pub_id  1',
+    'name    Daily',
+    'domain  daily.example',
+    '',
+    'pub_id  2',
+  ])
+})

@@ -5,17 +5,28 @@ const CELL_WIDTH_MAX = 60
 /** What is kept of their end: the file name of a path, the last part of an address. */
 const CELL_END = 36
 
-/** A result as text: a list of records becomes a table, a record its fields line by line. */
-export function formatResult(result: unknown): string {
-  if (Array.isArray(result)) return formatTable(result)
+/** What a file or a program reads has lines of any length. */
+const ANY_WIDTH = Number.POSITIVE_INFINITY
+
+/**
+ * A result as text: a list of records becomes a table, a record its fields line by line. So does
+ * each of a list whose table is wider than the terminal, where no line could be followed.
+ */
+export function formatResult(result: unknown, columns: number = ANY_WIDTH): string {
+  if (Array.isArray(result)) return formatTable(result, { columns })
   if (!isRecord(result)) return cell(result)
   const entries = Object.entries(result)
   const lists = entries.filter(([, value]) => isRecordList(value))
   const fields = entries.filter(([, value]) => !isRecordList(value))
+  const tables = lists.map(
+    ([name, value]) => `\n${name}:\n${formatTable(value as unknown[], { columns })}`,
+  )
+  return [...fieldLines(fields), ...tables].join('\n')
+}
+
+function fieldLines(fields: readonly (readonly [string, unknown])[]): string[] {
   const width = Math.max(0, ...fields.map(([name]) => name.length))
-  const lines = fields.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`.trimEnd())
-  const tables = lists.map(([name, value]) => `\n${name}:\n${formatTable(value as unknown[])}`)
-  return [...lines, ...tables].join('\n')
+  return fields.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`.trimEnd())
 }
 
 /** What each check saw, whole: the way out of what is wrong stands at its end. */
@@ -34,24 +45,34 @@ export interface Checks {
 /** A table with a column for every field; longer values than `cellWidthMax` are cut. */
 export function formatTable(
   rows: readonly unknown[],
-  { cellWidthMax = CELL_WIDTH_MAX }: { readonly cellWidthMax?: number } = {},
+  {
+    cellWidthMax = CELL_WIDTH_MAX,
+    columns = ANY_WIDTH,
+  }: { readonly cellWidthMax?: number; readonly columns?: number | undefined } = {},
 ): string {
   if (rows.length === 0) return '(none)'
   if (!rows.every(isRecord)) return rows.map(cell).join('\n')
+  const lines = tableLines(rows, cellWidthMax)
+  if (lines.every((line) => line.length <= columns)) return lines.join('\n')
+  return rows.map((row) => fieldLines(Object.entries(row)).join('\n')).join('\n\n')
+}
+
+function tableLines(
+  rows: readonly Record<string, unknown>[],
+  cellWidthMax: number,
+): readonly string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const cells = [
     names,
     ...rows.map((row) => names.map((name) => cut(cell(row[name]), cellWidthMax))),
   ]
   const widths = names.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)))
-  return cells
-    .map((line) =>
-      line
-        .map((text, at) => text.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  return cells.map((line) =>
+    line
+      .map((text, at) => text.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

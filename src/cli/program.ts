@@ -19,6 +19,8 @@ const WRONG_USAGE = 2
 export interface ProgramIo {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
+  /** How wide the terminal is; absent where it is none. */
+  readonly columns?: number | undefined
   readonly openContext: (options: { isQuiet: boolean }) => {
     context: CommandContext
     close(): Promise<void>
@@ -121,8 +123,8 @@ async function runCommand(
     opened = io.openContext({ isQuiet: isJson })
     const result = await spec.run(opened.context, options)
     if (result !== undefined) {
-      const format = isJson ? JSON.stringify : (spec.format ?? formatResult)
-      io.stdout(`${format(result)}\n`)
+      const format = spec.format ?? formatResult
+      io.stdout(`${isJson ? JSON.stringify(result) : format(result, io.columns)}\n`)
     }
     return spec.isRefusal?.(result) === true ? REFUSED : DONE
   } catch (error) {
