@@ -62,7 +62,9 @@ test('of the same request told several times in one moment one alone is claimed'
   const kinds = async (...told: SignedRequest[]) =>
     (await Promise.all(told.map((one) => requests.claim(one)))).map(({ kind }) => kind).toSorted()
   const [same, alike] = [request('a', null), request('a', null)]
-  assert.deepEqual(await kinds(same, alike, request('b', null)), ['claimed', 'claimed', 'replayed'])
+  assert.deepEqual(await kinds(same, alike, request('b', null)), ['claimed', 'claimed', 'working'])
+  await requests.finish({ request: same, status: 201, response: '' })
+  assert.deepEqual(await kinds(request('a', null)), ['replayed'])
   const body = 'the same body'
   assert.deepEqual(
     await kinds(request('c', 'key', body), request('d', 'key', body), request('e', 'key', 'other')),
@@ -70,4 +72,16 @@ test('of the same request told several times in one moment one alone is claimed'
   )
   // A signature that was used under one key says nothing new under another.
   assert.deepEqual(await kinds(request('a', 'another key')), ['replayed'])
+})
+
+test('a request that was never answered may be sent again as it is, once it is surely dead', async (t) => {
+  const { requests, request } = await start(t)
+  const told = request('a', null)
+  assert.equal((await requests.claim(told)).kind, 'claimed') // And its process dies.
+  const later = (seconds: number) => ({ ...told, at: new Date(AT.getTime() + seconds * 1_000) })
+  assert.equal((await requests.claim(later(59))).kind, 'working')
+  assert.equal((await requests.claim(later(61))).kind, 'claimed')
+  assert.equal((await requests.claim(later(62))).kind, 'working')
+  await requests.finish({ request: told, status: 201, response: '' })
+  assert.equal((await requests.claim(later(200))).kind, 'replayed')
 })

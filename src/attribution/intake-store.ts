@@ -74,11 +74,15 @@ function sortKey(request: Pick<SignedRequest, 'merchId' | 'signature' | 'idempot
 
 /**
  * What became of the request that this one repeats. A retry under the same key usually has a new
- * signature, for its time is new.
+ * signature, for its time is new. One without a key that is sent again byte for byte has the same,
+ * and was received only if it was answered: a database that went away between leaves it undone.
  */
 export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim> {
   const { merchId, idempotencyKey, bodyHash, at } = request
-  if (idempotencyKey === null) return { kind: 'replayed' }
+  const isSame =
+    idempotencyKey === null
+      ? sql`signature = ${request.signature} and status is null and body_hash = ${bodyHash}`
+      : sql`idempotency_key = ${idempotencyKey}`
   const known = await db.row<{
     signature: Buffer
     body_hash: Buffer
@@ -86,8 +90,8 @@ export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim>
     response: string | null
   }>(sql`
     select signature, body_hash, status, response from intake_request
-    where merch_id = ${merchId} and idempotency_key = ${idempotencyKey}`)
-  // The signature was used before, without this key.
+    where merch_id = ${merchId} and ${isSame}`)
+  // The signature was used before, and answered or without this key.
   if (known === null) return { kind: 'replayed' }
   if (!known.body_hash.equals(bodyHash)) return { kind: 'other_body' }
   if (known.status !== null) {

@@ -36,7 +36,7 @@ export const ERRORS = {
   stillAtWork: {
     status: 409,
     code: 4092,
-    message: 'The first request with this Idempotency-Key is still at work; retry shortly',
+    message: 'The same request is still at work; retry shortly',
   },
   tooLarge: { status: 413, code: 4130, message: 'The body is over the limit of 1 MiB' },
   unsupportedMediaType: {
