@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import fs, {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { takeFileLock } from './file-lock.ts'
@@ -141,6 +151,55 @@ test('adopted records stay adopted while their store is away', async (t) => {
   const third = await openAt(root)
   assert.deepEqual(await drainAll(third), ['a'])
   await third.close()
+})
+
+test('whose records they were is never lost to a file that cannot be read just now', async (t) => {
+  const root = await makeRoot(t)
+  const owner = join(dirname(await leaveBehind(root, frame(toRecords(['a'])), 'node 7')), 'owner')
+  const spool = await openAt(root)
+  await rename(owner, `${owner}.kept`)
+  await mkdir(owner)
+  await assert.rejects(drainAll(spool), /EISDIR/)
+  await rm(owner, { recursive: true })
+  await rename(`${owner}.kept`, owner)
+  const owners: string[] = []
+  await drainAll(spool, owners)
+  assert.deepEqual(owners, ['node 7'])
+  await spool.close()
+})
+
+test('a file that cannot be deleted is drained once', async (t) => {
+  const spool = await openAt(await makeRoot(t))
+  await spool.append(toRecords(['a']))
+  const refusing = t.mock.method(fs, 'unlink', async () => {
+    throw new Error('read-only file system')
+  })
+  syncBuiltinESMExports()
+  const drained: string[] = []
+  const write = async (records: readonly Buffer[]) => void drained.push(...records.map(String))
+  for (let round = 0; round < 3; round += 1)
+    await assert.rejects(spool.drain({ write }), /read-only/)
+  refusing.mock.restore()
+  syncBuiltinESMExports()
+  await spool.drain({ write })
+  assert.deepEqual(drained, ['a'])
+  assert(spool.isEmpty())
+  await spool.close()
+})
+
+test('a file that cannot be read is told once, and the others are drained', async (t) => {
+  const root = await makeRoot(t)
+  const file = await leaveBehind(root, frame(toRecords(['a'])))
+  const damage: string[] = []
+  const spool = await openAt(root, { damage })
+  await rename(file, `${file}.kept`)
+  await mkdir(file)
+  for (let round = 0; round < 3; round += 1) {
+    await spool.append(toRecords([`own ${round}`]))
+    assert.deepEqual(await drainAll(spool), [`own ${round}`])
+  }
+  assert.equal(damage.length, 1, damage.join())
+  await spool.close()
 })
 
 test('the directory of a process that lives is left alone', async (t) => {

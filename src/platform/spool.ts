@@ -79,7 +79,7 @@ export class Spool {
   })
 
   constructor(options: SpoolOptions, own: Directory) {
-    this.#options = options
+    this.#options = { ...options, onDamage: toldOnce(options.onDamage) }
     this.#own = own
   }
 
@@ -180,6 +180,7 @@ export class Spool {
       await drainRecords(directory, segment, file.records, options)
       if (file.damagedBytes === 0) await directory.segments.remove(segment)
       else await this.#keepDamaged(directory, segment, file.damagedBytes)
+      directory.drained.delete(segment.path) // Not before: a disk that deletes nothing is tried on.
     }
   }
 
@@ -207,7 +208,16 @@ async function drainRecords(
     done += batch.length
     drained.set(path, done)
   }
-  drained.delete(path)
+}
+
+/** A drain is tried several times a second: what ails a file is told the first time. */
+function toldOnce(tell: (problem: string) => void): (problem: string) => void {
+  const told = new Set<string>()
+  return (problem) => {
+    if (told.has(problem)) return
+    told.add(problem)
+    tell(problem)
+  }
 }
 
 function createDirectory(root: string): Directory {
@@ -255,7 +265,8 @@ function withRootLock<T>(root: string, work: () => T): T {
 function ownerOf({ path }: Directory): string {
   try {
     return readFileSync(join(path, OWNER), 'utf8')
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return '' // it died before it had recorded one
   }
 }
