@@ -218,6 +218,29 @@ test('schedules go on where one job’s end is not written down and later ones�
   await done.promise
 })
 
+test('schedules that could not ask for their tasks’ numbers do so again', async (t) => {
+  const scope = scopeOf(t)
+  const own = await testDatabase(scope)
+  const done = Promise.withResolvers<void>()
+  const node = { ...api.app.node, database: own }
+  await (await startSchedules(node, [])).close() // Makes their tables.
+  await own.run(sql`create sequence asked`)
+  await own.run(sql`
+    create function fail_once() returns trigger language plpgsql as $$ begin
+      if nextval('asked') = 1 then raise sqlstate '53100'; end if;
+      return null; end $$`)
+  await own.run(sql`
+    create trigger fails before insert on graphile_worker._private_tasks
+    for each statement execute function fail_once()`)
+  const running = await startSchedules(node, [
+    { task: 'next', cron: NEVER, work: async () => done.resolve() },
+  ])
+  scope.after(() => running.close())
+  await until(async () => (await own.row(sql`select from asked where is_called`)) !== null)
+  await own.run(sql`select graphile_worker.add_job('next')`)
+  await done.promise
+})
+
 /** A job that tells when it began, and ends when it is told to. */
 function heldJob(task: string) {
   const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

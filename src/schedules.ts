@@ -4,7 +4,6 @@
  * Run by graphile-worker, so that of many workers one does each job, and a job that failed is
  * tried again.
  */
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CronItem,
@@ -115,12 +114,18 @@ export async function startSchedules(
 
 /**
  * Its log has said why. A runner that could not write a job's end down takes no more jobs, but does
- * not come to its own end where another job's end is written after that, or where one works on.
+ * not come to its own end where another job's end is written after that, or where one works on. One
+ * that could not ask for its tasks' numbers keeps that very failure, and asks no more.
  */
 async function untilEnded(runner: Runner): Promise<void> {
-  await Promise.race([runner.promise, once(runner.events, 'pool:fatalError')]).catch(
-    () => undefined,
-  )
+  const { promise: stuck, resolve } = Promise.withResolvers<void>()
+  let last: unknown
+  runner.events.on('worker:getJob:error', ({ error }) => {
+    if (error === last) resolve()
+    last = error
+  })
+  runner.events.on('pool:fatalError', () => resolve())
+  await Promise.race([runner.promise, stuck]).catch(() => undefined)
   await runner.stop().catch(() => undefined)
 }
 
