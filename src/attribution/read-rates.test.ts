@@ -42,6 +42,21 @@ test('the base is named, or is the one of euro and dollar that the file does not
   ])
 })
 
+test('the European Central Bank’s own files are read: its day in words, its currencies of the past', () => {
+  const [dollar, yen] = readRates('Date, USD, JPY, \n21 November 2026, 1.1684, 186.75, \n')
+  assert.deepEqual([dollar?.day, dollar?.currency], ['2026-11-21', 'EUR'])
+  assert.deepEqual([yen?.day, yen?.currencyPerBase], ['2026-11-21', '186.75'])
+  const history =
+    'Date,USD,BGN,CYP,EEK,TRL,TRY,\n1999-01-04,1.1789,N/A,0.58231,15.6466,372274,N/A,\n'
+  assert.deepEqual(
+    readRates(history).map(({ currency }) => currency),
+    ['EUR'],
+  )
+  for (const day of ['31 Brumaire 2026', '31 February 2026']) {
+    assert.match(faultsOf(`date,USD\n${day},1.1\n`)[0]?.rule ?? '', /is no date/, day)
+  }
+})
+
 test('a file with anything wrong gives no rates but every fault with its line', () => {
   const file = 'date,USD,XYZ\n2026-01-02,1.1,2\n2026-02-30,1.1,\n2026-01-03,0,\n'
   assert.deepEqual(faultsOf(file), [

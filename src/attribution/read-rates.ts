@@ -9,7 +9,7 @@
 import { readCsv, requireColumns } from '../platform/csv.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
-import { parseTimestamp } from '../platform/timestamp.ts'
+import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
 import { isRate } from './currency.ts'
 import type { NewRate } from './rate-store.ts'
 
@@ -21,14 +21,20 @@ interface Quote {
   readonly rate: string
 }
 
+/**
+ * Currencies that gave way to the euro or lost their zeros. The European Central Bank's history
+ * goes on telling what they were worth, which prices nothing today.
+ */
+const GONE: ReadonlySet<string> = new Set('BGN CYP EEK HRK LTL LVL MTL ROL SIT SKK TRL'.split(' '))
+
 /** The rates of a file. Throws a 400 whose faults name the lines; then none is to be used. */
 export function readRates(text: string): NewRate[] {
   const table = readCsv(text)
   requireColumns(table, ['date'])
   const { headers, rows } = table
   const isLong = headers.includes('currency') && headers.includes('rate')
-  const quotes = rows.flatMap(({ line, cells }): Quote[] => {
-    const day = cells.date ?? ''
+  const told = rows.flatMap(({ line, cells }): Quote[] => {
+    const day = isoDay(cells.date ?? '')
     if (isLong) {
       const currency = (cells.currency ?? '').toUpperCase()
       const base = cells.base === undefined ? null : cells.base.toUpperCase()
@@ -40,6 +46,7 @@ export function readRates(text: string): NewRate[] {
       .filter(({ rate }) => rate !== '' && rate !== 'N/A') // Not published on that day.
       .map(({ name, rate }) => ({ line, day, base: null, currency: name.toUpperCase(), rate }))
   })
+  const quotes = told.filter(({ currency }) => !GONE.has(currency))
   const faults = quotes.flatMap(faultsOf)
   const base = baseOf(quotes)
   if (base === null && quotes.some((quote) => quote.base === null)) {
@@ -50,6 +57,17 @@ export function readRates(text: string): NewRate[] {
   }
   if (faults.length > 0) throw badRequest(faults)
   return toDollars(quotes, base ?? 'USD')
+}
+
+const DAY_IN_WORDS = /^\d{1,2} [A-Z][a-z]+ \d{4}$/
+
+/** `21 November 2026`, as the bank's file of one day says it; anything else as it is. */
+function isoDay(written: string): string {
+  if (!DAY_IN_WORDS.test(written)) return written
+  const atMs = Date.parse(`${written} UTC`)
+  // A 31st of February would be read as a day in March.
+  const isDay = new Date(atMs).getUTCDate() === Number.parseInt(written, 10)
+  return isDay ? utcDay(atMs) : written
 }
 
 function faultsOf({ line, day, base, currency, rate }: Quote): Fault[] {
