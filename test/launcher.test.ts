@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -73,6 +73,38 @@ test('a pinned Node that the machine cannot run is told with the way out, or don
   assert.equal(stdout, '')
   assert.match(stderr, /libatomic\.so\.1: cannot open.*apt-get install -y libatomic1/s)
   assert.deepEqual(await found('24.1.0'), { stdout: process.execPath, stderr: '' })
+})
+
+test('two first starts of one clone install once, whatever a dead one has left', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'souk clone '))
+  t.after(() => rm(root, { recursive: true, force: true }))
+  await cp(join(ROOT, 'scripts'), join(root, 'scripts'), { recursive: true })
+  await cp(join(ROOT, 'package.json'), join(root, 'package.json'))
+  const lock = JSON.stringify({ packages: { 'node_modules/one': { version: '1.0.0' } } })
+  await writeFile(join(root, 'package-lock.json'), lock)
+  await writeFile(join(root, 'scripts/build.ts'), `console.log('built')`)
+  // As npm ci does: what is there goes first, and the record comes last.
+  await writeFile(
+    join(root, 'npm.js'),
+    `import * as files from 'node:fs'
+    files.rmSync('node_modules', { recursive: true, force: true })
+    files.mkdirSync('node_modules')
+    setTimeout(() => {
+      files.copyFileSync('package-lock.json', 'node_modules/.package-lock.json')
+      console.log('installed')
+    }, 1500)`,
+  )
+  const left = join(root, 'dist/install.lock')
+  await mkdir(left, { recursive: true })
+  await utimes(left, new Date(0), new Date(0))
+  const build = async () => {
+    const env = { ...process.env, npm_execpath: join(root, 'npm.js') }
+    const child = spawn(process.execPath, [join(root, 'scripts/launch.mjs'), 'build'], { env })
+    const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')])
+    return stdout.trim().split('\n')
+  }
+  const said = await Promise.all([build(), build()])
+  assert.deepEqual(said.flat().sort(), ['built', 'built', 'installed'])
 })
 
 test('a package that is absent or of another version is noticed, and none too many', () => {
