@@ -92,6 +92,7 @@ test('each fault of a row has its own reason', () => {
     [{ price: '1 EUR' }, 'currency_other'],
     [{ price: '1', currency: 'eur' }, 'currency_other'],
     [{ price: '1', currency: '€' }, 'currency_other'],
+    [{ price: '1', currency: 'руб.' }, 'currency_other'],
     [{ price: '1', currency: 'XYZ' }, 'currency_unknown'],
     [{ price: '1', currency: 'kr' }, 'currency_unknown'],
     [{}, 'accepted'],

@@ -58,9 +58,9 @@ export function isCurrency(code: string): boolean {
   return (ISO_4217.get(code) ?? null) !== null
 }
 
-/** The words as signs and codes are compared: in capitals, without a colon. */
+/** The words as signs and codes are compared: in capitals, without dots and colons. */
 export function currencyWords(text: string): string[] {
-  return text.toUpperCase().match(/[^\s:]+/g) ?? []
+  return text.toUpperCase().match(/[^\s.:]+/g) ?? []
 }
 
 /** An ISO code; `usual` where there are no words; undefined when they do not mean one. */
