@@ -12,6 +12,7 @@ import type { Browser, BrowserContext, Page, Response, Route } from 'playwright-
 import { badRequest } from '../platform/errors.ts'
 import { MICROS_PER_DOLLAR } from '../platform/money.ts'
 import { Refusal } from '../platform/refusal.ts'
+import { WITHOUT_FEATURES } from './browser-features.ts'
 import type { LinkReport, PageReport } from './page-report.ts'
 
 export interface CheckPageOptions {
@@ -64,7 +65,10 @@ const SETTLE_MS = 30_000
 const QUIET_MS = 1_500
 const POLL_MS = 100
 const VIEWPORT = { width: 1280, height: 900 }
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
+const FLAGS = [
+  ...['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+  WITHOUT_FEATURES,
+]
 
 /** Checks one page. Throws 400 when it cannot be loaded or nobody's tag is meant. */
 export async function checkPage(options: CheckPageOptions): Promise<CheckPageResult> {

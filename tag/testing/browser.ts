@@ -10,6 +10,7 @@ import {
   type Page,
   type Request,
 } from 'playwright-core'
+import { WITHOUT_FEATURES } from '../../src/check-page/browser-features.ts'
 import { CHROMIUM, needProgram } from '../../test/machine.ts'
 
 /**
@@ -18,16 +19,6 @@ import { CHROMIUM, needProgram } from '../../test/machine.ts'
  */
 const READER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0 Safari/537.36'
-
-const FEATURES_OFF = [
-  // Pages of its address bar, two for each window: half of what a window costs.
-  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'],
-  // What the driver turns off: of two such flags Chromium takes the last, ours.
-  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
-  ...['HttpsFirstBalancedModeAutoEnable', 'LensOverlay', 'MediaRouter', 'PaintHolding'],
-  ...['ThirdPartyStoragePartitioning', 'AvoidCorsURLLoaderRestartOnRedirect'],
-  ...['OptimizationHints', 'NetworkTimeServiceQuerying', 'AimEnabled', 'PreconnectToSearch'],
-]
 
 const FLAGS = [
   `--user-agent=${READER}`,
@@ -39,7 +30,7 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  `--disable-features=${FEATURES_OFF}`,
+  WITHOUT_FEATURES,
 ]
 
 let browser: Promise<Browser> | null = null
