@@ -64,6 +64,9 @@ test('a user without a publisher makes and disables keys too, and is told how to
   const { page } = await visit(t, '/dashboard/')
   await logIn(page, merchant)
   await page.getByText(`--user ${merchant.email}`).waitFor()
+  const title = 'Your account has no publisher yet'
+  await page.getByRole('heading', { level: 1, name: title }).waitFor()
+  assert.equal(await page.title(), `${title} · Souk`)
   await page.getByRole('link', { name: 'developer page' }).click()
   await page.getByLabel('What is it for?').fill('webhooks')
   await page.getByRole('button', { name: 'Create key' }).click()

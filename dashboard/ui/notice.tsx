@@ -2,11 +2,12 @@
 import type { ReactNode } from 'react'
 import { Title } from './title.tsx'
 
-/** Nothing to show: why, and what to do next. */
-export function EmptyState({ title, children }: { title: string; children: ReactNode }) {
+/** Nothing to show: why, and what to do next. It may be all there is of a page. */
+export function EmptyState(props: { title: string; isPage?: boolean; children: ReactNode }) {
+  const { title, isPage = false, children } = props
   return (
     <div className="panel px-6 py-12 text-center">
-      <h2>{title}</h2>
+      {isPage ? <Title>{title}</Title> : <h2>{title}</h2>}
       <div className="mx-auto mt-2 max-w-prose text-soft">{children}</div>
     </div>
   )
@@ -45,9 +46,8 @@ function Waiting() {
 
 export function NothingHere() {
   return (
-    <div className="panel space-y-2 px-6 py-12 text-center">
-      <Title>No such page</Title>
-      <p className="text-soft">The menu above has all there are.</p>
-    </div>
+    <EmptyState title="No such page" isPage>
+      The menu above has all there are.
+    </EmptyState>
   )
 }

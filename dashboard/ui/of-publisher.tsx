@@ -12,7 +12,7 @@ export function OfPublisher({ children }: { children: ReactNode }) {
 function NoPublisher() {
   const me = useMe()
   return (
-    <EmptyState title="Your account has no publisher yet">
+    <EmptyState title="Your account has no publisher yet" isPage>
       <p>The operator of this service makes one with:</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it. */}
       <code tabIndex={0} className="code mt-4 text-left">
