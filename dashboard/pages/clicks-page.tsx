@@ -72,8 +72,8 @@ function Reasons({ reasons }: { reasons: ClickPage['reasons'] }) {
     <dl className="panel grid gap-x-8 gap-y-2 px-4 py-3 text-sm sm:grid-cols-2">
       {reasons.map(({ reason, why, clicks }) => (
         <div key={reason} className="flex items-baseline gap-3">
+          <dt className={`order-last ${reason === 'ok' ? '' : 'text-soft'}`}>{why}</dt>
           <dd className="number min-w-10 text-right font-semibold">{count(clicks)}</dd>
-          <dt className={reason === 'ok' ? '' : 'text-soft'}>{why}</dt>
         </div>
       ))}
     </dl>
