@@ -5,13 +5,13 @@
  * readers around (decisions 4.6).
  */
 import { randomUUID } from 'node:crypto'
-import { CONSENT, consentNow } from '../events/consent.ts'
+import { CONSENT, consentNow, isConsentSaid } from '../events/consent.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
 import { readUserAgent } from '../events/user-agent.ts'
 import { ok } from '../platform/envelope.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { isId } from '../platform/ids.ts'
 import { formatCents } from '../platform/money.ts'
@@ -64,16 +64,13 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
     handle: (request) => {
       const query = new URLSearchParams(request.query)
       const auctionId = query.get('a') ?? ''
-      if (!isId(auctionId)) {
-        const rule = auctionId === '' ? 'is required' : 'must be a positive 64-bit integer'
-        throw badRequest([{ field: 'a', rule }])
-      }
+      const said = query.get('consent') || undefined
+      if (!isId(auctionId) || !isConsentSaid(said)) throw badRequest(queryFaults(auctionId, said))
       deps.limit(request, auctionId)
       const sent = query.get('uuid') ?? ''
       const isSession = UUID.test(sent)
       // Lower case in one place: the seal, the log and a repeat all mean one session.
       const uuid = isSession ? sent.toLowerCase() : randomUUID()
-      const said = query.get('consent') ?? undefined
       const answer = (link: LinkData | null): HotReply => {
         if (link === null) throw new ApiError('notFound', { message: `a: no link ${auctionId}` })
         // With the consent that holds: a signal switched on between two loads takes effect at once.
@@ -91,6 +88,19 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
         : answer(held)
     },
   }
+}
+
+/** All that is wrong with a query, once something is. */
+function queryFaults(auctionId: string, said: string | undefined): Fault[] {
+  const faults: Fault[] = []
+  if (!isId(auctionId)) {
+    const rule = auctionId === '' ? 'is required' : 'must be a positive 64-bit integer'
+    faults.push({ field: 'a', rule })
+  }
+  if (!isConsentSaid(said)) {
+    faults.push({ field: 'consent', rule: 'must be "full" or "contextual" or "unknown"' })
+  }
+  return faults
 }
 
 interface PageAuction {

@@ -10,6 +10,11 @@ export type ConsentWord = keyof typeof CONSENT
 
 export const CONSENT_SOURCES = ['tcf', 'gpp', 'gpc', 'page'] as const
 
+/** Absent says nothing. Any other word is refused: a reader's no, misspelt, must not be a yes. */
+export function isConsentSaid(said: string | undefined): said is ConsentWord | undefined {
+  return said === undefined || Object.hasOwn(CONSENT, said)
+}
+
 /**
  * The consent that holds for a request: 1 full, 2 contextual.
  * `said` is the `consent` the client sent; absent or unknown falls to the publisher's default.

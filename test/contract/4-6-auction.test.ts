@@ -172,6 +172,18 @@ test('t is ignored, empty parameters and a missing final slash are tolerated', a
   }
 })
 
+test('a consent that is no word of ours is refused by name, never taken for a yes', async () => {
+  const auctionId = await market.link()
+  for (const said of ['denied', 'FULL', 'false', '0', 'toString']) {
+    const { code, fields } = (
+      await api.call(`/api/v1/auction/?a=${auctionId}&consent=${said}`)
+    ).failure()
+    assert.deepEqual([code, fields], [4000, ['consent']], said)
+  }
+  const both = await api.call('/api/v1/auction/?a=x&consent=no')
+  assert.deepEqual(both.failure().fields, ['a', 'consent'], 'every fault is told')
+})
+
 test('an unknown link is 404, a malformed id 400 that names the field', async () => {
   assert.equal((await api.call('/api/v1/auction/?a=9007199254740993')).failure().code, 4040)
   for (const a of [
