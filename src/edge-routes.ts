@@ -90,7 +90,7 @@ export function edgeRoutes(
     },
   }
   const events = baseRoutes(node)
-  const { database: db, ids } = node
+  const { edgeDatabase: db, ids } = node
   const mayCreate = makeHourlyLimit(node)
   const wrapperLinkDeps = { db, ids, linkUrl: config.linkUrl, now, mayCreate }
   const fixed = new Map<string, HotRoute>([
@@ -128,7 +128,7 @@ export function baseRoutes(node: Node): (path: string) => HotRoute | null {
     countryOf: (request) => node.geo.countryOf(request),
     // One that was made a moment ago is in the next snapshot; its readers may be here before.
     findPublisher: (pubId) =>
-      edge.market.publishers.get(pubId) ?? findPublisher(node.database, pubId),
+      edge.market.publishers.get(pubId) ?? findPublisher(node.edgeDatabase, pubId),
     ownersOf: (auctionIds) => ownersOf(node, auctionIds),
     limit: (request, pubId) => limiters.refuse('events', request, String(pubId)),
   })

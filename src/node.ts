@@ -36,10 +36,15 @@ import {
   recordSpoolDrained,
   spoolOwner,
 } from './platform/node-registry.ts'
-import type { Database } from './platform/postgres.ts'
+import { type Database, openDatabase } from './platform/postgres.ts'
 import { openSpool } from './platform/spool.ts'
 import { ownSealingKeys } from './sealing-keys.ts'
 
+/**
+ * A node's own and its readers': links that it does not hold, the market, budgets, receipts. What
+ * reports and orders ask, however much and slow, takes none of these.
+ */
+const EDGE_CONNECTIONS_MAX = 6
 /** What the local disk may hold for a log that is away: hours of a small network's traffic. */
 const SPOOL_BYTES_MAX = 2 * 1024 ** 3
 
@@ -48,6 +53,8 @@ export interface Node {
   readonly log: Logger
   readonly now: () => number
   readonly database: Database
+  /** The same through connections that only readers and the node itself wait for. */
+  readonly edgeDatabase: Database
   readonly metrics: Metrics
   readonly ids: IdSource
   readonly geo: Geo
@@ -97,9 +104,10 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const metrics = makeMetrics()
   await makeDataFolder(config.dataDir)
   const database = await openMigrated(config, opening)
+  const edgeDatabase = openEdgeDatabase(database, opening)
   const hashKeys = await openUpkeep(database, opening)
   const book = new LeaseBook()
-  const recording = await openLog(config, opening, { database, metrics, book })
+  const recording = await openLog(config, opening, { edgeDatabase, metrics, book })
   const geo = await openGeo({
     header: config.geoHeader,
     database: config.geoipDb,
@@ -107,7 +115,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   })
   opening.closers.add('geo', async () => geo.close())
   const outlooks = new OutlookBook()
-  const parts = { database, metrics, book, outlooks, geo, claim: recording.claim }
+  const parts = { edgeDatabase, metrics, book, outlooks, geo, claim: recording.claim }
   const { edge, fund, whenFreed } = await openEdge(config, opening, parts)
   const sealingKeys = await ownSealingKeys(config)
   return {
@@ -115,6 +123,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
     log,
     now,
     database,
+    edgeDatabase,
     metrics,
     ids: recording.ids,
     geo,
@@ -148,6 +157,13 @@ async function openMigrated(config: Config, { log, closers }: Opening): Promise<
   return storage.db
 }
 
+function openEdgeDatabase({ connection }: Database, { closers }: Opening): Database {
+  const connectionsMax = EDGE_CONNECTIONS_MAX
+  const edgeDatabase = openDatabase({ connection, applicationName: 'souk: edge', connectionsMax })
+  closers.add('edge database', () => edgeDatabase.close())
+  return edgeDatabase
+}
+
 /** What must always be some way ahead: keys of hashes and partitions of the log. */
 async function openUpkeep(database: Database, opening: Opening): Promise<HashKeys> {
   const { now, closers } = opening
@@ -169,11 +185,11 @@ async function openUpkeep(database: Database, opening: Opening): Promise<HashKey
 async function openLog(
   config: Config,
   opening: Opening,
-  { database, metrics, book }: { database: Database; metrics: Metrics; book: LeaseBook },
+  { edgeDatabase, metrics, book }: Pick<Node, 'edgeDatabase' | 'metrics' | 'book'>,
 ) {
   const { log, now, closers } = opening
   const onError = reporter(opening)
-  const eventLog = await openEventLog(config, database, onError('event log'))
+  const eventLog = await openEventLog(config, edgeDatabase, onError('event log'))
   closers.add('event log', () => eventLog.close())
   const spool = await openSpool({
     root: join(config.dataDir, 'spool'),
@@ -181,7 +197,7 @@ async function openLog(
     onDamage: (problem) => log.error({ problem }, 'the spool is damaged'),
   })
   const claim = await claimNode({
-    db: database,
+    db: edgeDatabase,
     host: hostname(),
     pid: process.pid,
     roles: [...config.roles].join(','),
@@ -210,7 +226,7 @@ async function openLog(
     onAdoptedDrained: async (owner) => {
       if (owner === '') return
       await eventLog.append([lastWord(JSON.parse(owner) as NodeIdentity)])
-      await recordSpoolDrained(database, owner)
+      await recordSpoolDrained(edgeDatabase, owner)
     },
   })
   closers.add('appender', () => appender.close(lastWord(claim)))
@@ -220,20 +236,22 @@ async function openLog(
 async function openEdge(
   config: Config,
   opening: Opening,
-  parts: Pick<Node, 'database' | 'metrics' | 'book' | 'outlooks' | 'geo'> & { claim: NodeClaim },
+  parts: Pick<Node, 'edgeDatabase' | 'metrics' | 'book' | 'outlooks' | 'geo'> & {
+    claim: NodeClaim
+  },
 ): Promise<Pick<Node, 'edge' | 'fund' | 'whenFreed'>> {
   const { now, closers } = opening
-  const { database, metrics, book, outlooks, geo } = parts
+  const { edgeDatabase, metrics, book, outlooks, geo } = parts
   const onError = reporter(opening)
   const receipts = new ReceiptQueue({
-    db: database,
+    db: edgeDatabase,
     onDropped: (count) => metrics.receiptsDropped.inc(count),
     onError: onError('receipts not written'),
   })
   closers.add('receipts', () => receipts.close())
   const pacing = new PacingBook()
   const edge = await Edge.open({
-    database,
+    database: edgeDatabase,
     book,
     outlooks,
     pacing,
@@ -249,7 +267,7 @@ async function openEdge(
     return { edge, fund: async () => undefined, whenFreed: async () => undefined }
   }
   const leases = new LeaseLoop({
-    ...{ book, db: database, identity: parts.claim, now, onError: onError('leases') },
+    ...{ book, db: edgeDatabase, identity: parts.claim, now, onError: onError('leases') },
     onGrants: (grants) => pacing.noteSpent(grants, now()),
   })
   closers.add('leases', () => leases.close())

@@ -117,6 +117,16 @@ test('with the database busy, the first click on a link after a start is recorde
   while (!(await isRecorded())) assert.ok(++attempts < 20, 'never')
 })
 
+test('with reports and orders waiting for each other, a first click is recorded at once', async () => {
+  const auctionId = await market.link(KETTLE)
+  const { pool } = api.db
+  const asking = Array.from({ length: 2 * pool.options.max }, () => api.db.reserve())
+  await until(() => pool.waitingCount > 0)
+  const { location } = await follow(api, `/${auctionId}`)
+  await Promise.allSettled(asking.map(async (reserved) => (await reserved).release()))
+  assert.match(location, /\?cid=/)
+})
+
 test('an old keyless seal forwards no stranger off the network, with the link out of reach too', async () => {
   const url = 'https://elsewhere.example/1'
   const { pubId } = market.account
