@@ -67,7 +67,7 @@ test('a user without a publisher makes and disables keys too, and is told how to
   const title = 'Your account has no publisher yet'
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   assert.equal(await page.title(), `${title} · Souk`)
-  await page.getByRole('link', { name: 'developer page' }).click()
+  await page.getByRole('link', { name: 'developer options page' }).click()
   await page.getByLabel('What is it for?').fill('webhooks')
   await page.getByRole('button', { name: 'Create key' }).click()
   const key = (await page.locator('#new-key').textContent()) ?? ''

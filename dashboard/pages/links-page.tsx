@@ -99,7 +99,7 @@ function LinkLine({ link }: { link: ListedLink }) {
   return (
     <li className="grid grid-cols-1 gap-x-6 gap-y-2 px-4 py-3 md:grid-cols-[1fr_auto]">
       <div className="min-w-0">
-        <p className="truncate font-medium" title={url ?? article_url}>
+        <p className="line-clamp-3 font-medium" title={url ?? article_url}>
           {url === null ? 'No product: leads to its article' : shortUrl(url)}
         </p>
         <p className="truncate text-sm text-soft">

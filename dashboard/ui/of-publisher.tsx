@@ -22,7 +22,7 @@ function NoPublisher() {
         A merchant’s account needs none: orders, returns, webhooks and receipts are in the API, with
         a key from the{' '}
         <Link to={PATHS.developer} className="link">
-          developer page
+          developer options page
         </Link>
         .
       </p>
