@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { dashboardRoutes } from '../src/accounts/dashboard-routes.ts'
-import { createHttp } from '../src/platform/http.ts'
-import { makeLogger } from '../src/platform/log.ts'
 import type { Db } from '../src/platform/postgres.ts'
 import type { Scope } from './database.ts'
+import { startQuietHttp } from './quiet-http.ts'
 
 const BASE_URL = 'http://souk.example'
 
@@ -24,15 +23,9 @@ export async function startDashboard(
   scope: Scope,
   { db, inside }: { db: Db; inside: readonly FastifyPluginAsyncTypebox[] },
 ): Promise<{ logIn(email: string | null): Promise<DashboardSession> }> {
-  const http = await createHttp({
-    log: makeLogger({ level: 'silent' }),
-    corsOrigins: [],
-    trustedProxies: [],
-    matchHot: () => null,
-  })
+  const http = await startQuietHttp(scope)
   const now = () => new Date()
   await http.register(dashboardRoutes({ db, baseUrl: BASE_URL, now, inside }))
-  scope.after(async () => http.close())
   const send = async (path: string, { body, cookie }: { body?: object; cookie?: string }) => {
     const answer = await http.inject({
       method: body === undefined ? 'GET' : 'POST',

@@ -9,12 +9,12 @@ import { signBody } from '../src/attribution/signed-request.ts'
 import { UsualValues } from '../src/attribution/usual-value.ts'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant, type Merchant } from '../src/catalog/merchant-store.ts'
-import { createHttp, type Http } from '../src/platform/http.ts'
+import type { Http } from '../src/platform/http.ts'
 import { makeIdSource } from '../src/platform/ids.ts'
-import { makeLogger } from '../src/platform/log.ts'
 import type { Database } from '../src/platform/postgres.ts'
 import { type Scope, testDatabase } from './database.ts'
 import { openFoldedLog } from './fold-log.ts'
+import { startQuietHttp } from './quiet-http.ts'
 
 export interface IntakeApp {
   readonly http: Http
@@ -60,17 +60,9 @@ export async function startIntakeApp(scope: Scope, nowMs = Date.UTC(2026, 3, 13,
     nextId: () => ids.next(),
     now: () => clock.nowMs,
   }
-  const http = await createHttp({
-    log: makeLogger({ level: 'silent' }),
-    corsOrigins: [],
-    trustedProxies: [],
-    matchHot: () => null,
-  })
+  const http = await startQuietHttp(scope)
   await http.register(intakeRoutes(deps))
   await http.register(checkoutRoutes({ ...deps, usualValues: new UsualValues(db), limits: null }))
-  scope.after(async () => {
-    await http.close()
-  })
 
   const post = async (path: string, body: object, changes: SignedCall = {}) => {
     const payload = Buffer.from(JSON.stringify(body))

@@ -5,12 +5,11 @@ import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import { issueStatements } from '../ledger/statement-store.ts'
-import { createHttp } from '../platform/http.ts'
-import { makeLogger } from '../platform/log.ts'
 import { sql } from '../platform/sql.ts'
 import { listClickRows } from './clicks-store.ts'
 import { listChangedOrders } from './notice-store.ts'
@@ -26,13 +25,7 @@ async function start(t: TestContext) {
   const world = await makePublisherWorld(db)
   const article = await world.addArticle('Ten mugs')
   const clock = { now: new Date(START_MS + DAY_MS) }
-  const http = await createHttp({
-    log: makeLogger({ level: 'silent' }),
-    corsOrigins: [],
-    trustedProxies: [],
-    matchHot: () => null,
-  })
-  t.after(() => http.close())
+  const http = await startQuietHttp(t)
   const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
   await http.register(reportRoutes({ db, keys, now: () => clock.now }))
   const { pub_id: pubId } = world.publisher

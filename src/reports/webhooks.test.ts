@@ -6,6 +6,7 @@ import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { startQuietHttp } from '../../test/quiet-http.ts'
 import { KeyPlaces } from '../accounts/key-places.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import {
@@ -16,8 +17,6 @@ import {
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { MODEL, type StoredEvent } from '../events/event.ts'
 import { guardedAgent } from '../platform/fetch-guard.ts'
-import { createHttp } from '../platform/http.ts'
-import { makeLogger } from '../platform/log.ts'
 import { micros } from '../platform/money.ts'
 import { createWebhook } from './create-webhook.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
@@ -296,13 +295,7 @@ test('a run ends before the next one begins: what slow receivers left for it is 
 
 async function startApi(t: TestContext) {
   const s = await start(t)
-  const http = await createHttp({
-    log: makeLogger({ level: 'silent' }),
-    corsOrigins: [],
-    trustedProxies: [],
-    matchHot: () => null,
-  })
-  t.after(() => http.close())
+  const http = await startQuietHttp(t)
   const keys = makeKeyGuard({
     db: s.db,
     brandWords: ['service'],

@@ -3,11 +3,10 @@ import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
-import { createHttp } from '../platform/http.ts'
-import { makeLogger } from '../platform/log.ts'
 import { sql } from '../platform/sql.ts'
 import { keyOfUrl } from '../platform/url.ts'
 import { foldMoney } from './fold-money.ts'
@@ -21,15 +20,9 @@ async function start(t: TestContext) {
   const db = await testDatabase(t)
   const world = await makePublisherWorld(db)
   const { publisher, merchant } = world
-  const http = await createHttp({
-    log: makeLogger({ level: 'silent' }),
-    corsOrigins: [],
-    trustedProxies: [],
-    matchHot: () => null,
-  })
+  const http = await startQuietHttp(t)
   const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
   await http.register(statsRoutes({ db, keys }))
-  t.after(() => http.close())
   const events = new MoneyEvents()
   const path = `/api/v1/publishers/${publisher.pub_id}/stats_by_article_merchant_daily/`
   const get = async (query: string, headers: object = world.headers) => {

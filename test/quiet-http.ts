@@ -1,0 +1,17 @@
+/** The server of the service without the service: for routes in process, under test alone. */
+import { createHttp, type Http } from '../src/platform/http.ts'
+import { makeLogger } from '../src/platform/log.ts'
+import type { Scope } from './database.ts'
+
+export async function startQuietHttp(scope: Scope): Promise<Http> {
+  const http = await createHttp({
+    log: makeLogger({ level: 'silent' }),
+    corsOrigins: [],
+    trustedProxies: [],
+    matchHot: () => null,
+  })
+  scope.after(async () => {
+    await http.close()
+  })
+  return http
+}
