@@ -51,6 +51,22 @@ export class Turns {
   }
 }
 
+/** Work of several owners, of each one at a time: nobody's many keep another's few waiting. */
+export class FairTurns {
+  readonly #turns: Turns
+  readonly #byOwner = new Map<number, Turns>()
+
+  constructor(atOnce: number) {
+    this.#turns = new Turns(atOnce)
+  }
+
+  run<T>(owner: number, work: () => Promise<T>): Promise<T> {
+    const own = this.#byOwner.get(owner) ?? new Turns(1)
+    this.#byOwner.set(owner, own)
+    return own.run(() => this.#turns.run(work))
+  }
+}
+
 export class TooManyWaiting extends Error {
   override name = 'TooManyWaiting'
   readonly code = 'ETIMEDOUT' // What the turn is for counts as out of reach.

@@ -12,9 +12,10 @@ import type { CsvCell } from '../platform/csv.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
 import { DAY_MS, dayOf } from '../platform/timestamp.ts'
+import { FairTurns } from '../platform/turns.ts'
 import { rangeLines } from './export.ts'
 import { explainPublisherOrder } from './order-record-store.ts'
-import { openReports } from './read-report.ts'
+import { openReports, type ReportSource } from './read-report.ts'
 import { REPORT_COLUMNS, type ReportName } from './report.ts'
 import type { ReportDeps } from './report-deps.ts'
 import {
@@ -35,6 +36,8 @@ import { findStatementDetail, statementCsv, toStatementRecord } from './statemen
 import { publisherWebhookRoutes } from './webhook-routes.ts'
 
 const security = [{ apiKey: [] }]
+/** A page may take the database a second, and the pool's connections are for all. */
+const PAGES_AT_ONCE = 3
 const REPORT = {
   'application/json': { schema: ReportPage },
   'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) },
@@ -61,6 +64,7 @@ export const reportRoutes =
 const tableRoutes =
   ({ db, now }: ReportDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const turns = new FairTurns(PAGES_AT_ONCE)
     app.get(
       '/api/v1/publishers/:pub_id/reports/:report/',
       {
@@ -80,7 +84,7 @@ const tableRoutes =
         const [dayFrom, dayTo] = [dayOf(request.query.date_from), dayOf(request.query.date_to)]
         assert(dayFrom !== null && dayTo !== null)
         const at = now()
-        const source = openReports(db, { pubId, now: at })
+        const source = inTurns(turns, pubId, openReports(db, { pubId, now: at }))
         const wanted = { pubId, dayFrom, dayTo, now: at }
         if (format === 'csv') {
           reply.header('content-type', 'text/csv; charset=utf-8')
@@ -171,6 +175,10 @@ const statementRoutes =
       },
     )
   }
+
+function inTurns(turns: FairTurns, pubId: number, { page }: ReportSource): ReportSource {
+  return { page: (...asked) => turns.run(pubId, () => page(...asked)) }
+}
 
 /** What is wrong with the days together, where each can be read; one day may be asked for. */
 function dayFaults(query: Partial<Record<'date_from' | 'date_to', unknown>>): Fault[] {
