@@ -1,11 +1,12 @@
 /** Product feeds for publishers: which merchants have one, and each as a CSV file. */
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { findPublisher, type Publisher } from '../accounts/publisher-store.ts'
 import { holderOf, type KeyGuard, requireOwnPublisher } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchants } from '../catalog/merchant-store.ts'
+import { begunStream } from '../platform/begun-stream.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -67,10 +68,11 @@ export const feedRoutes =
           throw new ApiError('notFound', { message: `No product feed of merchant ${merchId}` })
         }
         const reader = { linkUrl, publisherSlug: publisher.slug }
+        const file = await begunStream(feedLines(db, { merchId, isOwnPage }, reader))
         return reply
           .header('content-type', 'text/csv; charset=utf-8')
           .header('content-disposition', `attachment; filename="souk_products_${merchId}.csv"`)
-          .send(Readable.from(feedLines(db, { merchId, isOwnPage }, reader)))
+          .send(file)
       },
     )
   }
@@ -102,13 +104,14 @@ async function* feedLines(
   { merchId, isOwnPage }: { merchId: number; isOwnPage: IsOwnPage },
   reader: FeedReader,
 ): AsyncGenerator<string> {
-  yield FEED_HEADER
+  let head = FEED_HEADER
   for (let after = ''; ; ) {
     const page = await listFeedOffers(db, { merchId, after })
+    const own = page.filter(({ url }) => isOwnPage({ merch_id: merchId, url }))
+    yield head + own.map((offer) => feedLine(offer, reader)).join('')
+    head = ''
     const last = page.at(-1)
     if (last === undefined) return
-    const own = page.filter(({ url }) => isOwnPage({ merch_id: merchId, url }))
-    yield own.map((offer) => feedLine(offer, reader)).join('')
     after = last.sku
   }
 }

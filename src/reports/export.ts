@@ -80,12 +80,13 @@ export async function* rangeLines(
   counted: { rows: number } = { rows: 0 },
 ): AsyncGenerator<string> {
   const { report, ...wanted } = request
-  yield csvLine(REPORT_COLUMNS[report])
+  let head = csvLine(REPORT_COLUMNS[report])
   let cursor: string | null = null
   do {
     const { rows, next } = await source.page(report, { ...wanted, cursor, limitRows: PAGE_ROWS })
     counted.rows += rows.length
-    if (rows.length > 0) yield rows.map(csvLine).join('')
+    yield head + rows.map(csvLine).join('')
+    head = ''
     cursor = next
   } while (cursor !== null)
 }

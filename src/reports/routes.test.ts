@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
+import { until } from '../../test/market.ts'
 import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
@@ -92,6 +93,21 @@ test('a report comes page by page as JSON, and whole as CSV', async (t) => {
     rows.map((row) => row.click_u1_param),
     ['', '', `'=1`],
   )
+})
+
+test('a database that goes away before the first row is told with 503, not with a broken file', async (t) => {
+  const s = await start(t)
+  const other = await s.db.reserve()
+  await other.run(sql`begin`)
+  await other.run(sql`lock table merchant_order`)
+  const file = s.get(`reports/orders/?${MARCH}&format=csv`)
+  const cut = sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  await until(async () => (await s.db.run(cut)) > 0)
+  const { status, json } = await file
+  other.release(new Error('over'))
+  assert.deepEqual([status, json.error.code], [503, 5030])
 })
 
 test('the clicks report has the impressions of the publisher’s own links alone', async (t) => {

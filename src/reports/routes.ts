@@ -1,6 +1,6 @@
 /** A publisher's reports, orders, statements and webhooks over the API. */
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
@@ -8,6 +8,7 @@ import { findPublisher } from '../accounts/publisher-store.ts'
 import { holderOf } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listStatements } from '../ledger/statement-store.ts'
+import { begunStream } from '../platform/begun-stream.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
@@ -87,10 +88,11 @@ const tableRoutes =
         const source = inTurns(turns, pubId, openReports(db, { pubId, now: at }))
         const wanted = { pubId, dayFrom, dayTo, now: at }
         if (format === 'csv') {
+          const file = await begunStream(rangeLines(source, { ...wanted, report }))
           reply.header('content-type', 'text/csv; charset=utf-8')
           const name = `souk_${report}_${dayFrom}_${dayTo}.csv`
           reply.header('content-disposition', `attachment; filename="${name}"`)
-          return reply.send(Readable.from(rangeLines(source, { ...wanted, report })))
+          return reply.send(file)
         }
         const page = await source.page(report, { ...wanted, cursor, limitRows: limit })
         return reply.send({

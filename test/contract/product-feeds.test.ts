@@ -4,6 +4,7 @@ import { after, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { updatePublisher } from '../../src/accounts/publisher-store.ts'
 import { updateMerchant } from '../../src/catalog/merchant-store.ts'
+import { sql } from '../../src/platform/sql.ts'
 import { BASE_URL, LINK_URL, startApi } from '../api.ts'
 import { makeMerchant } from '../catalogue.ts'
 import { until } from '../market.ts'
@@ -132,6 +133,20 @@ test('the list names each merchant with a feed that the publisher takes links of
   })
   const refused = await api.call(path(blocked.merchId), { key: ann.key })
   assert.deepEqual([refused.status, refused.failure().code], [404, 4040])
+})
+
+test('a database that goes away before the first row is told with 503, not with half a file', async (t) => {
+  const other = await api.db.reserve()
+  t.after(() => other.release(new Error('over')))
+  await other.run(sql`begin`)
+  await other.run(sql`lock table offer`)
+  const answer = api.call(path(merchId), { key: ann.key })
+  const cut = sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  await until(async () => (await api.db.run(cut)) > 0)
+  assert.equal((await answer).status, 503)
+  assert.equal((await answer).failure().code, 5030)
 })
 
 test('a feed needs the key of its publisher', async () => {
