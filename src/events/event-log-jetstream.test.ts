@@ -3,6 +3,7 @@ import { getEventListeners, once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { type Scope, testDatabase } from '../../test/database.ts'
 import { type Nats, startNats } from '../../test/nats.ts'
 import { scopeOf } from '../../test/scope.ts'
@@ -132,6 +133,23 @@ test('a stop while a connection is being made ends it, once it is', async (t) =>
   const closed = stream.close()
   opened.resolve()
   await closed
+})
+
+test('a server that hangs is asked again and again, and nothing piles up', async (t) => {
+  let asked = 0
+  const server = createServer((socket) => {
+    asked += 1
+    socket.on('error', () => undefined)
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const natsUrl = `nats://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const stream = await EventStream.open({ natsUrl, streamName: 'SOUK' })
+  while (asked < 3) await sleep(10)
+  const count = () => promisify(server.getConnections).call(server)
+  assert.equal(await count(), 1)
+  await stream.close()
+  while ((await count()) > 0) await sleep(10)
 })
 
 test('a server without a JetStream is asked for it again and again, and nothing piles up', async (t) => {

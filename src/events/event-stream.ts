@@ -5,6 +5,8 @@
  * loss of power is the server's `sync_interval` and number of replicas (README).
  */
 
+import { once } from 'node:events'
+import { createConnection } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   DeliverPolicy,
@@ -32,6 +34,7 @@ const PULL_MS = 2_000
 const MESSAGES_AHEAD = 200
 /** At most this long are starts held up by a server that is away. */
 const FIRST_CONNECT_MS = 2_000
+const NATS_PORT = 4222 // Unless the address names another.
 /** Of a message's id: only a filter, sameness is decided by the ids of the events. */
 const DUPLICATE_WINDOW_NS = 120 * 1e9
 /** On a cluster; a single server keeps one. */
@@ -133,7 +136,7 @@ export class EventStream {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
-        const connection = await dial(this.#options.natsUrl)
+        const connection = await dial(this.#options.natsUrl, [signal])
         if (signal.aborted) return connection.close() // while it was made: no event tells of that
         await this.#keep(connection)
       } catch (error) {
@@ -193,9 +196,14 @@ export async function readStreamFacts({ natsUrl, streamName }: StreamOptions) {
   }
 }
 
-async function dial(natsUrl: string): Promise<NatsConnection> {
-  const { protocol, username, password, host } = new URL(natsUrl)
+async function dial(
+  natsUrl: string,
+  signals: readonly AbortSignal[] = [],
+): Promise<NatsConnection> {
+  const address = new URL(natsUrl)
+  const { protocol, username, password, host } = address
   const isWebSocket = protocol === 'ws:' || protocol === 'wss:'
+  if (!isWebSocket) await untilGreeted(address, signals)
   const [user, pass] = [username, password].map(decodeURIComponent)
   return (isWebSocket ? wsconnect : connect)({
     servers: isWebSocket ? `${protocol}//${host}` : host,
@@ -207,6 +215,26 @@ async function dial(natsUrl: string): Promise<NatsConnection> {
     reconnectTimeWait: RETRY_MS,
     pingInterval: PING_MS,
   })
+}
+
+/**
+ * A NATS server says the first word to whoever connects. The client waits for it on a socket that
+ * it never closes: each try at a server that hangs would leave one open.
+ */
+async function untilGreeted(
+  { hostname, port }: URL,
+  signals: readonly AbortSignal[],
+): Promise<void> {
+  const late = AbortSignal.timeout(FIRST_CONNECT_MS)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const socket = createConnection({ host, port: Number(port || NATS_PORT) })
+  try {
+    await once(socket, 'data', { signal: AbortSignal.any([late, ...signals]) })
+  } catch (error) {
+    throw late.aborted ? new Error('timeout', { cause: error }) : error
+  } finally {
+    socket.destroy()
+  }
 }
 
 /** Makes the stream unless it is there; its time of creation. */
