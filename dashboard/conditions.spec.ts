@@ -86,6 +86,15 @@ test('the keyboard never loses its place when a button has done its work', async
   assert.match((await focused(page)) ?? '', /^kept/)
 })
 
+test('where the browser refuses its clipboard, a key is copied all the same', async (t) => {
+  const { page } = await visit(t, '/dashboard/developer')
+  await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error("refused"))')
+  await page.getByRole('button', { name: 'Copy' }).first().focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  assert.equal(await focused(page), 'Copied')
+})
+
 test('a service that was away is asked until it answers', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/')
   await page.route('**/dashboard/api/**', (route) => route.abort())

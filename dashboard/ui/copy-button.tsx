@@ -4,27 +4,40 @@ import { useState } from 'react'
 const SAID_MS = 2_000
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
-  const [isCopied, setCopied] = useState(false)
+  const [said, setSaid] = useState<string | null>(null)
   const copy = async () => {
-    await copyText(text)
-    setCopied(true)
-    setTimeout(() => setCopied(false), SAID_MS)
+    setSaid((await copyText(text)) ? 'Copied' : 'Not copied')
+    setTimeout(() => setSaid(null), SAID_MS)
   }
   return (
     <button type="button" className="button button-small" onClick={copy}>
-      <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
+      <span aria-live="polite">{said ?? label}</span>
     </button>
   )
 }
 
-/** Browsers offer the clipboard on https and localhost only; elsewhere a selection is copied. */
-async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+/**
+ * Browsers offer the clipboard on https and localhost only, and may refuse it there: then a
+ * selection is copied. False: not even that.
+ */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return copySelected(text)
+  }
+}
+
+function copySelected(text: string): boolean {
+  const focused = document.activeElement as HTMLElement | null
   const area = document.createElement('textarea')
   area.value = text
   area.className = 'fixed opacity-0'
   document.body.append(area)
   area.select()
-  document.execCommand('copy')
+  const isCopied = document.execCommand('copy')
   area.remove()
+  focused?.focus() // Selecting has moved it.
+  return isCopied
 }
