@@ -31,6 +31,7 @@ import type { IsOwnPage } from './matching/store.ts'
 import type { Node } from './node.ts'
 import type { HotRoute } from './platform/hot-http.ts'
 import { createHttp, type Http } from './platform/http.ts'
+import { errorTeller } from './platform/log.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
 import { reportRoutes } from './reports/routes.ts'
 import { merchantWebhookRoutes } from './reports/webhook-routes.ts'
@@ -180,7 +181,7 @@ async function startWorkers(node: Node): Promise<Worker[]> {
       metrics.folded.inc({ lane }, count)
       metrics.foldLag.set({ lane }, (now() - atMs) / 1000)
     },
-    onError: (error) => log.error({ err: error }, 'the fold failed; trying again'),
+    onError: errorTeller(log, 'the fold failed; trying again'),
   })
   return [fold, schedules]
 }

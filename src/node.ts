@@ -28,7 +28,7 @@ import { openEventLog } from './open-event-log.ts'
 import { MIGRATIONS_FOLDER, openStorage } from './open-storage.ts'
 import { type Geo, openGeo } from './platform/geo.ts'
 import { type IdSource, makeIdSource } from './platform/ids.ts'
-import type { Logger } from './platform/log.ts'
+import { errorTeller, type Logger } from './platform/log.ts'
 import { migrate } from './platform/migrate.ts'
 import {
   claimNode,
@@ -146,8 +146,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
 const reporter =
   ({ log }: Opening) =>
   (what: string) =>
-  (error: unknown): void =>
-    log.error({ err: error }, what)
+    errorTeller(log, what)
 
 async function openMigrated(config: Config, { log, closers }: Opening): Promise<Database> {
   const storage = await openStorage(config, { applicationName: 'souk', log })

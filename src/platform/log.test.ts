@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeLogger } from './log.ts'
+import { errorTeller, makeLogger } from './log.ts'
 
 test('a line is one JSON value with its time, its message and what it is about', () => {
   const [line] = linesOf((log) => log.info({ request_id: 'r-1', status: 200 }, 'answered'))
@@ -26,6 +26,25 @@ test('lines below the level are not written', () => {
   assert.deepEqual(
     linesOf((log) => log.debug('too much')),
     [],
+  )
+})
+
+test('the same error is told once a minute, with how often it came meanwhile', () => {
+  const lines = linesOf((log) => {
+    let nowMs = 0
+    const tell = errorTeller(log, 'leases', () => nowMs)
+    for (; nowMs <= 60_000; nowMs += 1_000) tell(new Error('away'))
+    tell(new Error('another'))
+    tell(new Error('away'))
+  })
+  assert.deepEqual(
+    lines.map(({ msg, err, repeats }) => [msg, (err as Error).message, repeats]),
+    [
+      ['leases', 'away', undefined],
+      ['leases', 'away', 59],
+      ['leases', 'another', undefined],
+      ['leases', 'away', undefined],
+    ],
   )
 })
 

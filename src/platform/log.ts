@@ -49,3 +49,28 @@ export function makeLogger({
     stream,
   )
 }
+
+/** What is tried every second says the same for as long as something is away. */
+const REPEAT_MS = 60_000
+
+/**
+ * Tells errors: one like the last only after a minute, with how many were passed over, so that an
+ * hour without a database is not told in thousands of lines.
+ */
+export function errorTeller(
+  log: Logger,
+  what: string,
+  nowMs: () => number = () => performance.now(),
+): (error: unknown) => void {
+  let last = { text: '', atMs: 0, repeats: 0 }
+  return (error) => {
+    const text = String(error)
+    const isSame = text === last.text
+    if (isSame && nowMs() - last.atMs < REPEAT_MS) {
+      last.repeats += 1
+      return
+    }
+    log.error({ err: error, ...(isSame ? { repeats: last.repeats } : {}) }, what)
+    last = { text, atMs: nowMs(), repeats: 0 }
+  }
+}
