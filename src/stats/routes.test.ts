@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase, untilWaiting } from '../../test/database.ts'
 import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
@@ -370,4 +370,16 @@ test('robots change no impressions: an article-day that they saw is not among th
   await s.views(s.view(seen.url, 'b'))
   const [change] = (await s.get('changes/?since=2026-03-03')).json.impressions
   assert.deepEqual([change.article_id, change.impressions], [seen.articleId, 2])
+})
+
+test('however many pages of changes are asked for, other calls find a connection', async (t) => {
+  const s = await start(t)
+  const asked = await s.db.transaction(async (tx) => {
+    await tx.run(sql`lock table page_day in access exclusive mode`)
+    const pages = Array.from({ length: 12 }, () => s.get('changes/?since=2026-03-01'))
+    await untilWaiting(s.db, Promise.all(pages))
+    assert.notEqual(await s.db.row(sql`select 1`), null)
+    return pages
+  })
+  for (const page of await Promise.all(asked)) assert.equal(page.status, 200)
 })

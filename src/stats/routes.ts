@@ -75,7 +75,7 @@ export const statsRoutes =
         if (since === null) throw badRequest([{ field: 'since', rule: TIMESTAMP_RULE }])
         const cursor = after === undefined ? CHANGES_START : parseCursor(after)
         if (cursor === null) throw badRequest([{ field: 'cursor', rule: CURSOR_RULE }])
-        return listChanges(db, { pubId, since, cursor, limitRows })
+        return turns.run(() => listChanges(db, { pubId, since, cursor, limitRows }))
       },
     )
   }
