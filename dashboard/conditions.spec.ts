@@ -44,6 +44,12 @@ test('a refused form says so at the field, goes there, and keeps what was typed'
   troubles.length = 0 // The two refusals.
 })
 
+test('days that cannot be shown are refused in the words of the page', async (t) => {
+  const { page, troubles } = await visit(t, '/dashboard/?from=2000-01-01&to=2026-01-01')
+  await page.getByRole('alert').getByText('at most 732 days', { exact: true }).waitFor()
+  troubles.length = 0 // The refusal.
+})
+
 test('a key works until the end of the day that was chosen', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await page.getByLabel('What is it for?').fill('today')

@@ -1,5 +1,6 @@
 /** What a page says when it waits, fails, or has nothing to show. */
 import type { ReactNode } from 'react'
+import { faultsOf } from '../api.ts'
 import { Title } from './title.tsx'
 
 /** Nothing to show: why, and what to do next. It may be all there is of a page. */
@@ -14,9 +15,12 @@ export function EmptyState(props: { title: string; isPage?: boolean; children: R
 }
 
 export function Failure({ error, isGoingOn = false }: { error: unknown; isGoingOn?: boolean }) {
-  const words = error instanceof Error ? error.message : String(error)
+  // The fields of calls have names that no page has.
+  const rules = faultsOf(error).map(({ rule }) => rule)
+  const message = error instanceof Error ? error.message : String(error)
+  const words = rules.length > 0 ? rules.join('; ') : message
   return (
-    <p role="alert" className="rounded-lg bg-bad-tint px-4 py-3 text-bad">
+    <p role="alert" className="rounded-lg bg-bad-tint px-4 py-3 text-bad first-letter:uppercase">
       {isGoingOn ? `${words.replace(/\.?$/, '.')} Trying again …` : words}
     </p>
   )
