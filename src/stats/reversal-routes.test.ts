@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../../test/api.ts'
-import { follow, KETTLE, makeMarket, runAuction, statsOf } from '../../test/market.ts'
+import { follow, KETTLE, makeMarket, runAuction, statsOf, until } from '../../test/market.ts'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
+import { sql } from '../platform/sql.ts'
 import { CLICK_AGE_MIN_MS } from '../redirect/click.ts'
 
 const api = await startApi({ after })
@@ -68,6 +69,22 @@ test('of two reversals at once, one takes the money back', async () => {
   const entries = answers.flatMap((answer) => answer.entry<{ entries: unknown[] }>()?.entries ?? [])
   assert.equal(entries.length, 1)
   assert.deepEqual(await figures(), [[0, '0.00']])
+})
+
+test('a reversal that is durable is no failure where a database that goes away cannot show it', async () => {
+  const click = await paidClick()
+  const other = await api.db.reserve()
+  await other.run(sql`begin`)
+  await other.run(sql`lock table lane`)
+  const answer = reverse({ click, reason: 'late' })
+  const cut = sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%as folded%'`
+  await until(async () => (await api.db.run(cut)) > 0)
+  const { status, entry } = await answer
+  other.release(new Error('over'))
+  assert.equal(status, 202)
+  assert.deepEqual(entry(), { clicks: [click], entries: [] })
 })
 
 test('nobody but an operator reverses, and every wrong field is named', async () => {

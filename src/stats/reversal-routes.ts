@@ -3,7 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { holderOf, type KeyGuard, requireOperator } from '../accounts/require-key.ts'
 import type { IntakeDeps } from '../attribution/intake.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import { acceptReversal, showReversal } from './reverse-clicks.ts'
+import { type Db, isUnreachable } from '../platform/postgres.ts'
+import { type AcceptedReversal, acceptReversal, showReversal } from './reverse-clicks.ts'
 import { ReversalBody, ReversalRecord } from './schema.ts'
 import { untilFolded } from './until-folded.ts'
 
@@ -36,12 +37,23 @@ export const reversalRoutes =
           resultNumber: result,
           reason,
         })
-        // 202: it is durable and will be folded; its entries cannot be shown yet.
-        const isFolded = await untilFolded(deps.db, accepted.events, {
-          patienceMs: FOLD_PATIENCE_MS,
-        })
-        const status = isFolded ? 201 : 202
-        return reply.code(status).send(ok(status, await showReversal(deps.db, accepted)))
+        const { status, shown } = await folded(deps.db, accepted)
+        return reply.code(status).send(ok(status, shown))
       },
     )
   }
+
+/** 202: it is durable and will be folded, whatever keeps its entries from being shown yet. */
+async function folded(
+  db: Db,
+  accepted: AcceptedReversal,
+): Promise<{ status: 201 | 202; shown: Awaited<ReturnType<typeof showReversal>> }> {
+  const { events, clickIds } = accepted
+  try {
+    const isFolded = await untilFolded(db, events, { patienceMs: FOLD_PATIENCE_MS })
+    return { status: isFolded ? 201 : 202, shown: await showReversal(db, accepted) }
+  } catch (error) {
+    if (!isUnreachable(error)) throw error
+    return { status: 202, shown: { clicks: [...clickIds], entries: [] } }
+  }
+}
