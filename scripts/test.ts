@@ -5,11 +5,12 @@
  * end is the whole truth.
  */
 import { spawn, spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { openTestServer } from '../test/database.ts'
 import { CHROMIUM, findProgram, installCommand, NATS_SERVER } from '../test/machine.ts'
-import { testFolder } from '../test/test-folder.ts'
+import { makeTemporaryFolder, testFolder } from '../test/test-folder.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PATTERN = '**/*.{test,spec}.ts'
@@ -28,6 +29,7 @@ if (named.length === 0) needPrograms()
 
 // Held for all of them: each test process would else start and stop the server by itself.
 const server = await openTestServer()
+const temporary = makeTemporaryFolder()
 const runner = spawn(
   process.execPath,
   [
@@ -39,13 +41,18 @@ const runner = spawn(
   {
     cwd: ROOT,
     stdio: 'inherit',
-    // Hundreds of processes load the same files: half of the second that each takes for it.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(testFolder(), 'compiled') },
+    env: {
+      ...process.env,
+      TMPDIR: temporary,
+      // Hundreds of processes load the same files: half of the second that each takes for it.
+      NODE_COMPILE_CACHE: join(testFolder(), 'compiled'),
+    },
   },
 )
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))
 runner.on('exit', async (code) => {
   await server.close()
+  rmSync(temporary, { recursive: true, force: true })
   process.exit(code ?? 1)
 })
 

@@ -6,7 +6,17 @@
  * last minutes before it makes a new one, takes up to a second.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, statfsSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from './source-files.ts'
 
@@ -16,12 +26,37 @@ const BYTES_MIN = 4 * 1024 ** 3
 
 /** The same for every process of this user and checkout. */
 export function testFolder(): string {
-  if (!existsSync(MEMORY) || sizeOf(MEMORY) < BYTES_MIN) return join(ROOT, 'data/test')
+  if (!hasRoom(MEMORY)) return join(ROOT, 'data/test')
   const checkout = createHash('sha256').update(ROOT).digest('hex').slice(0, 8)
   return join(MEMORY, `souk-test-${process.getuid?.()}-${checkout}`)
 }
 
-function sizeOf(folder: string): number {
+/**
+ * A new folder for the temporary files of one run: clusters, profiles of browsers. The system's own
+ * where memory is too small or, as in most containers, no place for programs.
+ */
+export function makeTemporaryFolder(): string {
+  const isFit = hasRoom(MEMORY) && mayRunPrograms(MEMORY)
+  const folder = mkdtempSync(join(isFit ? MEMORY : tmpdir(), 'souk-tests-'))
+  chmodSync(folder, 0o1777) // Some tests run programs as other users.
+  return folder
+}
+
+function hasRoom(folder: string): boolean {
+  if (!existsSync(folder)) return false
   const { blocks, bsize } = statfsSync(folder)
-  return blocks * bsize
+  return blocks * bsize >= BYTES_MIN
+}
+
+function mayRunPrograms(folder: string): boolean {
+  const trial = mkdtempSync(join(folder, 'souk-trial-'))
+  try {
+    writeFileSync(join(trial, 'program'), '', { mode: 0o700 })
+    accessSync(join(trial, 'program'), constants.X_OK)
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(trial, { recursive: true })
+  }
 }
