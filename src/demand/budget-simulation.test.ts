@@ -1,5 +1,5 @@
 /**
- * Do budgets hold when everything goes wrong? 5,000 small worlds say so (economics 2.2).
+ * Do budgets hold when everything goes wrong? 20,000 small worlds say so (economics 2.2).
  *
  * Deterministic: one printed seed decides every crash, loss, repetition, delay, click and clock.
  * The real statements of lease-store.ts and settle.ts run on a real PostgreSQL, and the real lease
@@ -16,8 +16,8 @@ import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
 const SEED = 20_260_413
-/** A rule that is broken shows among the first two hundred, as a dozen that were tried did. */
-const WORLDS = 5_000
+/** Broken rules that were tried showed in the first 200; what is rare among crashes wants many. */
+const WORLDS = 20_000
 const WORLDS_PER_FLEET = 100
 /** Two databases side by side: while one works, the other's worlds are computed. */
 const LANES = 2
@@ -25,7 +25,7 @@ const LANES = 2
 const FLEET_SPACING_MS = 30 * 60_000
 const START_MS = Date.parse('2100-01-01T23:59:40Z')
 
-test('no world of 5,000 charges over a cap, and what is settled is what was charged (P20)', async (t) => {
+test('no world of 20,000 charges over a cap, and what is settled is what was charged (P20)', async (t) => {
   const totals: FleetTotals[] = []
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
     const db = await testDatabase(t)
