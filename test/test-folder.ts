@@ -10,7 +10,6 @@ import {
   accessSync,
   chmodSync,
   constants,
-  existsSync,
   mkdtempSync,
   rmSync,
   statfsSync,
@@ -43,9 +42,13 @@ export function makeTemporaryFolder(): string {
 }
 
 function hasRoom(folder: string): boolean {
-  if (!existsSync(folder)) return false
-  const { blocks, bsize } = statfsSync(folder)
-  return blocks * bsize >= BYTES_MIN
+  try {
+    accessSync(folder, constants.W_OK)
+    const { blocks, bsize } = statfsSync(folder)
+    return blocks * bsize >= BYTES_MIN
+  } catch {
+    return false // There is none, or it is not ours to write to.
+  }
 }
 
 function mayRunPrograms(folder: string): boolean {
