@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TooManyWaiting, Turns } from './turns.ts'
+import { setImmediate as turn } from 'node:timers/promises'
+import { FairTurns, TooManyWaiting, Turns } from './turns.ts'
 
 test('no more than so many run at once, first come first served, and a failure gives its place back', async () => {
   const turns = new Turns(2)
@@ -46,4 +47,32 @@ test('whoever has waited too long for a turn is turned away, and takes nobody el
   first.resolve()
   assert.equal(await next, 'done')
   await running
+})
+
+test('so many run at once, and of one owner one, so that its many keep no other waiting', async () => {
+  const turns = new FairTurns(2)
+  const running: number[] = []
+  const ends: (() => void)[] = []
+  const run = (owner: number) =>
+    turns.run(owner, async () => {
+      running.push(owner)
+      const end = Promise.withResolvers<void>()
+      ends.push(end.resolve)
+      await end.promise
+      running.splice(running.indexOf(owner), 1)
+    })
+  const all = [...Array.from({ length: 100 }, () => run(1)), run(2), run(3)]
+  const endOne = async () => {
+    ends.shift()?.()
+    await turn()
+  }
+
+  await turn()
+  assert.deepEqual(running, [1, 2])
+  await endOne()
+  assert.deepEqual(running, [2, 3], 'the next of the first one comes after all who waited')
+  await endOne()
+  assert.deepEqual(running, [3, 1])
+  while (ends.length > 0) await endOne()
+  await Promise.all(all)
 })
