@@ -72,6 +72,24 @@ test('a sign beside a code is read, where it may mean that code', () => {
   }
 })
 
+test('a dot between a word and a number is the word’s, and never makes cents of a price', () => {
+  const cases: [string, string, string, string][] = [
+    ['Rs.499', 'INR', '499', 'INR'],
+    ['Rs.1,299', 'INR', '1299', 'INR'],
+    ['Rs.1299.00', 'INR', '1299.00', 'INR'],
+    ['kr.499,95', 'DKK', '499.95', 'DKK'],
+    ['Fr.49.-', 'EUR', '49', 'CHF'],
+    ['$.75', 'USD', '0.75', 'USD'],
+    ['USD .75', 'USD', '0.75', 'USD'],
+  ]
+  for (const [written, usual, amount, currency] of cases) {
+    assert.deepEqual(readPrice(written, usual), { kind: 'price', amount, currency }, written)
+  }
+  for (const written of ['USD.50', 'EUR,50']) {
+    assert.deepEqual(readPrice(written), { kind: 'price_unparsable' }, written)
+  }
+})
+
 test('thousands are told by what ends a round price, and by a currency without cents', () => {
   const cases: [string, string, string][] = [
     ['€ 1.299,-', '1299', 'EUR'],

@@ -27,9 +27,10 @@ export type PriceReading =
   | { readonly kind: PriceFault }
 
 // Sign, currency, sign, number, what ends a round price (`49.-`), currency, and perhaps stars
-// that point to a footnote.
+// that point to a footnote. The dot of `Rs.499` ends a short word and begins no fraction; that of
+// `USD.50` could do either, and is refused.
 const PRICE =
-  /^([+-]?) ?([^\d.,+\- ]{0,4}(?: ?[^\d.,+\- ]{1,4})?)(?:(?<=\p{L})\. |[ :])?([+-]?) ?(\d[\d., '’]*|[.,]\d+)([-–]|=)? ?([^\d.,+*-]{0,5})\.?(?: ?\*+)?$/u
+  /^([+-]?) ?([^\d.,+\- ]{0,4}(?: ?[^\d.,+\- ]{1,4})?)(?:(?<=\p{L})\. |(?<=(?<!\p{L})\p{L}{1,2})\.|[ :])?([+-]?) ?(\d[\d., '’]*|(?<!\p{L})[.,]\d+)([-–]|=)? ?([^\d.,+*-]{0,5})\.?(?: ?\*+)?$/u
 
 /** No amount takes more; in a megabyte of separators the patterns would look about for days. */
 const LENGTH_MAX = 64
