@@ -22,10 +22,11 @@ export const healthRoutes =
     })
   }
 
+/** Asked as readers ask: reports that keep every other connection make no node unready. */
 async function isStorageReady(node: Node): Promise<boolean> {
-  const { database, appender, eventLog, isHeld, log } = node
+  const { edgeDatabase, appender, eventLog, isHeld, log } = node
   try {
-    await withPatience(ping(database), READY_TIMEOUT_MS)
+    await withPatience(ping(edgeDatabase), READY_TIMEOUT_MS)
     return !appender.isLogAway() && !eventLog.isAway() && isHeld()
   } catch (error) {
     log.warn({ err: error }, 'not ready')

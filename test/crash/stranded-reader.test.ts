@@ -123,8 +123,10 @@ test('with reports and orders waiting for each other, a first click is recorded 
   const asking = Array.from({ length: 2 * pool.options.max }, () => api.db.reserve())
   await until(() => pool.waitingCount > 0)
   const { location } = await follow(api, `/${auctionId}`)
+  const ready = await fetch(`${api.url}/readyz`)
   await Promise.allSettled(asking.map(async (reserved) => (await reserved).release()))
   assert.match(location, /\?cid=/)
+  assert.equal(ready.status, 200, 'no load balancer takes the node from its readers')
 })
 
 test('an old keyless seal forwards no stranger off the network, with the link out of reach too', async () => {
