@@ -70,6 +70,13 @@ test('a stray byte among right UTF-8 costs one character, not every other', () =
   assert.equal(decodeInPieces(accidental, [64]), '1,Crème brûlée, Â©\n')
 })
 
+test('a stray byte before all right UTF-8 spoils none of it', () => {
+  const ascii = '<?xml version="1.0" encoding="UTF-8"?><a>\n'.repeat(4)
+  const cut = Buffer.from('crème').subarray(0, 3)
+  const feed = Buffer.concat([Buffer.from(ascii), cut, Buffer.from(ascii + TEXT)])
+  assert.equal(decodeInPieces(feed, [64]), `${ascii}crÃ${ascii}${TEXT}`)
+})
+
 test('a feed cut inside a character still gives all that came before', () => {
   const cut = Buffer.from('crème').subarray(0, 3)
   assert.equal(decodeInPieces(cut, [8]).slice(0, 2), 'cr')

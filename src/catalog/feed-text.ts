@@ -3,9 +3,10 @@
  *
  * A byte order mark or an XML declaration says so. Where nothing does, a feed is taken as plain
  * ASCII until the first byte that is not: if what follows is mostly right UTF-8 it is UTF-8, else
- * Windows-1252 (which holds Latin-1). Waiting until then is what makes a streamed guess safe.
+ * Windows-1252 (which holds Latin-1). Waiting until then is what makes a streamed guess safe, and
+ * a few bytes that are no UTF-8 speak for themselves alone.
  */
-import { isAscii, isUtf8 } from 'node:buffer'
+import { isAscii } from 'node:buffer'
 
 export interface FeedDecoder {
   /** The text of the next bytes; a character cut by the end of `bytes` waits for the rest. */
@@ -17,6 +18,8 @@ export interface FeedDecoder {
 type Charset = 'undecided' | 'utf-8' | { readonly decoder: TextDecoder }
 
 const NOTHING: Buffer = Buffer.alloc(0)
+/** So many bytes that are no UTF-8 say nothing of those that follow. */
+const FEW_FAULTS = 3
 
 /** Decodes one feed from its first byte on; byte order marks are left out. */
 export function feedDecoder(): FeedDecoder {
@@ -35,20 +38,21 @@ export function feedDecoder(): FeedDecoder {
       if (isAscii(all)) return all.toString('latin1')
       const cut = unfinishedBytes(all)
       const whole = all.subarray(0, all.length - cut)
-      if (charset === 'undecided') {
-        // Only the start of one character so far: the next bytes decide.
-        if (isAscii(whole) && cut > 0) {
-          waiting = all.subarray(whole.length)
-          return whole.toString('latin1')
-        }
-        charset = isMostlyUtf8(whole) ? 'utf-8' : { decoder: new TextDecoder('windows-1252') }
-        if (typeof charset === 'object') return charset.decoder.decode(all, { stream: true })
-      }
       waiting = all.subarray(whole.length)
+      // With no more than the start of one character so far, the next bytes decide.
+      if (charset === 'undecided' && !isAscii(whole)) {
+        const { characters, faults } = countUtf8(whole)
+        if (characters < faults) {
+          const decoder = new TextDecoder('windows-1252')
+          if (faults > FEW_FAULTS) charset = { decoder }
+          return decoder.decode(whole)
+        }
+        charset = 'utf-8'
+      }
       return whole.toString('utf8')
     },
     end() {
-      if (charset !== null && typeof charset === 'object') return charset.decoder.decode()
+      if (charset !== null && typeof charset === 'object') return charset.decoder.decode(waiting)
       return waiting.toString(charset === 'undecided' ? 'latin1' : 'utf8')
     },
   }
@@ -89,12 +93,10 @@ function charsetOf(declared: string | undefined): Charset {
  * A title that a tool has cut inside a character must not make mojibake of all the others. One
  * right character says more than one fault: other charsets hardly ever hold one by accident.
  */
-function isMostlyUtf8(bytes: Buffer): boolean {
-  if (isUtf8(bytes)) return true
+function countUtf8(bytes: Buffer): { characters: number; faults: number } {
   const text = bytes.toString('utf8')
   const faults = text.match(/\ufffd/g)?.length ?? 0
-  const characters = text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0
-  return characters > 0 && characters >= faults
+  return { characters: text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0, faults }
 }
 
 /** How many bytes at the end begin a UTF-8 character that is not complete. */
