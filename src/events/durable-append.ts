@@ -56,8 +56,6 @@ export class DurableAppend {
   readonly #stopping = new AbortController()
   readonly #cutoff = new AbortController()
   readonly #drainer: Promise<void>
-  /** Of the last drain: it is tried several times a second, and told once. */
-  #drainProblem = ''
   /** Set by a failed append, until the log takes something again. */
   #isLogAway = false
   #closing: Promise<void> | null = null
@@ -209,12 +207,9 @@ export class DurableAppend {
     const write = (records: readonly Buffer[]) => this.#writeToLog(records)
     try {
       await spool.drain({ write, onDrained: onAdoptedDrained })
-      this.#drainProblem = ''
     } catch (error) {
       // A log that is away has been reported as it went; everything else is news.
-      const isNews = String(error) !== this.#drainProblem
-      this.#drainProblem = String(error)
-      if (isNews && !this.#isLogAway && !this.#cutoff.signal.aborted) onProblem(error)
+      if (!this.#isLogAway && !this.#cutoff.signal.aborted) onProblem(error)
     }
   }
 

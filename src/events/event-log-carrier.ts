@@ -55,15 +55,11 @@ export class EventLogCarrier {
 
   async #runUntilStopped(): Promise<void> {
     const { signal } = this.#stopping
-    let lastProblem = ''
     while (!signal.aborted) {
       try {
         await this.#run()
-        lastProblem = ''
       } catch (error) {
-        // An outage is one problem, however often it is tried.
-        if (String(error) !== lastProblem && !signal.aborted) this.#options.onProblem(error)
-        lastProblem = String(error)
+        if (!signal.aborted) this.#options.onProblem(error)
       }
       await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined)
     }

@@ -29,21 +29,30 @@ test('lines below the level are not written', () => {
   )
 })
 
-test('the same error is told once a minute, with how often it came meanwhile', () => {
+test('an error is told once a minute, with how often it came meanwhile, whatever came between', () => {
   const lines = linesOf((log) => {
     let nowMs = 0
     const tell = errorTeller(log, 'leases', () => nowMs)
-    for (; nowMs <= 60_000; nowMs += 1_000) tell(new Error('away'))
-    tell(new Error('another'))
+    for (; nowMs <= 60_000; nowMs += 1_000) {
+      tell(new Error('away'))
+      tell(new Error('late'))
+    }
+    for (let count = 0; count < 10_000; count++) tell(new Error(`another ${count}`))
     tell(new Error('away'))
   })
   assert.deepEqual(
-    lines.map(({ msg, err, repeats }) => [msg, (err as Error).message, repeats]),
+    [...lines.slice(0, 5), ...lines.slice(-1)].map(({ msg, err, repeats }) => [
+      msg,
+      (err as Error).message,
+      repeats,
+    ]),
     [
       ['leases', 'away', undefined],
+      ['leases', 'late', undefined],
       ['leases', 'away', 59],
-      ['leases', 'another', undefined],
-      ['leases', 'away', undefined],
+      ['leases', 'late', 59],
+      ['leases', 'another 0', undefined],
+      ['leases', 'away', undefined], // So many are not remembered.
     ],
   )
 })

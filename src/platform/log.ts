@@ -52,25 +52,30 @@ export function makeLogger({
 
 /** What is tried every second says the same for as long as something is away. */
 const REPEAT_MS = 60_000
+/** More than fail in turns; of those that name an event each there is no end. */
+const REMEMBERED_MAX = 100
 
 /**
- * Tells errors: one like the last only after a minute, with how many were passed over, so that an
- * hour without a database is not told in thousands of lines.
+ * Tells errors: the same one again only after a minute, with how often it was passed over, so that
+ * an hour without a database is not told in thousands of lines.
  */
 export function errorTeller(
   log: Logger,
   what: string,
   nowMs: () => number = () => performance.now(),
 ): (error: unknown) => void {
-  let last = { text: '', atMs: 0, repeats: 0 }
+  const told = new Map<string, { readonly atMs: number; repeats: number }>()
   return (error) => {
     const text = String(error)
-    const isSame = text === last.text
-    if (isSame && nowMs() - last.atMs < REPEAT_MS) {
-      last.repeats += 1
+    const before = told.get(text)
+    if (before !== undefined && nowMs() - before.atMs < REPEAT_MS) {
+      before.repeats += 1
       return
     }
-    log.error({ err: error, ...(isSame ? { repeats: last.repeats } : {}) }, what)
-    last = { text, atMs: nowMs(), repeats: 0 }
+    log.error({ err: error, ...(before && { repeats: before.repeats }) }, what)
+    told.delete(text) // To stand last again.
+    told.set(text, { atMs: nowMs(), repeats: 0 })
+    const [oldest = ''] = told.keys()
+    if (told.size > REMEMBERED_MAX) told.delete(oldest)
   }
 }
