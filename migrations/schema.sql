@@ -867,6 +867,7 @@ create table stream_position (
   stream text not null,
   created text not null,
   "position" bigint not null default 0,
+  digest bytea,
   constraint stream_position_pkey PRIMARY KEY (stream, created)
 );
 

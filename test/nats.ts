@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,6 +22,9 @@ export interface Nats {
   restart(): Promise<void>
   /** Loses its streams, as a server with a new disk has. */
   forget(): Promise<void>
+  /** Copies what it has stored by now; `setBack` puts that in the place of what it has then. */
+  backUp(): Promise<void>
+  setBack(): Promise<void>
   /** How many messages all its streams hold. */
   countMessages(): Promise<number>
 }
@@ -31,7 +34,8 @@ export async function startNats(
   { hasJetStream = true }: { hasJetStream?: boolean } = {},
 ): Promise<Nats> {
   const folder = await mkdtemp(join(tmpdir(), 'souk-nats-'))
-  const kind = hasJetStream ? ['--jetstream', '--store_dir', join(folder, 'store')] : []
+  const [store, copy] = [join(folder, 'store'), join(folder, 'copy')]
+  const kind = hasJetStream ? ['--jetstream', '--store_dir', store] : []
   let { child, port } = await start(folder, -1, kind)
   scope.after(async () => {
     await kill(child)
@@ -46,7 +50,18 @@ export async function startNats(
     },
     async forget() {
       await kill(child)
-      await rm(join(folder, 'store'), { recursive: true })
+      await rm(store, { recursive: true })
+      child = (await start(folder, port, kind)).child
+    },
+    async backUp() {
+      await kill(child)
+      await cp(store, copy, { recursive: true })
+      child = (await start(folder, port, kind)).child
+    },
+    async setBack() {
+      await kill(child)
+      await rm(store, { recursive: true })
+      await cp(copy, store, { recursive: true })
       child = (await start(folder, port, kind)).child
     },
     async countMessages() {

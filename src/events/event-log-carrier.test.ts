@@ -77,8 +77,15 @@ function carry(
     await new Promise((resolve) => until.addEventListener('abort', resolve, { once: true }))
   }
   const problems: unknown[] = []
+  const stream = {
+    created: () => 'once',
+    read,
+    find: async (sequence: number) => payloads[sequence - 1] ?? null,
+    lastSequence: async () => payloads.length,
+    cut: async () => undefined,
+  }
   const carrier = new EventLogCarrier({
-    stream: { created: () => 'once', read, cut: async () => undefined },
+    stream,
     streamName: 'test',
     connection: script.connection ?? db.connection,
     onCarried: () => undefined,

@@ -6,6 +6,7 @@
  * whatever crashes, retries or redeliveries happen (I3). So the fold, reconcile and everything
  * else read one table, whichever way an event came.
  */
+import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Connection, clientConfig } from '../platform/postgres.ts'
@@ -31,7 +32,7 @@ const KEEP_DAYS = 7
 const CUT_INTERVAL_MS = 3_600_000
 
 export interface CarrierOptions {
-  readonly stream: Pick<EventStream, 'created' | 'read' | 'cut'>
+  readonly stream: Pick<EventStream, 'created' | 'read' | 'find' | 'lastSequence' | 'cut'>
   readonly streamName: string
   readonly connection: Connection
   readonly onCarried: (events: readonly LogEvent[]) => void
@@ -83,6 +84,10 @@ export class EventLogCarrier {
       await client.query(APPEND_SESSION)
       if (!(await takeLock(client, streamName))) return
       const carried = await openPosition(client, { streamName, created })
+      if (!(await isAsCarried(stream, carried))) {
+        this.#options.onProblem(new Error(`stream ${streamName} lost messages: it is read again`))
+        await beginAgain(carried)
+      }
       const signal = AbortSignal.any([this.#stopping.signal, lost.signal])
       await this.#carry(carried, stream.read(carried.position, signal))
     } finally {
@@ -132,6 +137,8 @@ interface Carried {
   readonly streamName: string
   readonly created: string
   position: number
+  /** Of the message at the position; null: unknown. */
+  readonly digest: Buffer | null
 }
 
 interface Refused {
@@ -143,12 +150,16 @@ interface Batch {
   readonly events: LogEvent[]
   readonly refused: Refused[]
   last: number
+  lastPayload: Uint8Array
 }
 
-const newBatch = (): Batch => ({ events: [], refused: [], last: 0 })
+const newBatch = (): Batch => ({ events: [], refused: [], last: 0, lastPayload: Buffer.of() })
+
+const digestOf = (payload: Uint8Array): Buffer => hash('sha256', payload, 'buffer')
 
 function addMessage(batch: Batch, sequence: number, payload: Uint8Array): void {
   batch.last = sequence
+  batch.lastPayload = payload
   for (const text of Buffer.from(payload).toString().split('\n')) {
     try {
       batch.events.push(eventFromJson(text))
@@ -175,11 +186,38 @@ async function openPosition(
     'insert into stream_position (stream, created) values ($1, $2) on conflict do nothing',
     key,
   )
-  const { rows } = await client.query<{ position: string }>(
-    'select position from stream_position where stream = $1 and created = $2',
+  const { rows } = await client.query<{ position: string; digest: Buffer | null }>(
+    'select position, digest from stream_position where stream = $1 and created = $2',
     key,
   )
-  return { client, streamName, created, position: Number(rows[0]?.position) }
+  const [row] = rows
+  const position = Number(row?.position)
+  return { client, streamName, created, position, digest: row?.digest ?? null }
+}
+
+/**
+ * Whether the position still means the message that was carried last. A stream that lost its newest
+ * messages gives their numbers again: what got them would lie before the position, and not be read.
+ */
+async function isAsCarried(
+  stream: CarrierOptions['stream'],
+  { position, digest }: Carried,
+): Promise<boolean> {
+  if (position === 0) return true
+  const payload = await stream.find(position)
+  if (payload === null) return position <= (await stream.lastSequence()) // Cut, a week later.
+  return digest === null || digest.equals(digestOf(payload))
+}
+
+/** From the first message that is there: what was carried of them conflicts, and is there once. */
+async function beginAgain(state: Carried): Promise<void> {
+  const key = [state.streamName, state.created]
+  await state.client.query('delete from stream_day where stream = $1 and created = $2', key)
+  await state.client.query(
+    'update stream_position set position = 0, digest = null where stream = $1 and created = $2',
+    key,
+  )
+  state.position = 0
 }
 
 /** Stores events and position in one transaction; what of it the log refused, and why. */
@@ -219,16 +257,16 @@ async function insert(client: pg.Client, events: readonly LogEvent[]): Promise<v
 
 async function inTransaction(
   state: Carried,
-  { last, refused }: Batch,
+  { last, lastPayload, refused }: Batch,
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> {
   const { client, streamName, created, position } = state
   await client.query('begin')
   try {
     const { rowCount } = await client.query(
-      `update stream_position set position = $3
+      `update stream_position set position = $3, digest = $5
        where stream = $1 and created = $2 and position = $4`,
-      [streamName, created, last, position],
+      [streamName, created, last, position, digestOf(lastPayload)],
     )
     if (rowCount !== 1) throw new Error(`stream ${streamName} was carried by another process`)
     await work(client)

@@ -25,7 +25,7 @@ interface World {
   readonly database: Database
   readonly nats: Nats
   readonly problems: unknown[]
-  open(): Promise<EventLog>
+  open(options?: { isCarrier?: boolean }): Promise<EventLog>
 }
 
 async function makeWorld(scope: Scope): Promise<World> {
@@ -36,11 +36,11 @@ async function makeWorld(scope: Scope): Promise<World> {
     database,
     nats,
     problems,
-    async open() {
+    async open({ isCarrier = true } = {}) {
       const log = await openJetStreamEventLog({
         natsUrl: nats.url,
         connection: database.connection,
-        isCarrier: true,
+        isCarrier,
         onProblem: (problem) => problems.push(problem),
       })
       scope.after(() => log.close())
@@ -200,6 +200,39 @@ test('a stream made anew is carried from its own beginning', async (t) => {
   const second = await open()
   await second.append(events.slice(4))
   await untilStored(database, events)
+})
+
+test('a stream that lost its newest messages is carried from where it stands now', async (t) => {
+  const { database, nats, open } = await makeWorld(scopeOf(t))
+  const log = await open()
+  const events = makeEvents(9)
+  for (const event of events.slice(0, 2)) await log.append([event])
+  await untilStored(database, events.slice(0, 2))
+  await nats.backUp()
+  for (const event of events.slice(2, 6)) await insist(log, event)
+  await untilStored(database, events.slice(0, 6))
+  await nats.setBack()
+  for (const event of events.slice(6)) await insist(log, event)
+  await untilStored(database, events)
+})
+
+test('so it is where others got the numbers of the lost ones before it was carried on', async (t) => {
+  const { database, nats, problems, open } = await makeWorld(scopeOf(t))
+  const first = await open()
+  const events = makeEvents(11)
+  for (const event of events.slice(0, 2)) await first.append([event])
+  await untilStored(database, events.slice(0, 2))
+  await nats.backUp()
+  for (const event of events.slice(2, 6)) await insist(first, event)
+  await untilStored(database, events.slice(0, 6))
+  await first.close()
+  await nats.setBack()
+  const edge = await open({ isCarrier: false })
+  for (const event of events.slice(6)) await edge.append([event])
+  assert.equal(problems.length, 0)
+  await open()
+  await untilStored(database, events)
+  assert.match(String(problems), /stream SOUK lost messages/)
 })
 
 test('what cannot be stored is put aside, and the stream goes on behind it', async (t) => {
