@@ -35,6 +35,16 @@ export function listLanesBehind(db: Db): Promise<{ lane: number; waiting_since: 
   `)
 }
 
+/** The last message of a stream that is in the log; 0 before the first. */
+export async function readStreamPosition(
+  db: Db,
+  { streamName, created }: { readonly streamName: string; readonly created: string },
+): Promise<number> {
+  const row = await db.row<{ position: string }>(sql`
+    select position from stream_position where stream = ${streamName} and created = ${created}`)
+  return Number(row?.position ?? 0)
+}
+
 /** Events that the fold set aside, and the first of them with its error. */
 export function readUnfolded(
   db: Db,

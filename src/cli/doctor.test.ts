@@ -180,10 +180,39 @@ test('JetStream is looked at where it is used, and told when it does not answer'
     ok: true,
     detail: 'no stream yet: the first start makes it',
   })
-  await (await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK' })).close()
+  const stream = await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK' })
   assert.equal((await check('jetstream')).detail, 'stream SOUK: 0 messages, 1 replicas')
+  await stream.close()
   await nats.kill()
   const away = await check('jetstream')
   assert.equal(away.ok, false)
   assert.match(away.detail, /^NATS_URL: the server does not answer/)
+})
+
+test('messages that nobody carries into the log are told', async (t) => {
+  const scope = scopeOf(t)
+  const nats = await startNats(scope)
+  const { db, now, check } = await makePatient(t, { NATS_URL: nats.url })
+  const stream = await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK' })
+  scope.after(() => stream.close())
+  for (const place of ['one', 'two', 'three']) await stream.publish(0, Buffer.from(place), place)
+  await db.run(sql`
+    insert into stream_position (stream, created, position)
+    values ('SOUK', ${stream.created()}, 1)`)
+  const held = 'stream SOUK: 3 messages, 1 replicas'
+  const fresh = await check('jetstream')
+  assert.deepEqual([fresh.ok, fresh.detail], [true, `${held}, 2 not in the log yet`])
+  now.ms += 11 * SECOND_MS
+  const off = await check('jetstream')
+  assert.deepEqual([off.ok, off.detail], [true, `${held}, 2 not in the log yet: no server runs`])
+  const claim = await claimNode({
+    ...{ db, host: 'here', pid: 1, roles: 'api,edge', knowsCountries: false },
+    ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
+  })
+  scope.after(() => claim.release({ isSpoolEmpty: true }))
+  const stuck = await check('jetstream')
+  assert.equal(stuck.ok, false)
+  assert.match(stuck.detail, /role worker and NATS_URL/)
+  await db.run(sql`update stream_position set position = 3`)
+  assert.equal((await check('jetstream')).detail, held)
 })

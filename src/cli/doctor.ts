@@ -15,6 +15,7 @@ import {
   listAbandonedLeases,
   listLanesBehind,
   readServerFacts,
+  readStreamPosition,
   readUnfolded,
 } from './doctor-store.ts'
 
@@ -49,7 +50,7 @@ export async function doctorCommand(context: CommandContext) {
     await run('disk', () => checkDisk(dataDir)),
     await run('spool', () => checkSpool(join(dataDir, 'spool'))),
     await run('secrets', () => checkSecrets(context)),
-    ...(natsUrl === null ? [] : [await run('jetstream', () => checkJetStream(natsUrl))]),
+    ...(natsUrl === null ? [] : [await run('jetstream', () => checkJetStream(context, natsUrl))]),
   ]
   return { ok: checks.every(({ ok }) => ok), checks }
 }
@@ -81,9 +82,12 @@ async function ifMigrated(
   check: (db: Database) => Promise<Finding>,
 ): Promise<Finding> {
   const { db } = await storage()
+  return (await isMigrated(db)) ? check(db) : { ok: true, detail: 'not looked at: see migrations' }
+}
+
+async function isMigrated(db: Database): Promise<boolean> {
   const version = await readVersion(db, MIGRATIONS_FOLDER)
-  const isMigrated = version === (await newestMigration(MIGRATIONS_FOLDER))
-  return isMigrated ? check(db) : { ok: true, detail: 'not looked at: see migrations' }
+  return version === (await newestMigration(MIGRATIONS_FOLDER))
 }
 
 async function checkMigrations(db: Database): Promise<Finding> {
@@ -96,15 +100,28 @@ async function checkMigrations(db: Database): Promise<Finding> {
 }
 
 /** Without it events wait in the spool: nothing is lost, and nothing is counted. */
-async function checkJetStream(natsUrl: string): Promise<Finding> {
+async function checkJetStream(context: CommandContext, natsUrl: string): Promise<Finding> {
   const { STREAM_NAME: streamName } = await import('../events/event-log-jetstream.ts')
   const { readStreamFacts } = await import('../events/event-stream.ts')
-  const facts = await readStreamFacts({ natsUrl, streamName }).catch((cause: unknown) => {
-    throw new Error(`NATS_URL: the server does not answer (${(cause as Error).message})`, { cause })
-  })
+  const { db } = await context.storage()
+  const isKnown = await isMigrated(db)
+  const positionOf = async (created: string) =>
+    isKnown ? readStreamPosition(db, { streamName, created }) : 0
+  const facts = await readStreamFacts({ natsUrl, streamName }, positionOf).catch(
+    (cause: unknown) => {
+      const why = (cause as Error).message
+      throw new Error(`NATS_URL: the server does not answer (${why})`, { cause })
+    },
+  )
   if (facts === null) return { ok: true, detail: 'no stream yet: the first start makes it' }
-  const { messages, replicas } = facts
-  return { ok: true, detail: `stream ${streamName}: ${messages} messages, ${replicas} replicas` }
+  const { messages, replicas, waiting } = facts
+  const held = `stream ${streamName}: ${messages} messages, ${replicas} replicas`
+  if (waiting === null) return { ok: true, detail: held }
+  const detail = `${held}, ${waiting.messages} not in the log yet`
+  const isFresh = context.now().getTime() - waiting.since.getTime() <= LAG_MAX_MS
+  if (isFresh) return { ok: true, detail }
+  if (!(await isAnyServerAlive(db))) return { ok: true, detail: `${detail}: no server runs` }
+  return { ok: false, detail: `${detail}: does a process with the role worker and NATS_URL run?` }
 }
 
 /** Leases are safe while clocks differ by less than their skew (economics 2.2). */

@@ -4,7 +4,7 @@
  * The stream takes bursts and survives the loss of a machine; the log itself stays the table in
  * PostgreSQL, into which a worker carries the stream (event-log-carrier.ts). So there is one
  * order, one place where retries are dropped, and one thing that reconcile reads, with JetStream
- * or without, and an installation may change from one to the other at any time.
+ * or without. An installation may begin with it at any time, and leave it once all is carried.
  */
 import { createHash } from 'node:crypto'
 import { GroupCommit } from '../platform/group-commit.ts'

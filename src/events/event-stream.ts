@@ -197,13 +197,24 @@ export class EventStream {
   }
 }
 
-/** What the stream holds, null before there is one; rejects when the server does not answer. */
-export async function readStreamFacts({ natsUrl, streamName }: StreamOptions) {
+/**
+ * What the stream holds, and what of it is not carried yet by the position of that stream; null
+ * before there is one. Rejects when the server does not answer.
+ */
+export async function readStreamFacts(
+  { natsUrl, streamName }: StreamOptions,
+  positionOf: (created: string) => Promise<number>,
+) {
   const connection = await dial(natsUrl)
   try {
     const known = await findStream(connection, streamName)
     if (known === null) return null
-    return { messages: known.state.messages, replicas: known.config.num_replicas }
+    const { messages, first_seq: first, last_seq: last } = known.state
+    const next = Math.max(first, (await positionOf(known.created)) + 1)
+    const { streams } = await jetstreamManager(connection)
+    const oldest = next > last ? null : await streams.getMessage(streamName, { seq: next })
+    const waiting = oldest === null ? null : { messages: last - next + 1, since: oldest.time }
+    return { messages, replicas: known.config.num_replicas, waiting }
   } finally {
     await connection.close()
   }
