@@ -27,6 +27,8 @@ const CONNECT_TIMEOUT_MS = 2_000
 const ANSWER_TIMEOUT_MS = 5_000
 /** First key of the advisory lock of who carries; the second is the stream's name, hashed. */
 const CARRIER_LOCK = 0x53_43_41_52 // 'SCAR'
+/** At the end: a stop has ten seconds for everything. */
+const LAST_CARRY_MS = 1_000
 /** What was carried stays a week more: a database set back to a backup gets it again. */
 const KEEP_DAYS = 7
 const CUT_INTERVAL_MS = 3_600_000
@@ -43,15 +45,24 @@ export class EventLogCarrier {
   readonly #options: CarrierOptions
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
+  /** Null while another process carries, or nobody can. */
+  #carrying: Carried | null = null
 
   constructor(options: CarrierOptions) {
     this.#options = options
     this.#running = this.#runUntilStopped()
   }
 
+  /** Ends with all that the stream holds by now in the log, unless that takes long. */
   async close(): Promise<void> {
+    await Promise.race([this.#untilCarried(), sleep(LAST_CARRY_MS, undefined, { ref: false })])
     this.#stopping.abort()
     await this.#running
+  }
+
+  async #untilCarried(): Promise<void> {
+    const last = await this.#options.stream.lastSequence().catch(() => 0) // It may be away.
+    while (this.#carrying !== null && this.#carrying.position < last) await sleep(LINGER_MS)
   }
 
   async #runUntilStopped(): Promise<void> {
@@ -89,8 +100,10 @@ export class EventLogCarrier {
         await beginAgain(carried)
       }
       const signal = AbortSignal.any([this.#stopping.signal, lost.signal])
+      this.#carrying = carried
       await this.#carry(carried, stream.read(carried.position, signal))
     } finally {
+      this.#carrying = null
       lost.abort() // ends the reading, which may wait for a message
       await client.end().catch(() => undefined)
     }

@@ -176,6 +176,17 @@ test('when the process that carries ends, another one goes on', async (t) => {
   await untilStored(database, events)
 })
 
+test('what was appended before closing is carried before the end', async (t) => {
+  const { database, open } = await makeWorld(scopeOf(t))
+  const log = await open()
+  const events = makeEvents(3)
+  await log.append(events.slice(0, 1))
+  await untilStored(database, events.slice(0, 1))
+  await log.append(events.slice(1))
+  await log.close()
+  assert.deepEqual(await storedIds(database), events.map(({ id }) => id).sort())
+})
+
 test('a database set back to a backup gets again what the stream still has, once', async (t) => {
   const { database, open } = await makeWorld(scopeOf(t))
   const log = await open()
