@@ -25,3 +25,29 @@ test('a body that breaks off is not logged as a failure of ours', async () => {
     [],
   )
 })
+
+// A proxy that hears an answer in the middle of a body may leave it there and send the next
+// reader's request over the same connection (HAProxy 2.6): it would be read as the body's rest.
+test('an answer in the middle of a body is the last one of its connection', async () => {
+  const length = 100_000
+  for (const target of [
+    'POST /api/v1/smart_links/', // without a key
+    'PUT /api/v1/events/impressions/page_impression/',
+    'GET /api/v1/auction/',
+    'GET /healthz',
+    'POST /api/v0/publishers/%ff/amp_config/',
+  ]) {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1')
+    socket.write(`${target} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n{`)
+    let answers = `${(await once(socket, 'data'))[0]}`
+    socket.on('data', (chunk) => {
+      answers += chunk
+    })
+    assert.match(answers, /\r\nconnection: close\r\n/i, target)
+    socket.write(`${' '.repeat(length - 1)}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await once(socket, 'end')
+    assert.equal(answers.match(/HTTP\/1\.1/g)?.length, 1, target)
+    const [head = '', body] = answers.split('\r\n\r\n')
+    assert.equal(body?.length, Number(/content-length: (\d+)/i.exec(head)?.[1]), target)
+  }
+})

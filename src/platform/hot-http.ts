@@ -10,14 +10,14 @@ import { finished } from 'node:stream/promises'
 import { type Cidr, clientAddress } from './client-address.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { failure } from './envelope.ts'
-import { ApiError, badRequest, ERRORS } from './errors.ts'
+import { ApiError, badRequest } from './errors.ts'
 import { requestId } from './request-id.ts'
 import { TEXT_WITH_NUL } from './validation.ts'
 
 /** Bodies over this are refused with 413 (decisions, Errors). */
 export const BODY_BYTES_MAX = 1_048_576
-/** How long the end of one that is over is waited for before its connection is closed. */
-const REFUSED_BODY_MS = 5_000
+/** How long the end of a body that nobody reads is waited for before its connection is closed. */
+const UNREAD_BODY_MS = 5_000
 
 export interface HotRequest {
   readonly isHead: boolean
@@ -113,7 +113,6 @@ export function hotServer(options: HotServerOptions) {
     if (req.method !== route.method && !(isHead && route.method === 'GET')) {
       const allow = allowedMethods(route).join(', ')
       fail(new ApiError('methodNotAllowed', { headers: { allow } }))
-      req.resume()
     } else if (route.method === 'POST') readBody(req, run, fail)
     else run(null)
     return true
@@ -209,10 +208,12 @@ function send(
   headers['x-request-id'] = id
   if (status !== 204)
     headers['content-length'] = String(body === null ? 0 : Buffer.byteLength(body))
+  const sent = isHead ? null : body
+  const isEarly = isStillComing(res.req)
+  if (isEarly) headers.connection = 'close'
   res.writeHead(status, headers)
-  if (isHead || body === null) endInTurn(res, null)
-  else if (status === ERRORS.tooLarge.status) Readable.from(behindBody(res.req, body)).pipe(res)
-  else endInTurn(res, body)
+  if (isEarly) Readable.from(behindBody(res.req, sent === null ? [] : [sent])).pipe(res)
+  else endInTurn(res, sent)
 }
 
 type Ending = readonly [res: ServerResponse, body: string | Buffer | null]
@@ -232,14 +233,24 @@ function endInTurn(...ending: Ending): void {
   })
 }
 
+/** Whether some of a request's body is yet to come. */
+export function isStillComing({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
 /**
- * The answer to a body that is over the limit: there at once, but it ends only when the rest of the
- * body has gone by. Many clients write all of it before they read; the end of the answer closes the
- * connection, and they would find that instead of the answer.
+ * The answer to a request that is still coming: there at once, but it ends only when the rest of
+ * the body has gone by. Many clients write all of it before they read; the end of the answer closes
+ * the connection, and they would find that instead of the answer. Closed it must be: some proxies
+ * stop in the middle of the body and send the next reader's request there (HAProxy 2.6).
  */
-export async function* behindBody(req: IncomingMessage, answer: string | Buffer) {
-  yield answer
-  const signal = AbortSignal.timeout(REFUSED_BODY_MS)
+export async function* behindBody(
+  req: IncomingMessage,
+  answer: Iterable<string | Buffer> | AsyncIterable<string | Buffer>,
+) {
+  yield* answer
+  const signal = AbortSignal.timeout(UNREAD_BODY_MS)
   // However it ends, at its end, in the middle or not in time: that was all.
   await Promise.allSettled([finished(req.resume(), { writable: false, signal })])
 }
@@ -249,7 +260,7 @@ function readBody(
   run: (body: Buffer) => void,
   fail: (error: unknown) => void,
 ): void {
-  const refuse = () => fail(new ApiError('tooLarge', { headers: { connection: 'close' } }))
+  const refuse = () => fail(new ApiError('tooLarge'))
   const chunks: Buffer[] = []
   let bytes = 0
   // A client may wait for the answer before it sends what it has announced.

@@ -20,7 +20,7 @@ import type { Cidr } from './client-address.ts'
 import { clientAddress } from './client-address.ts'
 import { type CorsMode, corsHeaders, preflightHeaders } from './cors.ts'
 import { ErrorEnvelope, failure } from './envelope.ts'
-import { ApiError, badRequest, ERRORS } from './errors.ts'
+import { ApiError, badRequest } from './errors.ts'
 import {
   type Answer,
   BODY_BYTES_MAX,
@@ -28,6 +28,7 @@ import {
   type HotRoute,
   hotServer,
   isJsonBody,
+  isStillComing,
   parseJson,
   refuse,
   UNCACHED,
@@ -88,7 +89,9 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
       const [{ cors: mode }, { origin }] = [methodsOf(request.url), request.headers]
       const cors = corsHeaders({ mode, origin, allowedOrigins: options.corsOrigins })
       reply.headers({ ...cors, ...UNCACHED, 'x-request-id': request.id })
-      reply.status(known.status).send(failure(known))
+      reply.status(known.status).type('application/json; charset=utf-8')
+      // No hook sees these.
+      reply.send(sentOf(JSON.stringify(failure(known)), request, reply))
     },
     clientErrorHandler: refuseUnreadable,
     serverFactory: (handler) => makeServer(options, handler),
@@ -211,6 +214,7 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
     const faults = faultsOf(request)
     if (faults.length > 0) throw badRequest(faults)
   })
+  http.addHook('onSend', async (request, reply, answer: Sent) => sentOf(answer, request, reply))
   http.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions } = request
     // The pattern rather than the address: addresses of readers' pages can carry personal data.
@@ -221,16 +225,24 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
   })
 }
 
+type Sent = string | Buffer | Readable | null
+
+/** What goes out of an answer: all of it, and where its request is still coming, behind that. */
+function sentOf(answer: Sent, { raw }: FastifyRequest, reply: FastifyReply): Sent {
+  if (!isStillComing(raw)) return answer
+  reply.header('connection', 'close')
+  if (answer instanceof Readable) return Readable.from(behindBody(raw, answer))
+  reply.header('content-length', Buffer.byteLength(answer ?? ''))
+  return Readable.from(behindBody(raw, answer === null ? [] : [answer]))
+}
+
 /** One envelope for every error; 405 with Allow, and preflights, where only the method differs. */
 function addErrorHandlers(http: FastifyInstance, options: HttpOptions, methodsOf: MethodsOf): void {
   http.setErrorHandler((error, request, reply) => {
     const known = toApiError(error as FastifyError, options)
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
     reply.status(known.status).headers({ ...UNCACHED, ...known.headers })
-    if (known.status !== ERRORS.tooLarge.status) return reply.send(failure(known))
-    const body = JSON.stringify(failure(known))
-    reply.header('content-length', Buffer.byteLength(body)).type('application/json; charset=utf-8')
-    return reply.send(Readable.from(behindBody(request.raw, body)))
+    return reply.send(failure(known))
   })
   http.setNotFoundHandler((request, reply) => {
     const { methods, cors } = methodsOf(request.url)
