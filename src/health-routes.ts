@@ -1,6 +1,7 @@
 /** What an operator's machines ask: does it live, can it serve, what are its figures. */
 import type { FastifyPluginAsync } from 'fastify'
 import type { Node } from './node.ts'
+import { UNCACHED } from './platform/hot-http.ts'
 import { withPatience } from './platform/patience.ts'
 import { ping } from './platform/postgres.ts'
 
@@ -11,6 +12,10 @@ export const healthRoutes =
   (node: Node): FastifyPluginAsync =>
   async (app) => {
     const hidden = { schema: { hide: true }, config: { cors: 'none' } } as const
+    // Some proxies keep for minutes what says nothing of it (Varnish), and tell it as today's.
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.headers(UNCACHED)
+    })
     app.get('/healthz', hidden, async () => ({ ok: true }))
     app.get('/readyz', hidden, async (_request, reply) => {
       const isReady = await isStorageReady(node)

@@ -88,13 +88,16 @@ test('no cache keeps an error: what is not there yet may be there a moment later
   }
 })
 
-test('no cache keeps an answer of the API: figures and prices are of the moment', async () => {
+test('no cache keeps an answer of the API, nor of its health: they are of the moment', async () => {
   for (const path of [
     '/api/v1/tokeninfo/',
     `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/?${DAYS}`,
     `/api/v1/publishers/${pubId}/reports/clicks/?${DAYS}&format=csv`,
     `/api/v1/product_match/clickmate/exclusive_links/?publisher_slug=${slug}&sku=1`,
     `/api/v0/publishers/${slug}/amp_config/`,
+    '/healthz',
+    '/readyz',
+    '/metrics',
   ]) {
     const answer = await api.call(path, { key })
     assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'no-store'], path)
