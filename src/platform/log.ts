@@ -3,6 +3,7 @@
  * what a command prints. Secrets are cut out by field name, wherever they were put by mistake.
  */
 import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino'
+import { LogStream } from './log-stream.ts'
 
 export type Logger = PinoLogger
 
@@ -34,20 +35,22 @@ const REDACTED = SECRET_FIELDS.flatMap((name) => [
 /** `level` as in LOG_LEVEL; `stream` (standard error if not given) receives the lines. */
 export function makeLogger({
   level,
-  stream = pino.destination({ fd: STANDARD_ERROR, sync: false }),
+  stream,
 }: {
   level: string
   stream?: DestinationStream
 }): Logger {
-  return pino(
+  const onLost = (lines: number) => log.warn({ lines }, 'lines of this log were lost')
+  const log: Logger = pino(
     {
       level,
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: REDACTED, censor: '[secret]' },
     },
-    stream,
+    stream ?? new LogStream({ fd: STANDARD_ERROR, onLost }),
   )
+  return log
 }
 
 /** What is tried every second says the same for as long as something is away. */
