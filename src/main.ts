@@ -80,5 +80,6 @@ export function untilStopped(): Promise<NodeJS.Signals> {
   // the second of two signals must not cut the drain short.
   process.on('SIGTERM', resolve)
   process.on('SIGINT', resolve)
+  process.on('SIGHUP', resolve) // The terminal is gone, or the connection to its machine.
   return promise
 }

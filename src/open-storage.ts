@@ -13,8 +13,11 @@ export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../migrations/', import.
 export interface Storage {
   readonly db: Database
   readonly connection: Connection
-  /** Closes the pool and leaves the embedded server; the last one to leave stops it. */
-  close(): Promise<void>
+  /**
+   * Closes the pool and leaves the embedded server; the last one to leave stops it. `isAtOnce`:
+   * statements under way are not waited for, they end with the process.
+   */
+  close(options?: { readonly isAtOnce: boolean }): Promise<void>
 }
 
 export interface StorageOptions {
@@ -38,9 +41,9 @@ export async function openStorage(config: Config, options: StorageOptions): Prom
   return {
     db,
     connection,
-    close: async () => {
+    close: async ({ isAtOnce } = { isAtOnce: false }) => {
       isClosing = true
-      await db.close()
+      if (!isAtOnce) await db.close()
       await embedded?.close()
     },
   }

@@ -5,33 +5,53 @@ import { makeLogger } from '../platform/log.ts'
 import { migrate, newestMigration, readVersion, untilMigrated } from '../platform/migrate.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { CommandContext } from './command.ts'
+import { whenInterrupted } from './interrupt.ts'
 
 const CONNECTIONS_MAX = 4 // A command is one person's; the server beside it needs the others.
 
 export interface OpenedContext {
   readonly context: CommandContext
+  /** The command was told to stop: what fails from now on is no news. */
+  isInterrupted(): boolean
   close(): Promise<void>
 }
 
 export function openContext({ isQuiet }: { isQuiet: boolean }): OpenedContext {
   const config = readConfig()
   let storage: Promise<Storage> | null = null
+  let isInterrupted = false
+  const open = (options?: { statementTimeoutMs: number }): Promise<Storage> => {
+    const opening = openAny(config, options)
+    // Who dies without leaving has the embedded server run on, and its folder is no backup then.
+    whenInterrupted(async () => {
+      isInterrupted = true
+      await (await opening.catch(() => null))?.close({ isAtOnce: true })
+    })
+    return opening
+  }
   const context: CommandContext = {
     config,
     database: async () => {
-      storage ??= openMigrated(config)
+      storage ??= open().then(migrated)
       return (await storage).db
     },
-    storage: (options) => (storage ??= open(config, options)),
+    storage: (options) => (storage ??= open(options)),
     now: () => new Date(),
     progress: (line) => {
       if (!isQuiet) process.stderr.write(`${line}\n`)
     },
   }
-  return { context, close: async () => (await storage?.catch(() => null))?.close() }
+  return {
+    context,
+    isInterrupted: () => isInterrupted,
+    close: async () => {
+      // Whoever was interrupted leaves by itself, and the process with it.
+      if (!isInterrupted) await (await storage?.catch(() => null))?.close()
+    },
+  }
 }
 
-function open(
+function openAny(
   config: Config,
   // Imports and reconciliations take as long as they take.
   { statementTimeoutMs } = { statementTimeoutMs: 0 },
@@ -48,8 +68,7 @@ function open(
  * An empty database is migrated at once, by whoever comes first; one that is behind waits for
  * `souk migrate`.
  */
-async function openMigrated(config: Config): Promise<Storage> {
-  const storage = await open(config)
+async function migrated(storage: Storage): Promise<Storage> {
   try {
     await untilMigrated(storage.db)
     const version = await readVersion(storage.db, MIGRATIONS_FOLDER)

@@ -43,7 +43,7 @@ async function souk(...args: string[]) {
     stderr: (text: string) => {
       printed.err += text
     },
-    openContext: () => ({ context, close: async () => undefined }),
+    openContext: () => ({ context, isInterrupted: () => false, close: async () => undefined }),
   }
   const code = await runProgram(COMMANDS, { args: [...args, '--json'], io })
   return { code, err: printed.err, json: printed.out === '' ? null : JSON.parse(printed.out) }

@@ -29,7 +29,7 @@ async function souk(args: readonly string[], env: Record<string, string> = {}) {
     stderr: (text: string) => {
       printed.err += text
     },
-    openContext: () => ({ context, close: async () => undefined }),
+    openContext: () => ({ context, isInterrupted: () => false, close: async () => undefined }),
   }
   const code = await runProgram(COMMANDS, { args, io })
   return { code, ...printed }

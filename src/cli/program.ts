@@ -23,6 +23,7 @@ export interface ProgramIo {
   readonly columns?: number | undefined
   readonly openContext: (options: { isQuiet: boolean }) => {
     context: CommandContext
+    isInterrupted(): boolean
     close(): Promise<void>
   }
 }
@@ -128,7 +129,7 @@ async function runCommand(
     }
     return spec.isRefusal?.(result) === true ? REFUSED : DONE
   } catch (error) {
-    io.stderr(`${describe(error)}\n`)
+    if (opened?.isInterrupted() !== true) io.stderr(`${describe(error)}\n`)
     return REFUSED
   } finally {
     await opened?.close()

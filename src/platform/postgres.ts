@@ -149,8 +149,16 @@ export function sessionSettings({ statementTimeoutMs = 0 } = {}): string {
     `set lock_timeout to 0`,
     `set idle_in_transaction_session_timeout to ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
     `set idle_session_timeout to 0`,
+    ...(statementTimeoutMs === 0 ? [ENDS_WITH_ITS_CLIENT] : []),
   ].join('; ')
 }
+
+/**
+ * A statement without a limit ends when nobody is left who waits for it, as after Ctrl-C; by itself
+ * the server would notice at the statement's end. On Windows it cannot look, and refuses the value.
+ */
+const ENDS_WITH_ITS_CLIENT = `select set_config('client_connection_check_interval', '5s', false)
+  where version() !~* 'windows|mingw|visual'`
 
 /**
  * True when the database cannot be reached or cannot serve now: the caller may retry, spool, or

@@ -63,7 +63,7 @@ async function souk(...args: readonly string[]): Promise<Record<string, unknown>
     stderr: (text: string) => {
       printed.err += text
     },
-    openContext: () => ({ context, close: () => db.close() }),
+    openContext: () => ({ context, isInterrupted: () => false, close: () => db.close() }),
   }
   const code = await runProgram(COMMANDS, { args: [...args, '--json'], io })
   assert.equal(code, 0, printed.err)

@@ -1,0 +1,79 @@
+/** How commands and servers end that are interrupted, and where what they say is not taken. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, openSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { childEnvironment } from '../../src/config.ts'
+import { freePort } from '../free-port.ts'
+import { readyUrl, SOUK } from '../souk.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'souk-ends-'))
+after(() => rm(folder, { recursive: true, force: true }))
+const isWindows = process.platform === 'win32' // Its signals end a process at once.
+const hasFullDisk = process.platform === 'linux'
+
+test('a command that is interrupted leaves no PostgreSQL behind', { skip: isWindows }, async () => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const dataDir = join(folder, signal)
+    const child = start(['migrate'], { SOUK_DATA: dataDir })
+    while (!isRunning(dataDir)) await sleep(10)
+    child.kill(signal)
+    assert.deepEqual(await once(child, 'exit'), [null, signal])
+    assert.equal(isRunning(dataDir), false)
+  }
+})
+
+test('a server whose terminal is closed stops in good order', { skip: isWindows }, async () => {
+  const dataDir = join(folder, 'serve')
+  const child = start(['serve'], { SOUK_DATA: dataDir, PORT: '0' })
+  await readyUrl(child)
+  child.kill('SIGHUP')
+  assert.deepEqual(await once(child, 'exit'), [0, null])
+  assert.equal(isRunning(dataDir), false)
+})
+
+const onFullDisk = { skip: !hasFullDisk, timeout: 60_000 }
+
+test('a server whose output lies on a full disk serves, and stops', onFullDisk, async (t) => {
+  const port = String(await freePort())
+  const env = { SOUK_DATA: join(folder, 'full'), PORT: port, LOG_LEVEL: 'trace' }
+  const child = start(['serve'], env, openSync('/dev/full', 'w'))
+  t.after(() => child.kill('SIGKILL'))
+  while (!(await isReady(port))) {
+    assert.equal(child.exitCode, null)
+    await sleep(50)
+  }
+  child.kill('SIGTERM')
+  assert.deepEqual(await once(child, 'exit'), [0, null])
+})
+
+test('a result that could not be written is a refusal', onFullDisk, async () => {
+  const child = start(['--help'], {}, openSync('/dev/full', 'w'))
+  assert.deepEqual(await once(child, 'exit'), [1, null])
+})
+
+function start(args: readonly string[], env: Record<string, string>, output?: number) {
+  return spawn(process.execPath, [SOUK, ...args], {
+    env: childEnvironment({ LOG_LEVEL: 'error', ...env }),
+    stdio: ['ignore', output ?? 'pipe', output ?? 'inherit'],
+  })
+}
+
+/** The server's own note of itself, which it takes away when it stops. */
+function isRunning(dataDir: string): boolean {
+  return existsSync(join(dataDir, 'postgres', 'postmaster.pid'))
+}
+
+async function isReady(port: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(2_000)
+  const url = `http://127.0.0.1:${port}/readyz`
+  return fetch(url, { signal }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}
