@@ -6,6 +6,7 @@ import { testDatabase, untilWaiting } from '../../test/database.ts'
 import { until } from '../../test/market.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { guardedAgent } from '../platform/fetch-guard.ts'
+import type { Db } from '../platform/postgres.ts'
 import { createWebhook } from './create-webhook.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import {
@@ -75,6 +76,29 @@ function answerAll(t: TestContext, held: ServerResponse[]): void {
   }, 1)
   t.after(() => clearInterval(answering))
 }
+
+test('an attempt that cannot be written down makes no other one a failure', async (t) => {
+  const { db, held } = await start(t)
+  answerAll(t, held)
+  let written = 0
+  const run: Db['run'] = async (query) => {
+    if (query.text.includes('set attempts =')) written += 1
+    if (written === 1) throw new Error('Connection terminated')
+    return db.run(query)
+  }
+  const agent = guardedAgent({ allowPrivate: true })
+  const options = { db: { ...db, run }, agent, now: () => NOW, onDisabled: () => undefined }
+  await assert.rejects(
+    deliverWebhooks(options).finally(() => agent.close()),
+    /^Error: Connection terminated$/,
+  )
+  await until(() => written === 22)
+  const webhooks = await listWebhooks(db, null)
+  assert.deepEqual(
+    webhooks.map(({ failures, state }) => [failures, state]),
+    webhooks.map(() => [0, 'active']),
+  )
+})
 
 test('two runs at once send each delivery once', async (t) => {
   const { db, agent, held } = await start(t)

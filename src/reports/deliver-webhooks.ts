@@ -51,12 +51,13 @@ export async function deliverWebhooks(options: DeliverOptions): Promise<number> 
     return deliver(options, delivery)
   }
   const turns = new Turns(AT_ONCE)
-  const byOwner = [...Map.groupBy(due, ownerOf).values()].map((deliveries) => {
+  const attempts = [...Map.groupBy(due, ownerOf).values()].flatMap((deliveries) => {
     const turnsOfOwner = new Turns(AT_ONCE_EACH)
     return deliveries.map((delivery) => turnsOfOwner.run(() => turns.run(() => work(delivery))))
   })
-  const results = await Promise.all(byOwner.flat())
-  return results.filter(Boolean).length
+  // The caller closes the agent next: what is sent after that would count as the receivers' fault.
+  await Promise.allSettled(attempts)
+  return (await Promise.all(attempts)).filter(Boolean).length
 }
 
 const ownerOf = ({ pub_id, merch_id }: DueDelivery): string => `${pub_id} ${merch_id}`
