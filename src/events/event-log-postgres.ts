@@ -9,7 +9,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { GroupCommit, type Writer } from '../platform/group-commit.ts'
-import { type Connection, clientConfig, sessionSettings } from '../platform/postgres.ts'
+import {
+  type Connection,
+  clientConfig,
+  firstStatement,
+  sessionSettings,
+} from '../platform/postgres.ts'
 import { makeAppendHints } from './append-hints.ts'
 import type { LogEvent } from './event.ts'
 import { type EventLog, EventRefused } from './event-log.ts'
@@ -66,7 +71,7 @@ export function openPostgresEventLog(connection: Connection): PostgresEventLog {
     max: READER_COUNT,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: READ_TIMEOUT_MS,
-    onConnect: (client) => client.query(READER_SESSION),
+    onConnect: (client) => client.query(firstStatement(READER_SESSION)),
   } as pg.PoolConfig)
   readers.on('error', () => undefined) // an idle connection broke: the next read makes a new one
   readers.on('connect', (client) => client.on('error', () => undefined)) // its query rejects too

@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Connection, clientConfig, sessionSettings } from './postgres.ts'
+import { type Connection, clientConfig, firstStatement, sessionSettings } from './postgres.ts'
 import { identifier } from './sql.ts'
 
 const RETRY_MS = 250 // An embedded server is back within seconds; nobody minds four tries each.
@@ -79,7 +79,7 @@ async function startListening(client: pg.Client, channels: readonly string[]): P
   try {
     await client.connect()
     const listens = channels.map((name) => `listen ${identifier(name).text}`)
-    await client.query([sessionSettings(), ...listens].join('; '))
+    await client.query(firstStatement([sessionSettings(), ...listens].join('; ')))
     return true
   } catch {
     return false

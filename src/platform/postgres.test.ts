@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { Socket } from 'node:net'
-import { test } from 'node:test'
+import { EventEmitter, once } from 'node:events'
+import { type AddressInfo, createServer, Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openProxy } from '../../test/proxy.ts'
 import { listen } from './listen.ts'
@@ -258,6 +259,79 @@ test('a server that fell silent is given up, and the pool goes on once it answer
   proxy.setMode('pass')
   assert.ok(await answers())
 })
+
+test('a pool that found a standby finds the server that takes writes, however busy it is', async (t) => {
+  const own = await testDatabase({ after: (work) => t.after(work) })
+  const database = identifier(String(own.connection.database))
+  const { connection } = own
+  await own.run(sql`create table note (id int)`)
+  await own.run(sql`alter database ${database} set default_transaction_read_only to on`)
+  const pool = openDatabase({ connection, applicationName: 'test', connectionsMax: 1 })
+  t.after(() => pool.close())
+  const write = sql`insert into note values (1)`
+  await assert.rejects(pool.run(write), (error) => hasSqlState(error, '25006'))
+  await assert.rejects(
+    pool.transaction((tx) => tx.transaction((inner) => inner.run(write))),
+    (error) => hasSqlState(error, '25006'),
+  )
+
+  await own.run(sql`alter database ${database} reset default_transaction_read_only`)
+  assert.equal(await pool.run(write), 1)
+})
+
+test('a server that is silent from its first statement on is given up as one that never answered', {
+  timeout: 10_000,
+}, async (t) => {
+  const server = await openMuteServer(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const connection = { host: '127.0.0.1', port: server.port, user: 'souk', database: 'souk' }
+  const pool = openDatabase({ connection, applicationName: 'test', statementTimeoutMs: 0 })
+  const refused = assert.rejects(pool.row(sql`select 1`), isUnreachable)
+  await server.untilAsked(1)
+  t.mock.timers.tick(3_000)
+  await refused
+  await pool.close()
+
+  const ignored = { onNotification: () => undefined, onListening: () => undefined }
+  const listener = listen({ connection, applicationName: 'test', channels: ['news'], ...ignored })
+  await server.untilAsked(2)
+  t.mock.timers.tick(3_000)
+  await server.untilLeft(2)
+  await listener.close()
+})
+
+/** Lets everybody in, as a pooler does, and answers no statement. */
+async function openMuteServer(t: TestContext) {
+  const asked: Socket[] = []
+  const left = new Set<Socket>()
+  const news = new EventEmitter()
+  const welcome = Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1')
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write(welcome)
+      socket.once('data', () => {
+        asked.push(socket)
+        news.emit('change')
+      })
+    })
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      left.add(socket)
+      news.emit('change')
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const until = async (isSo: () => boolean) => {
+    while (!isSo()) await once(news, 'change')
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    untilAsked: (times: number) => until(() => asked.length >= times),
+    untilLeft: (times: number) => until(() => left.size >= times),
+  }
+}
 
 test('an idle connection is asked for soon, so that none is dropped or vanishes without a word', async (t) => {
   const { host, port } = db.connection

@@ -85,7 +85,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     // Else a connection whose far end vanished is waited for until TCP gives up: 15 minutes.
     ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SILENCE_MS } : {}),
-    onConnect: (client) => client.query(sessionSettings({ statementTimeoutMs })),
+    onConnect: (client) => client.query(firstStatement(sessionSettings({ statementTimeoutMs }))),
   } as pg.PoolConfig)
   pool.on('error', (error) => {
     // The pool hangs its whole client on it, cancel key and statements too: not for any log.
@@ -120,6 +120,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     close: () => pool.end(),
   }
+}
+
+/**
+ * What a new connection is asked first belongs to connecting, and is waited for as long: behind a
+ * pooler that stands, the server itself may be silent.
+ */
+export function firstStatement(text: string): pg.QueryConfig & { query_timeout: number } {
+  return { text, query_timeout: CONNECT_TIMEOUT_MS }
 }
 
 /** Settings of a client of our own making (LISTEN, locks): exact types, sockets kept alive. */
@@ -209,11 +217,16 @@ export function hasSqlState(error: unknown, sqlState: string): boolean {
   return error instanceof pg.DatabaseError && error.code === sqlState
 }
 
-/** The server says FATAL just before it hangs up; the driver's own errors come after. */
+/**
+ * The server says FATAL just before it hangs up; the driver's own errors come after. One that takes
+ * no writes is a standby since a failover: only a new connection finds the server that does.
+ */
 function endsConnection(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return error.severity === 'FATAL'
-  return isUnreachable(error)
+  if (!(error instanceof pg.DatabaseError)) return isUnreachable(error)
+  return error.severity === 'FATAL' || error.code === READ_ONLY
 }
+
+const READ_ONLY = '25006'
 
 const UNREACHABLE_CODES = new Set([
   ...['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
