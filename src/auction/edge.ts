@@ -12,6 +12,7 @@ import type { Geo } from '../platform/geo.ts'
 import type { HotRequest } from '../platform/hot-http.ts'
 import { type Listener, listen } from '../platform/listen.ts'
 import { type Database, ping } from '../platform/postgres.ts'
+import { startPulse } from '../platform/pulse.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { Decider } from './decide.ts'
 import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './hold-auction.ts'
@@ -91,7 +92,7 @@ export class Edge {
       setInterval(() => edge.#noteChange(false), POLL_MS),
       setInterval(() => edge.#decider.tick(), TICK_MS),
       setInterval(() => void edge.#refreshOutlooks(), OUTLOOK_MS),
-      setInterval(() => void edge.#probe(), PROBE_MS),
+      startPulse(() => edge.#probe(), PROBE_MS),
     ]
     return edge
   }

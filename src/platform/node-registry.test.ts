@@ -127,6 +127,23 @@ test('heartbeats keep a node alive', async (t) => {
   await node.release({ isSpoolEmpty: true })
 })
 
+test('heartbeats that hang leave connections for others', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const db = await testDatabase(t)
+  const silent = Promise.withResolvers<number>()
+  let beats = 0
+  const run: Db['run'] = (query) => {
+    if (!query.text.includes('set heartbeat_at = now()')) return db.run(query)
+    beats += 1
+    return silent.promise
+  }
+  const node = await claim({ ...db, run })
+  t.mock.timers.tick(60_000)
+  assert.equal(beats, 2)
+  silent.resolve(1)
+  await node.release({ isSpoolEmpty: true })
+})
+
 async function untilAlive(t: TestContext, db: Db, nodeId: number): Promise<void> {
   while ((await nodeRow(db, nodeId))?.is_dead) t.signal.throwIfAborted()
 }

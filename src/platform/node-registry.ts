@@ -7,6 +7,7 @@
  * lives but cannot reach the database keeps its number for as long as any other is left.
  */
 import type { Db } from './postgres.ts'
+import { startPulse } from './pulse.ts'
 import { sql } from './sql.ts'
 
 /** Short beside the time after which a silent node counts as dead. */
@@ -57,8 +58,7 @@ export async function claimNode(options: ClaimOptions): Promise<NodeClaim> {
     clearInterval(timer)
     onLost()
   }
-  const timer = setInterval(() => void beat().catch(onError), HEARTBEAT_MS)
-  timer.unref()
+  const timer = startPulse(() => beat().catch(onError), HEARTBEAT_MS)
 
   return {
     nodeId,

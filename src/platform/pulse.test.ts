@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startPulse } from './pulse.ts'
+
+test('what is asked at an interval goes on beside one that hangs, but not beside two', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const asked: PromiseWithResolvers<void>[] = []
+  const tick = async (times: number) => {
+    for (let n = 0; n < times; n += 1) {
+      t.mock.timers.tick(500)
+      await Promise.resolve()
+    }
+  }
+  const pulse = startPulse(() => {
+    asked.push(Promise.withResolvers())
+    return asked.at(-1)?.promise ?? Promise.resolve()
+  }, 500)
+  t.after(() => clearInterval(pulse))
+
+  await tick(20)
+  assert.equal(asked.length, 2)
+  asked[1]?.resolve()
+  await asked[1]?.promise
+  await tick(20)
+  assert.equal(asked.length, 3, 'the first has no answer yet')
+})
