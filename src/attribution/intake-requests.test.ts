@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
-import { type Scope, testDatabase } from '../../test/database.ts'
+import { type Scope, testDatabase, untilWaiting } from '../../test/database.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant } from '../catalog/merchant-store.ts'
 import { sql } from '../platform/sql.ts'
 import { IntakeRequests } from './intake-requests.ts'
-import type { SignedRequest } from './intake-store.ts'
+import { insertRequests, type SignedRequest } from './intake-store.ts'
 
 const AT = new Date('2026-04-13T12:00:00Z')
 const sha256 = (text: string) => hash('sha256', text, 'buffer')
@@ -32,7 +32,7 @@ async function start(scope: Scope) {
     bodyHash: sha256(body),
     at: AT,
   })
-  return { requests: new IntakeRequests(db), request, countStatements }
+  return { db, requests: new IntakeRequests(db), request, countStatements }
 }
 
 test('requests that come in one moment share the commits of their claims and answers', async (t) => {
@@ -55,6 +55,19 @@ test('requests that come in one moment share the commits of their claims and ans
     retries.map((claim) => ('response' in claim ? claim.response : claim.kind)),
     told.map(({ idempotencyKey }, at) => (idempotencyKey === null ? 'claimed' : `answer ${at}`)),
   )
+})
+
+test('a claim that the database is slow to answer keeps no other waiting', {
+  timeout: 10_000,
+}, async (t) => {
+  const { db, requests, request } = await start(t)
+  const slow = request('slow', null)
+  await db.transaction(async (tx) => {
+    await insertRequests(tx, [slow])
+    const waiting = requests.claim(slow)
+    await untilWaiting(db, waiting)
+    assert.equal((await requests.claim(request('quick', null))).kind, 'claimed')
+  })
 })
 
 test('of the same request told several times in one moment one alone is claimed', async (t) => {
