@@ -3,16 +3,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { kitPath } from '../../test/kit.ts'
 import { clickId, MoneyEvents } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import { readConfig } from '../config.ts'
 import { MODEL, type StoredEvent } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
-import { COMMANDS } from './commands.ts'
-import { runProgram } from './program.ts'
 
 const CLICKED_MS = Date.UTC(2026, 3, 10, 12)
 const NOW = new Date('2026-04-13T12:00:00Z')
@@ -28,25 +26,8 @@ const folder = await mkdtemp(join(tmpdir(), 'souk-money-'))
 after(() => rm(folder, { recursive: true }))
 
 async function souk(...args: string[]) {
-  const printed = { out: '', err: '' }
-  const context = {
-    config: readConfig({}),
-    database: async () => db,
-    storage: () => Promise.reject(new Error('not in this test')),
-    now: () => clock.now,
-    progress: () => undefined,
-  }
-  const io = {
-    stdout: (text: string) => {
-      printed.out += text
-    },
-    stderr: (text: string) => {
-      printed.err += text
-    },
-    openContext: () => ({ context, isInterrupted: () => false, close: async () => undefined }),
-  }
-  const code = await runProgram(COMMANDS, { args: [...args, '--json'], io })
-  return { code, err: printed.err, json: printed.out === '' ? null : JSON.parse(printed.out) }
+  const { code, out, err } = await runCommand([...args, '--json'], { db, now: clock.now })
+  return { code, err, json: out === '' ? null : JSON.parse(out) }
 }
 
 async function done(...args: string[]) {

@@ -3,37 +3,15 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
-import { readConfig } from '../config.ts'
-import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { COMMANDS } from './commands.ts'
-import { runProgram } from './program.ts'
 
 const db = await testDatabase()
 
-/** Runs a command as typed; what it printed and its exit code. */
-async function souk(args: readonly string[], env: Record<string, string> = {}) {
-  const printed = { out: '', err: '' }
-  const context = {
-    config: readConfig(env),
-    database: async (): Promise<Database> => db,
-    storage: () => Promise.reject(new Error('not in this test')),
-    now: () => new Date('2026-03-02T12:00:00Z'),
-    progress: () => undefined,
-  }
-  const io = {
-    stdout: (text: string) => {
-      printed.out += text
-    },
-    stderr: (text: string) => {
-      printed.err += text
-    },
-    openContext: () => ({ context, isInterrupted: () => false, close: async () => undefined }),
-  }
-  const code = await runProgram(COMMANDS, { args, io })
-  return { code, ...printed }
-}
+const souk = (args: readonly string[], env: Record<string, string> = {}) =>
+  runCommand(args, { db, env, now: new Date('2026-03-02T12:00:00Z') })
 
 async function json(...args: string[]) {
   const { code, out, err } = await souk([...args, '--json'])

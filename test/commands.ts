@@ -1,0 +1,36 @@
+/** A command as typed, run in this process: what it printed, and its exit code. */
+import { COMMANDS } from '../src/cli/commands.ts'
+import { runProgram } from '../src/cli/program.ts'
+import { readConfig } from '../src/config.ts'
+import type { Database } from '../src/platform/postgres.ts'
+
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+export async function runCommand(
+  args: readonly string[],
+  { db, now, env = {} }: { db: Database; now: Date; env?: Record<string, string> },
+): Promise<Ran> {
+  const printed = { out: '', err: '' }
+  const context = {
+    config: readConfig(env),
+    database: async () => db,
+    storage: () => Promise.reject(new Error('not in this test')),
+    now: () => now,
+    progress: () => undefined,
+  }
+  const io = {
+    stdout: (text: string) => {
+      printed.out += text
+    },
+    stderr: (text: string) => {
+      printed.err += text
+    },
+    openContext: () => ({ context, isInterrupted: () => false, close: async () => undefined }),
+  }
+  const code = await runProgram(COMMANDS, { args, io })
+  return { code, ...printed }
+}
