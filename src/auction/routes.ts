@@ -5,7 +5,7 @@
  * readers around (decisions 4.6).
  */
 import { randomUUID } from 'node:crypto'
-import { CONSENT, consentNow, isConsentSaid } from '../events/consent.ts'
+import { CONSENT, CONSENT_WORDS, consentNow, isConsentSaid } from '../events/consent.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
@@ -22,6 +22,7 @@ import { type HeldAuction, trackersOf } from './hold-auction.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import type { Merchant } from './market.ts'
 import { makeRepeats } from './repeats.ts'
+import type { AuctionEntry, Product } from './schema.ts'
 import type { SealBinding, SealedResult } from './seal.ts'
 
 const UUID = new RegExp(UUID_PATTERN)
@@ -98,7 +99,8 @@ function queryFaults(auctionId: string, said: string | undefined): Fault[] {
     faults.push({ field: 'a', rule })
   }
   if (!isConsentSaid(said)) {
-    faults.push({ field: 'consent', rule: 'must be "full" or "contextual" or "unknown"' })
+    const words = CONSENT_WORDS.map((word) => `"${word}"`).join(' or ')
+    faults.push({ field: 'consent', rule: `must be ${words}` })
   }
   return faults
 }
@@ -122,27 +124,26 @@ function auctionBody(
   const query = redirectQuery(deps.brand, id, binding)
   const trackers = trackersOf(held)
   const hasTrackers = trackers.impression.length + trackers.viewable.length > 0
-  return JSON.stringify(
-    ok(200, {
-      auction_result: {
-        id,
-        auction_id: auctionId,
-        redirect_url: `${deps.auctionUrl}/api/v1/redirect/?${query}`,
-        ...(held.product === null ? {} : { product: products.of(held.product) }),
-        ...(hasTrackers
-          ? {
-              tracker_urls: {
-                impression: trackers.impression,
-                viewable_impression: trackers.viewable,
-              },
-            }
-          : {}),
-      },
-      impression_pixel_url: `${deps.auctionUrl}/api/v1/pixel/?${query}`,
-      // Ours: without a winner the product is the original's, and a page keeps its own words.
-      has_winner: held.result.campaignId !== 0,
-    }),
-  )
+  const entry: AuctionEntry = {
+    auction_result: {
+      id,
+      auction_id: auctionId,
+      redirect_url: `${deps.auctionUrl}/api/v1/redirect/?${query}`,
+      ...(held.product === null ? {} : { product: products.of(held.product) }),
+      ...(hasTrackers
+        ? {
+            tracker_urls: {
+              impression: [...trackers.impression],
+              viewable_impression: [...trackers.viewable],
+            },
+          }
+        : {}),
+    },
+    impression_pixel_url: `${deps.auctionUrl}/api/v1/pixel/?${query}`,
+    // Ours: without a winner the product is the original's, and a page keeps its own words.
+    has_winner: held.result.campaignId !== 0,
+  }
+  return JSON.stringify(ok(200, entry))
 }
 
 /** The five parameters of a redirect address (interface 2.5). */
@@ -183,7 +184,7 @@ class ShownProducts {
   private show(offer: OfferRow, merchant: Merchant | undefined) {
     const url = parseWebUrl(offer.url)
     const host = url?.hostname ?? ''
-    const product = {
+    const product: Product = {
       id: Number(offer.product_id),
       name: offer.title,
       price: formatCents(offer.price_micros),

@@ -1,17 +1,16 @@
 /** Interface 2.5–2.7 as schemas: the auction's query and answer, for the API's description. */
-import Type from 'typebox'
-import { CONSENT_SOURCES } from '../events/consent.ts'
+import Type, { type Static } from 'typebox'
+import { CONSENT_SOURCES, CONSENT_WORDS } from '../events/consent.ts'
 
 export const AuctionQuery = Type.Object({
   a: Type.String({ description: 'Auction id: the number at the end of the smart link.' }),
   t: Type.Optional(Type.String({ description: 'Cache-busting; ignored.' })),
   uuid: Type.Optional(Type.String({ description: 'Page session UUID (version 4).' })),
-  consent: Type.Optional(
-    Type.Union([Type.Literal('full'), Type.Literal('contextual'), Type.Literal('unknown')]),
-  ),
+  consent: Type.Optional(Type.Union(CONSENT_WORDS.map((word) => Type.Literal(word)))),
   consent_source: Type.Optional(Type.Union(CONSENT_SOURCES.map((word) => Type.Literal(word)))),
 })
 
+export type Product = Static<typeof Product>
 const Product = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
@@ -49,3 +48,4 @@ export const AuctionEntry = Type.Object({
   impression_pixel_url: Type.String(),
   has_winner: Type.Boolean({ description: 'Ours: whether the product is one that is paid for.' }),
 })
+export type AuctionEntry = Static<typeof AuctionEntry>

@@ -8,6 +8,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 export const CONSENT = { unknown: 0, full: 1, contextual: 2 } as const
 export type ConsentWord = keyof typeof CONSENT
 
+/** What a page may say. */
+export const CONSENT_WORDS = ['full', 'contextual', 'unknown'] as const satisfies ConsentWord[]
+
 export const CONSENT_SOURCES = ['tcf', 'gpp', 'gpc', 'page'] as const
 
 /** Absent says nothing. Any other word is refused: a reader's no, misspelt, must not be a yes. */

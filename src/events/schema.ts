@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { idText } from '../platform/field-types.ts'
 import { UUID_PATTERN } from '../platform/pattern.ts'
+import { CONSENT_WORDS } from './consent.ts'
 
 /** A page's events in one call (interface section 8). */
 export const EVENTS_PER_CALL_MAX = 100
@@ -14,9 +15,7 @@ const EventUser = Type.Object({
   previous_url: Type.Optional(
     Type.Union([Type.String({ maxLength: PAGE_URL_LENGTH_MAX }), Type.Null()]),
   ),
-  consent: Type.Optional(
-    Type.Union([Type.Literal('full'), Type.Literal('contextual'), Type.Literal('unknown')]),
-  ),
+  consent: Type.Optional(Type.Union(CONSENT_WORDS.map((word) => Type.Literal(word)))),
   consent_source: Type.Optional(Type.String({ maxLength: 16 })),
 })
 
