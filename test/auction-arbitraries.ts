@@ -1,6 +1,7 @@
 /** Random auctions: wide enough to meet every rule, narrow enough to meet ties and near misses. */
 import fc from 'fast-check'
 import { FEED_AGE_MAX_MS } from '../src/catalog/merchant.ts'
+import { DEVICES } from '../src/demand/campaign.ts'
 import { type CandidateSpec, NOON_MS, type RequestSpec } from './auction-world.ts'
 import { evenly } from './even-numbers.ts'
 
@@ -47,7 +48,7 @@ const candidate = fc.record({
   confidencePpm: rarely(fc.constantFrom(980_000, 970_000, 950_000, 949_999), 1_000_000),
   priceMicros,
   isInStock: rarely(fc.constant(false), true),
-  devices: rarely(fc.subarray(['desktop', 'mobile', 'tablet']), []),
+  devices: rarely(fc.subarray([...DEVICES]), []),
   countries: rarely(fc.subarray(['US', 'GB', 'ZW']), []),
   allowPublishers: rarely(fc.subarray([1, 2, 40]), []),
   blockPublishers: rarely(fc.subarray([1, 2, 40]), []),

@@ -19,6 +19,7 @@ import { LOSS } from '../src/auction/loss-code.ts'
 import { createOutcome, type Outcome } from '../src/auction/outcome.ts'
 import { type AuctionRequest, acceptedBy, runAuction } from '../src/auction/run-auction.ts'
 import { countryBits, countryIndex, deviceMask, idList } from '../src/auction/targeting.ts'
+import type { Device } from '../src/demand/campaign.ts'
 import { MODEL } from '../src/events/event.ts'
 import { DEVICE } from '../src/events/user-agent.ts'
 import { micros, PPM } from '../src/platform/money.ts'
@@ -40,7 +41,7 @@ export interface CandidateSpec {
   readonly confidencePpm?: number
   readonly priceMicros?: number // unknown
   readonly isInStock?: boolean
-  readonly devices?: readonly string[]
+  readonly devices?: readonly Device[]
   readonly countries?: readonly string[]
   readonly allowPublishers?: readonly number[]
   readonly blockPublishers?: readonly number[]

@@ -1,6 +1,6 @@
 /** The sentences of an explained auction, with the numbers that decided. */
 import { MODEL } from '../events/event.ts'
-import { DEVICE } from '../events/user-agent.ts'
+import { deviceWord } from '../events/user-agent.ts'
 import { formatExact, PPM } from '../platform/money.ts'
 import type { CandidateSet } from './candidate-set.ts'
 import { LOSS } from './loss-code.ts'
@@ -32,10 +32,6 @@ export function dollars(amountMicros: number): string {
 /** `97.25 %` of a fraction. */
 export function percent(fraction: number): string {
   return `${Number((fraction * 100).toFixed(4))} %`
-}
-
-export function deviceWord(device: number): string {
-  return Object.entries(DEVICE).find(([, number]) => number === device)?.[0] ?? 'unknown'
 }
 
 /** Why a candidate did not win: the sentence of its code, and the numbers behind it. */

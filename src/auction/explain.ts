@@ -6,13 +6,13 @@
  * receipts would be a way to read the open auction.
  */
 import { MODEL, modelWord } from '../events/event.ts'
+import { deviceWord } from '../events/user-agent.ts'
 import { formatExact, micros, PPM, publisherPart } from '../platform/money.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { LIVE } from './campaign-state.ts'
 import { offerIdOf } from './candidate-set.ts'
 import {
   type Audience,
-  deviceWord,
   explainLoss,
   explainNoWinner,
   explainPrice,

@@ -6,6 +6,7 @@
  */
 import { hash } from 'node:crypto'
 import type { CategoryFloor } from '../accounts/category-floor.ts'
+import { CAMPAIGN_COLUMNS, type CampaignRow } from '../demand/campaign-store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
@@ -36,27 +37,7 @@ export interface Merchant {
   readonly feed_imported_at: Date | null
 }
 
-export interface Campaign {
-  readonly campaign_id: number
-  readonly merch_id: number
-  readonly model: 'cpc' | 'cpa' | 'epp'
-  readonly bid_micros: string | null
-  readonly exclusive_bid_micros: string | null
-  readonly rate_ppm: number | null
-  readonly payment_micros: string | null
-  readonly roas: number | null
-  readonly daily_budget_micros: string | null
-  readonly budget_micros: string | null
-  readonly starts_at: Date | null
-  readonly ends_at: Date | null
-  readonly countries: readonly string[]
-  readonly devices: readonly string[]
-  readonly allow_publishers: readonly number[]
-  readonly block_publishers: readonly number[]
-  readonly tracker_impression: readonly string[]
-  readonly tracker_viewable: readonly string[]
-  readonly state: 'active' | 'paused'
-}
+export type Campaign = Omit<CampaignRow, 'datetime_created' | 'datetime_updated'>
 
 export interface Market {
   /** Grows with every snapshot of this process. */
@@ -83,11 +64,9 @@ export function loadMarket(db: Db, version: number): Promise<Market> {
         array(select domain from merchant_domain d where d.merch_id = m.merch_id order by position)
           as domains
       from merchant m`)
-    const campaigns = await tx.rows<Campaign>(sql`
-      select campaign_id, merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm,
-        payment_micros, roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries,
-        devices, allow_publishers, block_publishers, tracker_impression, tracker_viewable, state
-      from campaign order by campaign_id`)
+    const campaigns = await tx.rows<Campaign>(
+      sql`select ${CAMPAIGN_COLUMNS} from campaign order by campaign_id`,
+    )
     return indexMarket({ version, publishers, merchants, campaigns })
   }
   return db.transaction(read, { isSnapshot: true })

@@ -5,6 +5,7 @@
  * the auction is one load and one shift (economics 1.1).
  */
 import assert from 'node:assert/strict'
+import type { Device } from '../demand/campaign.ts'
 import { DEVICE } from '../events/user-agent.ts'
 import { COUNTRIES } from '../platform/countries.ts'
 
@@ -59,13 +60,8 @@ export function countryBits(codes: readonly string[]): Uint32Array | null {
 }
 
 /** The mask of a campaign's device words; none, or all of them, is every device. */
-export function deviceMask(devices: readonly string[]): number {
-  let mask = 0
-  for (const device of devices) {
-    if (device === 'desktop') mask |= deviceBit(DEVICE.desktop)
-    else if (device === 'mobile') mask |= deviceBit(DEVICE.mobile)
-    else if (device === 'tablet') mask |= deviceBit(DEVICE.tablet)
-  }
+export function deviceMask(devices: readonly Device[]): number {
+  const mask = devices.reduce((bits, device) => bits | deviceBit(DEVICE[device]), 0)
   return mask === 0 || (mask | UNKNOWN_DEVICE_BIT) === ANY_DEVICE ? ANY_DEVICE : mask
 }
 

@@ -244,7 +244,7 @@ test('a price that is required and not known is waived like one that is too high
 
 test('reasons that cost the same are ranked by what they could cost, their number and code', () => {
   const unclicked = { clicks: 0 }
-  const away = { name: 'D', devices: ['mobile'] }
+  const away: CandidateSpec = { name: 'D', devices: ['mobile'] }
   const hidden = { name: 'H', flight: { isActive: false }, bidMicros: 9_000 }
   const log = [
     logged([{ ...away, bidMicros: 900_000 }], { isFirstPrice: true }, unclicked),

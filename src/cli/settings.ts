@@ -1,5 +1,6 @@
 /** The options that set up a publisher, a merchant or a campaign, for create and update. */
 import { CONSENT_DEFAULTS, LINKMATE_SCOPES } from '../accounts/publisher.ts'
+import { CAMPAIGN_MODELS, DEVICES } from '../demand/campaign.ts'
 import {
   type OptionSpec,
   readCategoryFloor,
@@ -103,7 +104,11 @@ export const MERCHANT_SETTINGS: readonly OptionSpec[] = [
 
 export const CAMPAIGN_SETTINGS: readonly OptionSpec[] = [
   { flags: '--merchant <ID>', help: 'whose campaign', read: readInteger },
-  { flags: '--model <model>', help: 'cpc, cpa or epp', read: readWord('cpc', 'cpa', 'epp') },
+  {
+    flags: '--model <model>',
+    help: CAMPAIGN_MODELS.join(', '),
+    read: readWord(...CAMPAIGN_MODELS),
+  },
   { flags: '--bid <dollars>', help: 'cpc: the most a click may cost', read: readDollars },
   {
     flags: '--exclusive-bid <dollars>',
@@ -118,7 +123,7 @@ export const CAMPAIGN_SETTINGS: readonly OptionSpec[] = [
   { flags: '--start <ISO>', help: 'first moment', read: readInstant },
   { flags: '--end <ISO>', help: 'first moment after it', read: readInstant },
   { flags: '--country <codes>', help: 'only readers from there: US,GB', read: readWords },
-  { flags: '--device <kinds>', help: 'only these: mobile,desktop,tablet', read: readWords },
+  { flags: '--device <kinds>', help: `only these: ${DEVICES.join()}`, read: readWords },
   { flags: '--allow-publisher <ID>', help: 'only these publishers; repeatable', read: readIds },
   { flags: '--block-publisher <ID>', help: 'never this publisher; repeatable', read: readIds },
   { flags: '--tracker-impression <URL>', help: 'fired at the auction', read: readRepeated },

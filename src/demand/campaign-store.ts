@@ -24,7 +24,7 @@ const AMOUNTS = [
   'budget_micros',
 ] as const
 /** As the driver gives it: 64-bit columns as text. */
-type CampaignRow = Omit<Campaign, (typeof AMOUNTS)[number]> &
+export type CampaignRow = Omit<Campaign, (typeof AMOUNTS)[number]> &
   Record<(typeof AMOUNTS)[number], string | null>
 
 /** What the rules need to know of the world: the time, and whether readers' countries are known. */
@@ -35,10 +35,11 @@ export interface CampaignWorld {
 
 const LIST_ROWS_MAX = 10_000
 
-const COLUMNS = sql`campaign_id, merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm,
-  payment_micros, roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries, devices,
-  allow_publishers, block_publishers, tracker_impression, tracker_viewable, state,
-  datetime_created, datetime_updated`
+/** Of a `CampaignRow`, but for its times. */
+export const CAMPAIGN_COLUMNS = sql`campaign_id, merch_id, model, bid_micros, exclusive_bid_micros,
+  rate_ppm, payment_micros, roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries,
+  devices, allow_publishers, block_publishers, tracker_impression, tracker_viewable, state`
+const COLUMNS = sql`${CAMPAIGN_COLUMNS}, datetime_created, datetime_updated`
 
 /** Throws a 400 that names everything that would keep the campaign from working. */
 export async function insertCampaign(

@@ -8,7 +8,7 @@ import { isCountry } from '../platform/countries.ts'
 import type { Fault } from '../platform/errors.ts'
 import { formatExact, type Micros, micros } from '../platform/money.ts'
 
-const CAMPAIGN_MODELS = ['cpc', 'cpa', 'epp'] as const
+export const CAMPAIGN_MODELS = ['cpc', 'cpa', 'epp'] as const
 export type CampaignModel = (typeof CAMPAIGN_MODELS)[number]
 
 /** As stored in events (1, 2, 3); `unknown` cannot be asked for. */

@@ -6,9 +6,18 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isbot } from 'isbot'
 import { LRUCache } from 'lru-cache'
+import type { Device } from '../demand/campaign.ts'
 
 /** Stored: never reuse a number. The bits of campaigns' device masks are 1 << (number - 1). */
-export const DEVICE = { unknown: 0, desktop: 1, mobile: 2, tablet: 3 } as const
+export const DEVICE = { unknown: 0, desktop: 1, mobile: 2, tablet: 3 } as const satisfies Record<
+  'unknown' | Device,
+  number
+>
+
+/** `3` → `"tablet"`. */
+export function deviceWord(device: number): string {
+  return Object.entries(DEVICE).find(([, number]) => number === device)?.[0] ?? 'unknown'
+}
 
 export interface UserAgent {
   readonly isRobot: boolean

@@ -1,5 +1,6 @@
 /** What clicks and orders both tell of a click, as cells of a report. */
-import { MODEL } from '../events/event.ts'
+import { MODEL, type Model } from '../events/event.ts'
+import { DEVICE, deviceWord } from '../events/user-agent.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 
@@ -17,7 +18,7 @@ export interface ClickFacts {
   readonly country: string | null
   readonly u1: string | null
   readonly utm_source: string | null
-  readonly model: number | null
+  readonly model: Model | null
   readonly article_url: string | null
   readonly article_name: string | null
   readonly is_exclusive: boolean | null
@@ -31,16 +32,15 @@ export interface ClickFacts {
   readonly publisher_name: string
 }
 
-const DEVICES = ['unknown', 'desktop', 'mobile', 'tablet'] as const
-const NETWORKS: Readonly<Record<number, string>> = {
+const NETWORKS: Readonly<Record<Model, string>> = {
   [MODEL.none]: '',
   [MODEL.cpc]: 'CPC',
   [MODEL.cpa]: 'CPA',
   [MODEL.epp]: 'EPP',
 }
 
-export const deviceName = ({ device }: ClickFacts): string => DEVICES[device ?? 0] ?? 'unknown'
-export const networkName = ({ model }: ClickFacts): string => NETWORKS[model ?? 0] ?? ''
+export const deviceName = ({ device }: ClickFacts): string => deviceWord(device ?? DEVICE.unknown)
+export const networkName = ({ model }: ClickFacts): string => NETWORKS[model ?? MODEL.none]
 
 /** A keyed hash that stands for the reader, or for the page session where there is no reader. */
 export function cookieId({ visitor_key, session_key }: ClickFacts): string | null {
