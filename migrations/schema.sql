@@ -338,7 +338,7 @@ create table lane (
 );
 
 create table lease (
-  lease_id bigint not null default nextval('lease_id_seq'::regclass),
+  lease_id bigint not null default ((((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint * 1000) + (nextval('lease_id_seq'::regclass) % (1000)::bigint)),
   campaign_id integer not null,
   day date not null,
   node_id integer not null,

@@ -167,6 +167,21 @@ test('a lease whose grant was lost on the way is found again, not made twice', a
   assert.equal((await accounts(db))[DAY]?.escrow_micros, String(20 * PRICE))
 })
 
+test('a database set back to a backup gives no lease the number of one that clicks still name', async (t) => {
+  const db = await makeWorld(t, [{ daily: 100 * PRICE, total: null }], 1)
+  const backup = sql`
+    select last_value, is_called from lease_id_seq`
+  const before = await db.row<{ last_value: string; is_called: boolean }>(backup)
+  const lost = await ask(db, 1, 1)
+  await db.run(sql`delete from lease`)
+  await db.run(sql`update budget_account set escrow_micros = 0`)
+  await db.run(sql`
+    select setval('lease_id_seq', ${before?.last_value}::bigint, ${before?.is_called}::boolean)`)
+  const given = await ask(db, 1, 2)
+  assert.ok(lost !== null && given !== null)
+  assert.notEqual(given.leaseId, lost.leaseId)
+})
+
 test('clicks move from escrow to settled; unpaid ones only leave escrow (P22)', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }], 1)
   const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
