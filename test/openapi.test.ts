@@ -31,6 +31,20 @@ test('the description tells the rules that stand between parameters', async () =
   assert.match(told('/api/v1/publishers/{pub_id}/reports/{report}/', 'date_to'), /at most 100 days/)
 })
 
+test('whoever receives webhooks can read how they are signed, and what each tells', async () => {
+  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  const all = '/api/v1/publishers/{pub_id}/webhooks/'
+  assert.match(
+    paths[all].post.description,
+    /X-Souk-Signature the lower-case hex of HMAC-SHA256 over/,
+  )
+  const { schema } = paths[`${all}{webhook_id}/deliveries/`].get.responses[200].content[JSON_TYPE]
+  assert.match(
+    schema.properties.data.items.properties.data.description,
+    /payout\.ready: statement_id/,
+  )
+})
+
 interface Operation {
   readonly operationId: string
   readonly responses: Readonly<Record<string, { readonly content?: object }>>

@@ -54,7 +54,9 @@ const SIGNATURE = {
   [TIMESTAMP_HEADER]: Type.Optional(Type.String({ description: 'Unix time, whole seconds' })),
   [SIGNATURE_HEADER]: Type.Optional(
     Type.String({
-      description: 'Hex HMAC-SHA256, keyed with the postback secret, of timestamp, dot and body',
+      description:
+        'Lower-case hex of HMAC-SHA256 over timestamp, a dot and the bytes of the body (none of a ' +
+        'GET), keyed with the postback secret as it is written',
     }),
   ),
 }

@@ -13,6 +13,7 @@ import { createWebhook } from './create-webhook.ts'
 import type { ReportDeps } from './report-deps.ts'
 import {
   CreatedWebhook,
+  DELIVERIES_TOLD,
   DeliveryRecord,
   deliveryId,
   MerchantParams,
@@ -95,6 +96,7 @@ const webhookRoutes =
         schema: {
           operationId: `create${noun}Webhook`,
           summary: 'Create a webhook; the answer alone shows its secret',
+          description: DELIVERIES_TOLD,
           security,
           params,
           body: WebhookBody,

@@ -37,6 +37,26 @@ export const CreatedWebhook = Type.Object({
   secret: Type.String({ description: 'Signs each delivery; shown this once' }),
 })
 
+/** Whoever receives them has nothing else to read of how they are made (deliver-webhooks.ts). */
+export const DELIVERIES_TOLD = [
+  'A delivery is a POST of JSON with event, delivery_id, created_at and data.',
+  'X-Souk-Timestamp is the Unix time in whole seconds, X-Souk-Signature the lower-case hex of',
+  'HMAC-SHA256 over that timestamp, a dot and the bytes of the body, keyed with the secret as it',
+  'is written; X-Souk-Event and X-Souk-Delivery repeat event and delivery_id.',
+  'Any 2xx answer within ten seconds is a success; redirects are not followed. What fails is sent',
+  'again for about two days, with the same delivery_id and a new timestamp. One may come twice,',
+  'and they may come in any order.',
+].join(' ')
+
+/** What notices hold (make-notices.ts, key-notices.ts). */
+const DATA_TOLD = [
+  'order.*: order_id, checkout_id, merch_id, pub_id, article_id, click_id and locks_at;',
+  'order.attributed and order.returned also event_id, revenue_usd and earnings_usd;',
+  'order.locked also locked_at.',
+  'payout.ready: statement_id, month and amount_usd.',
+  'key.used_from_new_place: token_id, description and used_at.',
+].join(' ')
+
 export const DeliveryRecord = Type.Object({
   delivery_id: Type.String(),
   event: Type.String(),
@@ -46,7 +66,7 @@ export const DeliveryRecord = Type.Object({
   next_attempt_at: TimeOrNull,
   status: Type.Union([Type.Integer(), Type.Null()], { description: 'Of the last answer' }),
   error: Type.Union([Type.String(), Type.Null()]),
-  data: Type.Unknown({ description: 'What is told' }),
+  data: Type.Unknown({ description: DATA_TOLD }),
 })
 
 export function toWebhookRecord(webhook: Webhook): Static<typeof WebhookRecord> {
