@@ -12,7 +12,8 @@ import { fitsUrlLimits, MAX_URL_CHARACTERS, MAX_URL_ENCODED_BYTES, parseWebUrl }
 /** The longest form that people use has some 40 characters. */
 const TIMESTAMP_LENGTH_MAX = 64
 
-export const WEB_URL_RULE = 'must be an absolute http(s) URL'
+const URL_WORDS = 'an absolute http(s) URL'
+export const WEB_URL_RULE = `must be ${URL_WORDS}`
 export const URL_SIZE_RULE = `must have at most ${MAX_URL_ENCODED_BYTES} bytes percent-encoded`
 
 /** An absolute http(s) address that a link, and the redirect which carries it, can hold. */
@@ -57,8 +58,9 @@ function isWebUrl(text: string): boolean {
   return parseWebUrl(text) !== null
 }
 
-function urlText(description?: string) {
-  return Type.String(describe({ minLength: 1, maxLength: MAX_URL_CHARACTERS }, description))
+function urlText(words?: string) {
+  const description = words === undefined ? URL_WORDS : `${words}; ${URL_WORDS}`
+  return Type.String({ minLength: 1, maxLength: MAX_URL_CHARACTERS, description })
 }
 
 function describe<T extends object>(options: T, description: string | undefined) {
