@@ -72,14 +72,38 @@ test('with private addresses allowed, redirects are followed up to a limit', asy
   await assert.rejects(get('/missing'), /answered 404/)
 })
 
+test('name and password of an address go to its own server only, and into no message', async (t) => {
+  const [shop, other] = [await listen(t), await listen(t)]
+  const agent = guardedAgent({ allowPrivate: true })
+  t.after(() => agent.close())
+  const get = async (path: string) => {
+    const url = new URL(`http://ann:p%40ss%3A@127.0.0.1:${shop.port}${path}`)
+    return (await guardedGet(agent, url, { headers: {} })).body.text()
+  }
+  const basic = `Basic ${Buffer.from('ann:p@ss:').toString('base64')}`
+  assert.equal(await get('/who'), basic)
+  assert.equal(await get('/to-who'), basic)
+  assert.equal(await get(`/away?${other.port}`), '')
+  await assert.rejects(get('/missing'), ({ message }) => {
+    assert.match(message, /^http:\/\/127\.0\.0\.1:\d+\/missing answered 404$/)
+    return true
+  })
+})
+
 async function listen(t: TestContext): Promise<{ port: number; connections: () => number }> {
   let connections = 0
   const server = createServer((request, response) => {
-    const to = { '/hop': '/feed', '/loop': '/loop', '/file': 'file:///etc/passwd' }[
-      request.url ?? ''
-    ]
-    if (to !== undefined) response.writeHead(302, { location: to }).end()
-    else if (request.url === '/feed') response.end('feed')
+    const [path = '', port] = (request.url ?? '').split('?')
+    const to = {
+      '/hop': '/feed',
+      '/loop': '/loop',
+      '/file': 'file:///etc/passwd',
+      '/to-who': '/who',
+      '/away': `http://127.0.0.1:${port}/who`,
+    }[path]
+    if (path === '/who') response.end(request.headers.authorization)
+    else if (to !== undefined) response.writeHead(302, { location: to }).end()
+    else if (path === '/feed') response.end('feed')
     else response.writeHead(404).end()
   })
   server.on('connection', () => connections++)

@@ -78,13 +78,14 @@ export async function guardedGet(
   url: URL,
   { headers, signal }: { headers: Record<string, string>; signal?: AbortSignal },
 ): Promise<Dispatcher.ResponseData> {
+  const credentials = basicCredentials(url)
   let current = url
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const response = await agent.request({
       origin: current.origin,
       path: current.pathname + current.search,
       method: 'GET',
-      headers,
+      headers: current.origin === url.origin ? { ...headers, ...credentials } : headers,
       signal: signal ?? null,
     })
     const { statusCode } = response
@@ -92,15 +93,27 @@ export async function guardedGet(
     await response.body.dump()
     const location = response.headers.location
     if (statusCode < 300 || statusCode >= 400 || typeof location !== 'string') {
-      throw new Error(`${current.href} answered ${statusCode}`)
+      throw new Error(`${withoutPassword(current)} answered ${statusCode}`)
     }
     const next = URL.parse(location, current)
     if (next === null || !/^https?:$/.test(next.protocol)) {
-      throw new Error(`${current.href} redirects to what is not a web address`)
+      throw new Error(`${withoutPassword(current)} redirects to what is not a web address`)
     }
     current = next
   }
-  throw new Error(`${url.href} redirects more than ${MAX_REDIRECTS} times`)
+  throw new Error(`${withoutPassword(url)} redirects more than ${MAX_REDIRECTS} times`)
+}
+
+/** Many shops give their feeds to whoever knows `https://name:password@shop.example/feed`. */
+function basicCredentials({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {}
+  const pair = [username, password].map(decodeURIComponent).join(':')
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}
+
+/** As it may be told: messages end up in logs. */
+function withoutPassword({ origin, pathname, search }: URL): string {
+  return origin + pathname + search
 }
 
 const lookupPublic: LookupFunction = (hostname, options, callback) => {
