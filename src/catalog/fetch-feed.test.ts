@@ -23,6 +23,15 @@ test('a feed is fetched whole, packed or not, through redirects, and removed aft
   assert.equal(gunzipSync(await readFile(packed.path)).toString(), FEED)
 })
 
+test('a packed feed is asked for as it is: a server that packs everything would do it twice', async (t) => {
+  const base = await listen(t)
+  for (const path of ['/feed.csv.gz', '/FEED.CSV.GZ?day=1']) {
+    const packed = await fetchFeed(base + path, { allowPrivate: true })
+    t.after(packed.remove)
+    assert.equal(gunzipSync(await readFile(packed.path)).toString(), FEED)
+  }
+})
+
 test('private addresses are refused unless they are allowed', async (t) => {
   const base = await listen(t)
   const refused = { message: /127\.0\.0\.1 is not a public address; set ALLOW_PRIVATE_FETCH/ }
@@ -54,6 +63,11 @@ async function listen(t: TestContext): Promise<string> {
     else if (request.url === '/moved') response.writeHead(301, { location: '/feed.csv' }).end()
     else if (request.url === '/encoded') {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(FEED))
+    } else if (/\.gz\b/i.test(request.url ?? '')) {
+      const isPackedAgain = /gzip/.test(String(request.headers['accept-encoding']))
+      const packed = gzipSync(FEED)
+      response.writeHead(200, isPackedAgain ? { 'content-encoding': 'gzip' } : {})
+      response.end(isPackedAgain ? gzipSync(packed) : packed)
     } else if (request.url === '/part') response.writeHead(206).end(FEED)
     else if (request.url === '/broken') {
       response.writeHead(200, { 'content-length': 1000 }).write('id,ti')

@@ -42,8 +42,10 @@ export async function fetchFeed(
   const agent = guardedAgent({ allowPrivate })
   try {
     const signal = AbortSignal.timeout(DOWNLOAD_MS_MAX)
-    // What is packed stays packed: a feed file is told by its first bytes, not by its headers.
-    const headers = { accept: '*/*', 'accept-encoding': 'gzip', 'user-agent': 'Souk feed import' }
+    // What is packed stays packed: a feed file is told by its first bytes, not by its headers. So
+    // one that is packed already must not be packed again on its way, as some servers do with all.
+    const coding = /\.(?:gz|zip)$/i.test(url.pathname) ? 'identity' : 'gzip'
+    const headers = { accept: '*/*', 'accept-encoding': coding, 'user-agent': 'Souk feed import' }
     const { body } = await guardedGet(agent, url, { headers, signal })
     await pipeline(body, atMost(bytesMax), createWriteStream(path), { signal })
     return { path, remove }
