@@ -5,7 +5,10 @@
  * `edge`: what readers' browsers call: auction, redirects, and again the events.
  * `worker`: the fold and the schedules. One process has all three unless ROLES says otherwise.
  */
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { dashboardRoutes } from './accounts/dashboard-routes.ts'
 import { makeKeyGuard } from './accounts/require-key.ts'
 import { accountRoutes } from './accounts/routes.ts'
@@ -55,6 +58,8 @@ export interface App {
  * operator's interface gives a stop; a client that never ends its request must not use them up.
  */
 export const LAST_REQUESTS_MS = 5_000
+/** A connection in use has its next request by then. */
+const LEAVE_MS = 500
 
 /** Serves a node's roles; resolves when requests are answered. */
 export async function startApp(node: Node): Promise<App> {
@@ -74,11 +79,24 @@ export async function startApp(node: Node): Promise<App> {
     http,
     close: async () => {
       const cut = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS)
+      await takeLeave(http.server)
       await http.close()
       clearTimeout(cut)
       await Promise.all(workers.map((worker) => worker.close()))
     },
   }
+}
+
+/**
+ * A proxy asks again and again through the connections that it keeps, and one that is cut meanwhile
+ * loses an answer. So each is ended by its next answer first.
+ */
+async function takeLeave(server: Server): Promise<void> {
+  server.prependListener('request', (_request, response) => {
+    response.shouldKeepAlive = false
+  })
+  const connections = await promisify(server.getConnections.bind(server))()
+  if (connections > 0) await sleep(LEAVE_MS)
 }
 
 /** All routes of the node's roles, not yet listening. */

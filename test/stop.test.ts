@@ -40,6 +40,30 @@ test('without requests under way a stop is immediate', async () => {
   assert.ok(performance.now() - from < SLACK_MS)
 })
 
+test('a connection that a proxy keeps is ended by its next answer, not cut', async () => {
+  const app = await startSecond()
+  const kept = await Promise.all(
+    ['/healthz', '/1', '/api/v1/tokeninfo/'].map(async (path) => {
+      const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+      await once(socket, 'connect')
+      const ask = async () => {
+        socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nuser-agent: x\r\n\r\n`)
+        return String((await once(socket, 'data'))[0])
+      }
+      assert.match(await ask(), /^connection: keep-alive/im)
+      return { ask, ended: once(socket, 'close') }
+    }),
+  )
+  const from = performance.now()
+  const closed = app.close()
+  for (const answer of await Promise.all(kept.map(({ ask }) => ask()))) {
+    assert.match(answer, /^HTTP\/1.1 (200|401|404) /)
+    assert.match(answer, /^connection: close/im)
+  }
+  await Promise.all([closed, ...kept.map(({ ended }) => ended)])
+  assert.ok(performance.now() - from < SLACK_MS)
+})
+
 test('a start that fails at its schedules leaves nothing running', async (t) => {
   const away = { host: '127.0.0.1', port: 1 }
   const database = openDatabase({ connection: away, applicationName: 'souk: test' })

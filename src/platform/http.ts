@@ -83,6 +83,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     genReqId: (req) => requestId(req.headers['x-request-id']),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: HEADER_BYTES_MAX },
     forceCloseConnections: 'idle',
+    return503OnClosing: false, // Who got in before the port was closed is served.
     // Addresses that cannot be decoded get no further than this.
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       const known = toApiError(error, options)
