@@ -36,7 +36,7 @@ export async function migrate(connection: Connection, folder: string): Promise<M
     await client.query(sessionSettings())
     const found = (await listApplied(client)).at(-1) ?? 0
     if (found > to) {
-      throw new Error(
+      throw new Refusal(
         `the database has migration ${found}, this program knows ${to}: run the newer program`,
       )
     }
