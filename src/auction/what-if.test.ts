@@ -14,7 +14,7 @@ import { LOSS } from './loss-code.ts'
 import { rankNoFill } from './no-fill.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'
 import { replayStored } from './replay.ts'
-import { type LoggedAuction, whatIf } from './what-if.ts'
+import { type LoggedAuction, type WhatIfChange, WhatIfRun } from './what-if.ts'
 
 const DOLLAR = 1_000_000
 
@@ -26,6 +26,12 @@ function logged(
   const held = hold(specs, asked, number)
   const auction = unpackReceipt(packReceipt({ ...held, resultNumber: number }))
   return { auction, clicks }
+}
+
+function whatIf(log: Iterable<LoggedAuction>, change: WhatIfChange) {
+  const run = new WhatIfRun(change)
+  for (const auction of log) run.add(auction)
+  return run.report()
 }
 
 const market: CandidateSpec[] = [

@@ -68,15 +68,9 @@ export interface WhatIf {
   readonly winners: readonly { merch_id: number; before: number; after: number }[]
 }
 
-/** Runs every auction again, as it was and changed; see WhatIfRun. */
-export function whatIf(log: Iterable<LoggedAuction>, change: WhatIfChange): WhatIf {
-  const run = new WhatIfRun(change)
-  for (const logged of log) run.add(logged)
-  return run.report()
-}
-
 /**
- * The same, some auctions at a time: a day's are too many for one turn of the event loop.
+ * Runs every auction again, as it was and changed, some at a time: a day's are too many for one
+ * turn of the event loop.
  *
  * Throws RangeError for a tolerance or beta that no publisher could set.
  */

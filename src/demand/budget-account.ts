@@ -24,16 +24,6 @@ export async function shareBudgets(tx: Db): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock_shared(${BUDGET_LOCK})`)
 }
 
-/** One account of a campaign, as it stands. */
-export interface BudgetAccount {
-  readonly campaign_id: number
-  readonly day: string | null // null: lifetime
-  readonly cap_micros: string | null
-  readonly pending_cap_micros: string | null
-  readonly settled_micros: string
-  readonly escrow_micros: string
-}
-
 /**
  * Opens the accounts of campaigns for a UTC day, and their lifetime accounts, where missing. The
  * caps are the campaigns' own: one that is just being changed is waited for, and the other way
@@ -146,15 +136,4 @@ export function listSpending(db: Db, today: string): Promise<Spending[]> {
     from budget_account join campaign using (campaign_id)
     where day is null or day = ${today}
     group by campaign_id`)
-}
-
-/** Lists the accounts of a campaign, lifetime first, then by day; at most `limitRows`. */
-export function listAccounts(
-  db: Db,
-  { campaignId, limitRows }: { campaignId: number; limitRows: number },
-): Promise<BudgetAccount[]> {
-  return db.rows<BudgetAccount>(sql`
-    select campaign_id, day, cap_micros, pending_cap_micros, settled_micros, escrow_micros
-    from budget_account where campaign_id = ${campaignId}
-    order by day desc nulls first limit ${limitRows}`)
 }

@@ -4,12 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { listAccounts } from '../../test/budget-accounts.ts'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
 import { type Random, seededRandom } from '../../test/seeded-random.ts'
 import { type Micros, micros } from '../platform/money.ts'
 import type { Database, Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { listAccounts, openAccounts } from './budget-account.ts'
+import { openAccounts } from './budget-account.ts'
 import { updateCampaign } from './campaign-store.ts'
 import { ALWAYS, LeaseBook } from './lease.ts'
 import { requestLeases } from './lease-store.ts'
@@ -147,7 +148,7 @@ async function assertBooked(db: Database, spent: ReadonlyMap<number, number>): P
     const leased = await db.row<{ micros: string }>(sql`
       select coalesce(sum(granted_micros - reserved_folded_micros), 0) as micros
       from lease where campaign_id = ${campaignId} and closed_at is null`)
-    for (const account of await listAccounts(db, { campaignId, limitRows: 9 })) {
+    for (const account of await listAccounts(db, campaignId)) {
       assert.equal(Number(account.settled_micros), spent.get(campaignId))
       assert.equal(account.escrow_micros, leased?.micros)
     }
@@ -212,7 +213,7 @@ test('accounts that are opened while their budget is changed have the new cap', 
   await inTurn(open, lower, 1)
   await inTurn(lower, open, 2)
   for (const campaignId of [1, 2]) {
-    const accounts = await listAccounts(db, { campaignId, limitRows: 3 })
+    const accounts = await listAccounts(db, campaignId)
     assert.deepEqual(
       accounts.map((account) => account.cap_micros),
       [`${PRICE}`, `${PRICE}`],

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listAccounts } from '../../test/budget-accounts.ts'
 import { testDatabase } from '../../test/database.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { applyBudgets, listAccounts, lockBudgets, openAccounts } from './budget-account.ts'
+import { applyBudgets, lockBudgets, openAccounts } from './budget-account.ts'
 import { ALWAYS, LeaseBook } from './lease.ts'
 import { LeaseLoop } from './lease-loop.ts'
 import { closeLeases, leaseCloseBody } from './settle.ts'
@@ -55,7 +56,7 @@ test('after the first turn a campaign is funded, its accounts are open', async (
   const { db, budgetOk, reserve, errors } = await makeLoop(t)
   assert.equal(budgetOk[0], 1)
   assert.equal(typeof reserve(), 'number')
-  const days = (await listAccounts(db, { campaignId: 1, limitRows: 9 })).map(({ day }) => day)
+  const days = (await listAccounts(db, 1)).map(({ day }) => day)
   assert.deepEqual(days, [null, '2026-04-13'])
   assert.deepEqual(errors, [])
 })
@@ -115,7 +116,7 @@ test('clicks of a budget too small to share are paid from the account, wherever 
   }
   assert.equal(paid, 3)
   await until(() => budgetOk[0] === 0)
-  const [, day] = await listAccounts(db, { campaignId: 1, limitRows: 9 })
+  const [, day] = await listAccounts(db, 1)
   assert.equal(day?.escrow_micros, String(3 * PRICE))
 })
 
@@ -133,7 +134,7 @@ test('a budget that was lowered binds at the next turn, one that was raised as w
   // The lease held all of the hundred.
   await setBudget(5)
   await until(async () => {
-    const [, day] = await listAccounts(db, { campaignId: 1, limitRows: 9 })
+    const [, day] = await listAccounts(db, 1)
     return day?.cap_micros === String(5 * PRICE) && budgetOk[0] === 1
   })
   pay(1)

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { type BudgetAccount, listAccounts } from '../../test/budget-accounts.ts'
 import { testDatabase } from '../../test/database.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import {
-  applyBudgets,
-  type BudgetAccount,
-  listAccounts,
-  openAccounts,
-  returnToBudget,
-} from './budget-account.ts'
+import { applyBudgets, openAccounts, returnToBudget } from './budget-account.ts'
 import { type NodeIdentity, requestLeases } from './lease-store.ts'
 import type { LeaseRequest } from './lease-terms.ts'
 import { closeLeases, leaseCloseBody, type SettledClick, settleClicks } from './settle.ts'
@@ -72,7 +67,7 @@ async function ask(
 }
 
 async function accounts(db: Database, campaignId = 1): Promise<Record<string, BudgetAccount>> {
-  const rows = await listAccounts(db, { campaignId, limitRows: 10 })
+  const rows = await listAccounts(db, campaignId)
   return Object.fromEntries(rows.map((row) => [row.day ?? 'life', row]))
 }
 

@@ -21,7 +21,7 @@ const FUND_PATIENCE_MS = 15
 /** No person is that fast (decisions, Redirect). */
 export const CLICK_AGE_MIN_MS = 300
 /** Nodes' clocks agree within this; a result from later on is one of before a clock was set. */
-export const CLOCKS_APART_MAX_MS = 5_000
+const CLOCKS_APART_MAX_MS = 5_000
 
 /** How a merchant wants its clicks: the click id's parameter, or its own network's template. */
 export interface Landing {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listAccounts } from '../../test/budget-accounts.ts'
 import { testDatabase } from '../../test/database.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
-import { listAccounts } from '../demand/budget-account.ts'
 import { type EventType, MODEL, MONEY_LANE, type StoredEvent } from '../events/event.ts'
 import type { EventLog } from '../events/event-log.ts'
 import { sql } from '../platform/sql.ts'
@@ -46,7 +46,7 @@ test('clicks that another worker has folded meanwhile are not folded again: no a
   await loop.close()
 
   assert.match(errors[0]?.message ?? '', /folded by another worker/)
-  const accounts = await listAccounts(db, { campaignId: 1, limitRows: 10 })
+  const accounts = await listAccounts(db, 1)
   assert.deepEqual(
     accounts.map(({ settled_micros }) => settled_micros),
     [String(PRICE), String(PRICE)],
