@@ -51,17 +51,19 @@ export class Turns {
   }
 }
 
-/** Work of several owners, of each one at a time: nobody's many keep another's few waiting. */
+/** Work of several owners, of each only so much: nobody's many keep another's few waiting. */
 export class FairTurns {
   readonly #turns: Turns
-  readonly #byOwner = new Map<number, Turns>()
+  readonly #each: number
+  readonly #byOwner = new Map<number | string, Turns>()
 
-  constructor(atOnce: number) {
+  constructor(atOnce: number, { each = 1 }: { each?: number } = {}) {
     this.#turns = new Turns(atOnce)
+    this.#each = each
   }
 
-  run<T>(owner: number, work: () => Promise<T>): Promise<T> {
-    const own = this.#byOwner.get(owner) ?? new Turns(1)
+  run<T>(owner: number | string, work: () => Promise<T>): Promise<T> {
+    const own = this.#byOwner.get(owner) ?? new Turns(this.#each)
     this.#byOwner.set(owner, own)
     return own.run(() => this.#turns.run(work))
   }

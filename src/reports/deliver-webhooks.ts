@@ -12,7 +12,7 @@ import { SIGNATURE_HEADER, signBody, TIMESTAMP_HEADER } from '../attribution/sig
 import { PrivateAddressError } from '../platform/fetch-guard.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import { Turns } from '../platform/turns.ts'
+import { FairTurns } from '../platform/turns.ts'
 import { FAILURES_MAX, nextAttemptAt } from './webhook.ts'
 import {
   type DueDelivery,
@@ -50,11 +50,8 @@ export async function deliverWebhooks(options: DeliverOptions): Promise<number> 
     if (options.now().getTime() - begunAt.getTime() > RUN_MS) return false
     return deliver(options, delivery)
   }
-  const turns = new Turns(AT_ONCE)
-  const attempts = [...Map.groupBy(due, ownerOf).values()].flatMap((deliveries) => {
-    const turnsOfOwner = new Turns(AT_ONCE_EACH)
-    return deliveries.map((delivery) => turnsOfOwner.run(() => turns.run(() => work(delivery))))
-  })
+  const turns = new FairTurns(AT_ONCE, { each: AT_ONCE_EACH })
+  const attempts = due.map((delivery) => turns.run(ownerOf(delivery), () => work(delivery)))
   // The caller closes the agent next: what is sent after that would count as the receivers' fault.
   await Promise.allSettled(attempts)
   return (await Promise.all(attempts)).filter(Boolean).length

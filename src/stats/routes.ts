@@ -6,7 +6,7 @@ import { PublisherParams } from '../accounts/schema.ts'
 import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
-import { Turns } from '../platform/turns.ts'
+import { FairTurns } from '../platform/turns.ts'
 import { CHANGES_START, CURSOR_RULE, parseCursor } from './change-cursor.ts'
 import { listChanges } from './change-store.ts'
 import { listStats } from './row-store.ts'
@@ -26,7 +26,7 @@ export interface StatsDeps {
 export const statsRoutes =
   ({ db, keys }: StatsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = new Turns(REPORTS_AT_ONCE)
+    const turns = new FairTurns(REPORTS_AT_ONCE, { each: REPORTS_AT_ONCE })
     app.addHook('onRequest', keys.require)
 
     app.get(
@@ -46,7 +46,7 @@ export const statsRoutes =
         const pubId = request.params.pub_id
         await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const wanted = readStatsQuery(pubId, request.query)
-        const stats = await turns.run(() => listStats(db, wanted))
+        const stats = await turns.run(pubId, () => listStats(db, wanted))
         const date = { date_from: midnight(wanted.dayFrom), date_to: midnight(wanted.dayTo) }
         // Ten thousand rows, each made here field by field: nothing is left to drop from them. A
         // serializer of our own makes Fastify leave the type to us; set last, for answers only.
@@ -75,7 +75,7 @@ export const statsRoutes =
         if (since === null) throw badRequest([{ field: 'since', rule: TIMESTAMP_RULE }])
         const cursor = after === undefined ? CHANGES_START : parseCursor(after)
         if (cursor === null) throw badRequest([{ field: 'cursor', rule: CURSOR_RULE }])
-        return turns.run(() => listChanges(db, { pubId, since, cursor, limitRows }))
+        return turns.run(pubId, () => listChanges(db, { pubId, since, cursor, limitRows }))
       },
     )
   }
