@@ -11,4 +11,4 @@ export const insertImage = (url: string): HTMLImageElement => {
 }
 
 /** Whole and below 2^31, so that every reader of it holds it exactly. */
-export const randomNumber = (): string => `${(Math.random() * 2 ** 31) | 0}`
+export const randomNumber = (): string => `${(Math.random() * 1e9) | 0}`

@@ -8,13 +8,13 @@
 /** Resolves once a person can see the parsed page: a prerendered one may never be looked at. */
 export const pageReady = async (): Promise<void> => {
   if ((document as { prerendering?: boolean }).prerendering) {
-    await heard(document, 'prerenderingchange')
+    await heard('prerenderingchange')
   }
-  if (document.readyState === 'loading') await heard(document, 'DOMContentLoaded')
+  if (document.readyState === 'loading') await heard('DOMContentLoaded')
 }
 
-const heard = (target: EventTarget, type: string): Promise<unknown> =>
-  new Promise((resolve) => target.addEventListener(type, resolve, { once: true }))
+const heard = (type: string): Promise<unknown> =>
+  new Promise((resolve) => document.addEventListener(type, resolve))
 
 /**
  * Changes of a page gather this long before it is looked at again: frameworks change hundreds of

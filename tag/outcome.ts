@@ -13,21 +13,25 @@ export const applyOutcome = (link: Link, result: AuctionResult, settings: PageSe
   const { _anchor } = link
   link._result = result
   const before = read(_anchor)
+  // Off the network our redirect forwards at once only readers whose browser says which site they
+  // come from (decisions, wrapper URLs); by default browsers say the site and no more.
+  if (link._raw && result.has_winner === false) {
+    // WebKit never forgets a link's `noreferrer`, whatever its `rel` says later: it stays as it is.
+    if (navigator.vendor[0] === 'A' && _anchor.rel.includes('noreferrer')) return
+    _anchor.relList.replace('noreferrer', 'noopener')
+  }
   _anchor.href = result.redirect_url + labels(link, settings)
   link._now = _anchor.href
   if (settings.rel !== false) _anchor.relList.add('sponsored', 'nofollow')
-  // Off the network our redirect forwards at once only readers whose browser says which site they
-  // come from (decisions, wrapper URLs); by default browsers say the site and no more.
-  if (link._raw && result.has_winner === false) _anchor.relList.replace('noreferrer', 'noopener')
-  _anchor.dataset.soukAuction = JSON.stringify(result)
+  _anchor.setAttribute('data-souk-auction', JSON.stringify(result))
   link._changes = [before, read(_anchor), fillTexts(_anchor, result)]
   _anchor.dispatchEvent(new CustomEvent('souk:auction', { bubbles: true, detail: result }))
 }
 
 /** Puts an anchor back as the page wrote it; what the page has changed since stays. */
 export const takeBack = ({ _anchor, _changes, _unwatch }: Link): void => {
-  if (!_changes) return
   _unwatch?.()
+  if (!_changes) return
   const [before, after, texts] = _changes
   CHANGED.forEach((name, at) => {
     const value = before[at]

@@ -112,6 +112,17 @@ test('raw links of a member become smart links, in the order of the page, each a
   assert.deepEqual(errors, [])
 })
 
+test('in WebKit, which never forgets a noreferrer, an unsold link that has it stays as it is', async (t) => {
+  const { page } = await visit(t, 'raw-links.html', async (page) => {
+    await page.addInitScript(() =>
+      Object.defineProperty(navigator, 'vendor', { value: 'Apple Computer, Inc.' }),
+    )
+  })
+  assert.equal(await attribute(page, 'hidden', 'href'), `${web.host('quiet')}/p/2`)
+  assert.equal(await attribute(page, 'hidden', 'rel'), 'noreferrer noopener')
+  for (const id of ['one', 'quiet']) await redirectOf(page, id)
+})
+
 test('a click on a rewritten link lands at the shop with a click id and is recorded', async (t) => {
   const { page, url } = await visit(t, 'smart-links.html')
   await page.locator('#query').click()

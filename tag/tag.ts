@@ -78,10 +78,10 @@ const guarded = (work: () => void) => (): void => {
   }
 }
 
-window.souk = window.souk || {}
 main(
   (document.currentScript || document.querySelector('script[data-publisher]')) as HTMLScriptElement,
-  window.souk,
+  // biome-ignore lint/suspicious/noAssignInExpressions: the shortest way to say it
+  (window.souk ||= {}),
 ).catch(() => {
   // No service, no consent tools that work, an old browser: the page stays as it is.
 })
