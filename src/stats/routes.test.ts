@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { testDatabase } from '../../test/database.ts'
 import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
@@ -371,37 +370,4 @@ test('robots change no impressions: an article-day that they saw is not among th
   await s.views(s.view(seen.url, 'b'))
   const [change] = (await s.get('changes/?since=2026-03-03')).json.impressions
   assert.deepEqual([change.article_id, change.impressions], [seen.articleId, 2])
-})
-
-test('however many pages of changes are asked for, other calls find a connection', async (t) => {
-  const s = await start(t)
-  const asked = await s.db.transaction(async (tx) => {
-    await tx.run(sql`lock table page_day in access exclusive mode`)
-    const pages = Array.from({ length: 12 }, () => s.get('changes/?since=2026-03-01'))
-    await untilWaiting(s.db, Promise.all(pages))
-    assert.notEqual(await s.db.row(sql`select 1`), null)
-    return pages
-  })
-  for (const page of await Promise.all(asked)) assert.equal(page.status, 200)
-})
-
-test('a publisher’s many pages keep no other publisher’s statistics waiting', async (t) => {
-  const s = await start(t)
-  const other = await makePublisherWorld(s.db, 'weekly')
-  const days = '?date_from=2026-03-01&date_to=2026-03-31'
-  const url = `/api/v1/publishers/${other.publisher.pub_id}/stats_by_article_merchant_daily/${days}`
-  const answered: string[] = []
-  const asked = await s.db.transaction(async (tx) => {
-    await tx.run(sql`lock table page_day in access exclusive mode`)
-    const pages = Array.from({ length: 20 }, async () => {
-      await s.get('changes/?since=2026-03-01')
-      answered.push('a page')
-    })
-    await untilWaiting(s.db, Promise.all(pages))
-    const one = s.http.inject({ url, headers: { ...other.headers } })
-    await sleep(100) // Until it waits as well, behind all of them.
-    return [...pages, one.then(({ statusCode }) => answered.push(`the other's: ${statusCode}`))]
-  })
-  await Promise.all(asked)
-  assert.ok(answered.indexOf("the other's: 200") < 6, answered.join())
 })

@@ -1,0 +1,49 @@
+/** Who asks for how much of the statistics at once: the others come to their turn. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { makePublisherWorld, type PublisherWorld } from '../../test/publisher-world.ts'
+import { startQuietHttp } from '../../test/quiet-http.ts'
+import { makeKeyGuard } from '../accounts/require-key.ts'
+import { sql } from '../platform/sql.ts'
+import { statsRoutes } from './routes.ts'
+
+const db = await testDatabase()
+const http = await startQuietHttp({ after })
+const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
+await http.register(statsRoutes({ db, keys }))
+const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'weekly')]
+
+async function ask({ publisher, headers }: PublisherWorld, query: string): Promise<number> {
+  const path = `/api/v1/publishers/${publisher.pub_id}/stats_by_article_merchant_daily/`
+  return (await http.inject({ url: path + query, headers: { ...headers } })).statusCode
+}
+
+const askChanges = (count: number) =>
+  Array.from({ length: count }, () => ask(one, 'changes/?since=2026-03-01'))
+
+test('however many pages of changes are asked for, other calls find a connection', async () => {
+  const asked = await db.transaction(async (tx) => {
+    await tx.run(sql`lock table page_day in access exclusive mode`)
+    const pages = askChanges(12)
+    await untilWaiting(db, Promise.all(pages))
+    assert.notEqual(await db.row(sql`select 1`), null)
+    return pages
+  })
+  for (const status of await Promise.all(asked)) assert.equal(status, 200)
+})
+
+test('a publisher’s many pages keep no other publisher’s statistics waiting', async () => {
+  const answered: string[] = []
+  const asked = await db.transaction(async (tx) => {
+    await tx.run(sql`lock table page_day in access exclusive mode`)
+    const pages = askChanges(20).map((page) => page.then(() => answered.push('a page')))
+    await untilWaiting(db, Promise.all(pages))
+    const days = ask(other, '?date_from=2026-03-01&date_to=2026-03-31')
+    await sleep(100) // Until it waits as well, behind all of them.
+    return [...pages, days.then((status) => answered.push(`the other's: ${status}`))]
+  })
+  await Promise.all(asked)
+  assert.ok(answered.indexOf("the other's: 200") < 6, answered.join())
+})
