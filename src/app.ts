@@ -118,6 +118,7 @@ async function buildHttp(node: Node): Promise<Http> {
     limits: buckets(config.rateLimits.key),
     now,
     onUsed: noteKeyPlace(node),
+    onUseLost: errorTeller(log, 'the use of a key was not written down'),
   })
   const nextId = () => node.ids.next()
   const intake = { db, append: node.appender.append, nextId, now: node.now }

@@ -65,6 +65,26 @@ test('a key leads to its user and to all publishers of that user', async () => {
   assert.throws(() => requireOwnPublisher(holder, 3), { code: 4303 })
 })
 
+test('a database that takes no writes still serves who comes with a key', async () => {
+  const { key } = await makeCaller()
+  const lost: unknown[] = []
+  const refused = new Error('cannot execute UPDATE in a read-only transaction')
+  const guard = makeKeyGuard({
+    db: { ...db, run: () => Promise.reject(refused) },
+    brandWords: ['service'],
+    limits: null,
+    now: () => START,
+    onUseLost: (error) => lost.push(error),
+  })
+  const request: Parameters<typeof guard.require>[0] = {
+    method: 'GET',
+    headers: { authorization: `SERVICE-API-KEY ${key}` },
+  }
+  await guard.require(request)
+  assert.equal(holderOf(request).uid, uid)
+  assert.deepEqual(lost, [refused])
+})
+
 test('the record shows the use before this call; the database keeps one use a minute', async () => {
   const { call, tokenId } = await makeCaller()
   const shown = async (seconds: number, method?: string) =>

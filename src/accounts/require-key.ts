@@ -59,8 +59,10 @@ export function makeKeyGuard(options: {
   now: () => Date
   /** Told of each use of a key, with the key itself; must not throw. */
   onUsed?: OnKeyUsed
+  /** Told of a use that could not be written down; must not throw. */
+  onUseLost?: (error: unknown) => void
 }): KeyGuard {
-  const { db, brandWords, limits, now, onUsed } = options
+  const { db, brandWords, limits, now, onUsed, onUseLost = () => undefined } = options
   // Every 401 says what would be accepted (RFC 9110, 15.5.2).
   const challenge = { 'www-authenticate': `${brandWords[0]}-api-key`.toUpperCase() }
   const refuse = () => new ApiError('invalidApiKey', { headers: challenge })
@@ -80,7 +82,8 @@ export function makeKeyGuard(options: {
     const holder = { tokenId, uid, pubIds, isAdmin, record: { ...record, datetime_last_used } }
     if (request.method === 'HEAD') return holder // Records nothing (decisions, Paths).
     if (storedUse === null || at.getTime() - storedUse.getTime() >= USE_WRITTEN_EVERY_MS) {
-      await updateKeyUse(db, { tokenId, at })
+      // A database that takes no writes, a standby or a full one, still serves what it holds.
+      await updateKeyUse(db, { tokenId, at }).catch(onUseLost)
     }
     lastUses.set(tokenId, at)
     onUsed?.(holder, { key, address: request.clientAddress ?? '', at })
