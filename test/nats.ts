@@ -22,6 +22,8 @@ export interface Nats {
   restart(): Promise<void>
   /** Loses its streams, as a server with a new disk has. */
   forget(): Promise<void>
+  /** Deletes its streams while it runs, as an operator may. */
+  deleteStreams(): Promise<void>
   /** Copies what it has stored by now; `setBack` puts that in the place of what it has then. */
   backUp(): Promise<void>
   setBack(): Promise<void>
@@ -52,6 +54,12 @@ export async function startNats(
       await kill(child)
       await rm(store, { recursive: true })
       child = (await start(folder, port, kind)).child
+    },
+    async deleteStreams() {
+      const connection = await connect({ servers: `127.0.0.1:${port}` })
+      const { streams } = await jetstreamManager(connection)
+      for await (const { config } of streams.list()) await streams.delete(config.name)
+      await connection.close()
     },
     async backUp() {
       await kill(child)

@@ -213,6 +213,17 @@ test('a stream made anew is carried from its own beginning', async (t) => {
   await untilStored(database, events)
 })
 
+test('a stream that is deleted under its log is made again', { timeout: 30_000 }, async (t) => {
+  const { database, nats, open } = await makeWorld(scopeOf(t))
+  const log = await open()
+  const events = makeEvents(6)
+  for (const event of events.slice(0, 3)) await log.append([event])
+  await untilStored(database, events.slice(0, 3))
+  await nats.deleteStreams()
+  for (const event of events.slice(3)) await insist(log, event)
+  await untilStored(database, events)
+})
+
 test('a stream that lost its newest messages is carried from where it stands now', async (t) => {
   const { database, nats, open } = await makeWorld(scopeOf(t))
   const log = await open()

@@ -19,7 +19,7 @@ import {
   StorageType,
   type StreamInfo,
 } from '@nats-io/jetstream'
-import { connect, type NatsConnection, wsconnect } from '@nats-io/transport-node'
+import { connect, type NatsConnection, RequestError, wsconnect } from '@nats-io/transport-node'
 
 /** One subject a lane: who wants to follow one lane can. */
 const SUBJECTS = 'souk.event'
@@ -83,7 +83,14 @@ export class EventStream {
   async publish(lane: number, payload: Uint8Array, messageId: string): Promise<void> {
     const subject = `${SUBJECTS}.${this.#options.streamName}.${lane}`
     const options = { msgID: messageId, timeout: ACK_TIMEOUT_MS, retries: 0 }
-    await jetstream(this.#connected()).publish(subject, payload, options)
+    const connection = this.#connected()
+    try {
+      await jetstream(connection).publish(subject, payload, options)
+    } catch (error) {
+      // Nobody takes its subject: the stream is gone. To connect anew is to make it again.
+      if (isUnheard(error)) void connection.close()
+      throw error
+    }
   }
 
   /**
@@ -259,6 +266,12 @@ async function untilGreeted(
   } finally {
     socket.destroy()
   }
+}
+
+/** Whether no stream takes what was published. */
+function isUnheard(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : null
+  return cause instanceof RequestError && cause.isNoResponders()
 }
 
 /** Makes the stream unless it is there; its time of creation. */
