@@ -30,6 +30,12 @@ test('a central bank’s file is read: base euro, one rate per day and currency 
   assert.ok(rates.some((rate) => JSON.stringify(rate) === JSON.stringify(yen)))
 })
 
+test('a file without a single rate is refused', () => {
+  assert.deepEqual(faultsOf('Date,USD,JPY,\n'), [
+    { field: 'line 1', rule: 'rates of USD (base EUR) or of EUR (base USD) are needed' },
+  ])
+})
+
 test('the base is named, or is the one of euro and dollar that the file does not quote', () => {
   assert.deepEqual(readRates('Date,EUR,GBP,\n2026-01-02,0.9,0.8,\n'), [
     { day: '2026-01-02', currency: 'EUR', usdPerBase: '1', currencyPerBase: '0.9' },

@@ -49,7 +49,7 @@ export function readRates(text: string): NewRate[] {
   const quotes = told.filter(({ currency }) => !GONE.has(currency))
   const faults = quotes.flatMap(faultsOf)
   const base = baseOf(quotes)
-  if (base === null && quotes.some((quote) => quote.base === null)) {
+  if (base === null && (quotes.length === 0 || quotes.some((quote) => quote.base === null))) {
     faults.push({
       field: 'line 1',
       rule: 'rates of USD (base EUR) or of EUR (base USD) are needed',

@@ -26,6 +26,14 @@ test('text that a spreadsheet would run is marked as text; numbers are not touch
   assert.equal(csvLine(['-20.00', -1, null, { text: null }, { text: 'a=b' }]), '-20.00,-1,,,a=b\n')
 })
 
+test('a file that ends in the middle of its last line is refused, a short line before it is not', () => {
+  const cut = { field: 'line 3', rule: 'ends before its last cell: was the file cut?' }
+  assert.throws(() => readCsv('date,usd,jpy\n2026-01-01,1.1\n2026-01-02,1'), { data: [cut] })
+  for (const whole of ['date,usd\n2026-01-01\n2026-01-02,1.1', 'date,usd\n2026-01-02\n']) {
+    assert.equal(readCsv(whole).rows.at(-1)?.cells.date, '2026-01-02')
+  }
+})
+
 test('a table is read by header, whatever its case, with the line of each row', () => {
   const { headers, rows } = readCsv('\uFEFFDate, USD ,\r\n2026-01-01,1.1,\r\n\r\n"a\nb",2\r\n')
   assert.deepEqual(headers, ['date', 'usd'])

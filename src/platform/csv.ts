@@ -38,6 +38,10 @@ export function readCsv(text: string): CsvTable {
   const headers = (header?.record ?? []).map((name) => name.trim().toLowerCase())
   const shifted = records.filter(({ record }) => record.slice(headers.length).some(Boolean))
   if (shifted.length > 0) throw badRequest(shifted.slice(0, FAULTS_MAX).map(shiftedFault))
+  const last = records.at(-1)
+  if (last !== undefined && last.record.length < headers.length && !/[\r\n]$/.test(text)) {
+    throw badRequest([cutFault(last)])
+  }
   const names = headers.map((name, index) => (name === '' ? `column ${index + 1}` : name))
   return {
     headers: headers.filter((name) => name !== ''),
@@ -69,6 +73,11 @@ function parsed(text: string): CsvRecord[] {
 function shiftedFault({ info }: CsvRecord): Fault {
   const rule = 'has more cells than the header: a comma in a cell that is not in quotes?'
   return { field: `line ${info.lines}`, rule }
+}
+
+/** A download that broke off: its last number may be a part of one. */
+function cutFault({ info }: CsvRecord): Fault {
+  return { field: `line ${info.lines}`, rule: 'ends before its last cell: was the file cut?' }
 }
 
 /** Throws a 400 that names each column the file lacks: without them every row would be wrong. */
