@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
+import { freePort } from '../../test/free-port.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { deliverReports, readBucket } from './deliver-reports.ts'
@@ -113,6 +114,19 @@ test('after a longer break the files go on from the day of the last delivery', a
   assert.deepEqual(await files(6), [4 * 7])
   assert.deepEqual(await files(26), [4 * 21])
   assert.deepEqual(await files(26), [4 * 7])
+})
+
+test('of a storage that is not reached the reason is told', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const endpoint = `http://127.0.0.1:${await freePort()}`
+  const storage = { target: 's3://bucket', endpoint, access_key: 'AKID' }
+  await upsertReportDelivery(
+    db,
+    target({ pub_id: publisher.pub_id, ...storage, secret_key: 'secret' }),
+  )
+  const [run] = await deliverReports(db, NOW)
+  assert.match(run?.error ?? '', /^fetch failed: connect ECONNREFUSED/)
 })
 
 test('a target is a folder or a bucket with a prefix', () => {

@@ -37,12 +37,19 @@ export async function deliverReports(db: Db, now: Date): Promise<DeliveredReport
     try {
       files = await deliverTo(db, delivery, now)
     } catch (cause) {
-      error = (cause instanceof Error ? cause.message : String(cause)).slice(0, ERROR_LENGTH_MAX)
+      error = inWords(cause).slice(0, ERROR_LENGTH_MAX)
     }
     await recordDelivered(db, { deliveryId: delivery_id, at: now, error })
     results.push({ delivery_id, target, files, error })
   }
   return results
+}
+
+/** `fetch` says of a storage that is not reached only that it failed; its cause says why. */
+function inWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.cause === undefined) return error.message || error.name
+  return `${error.message}: ${inWords(error.cause)}`
 }
 
 async function deliverTo(db: Db, delivery: ReportDelivery, now: Date): Promise<number> {
