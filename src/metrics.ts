@@ -1,15 +1,30 @@
 /** Every metric of a process, in one place: names, help and labels as `/metrics` shows them. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Answer } from './platform/hot-http.ts'
+import { withPatience } from './platform/patience.ts'
+import type { Db } from './platform/postgres.ts'
+import { listLanesBehind } from './stats/lane-store.ts'
+import { countUnfolded } from './stats/unfolded-store.ts'
+
+/** A monitoring system gives up after some ten seconds, and would lose every other figure. */
+const ASK_TIMEOUT_MS = 2_000
 
 export type Metrics = ReturnType<typeof makeMetrics>
 
-export function makeMetrics() {
+export interface MetricsOptions {
+  readonly db: Db
+  readonly now: () => number
+  /** It asks the database for what is not folded, which costs some tens of milliseconds. */
+  readonly isWorker: boolean
+}
+
+export function makeMetrics(options: MetricsOptions) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[] = []) =>
     new Counter<T>({ name, help, labelNames: [...labelNames], registers })
+  if (options.isWorker) watchFold(registry, options)
   const appended = counter('souk_events_total', 'Events by where they went.', ['outcome'])
   return {
     registry,
@@ -49,6 +64,28 @@ export function makeMetrics() {
     webhooksDisabled: counter('souk_webhooks_disabled_total', 'Webhooks switched off.'),
     answered: answerTimer(registers),
   }
+}
+
+/** A fold that stands still tells nothing itself: these say it from the log. */
+function watchFold(registry: Registry, { db, now }: MetricsOptions): void {
+  const asked = (name: string, help: string, ask: () => Promise<number>) => {
+    const gauge: Gauge = new Gauge({
+      ...{ name, help, registers: [registry] },
+      collect: async () => {
+        const value = await withPatience(ask(), ASK_TIMEOUT_MS).catch(() => Number.NaN)
+        gauge.set(value)
+      },
+    })
+  }
+  asked(
+    'souk_fold_waiting_seconds',
+    'Age of the oldest event that is in no figure yet; 0: none waits; NaN: no answer.',
+    async () => {
+      const since = (await listLanesBehind(db)).map((lane) => lane.waiting_since.getTime())
+      return Math.max(0, now() - Math.min(now(), ...since)) / 1_000
+    },
+  )
+  asked('souk_unfolded_events', 'Events set aside: souk doctor says why.', () => countUnfolded(db))
 }
 
 /** Times of answers; the hot path's too, hence the labels are looked up once for each pair. */

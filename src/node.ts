@@ -101,9 +101,9 @@ interface Opening {
 
 async function openParts(config: Config, opening: Opening): Promise<Node> {
   const { log, now } = opening
-  const metrics = makeMetrics()
   await makeDataFolder(config.dataDir)
   const database = await openMigrated(config, opening)
+  const metrics = makeMetrics({ db: database, now, isWorker: config.roles.has('worker') })
   const edgeDatabase = openEdgeDatabase(database, opening)
   const hashKeys = await openUpkeep(database, opening)
   const book = new LeaseBook()

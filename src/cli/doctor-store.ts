@@ -22,19 +22,6 @@ export async function readServerFacts(db: Db): Promise<ServerFacts> {
   return facts
 }
 
-/** Lanes that have events the fold has not reached, with the age of the first of them. */
-export function listLanesBehind(db: Db): Promise<{ lane: number; waiting_since: Date }[]> {
-  return db.rows(sql`
-    select lane.lane, first.at as waiting_since
-    from lane cross join lateral (
-      select at from event
-      where event.lane = lane.lane and event.seq > lane.position
-      order by seq limit 1
-    ) as first
-    order by lane.lane
-  `)
-}
-
 /** The last message of a stream that is in the log; 0 before the first. */
 export async function readStreamPosition(
   db: Db,

@@ -9,11 +9,11 @@ import { newestMigration, readVersion } from '../platform/migrate.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Database } from '../platform/postgres.ts'
 import { knownSealingKeys } from '../sealing-keys.ts'
+import { listLanesBehind } from '../stats/lane-store.ts'
 import type { CommandContext } from './command.ts'
 import {
   isAnyServerAlive,
   listAbandonedLeases,
-  listLanesBehind,
   readServerFacts,
   readStreamPosition,
   readUnfolded,

@@ -1,4 +1,4 @@
-/** How far a lane of the log has been folded. */
+/** How far the lanes of the log have been folded. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
@@ -17,4 +17,17 @@ export async function areFolded(
         ${events.map(({ atMs }) => utcDay(atMs))}::date[],
         ${events.map(({ id }) => id)}::bigint[]))`)
   return row?.folded === events.length
+}
+
+/** Lanes that have events the fold has not reached, with the age of the first of them. */
+export function listLanesBehind(db: Db): Promise<{ lane: number; waiting_since: Date }[]> {
+  return db.rows(sql`
+    select lane.lane, first.at as waiting_since
+    from lane cross join lateral (
+      select at from event
+      where event.lane = lane.lane and event.seq > lane.position
+      order by seq limit 1
+    ) as first
+    order by lane.lane
+  `)
 }

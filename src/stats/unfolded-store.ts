@@ -43,3 +43,9 @@ export async function listUnfolded(db: Db, lane: number): Promise<string[]> {
 export async function takeBack(tx: Db, { lane, seq }: UnfoldedEvent): Promise<void> {
   await tx.run(sql`delete from unfolded_event where lane = ${lane} and seq = ${seq}`)
 }
+
+export async function countUnfolded(db: Db): Promise<number> {
+  const row = await db.row<{ events: number }>(sql`
+    select count(*)::int as events from unfolded_event`)
+  return row?.events ?? 0
+}
