@@ -6,6 +6,7 @@
  * line and its reason; a document that is no feed at all throws.
  */
 
+import { guessSeparator } from '../platform/csv.ts'
 import type { FeedEntry, FeedParser } from './feed-entry.ts'
 import { FeedError } from './feed-error.ts'
 import type { FeedFormat } from './feed-format.ts'
@@ -90,7 +91,7 @@ function parserOf(start: string, format: FeedFormat): FeedParser {
     case 'tsv':
       return csvParser('\t')
     case 'csv':
-      return csvParser(guessSeparator(text))
+      return csvParser(guessSeparator(firstLine(text)))
   }
 }
 
@@ -105,16 +106,4 @@ function guessFormat(text: string): Exclude<FeedFormat, 'auto'> {
 
 function firstLine(text: string): string {
   return text.slice(0, HEADER_CHARACTERS_MAX).split(/[\r\n]/, 1)[0] ?? ''
-}
-
-const SEPARATORS = [',', '\t', ';', '|'] as const
-
-/** The separator that the header has most of; a comma where it has none. */
-function guessSeparator(text: string): string {
-  const header = firstLine(text)
-  let best: string = SEPARATORS[0]
-  for (const separator of SEPARATORS) {
-    if (header.split(separator).length > header.split(best).length) best = separator
-  }
-  return best
 }

@@ -46,6 +46,22 @@ test('a table is read by header, whatever its case, with the line of each row', 
   )
 })
 
+test('semicolons and tabs separate as well, where the header has most of them', () => {
+  const cells = { 'order, id': 'a;b', value: '1.50', note: '' }
+  for (const text of [
+    '"order, id";value;note\r\n"a;b";1.50;\r\n',
+    '\uFEFF\n"order, id"\tvalue\tnote\na;b\t1.50\t\n',
+    '"order, id",value,note\na;b,1.50,\n',
+  ]) {
+    assert.deepEqual(
+      readCsv(text).rows.map((row) => row.cells),
+      [cells],
+    )
+  }
+  assert.throws(() => readCsv('id;value\n1;1;50\n'), /line 2: has more cells than the header/)
+  assert.deepEqual(readCsv('only\na;b').rows[0]?.cells, { only: 'a;b' })
+})
+
 test('a file that is no CSV says where', () => {
   assert.throws(() => readCsv('a,b\n"x'), /file: .*line 2/)
   assert.throws(() => readCsv('a,b\n1,2\n1,x\0'), /file: holds U\+0000 in line 3/)

@@ -1,6 +1,7 @@
 /**
  * CSV as other programs read and write it: a header row, commas, double quotes where needed,
- * UTF-8, LF on output and whatever on input.
+ * UTF-8, LF on output and whatever on input: where a comma is the decimal sign, spreadsheets
+ * separate with semicolons.
  *
  * Cells of text are made harmless on output: a spreadsheet would run one that begins like a
  * formula, and product names and addresses come from strangers.
@@ -21,6 +22,15 @@ export interface CsvRow {
 export interface CsvTable {
   readonly headers: readonly string[] // trimmed, lower case
   readonly rows: readonly CsvRow[]
+}
+
+const SEPARATORS = [',', '\t', ';', '|'] as const
+
+/** The separator that a header has most of outside quotes; a comma where it has none. */
+export function guessSeparator(header: string): string {
+  const bare = header.replace(/"[^"]*"/g, '')
+  const count = (separator: string): number => bare.split(separator).length
+  return SEPARATORS.reduce((best, other) => (count(other) > count(best) ? other : best), ',')
 }
 
 /**
@@ -62,7 +72,9 @@ interface CsvRecord {
 function parsed(text: string): CsvRecord[] {
   try {
     const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true }
-    return parse(text, { ...options, trim: true }) as unknown as CsvRecord[]
+    const [header = ''] = text.trimStart().split(/[\r\n]/, 1)
+    const delimiter = guessSeparator(header)
+    return parse(text, { ...options, delimiter, trim: true }) as unknown as CsvRecord[]
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause
     throw badRequest([{ field: 'file', rule: cause.message }])
@@ -71,7 +83,7 @@ function parsed(text: string): CsvRecord[] {
 
 /** A decimal comma, for one: what stands behind it would be read as the next column's. */
 function shiftedFault({ info }: CsvRecord): Fault {
-  const rule = 'has more cells than the header: a comma in a cell that is not in quotes?'
+  const rule = 'has more cells than the header: a separator in a cell that is not in quotes?'
   return { field: `line ${info.lines}`, rule }
 }
 
