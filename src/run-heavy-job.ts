@@ -6,11 +6,17 @@ import type { HEAVY_JOBS, HeavyJob } from './heavy-jobs.ts'
 import type { Node } from './node.ts'
 
 const THREAD = new URL('./heavy-job-thread.ts', import.meta.url)
+/**
+ * After four hours the schedules take a job for one whose process died, and begin it again. Whoever
+ * still waits then, for a statement that is never answered, must let go: places are few.
+ */
+const JOB_MS_MAX = 4 * 3_600_000 - 60_000
 
 /** Resolves with the job's result; rejects with what broke it. */
 export async function runHeavyJob<Job extends HeavyJob>(
   { database, now, sealingKeys }: Pick<Node, 'database' | 'now' | 'sealingKeys'>,
   job: Job,
+  { limitMs = JOB_MS_MAX } = {},
 ): Promise<Awaited<ReturnType<(typeof HEAVY_JOBS)[Job]>>> {
   const { connection } = database
   const workerData: HeavyJobOrder = { job, connection, nowMs: now(), keys: sealingKeys }
@@ -23,6 +29,13 @@ export async function runHeavyJob<Job extends HeavyJob>(
   thread.on('message', (news: HeavyJobNews | { readonly result?: never }) => {
     if ('result' in news) result = news.result
   })
-  await ended
+  let isLate = false
+  const limit = setTimeout(() => {
+    isLate = true
+    void thread.terminate()
+  }, limitMs)
+  limit.unref()
+  await ended.finally(() => clearTimeout(limit))
+  if (isLate) throw new Error(`${job} did not end within ${limitMs / 60_000} minutes`)
   return result as Awaited<ReturnType<(typeof HEAVY_JOBS)[Job]>>
 }

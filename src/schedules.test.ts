@@ -160,6 +160,16 @@ test('a job that fails on its thread fails its schedule, which is tried again', 
   await assert.rejects(runHeavyJob(node, 'learnModel'), /ECONNREFUSED/)
 })
 
+test('a job that is never answered is ended, so that it keeps no place for ever', async () => {
+  await api.db.transaction(async (tx) => {
+    await tx.run(sql`lock table prediction_model`)
+    await assert.rejects(
+      runHeavyJob(api.app.node, 'learnModel', { limitMs: 600 }),
+      /^Error: learnModel did not end within 0.01 minutes$/,
+    )
+  })
+})
+
 test('a database that goes away as jobs end, well or not, ends neither process nor schedules', async (t) => {
   const { scope, database, proxy, queue } = await behindProxy(t)
   let runs = 0
