@@ -36,7 +36,7 @@ export interface RedirectDeps extends ClickDeps {
   /** The link; null when there is none. Rejects when that cannot be told in time. */
   readonly findLink: (auctionId: string, patienceMs: number) => Promise<LinkData | null>
   readonly isStorageAway: () => boolean
-  /** The last known destination of a link whose data is out of reach. */
+  /** The last known destination of a link whose data is out of reach, or lost. */
   readonly lastDestination: (auctionId: string) => string | null
   /** Holds the auction on this very click. */
   readonly holdAtClick: HoldAtClick
@@ -115,7 +115,7 @@ interface LinkClick {
 
 /**
  * Holds the auction of a link on this very click. `whenAway` answers when the link is out of
- * reach; without it, the last known destination does.
+ * reach, or lost; without it, the last known destination does.
  */
 export async function followLink(
   deps: RedirectDeps,
@@ -126,15 +126,21 @@ export async function followLink(
   const known = deps.lastDestination(click.auctionId)
   const instead = whenAway ?? (known === null ? null : () => redirectTo(known))
   let link: LinkData | null
+  let away: unknown = null
   try {
     link = await deps.findLink(click.auctionId, patience(deps, instead !== null))
   } catch (error) {
     if (instead === null) return retryPage()
-    const reply = instead()
-    if (reply.status === 302 && !request.isHead) deps.onUnrecorded(error)
-    return reply
+    link = null
+    away = error
   }
-  return link === null ? notFound() : clickOnLink(deps, request, link, click)
+  if (link !== null) return clickOnLink(deps, request, link, click)
+  if (instead === null) return notFound()
+  // No link is ever deleted: a database restored from a backup lacks those made since.
+  const reply = instead()
+  const why = away ?? new Error(`the database has lost smart link ${click.auctionId}`)
+  if (reply.status === 302 && !request.isHead) deps.onUnrecorded(why)
+  return reply
 }
 
 /** A click on a link that is at hand: auction, guard, event, redirect. */

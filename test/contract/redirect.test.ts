@@ -160,6 +160,14 @@ test('an unknown smart link is a plain page with 404', async () => {
   assert.match(text, /<h1>/)
 })
 
+test('a smart link that a restored database has lost leads where this node saw it lead', async () => {
+  const auctionId = api.app.node.ids.next()
+  assert.equal((await follow(api, `/${auctionId}`)).status, 404)
+  api.app.node.destinations.note(auctionId, KETTLE)
+  const { status, location } = await follow(api, `/${auctionId}`)
+  assert.deepEqual([status, location], [302, KETTLE])
+})
+
 test('robots, prefetches and clients without a user agent are redirected and never billed', async () => {
   const auctionId = await market.link(KETTLE)
   for (const [headers, reason] of [
