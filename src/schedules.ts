@@ -134,8 +134,8 @@ async function startAgain(
   node: Node,
   { schedules, signal }: { schedules: readonly Schedule[]; signal: AbortSignal },
 ): Promise<Runner | null> {
+  if (!signal.aborted) node.log.warn(RUNNER_ENDED)
   while (!signal.aborted) {
-    node.log.warn(RUNNER_ENDED)
     await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
     const runner = signal.aborted ? null : await startRunner(node, schedules).catch(() => null)
     if (runner === null) continue
