@@ -14,6 +14,7 @@ import type { Node } from './node.ts'
 import { addressIndex } from './platform/address-index.ts'
 import { addressUnit, type Cidr } from './platform/client-address.ts'
 import type { HotRequest, HotRoute } from './platform/hot-http.ts'
+import { errorTeller } from './platform/log.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
 import { trimUrl } from './platform/url.ts'
 import { type RedirectDeps, redirectRoute, smartLinkRoute } from './redirect/routes.ts'
@@ -84,10 +85,7 @@ export function edgeRoutes(
     countryOf: (request) => node.geo.countryOf(request),
     hash: auctionDeps.hash,
     nextId,
-    onUnrecorded: (error) => {
-      node.metrics.unrecordedClicks.inc()
-      node.log.warn({ err: error }, 'a click was not recorded')
-    },
+    onUnrecorded: unrecordedTeller(node),
   }
   const events = baseRoutes(node)
   const { edgeDatabase: db, ids } = node
@@ -132,6 +130,15 @@ export function baseRoutes(node: Node): (path: string) => HotRoute | null {
     ownersOf: (auctionIds) => ownersOf(node, auctionIds),
     limit: (request, pubId) => limiters.refuse('events', request, String(pubId)),
   })
+}
+
+/** Each is counted; in an outage every click says the same. */
+function unrecordedTeller({ metrics, log }: Node): (error: unknown) => void {
+  const tell = errorTeller(log, 'a click was not recorded')
+  return (error) => {
+    metrics.unrecordedClicks.inc()
+    tell(error)
+  }
 }
 
 /** Cookies are written and read for the address that the route is served under. */

@@ -14,6 +14,7 @@ import { openProxy, type TcpProxy } from '../proxy.ts'
 /** Readers wait 50 ms at most by design; a busy test machine gets some more. */
 const SOON_MS = 500
 
+const logLines: string[] = []
 let proxy: TcpProxy | null = null
 const database = (mode: 'pass' | 'refuse' | 'hang') => proxy?.setMode(mode)
 // Before the service's own: it could not close over a silent connection.
@@ -21,7 +22,8 @@ after(() => database('pass'))
 const api = await startApi(
   { after },
   {
-    env: { LOG_LEVEL: 'fatal' },
+    env: { LOG_LEVEL: 'warn' },
+    logLines,
     reach: async (connection) => {
       const { host = '', port = 0 } = connection
       const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
@@ -85,6 +87,9 @@ test('a link that this node saw created leads on at once, before it was ever ser
   const bare = await market.link(null, { article: 'bare' })
   database('hang')
   await until(() => !api.app.node.edge.isStorageAnswering() || api.app.node.appender.isLogAway())
+  logLines.length = 0
+  for (let click = 0; click < 20; click++) await follow(api, `/${own}`)
+  const told = logLines.filter((line) => line.includes('a click was not recorded'))
   const clicks = [
     await timed(() => follow(api, `/${own}`)),
     await timed(() => follow(api, `/${bare}`)),
@@ -97,6 +102,7 @@ test('a link that this node saw created leads on at once, before it was ever ser
     [302, 'https://daily.example/bare'],
   ])
   for (const { ms } of clicks) assert.ok(ms < SOON_MS, `${ms} ms`)
+  assert.equal(told.length, 1, 'an outage is no news at each click')
 })
 
 test('with the database busy, the first click on a link after a start is recorded all the same', async () => {
