@@ -30,7 +30,7 @@ interface TagManifest {
 export const staticRoutes =
   (config: Config): FastifyPluginAsync =>
   async (app) => {
-    const hidden = { schema: { hide: true }, config: { cors: 'open' } } as const
+    const hidden = { schema: { hide: true }, config: { cors: 'files' } } as const
     const tags = readTags()
     app.get<{ Params: { file: string } }>('/tag/:file', hidden, async (request, reply) => {
       const tag = tags.get(request.params.file)
@@ -130,7 +130,7 @@ function sendPackable(
   reply: FastifyReply,
   { body, packed }: Packable,
 ): FastifyReply {
-  reply.header('vary', 'Origin, Accept-Encoding')
+  reply.header('vary', 'Accept-Encoding')
   if (!TAKES_GZIP.test(request.headers['accept-encoding'] ?? '')) return reply.send(body)
   return reply.header('content-encoding', 'gzip').send(packed)
 }

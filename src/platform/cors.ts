@@ -4,8 +4,10 @@
  * `open`: endpoints that pages of any publisher call; the origin is echoed and credentials are
  * allowed only so that clients that send them are not refused: nothing there looks at a cookie.
  * `account`: the origins that the operator configured. `none`: routes that read the session.
+ * `files`: the same for everybody. Many CDNs ignore `Vary: Origin`, and would show one page's
+ * origin to all others, whose browsers then refuse a tag with `crossorigin`.
  */
-export type CorsMode = 'open' | 'account' | 'none'
+export type CorsMode = 'open' | 'files' | 'account' | 'none'
 
 const PREFLIGHT_SECONDS = 86_400
 /** What a script must see to come back in time, and to ask about a failure. */
@@ -20,6 +22,7 @@ export interface CorsOptions {
 /** Headers of any answer to a request from `origin`. */
 export function corsHeaders({ mode, origin, allowedOrigins }: CorsOptions): Record<string, string> {
   if (mode === 'none') return {}
+  if (mode === 'files') return { 'access-control-allow-origin': '*' }
   if (origin === undefined) return { vary: 'Origin' }
   if (mode === 'account' && !allowedOrigins.includes(origin)) return { vary: 'Origin' }
   return {
