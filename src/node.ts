@@ -32,13 +32,14 @@ import { errorTeller, type Logger } from './platform/log.ts'
 import { migrate } from './platform/migrate.ts'
 import {
   claimNode,
+  listKeyGaps,
   type NodeClaim,
   recordSpoolDrained,
   spoolOwner,
 } from './platform/node-registry.ts'
 import { type Database, openDatabase } from './platform/postgres.ts'
 import { openSpool } from './platform/spool.ts'
-import { ownSealingKeys } from './sealing-keys.ts'
+import { keyMarks, ownSealingKeys } from './sealing-keys.ts'
 
 /**
  * A node's own and its readers': links that it does not hold, the market, budgets, receipts. What
@@ -107,7 +108,8 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const edgeDatabase = openEdgeDatabase(database, opening)
   const hashKeys = await openUpkeep(database, opening)
   const book = new LeaseBook()
-  const recording = await openLog(config, opening, { edgeDatabase, metrics, book })
+  const sealingKeys = await ownSealingKeys(config)
+  const recording = await openLog(config, opening, { edgeDatabase, metrics, book, sealingKeys })
   const geo = await openGeo({
     header: config.geoHeader,
     database: config.geoipDb,
@@ -117,7 +119,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const outlooks = new OutlookBook()
   const parts = { edgeDatabase, metrics, book, outlooks, geo, claim: recording.claim }
   const { edge, fund, whenFreed } = await openEdge(config, opening, parts)
-  const sealingKeys = await ownSealingKeys(config)
+  for (const gap of await listKeyGaps(database)) log.warn(gap, 'the reader lacks the signer’s key')
   return {
     config,
     log,
@@ -184,8 +186,9 @@ async function openUpkeep(database: Database, opening: Opening): Promise<HashKey
 async function openLog(
   config: Config,
   opening: Opening,
-  { edgeDatabase, metrics, book }: Pick<Node, 'edgeDatabase' | 'metrics' | 'book'>,
+  parts: Pick<Node, 'edgeDatabase' | 'metrics' | 'book' | 'sealingKeys'>,
 ) {
+  const { edgeDatabase, metrics, book } = parts
   const { log, now, closers } = opening
   const onError = reporter(opening)
   const eventLog = await openEventLog(config, edgeDatabase, onError('event log'))
@@ -201,6 +204,7 @@ async function openLog(
     pid: process.pid,
     roles: [...config.roles].join(','),
     knowsCountries: knowsCountries(config),
+    keyMarks: keyMarks(parts.sealingKeys),
     onLost: () => book.stopSpending(now()),
     onError: onError('heartbeat failed'),
   })

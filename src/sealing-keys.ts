@@ -1,4 +1,5 @@
 /** The keys that seal results and sign totals: those of SOUK_SECRETS, else the ones kept here. */
+import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { type Config, readSealingKeys, type SealingKey } from './config.ts'
 import { Refusal } from './platform/refusal.ts'
@@ -18,6 +19,16 @@ export async function knownSealingKeys(keeper: Keeper): Promise<readonly Sealing
   const kept = keeper.sealingKeys === null ? await findSecret(keeper.dataDir, NAME) : null
   return keeper.sealingKeys ?? (kept === null ? [] : readKept(keeper.dataDir, kept))
 }
+
+/** By these two nodes can tell whether they have the same keys, and nobody what they are. */
+export function keyMarks(keys: readonly SealingKey[]): string[] {
+  return keys.map(({ id, key }) => {
+    const mark = createHmac('sha256', key).update('the mark of this key').digest('hex')
+    return `${id}:${mark.slice(0, MARK_CHARACTERS)}`
+  })
+}
+
+const MARK_CHARACTERS = 16
 
 /** Never made anew for a damaged one: the sealed results that are out would be worth nothing. */
 function readKept(dataDir: string, kept: string): readonly SealingKey[] {

@@ -11,10 +11,11 @@ import { MoneyEvents } from '../../test/money-events.ts'
 import { startNats } from '../../test/nats.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
-import { readConfig } from '../config.ts'
+import { readConfig, type SealingKey } from '../config.ts'
 import { EventStream } from '../events/event-stream.ts'
 import { claimNode } from '../platform/node-registry.ts'
 import { sql } from '../platform/sql.ts'
+import { keyMarks } from '../sealing-keys.ts'
 import { doctorCommand } from './doctor.ts'
 
 const SECOND_MS = 1_000
@@ -55,7 +56,17 @@ async function makePatient(t: TestContext, env: Record<string, string> = {}) {
 
 test('all is well with a fresh installation but what is wrong with the tests’ own server', async (t) => {
   const { check } = await makePatient(t)
-  for (const name of ['migrations', 'clock', 'lag', 'fold', 'leases', 'disk', 'spool', 'secrets']) {
+  for (const name of [
+    'migrations',
+    'clock',
+    'lag',
+    'fold',
+    'leases',
+    'keys',
+    'disk',
+    'spool',
+    'secrets',
+  ]) {
     assert.equal((await check(name)).ok, true, name)
   }
   const database = await check('database') // It runs without fsync.
@@ -121,6 +132,28 @@ test('events that wait are a lag beside a server, and nothing wrong after the la
   await claim.release({ isSpoolEmpty: true })
   await log.fold()
   assert.equal((await check('lag')).detail, 'everything is folded')
+})
+
+test('an edge that lacks the key with which another one signs is told, with the way out', async (t) => {
+  const { db, check } = await makePatient(t)
+  const [first, second] = [1, 2].map((id) => ({ id, key: Buffer.alloc(32, id) }))
+  assert.ok(first !== undefined && second !== undefined)
+  const claimEdge = (host: string, keys: readonly SealingKey[]) =>
+    claimNode({
+      ...{ db, host, pid: 1, roles: 'api,edge', knowsCountries: false, keyMarks: keyMarks(keys) },
+      ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
+    })
+  const claims = [await claimEdge('old', [first]), await claimEdge('new', [second, first])]
+  const { ok, detail } = await check('keys')
+  assert.equal(ok, false)
+  assert.match(detail, /: node 1 \(old\) that of node 2 \(new\)\. .* the same SOUK_SECRETS/)
+  await claims[0]?.release({ isSpoolEmpty: true })
+  assert.equal((await check('keys')).ok, true, 'a node that has ended signs nothing')
+
+  // How a key is changed in order: known everywhere before anybody signs with it.
+  claims.push(await claimEdge('ready', [first, second]))
+  assert.equal((await check('keys')).ok, true)
+  await Promise.all(claims.map((claim) => claim.release({ isSpoolEmpty: true })))
 })
 
 test('what a dead node holds of a budget is told, with what frees it', async (t) => {

@@ -7,6 +7,7 @@ import { MIGRATIONS_FOLDER } from '../open-storage.ts'
 import { databaseFaults, readDatabaseFacts } from '../platform/database-faults.ts'
 import { newestMigration, readVersion } from '../platform/migrate.ts'
 import { formatExact } from '../platform/money.ts'
+import { listKeyGaps } from '../platform/node-registry.ts'
 import type { Database } from '../platform/postgres.ts'
 import { knownSealingKeys } from '../sealing-keys.ts'
 import { listLanesBehind } from '../stats/lane-store.ts'
@@ -37,6 +38,7 @@ const ANYBODY_ELSE = 0o077
 /** A node that is restarted, or whose machine is, has long drained its spool by then. */
 const LEASE_SILENT_SECONDS = 300
 const LEASES_SHOWN = 5
+const KEY_GAPS_SHOWN = 5
 
 export async function doctorCommand(context: CommandContext) {
   const { dataDir, natsUrl } = context.config
@@ -47,6 +49,7 @@ export async function doctorCommand(context: CommandContext) {
     await run('lag', () => ifMigrated(context, (db) => checkLag(db, context.now()))),
     await run('fold', () => ifMigrated(context, checkFold)),
     await run('leases', () => ifMigrated(context, checkLeases)),
+    await run('keys', () => ifMigrated(context, checkKeys)),
     await run('disk', () => checkDisk(dataDir)),
     await run('spool', () => checkSpool(join(dataDir, 'spool'))),
     await run('secrets', () => checkSecrets(context)),
@@ -176,6 +179,18 @@ async function checkLeases(db: Database): Promise<Finding> {
     'which brings their last clicks in and frees the rest; if that disk is lost the amounts stay ' +
     'counted as spent, and a budget raised by as much makes up for them'
   return { ok: !(await isAnyServerAlive(db)), detail }
+}
+
+/** Two nodes that each made keys of their own look well by themselves, and pay for nothing. */
+async function checkKeys(db: Database): Promise<Finding> {
+  const gaps = await listKeyGaps(db)
+  if (gaps.length === 0)
+    return { ok: true, detail: 'every edge that runs opens the others’ results' }
+  const told = gaps.slice(0, KEY_GAPS_SHOWN).map((of) => `${of.reader} that of ${of.signer}`)
+  const detail =
+    `edges lack the key with which others sign: ${told.join(', ')}. Clicks on such results are ` +
+    'not paid: give all nodes the same SOUK_SECRETS, a new key at the end first'
+  return { ok: false, detail }
 }
 
 async function checkDisk(dataDir: string): Promise<Finding> {

@@ -37,6 +37,8 @@ export interface ClaimOptions {
   readonly roles: string
   /** Whether it is told, or can look up, which country a reader is in. */
   readonly knowsCountries: boolean
+  /** Marks of the keys it opens results with; it signs with the first. None: a command's. */
+  readonly keyMarks?: readonly string[]
   /** Called once if another process took the number over. */
   readonly onLost: () => void
   /** A heartbeat that failed; the next one is tried all the same. */
@@ -75,14 +77,16 @@ export async function claimNode(options: ClaimOptions): Promise<NodeClaim> {
   }
 }
 
-async function takeNumber({ db, host, pid, roles, knowsCountries }: ClaimOptions) {
+async function takeNumber(options: ClaimOptions) {
+  const { db, host, pid, roles, knowsCountries, keyMarks = [] } = options
   const taken = await db.transaction(async (tx) => {
     await tx.run(sql`select pg_advisory_xact_lock(${CLAIM_LOCK}, 0)`)
     // A running node's spool is never called empty: what it held when it died, nobody could tell.
     return tx.row<{ node_id: number; incarnation: string }>(sql`
-      insert into node (node_id, incarnation, host, pid, roles, knows_countries, is_spool_empty)
+      insert into node
+        (node_id, incarnation, host, pid, roles, knows_countries, key_marks, is_spool_empty)
       select number, extract(epoch from now()) * 1000, ${host}, ${pid}, ${roles},
-        ${knowsCountries}, false
+        ${knowsCountries}, ${keyMarks}::text[], false
       from generate_series(1, 1023) as number
       left join node on node.node_id = number
       where node_id is null
@@ -93,6 +97,7 @@ async function takeNumber({ db, host, pid, roles, knowsCountries }: ClaimOptions
         set incarnation = greatest(node.incarnation + 1, excluded.incarnation),
             host = excluded.host, pid = excluded.pid,
             roles = excluded.roles, knows_countries = excluded.knows_countries,
+            key_marks = excluded.key_marks,
             started_at = now(), heartbeat_at = now(),
             is_spool_empty = false
       returning node_id, incarnation`)
@@ -109,6 +114,24 @@ export async function doesEdgeKnowCountries(db: Db): Promise<boolean> {
     select knows_countries from node where 'edge' = any(string_to_array(roles, ','))
     order by started_at desc limit 1`)
   return row?.knows_countries ?? false
+}
+
+export interface KeyGap {
+  readonly signer: string
+  readonly reader: string
+}
+
+/** Living edges that lack another's key: clicks there on what it signed are not paid. */
+export function listKeyGaps(db: Db): Promise<KeyGap[]> {
+  return db.rows(sql`
+    with edge as (
+      select node_id, key_marks, format('node %s (%s)', node_id, host) as name from node
+      where 'edge' = any(string_to_array(roles, ',')) and key_marks <> '{}'
+        and heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS})
+    )
+    select signer.name as signer, reader.name as reader
+    from edge as signer join edge as reader on signer.key_marks[1] <> all(reader.key_marks)
+    order by signer.node_id, reader.node_id`)
 }
 
 /** What a node records beside its spool, for whoever drains it after the node has died. */
