@@ -6,6 +6,8 @@ create sequence lease_id_seq;
 
 create sequence offer_id_seq;
 
+create sequence webhook_delivery_delivery_id_seq;
+
 CREATE OR REPLACE FUNCTION compact_event_partition(d date)
  RETURNS void
  LANGUAGE plpgsql
@@ -943,7 +945,7 @@ CREATE INDEX webhook_merchant ON webhook USING btree (merch_id) WHERE (merch_id 
 CREATE INDEX webhook_publisher ON webhook USING btree (pub_id) WHERE (pub_id IS NOT NULL);
 
 create table webhook_delivery (
-  delivery_id bigint generated always as identity,
+  delivery_id bigint not null default ((((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint * 1000) + (nextval('webhook_delivery_delivery_id_seq'::regclass) % (1000)::bigint)),
   webhook_id integer not null,
   event text not null,
   notice_key text not null,

@@ -6,8 +6,10 @@ import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import type { StoredEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
 import { createWebhook } from './create-webhook.ts'
 import { makeNotices } from './make-notices.ts'
+import { listDeliveries, queueNotices } from './webhook-store.ts'
 
 test('a webhook made during a run is told of what comes after it', async (t) => {
   const db = await testDatabase(t)
@@ -37,4 +39,21 @@ test('a webhook made during a run is told of what comes after it', async (t) => 
     },
   }
   assert.equal(await makeNotices(meanwhile, new Date(START_MS)), 1)
+})
+
+test('a database set back to a backup gives no notice the id of one that was sent since', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const owner = { pubId: publisher.pub_id }
+  const hook = { owner, url: 'https://hooks.example/', events: ['payout.ready'] }
+  const { webhook } = await createWebhook(db, hook)
+  const notice = { event: 'payout.ready', pubId: owner.pubId, merchId: null, payload: {} } as const
+  const queue = async (key: string) => {
+    await queueNotices(db, [{ ...notice, key }], new Date(START_MS))
+    return (await listDeliveries(db, { webhookId: webhook.webhook_id, owner }))[0]?.delivery_id
+  }
+  const lost = await queue('one')
+  await db.run(sql`delete from webhook_delivery`)
+  await db.run(sql`select setval('webhook_delivery_delivery_id_seq', 1, false)`)
+  assert.notEqual(await queue('two'), lost)
 })
