@@ -106,6 +106,15 @@ test('a database that takes connections and says nothing ends a migration in sec
   await refused
 })
 
+test('a statement that the server refuses before any migration is told in its words', async (t) => {
+  const db = await testDatabase(scopeOf(t))
+  await db.run(sql`drop table migration`)
+  await db.run(sql`create table migration (name text)`) // Another program's.
+  await assert.rejects(migrate(db.connection, 'migrations'), {
+    message: 'column "id" of relation "migration" does not exist',
+  })
+})
+
 test('a connection that breaks under a migration is told by its reason, in a sentence', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)

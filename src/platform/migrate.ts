@@ -29,8 +29,9 @@ export async function migrate(connection: Connection, folder: string): Promise<M
   const numbers = await migrationNumbers(folder)
   const to = numbers.at(-1) ?? 0
   const client = new pg.Client(clientConfig(connection, 'souk: migrate'))
-  const lost: Error[] = []
-  client.on('error', (error) => lost.push(error)) // The statement in flight rejects as well.
+  const told: Error[] = []
+  client.on('error', (error) => told.push(error)) // The statement in flight rejects as well.
+  client.connection.on('errorMessage', (error: Error) => told.push(error))
   await client.connect()
   try {
     await client.query(sessionSettings())
@@ -56,7 +57,7 @@ export async function migrate(connection: Connection, folder: string): Promise<M
     const first = applied[0] === undefined ? to + 1 : numberOf(applied[0].name)
     return { from: numbers.findLast((number) => number < first) ?? 0, to }
   } catch (error) {
-    throw lost[0] ?? error // In the words of the runner it would be a stack inside a sentence.
+    throw told[0] ?? error // In the words of the runner it would be a stack inside a sentence.
   } finally {
     await client.end()
   }
