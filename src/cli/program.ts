@@ -144,8 +144,8 @@ function describe(error: unknown): string {
   }
   const isPlain = [ConfigError, FeedError, Refusal].some((type) => error instanceof type)
   if (error instanceof Error && isPlain) return error.message
-  if (isUnreachable(error)) return `The database cannot be reached: ${(error as Error).message}`
   if (isForbidden(error)) return `The database refuses DATABASE_URL: ${(error as Error).message}`
+  if (isUnreachable(error)) return `The database cannot be reached: ${(error as Error).message}`
   // A file that is not there or not ours: the message of the system names it.
   if (error instanceof Error && 'syscall' in error && 'path' in error) return error.message
   // Not a refusal but something broken: where it broke helps to mend it.

@@ -212,6 +212,15 @@ test('a connection whose transaction could not be rolled back serves nobody else
   assert.deepEqual(await only.row(sql`select 1 as one`), { one: 1 })
 })
 
+test('a server that will have no session is out of reach: no statement of ours is at fault', async (t) => {
+  const own = await testDatabase({ after: (work) => t.after(work) })
+  const database = identifier(String(own.connection.database))
+  await db.run(sql`alter database ${database} with allow_connections false`)
+  const fresh = openDatabase({ connection: own.connection, applicationName: 'test' })
+  t.after(() => fresh.close())
+  await assert.rejects(fresh.row(sql`select 1`), isUnreachable)
+})
+
 test('a host that is gone from the network is out of reach, whatever the system calls that', () => {
   for (const code of ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'ECONNABORTED']) {
     const error = Object.assign(new Error(`read ${code}`), { code, syscall: 'read' })

@@ -174,6 +174,7 @@ const ENDS_WITH_ITS_CLIENT = `select set_config('client_connection_check_interva
  */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
+  if (hasHungUp(error)) return true
   if (error instanceof AggregateError && error.errors.some(isUnreachable)) return true
   if ('syscall' in error && error.syscall === 'connect') return true
   const code = 'code' in error ? String(error.code) : ''
@@ -223,7 +224,12 @@ export function hasSqlState(error: unknown, sqlState: string): boolean {
  */
 function endsConnection(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return isUnreachable(error)
-  return error.severity === 'FATAL' || error.code === READ_ONLY
+  return hasHungUp(error) || error.code === READ_ONLY
+}
+
+/** Of whatever it has against a session (a password, a database just made anew), no statement. */
+function hasHungUp(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.severity === 'FATAL'
 }
 
 const READ_ONLY = '25006'
