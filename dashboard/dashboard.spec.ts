@@ -120,6 +120,10 @@ test('each click tells its reason, and its receipt why the winner won and the ot
   assert.match((await candidates.nth(0).textContent()) ?? '', /Kettles.*Won/)
   assert.match((await candidates.nth(1).textContent()) ?? '', /Pans.*Lost/)
   await page.getByText('the stored inputs still give this result').waitFor()
+  await page.emulateMedia({ forcedColors: 'active' })
+  const score = page.getByLabel('Score against the best').first()
+  const { outlineStyle } = await score.evaluate((one) => getComputedStyle(one))
+  assert.equal(outlineStyle, 'solid', 'a score is seen where the reader has colours of their own')
 })
 
 test('an order tells what it earned, and leads to the receipt of its click', async (t) => {
