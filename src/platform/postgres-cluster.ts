@@ -38,6 +38,7 @@ export interface Cluster {
 export const ADMIN = 'postgres' // the cluster's superuser, and the database it comes with
 export const PORT_OF_SOCKET = 5432 // Part of the socket file's name: no TCP port is taken.
 
+const SHARED_MEMORY = '/dev/shm'
 const MAJOR_VERSION = '18'
 const LOG_BYTES_MAX = 20_000_000 // Beyond this the log of the last start is put aside.
 const DRAFT_AGE_MAX_MS = 600_000 // Making a cluster takes a second; an older draft is a wreck.
@@ -188,7 +189,9 @@ async function writeSettings({ folder, transport, settings, dataDir }: Cluster):
           unix_socket_directories: '',
           port: String(await choosePort(dataDir)),
         }
-  const own = postgresSettings({ memoryBytes: memoryBytes(), platform: process.platform })
+  const { platform } = process
+  const hasSharedMemory = platform !== 'linux' || (await isWritable(SHARED_MEMORY))
+  const own = postgresSettings({ memoryBytes: memoryBytes(), platform, hasSharedMemory })
   const lines = Object.entries({ ...own, ...address, ...settings }).map(
     ([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`,
   )
@@ -197,6 +200,13 @@ async function writeSettings({ folder, transport, settings, dataDir }: Cluster):
   const draft = `${path}.${randomUUID()}` // Several processes may be starting it at once.
   await files.writeFile(draft, `${head}${lines.join('\n')}\n`)
   await files.rename(draft, path)
+}
+
+async function isWritable(folder: string): Promise<boolean> {
+  return files.access(folder, files.constants.W_OK | files.constants.X_OK).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** What this process may use at most: the machine's, or its container's. */

@@ -13,6 +13,8 @@ const MAX_CACHE_MB = 1024 // The indexes of a few million offers; behind it is t
 export function postgresSettings(machine: {
   readonly memoryBytes: number
   readonly platform: NodeJS.Platform
+  /** Whether /dev/shm takes files, which it does not in every container. */
+  readonly hasSharedMemory: boolean
 }): Readonly<Record<string, string>> {
   const memoryMb = Math.floor(machine.memoryBytes / MB)
   const cacheMb = Math.min(Math.max(Math.floor(memoryMb / 16), MIN_CACHE_MB), MAX_CACHE_MB)
@@ -36,6 +38,8 @@ export function postgresSettings(machine: {
     lc_messages: 'C',
     log_checkpoints: 'off',
     cluster_name: 'souk',
+    // Instead of there, in the cluster's folder.
+    ...(machine.hasSharedMemory ? {} : { dynamic_shared_memory_type: 'mmap' }),
     // After a crash one call for the whole file system, not one for each of thousands of files.
     ...(machine.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
   }

@@ -1,6 +1,6 @@
 /** The operator's interface: a start that must fail says why, in words, at once. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -160,6 +160,20 @@ test('Ctrl-C during the very first start ends it as a service ends', async (t) =
   process.kill(-Number(child.pid), 'SIGINT')
   assert.deepEqual(await once(child, 'exit'), [0, null])
   assert.equal(await told, '')
+})
+
+test('the embedded PostgreSQL needs no shared memory of the system', async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'souk-no-shm-'))
+  t.after(() => rm(dataDir, { recursive: true, force: true }))
+  const disguise = ['--user', '--map-root-user', '--mount', 'sh', '-c']
+  // The tests' own folder may lie in there as well.
+  const hide = `mount --bind '${dataDir}' /mnt && mount -t tmpfs -o ro none /dev/shm`
+  if (spawnSync('unshare', [...disguise, hide]).status !== 0) return t.skip('no namespaces here')
+  const args = [...disguise, `${hide} && exec "$0" "$1" migrate --json`, process.execPath, SOUK]
+  const child = spawn('unshare', args, { env: childEnvironment({ SOUK_DATA: '/mnt' }) })
+  const [said, told] = await Promise.all([text(child.stdout), text(child.stderr)])
+  assert.equal(told, '')
+  assert.equal(JSON.parse(said).from, 0)
 })
 
 test('under node --watch, which hears from threads what they load, nothing is told to fail', async (t) => {
