@@ -11,7 +11,9 @@ const READY_TIMEOUT_MS = 2_000
 export const healthRoutes =
   (node: Node): FastifyPluginAsync =>
   async (app) => {
-    const hidden = { schema: { hide: true }, config: { cors: 'none' } } as const
+    // Asked every second or so by each load balancer: among these lines no other was found.
+    const quiet = { logLevel: 'warn' } as const
+    const hidden = { ...quiet, schema: { hide: true }, config: { cors: 'none' } } as const
     // Some proxies keep for minutes what says nothing of it (Varnish), and tell it as today's.
     app.addHook('onRequest', async (_request, reply) => {
       reply.headers(UNCACHED)

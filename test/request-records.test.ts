@@ -31,6 +31,19 @@ test('a request is found in the log under its id: hot ones from level debug on',
   assert.deepEqual([said('cold-1')?.route, said('cold-1')?.status], ['/api/v1/tokeninfo/', 401])
 })
 
+test('what machines ask every second fills no log', async (t) => {
+  const logLines: string[] = []
+  const { url } = await startApi(t, { logLines, env: { LOG_LEVEL: 'info' } })
+  for (const path of ['/healthz', '/readyz', '/metrics', '/api/v1/tokeninfo/']) {
+    await fetch(url + path)
+  }
+  const requests = logLines.map((text) => JSON.parse(text)).filter(({ msg }) => msg === 'request')
+  assert.deepEqual(
+    requests.map(({ route }) => route),
+    ['/api/v1/tokeninfo/'],
+  )
+})
+
 /** Answers counted so far, by the labels of their histogram. */
 async function answers(): Promise<Map<string, number>> {
   const text = await (await fetch(`${api.url}/metrics`)).text()
