@@ -138,7 +138,7 @@ export async function followLink(
   if (instead === null) return notFound()
   // No link is ever deleted: a database restored from a backup lacks those made since.
   const reply = instead()
-  const why = away ?? new Error(`the database has lost smart link ${click.auctionId}`)
+  const why = away ?? new Error('the database has lost a smart link that this node remembers')
   if (reply.status === 302 && !request.isHead) deps.onUnrecorded(why)
   return reply
 }
