@@ -163,10 +163,10 @@ export function sessionSettings({ statementTimeoutMs = 0 } = {}): string {
 
 /**
  * A statement without a limit ends when nobody is left who waits for it, as after Ctrl-C; by itself
- * the server would notice at the statement's end. On Windows it cannot look, and refuses the value.
+ * the server would notice at the statement's end. Some systems cannot look, and refuse the value.
  */
 const ENDS_WITH_ITS_CLIENT = `select set_config('client_connection_check_interval', '5s', false)
-  where version() !~* 'windows|mingw|visual'`
+  where version() !~* 'windows|mingw|visual|solaris|illumos'`
 
 /**
  * True when the database cannot be reached or cannot serve now: the caller may retry, spool, or

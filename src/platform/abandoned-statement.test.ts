@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { testDatabase } from '../../test/database.ts'
+import { openDatabase } from './postgres.ts'
+import { sql } from './sql.ts'
+
+const TRIES = 300
+
+test('a statement without a limit ends when nobody is left who waits for it', async (t) => {
+  const db = await testDatabase({ after: (work) => t.after(work) })
+  const options = { applicationName: 'interrupted', statementTimeoutMs: 0 }
+  const other = openDatabase({ connection: db.connection, ...options })
+  const { client } = await other.reserve()
+  const isRunning = async () =>
+    (await db.row(sql`
+      select from pg_stat_activity
+      where application_name = 'interrupted' and datname = current_database()`)) !== null
+  const cut = client.query('select pg_sleep(600)')
+  assert.ok(await isRunning())
+  client.connection.stream.destroy() // As the system does for a process that has ended.
+  await assert.rejects(cut)
+  for (let tries = 0; tries < TRIES && (await isRunning()); tries += 1) await sleep(100)
+  assert.equal(await isRunning(), false)
+})
