@@ -226,15 +226,17 @@ function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: Method
   })
 }
 
-type Sent = string | Buffer | Readable | null
+/** Undefined is what a route without a body sends. */
+type Sent = string | Buffer | Readable | null | undefined
 
 /** What goes out of an answer: all of it, and where its request is still coming, behind that. */
 function sentOf(answer: Sent, { raw }: FastifyRequest, reply: FastifyReply): Sent {
   if (!isStillComing(raw)) return answer
   reply.header('connection', 'close')
   if (answer instanceof Readable) return Readable.from(behindBody(raw, answer))
-  reply.header('content-length', Buffer.byteLength(answer ?? ''))
-  return Readable.from(behindBody(raw, answer === null ? [] : [answer]))
+  const whole = answer ?? ''
+  reply.header('content-length', Buffer.byteLength(whole))
+  return Readable.from(behindBody(raw, [whole]))
 }
 
 /** One envelope for every error; 405 with Allow, and preflights, where only the method differs. */
