@@ -1,7 +1,7 @@
 /** A command as typed, run in this process: what it printed, and its exit code. */
 import { COMMANDS } from '../src/cli/commands.ts'
 import { runProgram } from '../src/cli/program.ts'
-import { readConfig } from '../src/config.ts'
+import { type Config, readConfig } from '../src/config.ts'
 import type { Database } from '../src/platform/postgres.ts'
 
 export interface Ran {
@@ -10,13 +10,19 @@ export interface Ran {
   readonly err: string
 }
 
+export interface CommandWorld {
+  readonly db: Database
+  readonly now: Date
+  readonly config?: Config
+}
+
 export async function runCommand(
   args: readonly string[],
-  { db, now, env = {} }: { db: Database; now: Date; env?: Record<string, string> },
+  { db, now, config = readConfig({}) }: CommandWorld,
 ): Promise<Ran> {
   const printed = { out: '', err: '' }
   const context = {
-    config: readConfig(env),
+    config,
     database: async () => db,
     storage: () => Promise.reject(new Error('not in this test')),
     now: () => now,

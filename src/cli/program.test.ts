@@ -5,13 +5,14 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
+import { readConfig } from '../config.ts'
 import { sql } from '../platform/sql.ts'
 import { COMMANDS } from './commands.ts'
 
 const db = await testDatabase()
 
 const souk = (args: readonly string[], env: Record<string, string> = {}) =>
-  runCommand(args, { db, env, now: new Date('2026-03-02T12:00:00Z') })
+  runCommand(args, { db, config: readConfig(env), now: new Date('2026-03-02T12:00:00Z') })
 
 async function json(...args: string[]) {
   const { code, out, err } = await souk([...args, '--json'])

@@ -6,10 +6,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
+import { readConfig } from '../config.ts'
 import { CAMPAIGN_SETTINGS, MERCHANT_SETTINGS, PUBLISHER_SETTINGS } from './settings.ts'
 
 const db = await testDatabase()
-const world = { db, now: new Date('2026-03-02T12:00:00Z'), env: { GEO_HEADER: 'x-country' } }
+const config = readConfig({ GEO_HEADER: 'x-country' })
+const world = { db, now: new Date('2026-03-02T12:00:00Z'), config }
 
 /** Settings by their option, as they are told again; none as it would be if it were not given. */
 type Settings = Readonly<Record<string, unknown>>

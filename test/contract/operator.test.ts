@@ -11,12 +11,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { runProgram } from '../../src/cli/program.ts'
 import { openDatabase } from '../../src/platform/postgres.ts'
 import { AUCTION_URL, startApi } from '../api.ts'
 import { BROWSER } from '../app.ts'
 import { makeCampaign, makeMerchant } from '../catalogue.ts'
+import { runCommand } from '../commands.ts'
 
 const EFFECT_MS = 2_000
 const api = await startApi({ after })
@@ -48,26 +47,10 @@ async function createLink(): Promise<string> {
 async function souk(...args: readonly string[]): Promise<Record<string, unknown>> {
   const { connection } = api.db
   const db = openDatabase({ connection, applicationName: 'a command' })
-  const printed = { out: '', err: '' }
-  const context = {
-    config: api.app.config,
-    database: async () => db,
-    storage: () => Promise.reject(new Error('not in this test')),
-    now: () => new Date(),
-    progress: () => undefined,
-  }
-  const io = {
-    stdout: (text: string) => {
-      printed.out += text
-    },
-    stderr: (text: string) => {
-      printed.err += text
-    },
-    openContext: () => ({ context, isInterrupted: () => false, close: () => db.close() }),
-  }
-  const code = await runProgram(COMMANDS, { args: [...args, '--json'], io })
-  assert.equal(code, 0, printed.err)
-  return JSON.parse(printed.out)
+  const world = { db, now: new Date(), config: api.app.config }
+  const { code, out, err } = await runCommand([...args, '--json'], world).finally(db.close)
+  assert.equal(code, 0, err)
+  return JSON.parse(out)
 }
 
 interface AuctionEntry {
