@@ -88,6 +88,8 @@ test('name and password of an address go to its own server only, and into no mes
     assert.match(message, /^http:\/\/127\.0\.0\.1:\d+\/missing answered 404$/)
     return true
   })
+  const unwritten = new URL(`http://ann:100%@127.0.0.1:${shop.port}/who`)
+  await assert.rejects(guardedGet(agent, unwritten, { headers: {} }), /is written %25$/)
 })
 
 async function listen(t: TestContext): Promise<{ port: number; connections: () => number }> {

@@ -107,8 +107,16 @@ export async function guardedGet(
 /** Many shops give their feeds to whoever knows `https://name:password@shop.example/feed`. */
 function basicCredentials({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {}
-  const pair = [username, password].map(decodeURIComponent).join(':')
+  const pair = [username, password].map(decoded).join(':')
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch (cause) {
+    throw new Error('a % in the name or password of its address is written %25', { cause })
+  }
 }
 
 /** As it may be told: messages end up in logs. */
