@@ -11,6 +11,7 @@ import { signBody } from '../src/attribution/signed-request.ts'
 import { ERRORS } from '../src/platform/errors.ts'
 import { sql } from '../src/platform/sql.ts'
 import { startApi } from '../test/api.ts'
+import { startTestApp } from '../test/app.ts'
 import { follow, type Market, makeMarket, runAuction } from '../test/market.ts'
 import { logIn, type Visit, visitPage } from './testing/visit.ts'
 
@@ -342,10 +343,19 @@ test('the dashboard and the reference are sent packed to whoever takes them so',
   }
 })
 
-test('the examples of the reference call the address that this service is known under', async () => {
-  const { text } = await api.call('/docs/')
-  assert.ok(text.includes(`curl &#39;${api.app.config.baseUrl}/api/v1/tokeninfo/`))
-  assert.ok(!text.includes('localhost:8080'))
+test('the reference and the description name the address at which each endpoint is served', async (t) => {
+  const env = { AUCTION_URL: 'https://auction.example', LINK_URL: 'https://go.example' }
+  const { get, config } = await startTestApp(t, { env })
+  const page = await (await get('/docs/')).text()
+  assert.ok(page.includes(`curl &#39;${config.baseUrl}/api/v1/tokeninfo/`))
+  assert.ok(page.includes('curl &#39;https://auction.example/api/v1/auction/'))
+  assert.ok(page.includes('curl &#39;https://go.example/link/'))
+  assert.doesNotMatch(page, /localhost:8080|\w_url\}/)
+
+  const { servers, paths } = await (await get('/openapi.json')).json()
+  assert.deepEqual(servers, [{ url: config.baseUrl }])
+  assert.deepEqual(paths['/api/v1/auction/'].get.servers, [{ url: 'https://auction.example' }])
+  assert.deepEqual(paths['/link/'].get.servers, [{ url: 'https://go.example' }])
 })
 
 test('the reference has every endpoint of the API and every error, as the service serves them', async (t) => {

@@ -7,6 +7,7 @@ import Type from 'typebox'
 import { AuctionEntry, AuctionQuery } from './auction/schema.ts'
 import { LinkImpressions, PageImpressions } from './events/schema.ts'
 import { envelope } from './platform/envelope.ts'
+import { serverAt } from './platform/http.ts'
 
 const Found = Type.Null({ description: 'Location: the destination' })
 const page = (description: string) => ({
@@ -28,10 +29,14 @@ const Redirect = Type.Object({
   uuid: Type.String(),
 })
 
+interface Description extends FastifySchema {
+  readonly servers?: ReturnType<typeof serverAt>
+}
+
 export const edgeDocs =
   ({ brand }: { brand: string }): FastifyPluginAsync =>
   async (app) => {
-    const describe = (method: 'GET' | 'POST', url: string, schema: FastifySchema): void => {
+    const describe = (method: 'GET' | 'POST', url: string, schema: Description): void => {
       const config = { cors: 'none' } as const
       const here = { onRequest: noSuchPath, handler: noSuchPath } // Before any schema is asked.
       app.route({ method, url, schema, config, exposeHeadRoute: false, ...here })
@@ -42,6 +47,7 @@ export const edgeDocs =
     describe('GET', '/api/v1/auction/', {
       operationId: 'runAuction',
       summary: 'Run an auction',
+      servers: serverAt('auction_url'),
       querystring: AuctionQuery,
       response: { 200: envelope(AuctionEntry) },
     })
@@ -65,18 +71,21 @@ export const edgeDocs =
     describe('GET', '/api/v1/redirect/', {
       operationId: 'followRedirect',
       summary: 'Follow the redirect of an auction result',
+      servers: serverAt('auction_url'),
       querystring: Redirect,
       response: { 302: Found, 404: page('A page for the reader: the link leads nowhere') },
     })
     describe('GET', '/api/v1/pixel/', {
       operationId: 'recordPlacement',
       summary: 'Fire the pixel of an auction result',
+      servers: serverAt('auction_url'),
       querystring: Redirect,
       response: { 200: { description: 'A 1×1 picture', content: { 'image/gif': { schema: {} } } } },
     })
     describe('GET', '/link/', {
       operationId: 'followWrapper',
       summary: 'Follow a wrapper link',
+      servers: serverAt('link_url'),
       querystring: Wrapper,
       response: {
         200: page('A page for the reader that names the host and offers the link'),

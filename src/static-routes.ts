@@ -12,14 +12,13 @@ const TAG_SECONDS = 3_600
 /** Every browser; `gzip;q=0` says no. */
 const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
 
-/** The service as the examples of the built API reference call it. */
-const EXAMPLE_ADDRESS = 'http://localhost:8080'
-
 /** Where the built documents name the brand word: schemes, parameters, fields and event types. */
 const BRAND_WORD = /SERVICE(?=-API-KEY)|service(?=_link_|_product_category_id)|(?<=uid_)service/g
 
 interface Config {
   readonly baseUrl: string
+  readonly auctionUrl: string
+  readonly linkUrl: string
   readonly brand: string
 }
 
@@ -42,7 +41,7 @@ export const staticRoutes =
         .header('cross-origin-resource-policy', 'cross-origin')
       return sendPackable(request, reply, tag)
     })
-    const openapi = packable(inBrand(readFileSync(`${ROOT}openapi.json`, 'utf8'), config.brand))
+    const openapi = packable(readDescription(config))
     app.get('/openapi.json', hidden, async (request, reply) =>
       sendPackable(
         request,
@@ -104,9 +103,26 @@ const pageRoutes =
   }
 
 /** The built API reference, its examples calling this service; null: it is not built. */
-function readReference(path: string, { baseUrl, brand }: Config): Packable | null {
+function readReference(path: string, config: Config): Packable | null {
   if (!existsSync(path)) return null
-  return packable(inBrand(readFileSync(path, 'utf8'), brand).replaceAll(EXAMPLE_ADDRESS, baseUrl))
+  const addresses = addressesOf(config)
+  const text = inBrand(readFileSync(path, 'utf8'), config.brand)
+  return packable(text.replace(/\{\w+_url\}/g, (name) => addresses[name] ?? name))
+}
+
+/** The API's description, its operations where this service has them. */
+function readDescription(config: Config): string {
+  const addresses = addressesOf(config)
+  const text = inBrand(readFileSync(`${ROOT}openapi.json`, 'utf8'), config.brand)
+  const api = JSON.parse(text, (key, value) =>
+    key === 'servers' ? [{ url: addresses[value[0].url] }] : value,
+  )
+  return JSON.stringify(api, null, 2)
+}
+
+/** What documents leave open, by the names that the interface has for it. */
+function addressesOf({ baseUrl, auctionUrl, linkUrl }: Config): Readonly<Record<string, string>> {
+  return { '{base_url}': baseUrl, '{auction_url}': auctionUrl, '{link_url}': linkUrl }
 }
 
 /** A document as this service speaks: it is built once, under the default word. */

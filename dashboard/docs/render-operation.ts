@@ -7,6 +7,7 @@ export interface Operation {
   readonly operationId: string
   readonly summary?: string
   readonly description?: string
+  readonly servers?: readonly { readonly url: string }[]
   readonly security?: readonly Readonly<Record<string, unknown>>[]
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: Content }
@@ -106,9 +107,11 @@ export const isSent = ({ required, example }: Parameter) =>
 export const sampleOf = ({ name, schema, example }: Parameter): unknown =>
   example ?? exampleOf(schema, name)
 
-/** A call as one pastes it; the address is of a service on its own machine. */
-function curlOf({ place, parameters = [], security = [] }: Operation, body?: Schema): string {
+/** A call as one pastes it; whoever serves the page fills in the address. */
+function curlOf(operation: Operation, body?: Schema): string {
+  const { place, parameters = [], security = [], servers } = operation
   const { method } = place
+  const server = servers?.[0]?.url ?? '{base_url}'
   const encoded = (one: Parameter) => encodeURIComponent(String(sampleOf(one)))
   const path = parameters
     .filter((one) => one.in === 'path')
@@ -120,7 +123,7 @@ function curlOf({ place, parameters = [], security = [] }: Operation, body?: Sch
   const isKeyed = security.length > 0 && security.every((one) => Object.keys(one).length > 0)
   const json = body === undefined ? null : JSON.stringify(exampleOf(body), null, 2)
   return [
-    `curl ${method === 'GET' ? '' : `-X ${method} `}'http://localhost:8080${path}${query === '' ? '' : `?${query}`}'`,
+    `curl ${method === 'GET' ? '' : `-X ${method} `}'${server}${path}${query === '' ? '' : `?${query}`}'`,
     ...(isKeyed ? ["-H 'Authorization: SERVICE-API-KEY <your key>'"] : []),
     ...(json === null ? [] : ["-H 'Content-Type: application/json'", `-d '${json}'`]),
   ].join(' \\\n  ')

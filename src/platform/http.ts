@@ -112,8 +112,14 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
 /** What every route may answer: each can be asked wrongly, and storage can fail each. */
 const REFUSALS = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 
+/** Where an operation is served: the description leaves the address open, as the interface does. */
+export const serverAt = (name: 'base_url' | 'auction_url' | 'link_url') => [
+  { url: `{${name}}`, variables: { [name]: { default: 'http://localhost:8080' } } },
+]
+
 const OPENAPI = {
   openapi: '3.1.0',
+  servers: serverAt('base_url'),
   info: {
     title: 'Souk',
     version: '1',
