@@ -713,6 +713,15 @@ create table receipt (
 CREATE INDEX receipt_at ON receipt USING btree (at);
 CREATE INDEX receipt_publisher ON receipt USING btree (pub_id, at);
 
+create table reconciliation (
+  at timestamp with time zone not null,
+  from_day date not null,
+  to_day date not null,
+  events bigint not null,
+  differences integer not null,
+  constraint reconciliation_pkey PRIMARY KEY (at)
+);
+
 create table refused_event (
   stream text not null,
   created text not null,

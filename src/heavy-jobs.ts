@@ -15,6 +15,7 @@ import { fitNightly } from './demand/learn-store.ts'
 import { stepRoasMultipliers } from './demand/roas-store.ts'
 import { learnTraffic } from './demand/traffic-store.ts'
 import { type Reconciliation, reconcile } from './ledger/reconcile.ts'
+import { recordReconciliation } from './ledger/reconciliation-store.ts'
 import type { IssuedStatement } from './ledger/statement-store.ts'
 import type { Database, Db } from './platform/postgres.ts'
 import { DAY_MS, utcDay } from './platform/timestamp.ts'
@@ -40,9 +41,11 @@ export const HEAVY_JOBS = {
   issueStatements: ({ db, nowMs }: HeavyWork): Promise<IssuedStatement[]> =>
     issueWithNotices(db, new Date(nowMs)),
   guardExploration: ({ db, nowMs }: HeavyWork): Promise<void> => guardExploration(db, nowMs),
-  reconcile({ db, nowMs, keys }: HeavyWork): Promise<Reconciliation> {
+  async reconcile({ db, nowMs, keys }: HeavyWork): Promise<Reconciliation> {
     const from = utcDay(nowMs - (RECONCILE_DAYS - 1) * DAY_MS)
-    return reconcile(db, { from, to: utcDay(nowMs), keys })
+    const result = await reconcile(db, { from, to: utcDay(nowMs), keys })
+    await recordReconciliation(db, new Date(nowMs), result)
+    return result
   },
   deliverReports: ({ db, nowMs }: HeavyWork): Promise<DeliveredReports[]> =>
     deliverReports(db, new Date(nowMs)),

@@ -1,5 +1,6 @@
 /** Every metric of a process, in one place: names, help and labels as `/metrics` shows them. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { latestReconciliation } from './ledger/reconciliation-store.ts'
 import type { Answer } from './platform/hot-http.ts'
 import { withPatience } from './platform/patience.ts'
 import type { Db } from './platform/postgres.ts'
@@ -24,7 +25,7 @@ export function makeMetrics(options: MetricsOptions) {
   const registers = [registry]
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[] = []) =>
     new Counter<T>({ name, help, labelNames: [...labelNames], registers })
-  if (options.isWorker) watchFold(registry, options)
+  if (options.isWorker) watchFigures(registry, options)
   const appended = counter('souk_events_total', 'Events by where they went.', ['outcome'])
   return {
     registry,
@@ -50,24 +51,14 @@ export function makeMetrics(options: MetricsOptions) {
       labelNames: ['lane'],
       registers,
     }),
-    reconcileDifferences: new Gauge({
-      name: 'souk_reconcile_differences',
-      help: 'Figures that the last nightly reconciliation found to differ from the event log.',
-      registers,
-    }),
-    reconciledAt: new Gauge({
-      name: 'souk_reconcile_timestamp_seconds',
-      help: 'When the last nightly reconciliation ended.',
-      registers,
-    }),
     webhooksDelivered: counter('souk_webhook_deliveries_total', 'Webhook deliveries answered.'),
     webhooksDisabled: counter('souk_webhooks_disabled_total', 'Webhooks switched off.'),
     answered: answerTimer(registers),
   }
 }
 
-/** A fold that stands still tells nothing itself: these say it from the log. */
-function watchFold(registry: Registry, { db, now }: MetricsOptions): void {
+/** A fold that stands still tells nothing itself, nor does a process what another one found. */
+function watchFigures(registry: Registry, { db, now }: MetricsOptions): void {
   const asked = (name: string, help: string, ask: () => Promise<number>) => {
     const gauge: Gauge = new Gauge({
       ...{ name, help, registers: [registry] },
@@ -86,6 +77,16 @@ function watchFold(registry: Registry, { db, now }: MetricsOptions): void {
     },
   )
   asked('souk_unfolded_events', 'Events set aside: souk doctor says why.', () => countUnfolded(db))
+  asked(
+    'souk_reconcile_differences',
+    'Figures that the last nightly reconciliation found to differ from the event log.',
+    async () => (await latestReconciliation(db))?.differences ?? 0,
+  )
+  asked(
+    'souk_reconcile_timestamp_seconds',
+    'When the last nightly reconciliation began; 0: none yet.',
+    async () => ((await latestReconciliation(db))?.at.getTime() ?? 0) / 1_000,
+  )
 }
 
 /** Times of answers; the hot path's too, hence the labels are looked up once for each pair. */

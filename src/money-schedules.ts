@@ -49,11 +49,9 @@ async function issueAllStatements(node: Node): Promise<void> {
 }
 
 async function reconcileLastDays(node: Node): Promise<void> {
-  const { log, metrics, now } = node
+  const { log } = node
   const started = performance.now()
   const { differences, events } = await runHeavyJob(node, 'reconcile')
-  metrics.reconcileDifferences.set(differences.length)
-  metrics.reconciledAt.set(now() / 1000)
   const seconds = Math.round(performance.now() - started) / 1000
   if (differences.length === 0) log.info({ events, seconds }, 'reconciled')
   else log.error({ differences: differences.slice(0, 10), events, seconds }, 'does not reconcile')

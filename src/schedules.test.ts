@@ -6,6 +6,7 @@ import { testDatabase } from '../test/database.ts'
 import { KETTLE, makeMarket, runAuction, until } from '../test/market.ts'
 import { openProxy } from '../test/proxy.ts'
 import { scopeOf } from '../test/scope.ts'
+import { makeMetrics } from './metrics.ts'
 import type { Node } from './node.ts'
 import { micros } from './platform/money.ts'
 import { openDatabase } from './platform/postgres.ts'
@@ -125,9 +126,12 @@ test('every other schedule runs on a fresh network', async () => {
   for (const { task } of SCHEDULES) await work(task)
 })
 
-test('a night’s reconciliation and fit run on threads of their own, and tell what they found', async () => {
+test('a night’s reconciliation and fit run on threads of their own, and every worker tells what they found', async () => {
+  const { database: db, now } = api.app.node
   const reconciledAt = async () => {
-    const text = await api.app.node.metrics.registry.metrics()
+    const other = makeMetrics({ db, now, isWorker: true }) // It ran nothing itself.
+    const text = await other.registry.metrics()
+    assert.match(text, /^souk_reconcile_differences 0$/m)
     return Number(/^souk_reconcile_timestamp_seconds (\S+)$/m.exec(text)?.[1])
   }
   const models = async () => {

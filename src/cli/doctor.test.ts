@@ -61,6 +61,7 @@ test('all is well with a fresh installation but what is wrong with the tests’ 
     'clock',
     'lag',
     'fold',
+    'reconciled',
     'leases',
     'keys',
     'disk',
@@ -248,4 +249,22 @@ test('messages that nobody carries into the log are told', async (t) => {
   assert.match(stuck.detail, /role worker and NATS_URL/)
   await db.run(sql`update stream_position set position = 3`)
   assert.equal((await check('jetstream')).detail, held)
+})
+
+test('figures that did not agree with the log last night are told, and the command that names them', async (t) => {
+  const { db, check } = await makePatient(t)
+  const night = (at: string, differences: number) =>
+    db.run(sql`
+      insert into reconciliation (at, from_day, to_day, events, differences)
+      values (${at}, '2026-07-01', '2026-07-08', 5000, ${differences})`)
+  await night('2026-07-08T03:10:00Z', 2)
+  assert.deepEqual(await check('reconciled'), {
+    name: 'reconciled',
+    ok: false,
+    detail:
+      '2026-07-08T03:10:00Z: 5000 events, 2 differences: ' +
+      'souk reconcile --from 2026-07-01 --to 2026-07-08 names them',
+  })
+  await night('2026-07-09T03:10:00Z', 0)
+  assert.equal((await check('reconciled')).ok, true)
 })

@@ -3,12 +3,14 @@ import { constants } from 'node:fs'
 import { access, readdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LEASE_SKEW_MS } from '../demand/lease-terms.ts'
+import { latestReconciliation } from '../ledger/reconciliation-store.ts'
 import { MIGRATIONS_FOLDER } from '../open-storage.ts'
 import { databaseFaults, readDatabaseFacts } from '../platform/database-faults.ts'
 import { newestMigration, readVersion } from '../platform/migrate.ts'
 import { formatExact } from '../platform/money.ts'
 import { listKeyGaps } from '../platform/node-registry.ts'
 import type { Database } from '../platform/postgres.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
 import { knownSealingKeys } from '../sealing-keys.ts'
 import { listLanesBehind } from '../stats/lane-store.ts'
 import type { CommandContext } from './command.ts'
@@ -48,6 +50,7 @@ export async function doctorCommand(context: CommandContext) {
     await run('clock', async () => checkClock((await context.storage()).db)),
     await run('lag', () => ifMigrated(context, (db) => checkLag(db, context.now()))),
     await run('fold', () => ifMigrated(context, checkFold)),
+    await run('reconciled', () => ifMigrated(context, checkReconciled)),
     await run('leases', () => ifMigrated(context, checkLeases)),
     await run('keys', () => ifMigrated(context, checkKeys)),
     await run('disk', () => checkDisk(dataDir)),
@@ -159,6 +162,17 @@ async function checkFold(db: Database): Promise<Finding> {
     `${events} set aside, the first of ${day}: ${error}. Each start tries them again; until then ` +
     'souk reconcile says what the figures lack'
   return { ok: false, detail }
+}
+
+/** Every night proves the figures of the last days anew; what it found stays until the next. */
+async function checkReconciled(db: Database): Promise<Finding> {
+  const last = await latestReconciliation(db)
+  if (last === null) return { ok: true, detail: 'not yet: a worker does it every night' }
+  const { at, from_day, to_day, events, differences } = last
+  const seen = `${formatTimestamp(at)}: ${events} events`
+  if (differences === 0) return { ok: true, detail: `${seen}, no difference` }
+  const command = `souk reconcile --from ${from_day} --to ${to_day}`
+  return { ok: false, detail: `${seen}, ${differences} differences: ${command} names them` }
 }
 
 /**

@@ -1,0 +1,29 @@
+/** What the nightly reconciliations came to. */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import type { Reconciliation } from './reconcile.ts'
+
+export interface NightlyReconciliation {
+  readonly at: Date
+  readonly from_day: string
+  readonly to_day: string
+  readonly events: string
+  readonly differences: number
+}
+
+export async function recordReconciliation(
+  db: Db,
+  at: Date,
+  { from, to, events, differences }: Reconciliation,
+): Promise<void> {
+  await db.run(sql`
+    insert into reconciliation (at, from_day, to_day, events, differences)
+    values (${at}, ${from}, ${to}, ${events}, ${differences.length})
+    on conflict (at) do nothing`)
+}
+
+/** The last night's; null before the first. */
+export function latestReconciliation(db: Db): Promise<NightlyReconciliation | null> {
+  return db.row(sql`
+    select at, from_day, to_day, events, differences from reconciliation order by at desc limit 1`)
+}
