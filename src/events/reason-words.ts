@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<keyof typeof REASON, string>> = {
   disabledLink: 'The smart link has been disabled.',
   spooledLate: 'The click reached the books after its budget had been closed.',
   embedded: 'A page loaded the link as a part of itself, like a picture; nobody had clicked.',
-  duplicateResult: 'The same auction result had been clicked and paid before.',
+  duplicateResult: 'The same auction result had been clicked and counted before.',
   duplicateVisitor: 'The same reader had clicked this link within the last 30 minutes.',
   visitorLimit: 'The reader had made 5 paid clicks for this campaign within the hour.',
   reversed: 'Found invalid later: what it earned was taken back.',
