@@ -19,7 +19,7 @@ import { deletePastLinkHours } from './links/store.ts'
 import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
 import { ClockSteps } from './platform/clock-steps.ts'
-import { deleteInBatches } from './platform/delete-in-batches.ts'
+import { deleteWhere } from './platform/delete-in-batches.ts'
 import { sql } from './platform/sql.ts'
 import { DAY_MS } from './platform/timestamp.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
@@ -198,11 +198,7 @@ async function forgetResponses({ database, now }: Node): Promise<void> {
 
 async function forgetPageSessions({ database, now }: Node): Promise<void> {
   const before = new Date(now() - SESSION_DAYS * DAY_MS)
-  await deleteInBatches((limit) =>
-    database.run(sql`
-      delete from page_session where ctid = any(array(
-        select ctid from page_session where day < ${before} limit ${limit}))`),
-  )
+  await deleteWhere(database, 'page_session', sql`day < ${before}`)
 }
 
 /** Views older than RETENTION_DAYS, once their signed totals are written. */

@@ -1,5 +1,5 @@
 /** What came in from merchants, in SQL: requests seen before, and what was refused. */
-import { deleteInBatches } from '../platform/delete-in-batches.ts'
+import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -127,11 +127,10 @@ export async function dropRequest(db: Db, { merchId, signature }: ClaimedRequest
 
 /** Deletes requests that no retry may name any more; the number deleted. */
 export function deleteOldRequests(db: Db, now: Date): Promise<number> {
-  return deleteInBatches((limit) =>
-    db.run(sql`
-      delete from intake_request where ctid = any(array(
-        select ctid from intake_request
-        where at < ${now}::timestamptz - ${REQUEST_KEPT}::interval limit ${limit}))`),
+  return deleteWhere(
+    db,
+    'intake_request',
+    sql`at < ${now}::timestamptz - ${REQUEST_KEPT}::interval`,
   )
 }
 
@@ -140,14 +139,10 @@ export function deleteOldRequests(db: Db, now: Date): Promise<number> {
  * longest time within which an order may be told, those that nobody is shown after a week.
  */
 export function deleteOldRefusals(db: Db, now: Date): Promise<number> {
-  return deleteInBatches((limit) =>
-    db.run(sql`
-      delete from refused_intake where ctid = any(array(
-        select ctid from refused_intake
-        where at < ${now}::timestamptz - ${REFUSAL_KEPT}::interval
-          or (merch_id is null and at < ${now}::timestamptz - ${STRAY_REFUSAL_KEPT}::interval)
-        limit ${limit}))`),
-  )
+  const isOld = sql`
+    at < ${now}::timestamptz - ${REFUSAL_KEPT}::interval
+    or (merch_id is null and at < ${now}::timestamptz - ${STRAY_REFUSAL_KEPT}::interval)`
+  return deleteWhere(db, 'refused_intake', isOld)
 }
 
 export interface Refusal {

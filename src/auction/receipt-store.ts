@@ -1,5 +1,5 @@
 /** Kept receipts, read back: one to be explained, a day to be run again; and let go unclicked. */
-import { deleteInBatches } from '../platform/delete-in-batches.ts'
+import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 
@@ -74,14 +74,10 @@ export async function deleteUnclickedReceipts(db: Db, before: Date): Promise<num
   const row = await db.row<{ done_until: Date }>(sql`
     select done_until from upkeep where task = ${FORGETTING}`)
   const after = row === null ? sql`true` : sql`at >= ${row.done_until}`
-  const deleted = await deleteInBatches((limit) =>
-    db.run(sql`
-      delete from receipt where ctid = any(array(
-        select receipt.ctid from receipt
-        where at < ${before} and ${after}
-          and not exists (select from click where click.result_number = receipt.result_number)
-        limit ${limit}))`),
-  )
+  const isUnclicked = sql`
+    at < ${before} and ${after}
+    and not exists (select from click where click.result_number = receipt.result_number)`
+  const deleted = await deleteWhere(db, 'receipt', isUnclicked)
   await db.run(sql`
     insert into upkeep (task, done_until) values (${FORGETTING}, ${before})
     on conflict (task) do update set done_until = excluded.done_until`)

@@ -1,5 +1,5 @@
 /** Webhooks and their deliveries in SQL. */
-import { deleteInBatches } from '../platform/delete-in-batches.ts'
+import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 
@@ -256,9 +256,5 @@ export async function replayDelivery(
  * Those that still wait are of webhooks that were switched off as long ago: news no more.
  */
 export function deleteOldDeliveries(db: Db, before: Date): Promise<number> {
-  return deleteInBatches((limit) =>
-    db.run(sql`
-      delete from webhook_delivery where ctid = any(array(
-        select ctid from webhook_delivery where created_at < ${before} limit ${limit}))`),
-  )
+  return deleteWhere(db, 'webhook_delivery', sql`created_at < ${before}`)
 }

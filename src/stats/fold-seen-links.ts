@@ -7,7 +7,7 @@
  */
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
-import { deleteInBatches } from '../platform/delete-in-batches.ts'
+import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -66,9 +66,5 @@ async function addViews(tx: Db, events: readonly StoredEvent[]): Promise<void> {
 
 /** Forgets what no order may name any more; the number of rows. */
 export function deleteSeenLinks(db: Db, before: Date): Promise<number> {
-  return deleteInBatches((limit) =>
-    db.run(sql`
-      delete from seen_link where ctid = any(array(
-        select ctid from seen_link where placed_at < ${before} limit ${limit}))`),
-  )
+  return deleteWhere(db, 'seen_link', sql`placed_at < ${before}`)
 }
