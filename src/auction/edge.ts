@@ -46,8 +46,6 @@ export interface EdgeOptions {
   readonly now: () => number
   readonly onReceipt: (receipt: Receipt) => void
   readonly onError: (error: unknown) => void
-  /** Told of each new snapshot, before it is used. */
-  readonly onMarket?: (market: Market) => void
 }
 
 export class Edge {
@@ -242,7 +240,6 @@ export class Edge {
   }
 
   #take(market: Market): void {
-    this.#options.onMarket?.(market)
     this.#decider.setMarket(market)
     this.#market = market
   }

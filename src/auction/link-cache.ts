@@ -52,11 +52,6 @@ export class LinkCache {
     return held !== undefined && held.generation === this.#generation ? held.data : undefined
   }
 
-  /** What was last known of a link, however old. */
-  peekStale(auctionId: string): LinkData | undefined {
-    return this.#held.get(auctionId)?.data
-  }
-
   /**
    * A link, loaded if need be; null when there is none. Falls back to the stale one when the
    * database does not answer within `patienceMs`; without one, rejects with what went wrong.
@@ -64,7 +59,7 @@ export class LinkCache {
   async get(auctionId: string, patienceMs: number): Promise<LinkData | null> {
     const fresh = this.peek(auctionId)
     if (fresh !== undefined) return fresh
-    const stale = this.peekStale(auctionId)
+    const stale = this.#held.get(auctionId)?.data
     if (stale !== undefined && performance.now() < this.#awayUntilMs) return stale
     try {
       return await withPatience(this.#request(auctionId), patienceMs)

@@ -19,7 +19,6 @@ export interface OfferRow {
   readonly offer_id: string
   readonly merch_id: number
   readonly product_id: string
-  readonly sku: string
   readonly title: string
   readonly url: string
   readonly url_key: Buffer
@@ -106,8 +105,8 @@ async function findListings(
       'find_listings',
       sql`
     select * from (
-      select distinct on (url_key, merch_id) offer_id, merch_id, product_id, sku, title, url,
-        url_key, image_url, price_micros, is_in_stock, category_id
+      select distinct on (url_key, merch_id) offer_id, merch_id, product_id, title, url, url_key,
+        image_url, price_micros, is_in_stock, category_id
       from current_offer where url_key = any(${keys}::bytea[])
       order by url_key, merch_id, is_in_stock desc, price_micros, offer_id
     ) as of_merchant
@@ -125,7 +124,7 @@ async function findOffers(db: Db, productIds: readonly string[]): Promise<OfferR
     prepared(
       'find_offers',
       sql`
-    select offer_id, merch_id, product_id, sku, title, url, url_key, image_url, price_micros,
+    select offer_id, merch_id, product_id, title, url, url_key, image_url, price_micros,
       is_in_stock, category_id
     from unnest(${productIds}::bigint[]) as wanted
     cross join lateral (

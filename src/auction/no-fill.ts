@@ -32,13 +32,6 @@ export interface NoFillReason {
 }
 
 /** Reasons by money missed, greatest first; filled auctions are passed over. */
-export function rankNoFill(log: Iterable<LoggedAuction>): NoFillReason[] {
-  const run = new NoFillRun()
-  for (const logged of log) run.add(logged)
-  return run.report()
-}
-
-/** The same, some auctions at a time. */
 export class NoFillRun {
   readonly #found = new Map<number, Missed>()
 

@@ -5,7 +5,6 @@ import { type Sql, sql } from '../platform/sql.ts'
 
 export interface ReceiptRow {
   readonly result_number: Buffer
-  readonly at: Date
   readonly packed: Buffer
 }
 
@@ -21,7 +20,7 @@ export async function findReceipt(db: Db, resultNumber: Buffer): Promise<Buffer 
 
 /** All receipts of a UTC day, in batches, oldest first. */
 export function receiptsOfDay(db: Db, day: string): AsyncGenerator<readonly ReceiptRow[]> {
-  return batchesOf(db, day, { columns: sql`at, packed`, isWanted: sql`true` })
+  return batchesOf(db, day, { columns: sql`packed`, isWanted: sql`true` })
 }
 
 /** A receipt with the valid clicks that its result had; one reversed since is none. */

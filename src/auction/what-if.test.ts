@@ -11,7 +11,7 @@ import {
 import type { CategoryFloor } from '../accounts/category-floor.ts'
 import { micros } from '../platform/money.ts'
 import { LOSS } from './loss-code.ts'
-import { rankNoFill } from './no-fill.ts'
+import { NoFillRun } from './no-fill.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'
 import { replayStored } from './replay.ts'
 import { type LoggedAuction, type WhatIfChange, WhatIfRun } from './what-if.ts'
@@ -30,6 +30,12 @@ function logged(
 
 function whatIf(log: Iterable<LoggedAuction>, change: WhatIfChange) {
   const run = new WhatIfRun(change)
+  for (const auction of log) run.add(auction)
+  return run.report()
+}
+
+function rankNoFill(log: Iterable<LoggedAuction>) {
+  const run = new NoFillRun()
   for (const auction of log) run.add(auction)
   return run.report()
 }

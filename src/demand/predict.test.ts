@@ -165,7 +165,6 @@ test('an order is worth what the pair’s orders were, drawn to the merchant’s
   const orders = (count: number, dollars: number) => ({
     orders: count,
     logValue: count * Math.log(dollars * 1e6),
-    logValueSquare: count * Math.log(dollars * 1e6) ** 2,
   })
   const dear = orders(10_000, 200)
   const value = estimateValue({ ...UNFITTED_VALUE, variance: 0 }, dear, dear)
@@ -175,16 +174,16 @@ test('an order is worth what the pair’s orders were, drawn to the merchant’s
 })
 
 test('an unfitted order is worth $60, and twenty orders outvote that by half', () => {
-  const none = { orders: 0, logValue: 0, logValueSquare: 0 }
+  const none = { orders: 0, logValue: 0 }
   const unknown = estimateValue(UNFITTED_VALUE, none, none)
   assert(Math.abs(unknown.meanMicros / 60e6 - 1) < 1e-9)
   assert(Math.abs(unknown.logVariance - 0.5 / 20) < 1e-12)
   const log = Math.log(240e6) - 0.25 // the logarithm's mean where orders are worth $240
-  const own = { orders: 20, logValue: 20 * log, logValueSquare: 20 * log ** 2 }
+  const own = { orders: 20, logValue: 20 * log }
   const seen = estimateValue(UNFITTED_VALUE, own, own)
   assert(Math.abs(seen.meanMicros / 120e6 - 1) < 1e-9) // halfway on the scale of logarithms
   assert(Math.abs(seen.logVariance - 0.5 / 40) < 1e-12)
-  const five = { orders: 5, logValue: 5 * log, logValueSquare: 5 * log ** 2 }
+  const five = { orders: 5, logValue: 5 * log }
   assert(Math.abs(estimateValue(UNFITTED_VALUE, five, none).meanMicros / 120e6 - 1) < 1e-9)
   // Rounding may leave a pair a little more than its merchant.
   const more = { ...none, orders: 1e-9 }

@@ -72,11 +72,10 @@ export function drawable({ alpha, nEff, rate, merchantRate }: RateEstimate): Rat
   return { alpha: ALPHA_MIN, nEff: ALPHA_MIN / rate, rate, merchantRate }
 }
 
-/** Orders of a pair or merchant: how many, and the sums of ln(value) and its square. */
+/** Orders of a pair or merchant: how many, and the sum of ln(value). */
 export interface ValueCounts {
   readonly orders: number
   readonly logValue: number
-  readonly logValueSquare: number
 }
 
 /** How the logarithms of order values spread: within a pair, and of means between groups. */

@@ -104,11 +104,6 @@ function lockedAccounts(source: string): Sql {
 )`
 }
 
-/** A `leaseClose` event, as far as it matters here. */
-export interface LeaseCloseEvent {
-  readonly body: string | null
-}
-
 /** The last word of a node, or of whoever found it dead and wrote its spool to the log. */
 export function leaseCloseBody({ nodeId, incarnation }: NodeIdentity): string {
   return JSON.stringify({ node_id: nodeId, incarnation })
@@ -118,7 +113,10 @@ export function leaseCloseBody({ nodeId, incarnation }: NodeIdentity): string {
  * Closes every lease of the nodes that spoke their last word: what no click has claimed leaves
  * escrow, and these incarnations get no further lease. Again changes nothing.
  */
-export async function closeLeases(tx: Db, events: readonly LeaseCloseEvent[]): Promise<void> {
+export async function closeLeases(
+  tx: Db,
+  events: readonly { readonly body: string | null }[],
+): Promise<void> {
   const nodes = events.map(({ body }) => JSON.parse(body ?? '') as ClosedNode)
   const nodeIds = nodes.map((node) => node.node_id)
   const incarnations = nodes.map((node) => node.incarnation)

@@ -124,15 +124,17 @@ test('more than may wait is refused at once, and there is room again later', asy
   const writing = commits.add([1])
   await nextTurn()
   const waiting = commits.add([2, 3])
-  assert.equal(commits.queuedItems(), 2)
-  await assert.rejects(commits.add([4, 5]), QueueFull)
+  await assert.rejects(commits.add([4, 5]), new QueueFull('2 items are waiting to be written'))
   const fits = commits.add([6])
   ends[0]?.resolve()
   await writing
   await nextTurn()
   ends[1]?.resolve()
   await Promise.all([waiting, fits])
-  assert.equal(commits.queuedItems(), 0)
+  const full = commits.add([7, 8, 9])
+  await nextTurn()
+  ends[2]?.resolve()
+  await full
 })
 
 test('closing writes what waits and refuses what comes', async () => {

@@ -67,11 +67,6 @@ export class GroupCommit<T> {
     return new Promise((resolve, reject) => this.#queue.push({ items, resolve, reject }))
   }
 
-  /** How many items wait for a writer. */
-  queuedItems(): number {
-    return this.#queuedItems
-  }
-
   /** Writes what is queued and takes nothing more. */
   async close(): Promise<void> {
     this.#isClosed = true

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { FairTurns, TooManyWaiting, Turns } from './turns.ts'
+import { OutOfPatience } from './patience.ts'
+import { FairTurns, Turns } from './turns.ts'
 
 test('no more than so many run at once, first come first served, and a failure gives its place back', async () => {
   const turns = new Turns(2)
@@ -41,7 +42,7 @@ test('whoever has waited too long for a turn is turned away, and takes nobody el
   const running = turns.run(() => first.promise)
   await assert.rejects(
     turns.run(() => assert.fail('its turn never came')),
-    TooManyWaiting,
+    OutOfPatience,
   )
   const next = turns.run(async () => 'done')
   first.resolve()

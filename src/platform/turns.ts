@@ -4,6 +4,8 @@
  * For what keeps a core or the database busy: more of it at once would not be done sooner, only
  * hold more connections, and keep everybody waiting for the slowest.
  */
+import { OutOfPatience } from './patience.ts'
+
 export class Turns {
   readonly #atOnce: number
   readonly #patienceMs: number | null
@@ -17,7 +19,7 @@ export class Turns {
     this.#patienceMs = patienceMs
   }
 
-  /** Rejects with TooManyWaiting, the work not begun, when patience ends. */
+  /** Rejects with OutOfPatience, the work not begun, when patience ends. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     // The one who ends hands its place over, so nobody can slip in between.
     if (this.#running < this.#atOnce) this.#running += 1
@@ -43,7 +45,7 @@ export class Turns {
     }
     const giveUp = () => {
       leave()
-      turn.reject(new TooManyWaiting('the turn did not come in time'))
+      turn.reject(new OutOfPatience('the turn did not come in time'))
     }
     const timer = this.#patienceMs === null ? undefined : setTimeout(giveUp, this.#patienceMs)
     this.#waiting.add(begin)
@@ -67,9 +69,4 @@ export class FairTurns {
     this.#byOwner.set(owner, own)
     return own.run(() => this.#turns.run(work))
   }
-}
-
-export class TooManyWaiting extends Error {
-  override name = 'TooManyWaiting'
-  readonly code = 'ETIMEDOUT' // What the turn is for counts as out of reach.
 }

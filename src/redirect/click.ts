@@ -10,8 +10,10 @@ import type { SealedResult } from '../auction/seal.ts'
 import { REDIRECT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
+import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
 import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
+import type { ClickLabels } from '../links/link-url.ts'
 import type { HotReply, HotRequest } from '../platform/hot-http.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { deepLink, headerSafe, withParameter } from './destination.ts'
@@ -41,13 +43,9 @@ export interface ClickDeps {
   readonly release: (campaignId: number, leaseId: number, micros: number) => void
   readonly findLanding: (merchId: number) => Landing | undefined
   readonly isBlocked: (address: string) => boolean
-  readonly isWithinLimit: (request: HotRequest, auctionId: string, nowMs: number) => boolean
+  readonly isWithinLimit: (request: HotRequest) => boolean
   readonly countryOf: (request: HotRequest) => string | null
-  readonly hash: (
-    purpose: 'session' | 'visitor' | 'address',
-    value: string,
-    nowMs: number,
-  ) => Buffer
+  readonly hash: HashKeys['hash']
   readonly nextId: () => string
   readonly onUnrecorded: (error: unknown) => void
 }
@@ -61,7 +59,7 @@ export interface Click {
   readonly sessionUuid: string | null
   readonly consent: number // that holds now; the result's is that of its auction
   readonly visitorId: string | null
-  readonly labels: { readonly u1: string | null; readonly utmSource: string | null }
+  readonly labels: ClickLabels
   readonly referrer: string | null
   /** Known before the click was looked at: a broken seal, a disabled link. */
   readonly verdict: number
@@ -122,7 +120,7 @@ export function edgeVerdict(deps: ClickDeps, click: Click): number {
   if (readUserAgent(request.headers['user-agent']).isRobot) return REASON.robot
   if (!result.isAtClick && isTooFast(nowMs - result.issuedAtMs)) return REASON.tooFast
   if (deps.isBlocked(request.address)) return REASON.blockedAddress
-  if (!deps.isWithinLimit(request, click.auctionId, nowMs)) return REASON.rateLimited
+  if (!deps.isWithinLimit(request)) return REASON.rateLimited
   return REASON.ok
 }
 

@@ -183,12 +183,11 @@ async function finishClick(deps: RedirectDeps, seen: ClickSeen): Promise<HotRepl
   const mayKnowVisitor = consent === CONSENT.full
   const known = mayKnowVisitor ? readVisitor(headers.cookie, deps.isHttps) : null
   const visitorId = known ?? (mayKnowVisitor ? newVisitor() : null)
-  const { u1, utmSource } = readClickLabels(query)
   const reply = await answerClick(deps, {
     ...seen,
     consent,
     visitorId,
-    labels: { u1, utmSource },
+    labels: readClickLabels(query),
     referrer: originAndPath(headers.referer ?? ''),
   })
   if (visitorId !== null && reply.status === 302 && !seen.request.isHead) {
