@@ -11,7 +11,6 @@ import { Edge } from './auction/edge.ts'
 import { ReceiptQueue } from './auction/receipt-queue.ts'
 import { Sealer } from './auction/seal.ts'
 import { type Config, knowsCountries, type SealingKey } from './config.ts'
-import { makeDataFolder } from './data-folder.ts'
 import { LeaseBook } from './demand/lease.ts'
 import { LeaseLoop } from './demand/lease-loop.ts'
 import type { NodeIdentity } from './demand/lease-store.ts'
@@ -38,6 +37,7 @@ import {
   spoolOwner,
 } from './platform/node-registry.ts'
 import { type Database, openDatabase } from './platform/postgres.ts'
+import { startPulse } from './platform/pulse.ts'
 import { openSpool } from './platform/spool.ts'
 import { keyMarks, ownSealingKeys } from './sealing-keys.ts'
 
@@ -102,7 +102,6 @@ interface Opening {
 
 async function openParts(config: Config, opening: Opening): Promise<Node> {
   const { log, now } = opening
-  await makeDataFolder(config.dataDir)
   const database = await openMigrated(config, opening)
   const metrics = makeMetrics({ db: database, now, isWorker: config.roles.has('worker') })
   const edgeDatabase = openEdgeDatabase(database, opening)
@@ -113,7 +112,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const geo = await openGeo({
     header: config.geoHeader,
     database: config.geoipDb,
-    onError: reporter(opening)('GEOIP_DB was not read anew'),
+    onError: errorTeller(log, 'GEOIP_DB was not read anew'),
   })
   opening.closers.add('geo', async () => geo.close())
   const outlooks = new OutlookBook()
@@ -145,11 +144,6 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   }
 }
 
-const reporter =
-  ({ log }: Opening) =>
-  (what: string) =>
-    errorTeller(log, what)
-
 async function openMigrated(config: Config, { log, closers }: Opening): Promise<Database> {
   const storage = await openStorage(config, { applicationName: 'souk', log })
   closers.add('storage', () => storage.close())
@@ -167,18 +161,17 @@ function openEdgeDatabase({ connection }: Database, { closers }: Opening): Datab
 
 /** What must always be some way ahead: keys of hashes and partitions of the log. */
 async function openUpkeep(database: Database, opening: Opening): Promise<HashKeys> {
-  const { now, closers } = opening
-  const onError = reporter(opening)
+  const { now, log, closers } = opening
   const hashKeys = new HashKeys(database)
   await hashKeys.refresh(now())
-  const refresh = setInterval(
-    () => void hashKeys.refresh(now()).catch(onError('hash keys not refreshed')),
-    HASH_KEYS_REFRESH_MS,
-  )
+  const refresh = startPulse(() => hashKeys.refresh(now()), {
+    everyMs: HASH_KEYS_REFRESH_MS,
+    onError: errorTeller(log, 'hash keys not refreshed'),
+  })
   closers.add('hash keys', async () => clearInterval(refresh))
-  const upkeep = { db: database, now, onError: onError('partitions') }
+  const upkeep = { db: database, now, onError: errorTeller(log, 'partitions') }
   const partitions = await startPartitionUpkeep(upkeep)
-  closers.add('partitions', () => partitions.close())
+  closers.add('partitions', async () => clearInterval(partitions))
   return hashKeys
 }
 
@@ -190,8 +183,8 @@ async function openLog(
 ) {
   const { edgeDatabase, metrics, book } = parts
   const { log, now, closers } = opening
-  const onError = reporter(opening)
-  const eventLog = await openEventLog(config, edgeDatabase, onError('event log'))
+  const onProblem = errorTeller(log, 'event log')
+  const eventLog = await openEventLog(config, edgeDatabase, onProblem)
   closers.add('event log', () => eventLog.close())
   const spool = await openSpool({
     root: join(config.dataDir, 'spool'),
@@ -206,7 +199,7 @@ async function openLog(
     knowsCountries: knowsCountries(config),
     keyMarks: keyMarks(parts.sealingKeys),
     onLost: () => book.stopSpending(now()),
-    onError: onError('heartbeat failed'),
+    onError: errorTeller(log, 'heartbeat failed'),
   })
   closers.add('node number', () => claim.release({ isSpoolEmpty: spool.isEmpty() }))
   const ids = makeIdSource({ nodeId: claim.nodeId, now })
@@ -225,7 +218,7 @@ async function openLog(
       if (isAway) log.warn({ err: error }, 'the event log is away')
       else log.info('the event log is back')
     },
-    onProblem: onError('event log'),
+    onProblem,
     onAdoptedDrained: async (owner) => {
       if (owner === '') return
       await eventLog.append([lastWord(JSON.parse(owner) as NodeIdentity)])
@@ -243,13 +236,12 @@ async function openEdge(
     claim: NodeClaim
   },
 ): Promise<Pick<Node, 'edge' | 'fund' | 'whenFreed'>> {
-  const { now, closers } = opening
+  const { now, log, closers } = opening
   const { edgeDatabase, metrics, book, outlooks, geo } = parts
-  const onError = reporter(opening)
   const receipts = new ReceiptQueue({
     db: edgeDatabase,
     onDropped: (count) => metrics.receiptsDropped.inc(count),
-    onError: onError('receipts not written'),
+    onError: errorTeller(log, 'receipts not written'),
   })
   closers.add('receipts', () => receipts.close())
   const pacing = new PacingBook()
@@ -262,7 +254,7 @@ async function openEdge(
     pricing: config.pricing,
     now,
     onReceipt: (receipt) => receipts.push(receipt),
-    onError: onError('edge'),
+    onError: errorTeller(log, 'edge'),
   })
   closers.add('edge', () => edge.close())
   // Without the role nobody clicks here.
@@ -270,7 +262,8 @@ async function openEdge(
     return { edge, fund: async () => undefined, whenFreed: async () => undefined }
   }
   const leases = new LeaseLoop({
-    ...{ book, db: edgeDatabase, identity: parts.claim, now, onError: onError('leases') },
+    ...{ book, db: edgeDatabase, identity: parts.claim, now },
+    onError: errorTeller(log, 'leases'),
     onGrants: (grants) => pacing.noteSpent(grants, now()),
   })
   closers.add('leases', () => leases.close())
@@ -279,11 +272,11 @@ async function openEdge(
   return { edge, fund: leases.fund.bind(leases), whenFreed: leases.whenFreed.bind(leases) }
 }
 
-async function openDestinations(config: Config, opening: Opening): Promise<Destinations> {
+async function openDestinations(config: Config, { log, closers }: Opening): Promise<Destinations> {
   const path = join(config.dataDir, 'destinations.tsv')
-  const destinations = new Destinations(path, reporter(opening)('destinations'))
+  const destinations = new Destinations(path, errorTeller(log, 'destinations'))
   await destinations.open()
-  opening.closers.add('destinations', () => destinations.close())
+  closers.add('destinations', () => destinations.close())
   return destinations
 }
 

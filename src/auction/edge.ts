@@ -89,8 +89,9 @@ export class Edge {
     edge.#timers = [
       setInterval(() => edge.#noteChange(false), POLL_MS),
       setInterval(() => edge.#decider.tick(), TICK_MS),
-      setInterval(() => void edge.#refreshOutlooks(), OUTLOOK_MS),
-      startPulse(() => edge.#probe(), PROBE_MS),
+      startPulse(() => edge.#refreshOutlooks(), { everyMs: OUTLOOK_MS, onError: options.onError }),
+      // Whoever needed an answer reports that there is none; here silence says it all.
+      startPulse(() => edge.#probe(), { everyMs: PROBE_MS, onError: () => undefined }),
     ]
     return edge
   }
@@ -169,24 +170,16 @@ export class Edge {
   }
 
   async #refreshOutlooks(): Promise<void> {
-    const { outlooks, pacing, database, now, onError } = this.#options
-    try {
-      await pacing.refresh(database)
-      await outlooks.refresh(database, now())
-      this.#areOutlooksNew = true
-      this.#judgeSoon()
-    } catch (error) {
-      onError(error)
-    }
+    const { outlooks, pacing, database, now } = this.#options
+    await pacing.refresh(database)
+    await outlooks.refresh(database, now())
+    this.#areOutlooksNew = true
+    this.#judgeSoon()
   }
 
   async #probe(): Promise<void> {
-    try {
-      await ping(this.#options.database)
-      this.#answeredAtMs = performance.now()
-    } catch {
-      // Whoever needed an answer reports that there is none; here silence says it all.
-    }
+    await ping(this.#options.database)
+    this.#answeredAtMs = performance.now()
   }
 
   /** Beside the reloads: it looks at weeks of clicks, and no change must wait for that. */

@@ -5,6 +5,7 @@
  * grow, and an old day could not be dropped as a whole.
  */
 import type { Db } from '../platform/postgres.ts'
+import { startPulse } from '../platform/pulse.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 
@@ -30,26 +31,14 @@ export async function ensureEventPartitions(db: Db, nowMs: number): Promise<numb
   return made
 }
 
-/** Makes partitions now and then every hour, until closed. */
+/** Makes partitions now and then every hour, until the timer is cleared. */
 export async function startPartitionUpkeep(options: {
   db: Db
   now: () => number
   onError: (error: unknown) => void // also at the start: nothing depends on it at once
-}): Promise<{ close(): Promise<void> }> {
+}): Promise<NodeJS.Timeout> {
   const { db, now, onError } = options
-  const run = async () => {
-    await ensureEventPartitions(db, now()).catch(onError)
-  }
-  let running = run()
-  await running
-  const timer = setInterval(() => {
-    running = run()
-  }, UPKEEP_MS)
-  timer.unref()
-  return {
-    close: async () => {
-      clearInterval(timer)
-      await running
-    },
-  }
+  const run = () => ensureEventPartitions(db, now())
+  await run().catch(onError)
+  return startPulse(run, { everyMs: UPKEEP_MS, onError })
 }

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import type { CountryResponse, Reader } from 'maxmind'
 import { isCountry } from './countries.ts'
+import { startPulse } from './pulse.ts'
 
 export interface Geo {
   countryOf(request: { headers: IncomingHttpHeaders; address: string }): string | null
@@ -41,17 +42,12 @@ async function openDatabase(path: string, onError: (error: unknown) => void): Pr
   let version = await versionOf(path)
   let reader: Reader<CountryResponse> = await open(path)
   const renew = async () => {
-    try {
-      const newest = await versionOf(path)
-      if (newest === version) return
-      version = newest
-      reader = await open(path)
-    } catch (error) {
-      onError(error)
-    }
+    const newest = await versionOf(path)
+    if (newest === version) return
+    version = newest
+    reader = await open(path)
   }
-  const timer = setInterval(() => void renew(), RENEW_MS)
-  timer.unref()
+  const timer = startPulse(renew, { everyMs: RENEW_MS, onError })
   return {
     countryOf: ({ address }) =>
       isIP(address) === 0 ? null : (reader.get(address)?.country?.iso_code ?? null),

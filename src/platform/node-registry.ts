@@ -60,7 +60,7 @@ export async function claimNode(options: ClaimOptions): Promise<NodeClaim> {
     clearInterval(timer)
     onLost()
   }
-  const timer = startPulse(() => beat().catch(onError), HEARTBEAT_MS)
+  const timer = startPulse(beat, { everyMs: HEARTBEAT_MS, onError })
 
   return {
     nodeId,

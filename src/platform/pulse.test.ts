@@ -5,16 +5,18 @@ import { startPulse } from './pulse.ts'
 test('what is asked at an interval goes on beside one that hangs, but not beside two', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const asked: PromiseWithResolvers<void>[] = []
+  const told: unknown[] = []
   const tick = async (times: number) => {
     for (let n = 0; n < times; n += 1) {
       t.mock.timers.tick(500)
       await Promise.resolve()
     }
   }
-  const pulse = startPulse(() => {
+  const ask = () => {
     asked.push(Promise.withResolvers())
     return asked.at(-1)?.promise ?? Promise.resolve()
-  }, 500)
+  }
+  const pulse = startPulse(ask, { everyMs: 500, onError: (error) => told.push(error) })
   t.after(() => clearInterval(pulse))
 
   await tick(20)
@@ -23,4 +25,8 @@ test('what is asked at an interval goes on beside one that hangs, but not beside
   await asked[1]?.promise
   await tick(20)
   assert.equal(asked.length, 3, 'the first has no answer yet')
+  asked[2]?.reject('away')
+  await tick(20)
+  assert.equal(asked.length, 4)
+  assert.deepEqual(told, ['away'])
 })
