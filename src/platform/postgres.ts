@@ -111,7 +111,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
   return {
     ...dbOver((query) => withClient((client) => send(client, query))),
-    transaction: (work, mode) => withClient((client) => transact(client, work, mode)),
+    transaction: (work, mode) => withClient((client) => clientDb(client).transaction(work, mode)),
     connection,
     pool,
     reserve: async () => {
@@ -276,56 +276,45 @@ function dbOver(query: (query: Sql) => Promise<pg.QueryResult>): Omit<Db, 'trans
   }
 }
 
-function clientDb(client: pg.PoolClient): Db {
+/** A connection inside so many transactions, each one after the first a savepoint. */
+function clientDb(client: pg.PoolClient, depth = 0): Db {
   return {
     ...dbOver((query) => send(client, query)),
-    transaction: (work, mode) => transact(client, work, mode),
+    transaction: (work, mode) => transact(client, work, { ...mode, depth }),
   }
 }
 
 async function transact<T>(
   client: pg.PoolClient,
   work: (tx: Db) => Promise<T>,
-  { isSnapshot = false }: TransactionOptions = {},
+  { depth, isSnapshot = false }: TransactionOptions & { readonly depth: number },
 ): Promise<T> {
-  await client.query(isSnapshot ? 'begin isolation level repeatable read read only' : 'begin')
+  const { begin, end, undo } = depth === 0 ? outermost(isSnapshot) : savepoint(`nested_${depth}`)
+  await client.query(begin)
   try {
-    const result = await work({
-      ...dbOver((query) => send(client, query)),
-      transaction: (inner) => nest(client, inner, 1),
-    })
-    const { command } = await client.query('commit')
+    const result = await work(clientDb(client, depth + 1))
+    const { command } = await client.query(end)
     // PostgreSQL answers the commit of a failed transaction with a quiet rollback.
-    if (command !== 'COMMIT') throw new Error('a failed transaction cannot be committed')
+    if (command === 'ROLLBACK') throw new Error('a failed transaction cannot be committed')
     return result
   } catch (error) {
     // Where the connection is gone the transaction is as well.
-    if (!endsConnection(error)) await client.query('rollback').catch(() => undefined)
+    if (!endsConnection(error)) await client.query(undo).catch(() => undefined)
     throw error
   }
 }
 
-async function nest<T>(
-  client: pg.PoolClient,
-  work: (tx: Db) => Promise<T>,
-  depth: number,
-): Promise<T> {
-  const name = `nested_${depth}`
-  await client.query(`savepoint ${name}`)
-  try {
-    const result = await work({
-      ...dbOver((query) => send(client, query)),
-      transaction: (inner) => nest(client, inner, depth + 1),
-    })
-    await client.query(`release savepoint ${name}`)
-    return result
-  } catch (error) {
-    if (!endsConnection(error)) {
-      await client.query(`rollback to savepoint ${name}`).catch(() => undefined)
-    }
-    throw error
-  }
-}
+const outermost = (isSnapshot: boolean) => ({
+  begin: isSnapshot ? 'begin isolation level repeatable read read only' : 'begin',
+  end: 'commit',
+  undo: 'rollback',
+})
+
+const savepoint = (name: string) => ({
+  begin: `savepoint ${name}`,
+  end: `release savepoint ${name}`,
+  undo: `rollback to savepoint ${name}`,
+})
 
 const { builtins } = pg.types
 // The driver's list names no array types.
