@@ -6,8 +6,8 @@
  * answer differently from another system by a micro here and there, and nobody could say why.
  */
 import { type Micros, micros } from '../platform/money.ts'
+import { divideHalfEven } from '../platform/round.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
-import { divideHalfEven } from './round.ts'
 
 /** A rate older than this is a guess: the order is held until there is a better one. */
 export const RATE_AGE_DAYS_MAX = 5

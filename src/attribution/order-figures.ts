@@ -7,6 +7,7 @@
  */
 import { MODEL } from '../events/event.ts'
 import { type Micros, micros, publisherPart } from '../platform/money.ts'
+import { divideHalfEven } from '../platform/round.ts'
 import { allocate } from './allocate.ts'
 import {
   believed,
@@ -17,7 +18,6 @@ import {
 } from './order-account.ts'
 import { type HoldReason, type MergedOrder, mergeReports } from './order-merge.ts'
 import { placeReturn, type ReturnRefusal, returnAmount } from './returns.ts'
-import { divideHalfEven } from './round.ts'
 
 export interface LineFigures {
   readonly revenueMicros: Micros

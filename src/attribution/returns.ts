@@ -6,8 +6,8 @@
  * nothing, and no rounding error is ever paid out.
  */
 import { type Micros, micros } from '../platform/money.ts'
+import { divideHalfEven } from '../platform/round.ts'
 import { unitOf } from './allocate.ts'
-import { divideHalfEven } from './round.ts'
 
 /** What is taken back of a line worth `total` after `returned` of its `quantity` units. */
 export function takenBack(

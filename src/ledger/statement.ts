@@ -5,12 +5,10 @@
  * a transfer costs somebody money, and cents are not worth one. Banks know whole cents: the rest of
  * a cent is carried too, so that what is paid is to the micro-dollar what the statement says.
  */
-import { type Micros, micros } from '../platform/money.ts'
+import { MICROS_PER_CENT, type Micros, micros } from '../platform/money.ts'
 
 /** Our choice: the smallest amount that is worth a bank transfer. */
 export const MINIMUM_PAYOUT_MICROS = micros(50_000_000)
-
-const CENT_MICROS = 10_000
 
 export interface Statement {
   readonly month: string // YYYY-MM
@@ -51,7 +49,7 @@ export function makeStatements(
     const released = sum(amounts.filter((amount) => amount > 0))
     const takenBack = 0 - sum(amounts.filter((amount) => amount < 0))
     const balance = opening + released - takenBack
-    const payout = balance >= MINIMUM_PAYOUT_MICROS ? balance - (balance % CENT_MICROS) : 0
+    const payout = balance >= MINIMUM_PAYOUT_MICROS ? balance - (balance % MICROS_PER_CENT) : 0
     statements.push({
       month,
       openingMicros: micros(opening),

@@ -4,10 +4,13 @@
  * A branded safe integer: $9.0e9 fits, sums never round, and a plain number cannot be passed by
  * mistake. Decimals exist only at the edges, as strings (economics 0).
  */
+import { divideHalfEven } from './round.ts'
+
 export type Micros = number & { readonly micros: unique symbol }
 
 export const MICROS_PER_DOLLAR = 1_000_000
 export const MICROS_PER_CENT = 10_000
+const HALF_CENT = MICROS_PER_CENT / 2
 /** Shares and rates are whole parts per million. */
 export const PPM = 1_000_000
 
@@ -44,16 +47,13 @@ function smallCents(value: number): number {
   const magnitude = Math.abs(value)
   const rest = magnitude % MICROS_PER_CENT
   const cents = (magnitude - rest) / MICROS_PER_CENT
-  const rounded = isRoundedUp(rest, cents % 2 === 1) ? cents + 1 : cents
+  const isUp = rest > HALF_CENT || (rest === HALF_CENT && cents % 2 === 1)
+  const rounded = isUp ? cents + 1 : cents
   return value < 0 ? -rounded : rounded
 }
 
 function largeCents(value: bigint): bigint {
-  const magnitude = value < 0n ? -value : value
-  const rest = Number(magnitude % BigInt(MICROS_PER_CENT))
-  const cents = magnitude / BigInt(MICROS_PER_CENT)
-  const rounded = isRoundedUp(rest, cents % 2n === 1n) ? cents + 1n : cents
-  return value < 0n ? -rounded : rounded
+  return divideHalfEven(value, BigInt(MICROS_PER_CENT))
 }
 
 function writeSmall(cents: number): string {
@@ -66,11 +66,6 @@ function writeLarge(cents: bigint): string {
   const magnitude = cents < 0n ? -cents : cents
   const fraction = String(magnitude % 100n).padStart(2, '0')
   return `${cents < 0n ? '-' : ''}${magnitude / 100n}.${fraction}`
-}
-
-function isRoundedUp(rest: number, isOdd: boolean): boolean {
-  const half = MICROS_PER_CENT / 2
-  return rest > half || (rest === half && isOdd)
 }
 
 /** Writes micros exactly, with two to six decimals: `"0.542235"`, `"12.50"`. */
