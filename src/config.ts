@@ -17,7 +17,8 @@ export interface RateLimit {
   readonly rate: number
   readonly burst: number
 }
-export type RateLimitGroup = 'auction' | 'events' | 'linkmate' | 'key' | 'redirect'
+const GROUPS = ['auction', 'events', 'linkmate', 'key', 'redirect'] as const
+export type RateLimitGroup = (typeof GROUPS)[number]
 
 export interface SealingKey {
   readonly id: number // one byte: what a sealed result says of its key
@@ -319,8 +320,6 @@ function readOrigin(value: string): string {
   }
   return url.origin
 }
-
-const GROUPS: readonly RateLimitGroup[] = ['auction', 'events', 'linkmate', 'key', 'redirect']
 
 function readRateLimits(value: string): Record<RateLimitGroup, RateLimit | null> {
   const none = GROUPS.map((group) => [group, null] as const)

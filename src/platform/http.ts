@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import swagger from '@fastify/swagger'
-import type { FastifyPluginAsyncTypebox, TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -16,8 +16,7 @@ import Fastify, {
   type FastifyServerFactoryHandler,
   LogController,
 } from 'fastify'
-import type { Cidr } from './client-address.ts'
-import { clientAddress } from './client-address.ts'
+import { type Cidr, clientAddress } from './client-address.ts'
 import { type CorsMode, corsHeaders, preflightHeaders } from './cors.ts'
 import { ErrorEnvelope, failure } from './envelope.ts'
 import { ApiError, badRequest } from './errors.ts'
@@ -72,7 +71,7 @@ export interface HttpOptions {
 export type Http = FastifyInstance
 
 export async function createHttp(options: HttpOptions): Promise<Http> {
-  const http = Fastify({
+  const http: Http = Fastify({
     loggerInstance: options.log,
     // One line per finished request, written below.
     logController: new LogController({
@@ -96,7 +95,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     },
     clientErrorHandler: refuseUnreadable,
     serverFactory: (handler) => makeServer(options, handler),
-  }).withTypeProvider<TypeBoxTypeProvider>()
+  })
 
   // No route takes it; as a method with a body, Fastify would refuse it for a missing type first.
   http.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true })
@@ -106,7 +105,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
   addHooks(http, options, methodsOf)
   addErrorHandlers(http, options, methodsOf)
   await http.register(swagger, { openapi: OPENAPI })
-  return http as unknown as Http
+  return http
 }
 
 /** What every route may answer: each can be asked wrongly, and storage can fail each. */
@@ -190,7 +189,7 @@ function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
 type MethodsOf = ReturnType<typeof rememberRoutes>
 
 /** The caller's address, request id and CORS of each request; one log line of each answer. */
-function addHooks(http: FastifyInstance, options: HttpOptions, methodsOf: MethodsOf): void {
+function addHooks(http: Http, options: HttpOptions, methodsOf: MethodsOf): void {
   http.decorateRequest('clientAddress', '')
   http.addHook('onRequest', async (request, reply) => {
     const { headers, socket, routeOptions } = request
@@ -246,7 +245,7 @@ function sentOf(answer: Sent, { raw }: FastifyRequest, reply: FastifyReply): Sen
 }
 
 /** One envelope for every error; 405 with Allow, and preflights, where only the method differs. */
-function addErrorHandlers(http: FastifyInstance, options: HttpOptions, methodsOf: MethodsOf): void {
+function addErrorHandlers(http: Http, options: HttpOptions, methodsOf: MethodsOf): void {
   http.setErrorHandler((error, request, reply) => {
     const known = toApiError(error as FastifyError, options)
     if (known.status >= 500) request.log.error({ err: error }, 'request failed')
@@ -292,7 +291,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
 
 /** Bodies of the routes of `app` are read by `parse`; what is no JSON by its type is a 415. */
 export function parseBodies(
-  app: FastifyInstance | Http | Parameters<FastifyPluginAsyncTypebox>[0],
+  app: Http | Parameters<FastifyPluginAsyncTypebox>[0],
   parse: (body: Buffer) => unknown,
 ): void {
   app.removeAllContentTypeParsers()
@@ -312,7 +311,7 @@ export function parseBodies(
 }
 
 /** Remembers each route's methods, so that a wrong one is 405 with Allow rather than 404. */
-function rememberRoutes(http: FastifyInstance | Http) {
+function rememberRoutes(http: Http) {
   const routes = new Map<string, { pattern: RegExp; methods: Set<string>; cors: CorsMode }>()
   http.addHook('onRoute', ({ url, method, config }) => {
     const source = url
