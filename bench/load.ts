@@ -1,11 +1,11 @@
 /**
- * A closed-loop load generator: each connection sends its next request when the last was answered.
- * All connections draw from one list, so that every request is sent once before any is sent again.
+ * Load generators.
  *
  * Raw sockets, because the generator shares two cores with what it measures: a client library
  * costs more per request than a bare server does.
  */
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface LoadRequest {
   readonly method: 'GET' | 'POST'
@@ -30,28 +30,93 @@ export interface LoadOptions {
   readonly requests: readonly LoadRequest[]
 }
 
+/** Closed loop: each connection sends its next request when the last was answered. */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
-  const { port, connections, seconds, status } = options
-  const messages = options.requests.map(toMessage)
-  const wanted = `HTTP/1.1 ${status} `
+  const { connections, seconds } = options
+  const nextMessage = messagesOf(options)
   const latencies: number[] = []
-  let next = 0
   const started = performance.now()
   const until = started + seconds * 1000
   const one = async (): Promise<void> => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    const answers = readAnswers(socket)
+    const connection = open(options)
     while (performance.now() < until) {
-      const message = messages[next++ % messages.length] as Buffer
       const sentAt = performance.now()
+      await connection.ask(nextMessage())
+      latencies.push(performance.now() - sentAt)
+    }
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: connections }, one))
+  return summary(latencies, started)
+}
+
+/**
+ * Open loop: so many requests a second, whatever has been answered, as readers come. A request
+ * that finds no connection free waits for one, and that is part of its time.
+ */
+export async function runOpenLoad({
+  rate,
+  ...options
+}: LoadOptions & { readonly rate: number }): Promise<LoadResult> {
+  const nextMessage = messagesOf(options)
+  const latencies: number[] = []
+  const idle = Array.from({ length: options.connections }, () => open(options))
+  const all = [...idle]
+  const waiting: number[] = [] // since when, of each
+  const send = async (connection: Connection, since: number): Promise<void> => {
+    await connection.ask(nextMessage())
+    latencies.push(performance.now() - since)
+    const next = waiting.shift()
+    if (next === undefined) idle.push(connection)
+    else await send(connection, next)
+  }
+  const sent: Promise<void>[] = []
+  const started = performance.now()
+  for (let due = 0; due < rate * options.seconds; await sleep(1)) {
+    const now = performance.now()
+    for (; due < Math.min(rate * options.seconds, ((now - started) / 1000) * rate); due++) {
+      const connection = idle.pop()
+      if (connection === undefined) waiting.push(now)
+      else sent.push(send(connection, now))
+    }
+  }
+  await Promise.all(sent)
+  for (const connection of all) connection.close()
+  return summary(latencies, started)
+}
+
+export function showLoad({ rate, p50, p99, p999 }: LoadResult): string {
+  return `${Math.round(rate).toLocaleString('en').padStart(7)}/s  p50 ${p50} ms  p99 ${p99} ms  p99.9 ${p999} ms`
+}
+
+/** All connections draw from one list: every request is sent once before any is sent again. */
+function messagesOf({ requests }: LoadOptions): () => Buffer {
+  const messages = requests.map(toMessage)
+  let next = 0
+  return () => messages[next++ % messages.length] as Buffer
+}
+
+interface Connection {
+  /** Resolves when the wanted answer is there; rejects with any other. */
+  readonly ask: (message: Buffer) => Promise<void>
+  readonly close: () => void
+}
+
+function open({ port, status }: LoadOptions): Connection {
+  const wanted = `HTTP/1.1 ${status} `
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  const answers = readAnswers(socket)
+  return {
+    async ask(message) {
       socket.write(message)
       const head = await answers()
       if (!head.startsWith(wanted)) throw new Error(`answered "${head.slice(0, 300)}"`)
-      latencies.push(performance.now() - sentAt)
-    }
-    socket.destroy()
+    },
+    close: () => socket.destroy(),
   }
-  await Promise.all(Array.from({ length: connections }, one))
+}
+
+function summary(latencies: number[], started: number): LoadResult {
   const elapsed = (performance.now() - started) / 1000
   latencies.sort((a, b) => a - b)
   const at = (share: number) =>

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 const BENCHMARKS = [
   'auction-core',
   'http',
+  'latency',
   'event-log',
   'fold',
   'feed-import',

@@ -1,0 +1,135 @@
+/** What bench/http.ts and bench/latency.ts ask: a service, its hot requests, and a bare server. */
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../test/free-port.ts'
+import type { LoadRequest } from './load.ts'
+import { makeBenchNetwork } from './network.ts'
+import { type Running, startProcess, stopProcess } from './service.ts'
+
+export const LINKS = 20_000
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/149.0 Safari/537.36'
+const HEADERS = { 'user-agent': BROWSER }
+/** Redirects are asked for this many at a time. */
+const AT_ONCE = 64
+
+export interface HotScenario {
+  readonly name: 'auction' | 'redirect' | 'event'
+  /** An answer of the service, for a bare server to give as well. */
+  readonly sample: Answer
+  /** As many different requests as asked for; of redirects one a link, as each pays once. */
+  readonly requests: (count: number) => Promise<LoadRequest[]>
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface HotService {
+  readonly scenarios: readonly HotScenario[]
+  readonly port: string
+  readonly pid: number
+  readonly dataDir: string
+}
+
+/** Runs a service of its own for the work: fsync, receipts and logging on, rate limits off. */
+export async function withHotService(work: (service: HotService) => Promise<void>): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
+  const service = await startProcess(
+    ['bin/souk.mjs', 'serve'],
+    { SOUK_DATA: dataDir, PORT: String(await freePort()), RATE_LIMITS: '0', LOG_LEVEL: 'info' },
+    join(dataDir, 'log'),
+  )
+  try {
+    const base = service.ready.replace('localhost', '127.0.0.1')
+    process.stderr.write(`Making ${LINKS.toLocaleString('en')} links …\n`)
+    const network = await makeBenchNetwork(dataDir, LINKS)
+    await sleep(2_000) // Campaigns reach the edge within 2 s, leases a second later.
+    const scenarios = await scenariosOf(base, network)
+    const { port } = new URL(base)
+    await work({ scenarios, port, pid: service.child.pid ?? 0, dataDir })
+  } finally {
+    await stopProcess(service)
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** A bare node:http server that gives the same answer to anything. */
+export function startBaseline(answer: Answer): Promise<Running> {
+  return startProcess(['bench/http-baseline.ts'], { BASELINE: JSON.stringify(answer) })
+}
+
+async function scenariosOf(
+  base: string,
+  { links, pubId }: { links: readonly string[]; pubId: number },
+): Promise<HotScenario[]> {
+  const many = <T>(count: number, make: (link: string) => T): T[] =>
+    Array.from({ length: count }, (_, at) => make(links[at % links.length] ?? ''))
+  const redirects = async (count: number) => {
+    const paths = await redirectsOf(base, many(Math.min(count, links.length), auctionOf))
+    await sleep(400) // No person clicks sooner.
+    return paths.map((path) => ({ method: 'GET' as const, path, headers: HEADERS }))
+  }
+  const requests: Record<HotScenario['name'], HotScenario['requests']> = {
+    auction: async (count) => many(count, auctionOf),
+    redirect: redirects,
+    event: async (count) => many(count, () => pageImpression(pubId)),
+  }
+  await redirectsOf(base, links.map(auctionOf)) // Links that the node holds: each was asked for once.
+  const scenarios: HotScenario[] = []
+  for (const name of ['auction', 'redirect', 'event'] as const) {
+    const sample = await answerTo(base, (await requests[name](1))[0])
+    scenarios.push({ name, sample, requests: requests[name] })
+  }
+  return scenarios
+}
+
+function auctionOf(link: string): LoadRequest {
+  const path = `/api/v1/auction/?a=${link}&t=1&uuid=${randomUUID()}`
+  return { method: 'GET', path, headers: HEADERS }
+}
+
+function pageImpression(pubId: number): LoadRequest {
+  return {
+    method: 'POST',
+    path: '/api/v1/events/impressions/page_impression/',
+    headers: { ...HEADERS, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      organization_type: 'publisher',
+      organization_id: pubId,
+      user: { page_session_uuid: randomUUID(), source_url: 'https://bench.example/a' },
+      events: [{}],
+    }),
+  }
+}
+
+async function answerTo(base: string, request: LoadRequest | undefined): Promise<Answer> {
+  if (request === undefined) throw new Error('nothing to ask')
+  const { path, ...init } = request
+  const response = await fetch(base + path, { ...init, redirect: 'manual' })
+  const headers = Object.fromEntries(
+    [...response.headers].filter(([key]) => !/^(date|connection|keep-alive)$/.test(key)),
+  )
+  return { status: response.status, headers, body: await response.text() }
+}
+
+/** The paths of the redirects that these auctions give. */
+async function redirectsOf(base: string, auctions: readonly LoadRequest[]): Promise<string[]> {
+  const paths: string[] = []
+  for (let at = 0; at < auctions.length; at += AT_ONCE) {
+    const batch = auctions.slice(at, at + AT_ONCE).map(async ({ path, headers }) => {
+      const response = await fetch(base + path, { headers })
+      const { data } = (await response.json()) as {
+        data: [{ auction_result: { redirect_url: string } }]
+      }
+      const { pathname, search } = new URL(data[0].auction_result.redirect_url)
+      return pathname + search
+    })
+    paths.push(...(await Promise.all(batch)))
+  }
+  return paths
+}

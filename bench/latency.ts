@@ -1,0 +1,39 @@
+/**
+ * What a reader waits: the hot endpoints under an even stream of requests that does not slow down
+ * when the service does, beside a bare node:http server that answers the same bytes.
+ *
+ *   node bench/latency.ts [--rate 1000] [--seconds 5]
+ */
+import { parseArgs } from 'node:util'
+import { startBaseline, withHotService } from './hot-service.ts'
+import { type LoadOptions, runOpenLoad, showLoad } from './load.ts'
+import { stopProcess } from './service.ts'
+
+const { values } = parseArgs({
+  options: {
+    rate: { type: 'string', default: '1000' },
+    seconds: { type: 'string', default: '5' },
+  },
+})
+const [rate, seconds] = [Number(values.rate), Number(values.seconds)]
+
+await withHotService(async ({ scenarios, port }) => {
+  console.log(`${rate} requests a second for ${seconds} s, whatever has been answered`)
+  for (const { name, sample, requests } of scenarios) {
+    const baseline = await startBaseline(sample)
+    const load: Omit<LoadOptions, 'port'> = {
+      connections: 512,
+      seconds,
+      status: sample.status,
+      requests: await requests(rate * seconds),
+    }
+    try {
+      const bare = await runOpenLoad({ ...load, rate, port: Number(baseline.ready) })
+      const ours = await runOpenLoad({ ...load, rate, port: Number(port) })
+      console.log(`${name.padEnd(9)} ours ${showLoad(ours)}`)
+      console.log(`          bare ${showLoad(bare)}`)
+    } finally {
+      await stopProcess(baseline)
+    }
+  }
+})
