@@ -79,7 +79,7 @@ async function scenariosOf(
     redirect: redirects,
     event: async (count) => many(count, () => pageImpression(pubId)),
   }
-  await redirectsOf(base, links.map(auctionOf)) // Links that the node holds: each was asked for once.
+  await redirectsOf(base, links.map(auctionOf)) // The node holds the links it was asked for once.
   const scenarios: HotScenario[] = []
   for (const name of ['auction', 'redirect', 'event'] as const) {
     const sample = await answerTo(base, (await requests[name](1))[0])
