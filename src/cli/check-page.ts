@@ -17,7 +17,7 @@ import type { CommandContext } from './command.ts'
 
 const TAG_FOLDER = fileURLToPath(new URL('../../dist/tag/', import.meta.url))
 
-export interface CheckPageCommandOptions {
+interface CheckPageCommandOptions {
   readonly argument: string
   readonly publisher?: string
   readonly screenshot?: string

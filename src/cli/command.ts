@@ -15,26 +15,35 @@ export interface CommandContext {
   progress(line: string): void
 }
 
-export interface CommandSpec<Options> {
+/** A command's own function: the JSON result, or undefined of one that prints itself (serve). */
+export type RunCommand = (context: CommandContext, options: never) => Promise<unknown>
+
+export interface CommandSpec {
   /** `campaign create`: words below each other in the help. */
   readonly name: string
   readonly help: string
   readonly argument?: string // a positional one, `<url>`, given to `run` as options.argument
-  readonly options: readonly OptionSpec[]
+  readonly options?: readonly OptionSpec[]
   /** Options of which exactly one is given: `['click', 'result']`. */
   readonly oneOf?: readonly string[]
-  /** The JSON result, or undefined for a command that prints for itself (serve, demo). */
-  run(context: CommandContext, options: Options): Promise<unknown>
+  readonly run: RunCommand
   /** The result for people, where a table or a list of fields would not do. */
-  readonly format?: (result: unknown, columns?: number) => string
+  readonly format?: (result: never, columns?: number) => string
   /** Results that end in exit code 1 although they are printed: differences, failed checks. */
-  readonly isRefusal?: (result: unknown) => boolean
+  readonly isRefusal?: (result: never) => boolean
 }
 
-/** Forgets the type of the options, so that all commands fit into one table. */
-export function command<Options>(spec: CommandSpec<Options>): CommandSpec<unknown> {
-  return spec as CommandSpec<unknown>
+/** The commands of a module by name; it is loaded when one of them is run. */
+export function commandsOf<Module>(load: () => Promise<Module>) {
+  return (name: CommandsIn<Module>): RunCommand =>
+    async (context, options) =>
+      ((await load())[name] as RunCommand)(context, options)
 }
 
-/** The options type that a command's function takes. */
-export type OptionsOf<F> = F extends (context: never, options: infer O) => unknown ? O : never
+type CommandsIn<Module> = {
+  [Name in keyof Module]: Module[Name] extends RunCommand ? Name : never
+}[keyof Module]
+
+/** `isRefusal` of what compares. */
+export const hasDifferences = ({ differences }: { differences: readonly unknown[] }): boolean =>
+  differences.length > 0

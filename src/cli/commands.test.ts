@@ -71,7 +71,7 @@ test('every documented command is there, with every documented option', () => {
   for (const [name, options] of Object.entries(DOCUMENTED)) {
     const spec = specs.get(name)
     assert.ok(spec !== undefined, name)
-    const flags = spec.options.map((option) => /--[a-z-]+/.exec(option.flags)?.[0])
+    const flags = (spec.options ?? []).map((option) => /--[a-z-]+/.exec(option.flags)?.[0])
     for (const option of options) assert.ok(flags.includes(`--${option}`), `${name} --${option}`)
     assert.equal(new Set(flags).size, flags.length, name)
     assert.ok(spec.help.endsWith('.'), `${name} explains itself in a sentence`)

@@ -5,12 +5,8 @@
  * command line itself starts in a fraction of a second.
  */
 import { FEED_FORMATS } from '../catalog/feed-format.ts'
-import type { CheckPageResult } from '../check-page/check-page.ts'
 import { renderCheckPage } from '../check-page/render.ts'
-import type { CheckPageCommandOptions } from './check-page.ts'
-import { type CommandSpec, command, type OptionsOf } from './command.ts'
-import type { EvaluateOptions } from './evaluate.ts'
-import type { FeedImportOptions } from './feed.ts'
+import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'
 import { type OptionSpec, readDay, readInstant, readInteger, readWord } from './option.ts'
 import { type Checks, formatChecks } from './print.ts'
@@ -25,84 +21,82 @@ import {
 } from './settings.ts'
 import { STATEMENT_COMMANDS } from './statement-commands.ts'
 
-type Accounts = typeof import('./accounts.ts')
-type Demand = typeof import('./demand.ts')
-type Serve = typeof import('./serve.ts')
-const accounts = (): Promise<Accounts> => import('./accounts.ts')
-const demand = (): Promise<Demand> => import('./demand.ts')
+const serve = commandsOf(() => import('./serve.ts'))
+const database = commandsOf(() => import('./database.ts'))
+const doctor = commandsOf(() => import('./doctor.ts'))
+const accounts = commandsOf(() => import('./accounts.ts'))
+const demand = commandsOf(() => import('./demand.ts'))
+const feed = commandsOf(() => import('./feed.ts'))
+const links = commandsOf(() => import('./links.ts'))
+const reports = commandsOf(() => import('./reports.ts'))
+const auctions = commandsOf(() => import('./auctions.ts'))
+const evaluate = commandsOf(() => import('./evaluate.ts'))
+const checkPage = commandsOf(() => import('./check-page.ts'))
 
-const SERVER_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command({
+const SERVER_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'serve',
     help: 'Serves the roles of ROLES until SIGTERM.',
-    options: [],
-    run: async (context, options: OptionsOf<Serve['serveCommand']>) =>
-      (await import('./serve.ts')).serveCommand(context, options),
-  }),
-  command({
+    run: serve('serveCommand'),
+  },
+  {
     name: 'demo',
     help: 'Serves, with a demo network when the database is empty.',
-    options: [],
-    run: async (context, options: OptionsOf<Serve['demoCommand']>) =>
-      (await import('./serve.ts')).demoCommand(context, options),
-  }),
+    run: serve('demoCommand'),
+  },
 ]
 
-const DATABASE_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command({
+const DATABASE_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'migrate',
     help: 'Brings the database to the schema of this program.',
-    options: [],
-    run: async (context) => (await import('./database.ts')).migrateCommand(context),
-  }),
-  command({
+    run: database('migrateCommand'),
+  },
+  {
     name: 'doctor',
     help: 'Checks database, disk, clock, spool, lag, secrets and migrations.',
-    options: [],
-    run: async (context) => (await import('./doctor.ts')).doctorCommand(context),
-    format: (result) => formatChecks(result as Checks),
-    isRefusal: (result) => !(result as Checks).ok,
-  }),
+    run: doctor('doctorCommand'),
+    format: formatChecks,
+    isRefusal: ({ ok }: Checks) => !ok,
+  },
 ]
 
-const ACCOUNT_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command<OptionsOf<Accounts['createUserCommand']>>({
+const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'user create',
     help: 'Makes a user of the dashboard and the API.',
     options: forCreate(USER_SETTINGS, ['email', 'password']),
-    run: async (context, options) => (await accounts()).createUserCommand(context, options),
-  }),
-  command<OptionsOf<Accounts['updateUserCommand']>>({
+    run: accounts('createUserCommand'),
+  },
+  {
     name: 'user update',
     help: 'Changes what is given; a new password ends the sessions begun with the old one.',
     options: forUpdate(USER_SETTINGS),
-    run: async (context, options) => (await accounts()).updateUserCommand(context, options),
-  }),
-  command({
+    run: accounts('updateUserCommand'),
+  },
+  {
     name: 'user list',
     help: 'Lists users.',
-    options: [],
-    run: async (context) => (await accounts()).listUsersCommand(context),
-  }),
-  command<OptionsOf<Accounts['createPublisherCommand']>>({
+    run: accounts('listUsersCommand'),
+  },
+  {
     name: 'publisher create',
     help: 'Makes a publisher.',
     options: forCreate(PUBLISHER_SETTINGS, ['name', 'slug', 'user']),
-    run: async (context, options) => (await accounts()).createPublisherCommand(context, options),
-  }),
-  command<OptionsOf<Accounts['updatePublisherCommand']>>({
+    run: accounts('createPublisherCommand'),
+  },
+  {
     name: 'publisher update',
     help: 'Changes the settings given; lists are replaced, an empty value takes one away.',
     options: forUpdate(PUBLISHER_SETTINGS),
-    run: async (context, options) => (await accounts()).updatePublisherCommand(context, options),
-  }),
-  command({
+    run: accounts('updatePublisherCommand'),
+  },
+  {
     name: 'publisher list',
     help: 'Lists publishers.',
-    options: [],
-    run: async (context) => (await accounts()).listPublishersCommand(context),
-  }),
-  command<OptionsOf<Accounts['createKeyCommand']>>({
+    run: accounts('listPublishersCommand'),
+  },
+  {
     name: 'key create',
     help: 'Makes an API key and shows it, this once.',
     options: [
@@ -110,20 +104,19 @@ const ACCOUNT_COMMANDS: readonly CommandSpec<unknown>[] = [
       { flags: '--description <D>', help: 'label', isRequired: true },
       { flags: '--expires <ISO>', help: 'last moment (never)', read: readInstant },
     ],
-    run: async (context, options) => (await accounts()).createKeyCommand(context, options),
-  }),
-  command<OptionsOf<Accounts['disableKeyCommand']>>({
+    run: accounts('createKeyCommand'),
+  },
+  {
     name: 'key disable',
     help: 'Disables an API key for good.',
     options: [{ flags: '--token <ID>', help: 'which one', read: readInteger, isRequired: true }],
-    run: async (context, options) => (await accounts()).disableKeyCommand(context, options),
-  }),
-  command({
+    run: accounts('disableKeyCommand'),
+  },
+  {
     name: 'key list',
     help: 'Lists API keys, without the keys themselves.',
-    options: [],
-    run: async (context) => (await accounts()).listKeysCommand(context),
-  }),
+    run: accounts('listKeysCommand'),
+  },
 ]
 
 const CAMPAIGN: OptionSpec = {
@@ -133,61 +126,57 @@ const CAMPAIGN: OptionSpec = {
   isRequired: true,
 }
 
-const DEMAND_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command<OptionsOf<Demand['createMerchantCommand']>>({
+const DEMAND_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'merchant create',
     help: 'Makes a merchant.',
     options: forCreate(MERCHANT_SETTINGS, ['name', 'domain']),
-    run: async (context, options) => (await demand()).createMerchantCommand(context, options),
-  }),
-  command<OptionsOf<Demand['updateMerchantCommand']>>({
+    run: demand('createMerchantCommand'),
+  },
+  {
     name: 'merchant update',
     help: 'Changes the settings given; lists are replaced, an empty value takes one away.',
     options: forUpdate(MERCHANT_SETTINGS),
-    run: async (context, options) => (await demand()).updateMerchantCommand(context, options),
-  }),
-  command({
+    run: demand('updateMerchantCommand'),
+  },
+  {
     name: 'merchant list',
     help: 'Lists merchants.',
-    options: [],
-    run: async (context) => (await demand()).listMerchantsCommand(context),
-  }),
-  command<OptionsOf<Demand['createCampaignCommand']>>({
+    run: demand('listMerchantsCommand'),
+  },
+  {
     name: 'campaign create',
     help: 'Makes a campaign; one that could not work is refused, with every reason.',
     options: forCreate(CAMPAIGN_SETTINGS, ['merchant', 'model']),
-    run: async (context, options) => (await demand()).createCampaignCommand(context, options),
-  }),
-  command<OptionsOf<Demand['updateCampaignCommand']>>({
+    run: demand('createCampaignCommand'),
+  },
+  {
     name: 'campaign update',
     help: 'Changes the settings given; lists are replaced, an empty value takes one away.',
     options: forUpdate(CAMPAIGN_SETTINGS),
-    run: async (context, options) => (await demand()).updateCampaignCommand(context, options),
-  }),
-  command({
+    run: demand('updateCampaignCommand'),
+  },
+  {
     name: 'campaign list',
     help: 'Lists campaigns.',
-    options: [],
-    run: async (context) => (await demand()).listCampaignsCommand(context),
-  }),
-  command<{ campaign: number }>({
+    run: demand('listCampaignsCommand'),
+  },
+  {
     name: 'campaign pause',
     help: 'Stops a campaign until it is resumed.',
     options: [CAMPAIGN],
-    run: async (context, { campaign }) =>
-      (await demand()).setCampaignStateCommand(context, { campaign, state: 'paused' }),
-  }),
-  command<{ campaign: number }>({
+    run: demand('pauseCampaignCommand'),
+  },
+  {
     name: 'campaign resume',
     help: 'Lets a paused campaign run again.',
     options: [CAMPAIGN],
-    run: async (context, { campaign }) =>
-      (await demand()).setCampaignStateCommand(context, { campaign, state: 'active' }),
-  }),
+    run: demand('resumeCampaignCommand'),
+  },
 ]
 
-const CATALOG_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command<FeedImportOptions>({
+const CATALOG_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'feed import',
     help: 'Brings a merchant’s offers to what its feed says.',
     options: [
@@ -204,25 +193,22 @@ const CATALOG_COMMANDS: readonly CommandSpec<unknown>[] = [
       },
       { flags: '--rejects <FILE>', help: 'write each bad row with its line and reason' },
     ],
-    run: async (context, options) =>
-      (await import('./feed.ts')).importFeedCommand(context, { ...{ format: 'auto' }, ...options }),
-  }),
+    run: feed('importFeedCommand'),
+  },
 ]
 
-const LINK_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command<{ auctionId: string }>({
+const LINK_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'link disable',
     help: 'Lets a smart link lead to its own destination, paid by nobody.',
     options: [{ flags: '--auction-id <ID>', help: 'which one', isRequired: true }],
-    run: async (context, options) =>
-      (await import('./links.ts')).disableLinkCommand(context, options),
-  }),
-  command({
+    run: links('disableLinkCommand'),
+  },
+  {
     name: 'link list',
     help: 'Lists the newest smart links.',
-    options: [],
-    run: async (context) => (await import('./links.ts')).listLinksCommand(context),
-  }),
+    run: links('listLinksCommand'),
+  },
 ]
 
 const DAYS: readonly OptionSpec[] = [
@@ -230,35 +216,33 @@ const DAYS: readonly OptionSpec[] = [
   { flags: '--to <D>', help: 'last day', read: readDay, isRequired: true },
 ]
 
-const PROOF_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command<{ publisher: string; from: string; to: string }>({
+const PROOF_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'stats',
     help: 'Shows a publisher’s daily figures by article and merchant.',
     options: [{ flags: '--publisher <SLUG>', help: 'whose', isRequired: true }, ...DAYS],
-    run: async (context, options) => (await import('./figures.ts')).statsCommand(context, options),
-  }),
-  command<{ auctionResult: string }>({
+    run: reports('statsCommand'),
+  },
+  {
     name: 'explain',
     help: 'Explains an auction: every candidate, why each lost, the price and why.',
     options: [
       { flags: '--auction-result <ID>', help: 'its id, or its result number', isRequired: true },
     ],
-    run: async (context, options) =>
-      (await import('./auctions.ts')).explainCommand(context, options),
+    run: auctions('explainCommand'),
     format: formatExplanation,
-  }),
-  command<{ date: string }>({
+  },
+  {
     name: 'replay',
     help: 'Runs a day’s stored auctions again; ends with 1 on any difference.',
     options: [{ flags: '--date <D>', help: 'UTC day', read: readDay, isRequired: true }],
-    run: async (context, options) =>
-      (await import('./auctions.ts')).replayCommand(context, options),
-    isRefusal: (result) => (result as { differences: unknown[] }).differences.length > 0,
-  }),
+    run: auctions('replayCommand'),
+    isRefusal: hasDifferences,
+  },
 ]
 
-const EVALUATION_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command<EvaluateOptions>({
+const EVALUATION_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'evaluate',
     help: 'Measures the predictions on the log, forward in time, against three baselines.',
     options: [
@@ -266,13 +250,12 @@ const EVALUATION_COMMANDS: readonly CommandSpec<unknown>[] = [
       { flags: '--to <D>', help: 'last day (today)', read: readDay },
       { flags: '--plot <FILE>', help: 'write predicted against actual rates as SVG' },
     ],
-    run: async (context, options) =>
-      (await import('./evaluate.ts')).evaluateCommand(context, options),
-  }),
+    run: evaluate('evaluateCommand'),
+  },
 ]
 
-const TOOL_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command<CheckPageCommandOptions>({
+const TOOL_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'check-page',
     argument: '<url>',
     help: 'Loads a page in Chromium and says what the page tag would do, link by link.',
@@ -281,13 +264,12 @@ const TOOL_COMMANDS: readonly CommandSpec<unknown>[] = [
       { flags: '--screenshot <FILE>', help: 'where to write the picture (a temporary file)' },
       { flags: '--chromium <PATH>', help: 'the browser (found where systems install it)' },
     ],
-    run: async (context, options) =>
-      (await import('./check-page.ts')).checkPageCommand(context, options),
-    format: (result) => renderCheckPage(result as CheckPageResult),
-  }),
+    run: checkPage('checkPageCommand'),
+    format: renderCheckPage,
+  },
 ]
 
-export const COMMANDS: readonly CommandSpec<unknown>[] = [
+export const COMMANDS: readonly CommandSpec[] = [
   ...SERVER_COMMANDS,
   ...DATABASE_COMMANDS,
   ...ACCOUNT_COMMANDS,

@@ -164,10 +164,13 @@ export async function listCampaignsCommand(context: CommandContext) {
   })
 }
 
-export async function setCampaignStateCommand(
-  context: CommandContext,
-  { campaign: campaignId, state }: { campaign: number; state: CampaignState },
-) {
+export const pauseCampaignCommand = (context: CommandContext, options: { campaign: number }) =>
+  setState(context, options.campaign, 'paused')
+
+export const resumeCampaignCommand = (context: CommandContext, options: { campaign: number }) =>
+  setState(context, options.campaign, 'active')
+
+async function setState(context: CommandContext, campaignId: number, state: CampaignState) {
   const campaign = await setCampaignState(await context.database(), { campaignId, state })
   return { campaign_id: campaign.campaign_id, state: campaign.state }
 }

@@ -17,7 +17,7 @@ const TEACHING_DAYS = 100
 /** A younger log is predicted hour by hour: day by day it would have next to nothing to show. */
 const DAILY_FROM_DAYS = 14
 
-export interface EvaluateOptions {
+interface EvaluateOptions {
   readonly from?: string
   readonly to?: string
   readonly plot?: string

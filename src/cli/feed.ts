@@ -11,10 +11,10 @@ import type { CommandContext } from './command.ts'
 
 const PROGRESS_MS = 1_000
 
-export interface FeedImportOptions {
+interface FeedImportOptions {
   readonly merchant: number
   readonly file: string
-  readonly format: FeedFormat
+  readonly format?: FeedFormat
   readonly rejects?: string
 }
 
@@ -32,7 +32,7 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
     const result = await importFeed(db, {
       merchId: options.merchant,
       file,
-      format: options.format,
+      format: options.format ?? 'auto',
       at,
       toDollars: await feedPriceRates(db, utcDay(at)),
       seed: randomBytes(4).readUInt32BE(),

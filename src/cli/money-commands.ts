@@ -1,12 +1,10 @@
 /** The operator's commands on money: what comes in, what is owed, what is reported. */
 import { REPORT_NAMES } from '../reports/report.ts'
-import { type CommandSpec, command, type OptionsOf } from './command.ts'
+import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { type OptionSpec, readDay, readDollars, readInteger, readWord } from './option.ts'
 
-type Money = typeof import('./money.ts')
-type Reports = typeof import('./reports.ts')
-const money = (): Promise<Money> => import('./money.ts')
-const reports = (): Promise<Reports> => import('./reports.ts')
+const money = commandsOf(() => import('./money.ts'))
+const reports = commandsOf(() => import('./reports.ts'))
 
 const MERCHANT: OptionSpec = {
   flags: '--merchant <ID>',
@@ -41,55 +39,49 @@ const ORDER: OptionSpec = {
 }
 const REASON: OptionSpec = { flags: '--reason <R>', help: 'why', isRequired: true }
 
-const INTAKE_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command<OptionsOf<Money['importRatesCommand']>>({
+const INTAKE_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'rates import',
     help: 'Stores published exchange rates and releases orders that waited for them.',
     options: [RATES_FILE, { flags: '--source <S>', help: 'who published them', isRequired: true }],
-    run: async (context, options) => (await money()).importRatesCommand(context, options),
-  }),
-  command<OptionsOf<Money['importOrdersCommand']>>({
+    run: money('importRatesCommand'),
+  },
+  {
     name: 'orders import',
     help: 'Takes orders from a file; the same file again changes nothing.',
     options: [MERCHANT, ORDERS_FILE, REJECTS],
-    run: async (context, options) => (await money()).importOrdersCommand(context, options),
-  }),
-  command<OptionsOf<Money['importReturnsCommand']>>({
+    run: money('importOrdersCommand'),
+  },
+  {
     name: 'returns import',
     help: 'Takes returns from a file; the same file again changes nothing.',
     options: [MERCHANT, RETURNS_FILE, REJECTS],
-    run: async (context, options) => (await money()).importReturnsCommand(context, options),
-  }),
-  command({
+    run: money('importReturnsCommand'),
+  },
+  {
     name: 'orders held',
     help: 'Lists orders that wait for an exchange rate or for a person.',
-    options: [],
-    run: async (context) => (await money()).listHeldCommand(context),
-  }),
-  command<{ merchant: number; order: string }>({
+    run: money('listHeldCommand'),
+  },
+  {
     name: 'orders show',
     help: 'Explains an order: its clicks, lines, returns and ledger entries.',
     options: [MERCHANT, ORDER],
-    run: async (context, options) => (await money()).showOrderCommand(context, options),
-  }),
-  command<{ merchant: number; order: string }>({
+    run: money('showOrderCommand'),
+  },
+  {
     name: 'orders approve',
     help: 'Lets an order count that was held for review.',
     options: [MERCHANT, ORDER],
-    run: async (context, options) =>
-      (await money()).decideOrderCommand(context, { ...options, decision: { kind: 'approve' } }),
-  }),
-  command<{ merchant: number; order: string; reason: string }>({
+    run: money('approveOrderCommand'),
+  },
+  {
     name: 'orders reject',
     help: 'Rejects an order that is not locked yet.',
     options: [MERCHANT, ORDER, REASON],
-    run: async (context, { reason, ...options }) =>
-      (await money()).decideOrderCommand(context, {
-        ...options,
-        decision: { kind: 'reject', reason },
-      }),
-  }),
-  command<OptionsOf<Money['importNetworkCommand']>>({
+    run: money('rejectOrderCommand'),
+  },
+  {
     name: 'import-network',
     help: 'Imports another network’s report, to be shown beside the own figures.',
     options: [
@@ -102,12 +94,12 @@ const INTAKE_COMMANDS: readonly CommandSpec<unknown>[] = [
       { flags: '--map <M>', help: 'JSON file of columns, or the name of a ready map' },
       REJECTS,
     ],
-    run: async (context, options) => (await money()).importNetworkCommand(context, options),
-  }),
+    run: money('importNetworkCommand'),
+  },
 ]
 
-const PAYMENT_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command<OptionsOf<Money['recordPaymentCommand']>>({
+const PAYMENT_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'payment record',
     help: 'Records a merchant’s payment; shows what it releases, per publisher.',
     options: [
@@ -120,9 +112,9 @@ const PAYMENT_COMMANDS: readonly CommandSpec<unknown>[] = [
         isRequired: true,
       },
     ],
-    run: async (context, options) => (await money()).recordPaymentCommand(context, options),
-  }),
-  command<OptionsOf<Money['reverseCommand']>>({
+    run: money('recordPaymentCommand'),
+  },
+  {
     name: 'reverse',
     help: 'Takes back what was paid for invalid clicks; shows the ledger entries made.',
     options: [
@@ -131,12 +123,12 @@ const PAYMENT_COMMANDS: readonly CommandSpec<unknown>[] = [
       REASON,
     ],
     oneOf: ['click', 'result'],
-    run: async (context, options) => (await money()).reverseCommand(context, options),
-  }),
+    run: money('reverseCommand'),
+  },
 ]
 
-const REPORT_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command<OptionsOf<Reports['exportCommand']>>({
+const REPORT_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'export',
     help: 'Writes a publisher’s report, one CSV file a day.',
     options: [
@@ -152,24 +144,24 @@ const REPORT_COMMANDS: readonly CommandSpec<unknown>[] = [
       { flags: '--out <DIR>', help: 'folder', isRequired: true },
       { flags: '--gzip', help: 'write .csv.gz' },
     ],
-    run: async (context, options) => (await reports()).exportCommand(context, options),
-  }),
+    run: reports('exportCommand'),
+  },
 ]
 
-const PROOF_COMMANDS: readonly CommandSpec<unknown>[] = [
-  command<OptionsOf<Reports['reconcileCommand']>>({
+const PROOF_COMMANDS: readonly CommandSpec[] = [
+  {
     name: 'reconcile',
     help: 'Recomputes every figure from the event log; ends with 1 on any difference.',
     options: [
       { flags: '--from <D>', help: 'first day (the first there is)', read: readDay },
       { flags: '--to <D>', help: 'last day (the last there is)', read: readDay },
     ],
-    run: async (context, options) => (await reports()).reconcileCommand(context, options),
-    isRefusal: (result) => (result as { differences: unknown[] }).differences.length > 0,
-  }),
+    run: reports('reconcileCommand'),
+    isRefusal: hasDifferences,
+  },
 ]
 
-export const MONEY_COMMANDS: readonly CommandSpec<unknown>[] = [
+export const MONEY_COMMANDS: readonly CommandSpec[] = [
   ...INTAKE_COMMANDS,
   ...PAYMENT_COMMANDS,
   ...REPORT_COMMANDS,

@@ -141,23 +141,33 @@ export async function reverseCommand(
   })
 }
 
-/** A person's word on an order that is held, or on one that is not locked yet; else refused. */
-export async function decideOrderCommand(
+interface OrderOptions {
+  readonly merchant: number
+  readonly order: string
+}
+
+export const approveOrderCommand = (context: CommandContext, options: OrderOptions) =>
+  decideOrder(context, options, { kind: 'approve' })
+
+export const rejectOrderCommand = (
   context: CommandContext,
-  options: {
-    readonly merchant: number
-    readonly order: string
-    readonly decision: { readonly kind: 'approve' } | { readonly kind: 'reject'; reason: string }
-  },
+  { reason, ...options }: OrderOptions & { readonly reason: string },
+) => decideOrder(context, options, { kind: 'reject', reason })
+
+/** A person's word on an order that is held, or on one that is not locked yet; else refused. */
+async function decideOrder(
+  context: CommandContext,
+  { merchant, order: orderId }: OrderOptions,
+  decision: { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string },
 ) {
   const db = await context.database()
-  const { merch_id: merchId } = await requireMerchant(db, options.merchant)
+  const { merch_id: merchId } = await requireMerchant(db, merchant)
   return withEventWriter(context, async (writer) => {
-    const known = await requireOrder(context, { merchId, orderId: options.order })
+    const known = await requireOrder(context, { merchId, orderId })
     const standing = { ...known, isTold: known.accepted_at !== null }
-    const refusal = decisionRefusal(standing, options.decision.kind)
+    const refusal = decisionRefusal(standing, decision.kind)
     if (refusal !== null) throw badRequest([{ field: 'order', rule: refusal }])
-    const body = JSON.stringify({ order_id: options.order, ...options.decision })
+    const body = JSON.stringify({ order_id: orderId, ...decision })
     const event = newEvent({
       id: writer.nextId(),
       atMs: writer.now(),
@@ -168,7 +178,7 @@ export async function decideOrderCommand(
     })
     await writer.append([event], { patienceMs: 0 })
     await writer.folded()
-    return requireOrder(context, { merchId, orderId: options.order })
+    return requireOrder(context, { merchId, orderId })
   })
 }
 
@@ -176,10 +186,7 @@ export async function listHeldCommand(context: CommandContext) {
   return listHeldOrders(await context.database())
 }
 
-export function showOrderCommand(
-  context: CommandContext,
-  options: { readonly merchant: number; readonly order: string },
-) {
+export function showOrderCommand(context: CommandContext, options: OrderOptions) {
   return requireOrder(context, { merchId: options.merchant, orderId: options.order })
 }
 

@@ -30,7 +30,7 @@ export interface ProgramIo {
 
 /** Runs the command that `args` name; resolves with the exit code. */
 export async function runProgram(
-  commands: readonly CommandSpec<unknown>[],
+  commands: readonly CommandSpec[],
   { args, io }: { args: readonly string[]; io: ProgramIo },
 ): Promise<number> {
   let exitCode = DONE
@@ -47,9 +47,9 @@ export async function runProgram(
   }
 }
 
-type Run = (spec: CommandSpec<unknown>, options: Record<string, unknown>) => Promise<void>
+type Run = (spec: CommandSpec, options: Record<string, unknown>) => Promise<void>
 
-function buildProgram(commands: readonly CommandSpec<unknown>[], io: ProgramIo, run: Run): Command {
+function buildProgram(commands: readonly CommandSpec[], io: ProgramIo, run: Run): Command {
   const program = new Command('souk').description('An open exchange for commerce links.')
   const groups = new Map<string, Command>()
   settle(program, io)
@@ -62,25 +62,25 @@ function buildProgram(commands: readonly CommandSpec<unknown>[], io: ProgramIo, 
     }
     const command = settle(parent.command(second ?? first).description(spec.help), io)
     if (spec.argument !== undefined) command.argument(spec.argument)
-    for (const option of spec.options) command.addOption(toOption(option))
+    for (const option of spec.options ?? []) command.addOption(toOption(option))
     command.option('--json', 'print one JSON value on stdout and nothing else')
     command.allowExcessArguments(false).action(async () => {
       const [argument] = command.args
       requireOne(command, spec)
-      const options = withNulls(command.opts(), spec.options)
+      const options = withNulls(command.opts(), spec.options ?? [])
       await run(spec, { ...options, ...(argument === undefined ? {} : { argument }) })
     })
   }
   return program
 }
 
-function requireOne(command: Command, { oneOf = [] }: CommandSpec<unknown>): void {
+function requireOne(command: Command, { oneOf = [] }: CommandSpec): void {
   const given = oneOf.filter((name) => command.getOptionValue(name) !== undefined)
   if (oneOf.length === 0 || given.length === 1) return
   command.error(`error: give ${oneOf.map((name) => `--${name}`).join(' or ')}, one of them`)
 }
 
-function describeGroup(name: string, commands: readonly CommandSpec<unknown>[]): string {
+function describeGroup(name: string, commands: readonly CommandSpec[]): string {
   const words = commands.map((spec) => spec.name.split(' ')).filter(([first]) => first === name)
   return words.map(([, second]) => second).join(', ')
 }
@@ -115,19 +115,19 @@ function toOption({ flags, help, read, isRequired = false }: OptionSpec): Option
 }
 
 async function runCommand(
-  spec: CommandSpec<unknown>,
+  spec: CommandSpec,
   { options, io }: { options: Record<string, unknown>; io: ProgramIo },
 ): Promise<number> {
   const isJson = options.json === true
   let opened: ReturnType<ProgramIo['openContext']> | null = null
   try {
     opened = io.openContext({ isQuiet: isJson })
-    const result = await spec.run(opened.context, options)
+    const result = await spec.run(opened.context, options as never)
     if (result !== undefined) {
       const format = spec.format ?? formatResult
-      io.stdout(`${isJson ? JSON.stringify(result) : format(result, io.columns)}\n`)
+      io.stdout(`${isJson ? JSON.stringify(result) : format(result as never, io.columns)}\n`)
     }
-    return spec.isRefusal?.(result) === true ? REFUSED : DONE
+    return spec.isRefusal?.(result as never) === true ? REFUSED : DONE
   } catch (error) {
     if (opened?.isInterrupted() !== true) io.stderr(`${describe(error)}\n`)
     return REFUSED

@@ -1,4 +1,4 @@
-/** Commands that write reports, statements and what is to be paid. */
+/** Commands that show and write a publisher's figures, and prove them. */
 import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
 import { viewLane } from '../events/event.ts'
 import { findFirstDayWithViews } from '../events/view-totals-store.ts'
@@ -8,6 +8,8 @@ import { exportReport } from '../reports/export.ts'
 import { openReports } from '../reports/read-report.ts'
 import { daysBetween, type ReportName } from '../reports/report.ts'
 import { knownSealingKeys } from '../sealing-keys.ts'
+import { listStats } from '../stats/row-store.ts'
+import { LIMIT_MAX } from '../stats/schema.ts'
 import type { CommandContext } from './command.ts'
 
 /** A year and a day: longer exports are several commands. */
@@ -46,6 +48,26 @@ export async function exportCommand(
   // Our choice: said, not hidden. Clicks are kept for ever, impressions for RETENTION_DAYS.
   context.progress(`Impressions before ${seenFrom} were dropped: those files hold clicks alone.`)
   return { files, impressions_from: seenFrom }
+}
+
+/** The rows of 4.4. Both days are included; a single day may be asked for as itself. */
+export async function statsCommand(
+  context: CommandContext,
+  { publisher: slug, from, to }: { publisher: string; from: string; to: string },
+) {
+  if (to < from) throw badRequest([{ field: 'to', rule: 'must not be before from' }])
+  const db = await context.database()
+  const { pub_id: pubId } = await requirePublisher(context, slug)
+  return listStats(db, {
+    pubId,
+    dayFrom: from,
+    dayTo: to,
+    orderBy: 'clicks',
+    isAscending: false,
+    limitRows: LIMIT_MAX,
+    isOutOfNetwork: false,
+    asOf: null,
+  })
 }
 
 export async function reconcileCommand(

@@ -1,9 +1,8 @@
 /** The operator's commands on statements, payouts, webhooks and scheduled deliveries. */
-import { type CommandSpec, command, type OptionsOf } from './command.ts'
+import { type CommandSpec, commandsOf } from './command.ts'
 import { type OptionSpec, readInteger, readList } from './option.ts'
 
-type Statements = typeof import('./statements.ts')
-const statements = (): Promise<Statements> => import('./statements.ts')
+const statements = commandsOf(() => import('./statements.ts'))
 
 const PUBLISHER: OptionSpec = { flags: '--publisher <SLUG>', help: 'whose', isRequired: true }
 const MONTH: OptionSpec = { flags: '--month <M>', help: 'such as 2026-03', isRequired: true }
@@ -14,41 +13,39 @@ const WEBHOOK: OptionSpec = {
   isRequired: true,
 }
 
-const STATEMENTS: readonly CommandSpec<unknown>[] = [
-  command({
+const STATEMENTS: readonly CommandSpec[] = [
+  {
     name: 'statement issue',
     help: 'Issues the statements of months that are over, as every night.',
-    options: [],
-    run: async (context) => (await statements()).issueStatementsCommand(context),
-  }),
-  command<OptionsOf<Statements['listStatementsCommand']>>({
+    run: statements('issueStatementsCommand'),
+  },
+  {
     name: 'statement list',
     help: 'Lists a publisher’s statements.',
     options: [PUBLISHER],
-    run: async (context, options) => (await statements()).listStatementsCommand(context, options),
-  }),
-  command<OptionsOf<Statements['writeStatementCommand']>>({
+    run: statements('listStatementsCommand'),
+  },
+  {
     name: 'statement write',
     help: 'Writes a statement as CSV and as a page to print.',
     options: [PUBLISHER, MONTH, { flags: '--out <DIR>', help: 'folder', isRequired: true }],
-    run: async (context, options) => (await statements()).writeStatementCommand(context, options),
-  }),
-  command<OptionsOf<Statements['payoutsCommand']>>({
+    run: statements('writeStatementCommand'),
+  },
+  {
     name: 'payout file',
     help: 'Writes whom to pay how much for a month.',
     options: [MONTH, { flags: '--out <FILE>', help: 'CSV', isRequired: true }],
-    run: async (context, options) => (await statements()).payoutsCommand(context, options),
-  }),
-  command({
+    run: statements('payoutsCommand'),
+  },
+  {
     name: 'ageing',
     help: 'Shows which merchant owes how much, and since when.',
-    options: [],
-    run: async (context) => (await statements()).ageingCommand(context),
-  }),
+    run: statements('ageingCommand'),
+  },
 ]
 
-const WEBHOOKS: readonly CommandSpec<unknown>[] = [
-  command<OptionsOf<Statements['createWebhookCommand']>>({
+const WEBHOOKS: readonly CommandSpec[] = [
+  {
     name: 'webhook create',
     help: 'Makes a webhook of a publisher or a merchant; its secret is shown this once.',
     options: [
@@ -63,36 +60,35 @@ const WEBHOOKS: readonly CommandSpec<unknown>[] = [
       },
     ],
     oneOf: ['publisher', 'merchant'],
-    run: async (context, options) => (await statements()).createWebhookCommand(context, options),
-  }),
-  command({
+    run: statements('createWebhookCommand'),
+  },
+  {
     name: 'webhook list',
     help: 'Lists webhooks, and why those that are off were switched off.',
-    options: [],
-    run: async (context) => (await statements()).listWebhooksCommand(context),
-  }),
-  command<OptionsOf<Statements['enableWebhookCommand']>>({
+    run: statements('listWebhooksCommand'),
+  },
+  {
     name: 'webhook enable',
     help: 'Switches a webhook on again; what waited is sent.',
     options: [WEBHOOK],
-    run: async (context, options) => (await statements()).enableWebhookCommand(context, options),
-  }),
-  command<OptionsOf<Statements['deleteWebhookCommand']>>({
+    run: statements('enableWebhookCommand'),
+  },
+  {
     name: 'webhook delete',
     help: 'Deletes a webhook with its deliveries.',
     options: [WEBHOOK],
-    run: async (context, options) => (await statements()).deleteWebhookCommand(context, options),
-  }),
-  command<OptionsOf<Statements['replayWebhookCommand']>>({
+    run: statements('deleteWebhookCommand'),
+  },
+  {
     name: 'webhook replay',
     help: 'Sends a delivery again, as it was.',
     options: [{ flags: '--delivery <ID>', help: 'which one', isRequired: true }],
-    run: async (context, options) => (await statements()).replayWebhookCommand(context, options),
-  }),
+    run: statements('replayWebhookCommand'),
+  },
 ]
 
-const DELIVERIES: readonly CommandSpec<unknown>[] = [
-  command<OptionsOf<Statements['createDeliveryCommand']>>({
+const DELIVERIES: readonly CommandSpec[] = [
+  {
     name: 'delivery create',
     help: 'Has a publisher’s reports delivered on schedule, the last seven days each time.',
     options: [
@@ -104,33 +100,29 @@ const DELIVERIES: readonly CommandSpec<unknown>[] = [
       { flags: '--secret-key <S>', help: 'of the storage' },
       { flags: '--gzip', help: 'deliver .csv.gz' },
     ],
-    run: async (context, options) => (await statements()).createDeliveryCommand(context, options),
-  }),
-  command({
+    run: statements('createDeliveryCommand'),
+  },
+  {
     name: 'delivery list',
     help: 'Lists where reports are delivered, and how the last run went.',
-    options: [],
-    run: async (context) => (await statements()).listDeliveriesCommand(context),
-  }),
-  command<OptionsOf<Statements['deleteDeliveryCommand']>>({
+    run: statements('listDeliveriesCommand'),
+  },
+  {
     name: 'delivery delete',
     help: 'Ends a delivery; what was delivered stays.',
     options: [{ flags: '--delivery <ID>', help: 'which one', read: readInteger, isRequired: true }],
-    run: async (context, options) => (await statements()).deleteDeliveryCommand(context, options),
-  }),
-  command({
+    run: statements('deleteDeliveryCommand'),
+  },
+  {
     name: 'delivery run',
     help: 'Delivers now what the schedule would deliver.',
-    options: [],
-    run: async (context) => (await statements()).runDeliveriesCommand(context),
-    isRefusal: (result) =>
-      (result as { deliveries: { error: string | null }[] }).deliveries.some(
-        ({ error }) => error !== null,
-      ),
-  }),
+    run: statements('runDeliveriesCommand'),
+    isRefusal: ({ deliveries }: { deliveries: readonly { error: string | null }[] }) =>
+      deliveries.some(({ error }) => error !== null),
+  },
 ]
 
-export const STATEMENT_COMMANDS: readonly CommandSpec<unknown>[] = [
+export const STATEMENT_COMMANDS: readonly CommandSpec[] = [
   ...STATEMENTS,
   ...WEBHOOKS,
   ...DELIVERIES,

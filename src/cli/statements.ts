@@ -5,6 +5,7 @@ import { requireMerchant } from '../catalog/merchant-store.ts'
 import { listAgeing } from '../ledger/ageing.ts'
 import { listStatements } from '../ledger/statement-store.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
+import { isId } from '../platform/ids.ts'
 import { makeFolder } from '../platform/make-folder.ts'
 import { formatExact } from '../platform/money.ts'
 import { formatTimestampOrNull } from '../platform/timestamp.ts'
@@ -82,22 +83,18 @@ export async function ageingCommand(context: CommandContext) {
   return listAgeing(await context.database(), context.now())
 }
 
+/** Exactly one of them is given, see `oneOf` of the command. */
 interface OwnerOptions {
   readonly publisher?: string
   readonly merchant?: number
 }
 
 async function ownerOf(context: CommandContext, options: OwnerOptions): Promise<WebhookOwner> {
-  const { publisher, merchant } = options
-  if ((publisher === undefined) === (merchant === undefined)) {
-    throw badRequest([{ field: 'publisher', rule: 'either a publisher or a merchant is needed' }])
+  if (options.publisher !== undefined) {
+    return { pubId: (await requirePublisher(context, options.publisher)).pub_id }
   }
-  if (publisher !== undefined) {
-    return { pubId: (await requirePublisher(context, publisher)).pub_id }
-  }
-  const merchId = merchant ?? 0
-  await requireMerchant(await context.database(), merchId)
-  return { merchId }
+  const merchant = await requireMerchant(await context.database(), options.merchant ?? 0)
+  return { merchId: merchant.merch_id }
 }
 
 export async function createWebhookCommand(
@@ -143,10 +140,9 @@ export async function replayWebhookCommand(
   { delivery: deliveryId }: { readonly delivery: string },
 ) {
   const db = await context.database()
-  const isKnown =
-    /^[1-9]\d{0,17}$/.test(deliveryId) &&
-    (await replayDelivery(db, { deliveryId, owner: null, now: context.now() }))
-  if (!isKnown) throw new ApiError('notFound', { message: `No delivery ${deliveryId}` })
+  const wanted = { deliveryId, owner: null, now: context.now() }
+  if (!isId(deliveryId) || !(await replayDelivery(db, wanted)))
+    throw new ApiError('notFound', { message: `No delivery ${deliveryId}` })
   return { delivery_id: deliveryId }
 }
 
