@@ -22,6 +22,7 @@ import type { Micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import type { CommandContext } from './command.ts'
+import { changesOf } from './settings.ts'
 
 export async function createUserCommand(
   context: CommandContext,
@@ -48,8 +49,7 @@ function toListedUser({ uid, email, is_admin: admin, datetime_created }: UserRow
   return { uid, email, admin, datetime_created: formatTimestamp(datetime_created) }
 }
 
-/** A null takes a setting back to its default. */
-export interface PublisherOptions {
+interface PublisherOptions {
   readonly name?: string
   readonly slug?: string
   readonly user?: string
@@ -135,12 +135,12 @@ export async function requireUid(db: Db, email: string): Promise<number> {
   return user.uid
 }
 
-/** From the options given to the settings they change; options not given change nothing. */
 async function readChanges(db: Db, options: PublisherOptions): Promise<Partial<PublisherSettings>> {
-  const given = {
+  const { user } = options
+  return changesOf<PublisherSettings>(PUBLISHER_DEFAULTS, {
     name: options.name,
     slug: options.slug,
-    uid: options.user === undefined ? undefined : await requireUid(db, options.user),
+    uid: user === undefined ? undefined : await requireUid(db, user),
     is_partner: options.partner,
     share_ppm: options.share,
     domains: options.domain,
@@ -155,10 +155,5 @@ async function readChanges(db: Db, options: PublisherOptions): Promise<Partial<P
     consent_default: options.consentDefault,
     allow_hosts: options.allowHost,
     is_price_required: options.requirePrice,
-  }
-  const defaults: Record<string, unknown> = { ...PUBLISHER_DEFAULTS }
-  const changes = Object.entries(given)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [name, value === null ? defaults[name] : value])
-  return Object.fromEntries(changes)
+  })
 }

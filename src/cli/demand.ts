@@ -32,9 +32,9 @@ import type { Db } from '../platform/postgres.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { requireUid } from './accounts.ts'
 import type { CommandContext } from './command.ts'
+import { changesOf } from './settings.ts'
 
-/** A null takes a setting back to its default. */
-export interface MerchantOptions {
+interface MerchantOptions {
   readonly name?: string
   readonly domain?: string[]
   readonly user?: string | null
@@ -73,26 +73,24 @@ function withSecret(merchant: Merchant) {
   return { ...toMerchantRecord(merchant), postback_secret: merchant.postback_secret }
 }
 
-const { click_param: CLICK_PARAM, window_days: WINDOW_DAYS } = MERCHANT_DEFAULTS
-
 async function readMerchantChanges(
   db: Db,
   options: MerchantOptions,
 ): Promise<Partial<MerchantSettings>> {
   const { user } = options
-  return givenOnly({
+  return changesOf<MerchantSettings>(MERCHANT_DEFAULTS, {
     name: options.name,
     domains: options.domain,
-    uid: user === undefined || user === null ? user : await requireUid(db, user),
-    click_param: options.clickParam === null ? CLICK_PARAM : options.clickParam,
+    uid: user == null ? user : await requireUid(db, user),
+    click_param: options.clickParam,
     deep_link: options.deepLink,
-    window_days: options.windowDays === null ? WINDOW_DAYS : options.windowDays,
+    window_days: options.windowDays,
     origins: options.origin,
     post_impression_rate_ppm: options.postImpressionRate,
   })
 }
 
-export interface CampaignOptions {
+interface CampaignOptions {
   readonly merchant?: number
   readonly model?: CampaignModel
   readonly bid?: Micros | null
@@ -176,7 +174,7 @@ async function setState(context: CommandContext, campaignId: number, state: Camp
 }
 
 function readCampaignChanges(options: CampaignOptions): Partial<CampaignSettings> {
-  return givenOnly({
+  return changesOf<CampaignSettings>(CAMPAIGN_DEFAULTS, {
     merch_id: options.merchant,
     model: options.model,
     bid_micros: options.bid,
@@ -202,10 +200,3 @@ async function worldOf({ config, now }: CommandContext, db: Db): Promise<Campaig
   const isKnown = knowsCountries(config) || (await doesEdgeKnowCountries(db))
   return { now: now(), knowsCountries: isKnown }
 }
-
-/** Without the settings that no option was given for. */
-function givenOnly<T extends object>(settings: T): Given<T> {
-  const given = Object.entries(settings).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(given) as Given<T>
-}
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> }

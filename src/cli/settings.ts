@@ -129,3 +129,18 @@ export const CAMPAIGN_SETTINGS: readonly OptionSpec[] = [
   { flags: '--tracker-impression <URL>', help: 'fired at the auction', read: readRepeated },
   { flags: '--tracker-viewable <URL>', help: 'fired when in view', read: readRepeated },
 ]
+
+/**
+ * The settings that options change: those not given stay as they are, and null, an empty value,
+ * takes one back to its default.
+ */
+export function changesOf<Settings>(
+  defaults: Partial<Settings>,
+  given: { readonly [Name in keyof Settings]?: Settings[Name] | null | undefined },
+): Partial<Settings> {
+  const changes: Partial<Settings> = {}
+  for (const name in given) {
+    if (given[name] !== undefined) changes[name] = given[name] ?? defaults[name]
+  }
+  return changes
+}
