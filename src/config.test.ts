@@ -55,6 +55,14 @@ test('every wrong value is named at once, and no right one', (t) => {
   assert.deepEqual(refused({ HOST: '::1', SOUK_DATA: folder, GEO_HEADER: 'X-Country' }), [])
 })
 
+test('an address that is none is told at once, not taken for a name to look up', () => {
+  for (const HOST of ['256.1.1.1', '1.2.3', '999', 'a..b', '-a', 'a.1']) {
+    assert.deepEqual(refused({ HOST, PRICING: 'x' }), ['HOST', 'PRICING'], HOST)
+  }
+  const right = ['localhost', 'node-1.internal', '3f2a', '0.0.0.0', '::', 'fe80::1', 'x', '1.2.3.x']
+  for (const HOST of right) assert.deepEqual(refused({ HOST }), [], HOST)
+})
+
 test('every wrong item of a list is named, and no right one', () => {
   const problems = (env: Record<string, string>) => {
     try {

@@ -214,9 +214,12 @@ function keyNumber(id: string): number {
 /** Either alphabet, with or without the padding. */
 const BASE64 = /^[\w+/-]*={0,2}$/
 
+/** Labels between dots, the last with a letter: 256.1.1.1 is a mistyped address, and no name. */
+const HOST_NAME = /^(?=.{1,253}$)([a-z\d][a-z\d-]*\.)*(?=[^.]*[a-z])[a-z\d][a-z\d-]*\.?$/i
+
 /** An address or a name of this machine; whether it is one shows when the server listens. */
 function readHost(value: string): string {
-  if (isIP(value) === 0 && !/^[a-z\d]([a-z\d.-]{0,252})$/i.test(value)) {
+  if (isIP(value) === 0 && !HOST_NAME.test(value)) {
     throw new Error(`must be an IP address or a host name, is "${value}"`)
   }
   return value
