@@ -12,7 +12,7 @@ import {
   siteUrl,
 } from './load.ts'
 import { ARTICLES } from './network.ts'
-import { type DemoSite, findFreePort, startDemoSite } from './site.ts'
+import { findFreePort, startDemoSite } from './site.ts'
 
 /** Feeds are stale after a day; sent twice a day, one that fails does no harm. */
 const FEEDS_MS = 12 * 3_600_000
@@ -35,7 +35,8 @@ export async function startDemo(node: Node): Promise<Demo> {
   }
   const state = await openState(deps, config)
   if (state === null) return { screen: ownDataScreen(config), close: async () => undefined }
-  const site = await openSite(state, config)
+  const { host, baseUrl } = config
+  const site = await startDemoSite({ state, host, baseUrl })
   const timer = setInterval(
     () => importDemoFeeds(deps, state).catch((err) => log.error({ err }, 'demo feeds')),
     FEEDS_MS,
@@ -55,17 +56,6 @@ async function openState(deps: DemoDeps, config: Config): Promise<DemoState | nu
   const state = await readDemo(deps.dataDir)
   if (state !== null) await importDemoFeeds(deps, state)
   return state
-}
-
-async function openSite(state: DemoState, { host, baseUrl }: Config): Promise<DemoSite> {
-  try {
-    return await startDemoSite({ state, host, baseUrl })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new Error(
-      `port ${state.sitePort} is taken: the demo's links lead to shops there. Free it, or start anew with another SOUK_DATA`,
-    )
-  }
 }
 
 function demoScreen(config: Config, { state, nowMs }: { state: DemoState; nowMs: number }): string {

@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { freePort } from '../platform/free-port.ts'
+import { Refusal } from '../platform/refusal.ts'
 import { articlePage, frontPage } from './article-page.ts'
 import { type DemoState, linkKey, pictureUrl, siteUrl } from './load.ts'
 import {
@@ -39,8 +40,15 @@ interface Page {
 }
 
 export async function startDemoSite(options: SiteOptions): Promise<DemoSite> {
+  const { sitePort } = options.state
   const server = createServer((req, res) => answer(res, respond(options, req)))
-  await once(server.listen(options.state.sitePort, options.host), 'listening')
+  const isListening = once(server.listen(sitePort, options.host), 'listening')
+  await isListening.catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error
+    throw new Refusal(
+      `port ${sitePort} is taken: the demo's links lead to shops there. Free it, or start anew with another SOUK_DATA`,
+    )
+  })
   return {
     close: () =>
       new Promise((resolve) => {
