@@ -72,8 +72,7 @@ const FLAGS = [
 
 /** Checks one page. Throws 400 when it cannot be loaded or nobody's tag is meant. */
 export async function checkPage(options: CheckPageOptions): Promise<CheckPageResult> {
-  const { chromium } = await loadPlaywright()
-  const browser = await chromium.launch({ executablePath: options.chromium, args: FLAGS })
+  const browser = await launch(options.chromium)
   try {
     const visit = await visitPage(browser, options)
     const policy = await visitUnderPolicy(browser, options, visit)
@@ -81,6 +80,14 @@ export async function checkPage(options: CheckPageOptions): Promise<CheckPageRes
   } finally {
     await browser.close()
   }
+}
+
+async function launch(executablePath: string): Promise<Browser> {
+  const { chromium } = await loadPlaywright()
+  return chromium.launch({ executablePath, args: FLAGS }).catch((error: Error) => {
+    const [reason] = error.message.split('\n') // its log is below
+    throw new Refusal(`no browser starts from ${executablePath}; --chromium names one. ${reason}`)
+  })
 }
 
 async function loadPlaywright(): Promise<typeof import('playwright-core')> {

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { Sealer } from '../auction/seal.ts'
+import { checkPage } from '../check-page/check-page.ts'
 import { MODEL, type Model } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
+import { Refusal } from '../platform/refusal.ts'
 import { earningsUnder } from './check-page.ts'
 
 test('what a click earns is told where a click is paid: not of a commission on sales', () => {
@@ -25,4 +27,16 @@ test('what a click earns is told where a click is paid: not of a commission on s
   const earningsOf = earningsUnder(sealer, 'service')
   assert.equal(earningsOf(redirectUrl(MODEL.cpc)), 60_000)
   for (const model of [MODEL.cpa, MODEL.epp]) assert.equal(earningsOf(redirectUrl(model)), null)
+})
+
+test('a browser that does not start is a refusal that names it, not a fault of ours', async () => {
+  const options = { url: 'https://a.example/', baseUrl: 'http://localhost:1', tagDir: '' }
+  for (const chromium of ['/no/such/browser', process.execPath]) {
+    const checked = checkPage({ ...options, chromium })
+    await assert.rejects(checked, (error: Error) => {
+      assert.ok(error instanceof Refusal)
+      assert.ok(error.message.includes(chromium), error.message)
+      return !error.message.includes('\n')
+    })
+  }
 })
