@@ -103,12 +103,14 @@ export function findColumns(map: NetworkMap, { headers }: CsvTable): FoundColumn
   }
   const faults = (['date', 'earnings'] as const)
     .filter((field) => found[field] === undefined)
-    .map((field) => ({
-      field,
-      rule: `no column of the file says it; looked for ${(map[field] ?? []).join(', ')}`,
-    }))
+    .map((field) => ({ field, rule: missing(map[field] ?? []) }))
   if (faults.length > 0) throw badRequest(faults)
   return found
+}
+
+function missing(names: readonly string[]): string {
+  if (names.length === 0) return 'the map names no column for it'
+  return `no column of the file says it; looked for ${names.join(', ')}`
 }
 
 const ISO_DAY = /^(\d{4}-\d{2}-\d{2})(?:$|[T ])/
