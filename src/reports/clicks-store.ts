@@ -6,7 +6,6 @@
  */
 import { EVENT_TYPE, MODEL, viewLane } from '../events/event.ts'
 import { REASON, reasonName } from '../events/reason.ts'
-import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
@@ -26,6 +25,7 @@ import {
   REPORT_START,
   type ReportPage,
   type ReportRequest,
+  type ReportRow,
   readPlace,
   reportTime,
   unknownCursor,
@@ -74,7 +74,7 @@ function readCursor(cursor: string | null): Cursor {
 function pageOf(rows: readonly ClickRow[], part: Cursor['part']): ReportPage {
   const last = rows.at(-1)
   return {
-    rows: rows.map(cellsOf),
+    rows: rows.map(rowOf),
     next: last === undefined ? null : `${part} ${last.day} ${last.event_id}`,
   }
 }
@@ -129,43 +129,43 @@ function impressionRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
     order by day, id limit ${limitRows}`
 }
 
-function cellsOf(row: ClickRow): CsvCell[] {
+function rowOf(row: ClickRow): ReportRow<'clicks'> {
   const isClick = row.click_id !== null
   const isReversed = row.reversed_at !== null
   const earned = isReversed ? 0n : BigInt(row.publisher_micros)
   const reason = isReversed ? REASON.reversed : row.reason
-  return [
-    row.click_id?.toString('hex') ?? null,
-    reportTime(row.at),
-    cookieId(row),
-    { text: row.article_url },
-    isCleanArticleUrl(row),
-    { text: row.referrer },
-    userAgent(row),
-    isClick ? 1 : 0,
-    { text: isClick ? row.url : null },
-    formatExact(earned * CENTS_PER_DOLLAR), // Documented in cents; earnings_usd is not.
-    row.category_id,
-    isClick ? isBrandPage(row) : null,
-    { text: row.u1 },
-    { text: row.brand },
-    productPrice(row),
-    { text: row.title },
-    { text: row.article_name },
-    row.auction_id,
-    isClick ? networkName(row) : 'CPM',
-    { text: row.merchant_name },
-    { text: row.publisher_name },
-    row.is_exclusive ? 'exclusive' : 'open',
-    { text: row.utm_source },
-    deviceName(row),
-    row.country,
-    row.link_source,
-    formatExact(earned),
-    String(isClick && BigInt(row.paid_micros) > 0n && !isReversed),
-    isClick ? unbillableReason(row, reason) : null,
-    row.result_number?.toString('hex') ?? null,
-  ]
+  return {
+    click_id: row.click_id?.toString('hex') ?? null,
+    click_timestamp: reportTime(row.at),
+    cookie_id: cookieId(row),
+    article_url: { text: row.article_url },
+    is_clean_article_url: isCleanArticleUrl(row),
+    referrer: { text: row.referrer },
+    user_agent: userAgent(row),
+    is_click: isClick ? 1 : 0,
+    click_product_url: { text: isClick ? row.url : null },
+    earnings: formatExact(earned * CENTS_PER_DOLLAR), // Documented in cents; earnings_usd is not.
+    click_product_category: row.category_id,
+    click_is_brand_page: isClick ? isBrandPage(row) : null,
+    click_u1_param: { text: row.u1 },
+    click_product_brand: { text: row.brand },
+    click_product_price: productPrice(row),
+    click_product_name: { text: row.title },
+    article_name: { text: row.article_name },
+    link_id: row.auction_id,
+    network: isClick ? networkName(row) : 'CPM',
+    merchant: { text: row.merchant_name },
+    publication: { text: row.publisher_name },
+    link_type: row.is_exclusive ? 'exclusive' : 'open',
+    channel: { text: row.utm_source },
+    device_type: deviceName(row),
+    country_code: row.country,
+    link_source: row.link_source,
+    earnings_usd: formatExact(earned),
+    is_billable: String(isClick && BigInt(row.paid_micros) > 0n && !isReversed),
+    unbillable_reason: isClick ? unbillableReason(row, reason) : null,
+    auction_result_number: row.result_number?.toString('hex') ?? null,
+  }
 }
 
 /** Why the click itself costs nobody anything; null where it does. */

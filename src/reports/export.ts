@@ -15,6 +15,7 @@ import {
   daysBetween,
   REPORT_COLUMNS,
   type ReportName,
+  type ReportPage,
   type ReportRequest,
   reportPath,
 } from './report.ts'
@@ -80,12 +81,15 @@ export async function* rangeLines(
   counted: { rows: number } = { rows: 0 },
 ): AsyncGenerator<string> {
   const { report, ...wanted } = request
-  let head = csvLine(REPORT_COLUMNS[report])
+  const columns: readonly string[] = REPORT_COLUMNS[report]
+  const lineOf = (row: ReportPage['rows'][number]) =>
+    csvLine(columns.map((column) => row[column] ?? null))
+  let head = csvLine(columns)
   let cursor: string | null = null
   do {
     const { rows, next } = await source.page(report, { ...wanted, cursor, limitRows: PAGE_ROWS })
     counted.rows += rows.length
-    yield head + rows.map(csvLine).join('')
+    yield head + rows.map(lineOf).join('')
     head = ''
     cursor = next
   } while (cursor !== null)

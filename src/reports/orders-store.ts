@@ -2,7 +2,6 @@
 import { orderState } from '../attribution/order-states.ts'
 import { MODEL } from '../events/event.ts'
 import type { PaidAt, PublisherReleases } from '../ledger/publisher-releases.ts'
-import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -19,7 +18,13 @@ import {
   userAgent,
 } from './click-cells.ts'
 import { joinClickEvent } from './click-event-store.ts'
-import { type ReportPage, type ReportRequest, readPlace, reportTime } from './report.ts'
+import {
+  type ReportPage,
+  type ReportRequest,
+  type ReportRow,
+  readPlace,
+  reportTime,
+} from './report.ts'
 
 interface OrderRow extends ClickFacts {
   readonly order_product_id: string
@@ -86,7 +91,7 @@ export async function listOrderRows(
   const last = rows.at(-1)
   const isLast = last === undefined || rows.length < limitRows
   return {
-    rows: rows.map((row) => cellsOf(row, { now: request.now, paidAt })),
+    rows: rows.map((row) => rowOf(row, { now: request.now, paidAt })),
     next: isLast ? null : `${last.order_day} ${last.order_event_id} ${last.line}`,
   }
 }
@@ -105,10 +110,10 @@ async function paidAtOfLocked(
   return ({ merch_id, order_product_id }) => ofMerchant.get(merch_id)?.(order_product_id) ?? null
 }
 
-function cellsOf(
+function rowOf(
   row: OrderRow,
   { now, paidAt }: { readonly now: Date; readonly paidAt: (row: OrderRow) => number | null },
-): CsvCell[] {
+): ReportRow<'orders'> {
   const ageMs = row.ordered_at.getTime() - row.at.getTime()
   const state = orderState(
     {
@@ -121,45 +126,45 @@ function cellsOf(
   // What is rejected came to nothing, as a reversed click: the rows may be summed.
   const amount = (micros: string) => formatExact(state === 'REJECTED' ? 0 : micros)
   const revenue = (micros: string) => (row.is_cancelled ? formatExact(0) : amount(micros))
-  return [
-    { text: row.order_product_id },
-    row.product_id,
-    row.order_event_id,
-    reportTime(row.ordered_at),
-    cookieId(row),
-    { text: row.article_url },
-    row.auction_id,
-    { text: row.referrer },
-    userAgent(row),
-    row.model === MODEL.cpa ? 'Souk - Returns apply' : 'Souk - No returns',
-    { text: row.url },
-    row.category_id,
-    isBrandPage(row),
-    Math.max(0, Math.floor(ageMs / DAY_MS)),
-    { text: row.purchased_product_id },
-    { text: row.purchased_name },
-    { text: row.purchased_brand },
-    row.purchased_price,
-    { text: row.u1 },
-    { text: row.order_id },
-    amount(row.earnings_micros), // The whole order's, on each of its rows, as documented.
-    revenue(row.revenue_micros),
-    row.quantity,
-    { text: row.brand },
-    productPrice(row),
-    { text: row.title },
-    { text: row.article_name },
-    networkName(row),
-    { text: row.merchant_name },
-    { text: row.publisher_name },
-    { text: row.utm_source },
-    deviceName(row),
-    row.country,
-    row.click_id?.toString('hex') ?? null,
-    reportTime(row.at),
-    amount(row.line_earnings_micros),
-    revenue(row.line_revenue_micros),
-    state,
-    reportTime(row.locks_at),
-  ]
+  return {
+    order_product_id: { text: row.order_product_id },
+    product_id: row.product_id,
+    order_id: row.order_event_id,
+    checkout_timestamp: reportTime(row.ordered_at),
+    cookie_id: cookieId(row),
+    article_url: { text: row.article_url },
+    link_id: row.auction_id,
+    referrer: { text: row.referrer },
+    user_agent: userAgent(row),
+    network_type: row.model === MODEL.cpa ? 'Souk - Returns apply' : 'Souk - No returns',
+    click_product_url: { text: row.url },
+    click_product_category: row.category_id,
+    click_is_brand_page: isBrandPage(row),
+    days_since_attributed_click: Math.max(0, Math.floor(ageMs / DAY_MS)),
+    purchased_product_id: { text: row.purchased_product_id },
+    purchased_product_name: { text: row.purchased_name },
+    purchased_product_brand: { text: row.purchased_brand },
+    purchased_product_price: row.purchased_price,
+    click_u1_param: { text: row.u1 },
+    checkout_id: { text: row.order_id },
+    earnings: amount(row.earnings_micros), // The whole order's, on each of its rows, as documented.
+    revenue: revenue(row.revenue_micros),
+    number_products_purchased: row.quantity,
+    click_product_brand: { text: row.brand },
+    click_product_price: productPrice(row),
+    click_product_name: { text: row.title },
+    article_name: { text: row.article_name },
+    network: networkName(row),
+    merchant: { text: row.merchant_name },
+    publication: { text: row.publisher_name },
+    channel: { text: row.utm_source },
+    device_type: deviceName(row),
+    country_code: row.country,
+    click_id: row.click_id?.toString('hex') ?? null,
+    click_timestamp: reportTime(row.at),
+    line_earnings: amount(row.line_earnings_micros),
+    line_revenue: revenue(row.line_revenue_micros),
+    state: state,
+    locks_at: reportTime(row.locks_at),
+  }
 }

@@ -2,10 +2,15 @@
 import { clickDayOf } from '../ledger/debt-store.ts'
 import type { MerchantRelease } from '../ledger/publisher-releases.ts'
 import { monthOf, statementId } from '../ledger/statement.ts'
-import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import { utcDay } from '../platform/timestamp.ts'
-import { type ReportPage, type ReportRequest, reportTime, unknownCursor } from './report.ts'
+import {
+  type ReportPage,
+  type ReportRequest,
+  type ReportRow,
+  reportTime,
+  unknownCursor,
+} from './report.ts'
 
 /** A page of the report; its cursor counts rows, for a released cent stays where it is. */
 export function paymentRows(
@@ -21,7 +26,7 @@ export function paymentRows(
   const start = readStart(cursor)
   const end = start + limitRows
   return {
-    rows: wanted.slice(start, end).map((release) => cellsOf(release, { pubId, merchantNames })),
+    rows: wanted.slice(start, end).map((release) => rowOf(release, { pubId, merchantNames })),
     next: end < wanted.length ? String(end) : null,
   }
 }
@@ -32,20 +37,20 @@ function readStart(cursor: string | null): number {
   return Number(cursor)
 }
 
-function cellsOf(
+function rowOf(
   release: MerchantRelease,
   of: { readonly pubId: number; readonly merchantNames: ReadonlyMap<number, string> },
-): CsvCell[] {
+): ReportRow<'payments'> {
   const { key, atMs, paymentId, earningsMicros, isWhole, merchId } = release
   const [orderProductId = ''] = key.split(' ')
   const paid = isWhole ? 'PAID' : 'PART_PAID'
-  return [
-    paymentId,
-    reportTime(new Date(atMs)),
-    { text: of.merchantNames.get(merchId) ?? null },
-    { text: clickDayOf(key) ?? orderProductId },
-    formatExact(earningsMicros),
-    statementId(of.pubId, monthOf(atMs)),
-    earningsMicros < 0 ? 'TAKEN_BACK' : paid,
-  ]
+  return {
+    payment_id: paymentId,
+    paid_at: reportTime(new Date(atMs)),
+    merchant: { text: of.merchantNames.get(merchId) ?? null },
+    order_product_id: { text: clickDayOf(key) ?? orderProductId },
+    amount_usd: formatExact(earningsMicros),
+    statement_id: statementId(of.pubId, monthOf(atMs)),
+    state: earningsMicros < 0 ? 'TAKEN_BACK' : paid,
+  }
 }

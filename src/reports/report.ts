@@ -12,7 +12,7 @@ import { DAY_MS, parseTimestamp, utcDay } from '../platform/timestamp.ts'
 export const REPORT_NAMES = ['clicks', 'orders', 'returns', 'payments'] as const
 export type ReportName = (typeof REPORT_NAMES)[number]
 
-export const REPORT_COLUMNS: Readonly<Record<ReportName, readonly string[]>> = {
+export const REPORT_COLUMNS = {
   clicks: words(`
     click_id click_timestamp cookie_id article_url is_clean_article_url referrer user_agent
     is_click click_product_url earnings click_product_category click_is_brand_page
@@ -33,10 +33,20 @@ export const REPORT_COLUMNS: Readonly<Record<ReportName, readonly string[]>> = {
     return_revenue return_earnings return_quantity return_datetime return_id`),
   // For a day of clicks, order_product_id is that day.
   payments: words(`payment_id paid_at merchant order_product_id amount_usd statement_id state`),
-}
+} as const satisfies Readonly<Record<ReportName, readonly string[]>>
 
-function words(text: string): readonly string[] {
-  return text.trim().split(/\s+/)
+/** A row of a report: a cell for each of its columns. */
+export type ReportRow<Name extends ReportName> = Readonly<
+  Record<(typeof REPORT_COLUMNS)[Name][number], CsvCell>
+>
+
+/** One of the words of a text. */
+type Words<Text extends string> = Text extends `${infer Before}${' ' | '\n'}${infer After}`
+  ? Words<Before> | Words<After>
+  : Exclude<Text, ''>
+
+function words<const Text extends string>(text: Text): readonly Words<Text>[] {
+  return text.trim().split(/\s+/) as Words<Text>[]
 }
 
 export interface ReportRequest {
@@ -50,8 +60,7 @@ export interface ReportRequest {
 }
 
 export interface ReportPage {
-  /** Cells in the order of the report's columns. */
-  readonly rows: readonly (readonly CsvCell[])[]
+  readonly rows: readonly Readonly<Record<string, CsvCell>>[]
   readonly next: string | null // null: there is nothing more
 }
 

@@ -1,10 +1,15 @@
 /** The returns report in SQL: one row per product returned, on the day the return took effect. */
-import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { isCancelledSale } from './cancelled-sale-store.ts'
-import { type ReportPage, type ReportRequest, readPlace, reportTime } from './report.ts'
+import {
+  type ReportPage,
+  type ReportRequest,
+  type ReportRow,
+  readPlace,
+  reportTime,
+} from './report.ts'
 
 interface ReturnRow {
   readonly effective_day: string
@@ -51,23 +56,23 @@ export async function listReturnRows(db: Db, request: ReportRequest): Promise<Re
   const last = rows.at(-1)
   const isLast = last === undefined || rows.length < limitRows
   return {
-    rows: rows.map(cellsOf),
+    rows: rows.map(rowOf),
     next: isLast ? null : `${last.effective_day} ${last.event_id} ${last.line}`,
   }
 }
 
-function cellsOf(row: ReturnRow): CsvCell[] {
-  return [
-    { text: row.order_product_id },
-    reportTime(row.ordered_at),
-    { text: row.product_id },
-    { text: row.order_id },
-    { text: row.merchant_name },
-    { text: row.publisher_name },
-    formatExact(-BigInt(row.revenue_micros)),
-    formatExact(-BigInt(row.earnings_micros)),
-    -row.quantity,
-    reportTime(row.returned_at),
-    { text: row.return_id },
-  ]
+function rowOf(row: ReturnRow): ReportRow<'returns'> {
+  return {
+    order_product_id: { text: row.order_product_id },
+    checkout_timestamp: reportTime(row.ordered_at),
+    purchased_product_id: { text: row.product_id },
+    checkout_id: { text: row.order_id },
+    merchant: { text: row.merchant_name },
+    publication: { text: row.publisher_name },
+    return_revenue: formatExact(-BigInt(row.revenue_micros)),
+    return_earnings: formatExact(-BigInt(row.earnings_micros)),
+    return_quantity: -row.quantity,
+    return_datetime: reportTime(row.returned_at),
+    return_id: { text: row.return_id },
+  }
 }

@@ -89,6 +89,7 @@ test('a report comes page by page as JSON, and whole as CSV', async (t) => {
   const file = await s.get(`reports/clicks/?${MARCH}&format=csv`)
   assert.match(file.type, /^text\/csv/)
   const rows = parse(file.text, { columns: true }) as Record<string, string>[]
+  assert.deepEqual(Object.keys(first.json.rows[0]), Object.keys(rows[0] ?? {}))
   assert.deepEqual(
     rows.map((row) => row.click_u1_param),
     ['', '', `'=1`],

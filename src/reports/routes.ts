@@ -17,7 +17,6 @@ import { FairTurns } from '../platform/turns.ts'
 import { rangeLines } from './export.ts'
 import { explainPublisherOrder } from './order-record-store.ts'
 import { openReports, type ReportSource } from './read-report.ts'
-import { REPORT_COLUMNS, type ReportName } from './report.ts'
 import type { ReportDeps } from './report-deps.ts'
 import {
   OrderParams,
@@ -99,7 +98,7 @@ const tableRoutes =
           report,
           pub_id: pubId,
           next: page.next,
-          rows: page.rows.map((cells) => toRow(report, cells)),
+          rows: page.rows.map(toJson),
         })
       },
     )
@@ -192,12 +191,8 @@ function dayFaults(query: Partial<Record<'date_from' | 'date_to', unknown>>): Fa
   return [{ field: 'date_to', rule: `at most ${REPORT_DAYS_MAX} days at a time` }]
 }
 
-/** A row under its columns' names; text as it is, for no spreadsheet reads JSON. */
-function toRow(report: ReportName, cells: readonly CsvCell[]): Record<string, unknown> {
-  return Object.fromEntries(
-    REPORT_COLUMNS[report].map((column, index) => {
-      const cell = cells[index] ?? null
-      return [column, typeof cell === 'object' && cell !== null ? cell.text : cell]
-    }),
-  )
+/** Text as it is: no spreadsheet reads JSON. */
+function toJson(row: Readonly<Record<string, CsvCell>>): Record<string, unknown> {
+  const plain = (cell: CsvCell) => (typeof cell === 'object' && cell !== null ? cell.text : cell)
+  return Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, plain(cell)]))
 }
