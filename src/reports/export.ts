@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { csvLine } from '../platform/csv.ts'
 import { makeFolder } from '../platform/make-folder.ts'
+import type { DayRange } from '../stats/day-range.ts'
 import type { ReportSource } from './read-report.ts'
 import {
   daysBetween,
@@ -23,12 +24,9 @@ import {
 /** Rows held in memory at a time. */
 const PAGE_ROWS = 5_000
 
-export interface ExportRequest {
-  readonly pubId: number
+export interface ExportRequest extends DayRange {
   readonly slug: string
   readonly report: ReportName
-  readonly dayFrom: string
-  readonly dayTo: string
   readonly now: Date
   readonly isGzip: boolean
 }

@@ -8,6 +8,7 @@ import type { CsvCell } from '../platform/csv.ts'
 import { type ApiError, badRequest } from '../platform/errors.ts'
 import { isId } from '../platform/ids.ts'
 import { DAY_MS, parseTimestamp, utcDay } from '../platform/timestamp.ts'
+import type { DayRange } from '../stats/day-range.ts'
 
 export const REPORT_NAMES = ['clicks', 'orders', 'returns', 'payments'] as const
 export type ReportName = (typeof REPORT_NAMES)[number]
@@ -49,10 +50,7 @@ function words<const Text extends string>(text: Text): readonly Words<Text>[] {
   return text.trim().split(/\s+/) as Words<Text>[]
 }
 
-export interface ReportRequest {
-  readonly pubId: number
-  readonly dayFrom: string // YYYY-MM-DD, both inclusive
-  readonly dayTo: string
+export interface ReportRequest extends DayRange {
   /** Where the page before ended; null at the start. Only that report's own pages know it. */
   readonly cursor: string | null
   readonly limitRows: number

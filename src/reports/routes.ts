@@ -1,5 +1,4 @@
 /** A publisher's reports, orders, statements and webhooks over the API. */
-import assert from 'node:assert/strict'
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
@@ -11,9 +10,9 @@ import { listStatements } from '../ledger/statement-store.ts'
 import { begunStream } from '../platform/begun-stream.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import { ApiError, type Fault } from '../platform/errors.ts'
-import { DAY_MS, dayOf } from '../platform/timestamp.ts'
+import { ApiError } from '../platform/errors.ts'
 import { FairTurns } from '../platform/turns.ts'
+import { rangeFaults, readDayRange } from '../stats/day-range.ts'
 import { rangeLines } from './export.ts'
 import { explainPublisherOrder } from './order-record-store.ts'
 import { openReports, type ReportSource } from './read-report.ts'
@@ -38,6 +37,7 @@ import { publisherWebhookRoutes } from './webhook-routes.ts'
 const security = [{ apiKey: [] }]
 /** A page may take the database a second, and the pool's connections are for all. */
 const PAGES_AT_ONCE = 3
+const RANGE_MAX = { days: REPORT_DAYS_MAX, rule: `at most ${REPORT_DAYS_MAX} days at a time` }
 const REPORT = {
   'application/json': { schema: ReportPage },
   'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) },
@@ -68,7 +68,7 @@ const tableRoutes =
     app.get(
       '/api/v1/publishers/:pub_id/reports/:report/',
       {
-        config: { rules: ({ query }) => dayFaults(query as object) },
+        config: { rules: ({ query }) => rangeFaults(query as object, RANGE_MAX) },
         schema: {
           operationId: 'readReport',
           summary: 'A report: a page of rows, or a CSV file',
@@ -81,15 +81,14 @@ const tableRoutes =
       async (request, reply) => {
         const { pub_id: pubId, report } = request.params
         const { limit = REPORT_LIMIT, cursor = null, format = 'json' } = request.query
-        const [dayFrom, dayTo] = [dayOf(request.query.date_from), dayOf(request.query.date_to)]
-        assert(dayFrom !== null && dayTo !== null)
+        const range = readDayRange(pubId, request.query)
         const at = now()
         const source = inTurns(turns, pubId, openReports(db, { pubId, now: at }))
-        const wanted = { pubId, dayFrom, dayTo, now: at }
+        const wanted = { ...range, now: at }
         if (format === 'csv') {
           const file = await begunStream(rangeLines(source, { ...wanted, report }))
           reply.header('content-type', 'text/csv; charset=utf-8')
-          const name = `souk_${report}_${dayFrom}_${dayTo}.csv`
+          const name = `souk_${report}_${range.dayFrom}_${range.dayTo}.csv`
           reply.header('content-disposition', `attachment; filename="${name}"`)
           return reply.send(file)
         }
@@ -179,16 +178,6 @@ const statementRoutes =
 
 function inTurns(turns: FairTurns, pubId: number, { page }: ReportSource): ReportSource {
   return { page: (...asked) => turns.run(pubId, () => page(...asked)) }
-}
-
-/** What is wrong with the days together, where each can be read; one day may be asked for. */
-function dayFaults(query: Partial<Record<'date_from' | 'date_to', unknown>>): Fault[] {
-  const [dayFrom, dayTo] = [dayOf(query.date_from), dayOf(query.date_to)]
-  if (dayFrom === null || dayTo === null) return []
-  const days = (Date.parse(dayTo) - Date.parse(dayFrom)) / DAY_MS + 1
-  if (days < 1) return [{ field: 'date_to', rule: 'must not be before date_from' }]
-  if (days <= REPORT_DAYS_MAX) return []
-  return [{ field: 'date_to', rule: `at most ${REPORT_DAYS_MAX} days at a time` }]
 }
 
 /** Text as it is: no spreadsheet reads JSON. */

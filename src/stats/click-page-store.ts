@@ -9,7 +9,7 @@ import { formatTimestamp } from '../platform/timestamp.ts'
 import { clickPrice } from './click-store.ts'
 import { joinClickedOffer } from './clicked-offer-store.ts'
 import type { ClickEntry, ClickPage } from './dashboard-schema.ts'
-import type { DayRange } from './store.ts'
+import type { DayRange } from './day-range.ts'
 
 /** A screen or three. */
 const PAGE_ROWS = 100

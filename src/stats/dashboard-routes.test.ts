@@ -268,9 +268,9 @@ test('wrong days, outcomes and results are refused by name', async (t) => {
   assert.equal(oneDay.json.data[0].days.length, 1)
   assert.deepEqual(await faultsOf(`${s.path}/clicks/?${MARCH}&outcome=maybe`), ['outcome'])
   assert.deepEqual(await faultsOf(`${s.path}/clicks/?date_from=x&date_to=y&outcome=maybe`), [
-    'outcome',
     'date_from',
     'date_to',
+    'outcome',
   ])
   assert.deepEqual(await faultsOf('receipts/nonsense/'), ['auction_result'])
 })

@@ -2,18 +2,16 @@
 
 import Type, { type Static } from 'typebox'
 import type { Explanation } from '../auction/explain.ts'
-import { idText } from '../platform/field-types.ts'
+import { idText, timestamp } from '../platform/field-types.ts'
 
-const TEXT_LENGTH_MAX = 64
 const Dollars = Type.String({ description: 'US dollars, two decimals' })
 const ExactDollars = Type.String({ description: 'US dollars, two to six decimals' })
 const TextOrNull = Type.Union([Type.String(), Type.Null()])
-const Day = (description: string) => Type.String({ maxLength: TEXT_LENGTH_MAX, description })
 
 /** Unlike 4.4, one day is asked as (D, D): a form's two fields say what they mean. */
 export const RangeQuery = Type.Object({
-  date_from: Day('First UTC day, ISO 8601'),
-  date_to: Day('Last UTC day, ISO 8601; the same day or a later one'),
+  date_from: timestamp('First UTC day, ISO 8601'),
+  date_to: timestamp('Last UTC day, ISO 8601; the same day or a later one'),
 })
 
 const figures = {

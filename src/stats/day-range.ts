@@ -1,30 +1,38 @@
-/** Reads a range of days as the dashboard asks for it; every wrong one is named. */
+/** A publisher's days as a query asks for them, by `date_from` and `date_to`. */
 import assert from 'node:assert/strict'
 import type { Fault } from '../platform/errors.ts'
-import { DAY_MS, dayOf, TIMESTAMP_RULE } from '../platform/timestamp.ts'
-import type { DayRange } from './store.ts'
+import { DAY_MS, dayOf } from '../platform/timestamp.ts'
 
-/** Two years and a leap day: a chart of more days than pixels says nothing. */
-const DAYS_MAX = 732
-const FIELDS = ['date_from', 'date_to'] as const
-
-type RangeQuery = Partial<Record<(typeof FIELDS)[number], unknown>>
-
-/** What is wrong with the days. Both are inclusive and may be the same. */
-export function rangeFaults(query: RangeQuery): Fault[] {
-  const [from = null, to = null] = FIELDS.map((field) => dayOf(query[field]))
-  if (from === null || to === null) {
-    const wrong = FIELDS.filter((field) => dayOf(query[field]) === null)
-    return wrong.map((field) => ({ field, rule: TIMESTAMP_RULE }))
-  }
-  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
-  if (days < 1) return [{ field: 'date_to', rule: 'must not be before date_from' }]
-  return days > DAYS_MAX ? [{ field: 'date_to', rule: `at most ${DAYS_MAX} days` }] : []
+export interface DayRange {
+  readonly pubId: number
+  readonly dayFrom: string // YYYY-MM-DD, both days inclusive
+  readonly dayTo: string
 }
 
-/** The range of a query without a fault. */
+type RangeQuery = Partial<Record<'date_from' | 'date_to', unknown>>
+
+/** What is wrong with the days together, where each can be read; one day may be asked for. */
+export function rangeFaults(
+  query: RangeQuery,
+  most: { readonly days: number; readonly rule: string },
+): Fault[] {
+  const [from, to] = [dayOf(query.date_from), dayOf(query.date_to)]
+  if (from === null || to === null) return []
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
+  if (days < 1) return [{ field: 'date_to', rule: 'must not be before date_from' }]
+  return days > most.days ? [{ field: 'date_to', rule: most.rule }] : []
+}
+
+/** As section 4.4 has it: one day D is asked as (D, D+1), and the answer holds both days. */
+export function statsRangeFaults(query: RangeQuery): Fault[] {
+  const [from, to] = [dayOf(query.date_from), dayOf(query.date_to)]
+  if (from === null || to === null || to > from) return []
+  return [{ field: 'date_to', rule: 'must be a later UTC day than date_from' }]
+}
+
+/** The range of a query whose days can be read. */
 export function readDayRange(pubId: number, query: RangeQuery): DayRange {
-  const [dayFrom = null, dayTo = null] = FIELDS.map((field) => dayOf(query[field]))
+  const [dayFrom, dayTo] = [dayOf(query.date_from), dayOf(query.date_to)]
   assert(dayFrom !== null && dayTo !== null)
   return { pubId, dayFrom, dayTo }
 }

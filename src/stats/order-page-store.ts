@@ -6,7 +6,7 @@ import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import type { OrderEntry, OrderPage } from './dashboard-schema.ts'
-import type { DayRange } from './store.ts'
+import type { DayRange } from './day-range.ts'
 
 /** A screen or three. */
 const PAGE_ROWS = 100

@@ -6,7 +6,8 @@ import { formatCents } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import type { Overview, OverviewRow } from './dashboard-schema.ts'
-import { type DayRange, figuresNow, seenNow } from './store.ts'
+import type { DayRange } from './day-range.ts'
+import { figuresNow, seenNow } from './store.ts'
 
 /** What a page can show; who wants all of it takes 4.4. */
 const ROWS_MAX = 1_000

@@ -9,9 +9,10 @@ import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 import { FairTurns } from '../platform/turns.ts'
 import { CHANGES_START, CURSOR_RULE, parseCursor } from './change-cursor.ts'
 import { listChanges } from './change-store.ts'
+import { statsRangeFaults } from './day-range.ts'
 import { listStats } from './row-store.ts'
 import { ChangesQuery, LIMIT_MAX, Stats, StatsChanges, StatsQuery } from './schema.ts'
-import { dayFaults, readStatsQuery } from './stats-query.ts'
+import { readStatsQuery } from './stats-query.ts'
 
 const security = [{ apiKey: [] }]
 
@@ -32,7 +33,7 @@ export const statsRoutes =
     app.get(
       '/api/v1/publishers/:pub_id/stats_by_article_merchant_daily/',
       {
-        config: { rules: ({ query }) => dayFaults(query as object) },
+        config: { rules: ({ query }) => statsRangeFaults(query as object) },
         schema: {
           operationId: 'listStats',
           summary: 'Statistics by article and merchant per day',

@@ -6,10 +6,8 @@ import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { SESSION_DAYS } from '../events/view-totals-store.ts'
 import { type Sql, sql } from '../platform/sql.ts'
+import type { DayRange } from './day-range.ts'
 import type { StatsRequest } from './stats-query.ts'
-
-/** Days of a publisher, both inclusive. */
-export type DayRange = Pick<StatsRequest, 'pubId' | 'dayFrom' | 'dayTo'>
 
 /** What robots alone made is no row (decisions 4.4 say what makes one). */
 export function figuresNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
