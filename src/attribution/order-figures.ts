@@ -129,8 +129,9 @@ function commissionOf(revenueMicros: Micros, { model, priceMicros }: Owner): Mic
 
 type SharedLine = Omit<LineFigures, 'returned'>
 
+/** By price and quantity as told, not by the lines' revenues, which are rounded already. */
 function shareOut(order: MergedOrder, gross: Totals): SharedLine[] {
-  const weights = order.lines.map((line) => BigInt(line.revenueMicros))
+  const weights = order.lines.map(({ weight }) => weight)
   const commissions = allocate(gross.commissionMicros, weights)
   const earnings = allocate(gross.earningsMicros, weights)
   return order.lines.map((line, index) => ({

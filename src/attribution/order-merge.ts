@@ -67,6 +67,8 @@ export interface MergedLine {
   readonly brand: string | null
   readonly price: string | null
   readonly quantity: number
+  /** Price times quantity as told: the line's part in whatever of the order's is divided. */
+  readonly weight: bigint
   readonly revenueMicros: Micros
 }
 
@@ -108,6 +110,7 @@ export function mergeReports(reports: Reports): MergedOrder {
       brand: line.brand,
       price: line.price,
       quantity: line.quantity,
+      weight: weights[index] ?? 0n,
       revenueMicros: revenues[index] ?? micros(0),
     })),
   }

@@ -50,20 +50,18 @@ with listed as (
   from weighed
 )
 select whole, merch_id, order_id, n, line, product_id, quantity, model, commission, earnings,
-  (part + case
+  part_of, (part + case
     when row_number() over (partition by whole order by lost desc, line)
       <= revenue / unit - sum(part) over (partition by whole) then 1 else 0
   end) * unit as revenue
 from cut;
 
--- Commission and earnings are shared out likewise, by what each line brought in.
+-- Commission and earnings are shared out likewise.
 create temp table r_line on commit drop as
-with weighed as (
+with summed as (
   select *, pg_temp.unit_of(commission) as unit, pg_temp.unit_of(earnings) as earned_unit,
-    case when max(revenue) over (partition by whole) > 0 then revenue else 1 end as part_of
+    sum(part_of) over (partition by whole) as parts
   from r_priced
-), summed as (
-  select *, sum(part_of) over (partition by whole) as parts from weighed
 ), cut as (
   select *, div(commission / unit * part_of, parts) as part,
     mod(commission / unit * part_of, parts) as lost,
