@@ -71,9 +71,9 @@ export async function acceptOrders(
   orders: readonly ReadOrder[],
   holdOf?: (valueMicros: number) => HoldReason | null,
 ): Promise<AcceptedOrder[]> {
-  return allOrNothing(await judgeOrders(deps, merchant, orders, holdOf), (bodies) =>
-    appendOrders(deps, merchant, bodies),
-  )
+  const bodies = allGood(await judgeOrders(deps, merchant, orders, holdOf))
+  await append(deps, merchant, { type: EVENT_TYPE.order, bodies })
+  return bodies.map(({ order_id, report }) => ({ order_id, held: report.hold }))
 }
 
 /** The same, but a wrong order does not keep the others from being accepted. */
@@ -83,7 +83,7 @@ export async function acceptGoodOrders(
   orders: readonly ReadOrder[],
 ): Promise<Outcome<OrderBody>[]> {
   const judged = await judgeOrders(deps, merchant, orders)
-  await appendOrders(deps, merchant, acceptedOf(judged))
+  await append(deps, merchant, { type: EVENT_TYPE.order, bodies: acceptedOf(judged) })
   return judged
 }
 
@@ -96,9 +96,8 @@ export async function acceptReturns(
   merchant: IntakeMerchant,
   returns: readonly ReturnBody[],
 ): Promise<void> {
-  await allOrNothing(await judgeReturns(deps, merchant, returns), (bodies) =>
-    appendReturns(deps, merchant, bodies),
-  )
+  const bodies = allGood(await judgeReturns(deps, merchant, returns))
+  await append(deps, merchant, { type: EVENT_TYPE.orderReturn, bodies })
 }
 
 /** The same, but a wrong return does not keep the others from being accepted. */
@@ -108,7 +107,7 @@ export async function acceptGoodReturns(
   returns: readonly ReturnBody[],
 ): Promise<Outcome<ReturnBody>[]> {
   const judged = await judgeReturns(deps, merchant, returns)
-  await appendReturns(deps, merchant, acceptedOf(judged))
+  await append(deps, merchant, { type: EVENT_TYPE.orderReturn, bodies: acceptedOf(judged) })
   return judged
 }
 
@@ -116,13 +115,11 @@ function acceptedOf<T>(outcomes: readonly Outcome<T>[]): T[] {
   return outcomes.flatMap((outcome) => ('accepted' in outcome ? [outcome.accepted] : []))
 }
 
-function allOrNothing<T, R>(
-  outcomes: readonly Outcome<T>[],
-  append: (bodies: readonly T[]) => Promise<R>,
-): Promise<R> {
+/** A batch of which nothing is refused; throws a 400 that names all that is. */
+function allGood<T>(outcomes: readonly Outcome<T>[]): T[] {
   const faults = outcomes.flatMap((outcome) => ('fault' in outcome ? [outcome.fault] : []))
   if (faults.length > 0) throw badRequest(faults)
-  return append(acceptedOf(outcomes))
+  return acceptedOf(outcomes)
 }
 
 async function judgeOrders(
@@ -176,23 +173,6 @@ async function findOrderRates(
   return (order) => kept.get(order.keptRateId ?? '') ?? rateOf(order)
 }
 
-async function appendOrders(
-  deps: IntakeDeps,
-  { merch_id: merchId }: IntakeMerchant,
-  bodies: readonly OrderBody[],
-): Promise<AcceptedOrder[]> {
-  await append(deps, { merchId, type: EVENT_TYPE.order, bodies })
-  return bodies.map(({ order_id, report }) => ({ order_id, held: report.hold }))
-}
-
-async function appendReturns(
-  deps: IntakeDeps,
-  { merch_id: merchId }: IntakeMerchant,
-  bodies: readonly ReturnBody[],
-): Promise<void> {
-  await append(deps, { merchId, type: EVENT_TYPE.orderReturn, bodies })
-}
-
 const REFUSALS = {
   unknown_line: 'the order has no such product or line',
   over_quantity: 'is more than was bought and has not come back yet',
@@ -231,13 +211,9 @@ const LAST_EVENT_ID = '9223372036854775807'
 
 async function append(
   { append, nextId, now }: IntakeDeps,
-  told: {
-    readonly merchId: number
-    readonly type: LogEvent['type']
-    readonly bodies: readonly object[]
-  },
+  { merch_id: merchId }: IntakeMerchant,
+  { type, bodies }: { readonly type: LogEvent['type']; readonly bodies: readonly object[] },
 ): Promise<void> {
-  const { merchId, type, bodies } = told
   const atMs = now()
   const events = bodies.map((body) =>
     newEvent({ id: nextId(), atMs, lane: MONEY_LANE, type, merchId, body: JSON.stringify(body) }),
