@@ -8,8 +8,8 @@
  */
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
-import { type Connection, clientConfig } from '../platform/postgres.ts'
+import type pg from 'pg'
+import { type Connection, newClient } from '../platform/postgres.ts'
 import type { LogEvent } from './event.ts'
 import { storableText } from './event-fields.ts'
 import { eventFromJson, eventToJson } from './event-json.ts'
@@ -82,8 +82,7 @@ export class EventLogCarrier {
     const { stream, streamName, connection } = this.#options
     const created = stream.created()
     if (created === '') return
-    const client = new pg.Client({
-      ...clientConfig(connection, 'souk: event carrier'),
+    const client = newClient(connection, 'souk: event carrier', {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: ANSWER_TIMEOUT_MS,
     })

@@ -13,6 +13,7 @@ import {
   type Connection,
   clientConfig,
   firstStatement,
+  newClient,
   sessionSettings,
 } from '../platform/postgres.ts'
 import { makeAppendHints } from './append-hints.ts'
@@ -115,8 +116,7 @@ function makeWriter(connection: Connection): { write: Writer<LogEvent>; end(): P
 
   const connected = async (): Promise<pg.Client> => {
     if (client !== null) return client
-    const fresh = new pg.Client({
-      ...clientConfig(connection, 'souk: event log'),
+    const fresh = newClient(connection, 'souk: event log', {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: ANSWER_TIMEOUT_MS,
     })

@@ -2,9 +2,9 @@
  * What keeps a database from being Souk's, beside that it cannot be reached: told before anything
  * is made in it, all at once, each with what to do.
  */
-import pg from 'pg'
+import type pg from 'pg'
 import { withPatience } from './patience.ts'
-import { type Connection, clientConfig } from './postgres.ts'
+import { type Connection, newClient } from './postgres.ts'
 
 export interface DatabaseFacts {
   readonly version: string
@@ -74,7 +74,9 @@ function isSharedByTransactions([one, other]: DatabaseFacts['served_by']): boole
 
 /** Asks the database for all that `databaseFaults` judges. */
 export async function readDatabaseFacts(connection: Connection): Promise<DatabaseFacts> {
-  const clients = [openClient(connection), openClient(connection)] as const
+  const ask = () =>
+    newClient(connection, 'souk: looks at the database', { query_timeout: ANSWER_TIMEOUT_MS })
+  const clients = [ask(), ask()] as const
   const [one, other] = clients
   try {
     await Promise.all(clients.map((client) => client.connect()))
@@ -90,15 +92,6 @@ export async function readDatabaseFacts(connection: Connection): Promise<Databas
     // A server that is silent never takes its leave.
     await Promise.allSettled(clients.map((client) => withPatience(client.end(), LEAVE_MS)))
   }
-}
-
-function openClient(connection: Connection): pg.Client {
-  const client = new pg.Client({
-    ...clientConfig(connection, 'souk: looks at the database'),
-    query_timeout: ANSWER_TIMEOUT_MS,
-  })
-  client.on('error', () => undefined) // The question in flight rejects as well.
-  return client
 }
 
 async function servedBy(client: pg.Client): Promise<number> {

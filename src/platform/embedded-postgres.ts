@@ -11,10 +11,10 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { type FileLock, shareFileLock, takeFileLock } from './file-lock.ts'
 import type { Logger } from './log.ts'
-import { type Connection, clientConfig, hasSqlState, UNIQUE_VIOLATION } from './postgres.ts'
+import { type Connection, hasSqlState, newClient, UNIQUE_VIOLATION } from './postgres.ts'
 import type { RunAs } from './postgres-binaries.ts'
 import {
   ADMIN,
@@ -218,11 +218,9 @@ type Answer =
 const NOT_RUNNING: Answer = { kind: 'silent', reason: 'it is not running' }
 
 async function tryToConnect(connection: Connection): Promise<Answer> {
-  const client = new pg.Client({
-    ...clientConfig(connection, 'souk: sees that the server is there'),
+  const client = newClient(connection, 'souk: sees that the server is there', {
     connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
   })
-  client.on('error', () => undefined) // `lost` tells.
   const lost = new Promise<void>((resolve) => client.once('end', resolve))
   try {
     await client.connect()

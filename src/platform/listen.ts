@@ -5,8 +5,8 @@
  * each time that it hears again, and then reads what it may have missed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
-import { type Connection, clientConfig, firstStatement, sessionSettings } from './postgres.ts'
+import type pg from 'pg'
+import { type Connection, firstStatement, newClient, sessionSettings } from './postgres.ts'
 import { identifier } from './sql.ts'
 
 const RETRY_MS = 250 // An embedded server is back within seconds; nobody minds four tries each.
@@ -34,7 +34,7 @@ export function listen(options: ListenOptions): Listener {
 
   const running = (async () => {
     while (!signal.aborted) {
-      client = newClient(options)
+      client = listeningClient(options)
       const ended = untilEnded(client)
       const isListening = await startListening(client, options.channels)
       if (isListening && !signal.aborted) {
@@ -57,17 +57,14 @@ export function listen(options: ListenOptions): Listener {
   }
 }
 
-function newClient(options: ListenOptions): pg.Client {
-  const client = new pg.Client({
-    ...clientConfig(options.connection, options.applicationName),
+function listeningClient({
+  connection,
+  applicationName,
+  onNotification,
+}: ListenOptions): pg.Client {
+  return newClient(connection, applicationName, {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  })
-  // A break is noticed by `end`; without a listener this event would end the process.
-  client.on('error', () => undefined)
-  client.on('notification', ({ channel, payload }) =>
-    options.onNotification(channel, payload ?? ''),
-  )
-  return client
+  }).on('notification', ({ channel, payload }) => onNotification(channel, payload ?? ''))
 }
 
 function untilEnded(client: pg.Client): Promise<void> {

@@ -7,9 +7,9 @@
  */
 import { readdir } from 'node:fs/promises'
 import { PG_MIGRATE_LOCK_ID, runner } from 'node-pg-migrate'
-import pg from 'pg'
+import type pg from 'pg'
 import { databaseFaults, readDatabaseFacts } from './database-faults.ts'
-import { type Connection, clientConfig, type Database, sessionSettings } from './postgres.ts'
+import { type Connection, type Database, newClient, sessionSettings } from './postgres.ts'
 import { Refusal } from './refusal.ts'
 import { sql } from './sql.ts'
 
@@ -28,9 +28,9 @@ export async function migrate(connection: Connection, folder: string): Promise<M
   if (faults.length > 0) throw new Refusal(`DATABASE_URL: ${faults.join('\n  ')}`)
   const numbers = await migrationNumbers(folder)
   const to = numbers.at(-1) ?? 0
-  const client = new pg.Client(clientConfig(connection, 'souk: migrate'))
+  const client = newClient(connection, 'souk: migrate')
   const told: Error[] = []
-  client.on('error', (error) => told.push(error)) // The statement in flight rejects as well.
+  client.on('error', (error) => told.push(error))
   client.connection.on('errorMessage', (error: Error) => told.push(error))
   await client.connect()
   try {

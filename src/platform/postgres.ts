@@ -130,7 +130,19 @@ export function firstStatement(text: string): pg.QueryConfig & { query_timeout: 
   return { text, query_timeout: CONNECT_TIMEOUT_MS }
 }
 
-/** Settings of a client of our own making (LISTEN, locks): exact types, sockets kept alive. */
+/** A connection outside any pool (LISTEN, locks, COPY), not made yet: its end is told by `end`. */
+export function newClient(
+  connection: Connection,
+  applicationName: string,
+  timeouts: Pick<pg.ClientConfig, 'connectionTimeoutMillis' | 'query_timeout'> = {},
+): pg.Client {
+  const client = new pg.Client({ ...clientConfig(connection, applicationName), ...timeouts })
+  // What was asked rejects as well; without a listener this event would end the process.
+  client.on('error', () => undefined)
+  return client
+}
+
+/** Settings of every connection of ours: exact types, sockets kept alive. */
 export function clientConfig(connection: Connection, applicationName: string): pg.ClientConfig {
   return {
     ...connection,
