@@ -6,7 +6,7 @@ import { MODEL, type Model } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { type Sql, sql } from '../platform/sql.ts'
+import { identifier, type Sql, sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import type { Touch } from './attribute.ts'
 import { datesOf, EMPTY_ACCOUNT, type OrderAccount, type Owner } from './order-account.ts'
@@ -32,13 +32,14 @@ export interface OrderRecord extends OrderKey {
 
 /** The orders that are known; those that are not are missing. */
 export function findOrders(db: Db, keys: readonly OrderKey[]): Promise<Map<string, OrderRecord>> {
-  return readOrders(
-    db,
-    sql`(merch_id, order_id) in (
-      select * from unnest(
-        ${keys.map(({ merchId }) => merchId)}::int[],
-        ${keys.map(({ orderId }) => orderId)}::text[]))`,
-  )
+  return readOrders(db, isAmong(keys))
+}
+
+function isAmong(keys: readonly OrderKey[]): Sql {
+  return sql`(merch_id, order_id) in (
+    select * from unnest(
+      ${keys.map(({ merchId }) => merchId)}::int[],
+      ${keys.map(({ orderId }) => orderId)}::text[]))`
 }
 
 /** The orders that are owed to these clicks (hex). */
@@ -103,53 +104,42 @@ export async function findClicks(
   clickIds: readonly string[],
 ): Promise<Map<string, FoundClick>> {
   if (clickIds.length === 0) return new Map()
-  const rows = await db.rows<{
-    click_id: Buffer
-    at: Date
-    reason: number
-    reversed_at: Date | null
-    merch_id: number
-    pub_id: number
-    article_id: number
-    campaign_id: number | null
-    model: number
-    price_micros: string
-    share_ppm: number
-  }>(sql`
+  const rows = await db.rows<ClickRow>(sql`
     select click_id, at, reason, reversed_at, merch_id, pub_id, article_id, campaign_id, model,
       price_micros, share_ppm
     from click where click_id = any(${clickIds.map((id) => Buffer.from(id, 'hex'))}::bytea[])`)
-  return new Map(
-    rows.map((row) => {
-      const clickId = row.click_id.toString('hex')
-      const { merch_id: merchId } = row
-      const reason = row.reversed_at === null ? row.reason : REASON.reversed
-      const touch = { clickId, atMs: row.at.getTime(), merchId, reason }
-      return [clickId, { touch, owner: ownerOf(row, touch) }]
-    }),
-  )
+  return new Map(rows.map(toFoundClick).map((click) => [click.touch.clickId, click]))
 }
 
-function ownerOf(
-  row: {
-    pub_id: number
-    article_id: number
-    campaign_id: number | null
-    model: number
-    price_micros: string
-    share_ppm: number
-  },
-  { clickId, atMs }: Touch,
-): Owner {
+interface ClickRow {
+  readonly click_id: Buffer
+  readonly at: Date
+  readonly reason: number
+  readonly reversed_at: Date | null
+  readonly merch_id: number
+  readonly pub_id: number
+  readonly article_id: number
+  readonly campaign_id: number | null
+  readonly model: Model
+  readonly price_micros: string
+  readonly share_ppm: number
+}
+
+function toFoundClick(row: ClickRow): FoundClick {
+  const [clickId, atMs] = [row.click_id.toString('hex'), row.at.getTime()]
+  const reason = row.reversed_at === null ? row.reason : REASON.reversed
   return {
-    clickId,
-    clickAtMs: atMs,
-    pubId: row.pub_id,
-    articleId: row.article_id,
-    campaignId: row.campaign_id,
-    model: row.model as Model,
-    priceMicros: micros(Number(row.price_micros)),
-    sharePpm: row.share_ppm,
+    touch: { clickId, atMs, merchId: row.merch_id, reason },
+    owner: {
+      clickId,
+      clickAtMs: atMs,
+      pubId: row.pub_id,
+      articleId: row.article_id,
+      campaignId: row.campaign_id,
+      model: row.model,
+      priceMicros: micros(Number(row.price_micros)),
+      sharePpm: row.share_ppm,
+    },
   }
 }
 
@@ -157,12 +147,7 @@ function ownerOf(
 export async function saveOrders(tx: Db, records: readonly OrderRecord[]): Promise<void> {
   const orders = records.map((record) => ({ ...record, figures: figuresOf(record.account) }))
   await saveHeads(tx, orders)
-  const keys = [
-    records.map(({ merchId }) => merchId),
-    records.map(({ orderId }) => orderId),
-  ] as const
-  const isOneOf = sql`(merch_id, order_id) in (
-    select * from unnest(${keys[0]}::int[], ${keys[1]}::text[]))`
+  const isOneOf = isAmong(records)
   await tx.run(sql`delete from order_line where ${isOneOf}`)
   await insertLines(tx, orders)
   const withReturns = orders.filter(({ account }) => account.returns.length > 0)
@@ -177,10 +162,11 @@ type SavedOrder = OrderRecord & { readonly figures: OrderFigures }
 
 async function saveHeads(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
   const rows = orders.map(headOf)
-  // One document rather than thirty arrays: orders are the cold part of the money lane.
-  await tx.run(sql`
-    insert into merchant_order
-    select * from jsonb_populate_recordset(null::merchant_order, ${JSON.stringify(rows)}::jsonb)
+  await insertRows(
+    tx,
+    'merchant_order',
+    rows,
+    sql`
     on conflict (merch_id, order_id) do update set
       told = excluded.told, is_posted = excluded.is_posted, event_id = excluded.event_id,
       day = excluded.day, accepted_at = excluded.accepted_at, source = excluded.source,
@@ -194,7 +180,23 @@ async function saveHeads(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
       earnings_micros = excluded.earnings_micros, net_sales = excluded.net_sales,
       net_revenue_micros = excluded.net_revenue_micros,
       net_commission_micros = excluded.net_commission_micros,
-      net_earnings_micros = excluded.net_earnings_micros`)
+      net_earnings_micros = excluded.net_earnings_micros`,
+  )
+}
+
+/** One document rather than thirty arrays: orders are the cold part of the money lane. */
+async function insertRows(
+  tx: Db,
+  table: string,
+  rows: readonly object[],
+  onConflict = sql``,
+): Promise<void> {
+  if (rows.length === 0) return
+  const name = identifier(table)
+  await tx.run(sql`
+    insert into ${name}
+    select * from jsonb_populate_recordset(null::${name}, ${JSON.stringify(rows)}::jsonb)
+    ${onConflict}`)
 }
 
 /** A row of merchant_order, under its columns' names. */
@@ -264,10 +266,7 @@ async function insertLines(tx: Db, orders: readonly SavedOrder[]): Promise<void>
       }
     })
   })
-  if (rows.length === 0) return
-  await tx.run(sql`
-    insert into order_line
-    select * from jsonb_populate_recordset(null::order_line, ${JSON.stringify(rows)}::jsonb)`)
+  await insertRows(tx, 'order_line', rows)
 }
 
 /**
@@ -311,9 +310,7 @@ async function insertReturns(tx: Db, orders: readonly SavedOrder[]): Promise<voi
       }
     })
   })
-  await tx.run(sql`
-    insert into order_return
-    select * from jsonb_populate_recordset(null::order_return, ${JSON.stringify(rows)}::jsonb)`)
+  await insertRows(tx, 'order_return', rows)
 }
 
 async function insertReturnLines(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
@@ -329,9 +326,5 @@ async function insertReturnLines(tx: Db, orders: readonly SavedOrder[]): Promise
       earnings_micros: row.earningsMicros,
     })),
   )
-  if (rows.length === 0) return
-  await tx.run(sql`
-    insert into order_return_line
-    select * from jsonb_populate_recordset(
-      null::order_return_line, ${JSON.stringify(rows)}::jsonb)`)
+  await insertRows(tx, 'order_return_line', rows)
 }
