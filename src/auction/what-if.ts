@@ -113,13 +113,25 @@ export class WhatIfRun {
   }
 
   report(): WhatIf {
-    return report({
-      before: this.#before,
-      after: this.#after,
-      winners: this.#winners,
+    const [before, after] = [this.#before.side(), this.#after.side()]
+    const [was, would] = [before.reader_price_micros, after.reader_price_micros]
+    const winners = [...this.#winners].map(([merch_id, counts]) => ({ merch_id, ...counts }))
+    return {
+      auctions: this.#before.auctions,
+      clicks: this.#before.clicks,
       skipped: this.#skipped,
-      changed: this.#changed,
-    })
+      before,
+      after,
+      difference: {
+        won: after.won - before.won,
+        earnings_micros: after.earnings_micros - before.earnings_micros,
+        earnings_per_click_micros:
+          after.earnings_per_click_micros - before.earnings_per_click_micros,
+        reader_price_micros: was === null || would === null ? null : would - was,
+      },
+      winner_changed: this.#changed,
+      winners: winners.sort((a, b) => b.after - a.after || a.merch_id - b.merch_id),
+    }
   }
 }
 
@@ -183,33 +195,6 @@ class Tally {
         this.auctions === 0 ? 0 : Math.round(this.perClickMicros / this.auctions),
       reader_price_micros: this.priced === 0 ? null : Math.round(this.priceMicros / this.priced),
     }
-  }
-}
-
-function report(found: {
-  before: Tally
-  after: Tally
-  winners: ReadonlyMap<number, { before: number; after: number }>
-  skipped: number
-  changed: number
-}): WhatIf {
-  const [before, after] = [found.before.side(), found.after.side()]
-  const [was, would] = [before.reader_price_micros, after.reader_price_micros]
-  const winners = [...found.winners].map(([merch_id, counts]) => ({ merch_id, ...counts }))
-  return {
-    auctions: found.before.auctions,
-    clicks: found.before.clicks,
-    skipped: found.skipped,
-    before,
-    after,
-    difference: {
-      won: after.won - before.won,
-      earnings_micros: after.earnings_micros - before.earnings_micros,
-      earnings_per_click_micros: after.earnings_per_click_micros - before.earnings_per_click_micros,
-      reader_price_micros: was === null || would === null ? null : would - was,
-    },
-    winner_changed: found.changed,
-    winners: winners.sort((a, b) => b.after - a.after || a.merch_id - b.merch_id),
   }
 }
 

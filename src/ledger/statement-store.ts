@@ -4,7 +4,7 @@
 import { MONEY_LANE } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import { openReleases } from './publisher-releases.ts'
 import { makeStatements, monthOf, previousMonth, type Statement } from './statement.ts'
 
@@ -91,23 +91,20 @@ interface StatementRow {
 }
 
 /** A publisher's statements, oldest first. */
-export async function listStatements(db: Db, pubId: number): Promise<IssuedStatement[]> {
-  return (
-    await db.rows<StatementRow>(sql`select * from statement where pub_id = ${pubId} order by month`)
-  ).map(toStatement)
+export function listStatements(db: Db, pubId: number): Promise<IssuedStatement[]> {
+  return readStatements(db, sql`pub_id = ${pubId}`)
 }
 
 /** All publishers' statements of a month, `2026-03`. */
-export async function listStatementsOfMonth(db: Db, month: string): Promise<IssuedStatement[]> {
-  return (
-    await db.rows<StatementRow>(sql`
-      select * from statement where month = ${`${month}-01`} order by pub_id`)
-  ).map(toStatement)
+export function listStatementsOfMonth(db: Db, month: string): Promise<IssuedStatement[]> {
+  return readStatements(db, sql`month = ${`${month}-01`}`)
 }
 
-function toStatement(row: StatementRow): IssuedStatement {
+async function readStatements(db: Db, condition: Sql): Promise<IssuedStatement[]> {
+  const rows = await db.rows<StatementRow>(sql`
+    select * from statement where ${condition} order by month, pub_id`)
   const amount = (text: string) => micros(Number(text))
-  return {
+  return rows.map((row) => ({
     pubId: row.pub_id,
     month: row.month.slice(0, 7),
     openingMicros: amount(row.opening_micros),
@@ -116,5 +113,5 @@ function toStatement(row: StatementRow): IssuedStatement {
     payoutMicros: amount(row.payout_micros),
     closingMicros: amount(row.closing_micros),
     issuedAt: row.issued_at,
-  }
+  }))
 }

@@ -225,11 +225,13 @@ export interface ListedLinkRow extends Omit<FoundLinkRow, 'url'> {
   readonly article_url: string
 }
 
+const LISTED_COLUMNS = sql`smart_link_id, auction_id, l.pub_id, l.url, is_exclusive, is_keyless,
+  state, source, l.datetime_created, l.datetime_updated, a.url as article_url`
+
 /** The newest smart links of all publishers, newest first. */
 export function listLinks(db: Db): Promise<ListedLinkRow[]> {
   return db.rows(sql`
-    select smart_link_id, auction_id, l.pub_id, l.url, is_exclusive, is_keyless, state, source,
-      l.datetime_created, l.datetime_updated, a.url as article_url
+    select ${LISTED_COLUMNS}
     from smart_link l join article a using (article_id)
     order by auction_id desc limit ${LIST_ROWS_MAX}
   `)
@@ -242,8 +244,7 @@ export function listLinksOfPublisher(
 ): Promise<(ListedLinkRow & { article_name: string })[]> {
   const { pubId, before, limitRows } = options
   return db.rows(sql`
-    select smart_link_id, auction_id, l.pub_id, l.url, is_exclusive, is_keyless, state, source,
-      l.datetime_created, l.datetime_updated, a.url as article_url, a.name as article_name
+    select ${LISTED_COLUMNS}, a.name as article_name
     from smart_link l join article a using (article_id)
     where l.pub_id = ${pubId} and (${before}::bigint is null or auction_id < ${before}::bigint)
     order by auction_id desc limit ${limitRows}
