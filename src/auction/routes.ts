@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { CONSENT, CONSENT_WORDS, consentNow, isConsentSaid } from '../events/consent.ts'
+import { BEACON_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
@@ -21,6 +22,7 @@ import { isOnDomain, parseWebUrl } from '../platform/url.ts'
 import { type HeldAuction, trackersOf } from './hold-auction.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import type { Merchant } from './market.ts'
+import { readRedirectQuery, redirectQuery } from './redirect-query.ts'
 import { makeRepeats } from './repeats.ts'
 import type { AuctionEntry, Product } from './schema.ts'
 import type { SealBinding, SealedResult } from './seal.ts'
@@ -28,7 +30,6 @@ import type { SealBinding, SealedResult } from './seal.ts'
 const UUID = new RegExp(UUID_PATTERN)
 /** A page waits for the auction, but not long; above this a link that is not held answers 503. */
 const LINK_PATIENCE_MS = 2_000
-const PIXEL_PATIENCE_MS = 250
 
 export interface AuctionDeps {
   readonly brand: string
@@ -146,13 +147,6 @@ function auctionBody(
   return JSON.stringify(ok(200, entry))
 }
 
-/** The five parameters of a redirect address (interface 2.5). */
-function redirectQuery(brand: string, id: string, binding: SealBinding): string {
-  const { auctionId, uidService, url, uuid } = binding
-  const encoded = encodeURIComponent(url.toWellFormed())
-  return `a=${auctionId}&uid_${brand}=${uidService}&ar=${id}&url=${encoded}&uuid=${uuid}`
-}
-
 /** Fresh for each result; 0 where the reader asked not to be told apart. */
 function freshUid(consent: number): string {
   if (consent !== CONSENT.full) return '0'
@@ -213,16 +207,11 @@ export function pixelRoute(deps: AuctionDeps): HotRoute {
     method: 'GET',
     cors: 'open',
     handle: async (request) => {
-      const query = new URLSearchParams(request.query)
-      const auctionId = query.get('a') ?? ''
-      const uuid = query.get('uuid') ?? ''
-      const result = deps.openSeal(query.get('ar') ?? '', {
-        ...{ auctionId, uidService: deps.readUid(query), url: query.get('url') ?? '', uuid },
-      })
+      const { id, binding } = readRedirectQuery(request.query, deps.readUid)
+      const result = deps.openSeal(id, binding)
       if (result !== null && !request.isHead) {
-        await deps.append([placement(deps, { request, result, auctionId, uuid })], {
-          patienceMs: PIXEL_PATIENCE_MS,
-        })
+        const seen = placement(deps, { request, result, binding })
+        await deps.append([seen], { patienceMs: BEACON_PATIENCE_MS })
       }
       return {
         status: 200,
@@ -235,9 +224,9 @@ export function pixelRoute(deps: AuctionDeps): HotRoute {
 
 function placement(
   deps: AuctionDeps,
-  seen: { request: HotRequest; result: SealedResult; auctionId: string; uuid: string },
+  seen: { request: HotRequest; result: SealedResult; binding: SealBinding },
 ): LogEvent {
-  const { result } = seen
+  const { result, binding } = seen
   const { headers } = seen.request
   const atMs = deps.now()
   const agent = readUserAgent(headers['user-agent'])
@@ -248,8 +237,8 @@ function placement(
     type: EVENT_TYPE.placement,
     reason: agent.isRobot ? REASON.robot : REASON.ok,
     pubId: result.pubId,
-    sessionKey: deps.hash('session', seen.uuid.toLowerCase(), atMs),
-    auctionId: seen.auctionId,
+    sessionKey: deps.hash('session', binding.uuid.toLowerCase(), atMs),
+    auctionId: binding.auctionId,
     resultNumber: result.resultNumber,
     merchId: result.merchId,
     campaignId: result.campaignId === 0 ? null : result.campaignId,

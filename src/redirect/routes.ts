@@ -5,6 +5,7 @@
  */
 import type { HeldAuction } from '../auction/hold-auction.ts'
 import type { LinkData } from '../auction/link-store.ts'
+import { readRedirectQuery } from '../auction/redirect-query.ts'
 import type { SealBinding, SealedResult } from '../auction/seal.ts'
 import { CONSENT, type ConsentWord, consentNow, consentWord } from '../events/consent.ts'
 import { REASON } from '../events/reason.ts'
@@ -73,14 +74,8 @@ export function smartLinkRoute(deps: RedirectDeps): (path: string) => HotRoute |
 }
 
 async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotReply> {
-  const query = new URLSearchParams(request.query)
-  const binding = {
-    auctionId: query.get('a') ?? '',
-    uidService: deps.readUid(query),
-    url: query.get('url') ?? '',
-    uuid: query.get('uuid') ?? '',
-  }
-  const result = deps.openSeal(query.get('ar') ?? '', binding)
+  const { id, binding } = readRedirectQuery(request.query, deps.readUid)
+  const result = deps.openSeal(id, binding)
   const nowMs = deps.now()
   if (result === null) {
     const auctionId = readAuctionId(binding.auctionId)

@@ -1,0 +1,26 @@
+/** The five parameters of a redirect address (interface 2.5) and of its pixel: written and read. */
+import type { SealBinding } from './seal.ts'
+
+/** `id` is the sealed result, which binds the others. */
+export function redirectQuery(brand: string, id: string, binding: SealBinding): string {
+  const { auctionId, uidService, url, uuid } = binding
+  const encoded = encodeURIComponent(url.toWellFormed())
+  return `a=${auctionId}&uid_${brand}=${uidService}&ar=${id}&url=${encoded}&uuid=${uuid}`
+}
+
+/** What is missing is empty, and no seal binds that. */
+export function readRedirectQuery(
+  text: string,
+  readUid: (query: URLSearchParams) => string,
+): { readonly id: string; readonly binding: SealBinding } {
+  const query = new URLSearchParams(text)
+  return {
+    id: query.get('ar') ?? '',
+    binding: {
+      auctionId: query.get('a') ?? '',
+      uidService: readUid(query),
+      url: query.get('url') ?? '',
+      uuid: query.get('uuid') ?? '',
+    },
+  }
+}
