@@ -13,7 +13,6 @@ import { Sealer } from './auction/seal.ts'
 import { type Config, knowsCountries, type SealingKey } from './config.ts'
 import { LeaseBook } from './demand/lease.ts'
 import { LeaseLoop } from './demand/lease-loop.ts'
-import type { NodeIdentity } from './demand/lease-store.ts'
 import { OutlookBook } from './demand/outlook.ts'
 import { PacingBook } from './demand/pacing-book.ts'
 import { leaseCloseBody } from './demand/settle.ts'
@@ -33,6 +32,8 @@ import {
   claimNode,
   listKeyGaps,
   type NodeClaim,
+  type NodeIdentity,
+  readSpoolOwner,
   recordSpoolDrained,
   spoolOwner,
 } from './platform/node-registry.ts'
@@ -220,9 +221,10 @@ async function openLog(
     },
     onProblem,
     onAdoptedDrained: async (owner) => {
-      if (owner === '') return
-      await eventLog.append([lastWord(JSON.parse(owner) as NodeIdentity)])
-      await recordSpoolDrained(edgeDatabase, owner)
+      const ended = readSpoolOwner(owner)
+      if (ended === null) return
+      await eventLog.append([lastWord(ended)])
+      await recordSpoolDrained(edgeDatabase, ended)
     },
   })
   closers.add('appender', () => appender.close(lastWord(claim)))

@@ -7,16 +7,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClockSteps } from '../platform/clock-steps.ts'
+import type { NodeIdentity } from '../platform/node-registry.ts'
 import { OutOfPatience, withPatience } from '../platform/patience.ts'
 import type { Db } from '../platform/postgres.ts'
 import { openAccounts } from './budget-account.ts'
 import type { LeaseBook } from './lease.ts'
-import {
-  type GrantedLease,
-  isAnyLastWordUnread,
-  type NodeIdentity,
-  requestLeases,
-} from './lease-store.ts'
+import { type GrantedLease, isAnyLastWordUnread, requestLeases } from './lease-store.ts'
 import { dayNumberOf, LEASE_SKEW_MS, type LeaseRequest } from './lease-terms.ts'
 
 const TICK_MS = 1_000

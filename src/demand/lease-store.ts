@@ -12,16 +12,11 @@
  * new row before it notices that the statement's snapshot is older than the lock, so
  * `escrow + change` would now and then be tested, and refused, on figures that are no longer true.
  */
+import type { NodeIdentity } from '../platform/node-registry.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { BUDGET_LOCK } from './budget-account.ts'
 import { LEASE_TTL_MS, type LeaseGrant, type LeaseRequest } from './lease-terms.ts'
-
-/** One running process: its number, and how often that number was taken over. */
-export interface NodeIdentity {
-  readonly nodeId: number
-  readonly incarnation: string
-}
 
 export interface GrantedLease extends LeaseGrant {
   /** Spent of the day's budget by all nodes as far as the log is folded; for pacing. */

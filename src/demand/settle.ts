@@ -10,10 +10,10 @@
  * the process died) is not paid. So no money can leave escrow and be charged as well, whatever any
  * clock says; expiry is the second line, for a node that could no longer be heard.
  */
+import type { NodeIdentity } from '../platform/node-registry.ts'
 import type { Db } from '../platform/postgres.ts'
 import { identifier, type Sql, sql } from '../platform/sql.ts'
 import { lockBudgets, openAccounts } from './budget-account.ts'
-import type { NodeIdentity } from './lease-store.ts'
 
 /** A click as judged: `paid` is its price or 0, `reserved` what the edge took from its lease. */
 export interface SettledClick {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
-import { claimNode, type NodeClaim, recordSpoolDrained, spoolOwner } from './node-registry.ts'
+import {
+  claimNode,
+  type NodeClaim,
+  readSpoolOwner,
+  recordSpoolDrained,
+  spoolOwner,
+} from './node-registry.ts'
 import type { Db } from './postgres.ts'
 import { sql } from './sql.ts'
 
@@ -86,7 +92,7 @@ test('a dead node whose spool is drained is taken over before one whose spool is
   await occupyAllBut(db, 0)
   await silence(db, 5)
   await silence(db, 9)
-  await recordSpoolDrained(db, JSON.stringify({ nodeId: 9, incarnation: '1' }))
+  await recordSpoolDrained(db, { nodeId: 9, incarnation: '1' })
   const node = await claim(db)
   assert.equal(node.nodeId, 9)
   await node.release({ isSpoolEmpty: true })
@@ -163,7 +169,9 @@ test('a running node never counts as one with an empty spool; a released one say
     ],
   )
 
-  await recordSpoolDrained(db, spoolOwner(unclean))
+  const owner = readSpoolOwner(spoolOwner(unclean))
+  assert.ok(owner !== null)
+  await recordSpoolDrained(db, owner)
   assert.equal((await nodeRow(db, unclean.nodeId))?.is_spool_empty, true)
 })
 
@@ -173,8 +181,8 @@ test('draining the spool of an earlier holder says nothing about the present one
   const earlier = await claim(db)
   await silence(db, 3)
   const present = await claim(db, () => undefined)
-  await recordSpoolDrained(db, spoolOwner(earlier))
-  await recordSpoolDrained(db, '')
+  await recordSpoolDrained(db, earlier)
+  assert.equal(readSpoolOwner(''), null)
   assert.equal((await nodeRow(db, 3))?.is_spool_empty, false)
   for (const node of [earlier, present]) await node.release({ isSpoolEmpty: true })
 })

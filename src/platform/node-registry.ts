@@ -17,13 +17,17 @@ export const DEAD_AFTER_SECONDS = 60
 /** Serialises claims, so that two processes never take the same number. */
 const CLAIM_LOCK = 0x4e_4f_44_45 // 'NODE'
 
-export interface NodeClaim {
+/** One running process. */
+export interface NodeIdentity {
   readonly nodeId: number
   /**
    * Grows each time the number is taken: with it, one holder of the number is meant. Begins at the
    * time, because a database restored from a backup has forgotten holders whose spools are there.
    */
   readonly incarnation: string
+}
+
+export interface NodeClaim extends NodeIdentity {
   /** False once somebody else has the number: make no more ids, accept nothing more. */
   isHeld(): boolean
   /** Gives the number back. `isSpoolEmpty`: all this process accepted is in the event log. */
@@ -135,14 +139,20 @@ export function listKeyGaps(db: Db): Promise<KeyGap[]> {
 }
 
 /** What a node records beside its spool, for whoever drains it after the node has died. */
-export function spoolOwner({ nodeId, incarnation }: NodeClaim): string {
+export function spoolOwner({ nodeId, incarnation }: NodeIdentity): string {
   return JSON.stringify({ nodeId, incarnation })
 }
 
+/** Whose spool it was; null: it died before it had a number, and so before it accepted anything. */
+export function readSpoolOwner(owner: string): NodeIdentity | null {
+  return owner === '' ? null : JSON.parse(owner)
+}
+
 /** Notes that everything a dead node had accepted is in the event log now. */
-export async function recordSpoolDrained(db: Db, owner: string): Promise<void> {
-  if (owner === '') return // it died before it had a number, and so before it accepted anything
-  const { nodeId, incarnation } = JSON.parse(owner) as { nodeId: number; incarnation: string }
+export async function recordSpoolDrained(
+  db: Db,
+  { nodeId, incarnation }: NodeIdentity,
+): Promise<void> {
   await db.run(sql`
     update node set is_spool_empty = true
     where node_id = ${nodeId} and incarnation = ${incarnation}`)
