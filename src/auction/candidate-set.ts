@@ -6,10 +6,10 @@
  * snapshots (live, funded, pacing) is read through `campaign` from the shared CampaignState.
  */
 import assert from 'node:assert/strict'
+import { ALPHA_MIN } from '../demand/predict.ts'
 import { MODEL, type Model } from '../events/event.ts'
 import { PPM } from '../platform/money.ts'
 import { type CampaignState, LIVE } from './campaign-state.ts'
-import { ALPHA_MIN } from './draw.ts'
 import { benefit, GAIN_MAX } from './reader-benefit.ts'
 import type { IdList } from './targeting.ts'
 

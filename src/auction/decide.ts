@@ -5,7 +5,7 @@
 import { ALWAYS, type BudgetedCampaign, type LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
 import type { PacedCampaign, PacingBook } from '../demand/pacing-book.ts'
-import { perOrderMicros } from '../demand/predict.ts'
+import { orderTerms, perOrderMicros } from '../demand/predict.ts'
 import { MODEL } from '../events/event.ts'
 import { type Micros, micros, PPM, publisherPart as partOf } from '../platform/money.ts'
 import {
@@ -229,11 +229,8 @@ function sealedPrice(campaign: Campaign, { priceMicros, ratePpm }: Outcome): Mic
 }
 
 function perOrder(campaign: Campaign, outlook: Parameters<typeof perOrderMicros>[1]): number {
-  const { model, rate_ppm: ratePpm, payment_micros } = campaign
-  if (model === 'cpc') return 0
-  return model === 'cpa'
-    ? perOrderMicros({ model, ratePpm: ratePpm ?? 0 }, outlook)
-    : perOrderMicros({ model, paymentMicros: Number(payment_micros) }, outlook)
+  const { model } = campaign
+  return model === 'cpc' ? 0 : perOrderMicros(orderTerms(model, campaign), outlook)
 }
 
 interface Listing {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resultNumber } from '../../test/auction-world.ts'
+import { gammaQuantile } from '../demand/predict.ts'
 import {
   createSeed,
   drawBits,
-  gammaQuantile,
   isBelow,
   normalQuantile,
   PURPOSE,

@@ -78,18 +78,6 @@ export function normalQuantile(bits: number): number {
   return low + (place - cell) * ((QUANTILES[cell + 1] as number) - low)
 }
 
-/** Below half an order the approximation of the gamma quantile breaks down (economics 1.4). */
-export const ALPHA_MIN = 0.5
-
-/**
- * The gamma quantile with shape `alpha` and scale 1, for a normal quantile `z`
- * (Wilson and Hilferty): `α(1 − 1/(9α) + z/(3√α))³`, never below 0. Needs alpha ≥ ALPHA_MIN.
- */
-export function gammaQuantile(alpha: number, z: number): number {
-  const root = 1 - 1 / (9 * alpha) + z / (3 * Math.sqrt(alpha))
-  return root <= 0 ? 0 : alpha * root * root * root
-}
-
 /** Quantiles at the centres of equal cells, by Newton's rule on the distribution's own series. */
 function normalQuantiles(cells: number): Float64Array {
   const quantiles = new Float64Array(cells)

@@ -11,19 +11,12 @@
  * price, and is therefore left out of every score.
  */
 import { PLATFORM_RESERVE } from '../demand/campaign.ts'
+import { gammaQuantile } from '../demand/predict.ts'
 import { MODEL } from '../events/event.ts'
 import { PPM } from '../platform/money.ts'
 import { LIVE } from './campaign-state.ts'
 import { CANDIDATES_MAX, type CandidateSet, type CutRules } from './candidate-set.ts'
-import {
-  createSeed,
-  drawBits,
-  gammaQuantile,
-  isBelow,
-  normalQuantile,
-  PURPOSE,
-  readSeed,
-} from './draw.ts'
+import { createSeed, drawBits, isBelow, normalQuantile, PURPOSE, readSeed } from './draw.ts'
 import { LADDER, LOSS } from './loss-code.ts'
 import type { Outcome } from './outcome.ts'
 import { benefit, GAIN_MAX } from './reader-benefit.ts'

@@ -4,7 +4,7 @@ import { sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { findOverCap, type OpenBudget, type OpenClicks } from './liability.ts'
 import type { OutlookBook } from './outlook.ts'
-import { type PayTerms, perOrderMicros } from './predict.ts'
+import { orderTerms, perOrderMicros } from './predict.ts'
 
 /** After so many mean waits a click without an order hardly brings one: e⁻⁷ is under 1/1000. */
 const WAITS_MAX = 7
@@ -73,13 +73,7 @@ async function findOpenClicks(
       campaignId: row.campaign_id,
       clicks: row.clicks,
       orderRate: outlook.rate.rate,
-      perOrderMicros: perOrderMicros(termsOf(row), { ...outlook, share: 1 }),
+      perOrderMicros: perOrderMicros(orderTerms(row.model, row), { ...outlook, share: 1 }),
     }
   })
-}
-
-function termsOf(row: OpenClickRow): Exclude<PayTerms, { model: 'cpc' }> {
-  return row.model === 'cpa'
-    ? { model: 'cpa', ratePpm: row.rate_ppm ?? 0 }
-    : { model: 'epp', paymentMicros: Number(row.payment_micros) }
 }

@@ -52,8 +52,8 @@ export function atRate({ globalRate, k0, k1 }: RateModel, rate: number): RateMod
   return { globalRate: rate, k0: k0 * factor, k1: k1 * factor }
 }
 
-/** The gamma draw of the auction needs a shape of at least this (economics 1.4). */
-const ALPHA_MIN = 0.5
+/** Below half an order the approximation of the gamma quantile breaks down (economics 1.4). */
+export const ALPHA_MIN = 0.5
 
 /** Estimates a pair's rate; `merchant` counts all publishers, this one included. */
 export function estimateRate(model: RateModel, merchant: Counts, pair: Counts): RateEstimate {
@@ -127,11 +127,13 @@ const Z80 = 1.2816
 
 /**
  * Quantile of a gamma of shape `alpha` at the normal quantile `z`, by Wilson and Hilferty:
- * `α(1 − 1/(9α) + z/(3√α))³`, never below 0.
+ * `α(1 − 1/(9α) + z/(3√α))³`, never below 0. Multiplied out, because auctions draw by it and must
+ * draw the same bits on every engine (auction/draw.ts).
  */
 export function gammaQuantile(alpha: number, z: number): number {
   if (alpha <= 0) return 0
-  return alpha * Math.max(0, 1 - 1 / (9 * alpha) + z / (3 * Math.sqrt(alpha))) ** 3
+  const root = 1 - 1 / (9 * alpha) + z / (3 * Math.sqrt(alpha))
+  return root <= 0 ? 0 : alpha * root * root * root
 }
 
 /**
@@ -170,6 +172,16 @@ export type PayTerms =
   | { readonly model: 'cpc'; readonly bidMicros: number }
   | { readonly model: 'cpa'; readonly ratePpm: number }
   | { readonly model: 'epp'; readonly paymentMicros: number }
+
+/** The terms of a campaign that pays per order, of its columns. */
+export function orderTerms(
+  model: 'cpa' | 'epp',
+  campaign: { readonly rate_ppm: number | null; readonly payment_micros: string | null },
+): Exclude<PayTerms, { model: 'cpc' }> {
+  return model === 'cpa'
+    ? { model, ratePpm: campaign.rate_ppm ?? 0 }
+    : { model, paymentMicros: Number(campaign.payment_micros) }
+}
 
 export interface ClickOutlook {
   readonly share: number // of the publisher, 0..1

@@ -7,7 +7,7 @@ import type { Publisher } from '../accounts/publisher-store.ts'
 import { PLATFORM_RESERVE } from '../demand/campaign.ts'
 import type { LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook, PairOutlook } from '../demand/outlook.ts'
-import { type PayTerms, type Prediction, predictCpc } from '../demand/predict.ts'
+import { orderTerms, type PayTerms, type Prediction, predictCpc } from '../demand/predict.ts'
 import { roasBid } from '../demand/roas.ts'
 import { wrapperUrl } from '../links/link-url.ts'
 import { formatCents, MICROS_PER_DOLLAR, PPM } from '../platform/money.ts'
@@ -110,22 +110,13 @@ function reserveOf(publisher: Publisher, { category_id: categoryId }: ListingRow
 
 /** Exclusive links are sold at a posted price (economics 1.5), under the ceiling of a ROAS goal. */
 function payTerms(campaign: PayingCampaignRow, { rate, value }: PairOutlook): PayTerms {
-  switch (campaign.model) {
-    case 'cpc': {
-      const { roas: goal, roas_multiplier: multiplier } = campaign
-      const postedMicros = Number(campaign.exclusive_bid_micros ?? campaign.bid_micros)
-      const valuePerClickMicros = rate.rate * value.meanMicros
-      const bidMicros =
-        goal === null
-          ? postedMicros
-          : roasBid(postedMicros, { goal, multiplier, valuePerClickMicros })
-      return { model: 'cpc', bidMicros }
-    }
-    case 'cpa':
-      return { model: 'cpa', ratePpm: campaign.rate_ppm ?? 0 }
-    case 'epp':
-      return { model: 'epp', paymentMicros: Number(campaign.payment_micros) }
-  }
+  const { model, roas: goal, roas_multiplier: multiplier } = campaign
+  if (model !== 'cpc') return orderTerms(model, campaign)
+  const postedMicros = Number(campaign.exclusive_bid_micros ?? campaign.bid_micros)
+  const valuePerClickMicros = rate.rate * value.meanMicros
+  const bidMicros =
+    goal === null ? postedMicros : roasBid(postedMicros, { goal, multiplier, valuePerClickMicros })
+  return { model, bidMicros }
 }
 
 /** Our choice: a merchant that the publisher blocks gets no link here either. */
