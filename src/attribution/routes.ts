@@ -11,12 +11,12 @@ import Type from 'typebox'
 import { type Merchant, requireMerchant } from '../catalog/merchant-store.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, ERRORS, type Fault } from '../platform/errors.ts'
-import { parseJson } from '../platform/hot-http.ts'
 import {
   IdempotencyKey,
   idempotencyKeyFaults,
   readIdempotencyKey,
 } from '../platform/idempotency-key.ts'
+import { parseJson } from '../platform/json-body.ts'
 import { compileCheck } from '../platform/validation.ts'
 import {
   type AcceptedOrder,

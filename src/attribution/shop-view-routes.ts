@@ -10,7 +10,7 @@ import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.t
 import { REASON } from '../events/reason.ts'
 import { readUserAgent } from '../events/user-agent.ts'
 import { badRequest } from '../platform/errors.ts'
-import { parseJson } from '../platform/hot-http.ts'
+import { parseJson } from '../platform/json-body.ts'
 import { originAndPath } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { type CheckoutDeps, merchantOf, requireOwnPage, takeToken } from './checkout-routes.ts'

@@ -8,7 +8,7 @@
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
-import { readJson } from '../platform/hot-http.ts'
+import { readJson } from '../platform/json-body.ts'
 import { keyOfUrl, originAndPath, parseWebUrl } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { consentOf } from './consent.ts'

@@ -7,7 +7,7 @@
  */
 import { hash } from 'node:crypto'
 import { ApiError, badRequest } from '../platform/errors.ts'
-import { TOO_DEEP_RULE } from '../platform/hot-http.ts'
+import { TOO_DEEP_RULE } from '../platform/json-body.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 

@@ -10,9 +10,8 @@ import { finished } from 'node:stream/promises'
 import { type Cidr, clientAddress } from './client-address.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { failure } from './envelope.ts'
-import { ApiError, badRequest } from './errors.ts'
+import { ApiError } from './errors.ts'
 import { requestId } from './request-id.ts'
-import { TEXT_WITH_NUL } from './validation.ts'
 
 /** Bodies over this are refused with 413 (decisions, Errors). */
 export const BODY_BYTES_MAX = 1_048_576
@@ -117,56 +116,6 @@ export function hotServer(options: HotServerOptions) {
     else run(null)
     return true
   }
-}
-
-/** Reads a request's JSON body; throws ApiError. */
-export function readJson(request: HotRequest): unknown {
-  if (!isJsonBody(request.headers)) throw new ApiError('unsupportedMediaType')
-  return parseJson(request.body ?? Buffer.alloc(0))
-}
-
-/**
- * JSON comes as application/json or text/plain; beacons send the latter. Our choice: a body that
- * names no type is taken for JSON too, because clients of a JSON interface forget the header. A
- * compressed one is no JSON: unpacked, it could be a thousand times its size.
- */
-export function isJsonBody(headers: IncomingHttpHeaders): boolean {
-  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
-  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
-  if (coding !== 'identity') return false
-  return type === undefined || type === 'application/json' || type === 'text/plain'
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** JSON from bytes; throws ApiError. */
-export function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(body), reviverOf(body))
-  } catch (error) {
-    throw badRequest([{ field: 'body', rule: whyUnreadable(error) }])
-  }
-}
-
-function whyUnreadable(error: unknown): string {
-  if (error instanceof TypeError) return 'is not valid UTF-8'
-  // A reviver calls itself at every level.
-  return error instanceof RangeError ? TOO_DEEP_RULE : 'is not valid JSON'
-}
-
-export const TOO_DEEP_RULE = 'is nested too deeply'
-
-type Reviver = (this: unknown, key: string, value: unknown) => unknown
-
-// A reviver visits every value; only bodies that hold one of these words pay for it.
-function reviverOf(body: Uint8Array): Reviver | undefined {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  return bytes.includes('__proto__') || bytes.includes('\\u0000') ? tame : undefined
-}
-
-const tame: Reviver = (key, value) => {
-  if (key === '__proto__') return undefined
-  return typeof value === 'string' && value.includes('\0') ? TEXT_WITH_NUL : value
 }
 
 /** Answers a request that no route has seen. */

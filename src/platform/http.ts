@@ -26,12 +26,11 @@ import {
   behindBody,
   type HotRoute,
   hotServer,
-  isJsonBody,
   isStillComing,
-  parseJson,
   refuse,
   UNCACHED,
 } from './hot-http.ts'
+import { isJsonBody, parseJson } from './json-body.ts'
 import { isUnreachable } from './postgres.ts'
 import { requestId } from './request-id.ts'
 import { faultsOf, validatorCompiler } from './validation.ts'
