@@ -10,6 +10,7 @@ import { createReadStream } from 'node:fs'
 import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
+import { Rounds } from '../platform/rounds.ts'
 
 /** Architecture I5 promises the last million. */
 const DESTINATIONS_MAX = 1_000_000
@@ -32,7 +33,7 @@ export class Destinations {
   #fresh = new Map<string, string>() // not yet in the file
   #linesInFile = 0
   #timer: NodeJS.Timeout | null = null
-  #saving: Promise<void> = Promise.resolve()
+  readonly #saves = new Rounds(() => this.#save())
 
   constructor(path: string, onError: (error: unknown) => void, charactersMax = CHARACTERS_MAX) {
     this.#path = path
@@ -52,9 +53,7 @@ export class Destinations {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#onError(error)
     }
-    this.#timer = setInterval(() => {
-      this.#saving = this.#saving.then(() => this.#save())
-    }, SAVE_MS)
+    this.#timer = setInterval(() => void this.#saves.ask(), SAVE_MS)
   }
 
   get(auctionId: string): string | null {
@@ -70,8 +69,7 @@ export class Destinations {
 
   async close(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer)
-    await this.#saving
-    await this.#save()
+    await this.#saves.ask()
   }
 
   #keep(auctionId: string, url: string): void {

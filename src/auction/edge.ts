@@ -14,6 +14,7 @@ import { type Listener, listen } from '../platform/listen.ts'
 import { type Database, ping } from '../platform/postgres.ts'
 import { startPulse } from '../platform/pulse.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
+import { Rounds } from '../platform/rounds.ts'
 import { Decider } from './decide.ts'
 import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './hold-auction.ts'
 import { LinkCache } from './link-cache.ts'
@@ -55,9 +56,10 @@ export class Edge {
   #market: Market
   #listener: Listener | null = null
   #gathering: NodeJS.Timeout | null = null
-  #reloading: Promise<void> = Promise.resolve()
-  #judging: Promise<void> | null = null
-  #isJudgingDue = false
+  /** One at a time: of two the older snapshot might come last, and stay. */
+  readonly #reloads = new Rounds(() => this.#reload())
+  /** Beside the reloads: it looks at weeks of clicks, and no change must wait for that. */
+  readonly #judgings = new Rounds(() => this.#judgeBudgets().catch(this.#options.onError))
   #timers: NodeJS.Timeout[] = []
   #isLinkChange = false
   #areOutlooksNew = false
@@ -174,27 +176,12 @@ export class Edge {
     await pacing.refresh(database)
     await outlooks.refresh(database, now())
     this.#areOutlooksNew = true
-    this.#judgeSoon()
+    void this.#judgings.ask()
   }
 
   async #probe(): Promise<void> {
     await ping(this.#options.database)
     this.#answeredAtMs = performance.now()
-  }
-
-  /** Beside the reloads: it looks at weeks of clicks, and no change must wait for that. */
-  #judgeSoon(): void {
-    this.#isJudgingDue = true
-    this.#judging ??= this.#judgeWhileDue().finally(() => {
-      this.#judging = null
-    })
-  }
-
-  async #judgeWhileDue(): Promise<void> {
-    while (this.#isJudgingDue) {
-      this.#isJudgingDue = false
-      await this.#judgeBudgets().catch(this.#options.onError)
-    }
   }
 
   /** Campaigns that pay per order have no leases: theirs are judged by what is still to come. */
@@ -206,11 +193,9 @@ export class Edge {
   #noteChange(isLinkChange: boolean): void {
     this.#isLinkChange ||= isLinkChange
     if (this.#gathering !== null) return
-    this.#gathering = setTimeout(async () => {
-      // One at a time: of two the older snapshot might come last, and stay.
-      await this.#reloading
+    this.#gathering = setTimeout(() => {
       this.#gathering = null
-      this.#reloading = this.#reload()
+      void this.#reloads.ask()
     }, GATHER_MS)
   }
 
@@ -222,7 +207,7 @@ export class Edge {
       if (this.#areOutlooksNew || market.fingerprint !== this.#market.fingerprint) {
         this.#areOutlooksNew = false
         this.#take(market)
-        this.#judgeSoon()
+        void this.#judgings.ask()
       }
       if (isLinkChange) this.#links.invalidate()
     } catch (error) {

@@ -10,6 +10,7 @@ import { ClockSteps } from '../platform/clock-steps.ts'
 import type { NodeIdentity } from '../platform/node-registry.ts'
 import { OutOfPatience, withPatience } from '../platform/patience.ts'
 import type { Db } from '../platform/postgres.ts'
+import { Rounds } from '../platform/rounds.ts'
 import { openAccounts } from './budget-account.ts'
 import type { LeaseBook } from './lease.ts'
 import { type GrantedLease, isAnyLastWordUnread, requestLeases } from './lease-store.ts'
@@ -50,8 +51,7 @@ export class LeaseLoop {
   readonly #openedAccounts = new Set<string>()
   #openedDay = 0
   #timer: NodeJS.Timeout | null = null
-  #turn: Promise<void> // the last one begun
-  #nextTurn: Promise<void> | null = null // begins when it has ended
+  readonly #turns = new Rounds(() => this.#runTurn())
   #requestNo = 0
   #stuck = 0
   #isClosed = false
@@ -63,9 +63,8 @@ export class LeaseLoop {
     this.#monotonic = options.monotonic ?? (() => performance.now())
     this.#clockSteps = new ClockSteps(options.now, this.#monotonic)
     options.book.onThirsty(() => this.wake())
-    this.#turn = Promise.resolve()
     this.#tick()
-    this.firstTurn = this.#nextTurn ?? this.#turn
+    this.firstTurn = this.#turns.ended()
   }
 
   /** Asks soon instead of at the next turn: new campaigns, changed budgets, a dry lease. */
@@ -83,7 +82,7 @@ export class LeaseLoop {
   async fund(campaignId: number, amountMicros: number): Promise<void> {
     const { book, now } = this.#options
     if (this.#isClosed || !book.want(campaignId, amountMicros, now())) return
-    await this.#take()
+    await this.#turns.ask()
   }
 
   /**
@@ -101,7 +100,7 @@ export class LeaseLoop {
       onError(error)
     }
     book.retryDry()
-    await this.#take()
+    await this.#turns.ask()
   }
 
   /**
@@ -110,7 +109,7 @@ export class LeaseLoop {
    */
   async close(): Promise<void> {
     this.#stop()
-    await (this.#nextTurn ?? this.#turn)
+    await this.#turns.ended()
   }
 
   #stop(): void {
@@ -130,17 +129,7 @@ export class LeaseLoop {
   #tick(): void {
     this.#schedule(TICK_MS)
     this.#checkClock()
-    void this.#take()
-  }
-
-  /** One turn at a time; who comes meanwhile shares the next one. */
-  #take(): Promise<void> {
-    this.#nextTurn ??= this.#turn.then(() => {
-      this.#nextTurn = null
-      this.#turn = this.#runTurn()
-      return this.#turn
-    })
-    return this.#nextTurn
+    void this.#turns.ask()
   }
 
   async #runTurn(): Promise<void> {

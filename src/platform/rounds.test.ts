@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Rounds } from './rounds.ts'
+
+test('whoever asks during a round shares the next one, and rounds never overlap', async () => {
+  const begun: PromiseWithResolvers<void>[] = []
+  const rounds = new Rounds(() => {
+    const round = Promise.withResolvers<void>()
+    begun.push(round)
+    return round.promise
+  })
+  const first = rounds.ask()
+  await nextTurn()
+  const later = [rounds.ask(), rounds.ask(), rounds.ended()]
+  await nextTurn()
+  assert.equal(begun.length, 1, 'the second round waits for the first')
+  begun[0]?.resolve()
+  await first
+  await nextTurn()
+  assert.equal(begun.length, 2, 'what was asked for meanwhile is done once')
+  begun[1]?.resolve()
+  await Promise.all(later)
+  await nextTurn()
+  assert.equal(begun.length, 2)
+  await rounds.ended()
+})
