@@ -10,9 +10,6 @@
  * `valid` as written; `formatted` valid once spaces and hyphens are out; `repaired` an 11-digit
  * UPC that lost its leading zero; `restricted` valid, but of a shop's own range; `bad`; `missing`.
  */
-export type GtinKind = 'valid' | 'formatted' | 'repaired' | 'restricted' | 'bad' | 'missing'
-export type GtinFormat = 'GTIN-8' | 'GTIN-12' | 'GTIN-13' | 'GTIN-14' | 'ISBN-10'
-
 export type Gtin =
   | { readonly kind: 'bad' | 'missing'; readonly gtin14: null; readonly format: null }
   | {
@@ -29,6 +26,8 @@ const DIGITS = /^[0-9]+$/
 const ISBN_10 = /^[0-9]{9}[0-9Xx]$/
 const NOBODYS_NUMBER = '00000000000000'
 const UPC_A_LENGTH = 12
+
+type GtinFormat = 'GTIN-8' | 'GTIN-12' | 'GTIN-13' | 'GTIN-14' | 'ISBN-10'
 
 /** Classifies a product code as a feed or a caller wrote it. Never throws. */
 export function readGtin(written: string): Gtin {

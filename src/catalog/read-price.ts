@@ -26,11 +26,26 @@ export type PriceReading =
     }
   | { readonly kind: PriceFault }
 
-// Sign, currency, sign, number, what ends a round price (`49.-`), currency, and perhaps stars
-// that point to a footnote. The dot of `Rs.499` ends a short word and begins no fraction; that of
-// `USD.50` could do either, and is refused.
-const PRICE =
-  /^([+-]?) ?([^\d.,+\- ]{0,4}(?: ?[^\d.,+\- ]{1,4})?)(?:(?<=\p{L})\. |(?<=(?<!\p{L})\p{L}{1,2})\.|[ :])?([+-]?) ?(\d[\d., '’]*|(?<!\p{L})[.,]\d+)([-–]|=)? ?([^\d.,+*-]{0,5})\.?(?: ?\*+)?$/u
+// A cell piece by piece; \p{L} is a letter of any alphabet.
+const SIGN = '[+-]?'
+const SYMBOL = String.raw`[^\d.,+\- ]`
+/** A currency's sign or code, or two: `€`, `US $`. */
+const BEFORE = `${SYMBOL}{0,4}(?: ?${SYMBOL}{1,4})?`
+/** The dot of `Rs. 499` or `Rs.499` ends a short word; that of `USD.50` might begin cents. */
+const BETWEEN = String.raw`(?<=\p{L})\. |(?<=(?<!\p{L})\p{L}{1,2})\.|[ :]`
+/** Digits with what groups them, or cents alone. */
+const NUMBER = String.raw`\d[\d., '’]*|(?<!\p{L})[.,]\d+`
+/** What stands for the cents that a round price has not: `49.-`, `49,=`. */
+const NO_CENTS = '[-–=]'
+const AFTER = String.raw`[^\d.,+*-]{0,5}`
+/** Stars that point to a footnote. */
+const FOOTNOTE = String.raw`(?: ?\*+)?`
+
+const PRICE = new RegExp(
+  `^(?<sign>${SIGN}) ?(?<before>${BEFORE})(?:${BETWEEN})?(?<innerSign>${SIGN}) ?` +
+    `(?<number>${NUMBER})(?<ending>${NO_CENTS})? ?(?<after>${AFTER})\\.?${FOOTNOTE}$`,
+  'u',
+)
 
 /** No amount takes more; in a megabyte of separators the patterns would look about for days. */
 const LENGTH_MAX = 64
@@ -61,15 +76,15 @@ export function readPrice(written: string, usual: string | null = null): PriceRe
     .trim()
     .replace(EXPONENT, (number) => String(Number(number)))
   if (text === '') return { kind: 'price_missing' }
-  const match = text.length > LENGTH_MAX ? null : PRICE.exec(text)
-  if (match === null) return { kind: 'price_unparsable' }
-  const [, firstSign, before = '', secondSign, number = '', ending = '', after = ''] = match
+  const parts = text.length > LENGTH_MAX ? undefined : PRICE.exec(text)?.groups
+  if (parts === undefined) return { kind: 'price_unparsable' }
+  const { sign, before = '', innerSign, number = '', ending, after = '' } = parts
   const words = currencyWords(`${before} ${after}`)
   const currency = readCurrency(words, usual)
   const amount = readNumber(number.trim(), currency)
   const areAtOdds = currency === undefined && words.length > 1
   if (amount === null || areAtOdds) return { kind: 'price_unparsable' }
-  if (firstSign === '-' || secondSign === '-') return { kind: 'price_negative' }
+  if (sign === '-' || innerSign === '-') return { kind: 'price_negative' }
   // Some write it behind; behind a whole number a dash stands for the cents that there are not.
   if (ending === '-' && amount.includes('.')) return { kind: 'price_negative' }
   if (currency === undefined) return { kind: 'currency_unknown' }
