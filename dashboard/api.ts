@@ -58,12 +58,12 @@ export const api = {
   disableKey: (tokenId: number) => post<ApiKey>(`/dashboard/api/keys/${tokenId}/disable/`, {}),
   overview: (pubId: number, range: Range) =>
     first<Overview>(`${ofPublisher(pubId)}/overview/?${days(range)}`),
-  clicks: (pubId: number, range: Range, more: { outcome?: string; cursor?: string }) =>
+  clicks: (pubId: number, range: Range, more: { outcome: string | null; cursor: string | null }) =>
     first<ClickPage>(`${ofPublisher(pubId)}/clicks/?${days(range, more)}`),
-  orders: (pubId: number, range: Range, more: { cursor?: string }) =>
-    first<OrderPage>(`${ofPublisher(pubId)}/orders/?${days(range, more)}`),
+  orders: (pubId: number, range: Range, cursor: string | null) =>
+    first<OrderPage>(`${ofPublisher(pubId)}/orders/?${days(range, { cursor })}`),
   links: (pubId: number, cursor: string | null) =>
-    first<LinkPage>(`${ofPublisher(pubId)}/links/${cursor === null ? '' : `?cursor=${cursor}`}`),
+    first<LinkPage>(`${ofPublisher(pubId)}/links/?${query({ cursor })}`),
   createLink: (pubId: number, body: CreateSmartLinkBody) =>
     post<SmartLink>(`${ofPublisher(pubId)}/links/`, body),
   receipt: (result: string) =>
@@ -74,8 +74,13 @@ export const api = {
 
 const ofPublisher = (pubId: number): string => `/dashboard/api/publishers/${pubId}`
 
-function days({ from, to }: Range, more: Record<string, string> = {}): URLSearchParams {
-  return new URLSearchParams({ date_from: from, date_to: to, ...more })
+const days = ({ from, to }: Range, more: Record<string, string | null> = {}) =>
+  query({ date_from: from, date_to: to, ...more })
+
+/** What is null is not asked. */
+function query(asked: Record<string, string | null>): URLSearchParams {
+  const pairs = Object.entries(asked)
+  return new URLSearchParams(pairs.flatMap(([name, value]) => (value ? [[name, value]] : [])))
 }
 
 async function first<T>(path: string): Promise<T> {

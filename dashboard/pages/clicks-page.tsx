@@ -1,5 +1,4 @@
 /** Every click of a range, valid beside invalid: what it earned, or the reason why nothing. */
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { api, type ClickPage } from '../api.ts'
 import { count } from '../format.ts'
@@ -9,8 +8,8 @@ import { usePublisher } from '../session.ts'
 import { Choice } from '../ui/choice.tsx'
 import { ClickList } from '../ui/click-list.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
-import { RangePicker } from '../ui/range-picker.tsx'
-import { Title } from '../ui/title.tsx'
+import { NextPage, usePages } from '../ui/paged-list.tsx'
+import { RangeTitle } from '../ui/range-title.tsx'
 
 const OUTCOMES = [
   { value: 'all', label: 'All' },
@@ -34,34 +33,20 @@ export function ClicksPage() {
   const { pub_id: pubId } = usePublisher()
   const [range] = useRange()
   const [outcome, setOutcome] = useOutcome()
-  const pages = useInfiniteQuery({
-    queryKey: ['clicks', pubId, range, outcome],
-    queryFn: ({ pageParam }) =>
-      api.clicks(pubId, range, {
-        ...(outcome === 'all' ? {} : { outcome }),
-        ...(pageParam === null ? {} : { cursor: pageParam }),
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
-  })
+  const pages = usePages(['clicks', pubId, range, outcome], (cursor) =>
+    api.clicks(pubId, range, { outcome: outcome === 'all' ? null : outcome, cursor }),
+  )
   const clicks = pages.data?.pages.flatMap((page) => page.clicks) ?? []
   const reasons = pages.data?.pages[0]?.reasons ?? []
   return (
     <div className="space-y-5">
-      <div className="flex flex-wrap items-end justify-between gap-4">
-        <Title>Clicks</Title>
-        <RangePicker />
-      </div>
+      <RangeTitle>Clicks</RangeTitle>
       {reasons.length > 0 && <Reasons reasons={reasons} />}
       <Choice label="Which clicks" options={OUTCOMES} value={outcome} onChange={setOutcome} />
       <Progress query={pages} />
       {pages.isSuccess && clicks.length === 0 && <NoClicks isAnyThere={reasons.length > 0} />}
       {clicks.length > 0 && <ClickList clicks={clicks} hasReceiptLinks />}
-      {pages.hasNextPage && (
-        <button type="button" className="button" onClick={() => void pages.fetchNextPage()}>
-          Earlier clicks
-        </button>
-      )}
+      <NextPage pages={pages} label="Earlier clicks" />
     </div>
   )
 }

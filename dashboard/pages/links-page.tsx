@@ -1,11 +1,12 @@
 /** A publisher's smart links, newest first, and a form that makes one. */
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
 import { date, shortUrl } from '../format.ts'
 import { usePublisher } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
+import { NextPage, usePages } from '../ui/paged-list.tsx'
 import { Title } from '../ui/title.tsx'
 import { NewLinkForm } from './new-link-form.tsx'
 
@@ -15,12 +16,7 @@ export function LinksPage() {
   const { pub_id: pubId } = usePublisher()
   const [isMaking, setMaking] = useState(false)
   const opener = useRef<HTMLButtonElement>(null)
-  const pages = useInfiniteQuery({
-    queryKey: ['links', pubId],
-    queryFn: ({ pageParam }) => api.links(pubId, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
-  })
+  const pages = usePages(['links', pubId], (cursor) => api.links(pubId, cursor))
   const client = useQueryClient()
   const make = useMutation({
     mutationFn: (body: CreateSmartLinkBody) => api.createLink(pubId, body),
@@ -57,11 +53,7 @@ export function LinksPage() {
       <Progress query={pages} />
       {pages.isSuccess && links.length === 0 && !isMaking && <NoLinks />}
       {links.length > 0 && <LinkList links={links} />}
-      {pages.hasNextPage && (
-        <button type="button" className="button" onClick={() => void pages.fetchNextPage()}>
-          Older links
-        </button>
-      )}
+      <NextPage pages={pages} label="Older links" />
     </div>
   )
 }

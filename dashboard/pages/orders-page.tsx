@@ -1,33 +1,23 @@
 /** Every order of a range that a link led to: what it earned, and the click that it rests on. */
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { api, type OrderPage } from '../api.ts'
 import { date, dollars } from '../format.ts'
 import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
 import { MoneyLine } from '../ui/money-line.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
-import { RangePicker } from '../ui/range-picker.tsx'
-import { Title } from '../ui/title.tsx'
+import { NextPage, usePages } from '../ui/paged-list.tsx'
+import { RangeTitle } from '../ui/range-title.tsx'
 
 type Order = OrderPage['orders'][number]
 
 export function OrdersPage() {
   const { pub_id: pubId } = usePublisher()
   const [range] = useRange()
-  const pages = useInfiniteQuery({
-    queryKey: ['orders', pubId, range],
-    queryFn: ({ pageParam }) =>
-      api.orders(pubId, range, pageParam === null ? {} : { cursor: pageParam }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
-  })
+  const pages = usePages(['orders', pubId, range], (cursor) => api.orders(pubId, range, cursor))
   const orders = pages.data?.pages.flatMap((page) => page.orders) ?? []
   return (
     <div className="space-y-5">
-      <div className="flex flex-wrap items-end justify-between gap-4">
-        <Title>Orders</Title>
-        <RangePicker />
-      </div>
+      <RangeTitle>Orders</RangeTitle>
       <Progress query={pages} />
       {pages.isSuccess && orders.length === 0 && <NoOrders />}
       {orders.length > 0 && (
@@ -37,11 +27,7 @@ export function OrdersPage() {
           ))}
         </ul>
       )}
-      {pages.hasNextPage && (
-        <button type="button" className="button" onClick={() => void pages.fetchNextPage()}>
-          Earlier orders
-        </button>
-      )}
+      <NextPage pages={pages} label="Earlier orders" />
     </div>
   )
 }

@@ -9,8 +9,7 @@ import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
 import { DayChart } from '../ui/day-chart.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
-import { RangePicker } from '../ui/range-picker.tsx'
-import { Title } from '../ui/title.tsx'
+import { RangeTitle } from '../ui/range-title.tsx'
 import { FiguresTable } from './figures-table.tsx'
 
 /** The service shows a click within 5 s; a page that stands open follows. */
@@ -35,10 +34,7 @@ export function OverviewPage() {
   })
   return (
     <div className="space-y-5">
-      <div className="flex flex-wrap items-end justify-between gap-4">
-        <Title>{name}</Title>
-        <RangePicker />
-      </div>
+      <RangeTitle>{name}</RangeTitle>
       <Progress query={overview} />
       {overview.data !== undefined && <Figures overview={overview.data} />}
     </div>

@@ -1,10 +1,20 @@
-/** Chooses the UTC days of a page: one of the usual ranges, or any two dates. */
+/** The heading of a page about some UTC days: one of the usual ranges, or any two dates. */
 import { useEffect, useState } from 'react'
 import type { Range } from '../api.ts'
 import { lastDays, RANGES, useRange } from '../range.ts'
 import { Choice } from './choice.tsx'
+import { Title } from './title.tsx'
 
-export function RangePicker() {
+export function RangeTitle({ children }: { children: string }) {
+  return (
+    <div className="flex flex-wrap items-end justify-between gap-4">
+      <Title>{children}</Title>
+      <RangePicker />
+    </div>
+  )
+}
+
+function RangePicker() {
   const [range, change] = useRange()
   const nowMs = Date.now()
   const named = RANGES.find(({ days }) => isSame(lastDays(days, nowMs), range))
