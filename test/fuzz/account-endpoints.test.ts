@@ -6,36 +6,26 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import type { TSchema } from 'typebox'
 import { CreateKeyBody, LoginBody } from '../../src/accounts/schema.ts'
 import { CreateSmartLinkBody, LinkMateBody } from '../../src/links/schema.ts'
-import { MatchQuery } from '../../src/matching/schema.ts'
 import { sql } from '../../src/platform/sql.ts'
-import { StatsQuery } from '../../src/stats/schema.ts'
 import { type Answer, startApi } from '../api.ts'
 import {
   answersAnything,
   checkRefusal,
-  fieldOf,
-  placesOf,
+  type Endpoint,
   RUNS,
-  replaced,
-  wrongFor,
+  refusesLongTexts,
+  refusesWrongTypes,
 } from './hostile.ts'
 
-const MILLION = 1_000_000
-
-interface BodyEndpoint {
-  readonly path: string
-  readonly schema: TSchema
-  readonly good: object
+interface BodyEndpoint extends Endpoint {
   readonly key?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
 interface QueryEndpoint {
   readonly path: string
-  readonly schema: TSchema
   readonly good: Readonly<Record<string, string>>
   readonly key?: string
 }
@@ -78,13 +68,9 @@ const bodies: readonly BodyEndpoint[] = [
   },
   { path: '/dashboard/api/login/', schema: LoginBody, good: { email: 'x@y.example', password } },
 ]
-const cases = bodies.flatMap((endpoint) =>
-  placesOf(endpoint.schema).map((place) => ({ endpoint, place })),
-)
 const queries: readonly QueryEndpoint[] = [
   {
     path: `/api/v1/publishers/${ann.pubId}/stats_by_article_merchant_daily/`,
-    schema: StatsQuery,
     key,
     good: {
       date_from: '2026-03-01',
@@ -96,7 +82,6 @@ const queries: readonly QueryEndpoint[] = [
   },
   {
     path: '/api/v1/product_match/clickmate/exclusive_links/',
-    schema: MatchQuery,
     good: {
       publisher_slug: ann.publishers[0]?.slug ?? '',
       gtin: '9521000000018',
@@ -125,49 +110,19 @@ async function state(): Promise<unknown> {
   `)
 }
 
+const target = { endpoints: bodies, send, state }
+
 test('a value of a wrong type at any place of any body is 400, named, and changes nothing', async () => {
-  const given = fc
-    .constantFrom(...cases)
-    .chain(({ endpoint, place }) => wrongFor(place.type).map((by) => ({ endpoint, place, by })))
-  await fc.assert(
-    fc.asyncProperty(given, async ({ endpoint, place, by }) => {
-      // An integer is a number, and the integers among numbers are integers.
-      if (place.type === 'integer' && Number.isInteger(by)) return
-      const before = await state()
-      const answer = await send(endpoint, replaced(endpoint.good, place.path, by))
-      const fields = checkRefusal(answer)
-      if (answer.status === 429) return // Log-ins are few by design.
-      assert.equal(answer.status, 400, answer.text)
-      const field = fieldOf(place.path)
-      assert.ok(
-        fields.some((name) => name === field || name.startsWith(`${field}.`)) || field === 'body',
-        `${field} is not among ${fields}`,
-      )
-      assert.deepEqual(await state(), before)
-    }),
-    { numRuns: RUNS },
-  )
+  // An integer is a number, and the integers among numbers are integers.
+  await refusesWrongTypes(target, (type, by) => type === 'integer' && Number.isInteger(by))
 })
 
 test('any JSON at any place is answered without a 5xx, and refused calls change nothing', async () => {
-  await answersAnything({ cases, send, state })
+  await answersAnything(target)
 })
 
 test('a string of a million characters at any place is refused and named', async () => {
-  for (const endpoint of bodies) {
-    for (const { path, type } of placesOf(endpoint.schema)) {
-      if (path.length === 0) continue
-      const answer = await send(endpoint, replaced(endpoint.good, path, 'x'.repeat(MILLION)))
-      if (answer.status === 429) continue
-      assert.equal(
-        answer.status,
-        400,
-        `${endpoint.path} ${fieldOf(path)} ${answer.text.slice(0, 300)}`,
-      )
-      assert.ok(answer.failure().fields.includes(fieldOf(path)), `${type} ${fieldOf(path)}`)
-      assert.ok(answer.text.length < 10_000, 'the error does not repeat the input')
-    }
-  }
+  await refusesLongTexts(target)
 })
 
 test('bytes that are no JSON, or no UTF-8, are 400 and change nothing', async () => {

@@ -10,12 +10,12 @@ import type { Answer } from '../api.ts'
 export const RUNS = 200
 
 /** Every place of a schema: its path in a body and what stands there. */
-export interface Place {
+interface Place {
   readonly path: readonly (string | number)[]
   readonly type: string
 }
 
-export function placesOf(schema: TSchema, path: readonly (string | number)[] = []): Place[] {
+function placesOf(schema: TSchema, path: readonly (string | number)[] = []): Place[] {
   const { type, properties, items, anyOf } = schema as {
     type?: string
     properties?: Record<string, TSchema>
@@ -41,7 +41,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   array: [[], [[]], ['x']],
   object: [{}, { toString: 1, hasOwnProperty: 'x' }],
 }
-export const wrongFor = (type: string) =>
+const wrongFor = (type: string) =>
   fc.constantFrom(
     ...Object.entries(VALUES)
       .filter(([name]) => name !== type)
@@ -49,7 +49,7 @@ export const wrongFor = (type: string) =>
   )
 
 /** The same value with one place replaced. */
-export function replaced(
+function replaced(
   value: unknown,
   [step, ...rest]: readonly (string | number)[],
   by: unknown,
@@ -63,7 +63,7 @@ export function replaced(
 }
 
 /** `['links', 0, 'raw_url']` → `links[0].raw_url`; the whole body is `body`. */
-export function fieldOf(path: readonly (string | number)[]): string {
+function fieldOf(path: readonly (string | number)[]): string {
   const text = path.reduce<string>(
     (before, step) =>
       typeof step === 'number' ? `${before}[${step}]` : before === '' ? step : `${before}.${step}`,
@@ -95,25 +95,95 @@ export function checkRefusal(answer: Answer): string[] {
   return fields
 }
 
-/** Any JSON at any place of a body: never a 5xx, and what is refused leaves no trace. */
-export function answersAnything<Endpoint extends { readonly good: object }>({
-  cases,
-  send,
-  state,
-}: {
-  readonly cases: readonly { readonly endpoint: Endpoint; readonly place: Place }[]
-  readonly send: (endpoint: Endpoint, body: unknown) => Promise<Answer>
+export interface Endpoint {
+  readonly path: string
+  readonly schema: TSchema
+  readonly good: object // a body that it takes
+}
+
+/** Endpoints, how they are called, and what a refused call must leave untouched. */
+export interface Target<One extends Endpoint> {
+  readonly endpoints: readonly One[]
+  readonly send: (endpoint: One, body: unknown) => Promise<Answer>
   readonly state: () => Promise<unknown>
-}): Promise<void> {
+}
+
+/** Each place of each body. */
+const casesOf = <One extends Endpoint>({ endpoints }: Target<One>) =>
+  endpoints.flatMap((endpoint) => placesOf(endpoint.schema).map((place) => ({ endpoint, place })))
+
+/** Log-ins are few by design. */
+const isLimited = ({ path }: Endpoint, { status }: Answer) =>
+  status === 429 && path.includes('login')
+
+/** Any JSON at any place of a body: never a 5xx, and what is refused leaves no trace. */
+export function answersAnything<One extends Endpoint>(target: Target<One>): Promise<void> {
+  const { send, state } = target
   return fc.assert(
-    fc.asyncProperty(fc.constantFrom(...cases), strange, async ({ endpoint, place }, by) => {
+    fc.asyncProperty(
+      fc.constantFrom(...casesOf(target)),
+      strange,
+      async ({ endpoint, place }, by) => {
+        const before = await state()
+        const answer = await send(endpoint, replaced(endpoint.good, place.path, by))
+        assert.ok(answer.status < 500, answer.text)
+        if (answer.status < 400) return
+        checkRefusal(answer)
+        assert.deepEqual(await state(), before)
+      },
+    ),
+    { numRuns: RUNS },
+  )
+}
+
+/** A value of a wrong type at any place: a 400 that names it, and leaves no trace. */
+export function refusesWrongTypes<One extends Endpoint>(
+  target: Target<One>,
+  isTaken: (type: string, by: unknown) => boolean,
+): Promise<void> {
+  const { send, state } = target
+  const given = fc
+    .constantFrom(...casesOf(target))
+    .chain(({ endpoint, place }) => wrongFor(place.type).map((by) => ({ endpoint, place, by })))
+  return fc.assert(
+    fc.asyncProperty(given, async ({ endpoint, place, by }) => {
+      if (isTaken(place.type, by)) return
       const before = await state()
       const answer = await send(endpoint, replaced(endpoint.good, place.path, by))
-      assert.ok(answer.status < 500, answer.text)
-      if (answer.status < 400) return
-      checkRefusal(answer)
+      const fields = checkRefusal(answer)
+      if (isLimited(endpoint, answer)) return
+      assert.equal(answer.status, 400, answer.text)
+      const field = fieldOf(place.path)
+      const isNamed = (name: string) => name === field || /^[.[]/.test(name.slice(field.length))
+      assert.ok(
+        fields.some((name) => name.startsWith(field) && isNamed(name)) || field === 'body',
+        `${field} is not among ${fields}`,
+      )
       assert.deepEqual(await state(), before)
     }),
     { numRuns: RUNS },
   )
+}
+
+const MILLION = 1_000_000
+
+/** A text of a million characters anywhere in a body: a 400 that names it in few words. */
+export async function refusesLongTexts<One extends Endpoint>(target: Target<One>): Promise<void> {
+  for (const { endpoint, place } of casesOf(target)) {
+    if (place.path.length === 0) continue
+    const answer = await target.send(
+      endpoint,
+      replaced(endpoint.good, place.path, 'x'.repeat(MILLION)),
+    )
+    if (isLimited(endpoint, answer)) continue
+    const field = fieldOf(place.path)
+    assert.equal(answer.status, 400, `${endpoint.path} ${field} ${answer.text.slice(0, 300)}`)
+    // An entry of a list of texts may be told under its list.
+    const names = place.type === 'string' ? [field, field.replace(/\[\d+\]$/, '')] : [field]
+    assert.ok(
+      answer.failure().fields.some((name) => names.includes(name)),
+      answer.text,
+    )
+    assert.ok(answer.text.length < 10_000, 'the error does not repeat the input')
+  }
 }
