@@ -4,10 +4,12 @@ import { sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { findOverCap, type OpenBudget, type OpenClicks } from './liability.ts'
 import type { OutlookBook } from './outlook.ts'
-import { orderTerms, perOrderMicros } from './predict.ts'
+import { perOrderMicros } from './predict.ts'
 
 /** After so many mean waits a click without an order hardly brings one: e⁻⁷ is under 1/1000. */
 const WAITS_MAX = 7
+/** The models that pay per order, as clicks store them: MODEL of events, a higher folder. */
+const PER_ORDER = { cpa: 2, epp: 3 } as const
 
 /** Names the CPA and EPP campaigns whose budgets the orders still to come will use up. */
 export async function loadOverCap(
@@ -20,10 +22,21 @@ export async function loadOverCap(
   return findOverCap(budgets, clicks)
 }
 
+interface CampaignBudget extends OpenBudget {
+  readonly merchId: number
+}
+
+interface BudgetRow {
+  readonly campaign_id: number
+  readonly merch_id: number
+  readonly cap: string
+  readonly settled: string
+}
+
 /** Both budgets of each campaign; an account that is not open yet has nothing settled. */
-async function findOpenBudgets(db: Db, today: string): Promise<OpenBudget[]> {
-  const rows = await db.rows<{ campaign_id: number; cap: string; settled: string }>(sql`
-    select campaign.campaign_id, cap, coalesce(settled_micros, 0) as settled
+async function findOpenBudgets(db: Db, today: string): Promise<CampaignBudget[]> {
+  const rows = await db.rows<BudgetRow>(sql`
+    select campaign.campaign_id, merch_id, cap, coalesce(settled_micros, 0) as settled
     from campaign
     cross join lateral (
       values (null::date, budget_micros), (${today}::date, daily_budget_micros)
@@ -33,6 +46,7 @@ async function findOpenBudgets(db: Db, today: string): Promise<OpenBudget[]> {
     where model <> 'cpc' and state = 'active' and cap is not null`)
   return rows.map((row) => ({
     campaignId: row.campaign_id,
+    merchId: row.merch_id,
     capMicros: Number(row.cap),
     settledMicros: Number(row.settled),
   }))
@@ -42,38 +56,46 @@ interface OpenClickRow {
   readonly campaign_id: number
   readonly pub_id: number
   readonly merch_id: number
-  readonly model: 'cpa' | 'epp'
-  readonly rate_ppm: number | null
-  readonly payment_micros: string | null
+  readonly model: number
+  readonly price_micros: string
   readonly clicks: number
 }
 
+/** Each counts by the wait of its merchant, and at the terms that were sealed for it. */
 async function findOpenClicks(
   db: Db,
-  from: { budgets: readonly OpenBudget[]; outlooks: OutlookBook; nowMs: number },
+  from: { budgets: readonly CampaignBudget[]; outlooks: OutlookBook; nowMs: number },
 ): Promise<OpenClicks[]> {
   const { budgets, outlooks, nowMs } = from
-  const { delayMs } = outlooks
+  const delays = new Map(
+    budgets.map(({ campaignId, merchId }) => [campaignId, outlooks.delayMsOf(merchId)]),
+  )
+  const fromMs = nowMs - WAITS_MAX * Math.max(...delays.values())
   const rows = await db.rows<OpenClickRow>(sql`
-    select campaign_id, pub_id, click.merch_id, campaign.model, rate_ppm, payment_micros,
+    select campaign_id, pub_id, merch_id, model, price_micros,
       sum(exp(-extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8
-        * 1000 / ${delayMs}::float8)) as clicks
-    from click join campaign using (campaign_id)
-    where campaign_id = any(${budgets.map(({ campaignId }) => campaignId)}::int[])
-      and at > ${new Date(nowMs - WAITS_MAX * delayMs)} and at <= ${new Date(nowMs)}
-      and reason = 0 and reversed_at is null
+        * 1000 / delay_ms)) as clicks
+    from click join unnest(${[...delays.keys()]}::int[], ${[...delays.values()]}::float8[])
+      as asked (campaign_id, delay_ms) using (campaign_id)
+    where at > ${new Date(fromMs)} and at <= ${new Date(nowMs)}
+      and model = any(${Object.values(PER_ORDER)}::int[]) and reason = 0 and reversed_at is null
       and not exists (
         select from merchant_order
         where merchant_order.click_id = click.click_id and coalesce(attribution, '') <> 'impression'
       )
-    group by campaign_id, pub_id, click.merch_id, campaign.model, rate_ppm, payment_micros`)
+    group by campaign_id, pub_id, merch_id, model, price_micros`)
   return rows.map((row) => {
     const outlook = outlooks.of(row.pub_id, row.merch_id)
+    const price = Number(row.price_micros)
+    const terms =
+      row.model === PER_ORDER.cpa
+        ? { model: 'cpa' as const, ratePpm: price }
+        : { model: 'epp' as const, paymentMicros: price }
     return {
       campaignId: row.campaign_id,
       clicks: row.clicks,
       orderRate: outlook.rate.rate,
-      perOrderMicros: perOrderMicros(orderTerms(row.model, row), { ...outlook, share: 1 }),
+      perOrderMicros: perOrderMicros(terms, { ...outlook, share: 1 }),
     }
   })
 }

@@ -53,9 +53,9 @@ export class OutlookBook {
     this.#rates = atRate(model.rates, networkRate(countsOf(network)))
   }
 
-  /** τ of the network: how long an order waits for its click, on average. */
-  get delayMs(): number {
-    return this.#model.delayMs
+  /** τ of a merchant: how long its orders come after their clicks, on average. */
+  delayMsOf(merchId: number): number {
+    return delayOf(this.#model, merchId)
   }
 
   of(pubId: number, merchId: number): PairOutlook {
