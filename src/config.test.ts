@@ -167,3 +167,9 @@ test('with PORT=0 the addresses name the port that was picked, set ones stay', (
     },
   )
 })
+
+test('a brand word is told in small letters, and taken so or as it was written', () => {
+  const { brand, brandWords } = readConfig({ BRAND: 'Acme', BRAND_ALIASES: 'Foo,bar,acme' })
+  assert.equal(brand, 'acme')
+  assert.deepEqual(brandWords, ['acme', 'Acme', 'foo', 'Foo', 'bar'])
+})

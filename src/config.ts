@@ -126,7 +126,7 @@ export function readConfig(
   // A wrong PORT is one mistake, not also one of every address that would have named it.
   const url = (value: string) => publicUrl(value.replace('$PORT', String(port ?? PORT_DEFAULT)))
 
-  const brand = check('BRAND', brandWord)
+  const [brand = '', ...written] = check('BRAND', brandWord) ?? []
   const aliases = check('BRAND_ALIASES', (value) => listOf(value, brandWord))
   const config: Config = {
     port,
@@ -139,7 +139,7 @@ export function readConfig(
     linkUrl: check('LINK_URL', url),
     roles: check('ROLES', readRoles),
     brand,
-    brandWords: [...new Set([brand, ...(aliases ?? [])])],
+    brandWords: [...new Set([brand, ...written, ...(aliases ?? []).flat()])],
     sealingKeys: check('SOUK_SECRETS', (value) => (value === '' ? null : readSealingKeys(value))),
     rateLimits: check('RATE_LIMITS', readRateLimits),
     trustedProxies: check('TRUSTED_PROXIES', (value) => listOf(value, readCidr)),
@@ -275,11 +275,12 @@ function readSwitch(value: string): boolean {
   throw new Error(`must be on or off, is "${value}"`)
 }
 
-function brandWord(value: string): string {
+/** In small letters, as it is told, and as the operator wrote it. */
+function brandWord(value: string): readonly string[] {
   if (!/^[a-z][a-z0-9]{0,31}$/i.test(value)) {
     throw new Error(`must be one word of letters and digits, is "${value}"`)
   }
-  return value.toLowerCase()
+  return [value.toLowerCase(), value]
 }
 
 /** An address that readers see: http(s), without query; the final slash is dropped. */

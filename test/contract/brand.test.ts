@@ -6,7 +6,7 @@ import { makeMerchant } from '../catalogue.ts'
 import { makeMarket, runAuction, until } from '../market.ts'
 
 const TEA = 'https://teas.example/p/1'
-const api = await startApi({ after }, { env: { BRAND: 'acme' } })
+const api = await startApi({ after }, { env: { BRAND: 'Acme' } })
 const market = await makeMarket(api)
 
 test('an auction answers under the configured word, the category as a number', async () => {
@@ -28,23 +28,20 @@ test('an auction answers under the configured word, the category as a number', a
 
 test('keys and events are taken under the word and every alias, and no other', async () => {
   const auctionId = await market.link()
-  const known = ['acme', 'ACME', 'service', 'souk', 'nrtv', 'bamx', 'bam', 'howl']
+  const known = ['acme', 'Acme', 'service', 'souk', 'nrtv', 'bamx', 'bam', 'howl']
   for (const word of [...known, 'other']) {
     const isKnown = word !== 'other'
     const authorization = `${word}-API-KEY ${market.account.key}`
     const answer = await api.call('/api/v1/tokeninfo/', { headers: { authorization } })
     assert.equal(answer.status, isKnown ? 200 : 401, word)
-    const event = await api.call(
-      `/api/v1/events/impressions/${word.toLowerCase()}_link_impression/`,
-      {
-        body: {
-          organization_type: 'publisher',
-          organization_id: market.account.pubId,
-          user: { page_session_uuid: crypto.randomUUID(), source_url: 'https://daily.example/' },
-          events: [{ auction_id: auctionId }],
-        },
+    const event = await api.call(`/api/v1/events/impressions/${word}_link_impression/`, {
+      body: {
+        organization_type: 'publisher',
+        organization_id: market.account.pubId,
+        user: { page_session_uuid: crypto.randomUUID(), source_url: 'https://daily.example/' },
+        events: [{ auction_id: auctionId }],
       },
-    )
+    })
     assert.equal(event.status, isKnown ? 201 : 404, word)
   }
 })
