@@ -1,7 +1,16 @@
 /** The orders report in SQL: one row per product of an order, on the day the order was accepted. */
+import {
+  DOLLAR_RATE_ID,
+  dollarRate,
+  parseMinor,
+  type Rate,
+  toMicros,
+} from '../attribution/currency.ts'
 import { orderState } from '../attribution/order-states.ts'
+import { findRatesByIds } from '../attribution/rate-store.ts'
 import { MODEL } from '../events/event.ts'
 import type { PaidAt, PublisherReleases } from '../ledger/publisher-releases.ts'
+import { ISO_4217 } from '../platform/iso4217.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -45,7 +54,9 @@ interface OrderRow extends ClickFacts {
   readonly purchased_product_id: string | null
   readonly purchased_name: string | null
   readonly purchased_brand: string | null
-  readonly purchased_price: string | null
+  readonly purchased_price: string | null // as told, in the order's currency
+  readonly currency: string
+  readonly rate_id: string
 }
 
 /** A page of the report. Orders that nobody led to, or that are held, are not in it yet. */
@@ -63,7 +74,7 @@ export async function listOrderRows(
         bought.earnings_micros, bought.revenue_micros, order_product_id,
         line.earnings_micros as line_earnings_micros, line.revenue_micros as line_revenue_micros,
         quantity, product_id as purchased_product_id, line.name as purchased_name,
-        line.brand as purchased_brand, line.price as purchased_price,
+        line.brand as purchased_brand, line.price as purchased_price, currency, rate_id,
         ${isCancelledSale(sql`bought`)} as is_cancelled
       from merchant_order bought join order_line line using (merch_id, order_id)
       where pub_id = ${pubId} and locks_at is not null
@@ -88,10 +99,14 @@ export async function listOrderRows(
     ${joinClickedOffer(sql`click`)}
     order by order_day, order_event_id, line`)
   const paidAt = await paidAtOfLocked(rows, request.now, releases)
+  const rates = await findRatesByIds(
+    db,
+    rows.map((row) => row.rate_id),
+  )
   const last = rows.at(-1)
   const isLast = last === undefined || rows.length < limitRows
   return {
-    rows: rows.map((row) => rowOf(row, { now: request.now, paidAt })),
+    rows: rows.map((row) => rowOf(row, { now: request.now, paidAt, rates })),
     next: isLast ? null : `${last.order_day} ${last.order_event_id} ${last.line}`,
   }
 }
@@ -110,10 +125,13 @@ async function paidAtOfLocked(
   return ({ merch_id, order_product_id }) => ofMerchant.get(merch_id)?.(order_product_id) ?? null
 }
 
-function rowOf(
-  row: OrderRow,
-  { now, paidAt }: { readonly now: Date; readonly paidAt: (row: OrderRow) => number | null },
-): ReportRow<'orders'> {
+interface Known {
+  readonly now: Date
+  readonly paidAt: (row: OrderRow) => number | null
+  readonly rates: ReadonlyMap<string, Rate>
+}
+
+function rowOf(row: OrderRow, { now, paidAt, rates }: Known): ReportRow<'orders'> {
   const ageMs = row.ordered_at.getTime() - row.at.getTime()
   const state = orderState(
     {
@@ -144,7 +162,7 @@ function rowOf(
     purchased_product_id: { text: row.purchased_product_id },
     purchased_product_name: { text: row.purchased_name },
     purchased_product_brand: { text: row.purchased_brand },
-    purchased_product_price: row.purchased_price,
+    purchased_product_price: purchasedPrice(row, rates),
     click_u1_param: { text: row.u1 },
     checkout_id: { text: row.order_id },
     earnings: amount(row.earnings_micros), // The whole order's, on each of its rows, as documented.
@@ -167,4 +185,17 @@ function rowOf(
     state: state,
     locks_at: reportTime(row.locks_at),
   }
+}
+
+/** In dollars as every amount of the row, at the rate that its order was converted at. */
+function purchasedPrice(
+  { purchased_price: price, currency, rate_id, order_day }: OrderRow,
+  rates: ReadonlyMap<string, Rate>,
+): string | null {
+  const rate = rate_id === DOLLAR_RATE_ID ? dollarRate(order_day) : rates.get(rate_id)
+  const exponent = ISO_4217.get(currency) ?? null
+  if (price === null || exponent === null || rate === undefined) return null
+  const minor = parseMinor(price, exponent)
+  const micros = minor === null ? null : toMicros(minor, exponent, rate)
+  return micros === null ? null : formatExact(micros)
 }

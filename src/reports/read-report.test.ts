@@ -1,27 +1,37 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
-import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import { MODEL } from '../events/event.ts'
+import { insertRates } from '../attribution/rate-store.ts'
+import { MODEL, type StoredEvent } from '../events/event.ts'
+import { sql } from '../platform/sql.ts'
 import { openReports } from './read-report.ts'
 
+const DAY = '2026-03-02'
 const DAY_MS = 86_400_000
 
-test('for a page of orders the debts of merchants are settled whose orders on it are locked', async (t) => {
+/** A publisher's click of the day, `a`, and what a merchant tells after it. */
+async function start(t: TestContext) {
   const db = await testDatabase(t)
   const log = openFoldedLog(t, db)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const { auctionId } = await addArticle('Mugs')
   const of = { pubId: publisher.pub_id, merchId: merchant.merch_id }
   const events = new MoneyEvents()
-  const told = [
-    events.click('a', START_MS, { ...of, auctionId, model: MODEL.cpa }),
-    { ...events.order('o', START_MS, { click: 'a' }), merchId: of.merchId },
-  ]
-  await log.append(told.map(({ seq: _, day: __, ...event }) => event))
-  await log.fold()
+  const click = events.click('a', START_MS, { ...of, auctionId, model: MODEL.cpa })
+  const tell = async (...orders: StoredEvent[]) => {
+    const told = [click, ...orders.map((order) => ({ ...order, merchId: of.merchId }))]
+    await log.append(told.map(({ seq: _, day: __, ...event }) => event))
+    await log.fold()
+  }
+  return { db, of, events, tell }
+}
+
+test('for a page of orders the debts of merchants are settled whose orders on it are locked', async (t) => {
+  const { db, of, events, tell } = await start(t)
+  await tell(events.order('o', START_MS, { click: 'a' }))
 
   const asked = (now: Date) => {
     const settled: string[] = []
@@ -33,12 +43,38 @@ test('for a page of orders the debts of merchants are settled whose orders on it
       },
     }
     const source = openReports(counting, { pubId: of.pubId, now })
-    const day = '2026-03-02'
-    const page = { ...of, dayFrom: day, dayTo: day, cursor: null, limitRows: 1, now }
+    const page = { ...of, dayFrom: DAY, dayTo: DAY, cursor: null, limitRows: 1, now }
     return { settled, read: async () => (await source.page('orders', page)).rows.length }
   }
   const early = asked(new Date(START_MS + 90 * DAY_MS - 1))
   assert.deepEqual([await early.read(), early.settled.length], [1, 0])
   const late = asked(new Date(START_MS + 90 * DAY_MS))
   assert.deepEqual([await late.read(), await late.read(), late.settled.length], [1, 1, 1])
+})
+
+test('the price of a purchased product is in dollars, at the rate of its order', async (t) => {
+  const { db, of, events, tell } = await start(t)
+  const yen = { currency: 'JPY', usdPerBase: '1.1684', currencyPerBase: '186.75' }
+  await insertRates(db, 'bank', [{ day: DAY, ...yen }])
+  const rate = await db.row<{ rate_id: string }>(sql`select rate_id from exchange_rate`)
+  const order = (id: string, price: string, report: object) => {
+    const lines = [{ ...orderLine('A1', 0, 1), price }]
+    return events.order(id, START_MS, { click: 'a', report: { ...report, lines } })
+  }
+  const inYen = { currency: 'JPY', value: '12800', rate_id: rate?.rate_id ?? '' }
+  await tell(
+    order('dollars', '20', { value: '20.00', value_micros: 20_000_000 }),
+    order('yen', '12800', { ...inYen, value_micros: 80_083_106 }),
+  )
+  const now = new Date(START_MS)
+  const source = openReports(db, { pubId: of.pubId, now })
+  const page = { ...of, dayFrom: DAY, dayTo: DAY, cursor: null, limitRows: 9, now }
+  const { rows } = await source.page('orders', page)
+  assert.deepEqual(
+    rows.map((row) => [row.purchased_product_price, row.line_revenue]),
+    [
+      ['20.00', '20.00'],
+      ['80.083106', '80.083106'],
+    ],
+  )
 })
