@@ -2,7 +2,7 @@
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { type Micros, micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { applyBudgets, shareBudgets } from './budget-account.ts'
 import { type CampaignSettings, campaignFaults } from './campaign.ts'
@@ -35,26 +35,22 @@ export interface CampaignWorld {
 
 const LIST_ROWS_MAX = 10_000
 
+/** Of `CampaignSettings`. */
+const SETTINGS = sql`merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm, payment_micros,
+  roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries, devices,
+  allow_publishers, block_publishers, tracker_impression, tracker_viewable`
 /** Of a `CampaignRow`, but for its times. */
-export const CAMPAIGN_COLUMNS = sql`campaign_id, merch_id, model, bid_micros, exclusive_bid_micros,
-  rate_ppm, payment_micros, roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries,
-  devices, allow_publishers, block_publishers, tracker_impression, tracker_viewable, state`
+export const CAMPAIGN_COLUMNS = sql`campaign_id, ${SETTINGS}, state`
 const COLUMNS = sql`${CAMPAIGN_COLUMNS}, datetime_created, datetime_updated`
 
 /** Throws a 400 that names everything that would keep the campaign from working. */
 export async function insertCampaign(
   db: Db,
-  { settings: c, world }: { settings: CampaignSettings; world: CampaignWorld },
+  { settings, world }: { settings: CampaignSettings; world: CampaignWorld },
 ): Promise<Campaign> {
-  await refuseFaults(db, c, { world, before: null })
+  await refuseFaults(db, settings, { world, before: null })
   const row = await db.row<CampaignRow>(sql`
-    insert into campaign (merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm,
-      payment_micros, roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries,
-      devices, allow_publishers, block_publishers, tracker_impression, tracker_viewable)
-    values (${c.merch_id}, ${c.model}, ${c.bid_micros}, ${c.exclusive_bid_micros}, ${c.rate_ppm},
-      ${c.payment_micros}, ${c.roas}, ${c.daily_budget_micros}, ${c.budget_micros},
-      ${c.starts_at}, ${c.ends_at}, ${c.countries}, ${c.devices}, ${c.allow_publishers},
-      ${c.block_publishers}, ${c.tracker_impression}, ${c.tracker_viewable})
+    insert into campaign (${SETTINGS}) ${rowOf(settings)}
     returning ${COLUMNS}
   `)
   return toCampaign(row as CampaignRow)
@@ -81,23 +77,22 @@ export function updateCampaign(
     )
     if (row === null) throw unknownCampaign(campaignId)
     const before = toCampaign(row)
-    const c: CampaignSettings = { ...before, ...changes }
-    await refuseFaults(tx, c, { world, before })
+    const settings: CampaignSettings = { ...before, ...changes }
+    await refuseFaults(tx, settings, { world, before })
     const updated = await tx.row<CampaignRow>(sql`
-      update campaign set merch_id = ${c.merch_id}, model = ${c.model},
-        bid_micros = ${c.bid_micros}, exclusive_bid_micros = ${c.exclusive_bid_micros},
-        rate_ppm = ${c.rate_ppm}, payment_micros = ${c.payment_micros}, roas = ${c.roas},
-        daily_budget_micros = ${c.daily_budget_micros}, budget_micros = ${c.budget_micros},
-        starts_at = ${c.starts_at}, ends_at = ${c.ends_at}, countries = ${c.countries},
-        devices = ${c.devices}, allow_publishers = ${c.allow_publishers},
-        block_publishers = ${c.block_publishers}, tracker_impression = ${c.tracker_impression},
-        tracker_viewable = ${c.tracker_viewable}, datetime_updated = now()
+      update campaign set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now()
       where campaign_id = ${campaignId}
       returning ${COLUMNS}
     `)
     await applyBudgets(tx, campaignId, utcDay(world.now))
     return toCampaign(updated as CampaignRow)
   })
+}
+
+function rowOf(settings: CampaignSettings): Sql {
+  return sql`
+    select ${SETTINGS}
+    from jsonb_populate_record(null::campaign, ${JSON.stringify(settings)}::jsonb)`
 }
 
 /** Pauses or resumes; a second time changes nothing. Throws a 404 for an unknown campaign. */
