@@ -17,7 +17,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { type Cidr, clientAddress } from './client-address.ts'
-import { type CorsMode, corsHeaders, preflightHeaders } from './cors.ts'
+import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { ErrorEnvelope, failure } from './envelope.ts'
 import { ApiError, badRequest } from './errors.ts'
 import {
@@ -85,8 +85,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     // Addresses that cannot be decoded get no further than this.
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       const known = toApiError(error, options)
-      const [{ cors: mode }, { origin }] = [methodsOf(request.url), request.headers]
-      const cors = corsHeaders({ mode, origin, allowedOrigins: options.corsOrigins })
+      const cors = corsHeaders(corsOf(request, methodsOf(request.url).cors, options))
       reply.headers({ ...cors, ...UNCACHED, 'x-request-id': request.id })
       reply.status(known.status).type('application/json; charset=utf-8')
       // No hook sees these.
@@ -185,6 +184,14 @@ function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
   return httpVersion === '1.1' && headers.host === undefined
 }
 
+function corsOf(
+  { headers }: FastifyRequest,
+  mode: CorsMode,
+  { corsOrigins: allowedOrigins }: HttpOptions,
+): CorsOptions {
+  return { mode, origin: headers.origin, allowedOrigins }
+}
+
 type MethodsOf = ReturnType<typeof rememberRoutes>
 
 /** The caller's address, request id and CORS of each request; one log line of each answer. */
@@ -203,9 +210,7 @@ function addHooks(http: Http, options: HttpOptions, methodsOf: MethodsOf): void 
     const mode = request.is404
       ? methodsOf(request.url).cors
       : (routeOptions.config?.cors ?? 'account')
-    reply.headers(
-      corsHeaders({ mode, origin: headers.origin, allowedOrigins: options.corsOrigins }),
-    )
+    reply.headers(corsHeaders(corsOf(request, mode, options)))
   })
   http.addHook('onRoute', (route) => {
     // Faults are listed below, with those that Fastify would not look for after the first ones.
@@ -253,16 +258,13 @@ function addErrorHandlers(http: Http, options: HttpOptions, methodsOf: MethodsOf
   })
   http.setNotFoundHandler((request, reply) => {
     const { methods, cors } = methodsOf(request.url)
-    const [mode, origin] = [cors, request.headers.origin]
-    const isPreflight = request.method === 'OPTIONS' && methods.length > 0
-    // A route of this very method that found nothing itself, such as a file, says the same.
-    if (!isPreflight && (methods.length === 0 || methods.includes(request.method))) {
-      throw new ApiError('notFound', { message: 'No such path' })
-    }
-    if (isPreflight) {
-      const allowedOrigins = options.corsOrigins
-      reply.headers(preflightHeaders({ mode, origin, allowedOrigins, methods }))
+    if (request.method === 'OPTIONS' && methods.length > 0) {
+      reply.headers(preflightHeaders({ ...corsOf(request, cors, options), methods }))
       return reply.status(204).header('allow', methods.join(', ')).send()
+    }
+    // A route of this very method that found nothing itself, such as a file, says the same.
+    if (methods.length === 0 || methods.includes(request.method)) {
+      throw new ApiError('notFound', { message: 'No such path' })
     }
     throw new ApiError('methodNotAllowed', { headers: { allow: methods.join(', ') } })
   })
