@@ -7,7 +7,7 @@ import { PacingBook } from '../demand/pacing-book.ts'
 import { HOURS_PER_WEEK } from '../demand/traffic-curve.ts'
 import { CONSENT } from '../events/consent.ts'
 import { DEVICE } from '../events/user-agent.ts'
-import { Decider } from './decide.ts'
+import { Decider, type DeciderOptions } from './decide.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import { LOSS } from './loss-code.ts'
 import { type Campaign, indexMarket, type Market, type Merchant, type Publisher } from './market.ts'
@@ -54,16 +54,17 @@ function linkTo(offers: readonly OfferRow[], isExclusive: boolean): LinkData {
   }
 }
 
-function makeDecider(book = new LeaseBook(), pacing = new PacingBook(), now = () => NOON_MS) {
-  return new Decider({
-    ...{ book, outlooks: new OutlookBook(), pacing },
-    ...{ pricing: 'second_price', now, onReceipt: () => undefined },
-  })
+function makeDecider(market: Market, some: Partial<DeciderOptions> = {}) {
+  const options: DeciderOptions = {
+    ...{ book: new LeaseBook(), outlooks: new OutlookBook(), pacing: new PacingBook() },
+    ...{ pricing: 'second_price', now: () => NOON_MS, onReceipt: () => undefined },
+  }
+  return new Decider({ ...options, ...some }, market)
 }
 
 /** Who wins the link's auction, and what the seal says. */
-function outcomeOf(decider: Decider, market: Market, data: LinkData, isRecorded = false) {
-  const { winner, priceMicros } = decider.decide(market, data, {
+function outcomeOf(decider: Decider, data: LinkData, isRecorded = false) {
+  const { winner, priceMicros } = decider.decide(data, {
     context: {
       ...{ nowMs: NOON_MS, consent: CONSENT.full, device: DEVICE.desktop, country: null },
       isAtClick: false,
@@ -79,12 +80,10 @@ function decide(
   settings: Partial<Publisher> = {},
   pacing = new PacingBook(),
 ): readonly [number | undefined, number] {
-  const decider = makeDecider(new LeaseBook(), pacing)
   const publishers = [{ ...PUBLISHER, ...settings }]
   const merchants = campaigns.map(({ merch_id }) => merchant(merch_id))
   const market = indexMarket({ version: 1, publishers, merchants, campaigns })
-  decider.setMarket(market)
-  return outcomeOf(decider, market, data)
+  return outcomeOf(makeDecider(market, { pacing }), data)
 }
 
 test('a merchant of seventy campaigns pays what its rival bids, on its own page as well', () => {
@@ -139,7 +138,6 @@ test('a goal of return lowers the bid to what a click brings, less what was miss
 
 test('flights begin and end, and feeds grow stale, at the tick after their moment', () => {
   let nowMs = NOON_MS
-  const decider = makeDecider(new LeaseBook(), new PacingBook(), () => nowMs)
   const [starts_at, ends_at] = [new Date(NOON_MS + 1_000), new Date(NOON_MS + 90_000_000)]
   const fed = { ...merchant(1), feed_imported_at: new Date(NOON_MS) }
   const flown = { ...merchant(2), feed_imported_at: null }
@@ -148,12 +146,11 @@ test('flights begin and end, and feeds grow stale, at the tick after their momen
     campaigns: [campaign(1, 1, 0.3), { ...campaign(2, 2, 0.5), starts_at, ends_at }],
   })
   const data = linkTo([offer(1, 100), offer(2, 100)], false)
-  decider.tick() // Before anything is known there is nothing to do.
-  decider.setMarket(market)
+  const decider = makeDecider(market, { now: () => nowMs })
   const winnerAt = (afterMs: number) => {
     nowMs = NOON_MS + afterMs
     decider.tick()
-    return outcomeOf(decider, market, data)[0]
+    return outcomeOf(decider, data)[0]
   }
   assert.deepEqual([winnerAt(999), winnerAt(1_000)], [1, 2])
   assert.deepEqual([winnerAt(86_400_000), winnerAt(89_999_999)], [2, 2])
@@ -161,22 +158,16 @@ test('flights begin and end, and feeds grow stale, at the tick after their momen
 })
 
 test('a link is laid out anew for each snapshot: a bid that was raised counts at once', () => {
-  const decider = makeDecider()
   const data = linkTo([offer(1, 100), offer(2, 100)], false)
-  const bids = (dollars: number) => {
+  const marketOf = (dollars: number) => {
     const campaigns = [campaign(1, 1, 0.3), campaign(2, 2, dollars)]
     const merchants = [merchant(1), merchant(2)]
-    const market = indexMarket({ version: 1, publishers: [PUBLISHER], merchants, campaigns })
-    decider.setMarket(market)
-    return outcomeOf(decider, market, data)
+    return indexMarket({ version: 1, publishers: [PUBLISHER], merchants, campaigns })
   }
-  assert.deepEqual(
-    [bids(0.2), bids(0.4)],
-    [
-      [1, 0.2],
-      [2, 0.3],
-    ],
-  )
+  const decider = makeDecider(marketOf(0.2))
+  assert.deepEqual(outcomeOf(decider, data), [1, 0.2])
+  decider.setMarket(marketOf(0.4))
+  assert.deepEqual(outcomeOf(decider, data), [2, 0.3])
 })
 
 test('where a merchant’s feed is silent about a page of its own, its campaign bids for it', () => {
@@ -197,10 +188,6 @@ test('a daily budget for clicks is paced along the traffic of where its campaign
   pacing.take({ traffic, multipliers: new Map() })
   let nowMs = NOON_MS
   const receipts: Receipt[] = []
-  const decider = new Decider({
-    ...{ book: new LeaseBook(), outlooks: new OutlookBook(), pacing, pricing: 'second_price' },
-    ...{ now: () => nowMs, onReceipt: (receipt) => receipts.push(receipt) },
-  })
   const daily = { daily_budget_micros: String(10 * DOLLAR) }
   const campaigns: Campaign[] = [
     { ...campaign(1, 1, 0.1), ...daily, allow_publishers: [2] }, // none of its readers has come
@@ -215,7 +202,8 @@ test('a daily budget for clicks is paced along the traffic of where its campaign
   ]
   const publishers = [PUBLISHER, { ...PUBLISHER, pub_id: 2 }]
   const market = indexMarket({ version: 1, publishers, merchants: [merchant(1)], campaigns })
-  decider.setMarket(market)
+  const onReceipt = (receipt: Receipt) => receipts.push(receipt)
+  const decider = makeDecider(market, { pacing, now: () => nowMs, onReceipt })
   decider.tick()
   const spent = { day: '2026-03-02', daySettledMicros: 7 * DOLLAR, leaseId: 1, grantedMicros: 0 }
   const elsewhere = { elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0, fairMicros: 0 }
@@ -227,7 +215,7 @@ test('a daily budget for clicks is paced along the traffic of where its campaign
   decider.tick()
   const { link, ...rest } = linkTo([offer(1, 100)], false)
   const data = { ...rest, link: { ...link, pub_id: 2 } }
-  outcomeOf(decider, market, data, true)
+  outcomeOf(decider, data, true)
   const { set, outcome } = unpackReceipt(receipts[0]?.packed ?? Buffer.alloc(0))
   const paced = Array.from(set.campaignId, (id, at) =>
     outcome.losses[at] === LOSS.paced ? [id] : [],
@@ -249,9 +237,8 @@ test('leases are asked for what pays per click, has a budget and may serve now',
     { ...campaign(7, 1, 0.5), ...daily, starts_at: after ?? null },
     { ...campaign(8, 1, 0.5), ...daily, starts_at: soon ?? null, ends_at: after ?? null },
   ]
-  makeDecider(book).setMarket(
-    indexMarket({ version: 1, publishers: [PUBLISHER], merchants: [merchant(1)], campaigns }),
-  )
+  const merchants = [merchant(1)]
+  makeDecider(indexMarket({ version: 1, publishers: [PUBLISHER], merchants, campaigns }), { book })
   const asked = new Set(book.prepare(1, NOON_MS).map(({ campaignId }) => campaignId))
   assert.deepEqual([...asked], [2, 3, 8])
 })
@@ -264,9 +251,8 @@ test('a campaign that now pays per order pays clicks of before only where it has
     ...{ ...campaign(at + 1, 1, 0.5), ...ofOrders },
     ...budget,
   }))
-  makeDecider(book).setMarket(
-    indexMarket({ version: 1, publishers: [PUBLISHER], merchants: [merchant(1)], campaigns }),
-  )
+  const merchants = [merchant(1)]
+  makeDecider(indexMarket({ version: 1, publishers: [PUBLISHER], merchants, campaigns }), { book })
   const reserved = [1, 2, 3].map((campaignId) => book.reserve(campaignId, DOLLAR / 2, NOON_MS))
   assert.deepEqual(reserved, [UNCAPPED_LEASE, null, null])
 })

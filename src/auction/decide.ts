@@ -51,6 +51,7 @@ export interface DeciderOptions {
 }
 
 interface Compiled {
+  readonly market: Market
   readonly state: CampaignState
   readonly campaigns: ReadonlyMap<number, readonly CampaignTerms[]> // by merchant
   readonly flights: readonly CampaignFlight[]
@@ -61,16 +62,22 @@ interface Compiled {
 export class Decider {
   readonly #options: DeciderOptions
   readonly #outcome = createOutcome()
-  #compiled: Compiled | null = null
+  #compiled: Compiled
   /** Candidates of links, laid out once for each snapshot. */
   #laidOut = new WeakMap<LinkData, LinkCandidates>()
 
-  constructor(options: DeciderOptions) {
+  constructor(options: DeciderOptions, market: Market) {
     this.#options = options
+    this.#compiled = this.#compile(market)
+  }
+
+  setMarket(market: Market): void {
+    this.#compiled = this.#compile(market)
+    this.#laidOut = new WeakMap()
   }
 
   /** Compiles a snapshot and hands its campaigns to the lease book. */
-  setMarket(market: Market): void {
+  #compile(market: Market): Compiled {
     const nowMs = this.#options.now()
     const campaigns = [...market.campaigns.values()]
     const state = createCampaignState(campaigns.length)
@@ -80,8 +87,8 @@ export class Decider {
     refreshLive(state, flights, nowMs)
     this.#options.book.setCampaigns(campaigns.map(budgetOf), { budgetOk: state.budgetOk, nowMs })
     this.#options.pacing.setCampaigns(campaigns.map(pacedOf), state)
-    this.#laidOut = new WeakMap()
-    this.#compiled = {
+    return {
+      market,
       state,
       flights,
       campaigns: Map.groupBy(terms, ({ merchId }) => merchId),
@@ -92,22 +99,21 @@ export class Decider {
 
   /** Flights begin and end, feeds grow stale: to be called at least once a second. */
   tick(): void {
-    if (this.#compiled === null) return
     const nowMs = this.#options.now()
     refreshLive(this.#compiled.state, this.#compiled.flights, nowMs)
     this.#options.pacing.step(nowMs)
   }
 
-  #candidatesOf(data: LinkData, market: Market): LinkCandidates {
+  #candidatesOf(data: LinkData): LinkCandidates {
     const known = this.#laidOut.get(data)
     if (known !== undefined) return known
-    const candidates = this.#layOut(data, market)
+    const candidates = this.#layOut(data)
     this.#laidOut.set(data, candidates)
     return candidates
   }
 
-  #layOut(data: LinkData, market: Market): LinkCandidates {
-    const { state, campaigns, floors, publishers } = this.#at()
+  #layOut(data: LinkData): LinkCandidates {
+    const { market, state, campaigns, floors, publishers } = this.#compiled
     const floorsOf = floors.get(data.link.pub_id)
     const publisher = publishers.get(data.link.pub_id)
     const categoryOf = ({ offer }: Listing) => offer?.category_id ?? data.original?.category_id ?? 0
@@ -117,7 +123,7 @@ export class Decider {
       rows.map((row) => offerTerms(row, { categoryId: categoryOf(row), floorsOf })),
       {
         campaignsOf: (merchId) => campaigns.get(merchId) ?? [],
-        estimate: (terms) => this.#estimate(market, data.link.pub_id, terms),
+        estimate: (terms) => this.#estimate(data.link.pub_id, terms),
       },
     )
     const set = buildCandidateSet(candidates, {
@@ -133,16 +139,12 @@ export class Decider {
   }
 
   decide(
-    market: Market,
     data: LinkData,
-    auction: {
-      context: AuctionContext
-      resultNumber: Buffer
-      isRecorded: boolean
-    },
+    auction: { context: AuctionContext; resultNumber: Buffer; isRecorded: boolean },
   ): Decision {
+    const { market } = this.#compiled
     const { context, resultNumber } = auction
-    const candidates = this.#candidatesOf(data, market)
+    const candidates = this.#candidatesOf(data)
     const request = this.#request(data, candidates, context)
     if (request === null) return NOBODY
     const outcome = this.#outcome
@@ -175,7 +177,7 @@ export class Decider {
     context: AuctionContext,
   ): AuctionRequest | null {
     const { link, original } = data
-    const publisher = this.#at().publishers.get(link.pub_id)
+    const publisher = this.#compiled.publishers.get(link.pub_id)
     // Made a moment ago: its settings come with the next snapshot, its readers may be here before.
     if (publisher === undefined) return null
     return {
@@ -193,8 +195,8 @@ export class Decider {
     }
   }
 
-  #estimate(market: Market, pubId: number, { campaignId, merchId }: CampaignTerms): Estimate {
-    const campaign = market.campaigns.get(campaignId) as Campaign
+  #estimate(pubId: number, { campaignId, merchId }: CampaignTerms): Estimate {
+    const campaign = this.#compiled.market.campaigns.get(campaignId) as Campaign
     const outlook = this.#options.outlooks.of(pubId, merchId)
     const { rate, value } = outlook
     return {
@@ -208,11 +210,6 @@ export class Decider {
           ? Number.POSITIVE_INFINITY
           : (rate.rate * value.meanMicros) / campaign.roas,
     }
-  }
-
-  #at(): Compiled {
-    if (this.#compiled === null) throw new Error('no market yet')
-    return this.#compiled
   }
 }
 

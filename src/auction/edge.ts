@@ -71,8 +71,7 @@ export class Edge {
     this.#links = new LinkCache((ids) =>
       loadLinks(options.database, ids, (offer) => isOwnPage(this.#market, offer)),
     )
-    this.#decider = new Decider(options)
-    this.#take(market)
+    this.#decider = new Decider(options, market)
   }
 
   /** Loads the market, then listens for its changes. */
@@ -153,7 +152,7 @@ export class Edge {
     if (link.link.state === 'disabled') {
       return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
     }
-    const decision = this.#decider.decide(this.#market, link, {
+    const decision = this.#decider.decide(link, {
       context,
       resultNumber,
       isRecorded: !request.isHead,
@@ -206,7 +205,8 @@ export class Edge {
       const market = await loadMarket(this.#options.database, this.#market.version + 1)
       if (this.#areOutlooksNew || market.fingerprint !== this.#market.fingerprint) {
         this.#areOutlooksNew = false
-        this.#take(market)
+        this.#decider.setMarket(market)
+        this.#market = market
         void this.#judgings.ask()
       }
       if (isLinkChange) this.#links.invalidate()
@@ -215,11 +215,6 @@ export class Edge {
       this.#isLinkChange ||= isLinkChange
       this.#options.onError(error)
     }
-  }
-
-  #take(market: Market): void {
-    this.#decider.setMarket(market)
-    this.#market = market
   }
 }
 
