@@ -14,6 +14,7 @@ import { type AuctionRequest, runAuction } from '../src/auction/run-auction.ts'
 import type { IdList } from '../src/auction/targeting.ts'
 import { PPM } from '../src/platform/money.ts'
 import { type CandidateSpec, makeRequest, makeSet, resultNumber } from '../test/auction-world.ts'
+import { median } from './median.ts'
 
 const SIZES = [5, 20, 64]
 /** Different sets in turn, as on a node: their arrays are not all in the nearest cache. */
@@ -175,10 +176,6 @@ function distribution(run: (n: number) => void, calls: number) {
   micros.sort()
   const at = (share: number) => micros[Math.min(calls - 1, Math.floor(calls * share))] ?? 0
   return { p50: at(0.5), p99: at(0.99), p999: at(0.999) }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 }
 
 function describe(result: ReturnType<typeof measure>): string {

@@ -15,14 +15,12 @@ import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
 import { insertPublisher } from '../src/accounts/publisher-store.ts'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant } from '../src/catalog/merchant-store.ts'
-import { readConfig } from '../src/config.ts'
-import { openStorage } from '../src/open-storage.ts'
-import { makeLogger } from '../src/platform/log.ts'
 import type { Db } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
 import { keyOfUrl } from '../src/platform/url.ts'
 import type { Action } from '../test/traffic-replay.ts'
 import type { WorldFile } from '../test/traffic-world.ts'
+import { openDatabaseOf } from './database.ts'
 import { makeTraffic } from './make-traffic.ts'
 
 const SAMPLE_SESSIONS = 5_000
@@ -55,37 +53,21 @@ export async function makeStatistics(
   size: { readonly events: number; readonly days: number },
 ): Promise<MadeStatistics> {
   const sample = await readSample(size.days)
-  const log = makeLogger({ level: 'error' })
-  const config = readConfig({ SOUK_DATA: dataDir })
-  const storage = await openStorage(config, {
-    applicationName: 'souk bench',
-    log,
-    statementTimeoutMs: 0,
-  })
-  try {
-    const { db } = storage
-    const world = await insertWorld(db, sample.world)
-    const scale = size.events / sample.events
-    await insertPageDays(db, world, { ...sample, ...size, scale })
-    await insertStatsDays(db, world, { ...sample, ...size, scale })
-    await db.run(sql`vacuum analyze stats_day`)
-    await db.run(sql`vacuum analyze page_day`)
-    await db.run(sql`vacuum analyze article`)
-    const counted = await db.row<{ rows: string; day_to: string }>(sql`
-      select count(*) as rows, max(day) as day_to from stats_day`)
-    const { pubId, key } = world
-    const dayTo = counted?.day_to ?? DAY_FROM
-    return {
-      pubId,
-      key,
-      dayFrom: DAY_FROM,
-      dayTo,
-      rows: Number(counted?.rows),
-      events: size.events,
-    }
-  } finally {
-    await storage.close()
-  }
+  await using stack = new AsyncDisposableStack()
+  const db = await openDatabaseOf(stack, dataDir)
+  const world = await insertWorld(db, sample.world)
+  const scale = size.events / sample.events
+  await insertPageDays(db, world, { ...sample, ...size, scale })
+  await insertStatsDays(db, world, { ...sample, ...size, scale })
+  await db.run(sql`vacuum analyze stats_day`)
+  await db.run(sql`vacuum analyze page_day`)
+  await db.run(sql`vacuum analyze article`)
+  const counted = await db.row<{ rows: string; day_to: string }>(sql`
+    select count(*) as rows, max(day) as day_to from stats_day`)
+  const { pubId, key } = world
+  const dayTo = counted?.day_to ?? DAY_FROM
+  const rows = Number(counted?.rows)
+  return { pubId, key, dayFrom: DAY_FROM, dayTo, rows, events: size.events }
 }
 
 async function readSample(days: number) {

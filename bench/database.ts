@@ -1,12 +1,29 @@
-/** A migrated PostgreSQL of a benchmark's own, with fsync on, gone when the benchmark ends. */
+/** The databases of benchmarks, with fsync on. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readConfig } from '../src/config.ts'
+import { openStorage } from '../src/open-storage.ts'
 import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
 import { makeLogger } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
 import { type Database, openDatabase } from '../src/platform/postgres.ts'
 
+/** The database of a running service, by its SOUK_DATA. */
+export async function openDatabaseOf(
+  stack: AsyncDisposableStack,
+  dataDir: string,
+): Promise<Database> {
+  const storage = await openStorage(readConfig({ SOUK_DATA: dataDir }), {
+    applicationName: 'souk bench',
+    log: makeLogger({ level: 'error' }),
+    statementTimeoutMs: 0,
+  })
+  stack.defer(() => storage.close())
+  return storage.db
+}
+
+/** A migrated PostgreSQL of a benchmark's own, gone when the benchmark ends. */
 export async function openBenchDatabase(
   stack: AsyncDisposableStack,
 ): Promise<{ readonly dataDir: string; readonly database: Database }> {

@@ -14,6 +14,7 @@ import { ensureEventPartitions } from '../src/events/partitions.ts'
 import { makeIdSource } from '../src/platform/ids.ts'
 import { openSpool } from '../src/platform/spool.ts'
 import { openBenchDatabase } from './database.ts'
+import { median } from './median.ts'
 
 const ROUNDS = 5
 const IN_FLIGHT = [1, 32, 256]
@@ -102,7 +103,6 @@ stack.defer(() => appender.close())
 
 const bare = (event: LogEvent) => pool.query({ ...BARE_INSERT, values: bareValues(event) })
 const durable = (event: LogEvent) => appender.append([event], { patienceMs: BEACON_PATIENCE_MS })
-const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
 const whole = (value: number) => Math.round(value).toLocaleString('en')
 
 process.stdout.write('durable appends a second (medians of 5 interleaved rounds)\n')

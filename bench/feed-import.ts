@@ -9,8 +9,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -20,13 +19,10 @@ import { openFeedFile } from '../src/catalog/feed-file.ts'
 import { importFeed } from '../src/catalog/import-feed.ts'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant } from '../src/catalog/merchant-store.ts'
-import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
-import { makeLogger } from '../src/platform/log.ts'
-import { migrate } from '../src/platform/migrate.ts'
 import { type Connection, type Database, openDatabase } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
-
-const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url))
+import { openBenchDatabase } from './database.ts'
+import { median } from './median.ts'
 
 const WORDS = 'amber basil cedar delta ember fjord grove heron iris juniper kelp linen'.split(' ')
 
@@ -45,31 +41,21 @@ async function main(): Promise<void> {
   })
   const rows = Number(values.rows ?? 1_000_000)
   const rounds = Number(values.rounds ?? 3)
-  const folder = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-  const log = makeLogger({ level: 'warn' })
-  const server = await openEmbeddedPostgres({ dataDir: folder, log })
-  const { connection } = server
-  await migrate(connection, MIGRATIONS)
-  const db = openDatabase({ connection, applicationName: 'souk: bench', statementTimeoutMs: 0 })
-  try {
-    const feed = join(folder, 'feed.csv')
-    await writeFeed(feed, rows)
-    const merchId = await makeMerchant(db)
-    const bare: number[] = []
-    const imports: Import[] = []
-    for (let round = 0; round < rounds; round++) {
-      await db.run(sql`truncate offer`)
-      imports.push(await importInChild({ connection, merchId, feed }))
-      bare.push(await copyBare(db, join(folder, 'rows')))
-    }
-    const again = await importInChild({ connection, merchId, feed })
-    const { size } = await stat(feed)
-    report({ rows, feedBytes: size, bare, imports, again })
-  } finally {
-    await db.close()
-    await server.close()
-    await rm(folder, { recursive: true })
+  await using stack = new AsyncDisposableStack()
+  const { dataDir, database: db } = await openBenchDatabase(stack)
+  const feed = join(dataDir, 'feed.csv')
+  await writeFeed(feed, rows)
+  const work = { connection: db.connection, merchId: await makeMerchant(db), feed }
+  const bare: number[] = []
+  const imports: Import[] = []
+  for (let round = 0; round < rounds; round++) {
+    await db.run(sql`truncate offer`)
+    imports.push(await importInChild(work))
+    bare.push(await copyBare(db, join(dataDir, 'rows')))
   }
+  const again = await importInChild(work)
+  const { size } = await stat(feed)
+  report({ rows, feedBytes: size, bare, imports, again })
 }
 
 function report(figures: {
@@ -92,11 +78,6 @@ function report(figures: {
     `  peak memory ${Math.max(...[...imports, again].map(({ peakMb }) => peakMb))} MB (limit 512)`,
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
 async function makeMerchant(db: Database): Promise<number> {

@@ -5,21 +5,15 @@
  *   node bench/fold.ts [clicks]
  */
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { readConfig } from '../src/config.ts'
 import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../src/events/event.ts'
 import { openPostgresEventLog, type PostgresEventLog } from '../src/events/event-log-postgres.ts'
-import { openStorage } from '../src/open-storage.ts'
 import { type IdSource, makeIdSource } from '../src/platform/ids.ts'
-import { makeLogger } from '../src/platform/log.ts'
-import { migrate } from '../src/platform/migrate.ts'
 import type { Database } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
 import { FoldLoop } from '../src/stats/fold-loop.ts'
 import { foldMoney } from '../src/stats/fold-money.ts'
 import { type CpuTime, cpuTime } from './cpu-time.ts'
+import { openBenchDatabase } from './database.ts'
 import { type BenchNetwork, makeBenchNetwork } from './network.ts'
 
 const LINKS = 20_000
@@ -27,31 +21,21 @@ const MERCHANTS = 5
 const BATCH = 1_000 // what the fold takes at once
 const CLICKS = Number(process.argv[2] ?? 100_000)
 
-const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-const storage = await openStorage(readConfig({ SOUK_DATA: dataDir }), {
-  applicationName: 'souk bench',
-  log: makeLogger({ level: 'error' }),
-})
-try {
-  const { db } = storage
-  await migrate(db.connection, join(import.meta.dirname, '../migrations'))
-  const network = await makeBenchNetwork(dataDir, LINKS)
-  const log = openPostgresEventLog(db.connection)
-  const ids = makeIdSource({ nodeId: 1, now: Date.now })
-  for (let at = 0; at < CLICKS; at += BATCH) {
-    await log.append(Array.from({ length: BATCH }, (_, place) => click(ids, network, at + place)))
-  }
-  const bare = await measured(() => copyRows(db))
-  const ours = await measured(() => fold(db, log))
-  await log.close()
-  console.log(
-    `${CLICKS.toLocaleString('en')} clicks, ${BATCH} a transaction\n` +
-      `  folded ${ours.text}\n  copied ${bare.text}\n  ratio  ${(ours.rate / bare.rate).toFixed(2)}`,
-  )
-} finally {
-  await storage.close()
-  await rm(dataDir, { recursive: true, force: true })
+await using stack = new AsyncDisposableStack()
+const { dataDir, database: db } = await openBenchDatabase(stack)
+const network = await makeBenchNetwork(db, LINKS)
+const log = openPostgresEventLog(db.connection)
+stack.defer(() => log.close())
+const ids = makeIdSource({ nodeId: 1, now: Date.now })
+for (let at = 0; at < CLICKS; at += BATCH) {
+  await log.append(Array.from({ length: BATCH }, (_, place) => click(ids, network, at + place)))
 }
+const bare = await measured(() => copyRows(db))
+const ours = await measured(() => fold(db, log))
+console.log(
+  `${CLICKS.toLocaleString('en')} clicks, ${BATCH} a transaction\n` +
+    `  folded ${ours.text}\n  copied ${bare.text}\n  ratio  ${(ours.rate / bare.rate).toFixed(2)}`,
+)
 
 /** One worker over the money lane, from the first click to the last. */
 async function fold(db: Database, log: PostgresEventLog): Promise<void> {

@@ -1,13 +1,10 @@
 /** What bench/http.ts and bench/latency.ts ask: a service, its hot requests, and a bare server. */
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../test/free-port.ts'
+import { openDatabaseOf } from './database.ts'
 import type { LoadRequest } from './load.ts'
-import { makeBenchNetwork } from './network.ts'
-import { type Running, startProcess, stopProcess } from './service.ts'
+import { type BenchNetwork, makeBenchNetwork } from './network.ts'
+import { type Running, startProcess, startService } from './service.ts'
 
 export const LINKS = 20_000
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/149.0 Safari/537.36'
@@ -36,26 +33,20 @@ export interface HotService {
   readonly dataDir: string
 }
 
-/** Runs a service of its own for the work: fsync, receipts and logging on, rate limits off. */
+/** Runs a service of its own for the work. */
 export async function withHotService(work: (service: HotService) => Promise<void>): Promise<void> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-  const service = await startProcess(
-    ['bin/souk.mjs', 'serve'],
-    { SOUK_DATA: dataDir, PORT: String(await freePort()), RATE_LIMITS: '0', LOG_LEVEL: 'info' },
-    join(dataDir, 'log'),
-  )
-  try {
-    const base = service.ready.replace('localhost', '127.0.0.1')
-    process.stderr.write(`Making ${LINKS.toLocaleString('en')} links …\n`)
-    const network = await makeBenchNetwork(dataDir, LINKS)
-    await sleep(2_000) // Campaigns reach the edge within 2 s, leases a second later.
-    const scenarios = await scenariosOf(base, network)
-    const { port } = new URL(base)
-    await work({ scenarios, port, pid: service.child.pid ?? 0, dataDir })
-  } finally {
-    await stopProcess(service)
-    await rm(dataDir, { recursive: true, force: true })
-  }
+  await using stack = new AsyncDisposableStack()
+  const { base, pid, dataDir } = await startService(stack)
+  process.stderr.write(`Making ${LINKS.toLocaleString('en')} links …\n`)
+  const network = await makeNetwork(dataDir)
+  await sleep(2_000) // Campaigns reach the edge within 2 s, leases a second later.
+  const scenarios = await scenariosOf(base, network)
+  await work({ scenarios, port: new URL(base).port, pid, dataDir })
+}
+
+async function makeNetwork(dataDir: string): Promise<BenchNetwork> {
+  await using stack = new AsyncDisposableStack()
+  return await makeBenchNetwork(await openDatabaseOf(stack, dataDir), LINKS)
 }
 
 /** A bare node:http server that gives the same answer to anything. */
@@ -63,10 +54,7 @@ export function startBaseline(answer: Answer): Promise<Running> {
   return startProcess(['bench/http-baseline.ts'], { BASELINE: JSON.stringify(answer) })
 }
 
-async function scenariosOf(
-  base: string,
-  { links, pubId }: { links: readonly string[]; pubId: number },
-): Promise<HotScenario[]> {
+async function scenariosOf(base: string, { links, pubId }: BenchNetwork): Promise<HotScenario[]> {
   const many = <T>(count: number, make: (link: string) => T): T[] =>
     Array.from({ length: count }, (_, at) => make(links[at % links.length] ?? ''))
   const redirects = async (count: number) => {

@@ -3,11 +3,9 @@ import { createHash } from 'node:crypto'
 import { createUser } from '../src/accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
 import { insertPublisher } from '../src/accounts/publisher-store.ts'
-import { readConfig } from '../src/config.ts'
-import { openStorage } from '../src/open-storage.ts'
 import { makeIdSource } from '../src/platform/ids.ts'
-import { makeLogger } from '../src/platform/log.ts'
 import { micros } from '../src/platform/money.ts'
+import type { Database } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
 import { keyOfUrl } from '../src/platform/url.ts'
 import { makeCampaign, makeMerchant } from '../test/catalogue.ts'
@@ -22,43 +20,31 @@ export interface BenchNetwork {
   readonly links: readonly string[] // auction ids
 }
 
-/** Makes the network in the database of a running service's SOUK_DATA. */
-export async function makeBenchNetwork(dataDir: string, count: number): Promise<BenchNetwork> {
-  const config = readConfig({ SOUK_DATA: dataDir })
-  const log = makeLogger({ level: 'error' })
-  const storage = await openStorage(config, { applicationName: 'souk bench', log })
-  const { db } = storage
-  try {
-    const { uid } = await createUser(db, {
-      email: 'bench@souk.example',
-      password: 'bench bench',
-      isAdmin: false,
+export async function makeBenchNetwork(db: Database, count: number): Promise<BenchNetwork> {
+  const account = { email: 'bench@souk.example', password: 'bench bench', isAdmin: false }
+  const { uid } = await createUser(db, account)
+  const settings = { ...PUBLISHER_DEFAULTS, uid, name: 'Bench', slug: 'bench' }
+  const { pub_id: pubId } = await insertPublisher(db, settings)
+  for (let m = 0; m < MERCHANTS; m++) {
+    const offers = Array.from({ length: PRODUCTS }, (_, product) => ({
+      id: `p${product}`,
+      link: `https://shop${m}.example/p/${product}`,
+      price: `${(50 + (product % 40) + m * 0.5).toFixed(2)} USD`,
+      gtin: gtin(product),
+    }))
+    const domain = `shop${m}.example`
+    const { merchId } = await makeMerchant(db, { name: `Shop ${m}`, domain, offers })
+    await makeCampaign(db, merchId, {
+      bid_micros: micros(400_000 + 50_000 * m),
+      // Capped, so that each paid click goes through a lease.
+      daily_budget_micros: micros(500_000_000_000),
     })
-    const settings = { ...PUBLISHER_DEFAULTS, uid, name: 'Bench', slug: 'bench' }
-    const { pub_id: pubId } = await insertPublisher(db, settings)
-    for (let m = 0; m < MERCHANTS; m++) {
-      const offers = Array.from({ length: PRODUCTS }, (_, product) => ({
-        id: `p${product}`,
-        link: `https://shop${m}.example/p/${product}`,
-        price: `${(50 + (product % 40) + m * 0.5).toFixed(2)} USD`,
-        gtin: gtin(product),
-      }))
-      const domain = `shop${m}.example`
-      const { merchId } = await makeMerchant(db, { name: `Shop ${m}`, domain, offers })
-      await makeCampaign(db, merchId, {
-        bid_micros: micros(400_000 + 50_000 * m),
-        // Capped, so that each paid click goes through a lease.
-        daily_budget_micros: micros(500_000_000_000),
-      })
-    }
-    return { pubId, links: await insertLinks(db, { pubId, uid, count }) }
-  } finally {
-    await storage.close()
   }
+  return { pubId, links: await insertLinks(db, { pubId, uid, count }) }
 }
 
 async function insertLinks(
-  db: Awaited<ReturnType<typeof openStorage>>['db'],
+  db: Database,
   { pubId, uid, count }: { pubId: number; uid: number; count: number },
 ): Promise<string[]> {
   const articleUrl = new URL('https://bench.example/a')

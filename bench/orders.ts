@@ -6,23 +6,17 @@
  *
  * Every order names a click, has two lines, and earns its publisher a commission; synthetic.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { signBody } from '../src/attribution/signed-request.ts'
 import type { Merchant } from '../src/catalog/merchant-store.ts'
-import { readConfig } from '../src/config.ts'
 import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
-import { openStorage } from '../src/open-storage.ts'
-import { makeLogger } from '../src/platform/log.ts'
 import { sql } from '../src/platform/sql.ts'
-import { freePort } from '../test/free-port.ts'
 import { clickId, MoneyEvents } from '../test/money-events.ts'
 import { makePublisherWorld } from '../test/publisher-world.ts'
-import { startProcess, stopProcess } from './service.ts'
+import { openDatabaseOf } from './database.ts'
+import { startService } from './service.ts'
 
 const BATCH = 100
 const IN_FLIGHT = 4
@@ -32,39 +26,22 @@ const GOAL_PER_SECOND = 2_000
 const { values } = parseArgs({ options: { batches: { type: 'string', default: '300' } } })
 const BATCHES = Number(values.batches)
 
-const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-const service = await startProcess(
-  ['bin/souk.mjs', 'serve'],
-  { SOUK_DATA: dataDir, PORT: String(await freePort()), RATE_LIMITS: '0', LOG_LEVEL: 'info' },
-  join(dataDir, 'log'),
-)
-const log = makeLogger({ level: 'error' })
-const storage = await openStorage(readConfig({ SOUK_DATA: dataDir }), {
-  applicationName: 'souk bench',
-  log,
-})
-const { db } = storage
-try {
-  const merchant = await makeClicks()
-  const bodies = Array.from({ length: BATCHES }, (_, batch) => ordersBody(batch))
-  const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT })
-  const started = performance.now()
-  const seconds = () => (performance.now() - started) / 1_000
-  let next = 0
-  const one = async () => {
-    for (let body = bodies[next++]; body !== undefined; body = bodies[next++]) {
-      await send(agent, merchant, body)
-    }
-  }
-  await Promise.all(Array.from({ length: IN_FLIGHT }, one))
-  const accepted = seconds()
-  await untilFolded(BATCHES * BATCH)
-  report(accepted, seconds())
-} finally {
-  await storage.close()
-  await stopProcess(service)
-  await rm(dataDir, { recursive: true, force: true })
+await using stack = new AsyncDisposableStack()
+const service = await startService(stack)
+const db = await openDatabaseOf(stack, service.dataDir)
+const merchant = await makeClicks()
+const bodies = Array.from({ length: BATCHES }, (_, batch) => ordersBody(batch))
+const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT })
+const started = performance.now()
+const seconds = () => (performance.now() - started) / 1_000
+let next = 0
+const one = async () => {
+  for (let body = bodies[next++]; body !== undefined; body = bodies[next++]) await send(body)
 }
+await Promise.all(Array.from({ length: IN_FLIGHT }, one))
+const accepted = seconds()
+await untilFolded(BATCHES * BATCH)
+report(accepted, seconds())
 
 /** A publisher's clicks on the merchant's offers, a minute ago. */
 async function makeClicks(): Promise<Merchant> {
@@ -104,7 +81,7 @@ function ordersBody(batch: number): Buffer {
   return Buffer.from(JSON.stringify({ orders }))
 }
 
-function send(agent: Agent, merchant: Merchant, body: Buffer): Promise<void> {
+function send(body: Buffer): Promise<void> {
   const timestamp = String(Math.floor(Date.now() / 1_000))
   const headers = {
     'content-type': 'application/json',
@@ -112,7 +89,7 @@ function send(agent: Agent, merchant: Merchant, body: Buffer): Promise<void> {
     'x-souk-timestamp': timestamp,
     'x-souk-signature': signBody(merchant.postback_secret, timestamp, body).toString('hex'),
   }
-  const { port } = new URL(service.ready)
+  const { port } = new URL(service.base)
   const path = `/api/v1/merchants/${merchant.merch_id}/orders/`
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, path, method: 'POST', agent, headers }

@@ -1,11 +1,35 @@
 /** Processes that benchmarks measure: started here, and known to answer. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { freePort } from '../test/free-port.ts'
 
 export interface Running {
   readonly child: ChildProcess
   readonly ready: string // the address or port that it printed
+}
+
+export interface Service {
+  readonly base: string
+  readonly pid: number
+  readonly dataDir: string
+}
+
+/** A service of a benchmark's own: fsync, receipts and logging on, rate limits off. */
+export async function startService(stack: AsyncDisposableStack): Promise<Service> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
+  stack.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const service = await startProcess(
+    ['bin/souk.mjs', 'serve'],
+    { SOUK_DATA: dataDir, PORT: String(await freePort()), RATE_LIMITS: '0', LOG_LEVEL: 'info' },
+    join(dataDir, 'log'),
+  )
+  stack.defer(() => stopProcess(service))
+  const base = service.ready.replace('localhost', '127.0.0.1')
+  return { base, pid: service.child.pid ?? 0, dataDir }
 }
 
 /** Starts a script on this Node; resolves when it prints `ready <address>`. */

@@ -9,16 +9,12 @@
  * answer reads nothing else. Measured in the order of clicks, which is the default; then once more
  * with requests in every other order, for the record.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ORDER_COLUMNS } from '../src/stats/schema.ts'
-import { freePort } from '../test/free-port.ts'
 import { makeStatistics } from './daily-rows.ts'
 import { hasTrafficKit } from './make-traffic.ts'
-import { startProcess, stopProcess } from './service.ts'
+import { startService } from './service.ts'
 
 const EVENTS = 10_000_000
 const DAYS = 90
@@ -31,33 +27,23 @@ const { values } = parseArgs({ options: { requests: { type: 'string', default: '
 
 if (!hasTrafficKit()) process.exit()
 
-const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-const service = await startProcess(
-  ['bin/souk.mjs', 'serve'],
-  { SOUK_DATA: dataDir, PORT: String(await freePort()), RATE_LIMITS: '0', LOG_LEVEL: 'info' },
-  join(dataDir, 'log'),
+await using stack = new AsyncDisposableStack()
+const { base, dataDir } = await startService(stack)
+const made = await makeStatistics(dataDir, { events: EVENTS, days: DAYS })
+const query = `date_from=${made.dayFrom}&date_to=${made.dayTo}`
+const path = `${base}/api/v1/publishers/${made.pubId}/stats_by_article_merchant_daily/?${query}`
+const ask = caller(made.key)
+console.log(
+  `${made.events.toLocaleString('en')} events in ${made.rows.toLocaleString('en')} daily rows, ` +
+    `${DAYS} days, ${IN_FLIGHT} in flight`,
 )
-try {
-  const made = await makeStatistics(dataDir, { events: EVENTS, days: DAYS })
-  const base = `${service.ready.replace('localhost', '127.0.0.1')}/api/v1/publishers`
-  const query = `date_from=${made.dayFrom}&date_to=${made.dayTo}`
-  const path = `${base}/${made.pubId}/stats_by_article_merchant_daily/?${query}`
-  const ask = caller(made.key)
-  console.log(
-    `${made.events.toLocaleString('en')} events in ${made.rows.toLocaleString('en')} daily rows, ` +
-      `${DAYS} days, ${IN_FLIGHT} in flight`,
-  )
-  await askMany(ask, () => path, WARM_UP)
-  const byClicks = await askMany(ask, () => path, Number(values.requests))
-  const p95 = report('by clicks', byClicks)
-  report('by others', await askMany(ask, (index) => `${path}&${otherOrder(index)}`, 100))
-  if (p95 >= GOAL_P95_MS) {
-    console.log(`p95 BELOW GOAL of ${GOAL_P95_MS} ms`)
-    process.exitCode = 1
-  }
-} finally {
-  await stopProcess(service)
-  await rm(dataDir, { recursive: true, force: true })
+await askMany(ask, () => path, WARM_UP)
+const byClicks = await askMany(ask, () => path, Number(values.requests))
+const p95 = report('by clicks', byClicks)
+report('by others', await askMany(ask, (index) => `${path}&${otherOrder(index)}`, 100))
+if (p95 >= GOAL_P95_MS) {
+  console.log(`p95 BELOW GOAL of ${GOAL_P95_MS} ms`)
+  process.exitCode = 1
 }
 
 type Ask = (url: string) => Promise<number>
