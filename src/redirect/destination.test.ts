@@ -24,6 +24,12 @@ test('an older click id goes, a parameter that only begins alike stays', () => {
   assert.equal(withParameter(url, CID), `https://shop.example/p?cidx=1&acid=2&cid=${CID.value}`)
 })
 
+test('an older click id goes in every spelling of its name that a shop reads as the same', () => {
+  const url = 'https://shop.example/p?%63id=old&?cid=1&c%69%64&%cid=2&x=%63id'
+  const wanted = `https://shop.example/p??cid=1&%cid=2&x=%63id&cid=${CID.value}`
+  assert.equal(withParameter(url, CID), wanted)
+})
+
 test('whatever the address, it leads to the same page with one click id', () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {

@@ -28,7 +28,8 @@ export function withParameter(
   const mark = base.indexOf('?')
   const path = mark < 0 ? base : base.slice(0, mark)
   const kept = mark < 0 ? [] : base.slice(mark + 1).split('&')
-  const pairs = kept.filter((pair) => pair !== '' && pair !== name && !pair.startsWith(`${name}=`))
+  // The `&` keeps what begins a pair: URLSearchParams would take a `?` there for the query's own.
+  const pairs = kept.filter((pair) => pair !== '' && !new URLSearchParams(`&${pair}`).has(name))
   return `${path}?${[...pairs, `${name}=${value}`].join('&')}${fragment}`
 }
 
