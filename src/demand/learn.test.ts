@@ -7,7 +7,7 @@ import { findFirstClick, loadCohorts } from './cohort-store.ts'
 import { clickEvidence, orderEvidence } from './evidence.ts'
 import { addPairEvidence, loadEvidence } from './evidence-store.ts'
 import { fitNightly } from './learn-store.ts'
-import { loadModel, loadModelBefore } from './model-store.ts'
+import { loadModel, loadModelBefore, saveModel } from './model-store.ts'
 import { OutlookBook } from './outlook.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 import { loadRoasMultipliers, stepRoasMultipliers } from './roas-store.ts'
@@ -84,6 +84,24 @@ test('a goal that is missed lowers the bid step by step, one that is met lets it
   await addOrder(db, 'large', { sold: 1_000 * BID, kept: 1_000 * BID }) // Ten times what was spent.
   await stepRoasMultipliers(db, NOON)
   assert(((await loadRoasMultipliers(db)).get(1) ?? 0) > Math.exp(-0.2))
+})
+
+test('a goal is judged by clicks whose orders are due, so that new ones slow no campaign', async (t) => {
+  const db = await makeCampaign(t)
+  await addClicks(db, 1000, { atMs: NOON - HOUR })
+  // The goal of four dollars a dollar is met: of the orders one hour in twelve brings 8 %.
+  await addOrder(db, 'early', { sold: 320 * BID, kept: 320 * BID })
+  const step = async () => {
+    await stepRoasMultipliers(db, NOON)
+    return (await loadRoasMultipliers(db)).get(1)
+  }
+  assert.equal(await step(), 1)
+  const slow = { ...UNFITTED_MODEL, delayMsByMerchant: { 1: 240 * HOUR } }
+  await saveModel(db, { model: slow, day: '2026-04-13', nowMs: NOON })
+  await db.run(sql`update merchant_order set net_revenue_micros = 0`)
+  assert.equal(await step(), 1, 'of a slow merchant too little is due to say anything')
+  await saveModel(db, { model: UNFITTED_MODEL, day: '2026-04-13', nowMs: NOON })
+  assert((await step()) === Math.exp(-0.1), 'nothing came of what is due')
 })
 
 test('the evidence of a pair is kept as of its last event and read by the outlook', async (t) => {

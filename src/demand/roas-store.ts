@@ -1,6 +1,7 @@
 /** The multipliers of campaigns with a ROAS goal, stepped once an hour by one worker. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { loadModel } from './model-store.ts'
 import { stepRoasMultiplier } from './roas.ts'
 
 /** Half of what was spent and sold a week ago still counts: orders take days to come. */
@@ -43,26 +44,34 @@ export async function stepRoasMultipliers(db: Db, nowMs: number): Promise<number
   return returns.length
 }
 
-/** Each click counts with the orders that it led to, whenever those came. */
-function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
+/**
+ * Each click counts with the orders that it led to, whenever those came, and costs as much as of
+ * its orders is due: the others are on their way, and are not missing.
+ */
+async function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
   const from = new Date(nowMs - DAYS_MAX * 86_400_000)
+  const { delayMs, delayMsByMerchant } = await loadModel(db)
   return db.rows<CampaignReturn>(sql`
     select campaign_id, roas as goal, bid_micros, multiplier,
       coalesce(value, 0)::float8 as value_micros, coalesce(spend, 0)::float8 as spend_micros
     from campaign
     left join roas_multiplier using (campaign_id)
+    left join unnest(${Object.keys(delayMsByMerchant)}::int[],
+      ${Object.values(delayMsByMerchant)}::float8[]) as own (merch_id, delay_ms) using (merch_id)
     left join lateral (
-      select sum(paid_micros * weight) as spend, sum(net_revenue_micros * weight) as value
+      select sum(paid_micros * weight * due) as spend, sum(net_revenue_micros * weight) as value
       from click
       left join lateral (
         select sum(net_revenue_micros) as net_revenue_micros from merchant_order
         where merchant_order.click_id = click.click_id and coalesce(attribution, '') <> 'impression'
       ) as sold on true, lateral (
-        select 0.5 ^ (extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8
-          / (${HALF_LIFE_DAYS}::float8 * 86400)) as weight
-      ) as age
+        select extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8 * 1000 as age_ms
+      ) as old, lateral (
+        select 0.5 ^ (age_ms / (${HALF_LIFE_DAYS}::float8 * 86400000)) as weight,
+          1 - exp(-age_ms / coalesce(delay_ms, ${delayMs}::float8)) as due
+      ) as counted
       where click.merch_id = campaign.merch_id and click.campaign_id = campaign.campaign_id
-        and reason = 0 and reversed_at is null and at >= ${from}
+        and reason = 0 and reversed_at is null and at >= ${from} and at <= ${new Date(nowMs)}
     ) as seen on true
     where model = 'cpc' and roas is not null and state = 'active'`)
 }
