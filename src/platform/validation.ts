@@ -20,6 +20,12 @@ Settings.Set({ maxErrors: 4 * FAULTS_MAX })
  * every field with a schema refuses it, and unknown ones are ignored whatever they hold.
  */
 export const TEXT_WITH_NUL = Symbol('text with U+0000')
+/** Stands for a parameter that a query gives several times: which one counts is not guessed. */
+const REPEATED = Symbol('given several times')
+const RULES: ReadonlyMap<unknown, string> = new Map([
+  [TEXT_WITH_NUL, 'must not hold U+0000'],
+  [REPEATED, 'must be given once'],
+])
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -138,8 +144,9 @@ function toFaults(errors: readonly SchemaError[], value: unknown): Fault[] {
   for (const error of errors.filter((one) => !isEchoOfUnion(one))) {
     const field = fieldName(error.instancePath)
     const missing = 'requiredProperties' in error.params ? error.params.requiredProperties : null
-    if (Pointer.Get(value, error.instancePath) === TEXT_WITH_NUL) {
-      faults.set(field, { field: field || 'body', rule: 'must not hold U+0000' })
+    const standsFor = RULES.get(Pointer.Get(value, error.instancePath))
+    if (standsFor !== undefined) {
+      faults.set(field, { field: field || 'body', rule: standsFor })
     } else if (Array.isArray(missing)) {
       for (const name of missing) {
         const path = field === '' ? String(name) : `${field}.${name}`
@@ -188,10 +195,13 @@ const INTEGER = /^-?\d+$/
 function readText(schema: TSchema, value: Record<string, unknown>): Record<string, unknown> {
   const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {}
   const read: Record<string, unknown> = Object.create(null)
-  for (const [name, item] of Object.entries(value)) {
-    if (item === '') continue // An empty parameter is the same as none (decisions, Paths).
+  for (const [name, given] of Object.entries(value)) {
+    // An empty parameter is the same as none (decisions, Paths), also beside one that is not.
+    const [item, ...others] = [given].flat().filter((text) => text !== '')
+    if (item === undefined) continue
     const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined
-    if (typeof item !== 'string') read[name] = item
+    if (others.length > 0) read[name] = REPEATED
+    else if (typeof item !== 'string') read[name] = item
     else if (item.includes('\0')) read[name] = TEXT_WITH_NUL
     else if (type === 'integer' && INTEGER.test(item)) read[name] = Number(item)
     else if (type === 'boolean' && /^(true|1)$/i.test(item)) read[name] = true

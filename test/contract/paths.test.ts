@@ -73,6 +73,18 @@ test('an empty body is none, whatever type the client names with every request',
   }
 })
 
+test('a parameter given several times is refused as such, an empty one beside it is none', async () => {
+  const path = `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/?${DAYS}`
+  for (const name of ['date_from', 'limit', 'order_by', 'out_of_network']) {
+    const answer = await api.call(`${path}&${name}=1&${name}=1`, { key })
+    assert.equal(answer.status, 400, name)
+    assert.match(answer.text, new RegExp(`"message":"${name}: must be given once"`))
+  }
+  for (const query of ['limit=&limit=1&limit=', 'other=1&other=2']) {
+    assert.equal((await api.call(`${path}&${query}`, { key })).status, 200, query)
+  }
+})
+
 test('no cache keeps an error: what is not there yet may be there a moment later', async () => {
   for (const [path, status] of [
     [`/api/v1/tokeninfo/?x=${'x'.repeat(20_000)}`, 400],
