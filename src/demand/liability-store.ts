@@ -1,7 +1,7 @@
 /** The budgets of campaigns that pay per order, and their clicks whose orders may still come. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import { findOverCap, type OpenBudget, type OpenClicks } from './liability.ts'
 import type { OutlookBook } from './outlook.ts'
 import { perOrderMicros } from './predict.ts'
@@ -19,7 +19,7 @@ export async function loadOverCap(
   const budgets = await findOpenBudgets(db, utcDay(nowMs))
   if (budgets.length === 0) return new Set()
   const clicks = await findOpenClicks(db, { budgets, outlooks, nowMs })
-  return findOverCap(budgets, clicks)
+  return findOverCap(budgets, clicks, DAY_MS - (nowMs % DAY_MS))
 }
 
 interface CampaignBudget extends OpenBudget {
@@ -29,6 +29,7 @@ interface CampaignBudget extends OpenBudget {
 interface BudgetRow {
   readonly campaign_id: number
   readonly merch_id: number
+  readonly is_daily: boolean
   readonly cap: string
   readonly settled: string
 }
@@ -36,7 +37,8 @@ interface BudgetRow {
 /** Both budgets of each campaign; an account that is not open yet has nothing settled. */
 async function findOpenBudgets(db: Db, today: string): Promise<CampaignBudget[]> {
   const rows = await db.rows<BudgetRow>(sql`
-    select campaign.campaign_id, merch_id, cap, coalesce(settled_micros, 0) as settled
+    select campaign.campaign_id, merch_id, budget.day is not null as is_daily, cap,
+      coalesce(settled_micros, 0) as settled
     from campaign
     cross join lateral (
       values (null::date, budget_micros), (${today}::date, daily_budget_micros)
@@ -47,6 +49,7 @@ async function findOpenBudgets(db: Db, today: string): Promise<CampaignBudget[]>
   return rows.map((row) => ({
     campaignId: row.campaign_id,
     merchId: row.merch_id,
+    isDaily: row.is_daily,
     capMicros: Number(row.cap),
     settledMicros: Number(row.settled),
   }))
@@ -96,6 +99,7 @@ async function findOpenClicks(
       clicks: row.clicks,
       orderRate: outlook.rate.rate,
       perOrderMicros: perOrderMicros(terms, { ...outlook, share: 1 }),
+      delayMs: outlooks.delayMsOf(row.merch_id),
     }
   })
 }

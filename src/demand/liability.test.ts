@@ -14,29 +14,71 @@ import { settleClicks } from './settle.ts'
 const NOON = Date.parse('2026-04-13T12:00:00Z')
 const HOUR = 3_600_000
 
+const BUDGET = { campaignId: 1, isDaily: false, capMicros: 100, settledMicros: 60 }
+const OPEN = { campaignId: 1, clicks: 10, orderRate: 0.1, perOrderMicros: 39, delayMs: 48 * HOUR }
+
 test('a budget is used up when what was paid and what is to be expected reach it', () => {
-  const budget = { campaignId: 1, capMicros: 100, settledMicros: 60 }
-  const open = { campaignId: 1, clicks: 10, orderRate: 0.1, perOrderMicros: 39 }
-  assert.deepEqual(findOverCap([budget], [open]), new Set())
-  assert.deepEqual(findOverCap([budget], [{ ...open, perOrderMicros: 40 }]), new Set([1]))
-  assert.deepEqual(findOverCap([budget], [open, open]), new Set([1]))
-  assert.deepEqual(findOverCap([budget], [{ ...open, campaignId: 2, clicks: 1e9 }]), new Set())
+  const over = (...open: (typeof OPEN)[]) => findOverCap([BUDGET], open, 12 * HOUR)
+  assert.deepEqual(over(OPEN), new Set())
+  assert.deepEqual(over({ ...OPEN, perOrderMicros: 40 }), new Set([1]))
+  assert.deepEqual(over(OPEN, OPEN), new Set([1]))
+  assert.deepEqual(over({ ...OPEN, campaignId: 2, clicks: 1e9 }), new Set())
 })
+
+test('a day’s budget is used up by the orders expected on that day, or the next one’s on that', () => {
+  const open = { ...OPEN, perOrderMicros: 100 } // 22.1 of the 100 until midnight, then 30.6
+  const over = (day: { capMicros: number; settledMicros: number }) =>
+    findOverCap([{ ...BUDGET, ...day, isDaily: true }], [open], 12 * HOUR).has(1)
+  assert.equal(over({ capMicros: 100, settledMicros: 77 }), false)
+  assert.equal(over({ capMicros: 100, settledMicros: 78 }), true)
+  assert.equal(over({ capMicros: 31, settledMicros: 0 }), false)
+  assert.equal(over({ capMicros: 30, settledMicros: 0 }), true)
+})
+
+test('a day’s budget is spent to its end and not beyond, however late the orders come', () => {
+  for (const delayMs of [2 * HOUR, 12 * HOUR, 72 * HOUR, 168 * HOUR]) {
+    for (const spent of spentByDay(delayMs)) {
+      assert(spent > 0.9 && spent < 1.05, `${spent} of the budget at ${delayMs / HOUR} h`)
+    }
+  }
+})
+
+/** Parts of a budget of 100 orders a day, at three times the traffic it can pay for. */
+function spentByDay(delayMs: number): number[] {
+  const [stepMs, cap] = [HOUR / 6, 100]
+  const open = { ...OPEN, orderRate: 1, perOrderMicros: 1, delayMs, clicks: 0 }
+  const days: number[] = []
+  for (let day = 0; day < 15; day++) {
+    let spent = 0
+    for (let atMs = 0; atMs < 24 * HOUR; atMs += stepMs) {
+      const budget = { ...BUDGET, isDaily: true, capMicros: cap, settledMicros: spent }
+      const isOver = findOverCap([budget], [open], 24 * HOUR - atMs).has(1)
+      if (!isOver) open.clicks += (3 * cap * stepMs) / (24 * HOUR)
+      const left = open.clicks * Math.exp(-stepMs / delayMs)
+      spent += open.clicks - left
+      open.clicks = left
+    }
+    days.push(spent / cap)
+  }
+  return days.slice(5) // Before, the orders of the days before them are still missing.
+}
 
 test('more open clicks never bring a campaign back', () => {
   const micros = fc.integer({ min: 0, max: 1_000_000 })
+  const budget = fc.record({ isDaily: fc.boolean(), capMicros: micros, settledMicros: micros })
   const open = fc.record({
     clicks: fc.nat(1_000),
     orderRate: evenly(0, 1),
     perOrderMicros: micros,
+    delayMs: evenly(HOUR, 200 * HOUR),
   })
   fc.assert(
-    fc.property(micros, micros, fc.array(open), open, (capMicros, settledMicros, clicks, more) => {
-      const budgets = [{ campaignId: 1, capMicros, settledMicros }]
-      const of = (list: typeof clicks) => list.map((one) => ({ ...one, campaignId: 1 }))
-      if (findOverCap(budgets, of(clicks)).has(1)) {
-        assert(findOverCap(budgets, of([...clicks, more])).has(1))
+    fc.property(budget, fc.array(open), open, (told, clicks, more) => {
+      const isOver = (list: typeof clicks) => {
+        const own = list.map((one) => ({ ...one, campaignId: 1 }))
+        return findOverCap([{ campaignId: 1, ...told }], own, 7 * HOUR).has(1)
       }
+      if (isOver(clicks)) assert(isOver([...clicks, more]))
     }),
   )
 })

@@ -7,10 +7,12 @@
  * that come afterwards are paid all the same, and what they exceed it by is shown as such
  * (economics 2.3).
  */
+import { DAY_MS } from '../platform/timestamp.ts'
 
 /** One budget of one campaign that pays per order. */
 export interface OpenBudget {
   readonly campaignId: number
+  readonly isDaily: boolean // of today; else of the campaign's life
   readonly capMicros: number
   readonly settledMicros: number
 }
@@ -21,23 +23,36 @@ export interface OpenClicks {
   readonly clicks: number // Σ exp(-age/τ), that is 1 - G(age)
   readonly orderRate: number // θ of the pair
   readonly perOrderMicros: number // what the merchant owes for one
+  readonly delayMs: number // τ of the merchant
 }
 
-/** Names the campaigns of which a budget is as good as used up. */
+/**
+ * Names the campaigns of which a budget is as good as used up.
+ *
+ * An order is paid from the budget of its own day. So a day's has to bear the orders that are
+ * expected on that day, not all that are still to come: where those take three days, it would be
+ * used to a third. Tomorrow's is looked at as well, or the clicks of an evening would use it up.
+ */
 export function findOverCap(
   budgets: readonly OpenBudget[],
   openClicks: readonly OpenClicks[],
+  untilMidnightMs: number,
 ): Set<number> {
-  const expected = new Map<number, number>()
-  for (const { campaignId, clicks, orderRate, perOrderMicros } of openClicks) {
-    const micros = clicks * orderRate * perOrderMicros
-    expected.set(campaignId, (expected.get(campaignId) ?? 0) + micros)
+  const clicksOf = Map.groupBy(openClicks, ({ campaignId }) => campaignId)
+  const isOver = ({ campaignId, isDaily, capMicros, settledMicros }: OpenBudget): boolean => {
+    const clicks = clicksOf.get(campaignId) ?? []
+    if (!isDaily) return settledMicros + expected(clicks, 0, Number.POSITIVE_INFINITY) >= capMicros
+    const today = settledMicros + expected(clicks, 0, untilMidnightMs)
+    const tomorrow = expected(clicks, untilMidnightMs, untilMidnightMs + DAY_MS)
+    return Math.max(today, tomorrow) >= capMicros
   }
-  return new Set(
-    budgets
-      .filter(({ campaignId, capMicros, settledMicros }) => {
-        return settledMicros + (expected.get(campaignId) ?? 0) >= capMicros
-      })
-      .map(({ campaignId }) => campaignId),
-  )
+  return new Set(budgets.filter(isOver).map(({ campaignId }) => campaignId))
+}
+
+/** What the orders that come between two times from now will cost. */
+function expected(openClicks: readonly OpenClicks[], fromMs: number, toMs: number): number {
+  return openClicks.reduce((sum, { clicks, orderRate, perOrderMicros, delayMs }) => {
+    const part = Math.exp(-fromMs / delayMs) - Math.exp(-toMs / delayMs)
+    return sum + clicks * part * orderRate * perOrderMicros
+  }, 0)
 }
