@@ -38,6 +38,9 @@ const ORDER_BY: Readonly<Record<OrderColumn, ColumnName>> = {
   clicks: 'clicks',
 }
 
+/** What tells rows of other networks apart, which may share their day, article and merchant. */
+const FIGURES = ['clicks', 'sales', 'revenue_micros', 'earnings_micros'] as const
+
 /** Columns of a figure that an article-day with impressions alone has a zero in. */
 const MONEY_COLUMNS: ReadonlySet<OrderColumn> = new Set([
   'advertiser_attributed_sales',
@@ -135,9 +138,11 @@ function seenOf(request: StatsRequest): Sql {
 /** The best rows of a request's order; `rank` says the same of rows that were read. */
 function cut(rows: Sql, { orderBy, isAscending, limitRows }: StatsRequest): Sql {
   const direction = isAscending ? sql`asc` : sql`desc`
+  const figures = FIGURES.map((name) => sql`${identifier(name)} desc`)
   return sql`
     select * from (${rows}) as every_row
-    order by ${shownColumn(ORDER_BY[orderBy])} ${direction}, day desc, article_id, merch_id
+    order by ${shownColumn(ORDER_BY[orderBy])} ${direction}, day desc, article_id, merch_id,
+      ${joinSql(figures, ', ')}
     limit ${limitRows}`
 }
 
@@ -148,7 +153,8 @@ function rank({ orderBy, isAscending }: StatsRequest) {
     sign * compare(shownValue(first, column), shownValue(second, column)) ||
     compare(second.day, first.day) ||
     first.article_id - second.article_id ||
-    first.merch_id - second.merch_id
+    first.merch_id - second.merch_id ||
+    FIGURES.reduce((sum, name) => sum || compare(second[name], first[name]), 0)
 }
 
 /** What rows are ordered by is what they show: amounts of the same cents are a tie. */
@@ -167,9 +173,8 @@ function isSum(column: ColumnName): column is (typeof SUM_COLUMNS)[number] {
   return SUM_COLUMNS.some((name) => name === column)
 }
 
-function compare(first: number | string, second: number | string): number {
-  if (first === second) return 0
-  return first < second ? -1 : 1
+function compare(first: Sum | string, second: Sum | string): number {
+  return Number(first > second) - Number(first < second)
 }
 
 const NUMBER_COLUMNS = [
