@@ -51,7 +51,7 @@ export function readNumber(value: string): number | null {
 export function readInteger(value: string): number {
   const number = Number(value)
   if (!/^\d{1,10}$/.test(value) || number > INTEGER_MAX) {
-    throw new InvalidArgumentError('It must be a whole number.')
+    throw new InvalidArgumentError(`It must be a whole number from 0 to ${INTEGER_MAX}.`)
   }
   return number
 }
