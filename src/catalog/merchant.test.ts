@@ -58,7 +58,10 @@ test('settings at the very ends of their ranges are accepted', () => {
 test('a deep link must be an address that takes the product’s', () => {
   const good = 'https://net.example/c?u={url_encoded}&sub={cid}'
   assert.deepEqual(fields({ deep_link: good }), [])
+  assert.deepEqual(fields({ deep_link: 'https://net.example/{cid}/{url_encoded}' }), [])
   const wrong = ['https://net.example/c', 'net.example?u={url_encoded}', `${good}&x={price}`]
+  // No reader would get anywhere.
+  wrong.push('https://{url_encoded}/c', 'https://{cid}.net.example/?u={url_encoded}')
   for (const deep_link of [...wrong, `${good}${'x'.repeat(1000)}`]) {
     assert.deepEqual(fields({ deep_link }), ['deep_link'], deep_link)
   }

@@ -102,9 +102,12 @@ function deepLinkFaults(template: string | null): Fault[] {
     const rule = `unknown ${unknown.join(', ')}; known: {url_encoded}, {cid}`
     return [{ field, rule }]
   }
-  const filled = URL.parse(template.replaceAll(/\{[^}]*\}/g, 'x'))
-  if (filled !== null && /^https?:$/.test(filled.protocol)) return []
-  return [{ field, rule: 'must be an http(s) address' }]
+  const filledWith = (text: string) => URL.parse(template.replaceAll(/\{[^}]*\}/g, text))
+  const filled = filledWith('x')
+  const isWeb = filled !== null && /^https?:$/.test(filled.protocol)
+  if (!isWeb) return [{ field, rule: 'must be an http(s) address' }]
+  if (filled.origin === filledWith('y')?.origin) return []
+  return [{ field, rule: 'must have a host of its own: a click id or address there is nobody’s' }]
 }
 
 function readOrigin(text: string): string | null {
