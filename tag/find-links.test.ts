@@ -17,9 +17,9 @@ const service: Service = {
 }
 
 /** What the tag makes of an address on a page of `www.news.example`. */
-function verdictOf(href: string, settings: PageSettings = {}): string {
+function verdictOf(href: string, settings: PageSettings = {}, of: Service = service): string {
   return judge(new URL(href, 'https://www.news.example/a/'), 'www.news.example', {
-    _service: service,
+    _service: of,
     _settings: settings,
   })
 }
@@ -51,6 +51,17 @@ test('other addresses of ours are left alone', () => {
     'https://auction.example/api/v1/redirect/?a=none',
   ]) {
     assert.equal(verdictOf(url), OURS, url)
+  }
+})
+
+test('where our address has a path, only what lies under it is ours', () => {
+  const id = '9007199254740993'
+  const below: Service = { ...service, _own: ['//souk.example/go'] }
+  for (const path of [id, `${id}/`, `${id}?u1=x`, `api/v1/redirect/?a=${id}&uid_service=1`]) {
+    assert.equal(verdictOf(`https://souk.example/go/${path}`, {}, below), id, path)
+  }
+  for (const path of [id, `gone/${id}`, `go${id}`, `go?${id}`]) {
+    assert.equal(verdictOf(`https://souk.example/${path}`, {}, below), RAW, path)
   }
 })
 
