@@ -13,7 +13,7 @@ import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/json-body.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { TokenBuckets } from '../platform/token-bucket.ts'
-import { isOnDomain } from '../platform/url.ts'
+import { isOnDomain, siteHost } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { acceptOrders, type IntakeDeps, intakeTurns } from './intake.ts'
 import { checked, orderFaults } from './intake-faults.ts'
@@ -106,7 +106,7 @@ export function requireOwnPage(
   const isOwn =
     page !== null &&
     (merchant.origins.includes(page.origin) ||
-      merchant.domains.some((domain) => isOnDomain(page.hostname, domain)))
+      merchant.domains.some((domain) => isOnDomain(siteHost(page), domain)))
   if (!isOwn) throw new ApiError('foreignPage')
 }
 

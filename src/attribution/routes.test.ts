@@ -309,6 +309,7 @@ test('only the merchant’s own pages may report, by Origin or else by the page 
   const foreign = 'https://other.example/'
   assert.equal(await call('https://shop.example', foreign), 201)
   assert.equal(await call('https://checkout.shop.example', foreign), 201)
+  assert.equal(await call('https://shop.example.', foreign), 201) // a full name's final dot
   assert.equal(await call('https://other.example', own), 403)
   assert.equal(await call('https://notshop.example', own), 403)
   assert.equal(await call(null, own), 201)

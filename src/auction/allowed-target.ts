@@ -42,7 +42,7 @@ export function comesFromPublisher(
   if (referrer === null) return false
   // A browser that says "none" typed the address or opened it from outside: no page vouches.
   if (headers['sec-fetch-site'] === 'none') return false
-  const host = referrer.hostname
+  const host = siteHost(referrer)
   if (domains.some((domain) => isOnDomain(host, domain))) return true
   const cache = AMP_CACHES.find((domain) => isOnDomain(host, domain))
   return cache !== undefined && isAmpLabelOf(domains, host.slice(0, -cache.length - 1))
