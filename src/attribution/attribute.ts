@@ -76,8 +76,8 @@ export interface AttributionResult {
 }
 
 /**
- * Verdicts under which a click still led its reader to the shop. Who clicks twice, or over a
- * spent budget, is not paid for a second time, yet a sale that follows is no less real.
+ * Verdicts under which a click still led its reader to the shop. Our choice: who clicks twice, or
+ * over a spent budget, is not paid for a second time, yet a sale that follows is no less real.
  */
 const HONEST_REASONS: ReadonlySet<number> = new Set([
   REASON.ok,
@@ -89,8 +89,8 @@ const HONEST_REASONS: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Whoever can name a click had its reader: an order dated before it has a plain date for a time,
- * which is midnight, or a clock that lags.
+ * Our choice: whoever can name a click had its reader. An order dated before it has a plain date
+ * for a time, which is midnight, or a clock that lags.
  */
 const NAMED_AGE_MS_MIN = Number.NEGATIVE_INFINITY
 

@@ -226,7 +226,7 @@ function offerWords(offerIds: readonly string[]): Uint32Array {
   )
 }
 
-/** The middle known price, the lower of two: a price that some merchant really asks. */
+/** The middle known price. Our choice: the lower of two, which some merchant really asks. */
 function medianPrice(candidates: readonly Candidate[]): number {
   const prices = candidates.map(({ priceMicros }) => priceMicros).filter((price) => price > 0)
   prices.sort((a, b) => a - b)

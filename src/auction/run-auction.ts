@@ -255,8 +255,8 @@ export function reservePrice(set: CandidateSet, request: AuctionRequest, i: numb
 }
 
 /**
- * Puts an eligible candidate among the best two. The runner-up is always another merchant's: a
- * merchant that runs two campaigns does not bid against itself.
+ * Puts an eligible candidate among the best two. Our choice: the runner-up is always another
+ * merchant's, so that who runs two campaigns does not bid against itself.
  */
 function place(set: CandidateSet, i: number, outcome: Outcome): void {
   outcome.eligible += 1

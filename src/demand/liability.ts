@@ -29,9 +29,10 @@ export interface OpenClicks {
 /**
  * Names the campaigns of which a budget is as good as used up.
  *
- * An order is paid from the budget of its own day. So a day's has to bear the orders that are
- * expected on that day, not all that are still to come: where those take three days, it would be
- * used to a third. Tomorrow's is looked at as well, or the clicks of an evening would use it up.
+ * An order is paid from the budget of its own day. Our choice, where economics 2.3 says nothing of
+ * days: each has to bear the orders that are expected on it, not all that are still to come, or it
+ * would be used to a third where those take three days. Tomorrow's is looked at as well, or the
+ * clicks of an evening would use it up.
  */
 export function findOverCap(
   budgets: readonly OpenBudget[],

@@ -46,8 +46,9 @@ export interface PacingMeasure {
  * A campaign about which nothing is known: assumed to meet just its budget's worth of traffic, so
  * that it starts unthrottled and the first minutes teach otherwise.
  *
- * Economics 2.4 starts it at .1 instead. That would lose nine of ten auctions to guard against a
- * demand of ten times the budget, which costs 0.7 % of it in the first minute (bench/pacing.ts).
+ * Our choice: not at .1, as economics 2.4 has it. That would lose nine of ten auctions to guard
+ * against a demand of ten times the budget, which costs 0.7 % of it in the first minute
+ * (bench/pacing.ts).
  */
 export function newPacer({ budgetMicros, spentMicros, share }: PacingMeasure): Pacer {
   return {
