@@ -3,7 +3,7 @@ import { ApiError, badRequest } from '../platform/errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
 import { micros } from '../platform/money.ts'
 import { type Db, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import { normalPublisher, type PublisherSettings, publisherFaults } from './publisher.ts'
 
 export interface Publisher extends PublisherSettings {
@@ -19,24 +19,18 @@ interface PublisherRow extends Omit<Publisher, 'floor_micros'> {
 
 const LIST_ROWS_MAX = 10_000
 
-const COLUMNS = sql`pub_id, uid, name, slug, is_partner, share_ppm, domains, floor_micros,
+/** Of `PublisherSettings`. */
+const SETTINGS = sql`uid, name, slug, is_partner, share_ppm, domains, floor_micros,
   category_floors, tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
-  linkmate_scope, consent_default, is_price_required, datetime_created, datetime_updated`
+  linkmate_scope, consent_default, is_price_required`
+const COLUMNS = sql`pub_id, ${SETTINGS}, datetime_created, datetime_updated`
 
 /** Throws a 400 that names every setting it refuses; nothing is written then. */
 export async function insertPublisher(db: Db, wanted: PublisherSettings): Promise<Publisher> {
-  const p = await checked(db, wanted)
-  const row = await namingSlug(p.slug, () =>
+  const settings = await checked(db, wanted)
+  const row = await namingSlug(settings.slug, () =>
     db.row<PublisherRow>(sql`
-      insert into publisher (uid, name, slug, is_partner, share_ppm, domains, floor_micros,
-        category_floors, tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants,
-        allow_hosts, linkmate_scope, consent_default, is_price_required)
-      values (${p.uid}, ${p.name}, ${p.slug}, ${p.is_partner}, ${p.share_ppm}, ${p.domains},
-        ${p.floor_micros}, ${JSON.stringify(p.category_floors)}, ${p.tolerance_ppm}, ${p.beta},
-        ${p.epsilon_ppm}, ${p.allow_merchants}, ${p.block_merchants}, ${p.allow_hosts},
-        ${p.linkmate_scope}, ${p.consent_default}, ${p.is_price_required})
-      returning ${COLUMNS}
-    `),
+      insert into publisher (${SETTINGS}) ${rowOf(settings)} returning ${COLUMNS}`),
   )
   return toPublisher(row as PublisherRow)
 }
@@ -51,24 +45,20 @@ export function updatePublisher(
       sql`select ${COLUMNS} from publisher where pub_id = ${pubId} for update`,
     )
     if (row === null) throw new ApiError('notFound', { message: `No publisher ${pubId}` })
-    const p = await checked(tx, { ...toPublisher(row), ...changes })
-    const updated = await namingSlug(p.slug, () =>
+    const settings = await checked(tx, { ...toPublisher(row), ...changes })
+    const updated = await namingSlug(settings.slug, () =>
       tx.row<PublisherRow>(sql`
-        update publisher set uid = ${p.uid}, name = ${p.name}, slug = ${p.slug},
-          is_partner = ${p.is_partner}, share_ppm = ${p.share_ppm}, domains = ${p.domains},
-          floor_micros = ${p.floor_micros},
-          category_floors = ${JSON.stringify(p.category_floors)},
-          tolerance_ppm = ${p.tolerance_ppm}, beta = ${p.beta},
-          epsilon_ppm = ${p.epsilon_ppm}, allow_merchants = ${p.allow_merchants},
-          block_merchants = ${p.block_merchants}, allow_hosts = ${p.allow_hosts},
-          linkmate_scope = ${p.linkmate_scope}, consent_default = ${p.consent_default},
-          is_price_required = ${p.is_price_required}, datetime_updated = now()
-        where pub_id = ${pubId}
-        returning ${COLUMNS}
-      `),
+        update publisher set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now()
+        where pub_id = ${pubId} returning ${COLUMNS}`),
     )
     return toPublisher(updated as PublisherRow)
   })
+}
+
+function rowOf(settings: PublisherSettings): Sql {
+  return sql`
+    select ${SETTINGS}
+    from jsonb_populate_record(null::publisher, ${JSON.stringify(settings)}::jsonb)`
 }
 
 /** `pubId` may be any integer: numbers that no id has are nobody's. */

@@ -17,26 +17,25 @@ export interface Merchant extends MerchantSettings {
 const LIST_ROWS_MAX = 10_000
 const SECRET_BYTES = 32 // The key of an HMAC-SHA256: as long as its output.
 
-const COLUMNS = sql`merch_id, uid, name, click_param, deep_link, window_days, origins,
-  post_impression_rate_ppm, postback_secret, feed_imported_at, datetime_created, datetime_updated,
-  array(
+/** Of `MerchantSettings`, but for its domains. */
+const SETTINGS = sql`uid, name, click_param, deep_link, window_days, origins,
+  post_impression_rate_ppm`
+const COLUMNS = sql`merch_id, ${SETTINGS}, postback_secret, feed_imported_at, datetime_created,
+  datetime_updated, array(
     select domain from merchant_domain d where d.merch_id = merchant.merch_id order by position
   ) as domains`
 
 /** Throws a 400 that names every setting it refuses; nothing is written then. */
 export function insertMerchant(db: Db, wanted: MerchantSettings): Promise<Merchant> {
   return db.transaction(async (tx) => {
-    const m = checked(wanted)
+    const settings = checked(wanted)
     const secret = randomBytes(SECRET_BYTES).toString('base64url')
     const row = await tx.row<{ merch_id: number }>(sql`
-      insert into merchant (uid, name, click_param, deep_link, window_days, origins,
-        post_impression_rate_ppm, postback_secret)
-      values (${m.uid}, ${m.name}, ${m.click_param}, ${m.deep_link}, ${m.window_days},
-        ${m.origins}, ${m.post_impression_rate_ppm}, ${secret})
-      returning merch_id
-    `)
+      insert into merchant (postback_secret, ${SETTINGS})
+      select ${secret}, settings.* from (${rowOf(settings)}) as settings
+      returning merch_id`)
     const merchId = row?.merch_id ?? 0
-    await replaceDomains(tx, { merchId, domains: m.domains })
+    await replaceDomains(tx, { merchId, domains: settings.domains })
     return requireMerchant(tx, merchId)
   })
 }
@@ -49,18 +48,21 @@ export function updateMerchant(
   return db.transaction(async (tx) => {
     await tx.run(sql`select from merchant where merch_id = ${merchId} for update`)
     const before = await requireMerchant(tx, merchId)
-    const m = checked({ ...before, ...changes })
+    const settings = checked({ ...before, ...changes })
     await tx.run(sql`
-      update merchant set uid = ${m.uid}, name = ${m.name}, click_param = ${m.click_param},
-        deep_link = ${m.deep_link}, window_days = ${m.window_days}, origins = ${m.origins},
-        post_impression_rate_ppm = ${m.post_impression_rate_ppm}, datetime_updated = now()
-      where merch_id = ${merchId}
-    `)
-    if (m.domains.join() !== before.domains.join()) {
-      await replaceDomains(tx, { merchId, domains: m.domains })
+      update merchant set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now()
+      where merch_id = ${merchId}`)
+    if (settings.domains.join() !== before.domains.join()) {
+      await replaceDomains(tx, { merchId, domains: settings.domains })
     }
     return requireMerchant(tx, merchId)
   })
+}
+
+function rowOf(settings: MerchantSettings): Sql {
+  return sql`
+    select ${SETTINGS}
+    from jsonb_populate_record(null::merchant, ${JSON.stringify(settings)}::jsonb)`
 }
 
 /** `merchId` may be any integer: numbers that no id has are nobody's. */
