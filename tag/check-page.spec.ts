@@ -1,7 +1,6 @@
 /** `souk check-page` on pages with and without the tag, against the real service. */
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { type CheckPageResult, checkPage } from '../src/check-page/check-page.ts'
@@ -9,6 +8,7 @@ import { renderCheckPage } from '../src/check-page/render.ts'
 import { sql } from '../src/platform/sql.ts'
 import { CHROMIUM, needProgram } from '../test/machine.ts'
 import { souk, soukExit } from '../test/souk.ts'
+import { temporaryFolder } from '../test/temporary-folder.ts'
 import { startNetwork } from './testing/network.ts'
 
 const network = await startNetwork({ after })
@@ -78,8 +78,7 @@ test('a page with the tag is described link by link, and nobody was there', asyn
 })
 
 test('a page without the tag is shown as it would be with it, under the publisher named', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'souk-check-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await temporaryFolder(t, 'souk-check-')
   const screenshot = join(folder, 'page.png')
   const url = publish(ARTICLE)
   await assert.rejects(check(url), /--publisher|required|400|must be given/i)
@@ -131,8 +130,7 @@ test('a tag that names another publisher than the one meant is told', async () =
 })
 
 test('souk check-page says what a click earns, and finds the publisher by its domain', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'souk-check-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await temporaryFolder(t, 'souk-check-')
   const { dataDir, databaseUrl, port } = app.config
   const env = { SOUK_DATA: dataDir, DATABASE_URL: databaseUrl ?? '', PORT: String(port) }
   const picture = join(folder, 'page.png')

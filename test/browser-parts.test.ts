@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
@@ -13,12 +12,12 @@ import { databaseUrl, type Scope, testDatabase } from './database.ts'
 import { scopeOf } from './scope.ts'
 import { serve } from './souk.ts'
 import { ROOT } from './source-files.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 const NOT_IN_A_CLONE = ['.git', 'node_modules', 'dist', 'data'].map((name) => join(ROOT, name))
 
 async function makeClone(scope: Scope): Promise<string> {
-  const clone = await mkdtemp(join(tmpdir(), 'a clone '))
-  scope.after(() => rm(clone, { recursive: true, force: true }))
+  const clone = await temporaryFolder(scope, 'a clone ')
   await cp(ROOT, clone, { recursive: true, filter: (path) => !NOT_IN_A_CLONE.includes(path) })
   await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
   return clone

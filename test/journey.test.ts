@@ -3,14 +3,14 @@
  * with the server and PostgreSQL killed on the way.
  */
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BROWSER } from './app.ts'
 import { freePort } from './free-port.ts'
 import { type Environment, serve, souk } from './souk.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 const FEED = `id,title,link,price,availability,gtin,brand,image_link
 K-1,"Stagwell Kettle, 0.9 L",https://www.kettles.example/p/k-1?utm_source=feed,49.99 USD,in stock,9521000000018,Ostrava,https://img.example/k1.jpg
@@ -20,8 +20,7 @@ K-2,Plume Kettle,https://www.kettles.example/p/k-2,89.00 USD,in stock,9521000000
 test('a feed becomes offers, an article’s link is auctioned, clicked, paid and counted, across kill -9', {
   timeout: 120_000,
 }, async (t) => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'souk journey ')) // with a space in it
-  t.after(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await temporaryFolder(t, 'souk journey ') // with a space in it
   const env = { SOUK_DATA: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error' }
   const { key, pubId, merchId } = await makeNetwork(env, dataDir)
 

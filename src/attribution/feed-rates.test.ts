@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { openFeedFile } from '../catalog/feed-file.ts'
 import { importFeed } from '../catalog/import-feed.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
@@ -13,8 +13,7 @@ import { feedPriceRates } from './feed-rates.ts'
 import { insertRates } from './rate-store.ts'
 
 const db = await testDatabase()
-const folder = await mkdtemp(join(tmpdir(), 'souk-test-'))
-after(() => rm(folder, { recursive: true }))
+const folder = await temporaryFolder({ after }, 'souk-test-')
 
 const path = join(folder, 'feed.csv')
 await writeFile(

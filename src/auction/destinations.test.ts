@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { Destinations } from './destinations.ts'
 
 async function open(t: TestContext, charactersMax?: number) {
-  const folder = await mkdtemp(join(tmpdir(), 'souk-destinations-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await temporaryFolder(t, 'souk-destinations-')
   const path = join(folder, 'destinations')
   const start = async () => {
     const destinations = new Destinations(

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { FeedError } from './feed-error.ts'
 import { openFeedFile } from './feed-file.ts'
 
-let folder = ''
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'souk-test-'))
-})
-after(() => rm(folder, { recursive: true }))
+const folder = await temporaryFolder({ after }, 'souk-test-')
 
 async function unpack(bytes: Buffer): Promise<{ text: string; isCut: boolean; read: boolean }> {
   const path = join(folder, 'feed')

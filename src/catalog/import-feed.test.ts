@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { testDatabase } from '../../test/database.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { sql } from '../platform/sql.ts'
 import { urlKey } from '../platform/url.ts'
 import { openFeedFile } from './feed-file.ts'
@@ -25,10 +25,8 @@ const HEADER = 'id,title,link,price,gtin,availability\n'
 const MANY_CHUNKS = 65_000
 
 const db = await testDatabase()
-const folder = await mkdtemp(join(tmpdir(), 'souk-test-'))
+const folder = await temporaryFolder({ after }, 'souk-test-')
 let shops = 0
-
-after(() => rm(folder, { recursive: true }))
 
 /** A merchant of its own for each test, and how to import a feed for it. */
 async function shop() {

@@ -1,14 +1,14 @@
 /** The importer against feeds made over real barcodes, with planted faults and exact counts. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { testDatabase } from '../../test/database.ts'
 import { kitPath } from '../../test/kit.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { urlKey } from '../platform/url.ts'
@@ -70,8 +70,7 @@ interface StoredOffer {
 const PRODUCTS = 8_000
 
 async function makeFeeds(t: TestContext, generator: string, generation: number): Promise<Feeds> {
-  const folder = await mkdtemp(join(tmpdir(), 'souk-test-feeds-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await temporaryFolder(t, 'souk-test-feeds-')
   const size = ['--products', String(PRODUCTS), '--generation', String(generation)]
   await promisify(execFile)(process.execPath, [generator, '--out', folder, ...size])
   const lines = async <T>(file: string) =>

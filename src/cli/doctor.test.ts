@@ -1,8 +1,7 @@
 /** `souk doctor`: each check fails when what it looks at is wrong, and says what to do. */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
@@ -11,6 +10,7 @@ import { MoneyEvents } from '../../test/money-events.ts'
 import { startNats } from '../../test/nats.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { readConfig, type SealingKey } from '../config.ts'
 import { EventStream } from '../events/event-stream.ts'
 import { claimNode } from '../platform/node-registry.ts'
@@ -23,8 +23,7 @@ const SECOND_MS = 1_000
 async function makePatient(t: TestContext, env: Record<string, string> = {}) {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
-  const dataDir = await mkdtemp(join(tmpdir(), 'doctor '))
-  scope.after(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await temporaryFolder(scope, 'doctor ')
   const now = { ms: Date.now() }
   const openings: unknown[] = []
   const context = {

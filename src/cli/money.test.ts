@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { runCommand } from '../../test/commands.ts'
@@ -9,6 +8,7 @@ import { openFoldedLog } from '../../test/fold-log.ts'
 import { kitPath } from '../../test/kit.ts'
 import { clickId, MoneyEvents } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { MODEL, type StoredEvent } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -22,8 +22,7 @@ const merchId = world.merchant.merch_id
 const pubId = world.publisher.pub_id
 const article = await world.addArticle('Ten mugs')
 const campaignId = await world.addCampaign()
-const folder = await mkdtemp(join(tmpdir(), 'souk-money-'))
-after(() => rm(folder, { recursive: true }))
+const folder = await temporaryFolder({ after }, 'souk-money-')
 
 async function souk(...args: string[]) {
   const { code, out, err } = await runCommand([...args, '--json'], { db, now: clock.now })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { scopeOf } from '../../test/scope.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { makeIdSource } from '../platform/ids.ts'
 import { sql } from '../platform/sql.ts'
 import { importDemoFeeds, isEmpty, loadDemo, readDemo } from './load.ts'
@@ -13,8 +13,7 @@ const PORT = 8081
 
 test('a first start that dies while it makes the demo leaves the next one nothing to trip over', async (t) => {
   const database = await testDatabase(scopeOf(t))
-  const dataDir = await mkdtemp(join(tmpdir(), 'souk-demo-'))
-  t.after(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await temporaryFolder(t, 'souk-demo-')
   const ids = makeIdSource({ nodeId: 1, now: () => Date.now() })
   const deps = { database, ids, dataDir, linkUrl: 'http://localhost', now: () => new Date() }
 

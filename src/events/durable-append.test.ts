@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Scope, testDatabase } from '../../test/database.ts'
 import { openProxy, type ProxyMode, type TcpProxy } from '../../test/proxy.ts'
 import { scopeOf } from '../../test/scope.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { makeIdSource } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres.ts'
 import { openSpool, type Spool } from '../platform/spool.ts'
@@ -88,8 +86,7 @@ async function makeWorld(
 }
 
 async function makeRoot(scope: Scope): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'spool-'))
-  scope.after(() => rm(root, { recursive: true, force: true }))
+  const root = await temporaryFolder(scope, 'spool-')
   return root
 }
 

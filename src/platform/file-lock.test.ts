@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { shareFileLock, takeFileLock } from './file-lock.ts'
 
 test('a lock that is shared can be shared with more, and had alone only by the last', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'souk-lock-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder(t, 'souk-lock-')
   const path = join(folder, 'users')
 
   const [first, second] = [shareFileLock(path), shareFileLock(path)]

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { makeFolder } from './make-folder.ts'
 
 test('folders are made with those above them; one that cannot be is told, never waited for', async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'folders '))
-  t.after(() => rm(root, { recursive: true }))
+  const root = await temporaryFolder(t, 'folders ')
   const deep = join(root, 'a', 'b', 'c')
   await Promise.all([makeFolder(deep), makeFolder(join(root, 'a', 'x'))])
   await makeFolder(deep)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -7,6 +7,7 @@ import { testDatabase } from '../../test/database.ts'
 import { until } from '../../test/market.ts'
 import { openProxy } from '../../test/proxy.ts'
 import { scopeOf } from '../../test/scope.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { migrate, readVersion, untilMigrated } from './migrate.ts'
 import { isUnreachable, openDatabase } from './postgres.ts'
 import { Refusal } from './refusal.ts'
@@ -16,8 +17,7 @@ test('a migration that came after one with a later number is run as well', async
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   await db.run(sql`drop table migration`) // As if nothing had been migrated.
-  const folder = await mkdtemp(join(tmpdir(), 'migrations '))
-  scope.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder(scope, 'migrations ')
   const add = (name: string) =>
     writeFile(join(folder, `${name}.sql`), `create table made_by_${name.slice(0, 4)} ();`)
 
@@ -46,8 +46,7 @@ test('who comes while a database is migrated finds it whole', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   await db.run(sql`drop table migration`)
-  const folder = await mkdtemp(join(tmpdir(), 'migrations '))
-  scope.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder(scope, 'migrations ')
   await writeFile(join(folder, '0001_first.sql'), 'create table made_by_0001 ();')
   await writeFile(join(folder, '0002_slow.sql'), 'select pg_advisory_xact_lock(2);')
   const waiting = async (count: number) => {
@@ -71,8 +70,7 @@ test('who comes while a database is migrated finds it whole', async (t) => {
 test('a database whose tables lie in a schema of their own is found again there', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
-  const folder = await mkdtemp(join(tmpdir(), 'migrations '))
-  scope.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder(scope, 'migrations ')
   await writeFile(join(folder, '0001_first.sql'), 'create table made_by_0001 ();')
   const name = identifier(String(db.connection.database))
   await db.run(sql`create schema own`)
@@ -118,8 +116,7 @@ test('a statement that the server refuses before any migration is told in its wo
 test('a connection that breaks under a migration is told by its reason, in a sentence', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
-  const folder = await mkdtemp(join(tmpdir(), 'migrations '))
-  scope.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder(scope, 'migrations ')
   await db.run(sql`drop table migration`)
   const other = await db.reserve()
   scope.after(async () => other.release(new Error('over')))

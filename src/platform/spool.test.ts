@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import fs, {
-  appendFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises'
+import fs, { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { takeFileLock } from './file-lock.ts'
 import { openSpool, type Spool, SpoolFull } from './spool.ts'
 import { frame } from './spool-frames.ts'
@@ -23,8 +14,7 @@ import { frame } from './spool-frames.ts'
 const MEBIBYTE = 1024 * 1024
 
 async function makeRoot(t: TestContext): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'spool of a test '))
-  t.after(() => rm(root, { recursive: true, force: true }))
+  const root = await temporaryFolder(t, 'spool of a test ')
   return root
 }
 

@@ -10,6 +10,7 @@ import { openFoldedLog } from '../../test/fold-log.ts'
 import { freePort } from '../../test/free-port.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { deliverReports, readBucket } from './deliver-reports.ts'
 import {
   listReportDeliveries,
@@ -103,8 +104,7 @@ test('the last seven days of every report go to a folder and to storage, the sam
 test('after a longer break the files go on from the day of the last delivery', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
-  const folder = await mkdtemp(join(tmpdir(), 'souk-delivery-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await temporaryFolder(t, 'souk-delivery-')
   await upsertReportDelivery(db, target({ pub_id: publisher.pub_id, target: folder }))
   const files = async (day: number) => {
     const now = new Date(NOW.getTime() + day * 86_400_000)

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
@@ -11,6 +10,7 @@ import { openFoldedLog } from '../../test/fold-log.ts'
 import { kitPath } from '../../test/kit.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
@@ -27,8 +27,7 @@ async function start(t: TestContext) {
   const { pub_id: pubId, slug } = world.publisher
   const { merch_id: merchId } = world.merchant
   const article = await world.addArticle('=Ten "mugs", tested')
-  const folder = await mkdtemp(join(tmpdir(), 'souk-reports-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await temporaryFolder(t, 'souk-reports-')
   const events = new MoneyEvents()
   const own = <T extends StoredEvent>(event: T) => ({ ...event, merchId })
   const click = (name: string, fields: Partial<StoredEvent> = {}) =>

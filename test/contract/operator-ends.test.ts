@@ -3,17 +3,15 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, openSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { childEnvironment } from '../../src/config.ts'
 import { freePort } from '../free-port.ts'
 import { readyUrl, SOUK } from '../souk.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'souk-ends-'))
-after(() => rm(folder, { recursive: true, force: true }))
+const folder = await temporaryFolder({ after }, 'souk-ends-')
 const isWindows = process.platform === 'win32' // Its signals end a process at once.
 const hasFullDisk = process.platform === 'linux'
 

@@ -1,8 +1,6 @@
 /** The operator's interface, Configuration: what some variables do, seen from outside. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,9 +11,9 @@ import { makeGeoip } from '../geoip.ts'
 import { follow, KETTLE, makeMarket, runAuction } from '../market.ts'
 import { scopeOf } from '../scope.ts'
 import { souk, soukExit } from '../souk.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'souk settings '))
-after(() => rm(folder, { recursive: true, force: true }))
+const folder = await temporaryFolder({ after }, 'souk settings ')
 const geoip = join(folder, 'country.mmdb')
 writeFileSync(geoip, makeGeoip({ '203.0.113.0/24': 'US', '198.51.100.0/25': 'DE' }))
 const blocklist = join(folder, 'blocked')

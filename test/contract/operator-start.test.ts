@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { networkInterfaces, tmpdir } from 'node:os'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
@@ -15,9 +14,9 @@ import { sql } from '../../src/platform/sql.ts'
 import { databaseUrl, testDatabase } from '../database.ts'
 import { scopeOf } from '../scope.ts'
 import { type Environment, readyUrl, SOUK, serve, soukExit } from '../souk.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'souk start '))
-after(() => rm(folder, { recursive: true, force: true }))
+const folder = await temporaryFolder({ after }, 'souk start ')
 const file = join(folder, 'a file')
 writeFileSync(file, '10.0.0.0/8\nnobody\n\nnowhere # twice\n')
 
@@ -150,8 +149,7 @@ test('a start that hangs ends on SIGTERM as a service does', { timeout: 60_000 }
 })
 
 test('Ctrl-C during the very first start ends it as a service ends', async (t) => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'souk-first-'))
-  t.after(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await temporaryFolder(t, 'souk-first-')
   const env = childEnvironment({ SOUK_DATA: dataDir, PORT: '0', LOG_LEVEL: 'error' })
   // In a group of its own: a terminal signals all that belongs to it.
   const child = spawn(process.execPath, [SOUK, 'serve'], { env, detached: true })
@@ -163,8 +161,7 @@ test('Ctrl-C during the very first start ends it as a service ends', async (t) =
 })
 
 test('the embedded PostgreSQL needs no shared memory of the system', async (t) => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'souk-no-shm-'))
-  t.after(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await temporaryFolder(t, 'souk-no-shm-')
   const disguise = ['--user', '--map-root-user', '--mount', 'sh', '-c']
   // The tests' own folder may lie in there as well.
   const hide = `mount --bind '${dataDir}' /mnt && mount -t tmpfs -o ro none /dev/shm`

@@ -6,8 +6,7 @@
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,6 +15,7 @@ import { AUCTION_URL, startApi } from '../api.ts'
 import { BROWSER } from '../app.ts'
 import { makeCampaign, makeMerchant } from '../catalogue.ts'
 import { runCommand } from '../commands.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 const EFFECT_MS = 2_000
 const api = await startApi({ after })
@@ -137,8 +137,7 @@ test('a feed imported, with a new price and then without the product', async () 
     const { product: found } = answer.entry<AuctionEntry>().auction_result
     return found === undefined ? null : { merchant: found.merchant.id, price: found.price }
   }
-  const folder = await mkdtemp(join(tmpdir(), 'souk operator '))
-  after(() => rm(folder, { recursive: true }))
+  const folder = await temporaryFolder({ after }, 'souk operator ')
   const feed = join(folder, 'feed.csv')
   const line = (id: string, gtin: string, price: string) =>
     `${id},Kettle,https://shop.example/${id},${price} USD,in stock,${gtin}\n`

@@ -2,13 +2,13 @@
  * A campaign's cap across a kill -9, as its merchant sees it: commands, clicks, the figures.
  */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BROWSER } from '../app.ts'
 import { type Environment, serve, souk } from '../souk.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 const BID = 0.5
 const BUDGET = 3.2 // six clicks, and a rest that pays none
@@ -17,8 +17,7 @@ const FEED = 'id,title,link,price,availability\n1,Mug,https://mugs.example/1,10.
 test('clicks are funded from the first moment, and a cap holds across kill -9 and restarts', {
   timeout: 120_000,
 }, async (t) => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'souk-budget-'))
-  t.after(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await temporaryFolder(t, 'souk-budget-')
   const env = { SOUK_DATA: dataDir, PORT: '0', LOG_LEVEL: 'error' }
   const key = await makeNetwork(env, dataDir)
 

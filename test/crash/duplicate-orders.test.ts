@@ -3,9 +3,6 @@
  * is killed in the middle of it: one commission (economics 4; P40).
  */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { signBody } from '../../src/attribution/signed-request.ts'
@@ -19,6 +16,7 @@ import { databaseUrl, testDatabase } from '../database.ts'
 import { clickId, MoneyEvents } from '../money-events.ts'
 import { makePublisherWorld } from '../publisher-world.ts'
 import { serve } from '../souk.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 const DUPLICATES = 1_000
 /** Answered before the kill: some are promised, some under way, most not begun. */
@@ -29,8 +27,7 @@ test('a thousand concurrent duplicates of one order give one commission, across 
 }, async (t) => {
   const db = await testDatabase(t)
   const merchant = await makeClick(db)
-  const dataDir = await mkdtemp(join(tmpdir(), 'souk-duplicates-'))
-  t.after(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await temporaryFolder(t, 'souk-duplicates-')
   const env = {
     SOUK_DATA: dataDir,
     DATABASE_URL: databaseUrl(db.connection),

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,14 +12,14 @@ import { sql } from '../../src/platform/sql.ts'
 import { makeMerchant } from '../catalogue.ts'
 import { databaseUrl, testDatabase } from '../database.ts'
 import { souk } from '../souk.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 const ROWS = 150_000 // Several chunks, and longer than it takes to see the first one.
 const POLL_MS = 5
 
 test('after kill -9 of an import readers see the old offers, and the next import all of the new ones', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'souk-test-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await temporaryFolder(t, 'souk-test-')
   const db = await testDatabase(t)
   const link = (id: string) => `https://shop.example/p/${id}`
   const offers = ['old', 'row-1'].map((id) => ({ id, link: link(id), price: '1.00 USD' }))

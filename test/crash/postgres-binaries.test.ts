@@ -1,13 +1,13 @@
 /** An installed package of PostgreSQL that cannot run as it lies there is put right, or copied. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { RunAs } from '../../src/platform/postgres-binaries.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 import { AS_NOBODY, whereNobodyCanRun } from './other-users.ts'
 
 const SOURCE = join(import.meta.dirname, '../../src/platform/postgres-binaries.ts')
@@ -47,8 +47,7 @@ test(
   whereNobodyCanRun,
   async (t) => {
     const home = await installation(t)
-    const dataDir = await mkdtemp(join(tmpdir(), 'souk-data-'))
-    t.after(() => rm(dataDir, { recursive: true, force: true }))
+    const dataDir = await temporaryFolder(t, 'souk-data-')
     await chown(dataDir, AS_NOBODY.uid, AS_NOBODY.gid)
     const { postgres } = await findBinaries(
       home,
@@ -68,8 +67,7 @@ const PACKAGE = join('node_modules', NAME)
 
 /** A folder with the package as npm leaves it when scripts are blocked: without any links. */
 async function installation(t: TestContext): Promise<string> {
-  const home = await mkdtemp(join(tmpdir(), 'souk-install-'))
-  t.after(() => rm(home, { recursive: true, force: true }))
+  const home = await temporaryFolder(t, 'souk-install-')
   await chmod(home, 0o755)
   const installed = dirname(dirname(fileURLToPath(import.meta.resolve(NAME))))
   await mkdir(dirname(join(home, PACKAGE)), { recursive: true })
