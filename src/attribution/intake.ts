@@ -2,7 +2,7 @@
  * Orders and returns on their way into the log: completed with the facts that later decide about
  * money, appended, durable (I2). What they are worth to whom, the fold decides.
  */
-import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
+import { type DurableAppend, REPORT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -26,7 +26,7 @@ import { findSeenLinks } from './seen-link-store.ts'
 
 export interface IntakeDeps {
   readonly db: Db
-  readonly append: (events: readonly LogEvent[], options: { patienceMs: number }) => Promise<void>
+  readonly append: DurableAppend['append']
   readonly nextId: () => string
   readonly now: () => number
 }

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { CONSENT, CONSENT_WORDS, consentNow, isConsentSaid } from '../events/consent.ts'
-import { BEACON_PATIENCE_MS } from '../events/durable-append.ts'
+import { BEACON_PATIENCE_MS, type DurableAppend } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
@@ -52,7 +52,7 @@ export interface AuctionDeps {
   readonly readUid: (query: URLSearchParams) => string
   /** Throws 429 when this origin asks too often. */
   readonly limit: (request: HotRequest, auctionId: string) => void
-  readonly append: (events: readonly LogEvent[], options: { patienceMs: number }) => Promise<void>
+  readonly append: DurableAppend['append']
   readonly nextId: () => string
 }
 

@@ -12,8 +12,8 @@ import { readJson } from '../platform/json-body.ts'
 import { keyOfUrl, originAndPath, parseWebUrl } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { consentOf } from './consent.ts'
-import { BEACON_PATIENCE_MS } from './durable-append.ts'
-import { EVENT_TYPE, type EventType, type LogEvent, newEvent, viewLane } from './event.ts'
+import { BEACON_PATIENCE_MS, type DurableAppend } from './durable-append.ts'
+import { EVENT_TYPE, type EventType, newEvent, viewLane } from './event.ts'
 import type { HashKeys } from './hash-keys.ts'
 import { REASON } from './reason.ts'
 import { LinkImpressions, PageImpressions } from './schema.ts'
@@ -21,7 +21,7 @@ import { readUserAgent } from './user-agent.ts'
 
 export interface EventRoutesDeps {
   readonly brandWords: readonly string[]
-  readonly append: (events: readonly LogEvent[], options: { patienceMs: number }) => Promise<void>
+  readonly append: DurableAppend['append']
   readonly hashKeys: Pick<HashKeys, 'hash'>
   readonly nextId: () => string
   readonly now: () => number

@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SealedResult } from '../auction/seal.ts'
-import { REDIRECT_PATIENCE_MS } from '../events/durable-append.ts'
+import { type DurableAppend, REDIRECT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
 import type { HashKeys } from '../events/hash-keys.ts'
@@ -32,7 +32,7 @@ export interface Landing {
 }
 
 export interface ClickDeps {
-  readonly append: (events: readonly LogEvent[], options: { patienceMs: number }) => Promise<void>
+  readonly append: DurableAppend['append']
   /** A lease id that now holds `micros` for the click, 0 where none is needed; null: no budget. */
   readonly reserve: (campaignId: number, micros: number, nowMs: number) => number | null
   /** Asks where the rest of a small budget is kept; resolves when `reserve` may be tried again. */
