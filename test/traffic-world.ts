@@ -61,7 +61,7 @@ export async function makeTrafficWorld(db: Db, file: WorldFile, at: Date): Promi
         at,
         isTrusted: true,
       },
-      link: { auctionId, url, isExclusive: true },
+      ...{ auctionId, url, isExclusive: true },
     })
     links.set(id, { auctionId, articleId: made.article.article_id })
   }

@@ -14,8 +14,9 @@ import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant } from '../catalog/merchant-store.ts'
 import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../demand/campaign.ts'
 import { insertCampaign } from '../demand/campaign-store.ts'
-import { createSmartLink, readOrder } from '../links/create-link.ts'
+import { readOrder } from '../links/create-link.ts'
 import { smartLinkUrl } from '../links/link-url.ts'
+import { insertSmartLink } from '../links/store.ts'
 import type { IdSource } from '../platform/ids.ts'
 import { MICROS_PER_DOLLAR, type Micros, micros } from '../platform/money.ts'
 import type { Database, Db } from '../platform/postgres.ts'
@@ -209,7 +210,7 @@ async function makeLinks(
         },
         { holder: { uid: user, pubIds: Object.values(state.publishers) }, at: now() },
       )
-      const { link } = await createSmartLink(db, { order, auctionId: ids.next() })
+      const { link } = await insertSmartLink(db, { ...order, auctionId: ids.next() })
       links[linkKey(article.slug, pick)] = smartLinkUrl(linkUrl, link.auction_id)
     }
   }

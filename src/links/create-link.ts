@@ -2,17 +2,10 @@
 import assert from 'node:assert/strict'
 import { type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
 import type { Fault } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
 import { urlKey } from '../platform/url.ts'
 import type { CreateSmartLinkBody } from './schema.ts'
-import { type CreatedLinkRow, insertSmartLink, type WantedArticle } from './store.ts'
-
-export interface SmartLinkOrder {
-  readonly article: WantedArticle
-  readonly url: string | null
-  readonly isExclusive: boolean
-}
+import type { SmartLinkOrder } from './store.ts'
 
 /** What a body without a `pub_id` lacks: only a holder of one publisher may leave it out. */
 export function pubIdFaults(pubId: unknown, { pubIds }: Pick<KeyHolder, 'pubIds'>): Fault[] {
@@ -49,13 +42,4 @@ export function readOrder(
     url,
     isExclusive: body.exclusive_match_requested ?? false,
   }
-}
-
-/** Makes the link. A second call with the same order makes a second link (decisions 4.1). */
-export function createSmartLink(
-  db: Db,
-  { order, auctionId }: { order: SmartLinkOrder; auctionId: string },
-): Promise<CreatedLinkRow> {
-  const { article, url, isExclusive } = order
-  return insertSmartLink(db, { article, link: { auctionId, url, isExclusive } })
 }

@@ -10,11 +10,11 @@ import { envelope, ok } from '../platform/envelope.ts'
 import { idText } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import { createSmartLink, readOrder } from './create-link.ts'
+import { readOrder } from './create-link.ts'
 import { LinkPage } from './dashboard-schema.ts'
 import { smartLinkUrl } from './link-url.ts'
 import { CreateSmartLinkBody, SmartLinkRecord, toSmartLinkRecord } from './schema.ts'
-import { type ListedLinkRow, listLinksOfPublisher } from './store.ts'
+import { insertSmartLink, type ListedLinkRow, listLinksOfPublisher } from './store.ts'
 
 /** A route that reads the session answers no other origin (decisions, Paths). */
 const config = { cors: 'none' } as const
@@ -73,7 +73,7 @@ export const dashboardLinkRoutes =
           holder: { uid: sessionUserOf(request).uid, pubIds: [pubId] },
           at: now(),
         })
-        const created = await createSmartLink(db, { order, auctionId: nextId() })
+        const created = await insertSmartLink(db, { ...order, auctionId: nextId() })
         const record = toSmartLinkRecord(created, linkUrl)
         onLink(record)
         return reply.status(201).send(ok(201, record))

@@ -13,7 +13,7 @@ import { idempotencyKeyFaults, readIdempotencyKey } from '../platform/idempotenc
 import { SharedWork } from '../platform/shared-work.ts'
 import type { TokenBuckets } from '../platform/token-bucket.ts'
 import { Turns } from '../platform/turns.ts'
-import { createSmartLink, pubIdFaults, readOrder } from './create-link.ts'
+import { pubIdFaults, readOrder } from './create-link.ts'
 import { once } from './idempotency-store.ts'
 import { type LinkMateCall, type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
 import {
@@ -26,6 +26,7 @@ import {
   toRetrievedLink,
   toSmartLinkRecord,
 } from './schema.ts'
+import { insertSmartLink } from './store.ts'
 
 /** LinkMate's calls at the database at once; the pool's ten connections are for all. */
 const CALLS_AT_ONCE = 16
@@ -76,7 +77,7 @@ export const createLinkRoute =
         const order = readOrder(body, { holder, at: now() })
         const call = { tokenId: holder.tokenId, key, body, status: 201 }
         const record = await once(db, call, async (tx) => {
-          const created = await createSmartLink(tx, { order, auctionId: nextId() })
+          const created = await insertSmartLink(tx, { ...order, auctionId: nextId() })
           return toSmartLinkRecord(created, bases.linkUrl)
         })
         onLink(record)

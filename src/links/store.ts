@@ -68,23 +68,27 @@ const LIST_ROWS_MAX = 10_000
 const HOUR_MS = 3_600_000
 const URL_HASH_BYTES = 16 // 128 bits: no two addresses of one article meet by accident.
 
-/** Makes a new smart link, and its article when it is not there: one statement. */
+/** A link to be made (4.1). */
+export interface SmartLinkOrder {
+  readonly article: WantedArticle
+  readonly url: string | null
+  readonly isExclusive: boolean
+}
+
+/**
+ * Makes a new smart link, and its article when it is not there: one statement. A second call with
+ * the same order makes a second link (decisions 4.1).
+ */
 export async function insertSmartLink(
   db: Db,
-  {
-    article,
-    link,
-  }: {
-    article: WantedArticle
-    link: { auctionId: string; url: string | null; isExclusive: boolean }
-  },
+  { article, url, isExclusive, auctionId }: SmartLinkOrder & { readonly auctionId: string },
 ): Promise<CreatedLinkRow> {
   const row = await db.row<CreatedLinkRow['link'] & { article: ArticleRow }>(sql`
     with ${articleSteps(article)}, link as (
       insert into smart_link (auction_id, pub_id, article_id, uid_created, url, url_hash,
         is_exclusive, source, is_article_given, datetime_created, datetime_updated)
-      select ${link.auctionId}::bigint, pub_id, article_id, ${article.uid}::int, ${link.url}::text,
-        ${hashOfUrl(link.url)}::bytea, ${link.isExclusive}::boolean, 'api', true,
+      select ${auctionId}::bigint, pub_id, article_id, ${article.uid}::int, ${url}::text,
+        ${hashOfUrl(url)}::bytea, ${isExclusive}::boolean, 'api', true,
         ${article.at}::timestamptz, ${article.at}::timestamptz
       from found
       returning smart_link_id, auction_id, uid_created, pub_id, url, is_exclusive,
