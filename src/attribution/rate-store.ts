@@ -29,7 +29,7 @@ export function insertRates(
   return db.transaction(async (tx) => {
     // Two imports at once would both take the other's rates for new.
     await tx.run(sql`lock table exchange_rate in share row exclusive mode`)
-    const counts = await tx.row<Record<keyof ImportedRates, string>>(sql`
+    const counts = await tx.row<ImportedRates>(sql`
       with told as (
         select distinct on (day, currency) day, currency, usd_per_base, currency_per_base
         from unnest(
@@ -53,14 +53,11 @@ export function insertRates(
         select ${source}, day, currency, usd_per_base, currency_per_base from compared
         where is_new or is_changed
       )
-      select count(*) filter (where is_new) as new, count(*) filter (where is_changed) as changed,
-        count(*) filter (where not is_new and not is_changed) as same
+      select (count(*) filter (where is_new))::int as new,
+        (count(*) filter (where is_changed))::int as changed,
+        (count(*) filter (where not is_new and not is_changed))::int as same
       from compared`)
-    return {
-      new: Number(counts?.new ?? 0),
-      changed: Number(counts?.changed ?? 0),
-      same: Number(counts?.same ?? 0),
-    }
+    return counts ?? { new: 0, changed: 0, same: 0 }
   })
 }
 

@@ -130,20 +130,13 @@ async function differencesOf(db: ReservedDb, check: string): Promise<Omit<Differ
 }
 
 async function count(db: ReservedDb) {
-  const row = await db.row<{
-    from: string
-    to: string
-    events: string
-    clicks: string
-    orders: string
-  }>(sql`
-    select pg_temp.day_from() as from, pg_temp.day_to() as to, count(*) as events,
-      count(*) filter (where type = 10) as clicks, count(*) filter (where type = 12) as orders
+  const row = await db.row<Omit<Reconciliation, 'totals' | 'differences'>>(sql`
+    select pg_temp.day_from() as from, pg_temp.day_to() as to, count(*)::float8 as events,
+      (count(*) filter (where type = 10))::float8 as clicks,
+      (count(*) filter (where type = 12))::float8 as orders
     from event where day between pg_temp.day_from() and pg_temp.day_to()`)
   if (row === null) throw new Error('the range of days is lost')
-  const { from, to } = row
-  const [events, clicks, orders] = [row.events, row.clicks, row.orders].map(Number)
-  return { from, to, events: events ?? 0, clicks: clicks ?? 0, orders: orders ?? 0 }
+  return row
 }
 
 async function timed<T>(
