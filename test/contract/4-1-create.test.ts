@@ -258,6 +258,12 @@ test('an Idempotency-Key makes a retry safe, also at the same moment', async () 
 
   const race = await Promise.all(Array.from({ length: 10 }, () => send('race')))
   assert.equal(new Set(race.map(id)).size, 1)
+  const bodies = Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? BODY : { ...BODY, extra: n }))
+  const mixed = await Promise.all(bodies.map((body) => send('mixed', body)))
+  const made = mixed.filter(({ status }) => status === 201)
+  assert.equal(new Set(made.map(id)).size, 1, 'one body is taken')
+  assert.ok(made.length === 5 || made.length === 1, 'and whoever sent another one is told')
+  assert.equal(mixed.filter(({ status }) => status === 409).length, 10 - made.length)
 
   // A refused call keeps nothing: its key is free for the corrected body.
   assert.equal((await send('fixed', { ...BODY, url: 'x' })).status, 400)
