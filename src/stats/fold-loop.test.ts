@@ -138,6 +138,29 @@ test('where a hundred events were set aside, the lane stands still instead', asy
   assert.deepEqual([clicks, unfolded.length, position], [7, 100, events[106]?.seq])
 })
 
+test('a batch that took long is followed by smaller ones, and grows again once they are quick', async (t) => {
+  const { run, read, end } = await makeLane(t, () => false, 1_500)
+  const sizes: number[] = []
+  const fold: FoldEvents = async (_tx, events) => {
+    sizes.push(events.length)
+    if (events.length === 400) await sleep(1_100)
+  }
+  await run(fold, async () => (await read())?.position === end)
+  assert.deepEqual(sizes.slice(0, 5), [100, 200, 400, 200, 400])
+})
+
+test('a batch that is too much for one statement’s time is folded in parts', async (t) => {
+  const { run, read, end, errors } = await makeLane(t, () => false, 120)
+  const fold: FoldEvents = async (tx, events) => {
+    // As on a server that is slow: the statement is canceled, each time anew.
+    const seconds = events.length > 50 ? 1 : 0
+    await tx.run(sql`set local statement_timeout to 100`)
+    await tx.run(sql`select pg_sleep(${seconds})`)
+  }
+  await run(fold, async () => errors.length > 4 || (await read())?.position === end)
+  assert.equal((await read())?.position, end)
+})
+
 /** Hints go on for lane 1; does the event that then comes in lane 2 without one get folded? */
 async function foldsWithoutHint(t: TestContext, { isEndless }: { isEndless: boolean }) {
   const db = await testDatabase(t)

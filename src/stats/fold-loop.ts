@@ -15,8 +15,12 @@ import { type Database, type Db, isTransient, type ReservedDb } from '../platfor
 import { sql } from '../platform/sql.ts'
 import { listUnfolded, setAside, takeBack, Unfoldable } from './unfolded-store.ts'
 
-/** A transaction of this many events takes some 20 ms: short locks, few commits. */
-const BATCH_EVENTS = 1_000
+/** A transaction of this many clicks takes some 20 ms: short locks, few commits. */
+const BATCH_EVENTS_MAX = 1_000
+/** Before it is known how long a lane's take: each change of type costs a dozen statements. */
+const BATCH_EVENTS_FIRST = 100
+/** Nobody leases a budget while the money lane folds: after a longer batch comes a smaller one. */
+const BATCH_MS = 1_000
 /** A lane is looked at this often, hint or none; with the fold's own time well under 5 s. */
 const POLL_MS = 1_000
 /** After an error, so that a broken database is not hammered. */
@@ -42,7 +46,7 @@ export class FoldLoop {
   readonly #stopping = new AbortController()
   readonly #dirty = new Set<number>()
   readonly #owned = new Set<number>()
-  readonly #limits = new Map<number, number>() // by lane, less than a batch behind a failure
+  readonly #limits = new Map<number, number>() // by lane: events of the next batch
   #wake: () => void = () => undefined
   #running: Promise<void> = Promise.resolve()
 
@@ -157,7 +161,7 @@ export class FoldLoop {
     const at = await db.row<{ position: string }>(sql`
       select position from lane where lane = ${lane}`)
     if (at === null) throw new Error(`lane ${lane} is not in table lane`)
-    const limit = this.#limits.get(lane) ?? BATCH_EVENTS
+    const limit = this.#limits.get(lane) ?? BATCH_EVENTS_FIRST
     const events = await log.read({ lane, position: at.position, limit })
     const [first] = events
     if (first === undefined) return false
@@ -166,20 +170,22 @@ export class FoldLoop {
         await moveOn(tx, { lane, position: at.position, events })
         await fold(tx)
       })
+    const count = events.length
+    const beganMs = performance.now()
     try {
       await commit((tx) => this.#fold(tx, events))
-      this.#limits.set(lane, Math.min(2 * limit, BATCH_EVENTS))
+      const ms = performance.now() - beganMs
+      this.#limits.set(lane, limitAfter({ limit, count, ms }))
     } catch (error) {
+      // Whatever it failed of: a statement that took too long would take as long again.
+      this.#limits.set(lane, Math.ceil(count / 2))
       if (!(error instanceof Unfoldable)) throw error
-      if (events.length > 1) {
-        this.#limits.set(lane, Math.ceil(events.length / 2))
-        return true
-      }
+      if (count > 1) return true
       await commit((tx) => setAside(tx, first, error))
       onError(error)
     }
     onFolded?.(lane, events)
-    return events.length === limit
+    return count === limit
   }
 
   async #fold(tx: Db, events: readonly StoredEvent[]): Promise<void> {
@@ -189,6 +195,14 @@ export class FoldLoop {
       throw isTransient(error) ? error : new Unfoldable(events, error)
     }
   }
+}
+
+/** How many events the next batch may have. Only a full one shows that more would be as quick. */
+function limitAfter(batch: { limit: number; count: number; ms: number }): number {
+  const { limit, count, ms } = batch
+  // Not fewer than the first: where each commit is slow, fewer events would take as long.
+  if (ms > BATCH_MS) return Math.max(Math.ceil(count / 2), Math.min(limit, BATCH_EVENTS_FIRST))
+  return count === limit ? Math.min(2 * limit, BATCH_EVENTS_MAX) : limit
 }
 
 /** Commits only over the position that the events were read behind. */
