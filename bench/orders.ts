@@ -53,12 +53,7 @@ async function makeClicks(): Promise<Merchant> {
   const owner = { pubId: world.publisher.pub_id, merchId: world.merchant.merch_id }
   const clicks = Array.from({ length: CLICKS }, (_none, index) => {
     const fields = { ...owner, campaignId, auctionId, sharePpm: 750_000 }
-    const {
-      seq: _,
-      day: __,
-      ...click
-    } = events.click(`click ${index}`, Date.now() - 60_000, fields)
-    return click
+    return events.click(`click ${index}`, Date.now() - 60_000, fields)
   })
   await log.append(clicks)
   await log.close()

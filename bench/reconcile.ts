@@ -92,8 +92,7 @@ function makeEvents(): LogEvent[] {
   return Array.from({ length: EVENTS }, (_none, index) => {
     const atMs = START_MS + Math.floor((index / EVENTS) * DAYS * DAY_MS)
     const [block, place] = [Math.floor(index / BLOCK), index % BLOCK]
-    const { seq: _, day: __, ...event } = eventAt({ made, atMs, index, block, place })
-    return event
+    return eventAt({ made, atMs, index, block, place })
   })
 }
 

@@ -127,7 +127,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   }
   for (const importId of ['1', '2']) tellNetwork(importId)
   tellViews()
-  return log.map(({ seq: _, day: __, ...event }) => event)
+  return log
 
   function tellNetwork(import_id: string): void {
     const type = EVENT_TYPE.networkRow

@@ -9,6 +9,8 @@ import type { Scope } from './database.ts'
 
 export interface FoldedLog {
   append(events: readonly LogEvent[]): Promise<void>
+  /** Appends and folds. */
+  tell(...events: readonly LogEvent[]): Promise<void>
   /** Folds all that the log has. */
   fold(): Promise<void>
 }
@@ -31,10 +33,10 @@ export function openFoldedLog(scope: Scope, db: Database): FoldedLog {
       })
     }
   }
-  return {
-    append: (events) => log.append(events),
-    fold: async () => {
-      for (const lane of LANES) await foldLane(lane)
-    },
+  const { append } = log
+  const fold = async () => {
+    for (const lane of LANES) await foldLane(lane)
   }
+  const tell = (...events: readonly LogEvent[]) => append(events).then(fold)
+  return { append, fold, tell }
 }

@@ -48,8 +48,7 @@ async function tellClicks(...names: [string, Partial<StoredEvent>][]): Promise<v
   const clicks = names.map(([name, fields]) =>
     events.click(name, CLICKED_MS, { ...own, ...fields }),
   )
-  await log.append(clicks.map(({ seq: _, day: __, ...event }) => event))
-  await log.fold()
+  await log.tell(...clicks)
 }
 
 test('rates are imported, and orders that waited for them count (needs the data kit)', async (t) => {

@@ -17,8 +17,7 @@ const events = await makeBusyLog(
   await makePublisherWorld(db),
   await makePublisherWorld(db, 'other'),
 )
-await log.append(events)
-await log.fold()
+await log.tell(...events)
 await issueStatements(db, { now: new Date('2026-08-02T00:00:00Z') })
 
 const everything = { from: null, to: null }

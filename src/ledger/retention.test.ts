@@ -29,8 +29,7 @@ async function makeWorld(t: TestContext) {
     await makePublisherWorld(db),
     await makePublisherWorld(db, 'other'),
   )
-  await log.append(events)
-  await log.fold()
+  await log.tell(...events)
   const retire = (keys = KEYS, nowMs = NOW_MS) =>
     retireViews(db, { nowMs, retentionDays: RETENTION_DAYS, keys })
   const check = (keys = KEYS) => reconcile(db, { ...EVERYTHING, keys })
@@ -71,8 +70,7 @@ test('reconcile says for which days it used totals, and any range of days agrees
   const { db, log, events, retire } = await makeWorld(t)
   const [page] = events.filter(({ type }) => type === EVENT_TYPE.pageImpression)
   assert.ok(page)
-  await log.append([newEvent({ ...page, id: '1000001', atMs: Date.UTC(2026, 3, 5) })])
-  await log.fold()
+  await log.tell(newEvent({ ...page, id: '1000001', atMs: Date.UTC(2026, 3, 5) }))
   const checkDays = (from: string, to: string) => reconcile(db, { from, to, keys: KEYS })
   assert.equal((await checkDays('2026-03-02', '2026-03-07')).totals, null)
   await retire()
@@ -184,8 +182,7 @@ test('events that arrive after their day was dropped count, and are dropped in t
     newEvent({ ...page, id: '1000001', sessionKey: Buffer.from('a late session'.padEnd(16)) }),
     newEvent({ ...link, id: '1000002' }),
   ]
-  await log.append(late)
-  await log.fold()
+  await log.tell(...late)
   assert.deepEqual((await check()).differences, [])
   assert.equal(await retire(), 2)
   const { differences, totals } = await check()

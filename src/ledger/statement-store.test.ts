@@ -29,8 +29,7 @@ async function makeReleased(t: TestContext, clickTimes = [START_MS]) {
     ),
     events.at(START_MS, { type: EVENT_TYPE.payment, merchId, body: JSON.stringify(body) }),
   ]
-  await log.append(told.map(({ seq: _, day: __, ...event }) => event))
-  await log.fold()
+  await log.tell(...told)
   return db
 }
 

@@ -36,9 +36,7 @@ test('the last seven days of every report go to a folder and to storage, the sam
   const world = await makePublisherWorld(db)
   const { pub_id } = world.publisher
   const log = openFoldedLog(t, db)
-  const { seq: _, day: __, ...click } = new MoneyEvents().click('a', START_MS, { pubId: pub_id })
-  await log.append([click])
-  await log.fold()
+  await log.tell(new MoneyEvents().click('a', START_MS, { pubId: pub_id }))
 
   const stored = new Map<string, { authorization: string; body: string }>()
   const server = createServer(async (request, response) => {

@@ -67,10 +67,7 @@ async function start(t: TestContext) {
     own,
     click,
     write,
-    tell: async (...batch: StoredEvent[]) => {
-      await log.append(batch.map(({ seq: _, day: __, ...event }) => event))
-      await log.fold()
-    },
+    tell: log.tell,
   }
 }
 

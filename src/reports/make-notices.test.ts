@@ -4,7 +4,6 @@ import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import type { StoredEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { createWebhook } from './create-webhook.ts'
@@ -13,15 +12,11 @@ import { listDeliveries, queueNotices } from './webhook-store.ts'
 
 test('a webhook made during a run is told of what comes after it', async (t) => {
   const db = await testDatabase(t)
-  const log = openFoldedLog(t, db)
+  const { tell } = openFoldedLog(t, db)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const { auctionId } = await addArticle('Ten mugs')
   const [{ pub_id: pubId }, { merch_id: merchId }] = [publisher, merchant]
   const events = new MoneyEvents()
-  const tell = async (...batch: StoredEvent[]) => {
-    await log.append(batch.map(({ seq: _, day: __, ...event }) => event))
-    await log.fold()
-  }
   let isMade = false
   const meanwhile: Db = {
     ...db,

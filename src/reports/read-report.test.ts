@@ -23,8 +23,7 @@ async function start(t: TestContext) {
   const click = events.click('a', START_MS, { ...of, auctionId, model: MODEL.cpa })
   const tell = async (...orders: StoredEvent[]) => {
     const told = [click, ...orders.map((order) => ({ ...order, merchId: of.merchId }))]
-    await log.append(told.map(({ seq: _, day: __, ...event }) => event))
-    await log.fold()
+    await log.tell(...told)
   }
   return { db, of, events, tell }
 }

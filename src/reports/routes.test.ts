@@ -42,10 +42,7 @@ async function start(t: TestContext) {
     merchId,
     click: (name: string, fields: Partial<StoredEvent> = {}) =>
       events.click(name, START_MS, { merchId, pubId, auctionId: article.auctionId, ...fields }),
-    tell: async (...batch: StoredEvent[]) => {
-      await log.append(batch.map(({ seq: _, day: __, ...event }) => event))
-      await log.fold()
-    },
+    tell: log.tell,
     get: async (path: string, headers: object = world.headers) => {
       const url = `/api/v1/publishers/${pubId}/${path}`
       const answer = await http.inject({ url, headers: { ...headers } })

@@ -83,10 +83,7 @@ async function start(t: TestContext) {
     own: <T extends StoredEvent>(event: T) => ({ ...event, merchId }),
     click: (name: string, fields: Partial<StoredEvent> = {}) =>
       events.click(name, START_MS, { merchId, pubId, auctionId: article.auctionId, ...fields }),
-    tell: async (...batch: StoredEvent[]) => {
-      await log.append(batch.map(({ seq: _, day: __, ...event }) => event))
-      await log.fold()
-    },
+    tell: log.tell,
     deliver: () =>
       deliverWebhooks({
         db,

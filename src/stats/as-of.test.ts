@@ -20,8 +20,7 @@ test('as_of after everything says row by row what the report says now, in every 
   const db = await testDatabase(t)
   const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
   const log = openFoldedLog(t, db)
-  await log.append(await makeBusyLog(one, other))
-  await log.fold()
+  await log.tell(...(await makeBusyLog(one, other)))
   for (const { publisher } of [one, other]) {
     const everything = {
       pubId: publisher.pub_id,
@@ -52,8 +51,7 @@ test('a placement that nobody clicked has its row in as_of from its own time on'
   const placements = (await makeBusyLog(one, other)).filter(
     ({ type }) => type === EVENT_TYPE.placement,
   )
-  await log.append(placements)
-  await log.fold()
+  await log.tell(...placements)
   const range = { pubId: one.publisher.pub_id, dayFrom: '2026-01-01', dayTo: '2026-12-31' }
   const order = { orderBy: 'event_date', isAscending: true, limitRows: 100 } as const
   const ask = (asOf: Date | null) =>
@@ -89,8 +87,7 @@ test('as_of holds what happened at its very millisecond, and nothing of the next
     ...{ type: EVENT_TYPE.pageImpression, lane: viewLane(pubId), pubId },
     ...{ sessionKey: Buffer.alloc(16), urlKey: keyOfUrl(new URL(url)) },
   })
-  await log.append([click, view])
-  await log.fold()
+  await log.tell(click, view)
   await db.run(sql`alter table stats_change disable trigger user`)
   await db.run(sql`update stats_change set changed_at = ${new Date(START_MS + 10)}`)
   const ask = async (atMs: number) => {
@@ -129,8 +126,7 @@ test('as_of before an article was made knows nothing of those who had seen its p
     sessionKey: Buffer.alloc(16, 1),
     urlKey: keyOfUrl(new URL(url)),
   })
-  await log.append([view])
-  await log.fold()
+  await log.tell(view)
   const ask = async (atMs: number) => {
     const range = { pubId, dayFrom: '2026-03-01', dayTo: '2026-03-31', limitRows: 9 }
     const asked = {
@@ -180,8 +176,7 @@ test('as_of answers the same after views were dropped', async (t) => {
   const db = await testDatabase(t)
   const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
   const log = openFoldedLog(t, db)
-  await log.append(await makeBusyLog(one, other))
-  await log.fold()
+  await log.tell(...(await makeBusyLog(one, other)))
   // The article was there before its readers.
   await db.run(sql`update article set datetime_created = '2026-01-01'`)
   const range = { pubId: one.publisher.pub_id, dayFrom: '2026-01-01', dayTo: '2026-12-31' }

@@ -66,8 +66,7 @@ test('every row of the statistics is among the changes, and is what they add up 
   const db = await testDatabase(t)
   const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
   const log = openFoldedLog(t, db)
-  await log.append(await makeBusyLog(one, other))
-  await log.fold()
+  await log.tell(...(await makeBusyLog(one, other)))
   for (const { publisher } of [one, other]) {
     const pubId = publisher.pub_id
     const rows = await listStats(db, {

@@ -30,8 +30,7 @@ async function start(t: TestContext, { ratePpm = RATE_PPM as number | null } = {
   const events = new MoneyEvents()
   const { pub_id: pubId } = one.publisher
   const inSession = { pubId, auctionId, sessionKey: Buffer.from('session'.padEnd(16)) }
-  const append = (...told: StoredEvent[]) =>
-    log.append(told.map(({ seq: _, day: __, ...event }) => event))
+  const append = (...told: StoredEvent[]) => log.append(told)
   const view = (type: StoredEvent['type'], atMs: number, fields: Partial<StoredEvent> = {}) =>
     events.at(atMs, { type, lane: viewLane(pubId), ...inSession, ...fields })
   const order = async (id: string, atMs: number, ids: Partial<ServerOrder['order']>) => {
