@@ -75,14 +75,14 @@ export function listMerchants(db: Db): Promise<Merchant[]> {
   return db.rows(sql`${selectMerchants(sql`true`)} order by merch_id limit ${LIST_ROWS_MAX}`)
 }
 
-/** The names of all merchants, or of these. */
+/** The names of all merchants, or of these, by id. */
 export async function listMerchantNames(
   db: Db,
   ids: Iterable<number> | null = null,
 ): Promise<Map<number, string>> {
   const wanted = ids === null ? sql`true` : sql`merch_id = any(${[...ids]}::int[])`
   const rows = await db.rows<{ merch_id: number; name: string }>(sql`
-    select merch_id, name from merchant where ${wanted}`)
+    select merch_id, name from merchant where ${wanted} order by merch_id`)
   return new Map(rows.map(({ merch_id, name }) => [merch_id, name]))
 }
 

@@ -1,6 +1,7 @@
 /** What a receipt's numbers stand for, for its page: the link, its article, merchants, offers. */
 import { explainAuction } from '../auction/explain.ts'
 import { unpackReceipt } from '../auction/receipt.ts'
+import { listMerchantNames } from '../catalog/merchant-store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { listClickEntries } from './click-page-store.ts'
@@ -30,6 +31,7 @@ export async function readReceipt(
   const { pub_id: pubId, auction_id: auctionId, packed } = result
   const explanation = packed === null ? null : explainAuction(unpackReceipt(packed))
   const candidates = explanation?.candidates ?? []
+  const merchants = await listMerchantNames(db, new Set(candidates.map((one) => one.merch_id)))
   const link = await db.row<Pick<Receipt, 'article_name' | 'article_url' | 'link_url'>>(sql`
     select article.name as article_name, article.url as article_url, l.url as link_url
     from smart_link l join article using (article_id) where auction_id = ${auctionId}`)
@@ -38,21 +40,13 @@ export async function readReceipt(
     auction_id: auctionId,
     ...(link ?? { article_name: null, article_url: null, link_url: null }),
     explanation,
-    merchants: await listMerchantNames(
-      db,
-      candidates.map(({ merch_id }) => merch_id),
-    ),
+    merchants: [...merchants].map(([merch_id, name]) => ({ merch_id, name })),
     offers: await listOfferNames(
       db,
       candidates.flatMap(({ offer_id }) => offer_id ?? []),
     ),
     clicks: await listClickEntries(db, { pubId, resultNumber }),
   }
-}
-
-function listMerchantNames(db: Db, ids: readonly number[]): Promise<Receipt['merchants']> {
-  return db.rows(sql`
-    select merch_id, name from merchant where merch_id = any(${ids}::int[]) order by merch_id`)
 }
 
 function listOfferNames(db: Db, ids: readonly string[]): Promise<Receipt['offers']> {
