@@ -121,6 +121,14 @@ test('every merchant that sells it has one entry, its cheapest in stock, best CP
   )
 })
 
+test('a predicted CPC is a float to readers who tell it from an integer by its point', async () => {
+  const { text } = await ask(variantB({ gtin: GTIN }))
+  assert.deepEqual(
+    [...text.matchAll(/"best_effort_cpc":([^,]+)/g)].map(([, cpc]) => cpc),
+    ['0.582', '0.1455', '0.0'],
+  )
+})
+
 test('the link leads to the merchant alone, with the article that was sent', async () => {
   const [first] = await entries(variantB({ gtin: GTIN }))
   assert.ok(
