@@ -109,6 +109,20 @@ test('the address of one NATS server is asked for, its cluster is not', () => {
   assert.deepEqual(refused({ NATS_URL: 'nats://a:4222,nats://b:4222' }), ['NATS_URL'])
 })
 
+test('an address of several databases is told to name one; commas in a password are none', () => {
+  const problem = (DATABASE_URL: string) => {
+    try {
+      readConfig({ DATABASE_URL })
+      return ''
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  assert.match(problem('postgres://u:p@a:5432,b:5432/souk'), /DATABASE_URL: must name one server/)
+  assert.match(problem('postgres://a,b'), /DATABASE_URL: must name one server/)
+  assert.equal(problem('postgres://u:p,q@a:5432/souk?application_name=x,y'), '')
+})
+
 test('the header that names a country may have any name that proxies give', () => {
   assert.equal(readConfig({ GEO_HEADER: 'GEOIP_Country-Code' }).geoHeader, 'geoip_country-code')
 })

@@ -132,7 +132,7 @@ export function readConfig(
     port,
     host: check('HOST', readHost),
     dataDir: check('SOUK_DATA', readFolder),
-    databaseUrl: check('DATABASE_URL', (value) => serverUrl(value, ['postgres:', 'postgresql:'])),
+    databaseUrl: check('DATABASE_URL', databaseUrl),
     natsUrl: check('NATS_URL', natsUrl),
     baseUrl: check('BASE_URL', url),
     auctionUrl: check('AUCTION_URL', url),
@@ -303,6 +303,16 @@ function serverUrl(value: string, protocols: readonly string[]): string | null {
     throw new Error(`must be an address that begins with ${protocols.join('// or ')}//`)
   }
   return value
+}
+
+/** Hosts after one another, behind a password, which may hold commas as well. */
+const SEVERAL_HOSTS = /^\w+:\/\/([^/]*@)?[^/?@]*,[^/?@]*([/?]|$)/
+
+function databaseUrl(value: string): string | null {
+  if (SEVERAL_HOSTS.test(value)) {
+    throw new Error('must name one server: an address that leads to whichever is the primary')
+  }
+  return serverUrl(value, ['postgres:', 'postgresql:'])
 }
 
 function natsUrl(value: string): string | null {

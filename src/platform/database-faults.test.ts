@@ -61,7 +61,7 @@ test('a database will do for the role that owns it, and for no other', async (t)
   const name = identifier(facts.database)
   await db.run(sql`alter database ${name} set default_transaction_read_only to on`)
   const standby = databaseFaults(await readDatabaseFacts(db.connection))
-  assert.match(standby.join(), /^the database takes no writes/)
+  assert.match(standby.join(), /^the database takes no writes.+ default_transaction_read_only/)
 
   await db.run(sql`revoke create on schema public from pg_database_owner`)
   assert.equal((await readDatabaseFacts(db.connection)).may_create, false)

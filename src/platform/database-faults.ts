@@ -43,7 +43,10 @@ export function databaseFaults(facts: DatabaseFacts): string[] {
     )
   }
   if (facts.is_read_only) {
-    faults.push('the database takes no writes: name the primary server, not a standby')
+    faults.push(
+      'the database takes no writes: name the primary server, not a standby; ' +
+        `if it is the primary, ${role} or the server has default_transaction_read_only set`,
+    )
   }
   if (schema === null) {
     faults.push(`no schema of the search path of ${role} is there: create one, or \`public\``)
