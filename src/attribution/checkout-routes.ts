@@ -1,19 +1,15 @@
 /**
  * Where readers' browsers report orders: the merchant tag's checkout call.
  *
- * A browser can be made to say anything, so this is the least trusted source. Only the merchant's
- * own pages may call (a guard against accidents and other sites, not a proof), and an order far
- * off the merchant's usual values is held until a person or the merchant's server confirms it.
+ * The least trusted source: an order far off the merchant's usual values is held until a person or
+ * the merchant's server confirms it.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
-import { addressUnit } from '../platform/client-address.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/json-body.ts'
 import type { Db } from '../platform/postgres.ts'
-import type { TokenBuckets } from '../platform/token-bucket.ts'
-import { isOnDomain, siteHost } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { acceptOrders, type IntakeDeps, intakeTurns } from './intake.ts'
 import { checked, orderFaults } from './intake-faults.ts'
@@ -21,6 +17,7 @@ import { insertRefusal } from './intake-store.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { readOrder } from './read-order.ts'
 import { CheckoutBody, Stored } from './schema.ts'
+import { type TagDeps, tagMerchant } from './tag-merchant.ts'
 import type { UsualValues } from './usual-value.ts'
 
 const EVENTS = {
@@ -29,9 +26,8 @@ const EVENTS = {
   entryFaults: orderFaults,
 } as const
 
-export interface CheckoutDeps extends IntakeDeps {
+interface CheckoutDeps extends IntakeDeps, TagDeps {
   readonly usualValues: UsualValues
-  readonly limits: TokenBuckets | null // per address and merchant
 }
 
 export const checkoutRoutes =
@@ -62,52 +58,11 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
   try {
     told = parseJson(rawBody(request))
     const body = checked<CheckoutBody>(told, { ...EVENTS, nowMs: deps.now() })
-    const merchant = await merchantOf(deps, body)
-    takeToken(deps, request, merchant.merch_id)
-    requireOwnPage(request, merchant, body)
-    await accept(deps, merchant, body)
+    await accept(deps, await tagMerchant(deps, request, body), body)
   } catch (cause) {
     await keepRefusal(deps, request, { told, cause })
     throw cause
   }
-}
-
-/** Throws 429 when this address calls too often for the merchant. */
-export function takeToken(
-  { limits, now }: Pick<CheckoutDeps, 'limits' | 'now'>,
-  { clientAddress }: FastifyRequest,
-  merchId: number,
-): void {
-  limits?.spend(`${addressUnit(clientAddress)} ${merchId}`, now())
-}
-
-/** Throws 404 when there is no such merchant. */
-export async function merchantOf(
-  { db }: Pick<CheckoutDeps, 'db'>,
-  { organization_id: merchId }: Pick<CheckoutBody, 'organization_id'>,
-): Promise<Merchant> {
-  const merchant = await findMerchant(db, merchId)
-  if (merchant !== null) return merchant
-  throw new ApiError('notFound', { message: `organization_id: no merchant ${merchId}` })
-}
-
-/**
- * The calling page, by its Origin header; sandboxed pages (custom pixels of shop systems) have
- * none to show and are taken by the page they name.
- */
-export function requireOwnPage(
-  request: FastifyRequest,
-  merchant: Merchant,
-  body: Pick<CheckoutBody, 'user'>,
-): void {
-  const { origin } = request.headers
-  const isShown = origin !== undefined && origin !== '' && origin !== 'null'
-  const page = URL.parse(isShown ? origin : (body.user?.source_url ?? ''))
-  const isOwn =
-    page !== null &&
-    (merchant.origins.includes(page.origin) ||
-      merchant.domains.some((domain) => isOnDomain(siteHost(page), domain)))
-  if (!isOwn) throw new ApiError('foreignPage')
 }
 
 async function accept(deps: CheckoutDeps, merchant: Merchant, body: CheckoutBody): Promise<void> {

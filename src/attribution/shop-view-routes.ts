@@ -13,13 +13,14 @@ import { badRequest } from '../platform/errors.ts'
 import { parseJson } from '../platform/json-body.ts'
 import { originAndPath } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
-import { type CheckoutDeps, merchantOf, requireOwnPage, takeToken } from './checkout-routes.ts'
+import type { IntakeDeps } from './intake.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { ShopViewBody, Stored } from './schema.ts'
+import { type TagDeps, tagMerchant } from './tag-merchant.ts'
 
 const checkView = compileCheck(ShopViewBody)
 
-export type ShopViewDeps = Omit<CheckoutDeps, 'usualValues'>
+type ShopViewDeps = IntakeDeps & TagDeps
 
 export const shopViewRoutes =
   (deps: ShopViewDeps): FastifyPluginAsyncTypebox =>
@@ -38,9 +39,7 @@ export const shopViewRoutes =
       },
       async (request, reply) => {
         const body = readViews(rawBody(request))
-        const merchant = await merchantOf(deps, body)
-        takeToken(deps, request, merchant.merch_id)
-        requireOwnPage(request, merchant, body)
+        await tagMerchant(deps, request, body)
         const events = toEvents(deps, { body, userAgent: request.headers['user-agent'] })
         await deps.append(events, { patienceMs: BEACON_PATIENCE_MS })
         return reply.status(201).send()

@@ -1,0 +1,49 @@
+/**
+ * Whose tag calls: the merchant that a call names, if it comes from one of its own pages. That is a
+ * guard against accidents and other sites, not a proof: a browser can be made to say anything.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
+import { addressUnit } from '../platform/client-address.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import type { TokenBuckets } from '../platform/token-bucket.ts'
+import { isOnDomain, siteHost } from '../platform/url.ts'
+import type { CheckoutBody, ShopViewBody } from './schema.ts'
+
+export interface TagDeps {
+  readonly db: Db
+  readonly now: () => number
+  readonly limits: TokenBuckets | null // per address and merchant
+}
+
+/** Throws 404 for no merchant, 429 for an address that calls too often, 403 for another's page. */
+export async function tagMerchant(
+  { db, now, limits }: TagDeps,
+  { headers, clientAddress }: { headers: IncomingHttpHeaders; clientAddress: string },
+  { organization_id: merchId, user }: CheckoutBody | ShopViewBody,
+): Promise<Merchant> {
+  const merchant = await findMerchant(db, merchId)
+  if (merchant === null) {
+    throw new ApiError('notFound', { message: `organization_id: no merchant ${merchId}` })
+  }
+  limits?.spend(`${addressUnit(clientAddress)} ${merchId}`, now())
+  if (!isOwnPage(merchant, headers.origin, user?.source_url)) throw new ApiError('foreignPage')
+  return merchant
+}
+
+/**
+ * The calling page, by its Origin header; sandboxed pages (custom pixels of shop systems) have
+ * none to show and are taken by the page they name.
+ */
+function isOwnPage(
+  { origins, domains }: Merchant,
+  origin: string | undefined,
+  named: string | null | undefined,
+): boolean {
+  const isShown = origin !== undefined && origin !== '' && origin !== 'null'
+  const page = URL.parse(isShown ? origin : (named ?? ''))
+  if (page === null) return false
+  const host = siteHost(page)
+  return origins.includes(page.origin) || domains.some((domain) => isOnDomain(host, domain))
+}
