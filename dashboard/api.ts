@@ -26,7 +26,7 @@ export interface Range {
 }
 
 /** A refused call: `message` is the service's own sentence, `faults` its parts by field. */
-export class CallError extends Error {
+class CallError extends Error {
   override name = 'CallError'
   readonly status: number
   readonly faults: readonly Fault[]

@@ -9,7 +9,7 @@ export const PATHS = {
 } as const
 
 /** What pages keep in their address: whose figures, of which UTC days, which clicks. */
-export interface Search {
+interface Search {
   readonly pub?: number | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined

@@ -17,7 +17,7 @@ export function lastDays(days: number, nowMs: number): Range {
   return { from: utcDay(nowMs - (days - 1) * DAY_MS), to: utcDay(nowMs) }
 }
 
-export function utcDay(ms: number): string {
+function utcDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 

@@ -4,7 +4,7 @@ import type { CreateSmartLinkBody, SmartLink } from '../api.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 
-export interface NewLinkFormProps {
+interface NewLinkFormProps {
   readonly made: SmartLink | null
   readonly error: Error | null
   readonly isPending: boolean

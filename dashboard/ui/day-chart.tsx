@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import UPlot from 'uplot'
 import { date, shortDay } from '../format.ts'
 
-export interface DayChartProps {
+interface DayChartProps {
   readonly label: string
   readonly days: readonly string[]
   readonly values: readonly number[]

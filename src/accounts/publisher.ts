@@ -5,7 +5,7 @@ import type { Fault } from '../platform/errors.ts'
 import { type Micros, micros } from '../platform/money.ts'
 import { type CategoryFloor, categoryFloorFaults } from './category-floor.ts'
 
-export const NAME_LENGTH_MAX = 255
+const NAME_LENGTH_MAX = 255
 const SLUG_LENGTH_MAX = 64 // Interface section 8.
 export const LIST_LENGTH_MAX = 1000 // Entries in one list of a publisher's settings.
 /** A floor that no bid can reach would silence the publisher; no bid is above this. */

@@ -12,7 +12,7 @@ import { micros } from '../platform/money.ts'
 import { allocate } from './allocate.ts'
 
 /** From the least to the most trusted. A browser can be made to say anything. */
-export const SOURCES = ['pixel', 'import', 's2s'] as const
+const SOURCES = ['pixel', 'import', 's2s'] as const
 export type Source = (typeof SOURCES)[number]
 
 /** Why an order waits instead of counting. */

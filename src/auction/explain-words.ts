@@ -25,12 +25,12 @@ export interface Rerun {
 export type Audience = 'publisher' | 'merchant'
 
 /** `$0.542235`; a value that is no whole amount is rounded to one. */
-export function dollars(amountMicros: number): string {
+function dollars(amountMicros: number): string {
   return `$${formatExact(Math.round(amountMicros))}`
 }
 
 /** `97.25 %` of a fraction. */
-export function percent(fraction: number): string {
+function percent(fraction: number): string {
   return `${Number((fraction * 100).toFixed(4))} %`
 }
 

@@ -12,7 +12,7 @@ export interface TrialPage {
   readonly isMember: boolean
 }
 
-export interface TrialResult {
+interface TrialResult {
   /** `data-n` of every anchor whose address the tag replaced, in the order of the page. */
   readonly rewritten: string[]
   /** Where every anchor led after the auctions. */
@@ -29,7 +29,7 @@ const LINK = 'https://go.example'
 const REDIRECT = `${BASE}/api/v1/redirect/`
 
 /** Shows a page, lets the tag work on it, reports, and ends the session. */
-export function tryPage(trial: TrialPage, answerAuction?: unknown): TrialResult {
+function tryPage(trial: TrialPage, answerAuction?: unknown): TrialResult {
   const root = document.createElement('main')
   root.innerHTML = trial.html
   document.body.replaceChildren(root)
