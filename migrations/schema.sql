@@ -291,6 +291,16 @@ create table feed_import (
   constraint feed_import_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
 );
 
+create table feed_source (
+  merch_id integer not null,
+  url text not null,
+  format text not null,
+  tried_at timestamp with time zone not null,
+  error text,
+  constraint feed_source_pkey PRIMARY KEY (merch_id),
+  constraint feed_source_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
+);
+
 create table hash_key (
   purpose text not null,
   epoch integer not null,

@@ -10,6 +10,7 @@ export interface HeavyJobOrder {
   readonly connection: Connection
   readonly nowMs: number
   readonly keys: readonly SealingKey[]
+  readonly allowPrivateFetch: boolean
 }
 
 /** What the thread tells. */
@@ -17,13 +18,13 @@ export interface HeavyJobNews {
   readonly result: unknown
 }
 
-const { job, connection, nowMs, keys } = workerData as HeavyJobOrder
+const { job, connection, keys, ...order } = workerData as HeavyJobOrder
 // Nobody waits for a night's work: its statements may take as long as they need.
 const db = openDatabase({ connection, applicationName: 'souk: heavy job', statementTimeoutMs: 0 })
 try {
   // Buffers arrive as plain bytes.
   const own = keys.map(({ id, key }) => ({ id, key: Buffer.from(key) }))
-  const news: HeavyJobNews = { result: await HEAVY_JOBS[job]({ db, nowMs, keys: own }) }
+  const news: HeavyJobNews = { result: await HEAVY_JOBS[job]({ ...order, db, keys: own }) }
   parentPort?.postMessage(news)
 } finally {
   await db.close()

@@ -6,10 +6,13 @@
  *
  * They get the database and the time, and give back plain data for the schedule to tell.
  */
+import { randomBytes } from 'node:crypto'
 import { listPublishers, setExploration } from './accounts/publisher-store.ts'
+import { feedPriceRates } from './attribution/feed-rates.ts'
 import { unpackReceipt } from './auction/receipt.ts'
 import { receiptsOfPublisher } from './auction/receipt-store.ts'
 import { ExploringDay, nextEpsilonPpm } from './auction/regret.ts'
+import { refetchFeeds } from './catalog/refetch-feeds.ts'
 import type { SealingKey } from './config.ts'
 import { fitNightly } from './demand/learn-store.ts'
 import { stepRoasMultipliers } from './demand/roas-store.ts'
@@ -27,6 +30,7 @@ export interface HeavyWork {
   readonly db: Database
   readonly nowMs: number
   readonly keys: readonly SealingKey[]
+  readonly allowPrivateFetch: boolean
 }
 
 /** Every night looks at the last week again: what was late is in the log by then. */
@@ -46,6 +50,11 @@ export const HEAVY_JOBS = {
     const result = await reconcile(db, { from, to: utcDay(nowMs), keys })
     await recordReconciliation(db, new Date(nowMs), result)
     return result
+  },
+  async refetchFeeds({ db, nowMs, allowPrivateFetch: allowPrivate }: HeavyWork) {
+    const toDollars = await feedPriceRates(db, utcDay(nowMs))
+    const seed = randomBytes(4).readUInt32BE()
+    return refetchFeeds(db, { at: new Date(nowMs), allowPrivate, toDollars, seed })
   },
   deliverReports: ({ db, nowMs }: HeavyWork): Promise<DeliveredReports[]> =>
     deliverReports(db, new Date(nowMs)),

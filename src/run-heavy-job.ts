@@ -14,12 +14,14 @@ const JOB_MS_MAX = 4 * 3_600_000 - 60_000
 
 /** Resolves with the job's result; rejects with what broke it. */
 export async function runHeavyJob<Job extends HeavyJob>(
-  { database, now, sealingKeys }: Pick<Node, 'database' | 'now' | 'sealingKeys'>,
+  { database, now, sealingKeys, config }: Pick<Node, 'database' | 'now' | 'sealingKeys' | 'config'>,
   job: Job,
   { limitMs = JOB_MS_MAX } = {},
 ): Promise<Awaited<ReturnType<(typeof HEAVY_JOBS)[Job]>>> {
   const { connection } = database
-  const workerData: HeavyJobOrder = { job, connection, nowMs: now(), keys: sealingKeys }
+  const { allowPrivateFetch } = config
+  const keys = sealingKeys
+  const workerData: HeavyJobOrder = { job, connection, nowMs: now(), keys, allowPrivateFetch }
   // Without the flags of this process: a test runner's mean nothing to the thread.
   const thread = new Worker(THREAD, { workerData, execArgv: [] })
   thread.unref() // A stop does not wait for a night's work: the next start does it again.

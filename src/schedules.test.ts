@@ -159,9 +159,8 @@ test('what reads a month of clicks or orders keeps to its own connections, which
 })
 
 test('a job that fails on its thread fails its schedule, which is tried again', async () => {
-  const { database, now, sealingKeys } = api.app.node
   const connection = { host: '127.0.0.1', port: 1 }
-  const node = { database: { ...database, connection }, now, sealingKeys }
+  const node = { ...api.app.node, database: { ...api.app.node.database, connection } }
   await assert.rejects(runHeavyJob(node, 'learnModel'), /ECONNREFUSED/)
 })
 

@@ -70,6 +70,7 @@ export const SCHEDULES: readonly Schedule[] = [
     cron: '5 * * * *',
     work: (node) => runHeavyJob(node, 'stepRoas'),
   },
+  { task: 'refetch_feeds', cron: '50 * * * *', work: refetchAllFeeds },
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetResponses },
   { task: 'forget_page_sessions', cron: '50 3 * * *', isMadeUpFor: true, work: forgetPageSessions },
@@ -182,6 +183,14 @@ async function forgetRunsAhead({ database, now }: Node): Promise<void> {
   await database.run(sql`
     update graphile_worker._private_known_crontabs set last_execution = ${new Date(now())}
     where last_execution > ${new Date(now() + CLOCK_STEP_MS)}`)
+}
+
+/** Merchants whose server does not answer are told to the operator; their offers stay for a day. */
+async function refetchAllFeeds(node: Node): Promise<void> {
+  for (const { merchId: merch_id, error } of await runHeavyJob(node, 'refetchFeeds')) {
+    if (error === null) node.log.info({ merch_id }, 'feed fetched')
+    else node.log.warn({ merch_id, error }, 'a feed could not be imported again')
+  }
 }
 
 /** Receipts of clicked results are kept for ever, all others for RECEIPT_HOURS. */

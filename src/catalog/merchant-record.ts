@@ -1,4 +1,5 @@
 /** A merchant as the operator sees it: settings under the names of the operator's options. */
+import { withoutPassword } from '../platform/fetch-guard.ts'
 import { PPM } from '../platform/money.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import type { Merchant } from './merchant-store.ts'
@@ -16,6 +17,8 @@ export function toMerchantRecord(row: Merchant) {
     post_impression_rate:
       row.post_impression_rate_ppm === null ? null : row.post_impression_rate_ppm / PPM,
     feed_imported_at: formatTimestampOrNull(row.feed_imported_at),
+    feed_url: row.feed_url === null ? null : withoutPassword(new URL(row.feed_url)),
+    feed_error: row.feed_error,
     datetime_created: formatTimestamp(row.datetime_created),
     datetime_updated: formatTimestamp(row.datetime_updated),
   }

@@ -10,6 +10,8 @@ export interface Merchant extends MerchantSettings {
   readonly merch_id: number
   readonly postback_secret: string
   readonly feed_imported_at: Date | null
+  readonly feed_url: string | null // where it is fetched again
+  readonly feed_error: string | null // why the last try failed
   readonly datetime_created: Date
   readonly datetime_updated: Date
 }
@@ -23,7 +25,9 @@ const SETTINGS = sql`uid, name, click_param, deep_link, window_days, origins,
 const COLUMNS = sql`merch_id, ${SETTINGS}, postback_secret, feed_imported_at, datetime_created,
   datetime_updated, array(
     select domain from merchant_domain d where d.merch_id = merchant.merch_id order by position
-  ) as domains`
+  ) as domains,
+  (select url from feed_source f where f.merch_id = merchant.merch_id) as feed_url,
+  (select error from feed_source f where f.merch_id = merchant.merch_id) as feed_error`
 
 /** Throws a 400 that names every setting it refuses; nothing is written then. */
 export function insertMerchant(db: Db, wanted: MerchantSettings): Promise<Merchant> {

@@ -41,6 +41,16 @@ export function readUnfolded(
     order by at, seq limit 1`)
 }
 
+/** Merchants whose feed is fetched, and is too old for their offers to bid. */
+export function listLostFeeds(
+  db: Db,
+  now: Date,
+): Promise<{ merch_id: number; error: string | null }[]> {
+  return db.rows(sql`
+    select merch_id, error from feed_source join merchant using (merch_id)
+    where feed_imported_at < ${now}::timestamptz - interval '24 hours' order by merch_id`)
+}
+
 export interface AbandonedLease {
   readonly node_id: number
   readonly host: string

@@ -61,6 +61,7 @@ test('all is well with a fresh installation but what is wrong with the tests’ 
     'lag',
     'fold',
     'reconciled',
+    'feeds',
     'leases',
     'keys',
     'disk',

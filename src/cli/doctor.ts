@@ -17,6 +17,7 @@ import type { CommandContext } from './command.ts'
 import {
   isAnyServerAlive,
   listAbandonedLeases,
+  listLostFeeds,
   readServerFacts,
   readStreamPosition,
   readUnfolded,
@@ -51,6 +52,7 @@ export async function doctorCommand(context: CommandContext) {
     await run('lag', () => ifMigrated(context, (db) => checkLag(db, context.now()))),
     await run('fold', () => ifMigrated(context, checkFold)),
     await run('reconciled', () => ifMigrated(context, checkReconciled)),
+    await run('feeds', () => ifMigrated(context, (db) => checkFeeds(db, context.now()))),
     await run('leases', () => ifMigrated(context, checkLeases)),
     await run('keys', () => ifMigrated(context, checkKeys)),
     await run('disk', () => checkDisk(dataDir)),
@@ -173,6 +175,16 @@ async function checkReconciled(db: Database): Promise<Finding> {
   if (differences === 0) return { ok: true, detail: `${seen}, no difference` }
   const command = `souk reconcile --from ${from_day} --to ${to_day}`
   return { ok: false, detail: `${seen}, ${differences} differences: ${command} names them` }
+}
+
+/** A merchant whose feed could not be fetched for a day sells nothing. */
+async function checkFeeds(db: Database, now: Date): Promise<Finding> {
+  const lost = await listLostFeeds(db, now)
+  const [first] = lost
+  if (first === undefined) return { ok: true, detail: 'all that are fetched are of today' }
+  const { merch_id, error } = first
+  const why = `merchant ${merch_id}: ${error ?? 'no worker has tried'}`
+  return { ok: false, detail: `${lost.length} could not be imported for a day; ${why}` }
 }
 
 /**

@@ -4,6 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { feedPriceRates } from '../attribution/feed-rates.ts'
 import { type FeedFile, openFeedFile } from '../catalog/feed-file.ts'
 import type { FeedFormat } from '../catalog/feed-format.ts'
+import { dropFeedSource, keepFeedSource } from '../catalog/feed-source-store.ts'
 import { fetchFeed, isWebAddress } from '../catalog/fetch-feed.ts'
 import { type ImportProgress, importFeed, type RejectedRow } from '../catalog/import-feed.ts'
 import { utcDay } from '../platform/timestamp.ts'
@@ -20,6 +21,7 @@ interface FeedImportOptions {
 
 export async function importFeedCommand(context: CommandContext, options: FeedImportOptions) {
   const started = performance.now()
+  const { merchant: merchId, format = 'auto' } = options
   const allowPrivate = context.config.allowPrivateFetch
   const fetched = isWebAddress(options.file)
     ? await fetchFeed(options.file, { allowPrivate })
@@ -30,15 +32,17 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
     const db = await context.database()
     const at = context.now()
     const result = await importFeed(db, {
-      merchId: options.merchant,
+      merchId,
       file,
-      format: options.format ?? 'auto',
+      format,
       at,
       toDollars: await feedPriceRates(db, utcDay(at)),
       seed: randomBytes(4).readUInt32BE(),
       onProgress: progressLine(context, file),
       ...(rejects === null ? {} : { onRejects: (rows) => writeRejects(rejects, rows) }),
     })
+    if (fetched === null) await dropFeedSource(db, merchId)
+    else await keepFeedSource(db, { merch_id: merchId, url: options.file, format, at })
     return { ...result, seconds: Math.round(performance.now() - started) / 1000 }
   } finally {
     await fetched?.remove()

@@ -120,7 +120,7 @@ function decoded(part: string): string {
 }
 
 /** As it may be told: messages end up in logs. */
-function withoutPassword({ origin, pathname, search }: URL): string {
+export function withoutPassword({ origin, pathname, search }: URL): string {
   return origin + pathname + search
 }
 

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { runCommand } from '../../test/commands.ts'
+import { testDatabase } from '../../test/database.ts'
+import { scopeOf } from '../../test/scope.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
+import { onlyDollars } from '../catalog/check-offer.ts'
+import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
+import { insertMerchant, requireMerchant } from '../catalog/merchant-store.ts'
+import { refetchFeeds } from '../catalog/refetch-feeds.ts'
+import { readConfig } from '../config.ts'
+import { sql } from '../platform/sql.ts'
+import { listLostFeeds } from './doctor-store.ts'
+
+const HOUR_MS = 3_600_000
+const [LINK, HEAD] = ['https://shop.example/p', 'id,title,link,price,availability\n']
+
+/** A shop that serves its feed, with one product at a price; null: it answers 503. */
+async function makeShop(t: TestContext) {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  const shop = { price: '10.00' as string | null }
+  const feed = () => `${HEAD}p,Tea,${LINK},${shop.price} USD,in stock\n`
+  const server = createServer((_request, response) => {
+    if (shop.price === null) response.writeHead(503)
+    response.end(feed())
+  }).listen(0, '127.0.0.1')
+  scope.after(async () => void server.close())
+  await new Promise((resolve) => server.once('listening', resolve))
+  const url = `http://feeds:secret@127.0.0.1:${(server.address() as AddressInfo).port}/feed.csv`
+  const settings = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example'] }
+  const { merch_id: merchId } = await insertMerchant(db, settings)
+  const config = readConfig({ ALLOW_PRIVATE_FETCH: 'on' })
+  const start = Date.now()
+  return {
+    ...{ db, shop, merchId, folder: await temporaryFolder(scope, 'feed '), feed },
+    importFrom: async (source: string) => {
+      const args = ['feed', 'import', '--merchant', `${merchId}`, '--file', source]
+      const { code, err } = await runCommand(args, { db, now: new Date(start), config })
+      assert.equal(code, 0, err)
+    },
+    url,
+    refetch: (hours: number) =>
+      refetchFeeds(db, {
+        at: new Date(start + hours * HOUR_MS),
+        ...{ allowPrivate: true, toDollars: onlyDollars, seed: 1 },
+      }),
+    lost: (hours: number) => listLostFeeds(db, new Date(start + hours * HOUR_MS)),
+    price: async () => {
+      const row = await db.row<{ price_micros: string }>(sql`
+        select price_micros from offer join merchant using (merch_id)
+        where from_generation <= generation and coalesce(to_generation > generation, true)`)
+      return Number(row?.price_micros) / 1e6
+    },
+    record: () => requireMerchant(db, merchId),
+  }
+}
+
+test('a feed from a web address is fetched there again in time, and its password is not shown', async (t) => {
+  const { shop, importFrom, url, refetch, price, db, merchId } = await makeShop(t)
+  await importFrom(url)
+  shop.price = '12.00'
+  assert.deepEqual(await refetch(5), [], 'it is new enough')
+  assert.equal(await price(), 10)
+  assert.deepEqual(await refetch(7), [{ merchId, error: null }])
+  assert.equal(await price(), 12)
+  const { out } = await runCommand(['merchant', 'list', '--json'], { db, now: new Date() })
+  const [listed] = JSON.parse(out)
+  assert.deepEqual([listed.feed_url, listed.feed_error], [url.replace('feeds:secret@', ''), null])
+})
+
+test('a feed that cannot be fetched leaves its offers, is tried again, and is told after a day', async (t) => {
+  const { shop, importFrom, url, refetch, price, record, lost, merchId } = await makeShop(t)
+  await importFrom(url)
+  shop.price = null
+  for (const hours of [7, 8]) {
+    const [tried] = await refetch(hours)
+    assert.match(tried?.error ?? '', /could not be fetched: .*503/)
+  }
+  assert.equal(await price(), 10)
+  assert.match((await record()).feed_error ?? '', /503/)
+  assert.deepEqual(await lost(23), [])
+  assert.deepEqual(
+    (await lost(25)).map(({ merch_id }) => merch_id),
+    [merchId],
+  )
+})
+
+test('a feed from a file ends the fetching from the address it came from before', async (t) => {
+  const { importFrom, url, refetch, folder, feed, record } = await makeShop(t)
+  await importFrom(url)
+  const path = join(folder, 'feed.csv')
+  await writeFile(path, feed())
+  await importFrom(path)
+  assert.deepEqual(await refetch(7), [])
+  assert.equal((await record()).feed_url, null)
+})
