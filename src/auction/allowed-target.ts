@@ -13,9 +13,7 @@ import { type Market, merchantOfHost, type Publisher } from './market.ts'
 /** Hosts that serve copies of publishers' pages; the publisher's own name is part of the host. */
 const AMP_CACHES = ['cdn.ampproject.org', 'bing-amp.com', 'ampproject.net']
 
-type VouchingPublisher = Pick<Publisher, 'domains' | 'allow_hosts'>
-
-/** Whether everyone may be forwarded: a merchant of the network, or allowed by the publisher. */
+/** Whether everyone may be forwarded: to a merchant, or where the publisher allows it. */
 export function isAllowedTarget(
   market: Market,
   { url, pubId }: { url: string; pubId: number },
@@ -25,11 +23,7 @@ export function isAllowedTarget(
   const host = siteHost(target)
   if (merchantOfHost(market, host) !== 0) return true
   const publisher = market.publishers.get(pubId)
-  return publisher !== undefined && isAllowedHost(host, publisher)
-}
-
-/** Whether the publisher itself allows this target for everyone. */
-export function isAllowedHost(host: string, publisher: VouchingPublisher): boolean {
+  if (publisher === undefined) return false
   return [...publisher.allow_hosts, ...publisher.domains].some((domain) => isOnDomain(host, domain))
 }
 

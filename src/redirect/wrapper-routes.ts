@@ -3,7 +3,7 @@
  * mail, RSS and pages without script. Found or created at the click, auctioned on the click.
  */
 import { LRUCache } from 'lru-cache'
-import { comesFromPublisher, isAllowedHost } from '../auction/allowed-target.ts'
+import { comesFromPublisher } from '../auction/allowed-target.ts'
 import type { Publisher } from '../auction/market.ts'
 import { REASON } from '../events/reason.ts'
 import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
@@ -63,15 +63,11 @@ async function follow(
     return messagePage(400, 'This link is incomplete', text)
   }
   const publisher = deps.findPublisherBySlug((query.publisherSlug ?? '').toLowerCase())
-  const host = siteHost(target)
-  const isMerchant = deps.isMerchantHost(host)
-  const forward = (): HotReply => {
-    const isSafe =
-      isMerchant ||
-      (publisher !== undefined &&
-        (isAllowedHost(host, publisher) || comesFromPublisher(request.headers, publisher)))
-    return isSafe ? redirectTo(url) : leavingPage(url)
-  }
+  const isMerchant = deps.isMerchantHost(siteHost(target))
+  const forward = (): HotReply =>
+    deps.mayForward(request, { url, pubId: publisher?.pub_id ?? 0 })
+      ? redirectTo(url)
+      : leavingPage(url)
   if (publisher === undefined || !isMerchant) return forward()
 
   const wanted = newLink(query, { url, publisher, request })
