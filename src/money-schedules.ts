@@ -1,5 +1,6 @@
 /** What is done by the clock about money: notices, statements, reports, reconciliation. */
 import { deleteOldRefusals, deleteOldRequests } from './attribution/intake-store.ts'
+import { retellOrders } from './attribution/retell-orders.ts'
 import type { Node } from './node.ts'
 import { guardedAgent } from './platform/fetch-guard.ts'
 import { DAY_MS } from './platform/timestamp.ts'
@@ -16,6 +17,7 @@ const DELIVERY_DAYS = 180
 
 export const MONEY_SCHEDULES: readonly Schedule[] = [
   { task: 'send_webhooks', cron: '* * * * *', work: sendWebhooks },
+  { task: 'retell_orders', cron: '*/5 * * * *', work: retellAllOrders },
   { task: 'issue_statements', cron: '30 2 * * *', isMadeUpFor: true, work: issueAllStatements },
   { task: 'reconcile', cron: '10 3 * * *', isMadeUpFor: true, work: reconcileLastDays },
   { task: 'deliver_reports', cron: '15 */6 * * *', work: sendReports },
@@ -41,6 +43,13 @@ async function sendWebhooks({ database: db, config, log, metrics, now }: Node): 
   } finally {
     await agent.close()
   }
+}
+
+async function retellAllOrders(node: Node): Promise<void> {
+  const { database: db, appender, ids, log, now } = node
+  const deps = { db, append: appender.append, nextId: () => ids.next(), now }
+  const retold = await retellOrders(deps)
+  if (retold > 0) log.info({ orders: retold }, 'told again: their clicks came later')
 }
 
 async function issueAllStatements(node: Node): Promise<void> {

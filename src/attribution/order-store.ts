@@ -2,7 +2,7 @@
  * Orders in SQL: loaded by the fold, written back whole, one round trip per table however many
  * orders a batch has. Only the fold writes here.
  */
-import { MODEL, type Model } from '../events/event.ts'
+import { MODEL, MONEY_LANE, type Model } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -64,6 +64,36 @@ export async function listOrdersWithoutRate(
     limit,
   )
   return [...orders.values()]
+}
+
+/**
+ * Orders accepted since then that nobody is known to have led to, though a click is named that was
+ * not known either; a page at a time in the order of their keys.
+ */
+export async function listOrdersOfUnknownClicks(
+  db: Db,
+  page: { readonly since: Date; readonly after: OrderKey; readonly limit: number },
+): Promise<OrderRecord[]> {
+  const { since, after, limit } = page
+  const orders = await readOrders(
+    db,
+    sql`accepted_at >= ${since} and attribution is null and rejected_at is null
+      and told @> '{"evidence": [{"verdict": "unknown_click"}]}'
+      and (merch_id, order_id) > (${after.merchId}, ${after.orderId})`,
+    limit,
+  )
+  return [...orders.values()]
+}
+
+/** The bodies of these events of the money lane, accepted on that day or later, by id. */
+export async function findBodies(
+  db: Db,
+  { day, eventIds }: { readonly day: string; readonly eventIds: readonly string[] },
+): Promise<Map<string, string>> {
+  const rows = await db.rows<{ id: string; body: string }>(sql`
+    select id, body::text from event
+    where lane = ${MONEY_LANE} and day >= ${day} and id = any(${eventIds}::bigint[])`)
+  return new Map(rows.map(({ id, body }) => [id, body]))
 }
 
 async function readOrders(
