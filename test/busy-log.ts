@@ -11,12 +11,24 @@ import {
   viewLane,
 } from '../src/events/event.ts'
 import { REASON } from '../src/events/reason.ts'
+import type { Database } from '../src/platform/postgres.ts'
 import { keyOfUrl } from '../src/platform/url.ts'
+import type { Scope } from './database.ts'
+import { openFoldedLog } from './fold-log.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from './money-events.ts'
-import type { PublisherWorld } from './publisher-world.ts'
+import { makePublisherWorld, type PublisherWorld } from './publisher-world.ts'
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
+
+/** Two publishers of a database and their log, which is folded. */
+export async function foldBusyLog(scope: Scope, db: Database) {
+  const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
+  const log = openFoldedLog(scope, db)
+  const events = await makeBusyLog(one, other)
+  await log.tell(...events)
+  return { one, other, log, events }
+}
 
 /** The events, in the order of the log. */
 export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): Promise<LogEvent[]> {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { makeBusyLog } from '../../test/busy-log.ts'
+import { foldBusyLog } from '../../test/busy-log.ts'
 import { testDatabase } from '../../test/database.ts'
-import { openFoldedLog } from '../../test/fold-log.ts'
 import { clickId } from '../../test/money-events.ts'
-import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { identifier, type Sql, sql } from '../platform/sql.ts'
@@ -12,12 +10,7 @@ import { reconcile } from './reconcile.ts'
 import { issueStatements } from './statement-store.ts'
 
 const db = await testDatabase()
-const log = openFoldedLog({ after }, db)
-const events = await makeBusyLog(
-  await makePublisherWorld(db),
-  await makePublisherWorld(db, 'other'),
-)
-await log.tell(...events)
+const { events } = await foldBusyLog({ after }, db)
 await issueStatements(db, { now: new Date('2026-08-02T00:00:00Z') })
 
 const everything = { from: null, to: null }

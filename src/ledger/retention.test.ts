@@ -1,11 +1,9 @@
 /** What is dropped after RETENTION_DAYS, and what stands for it (architecture, Privacy). */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { makeBusyLog } from '../../test/busy-log.ts'
+import { foldBusyLog } from '../../test/busy-log.ts'
 import { testDatabase } from '../../test/database.ts'
-import { openFoldedLog } from '../../test/fold-log.ts'
 import { START_MS } from '../../test/money-events.ts'
-import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { EVENT_TYPE, type LogEvent, newEvent } from '../events/event.ts'
 import { ensureEventPartitions } from '../events/partitions.ts'
@@ -24,12 +22,7 @@ async function makeWorld(t: TestContext) {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   await ensureEventPartitions(db, START_MS)
-  const log = openFoldedLog(scope, db)
-  const events = await makeBusyLog(
-    await makePublisherWorld(db),
-    await makePublisherWorld(db, 'other'),
-  )
-  await log.tell(...events)
+  const { log, events } = await foldBusyLog(scope, db)
   const retire = (keys = KEYS, nowMs = NOW_MS) =>
     retireViews(db, { nowMs, retentionDays: RETENTION_DAYS, keys })
   const check = (keys = KEYS) => reconcile(db, { ...EVERYTHING, keys })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeBusyLog } from '../../test/busy-log.ts'
+import { foldBusyLog, makeBusyLog } from '../../test/busy-log.ts'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
@@ -18,9 +18,7 @@ const LIMITS = [10_000, 7, 1]
 
 test('as_of after everything says row by row what the report says now, in every order', async (t) => {
   const db = await testDatabase(t)
-  const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
-  const log = openFoldedLog(t, db)
-  await log.tell(...(await makeBusyLog(one, other)))
+  const { one, other } = await foldBusyLog(t, db)
   for (const { publisher } of [one, other]) {
     const everything = {
       pubId: publisher.pub_id,
@@ -174,9 +172,7 @@ test('as_of shows of another network what had been imported by then', async (t) 
 
 test('as_of answers the same after views were dropped', async (t) => {
   const db = await testDatabase(t)
-  const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
-  const log = openFoldedLog(t, db)
-  await log.tell(...(await makeBusyLog(one, other)))
+  const { one } = await foldBusyLog(t, db)
   // The article was there before its readers.
   await db.run(sql`update article set datetime_created = '2026-01-01'`)
   const range = { pubId: one.publisher.pub_id, dayFrom: '2026-01-01', dayTo: '2026-12-31' }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeBusyLog } from '../../test/busy-log.ts'
+import { foldBusyLog } from '../../test/busy-log.ts'
 import { testDatabase } from '../../test/database.ts'
-import { openFoldedLog } from '../../test/fold-log.ts'
 import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
@@ -64,9 +63,7 @@ function addUp({ changes, placements, networks }: Lists): Map<string, number[]> 
 
 test('every row of the statistics is among the changes, and is what they add up to', async (t) => {
   const db = await testDatabase(t)
-  const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
-  const log = openFoldedLog(t, db)
-  await log.tell(...(await makeBusyLog(one, other)))
+  const { one, other } = await foldBusyLog(t, db)
   for (const { publisher } of [one, other]) {
     const pubId = publisher.pub_id
     const rows = await listStats(db, {
