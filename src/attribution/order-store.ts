@@ -68,7 +68,8 @@ export async function listOrdersWithoutRate(
 
 /**
  * Orders accepted since then that nobody is known to have led to, though a click is named that was
- * not known either; a page at a time in the order of their keys.
+ * not known either; a page at a time in the order of their keys. An index holds just these: the
+ * condition stands there in the same words.
  */
 export async function listOrdersOfUnknownClicks(
   db: Db,
