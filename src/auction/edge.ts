@@ -68,8 +68,9 @@ export class Edge {
   private constructor(options: EdgeOptions, market: Market) {
     this.#options = options
     this.#market = market
-    this.#links = new LinkCache((ids) =>
-      loadLinks(options.database, ids, (offer) => isOwnPage(this.#market, offer)),
+    this.#links = new LinkCache(
+      (ids) => loadLinks(options.database, ids, (offer) => isOwnPage(this.#market, offer)),
+      (link) => this.#decider.forget(link),
     )
     this.#decider = new Decider(options, market)
   }

@@ -19,20 +19,39 @@ test('the links that a node holds leave room in a small heap', () => {
   assert.equal(cacheBytes(4096 * MIB), 512 * MIB)
 })
 
+/** Links that are there unless the database is away, and what the cache asked for and let go. */
+function makeCache() {
+  const seen = { isAway: false, loaded: [] as string[], dropped: [] as LinkData[] }
+  const links = new LinkCache(
+    async (ids) => {
+      if (seen.isAway) throw new Error('away')
+      seen.loaded.push(...ids)
+      return new Map(ids.map((id) => [id, link(id)]))
+    },
+    (data) => seen.dropped.push(data),
+  )
+  return { links, seen }
+}
+
 test('what is held goes on serving while it cannot be loaded anew', async () => {
-  let isAway = false
-  const loaded: string[] = []
-  const links = new LinkCache(async (ids) => {
-    if (isAway) throw new Error('away')
-    loaded.push(...ids)
-    return new Map(ids.map((id) => [id, link(id)]))
-  })
+  const { links, seen } = makeCache()
   const first = await links.get('1', PATIENCE_MS)
   assert.equal(await links.get('1', PATIENCE_MS), first)
-  isAway = true
+  seen.isAway = true
   links.invalidate()
   assert.equal(links.peek('1'), undefined)
   assert.equal(await links.get('1', PATIENCE_MS), first)
   await assert.rejects(links.get('2', PATIENCE_MS), /away/)
-  assert.deepEqual(loaded, ['1'])
+  assert.deepEqual(seen.loaded, ['1'])
+})
+
+test('whoever derived something from a link is told when it is no longer the one that is held', async () => {
+  const { links, seen } = makeCache()
+  const first = await links.get('1', PATIENCE_MS)
+  assert.deepEqual(seen.dropped, [])
+  links.invalidate()
+  const again = await links.get('1', PATIENCE_MS)
+  assert.notEqual(again, first)
+  assert.equal(seen.dropped.length, 1)
+  assert.equal(seen.dropped[0], first)
 })

@@ -27,18 +27,21 @@ interface Held {
 export type LoadLinks = (auctionIds: readonly string[]) => Promise<Map<string, LinkData>>
 
 export class LinkCache {
-  readonly #held = new LRUCache<string, Held>({
-    maxSize: cacheBytes(getHeapStatistics().heap_size_limit),
-    sizeCalculation: ({ data }) => bytesOf(data),
-  })
+  readonly #held: LRUCache<string, Held>
   readonly #load: LoadLinks
   readonly #waiting = new Map<string, PromiseWithResolvers<LinkData | null>>()
   #queries = 0
   #generation = 0
   #awayUntilMs = 0
 
-  constructor(load: LoadLinks) {
+  /** `onDropped` is told of links that are held no longer, or were loaded again. */
+  constructor(load: LoadLinks, onDropped: (data: LinkData) => void) {
     this.#load = load
+    this.#held = new LRUCache({
+      maxSize: cacheBytes(getHeapStatistics().heap_size_limit),
+      sizeCalculation: ({ data }) => bytesOf(data),
+      dispose: ({ data }) => onDropped(data),
+    })
   }
 
   /** The catalogue or a link changed: what is held is loaded again on its next use. */

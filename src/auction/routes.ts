@@ -155,30 +155,36 @@ function freshUid(consent: number): string {
   return String((bytes.readBigUInt64BE() >> 11n) | 1n)
 }
 
+/** Where an offer keeps how it is shown: a WeakMap would stop the thread (decide.ts). */
+const SHOWN = Symbol('shown')
+
+interface ShownOffer extends OfferRow {
+  [SHOWN]?: { readonly by: Merchant | undefined; readonly product: Product }
+}
+
 /** Interface 2.6 for offers that this node holds: made once for each until its merchant changes. */
 class ShownProducts {
   readonly #findMerchant: AuctionDeps['findMerchant']
   readonly #categoryField: string
-  readonly #shown = new WeakMap<OfferRow, ReturnType<ShownProducts['show']>>()
 
   constructor({ brand, findMerchant }: Pick<AuctionDeps, 'brand' | 'findMerchant'>) {
     this.#findMerchant = findMerchant
     this.#categoryField = `${brand}_product_category_id`
   }
 
-  of(offer: OfferRow) {
-    const merchant = this.#findMerchant(offer.merch_id)
-    const known = this.#shown.get(offer)
-    if (known !== undefined && known.by === merchant) return known.product
-    const shown = this.show(offer, merchant)
-    this.#shown.set(offer, shown)
-    return shown.product
+  of(offer: ShownOffer): Product {
+    const by = this.#findMerchant(offer.merch_id)
+    const known = offer[SHOWN]
+    if (known !== undefined && known.by === by) return known.product
+    const product = this.#show(offer, by)
+    offer[SHOWN] = { by, product }
+    return product
   }
 
-  private show(offer: OfferRow, merchant: Merchant | undefined) {
+  #show(offer: OfferRow, merchant: Merchant | undefined): Product {
     const url = parseWebUrl(offer.url)
     const host = url?.hostname ?? ''
-    const product: Product = {
+    return {
       id: Number(offer.product_id),
       name: offer.title,
       price: formatCents(offer.price_micros),
@@ -194,7 +200,6 @@ class ShownProducts {
         url: url === null ? '' : `${url.origin}/`,
       },
     }
-    return { by: merchant, product }
   }
 }
 
