@@ -60,8 +60,9 @@ export async function runOpenLoad({
 }: LoadOptions & { readonly rate: number }): Promise<LoadResult> {
   const nextMessage = messagesOf(options)
   const latencies: number[] = []
-  const idle = Array.from({ length: options.connections }, () => open(options))
-  const all = [...idle]
+  const all = Array.from({ length: options.connections }, () => open(options))
+  await Promise.all(all.map(({ ask }) => ask(nextMessage()))) // They stand before the clock starts.
+  const idle = [...all]
   const waiting: number[] = [] // since when, of each
   const send = async (connection: Connection, since: number): Promise<void> => {
     await connection.ask(nextMessage())
