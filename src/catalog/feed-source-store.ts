@@ -1,6 +1,6 @@
 /** Where merchants' feeds came from: web addresses are fetched again and again. */
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import type { Database, Db } from '../platform/postgres.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import type { FeedFormat } from './feed-format.ts'
 
 export interface FeedSource {
@@ -29,18 +29,57 @@ export async function dropFeedSource(db: Db, merchId: number): Promise<void> {
   await db.run(sql`delete from feed_source where merch_id = ${merchId}`)
 }
 
-/** Whose feed is to be fetched again; whoever has waited longest comes first. */
-export function listDueFeeds(db: Db, at: Date): Promise<FeedSource[]> {
-  return db.rows(sql`
-    select merch_id, url, format from feed_source join merchant using (merch_id)
-    where feed_imported_at < ${at}::timestamptz - ${FETCHED_EVERY}::interval
-    order by tried_at, merch_id`)
+/**
+ * The feed that has waited longest of those to be fetched again, noted as tried at `at`: no other
+ * call of that time gives it. One of which no row was ever good is among them.
+ */
+export function takeDueFeed(db: Db, at: Date): Promise<FeedSource | null> {
+  return db.row(sql`
+    update feed_source set tried_at = ${at} where merch_id = (
+      select merch_id from feed_source where ${isDue(at)} and tried_at <> ${at}
+      order by tried_at, merch_id limit 1)
+    returning merch_id, url, format`)
 }
 
-export async function noteFeedTry(
+/** False once it was imported otherwise, or is to come from elsewhere, while it was fetched. */
+export async function isStillDue(
   db: Db,
-  { merchId, at, error }: { merchId: number; at: Date; error: string | null },
+  { merch_id, url, at }: FeedSource & { readonly at: Date },
+): Promise<boolean> {
+  const row = await db.row(sql`
+    select from feed_source where merch_id = ${merch_id} and url = ${url} and ${isDue(at)}`)
+  return row !== null
+}
+
+function isDue(at: Date): Sql {
+  return sql`exists (
+    select from merchant where merchant.merch_id = feed_source.merch_id
+      and coalesce(feed_imported_at < ${at}::timestamptz - ${FETCHED_EVERY}::interval, true))`
+}
+
+export async function noteFeedError(
+  db: Db,
+  { merch_id, url, error }: FeedSource & { readonly error: string | null },
 ): Promise<void> {
   await db.run(sql`
-    update feed_source set tried_at = ${at}, error = ${error} where merch_id = ${merchId}`)
+    update feed_source set error = ${error} where merch_id = ${merch_id} and url = ${url}`)
+}
+
+/** Whoever holds it fetches feeds. */
+const FETCH_LOCK = 1_718_580_580
+
+/** Does the work, unless somebody does it already: then null. */
+export async function whileNobodyFetches<T>(
+  db: Database,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  const connection = await db.reserve()
+  try {
+    const row = await connection.row<{ is_mine: boolean }>(
+      sql`select pg_try_advisory_lock(${FETCH_LOCK}) as is_mine`,
+    )
+    return row?.is_mine === true ? await work() : null
+  } finally {
+    connection.release(new Error('the lock ends with its connection'))
+  }
 }

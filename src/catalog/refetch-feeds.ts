@@ -2,7 +2,13 @@
 import type { Database } from '../platform/postgres.ts'
 import type { ToDollars } from './check-offer.ts'
 import { openFeedFile } from './feed-file.ts'
-import { type FeedSource, listDueFeeds, noteFeedTry } from './feed-source-store.ts'
+import {
+  type FeedSource,
+  isStillDue,
+  noteFeedError,
+  takeDueFeed,
+  whileNobodyFetches,
+} from './feed-source-store.ts'
 import { fetchFeed } from './fetch-feed.ts'
 import { importFeed } from './import-feed.ts'
 
@@ -19,28 +25,38 @@ export interface Refetched {
   readonly error: string | null // what readers see is then what they saw before
 }
 
-/** One after the other. One that fails holds no other up, and is tried again in the next round. */
+/**
+ * One after the other, and never two at once: a round that takes hours, as servers that trickle
+ * make it, would else be joined by the next ones, which fetch the same and take all the places of
+ * schedules. One that fails holds no other up, and is tried again in the next round.
+ */
 export async function refetchFeeds(db: Database, options: RefetchOptions): Promise<Refetched[]> {
   const tried: Refetched[] = []
-  for (const source of await listDueFeeds(db, options.at)) {
-    const merchId = source.merch_id
-    const error = await refetch(db, source, options).then(
-      () => null,
-      (cause: Error) => cause.message,
-    )
-    await noteFeedTry(db, { merchId, at: options.at, error })
-    tried.push({ merchId, error })
-  }
+  await whileNobodyFetches(db, async () => {
+    for (;;) {
+      // Asked each time: what was imported since the round began is not due any more.
+      const source = await takeDueFeed(db, options.at)
+      if (source === null) return
+      const error = await refetch(db, source, options).then(
+        () => null,
+        (cause: Error) => cause.message,
+      )
+      await noteFeedError(db, { ...source, error })
+      tried.push({ merchId: source.merch_id, error })
+    }
+  })
   return tried
 }
 
 async function refetch(
   db: Database,
-  { merch_id: merchId, url, format }: FeedSource,
+  source: FeedSource,
   { at, allowPrivate, toDollars, seed }: RefetchOptions,
 ): Promise<void> {
+  const { merch_id: merchId, url, format } = source
   const fetched = await fetchFeed(url, { allowPrivate })
   try {
+    if (!(await isStillDue(db, { ...source, at }))) return
     const file = await openFeedFile(fetched.path)
     await importFeed(db, { merchId, file, format, at, toDollars, seed })
   } finally {

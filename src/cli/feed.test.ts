@@ -23,9 +23,10 @@ const [LINK, HEAD] = ['https://shop.example/p', 'id,title,link,price,availabilit
 async function makeShop(t: TestContext) {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
-  const shop = { price: '10.00' as string | null }
+  const shop = { price: '10.00' as string | null, onRequest: () => Promise.resolve() }
   const feed = () => `${HEAD}p,Tea,${LINK},${shop.price} USD,in stock\n`
-  const server = createServer((_request, response) => {
+  const server = createServer(async (_request, response) => {
+    await shop.onRequest()
     if (shop.price === null) response.writeHead(503)
     response.end(feed())
   }).listen(0, '127.0.0.1')
@@ -98,4 +99,33 @@ test('a feed from a file ends the fetching from the address it came from before'
   await importFrom(path)
   assert.deepEqual(await refetch(7), [])
   assert.equal((await record()).feed_url, null)
+})
+
+test('a file that is imported while the address is fetched is what counts', async (t) => {
+  const { shop, importFrom, url, refetch, folder, feed, price, record } = await makeShop(t)
+  await importFrom(url)
+  const path = join(folder, 'feed.csv')
+  shop.price = '11.00'
+  await writeFile(path, feed())
+  shop.price = '12.00'
+  shop.onRequest = () => importFrom(path)
+  await refetch(7)
+  assert.equal(await price(), 11)
+  assert.deepEqual([(await record()).feed_url, (await record()).feed_error], [null, null])
+})
+
+test('while feeds are fetched no second round begins, which would fetch the same', async (t) => {
+  const { shop, importFrom, url, refetch, merchId } = await makeShop(t)
+  await importFrom(url)
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  shop.onRequest = () => {
+    asked.resolve()
+    return answer.promise
+  }
+  const first = refetch(7)
+  await asked.promise
+  assert.deepEqual(await refetch(8), [])
+  answer.resolve()
+  assert.deepEqual(await first, [{ merchId, error: null }])
 })
