@@ -284,6 +284,11 @@ class FeedImport {
     }
   }
 
+  #hasGoodRow(): boolean {
+    const { offers_upserted, offers_unchanged } = this.#result
+    return offers_upserted + offers_unchanged > 0
+  }
+
   #end(offerId: number): void {
     this.#chunk.end(offerId)
     this.#endedOfferIds.push(offerId)
@@ -291,9 +296,8 @@ class FeedImport {
 
   /** Ends what the feed no longer has, unless the feed itself is in doubt. */
   async #retireVanished(): Promise<void> {
-    const { truncated, offers_upserted, offers_unchanged } = this.#result
     // Not one good row: another merchant's feed more likely than an empty shop.
-    if (truncated || offers_upserted + offers_unchanged === 0) return
+    if (this.#result.truncated || !this.#hasGoodRow()) return
     for (const offerId of this.#skus.unseen()) {
       this.#end(offerId)
       this.#result.offers_removed++
@@ -315,7 +319,8 @@ class FeedImport {
     const { merchId } = this.#options
     const { generation } = this.#owner
     if (!this.#isMarked) {
-      await touchMerchantFeed(this.#db, merchId)
+      // A feed without a good row says of no offer that it is still sold at its price.
+      if (this.#hasGoodRow()) await touchMerchantFeed(this.#db, merchId)
       return
     }
     await switchGeneration(this.#db, { merchId, from: generation })

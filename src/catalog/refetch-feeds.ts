@@ -1,6 +1,7 @@
 /** Fetches feeds again from where they came, before their offers are too old to bid. */
 import type { Database } from '../platform/postgres.ts'
 import type { ToDollars } from './check-offer.ts'
+import { FeedError } from './feed-error.ts'
 import { openFeedFile } from './feed-file.ts'
 import {
   type FeedSource,
@@ -58,7 +59,11 @@ async function refetch(
   try {
     if (!(await isStillDue(db, { ...source, at }))) return
     const file = await openFeedFile(fetched.path)
-    await importFeed(db, { merchId, file, format, at, toDollars, seed })
+    const result = await importFeed(db, { merchId, file, format, at, toDollars, seed })
+    const { rows, rejected, offers_upserted, offers_unchanged } = result
+    if (offers_upserted + offers_unchanged === 0) {
+      throw new FeedError(`none of its ${rows} rows is good: ${JSON.stringify(rejected)}`)
+    }
   } finally {
     await fetched.remove()
   }

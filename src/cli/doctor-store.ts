@@ -48,7 +48,8 @@ export function listLostFeeds(
 ): Promise<{ merch_id: number; error: string | null }[]> {
   return db.rows(sql`
     select merch_id, error from feed_source join merchant using (merch_id)
-    where feed_imported_at < ${now}::timestamptz - interval '24 hours' order by merch_id`)
+    where coalesce(feed_imported_at < ${now}::timestamptz - interval '24 hours', true)
+    order by merch_id`)
 }
 
 export interface AbandonedLease {
