@@ -3,8 +3,9 @@
  *
  * While the log is away each node keeps what it accepts, and brings it when the log is back: an
  * order from one node may then lie before its click from another, and nobody would be paid for it.
- * The very report is repeated as an event of its own, so the log says when it was found whom the
- * order is owed to; fold and reconciliation know nothing more than that it was told twice.
+ * What is known of it is repeated as an event of its own, with the click that was named: so the log
+ * says when it was found whom the order is owed to, and fold and reconciliation know nothing more
+ * than that it was told twice.
  */
 import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
@@ -43,15 +44,16 @@ async function retellRound(
 ): Promise<number> {
   const clicks = await findClicks(deps.db, [...new Set(orders.flatMap(unknownClicksOf))])
   const found = orders.filter((order) => unknownClicksOf(order).some((id) => clicks.has(id)))
-  const bodies = await findBodies(deps.db, { day, eventIds: found.flatMap(reportsOf) })
+  const bodies = await findBodies(deps.db, { day, eventIds: found.flatMap(toldBy) })
   const atMs = deps.now()
   const shared = { atMs, lane: MONEY_LANE, type: EVENT_TYPE.order }
   const events: LogEvent[] = found.flatMap((order) =>
-    reportsOf(order).flatMap((eventId) => {
-      const body = bodies.get(eventId)
-      if (body === undefined || !clickIdsOf(body).some((id) => clicks.has(id))) return []
-      return newEvent({ ...shared, id: deps.nextId(), merchId: order.merchId, body })
-    }),
+    namings(order, bodies)
+      .filter((body) => clickIdsOf(body).some((id) => clicks.has(id)))
+      .map((body) => {
+        const told = JSON.stringify(body)
+        return newEvent({ ...shared, id: deps.nextId(), merchId: order.merchId, body: told })
+      }),
   )
   await deps.append(events, { patienceMs: REPORT_PATIENCE_MS })
   return events.length
@@ -61,11 +63,28 @@ function unknownClicksOf({ account }: OrderRecord): string[] {
   return account.evidence.flatMap(({ id, verdict }) => (verdict === 'unknown_click' ? id : []))
 }
 
-function reportsOf({ account }: OrderRecord): string[] {
-  return Object.values(account.reports).map(({ event_id }) => event_id)
+/**
+ * The reports in force, and the first one: what tells no more than a new amount or status, or that
+ * a rate was found, names no click, and takes the place of what did.
+ */
+function toldBy({ eventId, account }: OrderRecord): string[] {
+  const first = eventId === null ? [] : [eventId]
+  return [...first, ...Object.values(account.reports).map(({ event_id }) => event_id)]
 }
 
-function clickIdsOf(body: string): string[] {
-  const { exact_click_id: exact, remembered_click_ids: remembered } = JSON.parse(body) as OrderBody
-  return exact === null ? [...remembered] : [exact, ...remembered]
+/** By source what last named a click, with the report as it stands: it may be approved by now. */
+function namings(order: OrderRecord, bodies: ReadonlyMap<string, string>): OrderBody[] {
+  const named = toldBy(order)
+    .flatMap((eventId) => bodies.get(eventId) ?? [])
+    .map((body) => JSON.parse(body) as OrderBody)
+    .filter((body) => clickIdsOf(body).length > 0)
+  const bySource = new Map(named.map((body) => [body.report.source, body]))
+  return Object.values(order.account.reports).flatMap(({ event_id: _, ...report }) => {
+    const body = bySource.get(report.source)
+    return body === undefined ? [] : { ...body, report }
+  })
+}
+
+function clickIdsOf({ exact_click_id: exact, remembered_click_ids: remembered }: OrderBody) {
+  return exact === null ? remembered : [exact, ...remembered]
 }

@@ -2,10 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startIntakeApp as start } from '../../test/intake-app.ts'
 import { clickId, MoneyEvents } from '../../test/money-events.ts'
+import { insertRates } from '../attribution/rate-store.ts'
+import { releaseHeldOrders } from '../attribution/release-held.ts'
 import { retellOrders } from '../attribution/retell-orders.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
+import { utcDay } from '../platform/timestamp.ts'
 import { reconcile } from './reconcile.ts'
+
+const DOLLARS = { value: '100.00', currency: 'USD' }
 
 type App = Awaited<ReturnType<typeof start>>
 
@@ -18,11 +23,17 @@ async function startShop(t: Parameters<typeof start>[0]) {
   const clicks = new MoneyEvents()
   const click = (name: string, of = merchId) =>
     app.deps.append([clicks.click(name, app.clock.nowMs - 60_000, { merchId: of })])
-  const order = (id: string, name: string) =>
+  const order = (id: string, name: string, more = {}) =>
     app.post('orders', {
-      orders: [{ order: { id, value: '100.00', currency: 'USD', click_id: clickId(name) } }],
+      orders: [{ order: { id, ...DOLLARS, click_id: clickId(name), ...more } }],
     })
-  return { app, merchId, click, order }
+  const decide = (order_id: string, decision: object) => {
+    const body = JSON.stringify({ order_id, ...decision })
+    const shared = { atMs: app.clock.nowMs, lane: MONEY_LANE, merchId }
+    const event = { ...shared, type: EVENT_TYPE.orderDecision, id: app.deps.nextId(), body }
+    return app.deps.append([newEvent(event)])
+  }
+  return { app, merchId, click, order, decide }
 }
 
 const orders = ({ db }: App) =>
@@ -65,13 +76,45 @@ test('an order is told again once, also where its late click earns nothing', asy
 })
 
 test('an order that was rejected meanwhile is not told again', async (t) => {
-  const { app, merchId, click, order } = await startShop(t)
+  const { app, click, order, decide } = await startShop(t)
   await order('o1', 'a')
-  const body = JSON.stringify({ order_id: 'o1', kind: 'reject', reason: 'fraud' })
-  const shared = { atMs: app.clock.nowMs, lane: MONEY_LANE, merchId }
-  const decision = { ...shared, type: EVENT_TYPE.orderDecision, id: app.deps.nextId(), body }
-  await app.deps.append([newEvent(decision)])
+  await decide('o1', { kind: 'reject', reason: 'fraud' })
   await click('a')
   await app.fold()
   assert.equal(await retellOrders(app.deps), 0)
+})
+
+test('an order is owed to its late click by what is known of it then, also by reports without one', async (t) => {
+  const { app, click, order, decide } = await startShop(t)
+  await order('with a rate', 'a', { value: '10000', currency: 'JPY' })
+  await order('revised', 'a', { value: '200.00' })
+  await app.fold()
+  const yen = { currency: 'JPY', usdPerBase: '1', currencyPerBase: '100' }
+  await insertRates(app.db, 'bank', [{ day: utcDay(app.clock.nowMs), ...yen }])
+  assert.equal(await releaseHeldOrders(app.deps), 1)
+  app.clock.nowMs += 1_000
+  await app.post('orders', { orders: [{ order: { id: 'revised', ...DOLLARS } }] })
+  const { merch_id: organization_id } = app.merchant
+  const user = { source_url: 'https://www.shop.example/thanks' }
+  const held = { id: 'approved', ...DOLLARS, value: '9000000.00', click_ids: [clickId('a')] }
+  const told = { organization_type: 'merchant', organization_id, user, events: [{ order: held }] }
+  assert.equal((await app.checkout(told)).status, 201)
+  await app.fold()
+  assert.deepEqual(await app.db.rows(sql`select hold from merchant_order where hold is not null`), [
+    { hold: 'review' },
+  ])
+  await decide('approved', { kind: 'approve' })
+  await click('a')
+  await app.fold()
+
+  assert.equal(await retellOrders(app.deps), 3)
+  await app.fold()
+  assert.deepEqual(await orders(app), [
+    { order_id: 'approved', attribution: 'visitor', dollars: 900_000 },
+    { order_id: 'revised', attribution: 'exact', dollars: 10 },
+    { order_id: 'with a rate', attribution: 'exact', dollars: 10 },
+  ])
+  assert.equal(await retellOrders(app.deps), 0)
+  const { differences } = await reconcile(app.db, { from: null, to: null })
+  assert.deepEqual(differences, [])
 })
