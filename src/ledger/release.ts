@@ -2,10 +2,12 @@
  * Which earnings a merchant's money has paid for: pay-as-paid, oldest first (economics 4).
  *
  * Pure, and computed from what is owed and what was paid rather than stored: both only ever grow
- * at the end, so a release that was told once never changes. The merchant's debts stand in a row
- * in the order in which they fell due, its money in the order in which it came, and each dollar
- * meets the debt that stands at its place. A debt that is covered in part releases that part of
- * the publisher's earnings, rounded on the running total, so that a covered debt releases all.
+ * at the end, so a release that was told once never changes, but for fractions of a cent where the
+ * lines of an order per purchase that is paid in part are told otherwise. The merchant's debts
+ * stand in a row in the order in which they fell due, its money in the order in which it came, and
+ * each dollar meets the debt that stands at its place. A debt that is covered in part releases that
+ * part of the publisher's earnings, rounded on the running total, so that a covered debt releases
+ * all.
  */
 import { type Micros, micros } from '../platform/money.ts'
 

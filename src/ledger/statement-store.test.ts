@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
-import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
+import { reconcile } from './reconcile.ts'
 import { issueStatements } from './statement-store.ts'
 
 /** A publisher with a click of $60 at each of these times, paid for in advance. */
@@ -82,4 +84,34 @@ test('the clicks of a day fall due when it is over: those of a month’s last da
       ['2026-04', 120_000_000],
     ],
   )
+})
+
+test('a purchase whose lines are told otherwise after its statement is made up for in the next', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher, merchant } = await makePublisherWorld(db)
+  const log = openFoldedLog(t, db)
+  const events = new MoneyEvents()
+  const { merch_id: merchId } = merchant
+  const terms = { model: MODEL.epp, priceMicros: 100_000, sharePpm: 750_000 }
+  const purchase = (atMs: number, products: readonly string[]) => {
+    const lines = products.map((id) => orderLine(id, 500, 1))
+    return events.order('o1', atMs, { merchId, click: 'a', report: { lines } })
+  }
+  // Of ten cents for three lines, four pay for the first: a third of the publisher's part.
+  const body = { reference: 'r', paid_on: '2026-03-02', amount_micros: 40_000 }
+  await log.tell(
+    events.click('a', START_MS, { pubId: publisher.pub_id, merchId, campaignId: null, ...terms }),
+    purchase(START_MS, ['a', 'b', 'c']),
+    events.at(START_MS, { type: EVENT_TYPE.payment, merchId, body: JSON.stringify(body) }),
+  )
+  const issue = async (now: string) =>
+    (await issueStatements(db, { now: new Date(now) })).map(({ releasedMicros }) => releasedMicros)
+  const differences = async () => (await reconcile(db, { from: null, to: null })).differences
+  assert.deepEqual(await issue('2026-04-02T12:00:00Z'), [25_000])
+  assert.deepEqual(await differences(), [])
+  // Of ten cents for one line, four are four tenths.
+  await log.tell(purchase(START_MS + 40 * DAY_MS, ['a']))
+  assert.deepEqual(await differences(), [])
+  assert.deepEqual(await issue('2026-05-02T12:00:00Z'), [5_000])
+  assert.deepEqual(await differences(), [])
 })

@@ -119,9 +119,15 @@ select pub_id, due_at, earnings from r_debt where cost < 0 or (cost = 0 and earn
 
 -- Each statement goes on from where the one before it ended, as issued: that was paid. The last one
 -- also makes up for what the log says by now of the months before it and they did not say. What was
--- told of its months after it was issued, the next one will make up for: until then it stands.
+-- told of its months after it was issued, the next one will make up for: until then it stands. So
+-- it is with the lines of an order per purchase, which may be told otherwise after its lock: its
+-- payment is then shared out anew, and a part that was released moves by a fraction of a cent.
 create temp table r_statement on commit drop as
-with moved as (
+with relined as (
+  select distinct sold.pub_id, locks_at, told.seq
+  from r_sale_line sold join r_told told using (merch_id, order_id)
+  where sold.model = 3 and told.type in (12, 17) and told.at > locks_at
+), moved as (
   select pub_id, date_trunc('month', at at time zone 'UTC')::date as month,
     coalesce(sum(earnings) filter (where earnings > 0), 0) as released,
     -coalesce(sum(earnings) filter (where earnings < 0), 0) as taken_back
@@ -135,7 +141,11 @@ with moved as (
   from (select distinct month, position from statement) as run
 ), issued as (
   select *, coalesce(lag(closing_micros) over own, 0) as opening,
-    lead(month) over own is null and not is_told_more as is_told,
+    lead(month) over own is null and not is_told_more and not exists (
+      select from relined
+      where relined.pub_id = statement.pub_id and relined.seq > run.position
+        and locks_at < month + interval '1 month'
+    ) as is_told,
     sum(released_micros - taken_back_micros) over own
       - (released_micros - taken_back_micros) as told_before
   from statement join run using (month)
