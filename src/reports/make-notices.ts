@@ -11,6 +11,7 @@ import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import {
+  type Change,
   type ChangedOrder,
   type LockedOrder,
   listChangedOrders,
@@ -70,23 +71,27 @@ async function noticesOf(
   const locked = fresh.flatMap(({ locks_at, ...order }) =>
     locks_at !== null && locks_at <= after ? [{ ...order, locks_at }] : [],
   )
-  return [...orders.map(orderNotice), ...back.map(orderNotice), ...locked.map(lockNotice)]
+  return [...[...orders, ...back].flatMap(orderNotices), ...locked.map(lockNotice)]
 }
 
-function orderNotice(order: ChangedOrder): Notice {
+/** Each side hears of its own money: the publisher what it earns, the merchant what it owes. */
+function orderNotices(order: ChangedOrder): Notice[] {
   const isReturn = order.cause === 'return'
-  return {
+  const told = {
     event: isReturn ? 'order.returned' : 'order.attributed',
     key: `${isReturn ? 'returned' : 'attributed'}:${order.event_id}:${order.order_event_id}`,
-    pubId: order.pub_id,
-    merchId: order.merch_id,
-    payload: {
-      ...orderPayload(order),
-      event_id: order.event_id,
-      revenue_usd: formatExact(order.change_revenue),
-      earnings_usd: formatExact(order.change_earnings),
-    },
+  } as const
+  const payload = {
+    ...orderPayload(order),
+    event_id: order.event_id,
+    revenue_usd: formatExact(order.change_revenue),
   }
+  const earnings_usd = formatExact(order.change_earnings)
+  const commission_usd = formatExact(order.change_commission)
+  return [
+    { ...told, pubId: order.pub_id, merchId: null, payload: { ...payload, earnings_usd } },
+    { ...told, pubId: null, merchId: order.merch_id, payload: { ...payload, commission_usd } },
+  ]
 }
 
 function lockNotice(order: LockedOrder): Notice {
@@ -99,7 +104,7 @@ function lockNotice(order: LockedOrder): Notice {
   }
 }
 
-function orderPayload(order: Omit<ChangedOrder, 'change_revenue' | 'change_earnings'>) {
+function orderPayload(order: Omit<ChangedOrder, keyof Change>) {
   return {
     order_id: order.order_event_id,
     checkout_id: order.order_id,

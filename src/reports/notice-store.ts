@@ -27,7 +27,14 @@ export async function moveNoticePosition(
     where name = ${name}`)
 }
 
-export interface ChangedOrder {
+/** By how much an order changed, in micros. */
+export interface Change {
+  readonly change_revenue: string
+  readonly change_commission: string
+  readonly change_earnings: string
+}
+
+export interface ChangedOrder extends Change {
   readonly cause: string
   readonly event_id: string
   readonly order_event_id: string
@@ -37,8 +44,6 @@ export interface ChangedOrder {
   readonly article_id: number
   readonly click_id: Buffer
   readonly locks_at: Date | null // null: it waits for a decision again
-  readonly change_revenue: string
-  readonly change_earnings: string
 }
 
 /** Orders that came to count, or came back, in the next changes; how far that reaches. */
@@ -58,6 +63,8 @@ export async function listChangedOrders(
       bought.merch_id, bought.pub_id, bought.article_id, bought.click_id, bought.locks_at,
       case when cause = 'return' then -coalesce(back.revenue, 0) else bought.revenue_micros end
         as change_revenue,
+      case when cause = 'return' then -coalesce(back.commission, 0)
+        else bought.commission_micros end as change_commission,
       case when cause = 'return' then -coalesce(back.earnings, 0) else bought.earnings_micros end
         as change_earnings
     from stats_change change
@@ -70,7 +77,8 @@ export async function listChangedOrders(
     join merchant_order bought on bought.merch_id = event.merch_id
       and bought.order_id = event.body->>'order_id'
     left join lateral (
-      select sum(part.revenue_micros) as revenue, sum(part.earnings_micros) as earnings
+      select sum(part.revenue_micros) as revenue, sum(part.commission_micros) as commission,
+        sum(part.earnings_micros) as earnings
       from order_return_line part
       where part.merch_id = bought.merch_id and part.order_id = bought.order_id
         and part.return_id = event.body->>'return_id'
@@ -91,6 +99,7 @@ export function listReturnsOf(
   return db.rows(sql`
     select 'return' as cause, back.event_id, bought.event_id as order_event_id, order_id, merch_id,
       pub_id, article_id, click_id, locks_at, -sum(part.revenue_micros) as change_revenue,
+      -sum(part.commission_micros) as change_commission,
       -sum(part.earnings_micros) as change_earnings
     from merchant_order bought
     join order_return back using (merch_id, order_id)
@@ -101,7 +110,7 @@ export function listReturnsOf(
     order by back.event_id`)
 }
 
-export type LockedOrder = Omit<ChangedOrder, 'change_revenue' | 'change_earnings' | 'locks_at'> & {
+export type LockedOrder = Omit<ChangedOrder, keyof Change | 'locks_at'> & {
   readonly locks_at: Date
 }
 

@@ -51,7 +51,8 @@ export const DELIVERIES_TOLD = [
 /** What notices hold (make-notices.ts, key-notices.ts). */
 const DATA_TOLD = [
   'order.*: order_id, checkout_id, merch_id, pub_id, article_id, click_id and locks_at;',
-  'order.attributed and order.returned also event_id, revenue_usd and earnings_usd;',
+  'order.attributed and order.returned also event_id, revenue_usd and, for a publisher,',
+  'earnings_usd, for a merchant commission_usd, which it owes;',
   'order.locked also locked_at.',
   'payout.ready: statement_id, month and amount_usd.',
   'key.used_from_new_place: token_id, description and used_at.',

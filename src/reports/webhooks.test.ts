@@ -101,7 +101,7 @@ test('a sale, its return and its lock are told once each, signed for whoever ask
   const forMerchant = { merchId: s.merchant.merch_id }
   await createWebhook(s.db, { owner: forMerchant, url: s.url, events: ['order.returned'] })
   await s.tell(
-    s.click('a'),
+    s.click('a', { sharePpm: 800_000 }),
     s.own(s.events.order('o1', START_MS, { click: 'a' })),
     s.own(s.events.goodsBack('o1', START_MS + DAY_MS, { quantity: 2 })),
   )
@@ -111,12 +111,13 @@ test('a sale, its return and its lock are told once each, signed for whoever ask
   assert.equal(await s.deliver(), 0)
   const told = s.heard.map(({ body }) => JSON.parse(body.toString()))
   assert.deepEqual(
-    told.map(({ event, data }) => [event, data.checkout_id, data.earnings_usd]).sort(),
+    told.map(({ event, data }) => [event, data.earnings_usd, data.commission_usd]).sort(),
     [
-      ['order.attributed', 'o1', '55.00'],
-      ['order.returned', 'o1', '-20.00'],
-      ['order.returned', 'o1', '-20.00'],
+      ['order.attributed', '44.00', undefined],
+      ['order.returned', undefined, '-20.00'],
+      ['order.returned', '-16.00', undefined],
     ],
+    'the publisher what it earns, the merchant what it owes',
   )
   const first = s.heard.find(({ headers }) => headers['x-souk-event'] === 'order.attributed')
   const { signature, timestamp } = {
