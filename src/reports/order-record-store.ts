@@ -6,10 +6,11 @@ import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
 import { type HoldReason, mostTrusted } from '../attribution/order-merge.ts'
 import { orderState } from '../attribution/order-states.ts'
 import type { OrderKey } from '../attribution/order-store.ts'
+import { MODEL, modelWord } from '../events/event.ts'
 import { orderKey } from '../ledger/entries.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import { listEntriesOfKey } from '../ledger/store.ts'
-import { formatExact } from '../platform/money.ts'
+import { formatExact, PPM } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
@@ -33,8 +34,10 @@ interface OrderRow {
   readonly rejected_at: Date | null
   readonly reject_reason: string | null
   readonly revenue_micros: string
+  readonly commission_micros: string
   readonly earnings_micros: string
   readonly net_revenue_micros: string
+  readonly net_commission_micros: string
   readonly net_earnings_micros: string
 }
 
@@ -81,7 +84,8 @@ function readOrders(db: Db, condition: Sql, limit: number): Promise<OrderRow[]> 
   return db.rows(sql`
     select merch_id, order_id, event_id, told, source, ordered_at, accepted_at, currency, value,
       rate_id, hold, click_id, attribution, pub_id, locks_at, rejected_at, reject_reason,
-      revenue_micros, earnings_micros, net_revenue_micros, net_earnings_micros
+      revenue_micros, commission_micros, earnings_micros,
+      net_revenue_micros, net_commission_micros, net_earnings_micros
     from merchant_order where ${condition} order by accepted_at, merch_id, order_id limit ${limit}`)
 }
 
@@ -109,10 +113,13 @@ async function explained(db: Db, row: OrderRow, now: Date) {
     value: row.value,
     rate: await findRate(db, row.rate_id),
     revenue_usd: formatExact(row.revenue_micros),
+    commission_usd: formatExact(row.commission_micros),
     earnings_usd: formatExact(row.earnings_micros),
     net_revenue_usd: formatExact(row.net_revenue_micros),
+    net_commission_usd: formatExact(row.net_commission_micros),
     net_earnings_usd: formatExact(row.net_earnings_micros),
     attribution: row.attribution,
+    terms: termsOf(told),
     click_id: row.click_id?.toString('hex') ?? null,
     evidence: told.evidence.map(({ id, at_ms, verdict }) => ({
       click_id: id,
@@ -133,6 +140,19 @@ async function explained(db: Db, row: OrderRow, now: Date) {
       ...line,
       amount_usd: formatExact(amount_micros),
     })),
+  }
+}
+
+/** What was sealed at the click: the commission and the publisher's part of it follow from it. */
+function termsOf({ attribution }: OrderAccount) {
+  if (attribution === null) return null
+  const { campaignId, model, priceMicros, sharePpm } = attribution.owner
+  return {
+    campaign_id: campaignId, // null: the merchant's own rate for links that were only seen
+    model: modelWord(model),
+    rate: model === MODEL.cpa ? priceMicros / PPM : null,
+    payment_usd: model === MODEL.epp ? formatExact(priceMicros) : null,
+    share: sharePpm / PPM,
   }
 }
 

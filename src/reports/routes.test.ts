@@ -196,7 +196,7 @@ test('an order explains itself: evidence, lines, returns, state and ledger entri
   const order = s.own(s.events.order('o1', START_MS, { click: 'b' }))
   await s.tell(
     s.click('a'),
-    s.click('b'),
+    s.click('b', { sharePpm: 600_000 }),
     order,
     s.own(s.events.goodsBack('o1', START_MS + DAY_MS, { quantity: 1 })),
   )
@@ -206,7 +206,11 @@ test('an order explains itself: evidence, lines, returns, state and ledger entri
     [told.checkout_id, told.state, told.attribution, told.evidence[0].verdict],
     ['o1', 'PENDING', 'visitor', 'won'],
   )
-  assert.deepEqual([told.earnings_usd, told.net_earnings_usd], ['55.00', '45.00'])
+  // 550.00 × 0.1 is the commission, and 0.6 of it the publisher’s.
+  const terms = { campaign_id: 1, model: 'cpa', rate: 0.1, payment_usd: null, share: 0.6 }
+  assert.deepEqual(told.terms, terms)
+  assert.deepEqual([told.commission_usd, told.net_commission_usd], ['55.00', '45.00'])
+  assert.deepEqual([told.earnings_usd, told.net_earnings_usd], ['33.00', '27.00'])
   assert.deepEqual(
     told.entries.map((line: { kind: string; account: string; amount_usd: string }) => [
       line.kind,
@@ -215,10 +219,11 @@ test('an order explains itself: evidence, lines, returns, state and ledger entri
     ]),
     [
       ['order', 'merchant', '-55.00'],
-      ['order', 'publisher', '55.00'],
-      ['order', 'platform', '0.00'],
+      ['order', 'publisher', '33.00'],
+      ['order', 'platform', '22.00'],
       ['return', 'merchant', '10.00'],
-      ['return', 'publisher', '-10.00'],
+      ['return', 'publisher', '-6.00'],
+      ['return', 'platform', '-4.00'],
     ],
   )
   assert.equal((await s.get('orders/999999/')).status, 404)
