@@ -40,7 +40,7 @@ import { reportRoutes } from './reports/routes.ts'
 import { merchantWebhookRoutes } from './reports/webhook-routes.ts'
 import { startSchedules } from './schedules.ts'
 import { staticRoutes } from './static-routes.ts'
-import { listClicksOfResult } from './stats/click-store.ts'
+import { findResultOfClick, listClicksOfResult } from './stats/click-store.ts'
 import { dashboardStatsRoutes } from './stats/dashboard-routes.ts'
 import { reversalRoutes } from './stats/reversal-routes.ts'
 import { statsRoutes } from './stats/routes.ts'
@@ -140,7 +140,8 @@ async function buildHttp(node: Node): Promise<Http> {
     // Products for publishers
     await http.register(feedRoutes({ db, keys, baseUrl, linkUrl, isOwnPage }))
     await http.register(statsRoutes({ db, keys })) //                 4.4
-    await http.register(resultRoutes({ db, keys, clicksOf: listClicksOfResult })) // receipts
+    const clicks = { clicksOf: listClicksOfResult, resultOfClick: findResultOfClick }
+    await http.register(resultRoutes({ db, keys, ...clicks })) // receipts
     await http.register(reportRoutes({ db, keys, now }))
     await http.register(merchantWebhookRoutes({ db, keys, now }))
     await http.register(reversalRoutes({ ...intake, keys })) // the operator's

@@ -41,6 +41,8 @@ export interface ResultDeps {
   readonly keys: KeyGuard
   /** The clicks on a result, as the fold judged them. */
   readonly clicksOf: (db: Db, resultNumber: Buffer) => Promise<readonly ResultClick[]>
+  /** The result of a click, by its id: all that a shop's own log knows of it. */
+  readonly resultOfClick: (db: Db, clickId: string) => Promise<Buffer | null>
 }
 
 interface ResultClick {
@@ -56,7 +58,7 @@ interface ResultClick {
 const DAYS_AT_ONCE = 2
 
 export const resultRoutes =
-  ({ db, keys, clicksOf }: ResultDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, clicksOf, resultOfClick }: ResultDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.addHook('onRequest', keys.require)
     const turns = new FairTurns(DAYS_AT_ONCE)
@@ -73,7 +75,8 @@ export const resultRoutes =
         },
       },
       async (request) => {
-        const resultNumber = namedResult(request.params.id)
+        const { id } = request.params
+        const resultNumber = (await resultOfClick(db, id)) ?? namedResult(id)
         const packed = await awaitReceipt(db, resultNumber)
         const clicks = await clicksOf(db, resultNumber)
         const auction = packed === null ? null : unpackReceipt(packed)

@@ -8,7 +8,12 @@ const DAY = '^\\d{4}-\\d{2}-\\d{2}$'
 /** An id that no list can hold is no merchant's. */
 const MerchantId = Type.Integer({ minimum: 1, maximum: LISTED_ID_MAX })
 
-export const ResultParams = Type.Object({ id: Type.String({ maxLength: 200 }) })
+export const ResultParams = Type.Object({
+  id: Type.String({
+    maxLength: 200,
+    description: 'An auction_result.id, its result number, or the id of a click on it',
+  }),
+})
 
 export const WhatIfBody = Type.Object({
   pub_id: Type.Integer(),

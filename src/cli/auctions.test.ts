@@ -4,6 +4,7 @@ import { after, test } from 'node:test'
 import { AUCTION_URL, startApi } from '../../test/api.ts'
 import { BROWSER } from '../../test/app.ts'
 import { makeCampaign, makeMerchant } from '../../test/catalogue.ts'
+import { follow } from '../../test/market.ts'
 import { readResultNumber } from '../auction/seal.ts'
 import { sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
@@ -53,6 +54,19 @@ test('an auction is explained by its id and by its number, the same way', async 
   assert.equal(explained.outcome.merch_id, shop.merchId)
   assert.equal(explained.candidates.length, 1)
   assert.deepEqual(explained.clicks, [])
+})
+
+test('an auction is explained by the id of a click on it as well', async () => {
+  const { id, redirect_url } = await auction()
+  const { location } = await follow(api, redirect_url)
+  await api.app.settled()
+  const clickId = new URL(location).searchParams.get('cid') ?? ''
+  const explained = await explainCommand(context, { auctionResult: clickId })
+  assert.equal(explained.auction_result_number, readResultNumber(id)?.toString('hex'))
+  assert.deepEqual(
+    explained.clicks.map(({ click_id }) => click_id),
+    [clickId],
+  )
 })
 
 test('stored auctions run again without a difference', async () => {

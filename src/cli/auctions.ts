@@ -6,17 +6,18 @@ import { receiptsOfDay } from '../auction/receipt-store.ts'
 import { replay } from '../auction/replay.ts'
 import { readResultNumber } from '../auction/seal.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
-import { listClicksOfResult } from '../stats/click-store.ts'
+import { findResultOfClick, listClicksOfResult } from '../stats/click-store.ts'
 import type { CommandContext } from './command.ts'
 
 export async function explainCommand(context: CommandContext, options: { auctionResult: string }) {
   const text = options.auctionResult
-  const resultNumber = readResultNumber(text)
+  const db = await context.database()
+  const resultNumber = (await findResultOfClick(db, text)) ?? readResultNumber(text)
   if (resultNumber === null) {
-    const rule = 'must be an auction_result.id, or a result number of 32 hexadecimal digits'
+    const rule =
+      'must be an auction_result.id, or a result number or click id of 32 hexadecimal digits'
     throw badRequest([{ field: 'auction_result', rule }])
   }
-  const db = await context.database()
   const packed = await awaitReceipt(db, resultNumber)
   const clicks = await listClicksOfResult(db, resultNumber)
   if (packed !== null) return { ...explainAuction(unpackReceipt(packed)), clicks }

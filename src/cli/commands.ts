@@ -227,7 +227,11 @@ const PROOF_COMMANDS: readonly CommandSpec[] = [
     name: 'explain',
     help: 'Explains an auction: every candidate, why each lost, the price and why.',
     options: [
-      { flags: '--auction-result <ID>', help: 'its id, or its result number', isRequired: true },
+      {
+        flags: '--auction-result <ID>',
+        help: 'its id, its result number, or a click’s id',
+        isRequired: true,
+      },
     ],
     run: auctions('explainCommand'),
     format: formatExplanation,

@@ -32,6 +32,7 @@ interface ClickRow {
   readonly paid_micros: string
   readonly publisher_micros: string
   readonly verdict: number
+  readonly reverse_reason: string | null
   readonly article_name: string | null
   readonly merchant_name: string | null
   readonly product_name: string | null
@@ -74,7 +75,7 @@ export async function listClickEntries(
 /** Event ids grow with time: their order is that of the clicks. */
 const SELECT_CLICKS = sql`
   select event_id, click_id, at, c.auction_id, result_number, model, c.price_micros, paid_micros,
-    publisher_micros, ${VERDICT} as verdict, article.name as article_name,
+    publisher_micros, ${VERDICT} as verdict, reverse_reason, article.name as article_name,
     merchant.name as merchant_name, offer.title as product_name
   from click c
   left join article on article.article_id = c.article_id
@@ -111,6 +112,11 @@ function toClickEntry(row: ClickRow): ClickEntry {
     earnings: row.verdict === REASON.reversed ? '0.00' : formatExact(row.publisher_micros),
     is_counted: row.verdict === REASON.ok,
     reason: reasonName(row.verdict),
-    why: explainReason(row.verdict),
+    why: whyOf(row),
   }
+}
+
+/** A click that was reversed says why, in the words of whoever took it back. */
+function whyOf({ verdict, reverse_reason: reason }: ClickRow): string {
+  return [explainReason(verdict), ...(reason === null ? [] : [`Reason: ${reason}`])].join(' ')
 }

@@ -4,10 +4,11 @@ import { reasonName } from '../events/reason.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 
 /** A result is clicked once or twice; a robot may do it very often. */
 const CLICKS_MAX = 100
+const CLICK_ID_HEX = /^[0-9a-f]{32}$/i
 
 interface ClickRow {
   readonly click_id: Buffer
@@ -22,13 +23,14 @@ interface ClickRow {
   readonly publisher_micros: string
   readonly reason: number
   readonly reversed_at: Date | null
+  readonly reverse_reason: string | null
 }
 
 /** The clicks on one auction result, oldest first: what each was paid, or why nothing. */
 export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
   const rows = await db.rows<ClickRow>(sql`
     select click_id, at, pub_id, auction_id, merch_id, campaign_id, model, price_micros,
-      paid_micros, publisher_micros, reason, reversed_at
+      paid_micros, publisher_micros, reason, reversed_at, reverse_reason
     from click where result_number = ${resultNumber} order by at, event_id limit ${CLICKS_MAX}
   `)
   return rows.map((row) => ({
@@ -42,8 +44,17 @@ export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
     paid: formatExact(row.paid_micros),
     publisher_earns: formatExact(row.publisher_micros),
     reason: reasonName(row.reason),
-    reversed_at: row.reversed_at === null ? null : formatTimestamp(row.reversed_at),
+    reversed_at: formatTimestampOrNull(row.reversed_at),
+    reverse_reason: row.reverse_reason,
   }))
+}
+
+/** The auction result that a click was on; null for what is no click's id. */
+export async function findResultOfClick(db: Db, clickId: string): Promise<Buffer | null> {
+  if (!CLICK_ID_HEX.test(clickId)) return null
+  const row = await db.row<{ result_number: Buffer }>(sql`
+    select result_number from click where click_id = ${Buffer.from(clickId, 'hex')}`)
+  return row?.result_number ?? null
 }
 
 /** Of the other models the column holds terms: a rate, or a payment per purchase. */

@@ -67,6 +67,10 @@ async function start(t: TestContext) {
       ...events.goodsBack(id, atMs, {}),
       merchId: merchant.merch_id,
     }),
+    reversal: (name: string, reason: string) => {
+      const body = JSON.stringify({ click_id: clickId(name), reason })
+      return events.at(START_MS + 1000, { type: EVENT_TYPE.reversal, body })
+    },
     money: (...batch: StoredEvent[]) => db.transaction((tx) => foldMoney(tx, batch)),
     views: (...batch: StoredEvent[]) => db.transaction((tx) => foldViews(tx, batch)),
   }
@@ -146,6 +150,17 @@ test('every click is listed, newest first, with what it earned or the reason why
   assert.equal((await listed('&outcome=counted')).clicks.length, 1)
   assert.equal((await listed('&outcome=unpaid')).clicks.length, 2)
   assert.equal((await listed('&cursor=2')).clicks[0]?.reason, 'ok')
+})
+
+test('a click that was taken back says why, in the words of who did it', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Mugs')
+  await s.money(s.click('a', auctionId), s.click('b', auctionId), s.reversal('a', 'bought traffic'))
+  const { json } = await s.own.call<ClickPage>(`${s.path}/clicks/?${MARCH}`)
+  const [kept, taken] = json.data[0].clicks
+  assert.deepEqual([kept?.reason, taken?.reason, taken?.earnings], ['ok', 'reversed', '0.00'])
+  assert.match(taken?.why ?? '', /taken back\. Reason: bought traffic$/)
+  assert.doesNotMatch(kept?.why ?? '', /Reason/)
 })
 
 test('every order is listed, newest first, with its earnings and the result of its click', async (t) => {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../../test/api.ts'
 import { follow, KETTLE, makeMarket, runAuction, statsOf, until } from '../../test/market.ts'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
+import { updateMerchant } from '../catalog/merchant-store.ts'
 import { sql } from '../platform/sql.ts'
 import { CLICK_AGE_MIN_MS } from '../redirect/click.ts'
 
@@ -61,6 +62,36 @@ test('an operator reverses a click once, with a reason; its entry and figures sa
   const again = await reverse({ click, reason: 'bought traffic' })
   assert.deepEqual(again.failure().fields, ['click'])
   assert.match(again.failure().message, /reversed before/)
+})
+
+test('whose click was taken back reads why, by nothing but its id', async () => {
+  const click = await paidClick()
+  const read = async (sent: string, id = click) =>
+    api.call(`/api/v1/auction_results/${id}/`, { key: sent })
+  const told = async (sent: string) =>
+    (await read(sent)).entry<{ clicks: { click_id: string; reverse_reason: string | null }[] }>()
+      .clicks
+  const { key: publisherKey } = market.account
+  assert.deepEqual(
+    (await told(publisherKey)).map(({ click_id, reverse_reason }) => [click_id, reverse_reason]),
+    [[click, null]],
+  )
+  assert.equal((await reverse({ click, reason: 'bought traffic' })).status, 201)
+  assert.equal((await told(publisherKey))[0]?.reverse_reason, 'bought traffic')
+  const shop = await createUser(api.db, {
+    email: 'shop@kettles.example',
+    password: 'a long password',
+    isAdmin: false,
+  })
+  await updateMerchant(api.db, { merchId: market.kettles, changes: { uid: shop.uid } })
+  const wanted = { uid: shop.uid, description: 'shop', expiresAt: null, now: new Date() }
+  const { key: shopKey } = await createApiKey(api.db, wanted)
+  const [own] = await told(shopKey)
+  assert.equal(own?.reverse_reason, 'bought traffic')
+  assert.ok(own !== undefined && !('publisher_earns' in own))
+  const { key: strangers } = await api.account({})
+  assert.equal((await read(strangers)).failure().code, 4040)
+  assert.equal((await read(publisherKey, '0'.repeat(32))).failure().code, 4040)
 })
 
 test('of two reversals at once, one takes the money back', async () => {

@@ -82,7 +82,7 @@ select judged.*, coalesce(link.article_id, 0) as article_id,
     then div(price_micros::numeric * share_ppm, 1000000)::bigint else 0
   end as publisher_micros,
   reversal.seq as reversal_seq, reversal.id as reversal_id, reversal.day as reversal_day,
-  reversal.at as reversed_at
+  reversal.at as reversed_at, reversal.reason as reverse_reason
 from (
   select click.*, case
       when edge_reason <> 0 then edge_reason
