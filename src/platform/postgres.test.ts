@@ -56,6 +56,9 @@ test('what the server, database or role sets for others is none of ours', async 
 const FOREIGN_SETTINGS = [
   ['datestyle', 'SQL, DMY'],
   ['timezone', 'Asia/Kolkata'],
+  ['extra_float_digits', '-15'],
+  ['array_nulls', 'off'],
+  ['bytea_output', 'escape'],
   ['default_transaction_isolation', 'serializable'],
   ['statement_timeout', '5s'],
   ['lock_timeout', '2s'],

@@ -155,23 +155,30 @@ export function clientConfig(connection: Connection, applicationName: string): p
 }
 
 /**
- * What a connection of ours sets, whatever its server, database or role sets for others: dates as
- * they are read here, the isolation that our locks are made for, and no limit but our own. By a
- * statement, not by start-up options: connection poolers refuse those.
+ * What a connection of ours sets, whatever its server, database or role sets for others: values as
+ * they are read and written here, the isolation that our locks are made for, and no limit but our
+ * own. By a statement, not by start-up options: connection poolers refuse those.
  */
 export function sessionSettings({ statementTimeoutMs = 0 } = {}): string {
   return [
     `set timezone to 'UTC'`,
     `set datestyle to 'ISO'`,
+    `set extra_float_digits to 1`,
+    `set array_nulls to on`,
+    `set bytea_output to 'hex'`,
     `set default_transaction_isolation to 'read committed'`,
     `set statement_timeout to ${Math.trunc(statementTimeoutMs)}`,
-    `set transaction_timeout to 0`,
+    NO_TRANSACTION_TIMEOUT,
     `set lock_timeout to 0`,
     `set idle_in_transaction_session_timeout to ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
     `set idle_session_timeout to 0`,
     ...(statementTimeoutMs === 0 ? [ENDS_WITH_ITS_CLIENT] : []),
   ].join('; ')
 }
+
+/** Servers before 17 do not know it; who finds out that one is too old asks over this connection. */
+const NO_TRANSACTION_TIMEOUT = `select set_config('transaction_timeout', '0', false)
+  where current_setting('server_version_num')::int >= 170000`
 
 /**
  * A statement without a limit ends when nobody is left who waits for it, as after Ctrl-C; by itself
