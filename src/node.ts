@@ -103,6 +103,12 @@ interface Opening {
 
 async function openParts(config: Config, opening: Opening): Promise<Node> {
   const { log, now } = opening
+  const geo = await openGeo({
+    header: config.geoHeader,
+    database: config.geoipDb,
+    onError: errorTeller(log, 'GEOIP_DB is damaged'),
+  })
+  opening.closers.add('geo', async () => geo.close())
   const database = await openMigrated(config, opening)
   const metrics = makeMetrics({ db: database, now, isWorker: config.roles.has('worker') })
   const edgeDatabase = openEdgeDatabase(database, opening)
@@ -110,12 +116,6 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const book = new LeaseBook()
   const sealingKeys = await ownSealingKeys(config)
   const recording = await openLog(config, opening, { edgeDatabase, metrics, book, sealingKeys })
-  const geo = await openGeo({
-    header: config.geoHeader,
-    database: config.geoipDb,
-    onError: errorTeller(log, 'GEOIP_DB was not read anew'),
-  })
-  opening.closers.add('geo', async () => geo.close())
   const outlooks = new OutlookBook()
   const parts = { edgeDatabase, metrics, book, outlooks, geo, claim: recording.claim }
   const { edge, fund, whenFreed } = await openEdge(config, opening, parts)

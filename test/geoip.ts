@@ -1,12 +1,15 @@
 /** A tiny MaxMind country database, by hand: a tree of address bits, data, a description. */
 
-/** IPv4 blocks of whole bits, each with its country: `{ '203.0.113.0/24': 'US' }`. */
-export function makeGeoip(blocks: Readonly<Record<string, string>>): Buffer {
+/**
+ * IPv4 blocks of whole bits, each with its country, `{ '203.0.113.0/24': 'US' }`, or with whatever
+ * else such a database says of it.
+ */
+export function makeGeoip(blocks: Readonly<Record<string, string | object>>): Buffer {
   const nodes: [Child, Child][] = [[null, null]]
   const data: Buffer[] = []
   let dataBytes = 0
-  for (const [block, country] of Object.entries(blocks)) {
-    const record = encode({ country: { iso_code: country } })
+  for (const [block, said] of Object.entries(blocks)) {
+    const record = encode(typeof said === 'object' ? said : { country: { iso_code: said } })
     insert(nodes, block, { at: dataBytes })
     data.push(record)
     dataBytes += record.length

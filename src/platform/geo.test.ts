@@ -8,10 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeGeoip } from '../../test/geoip.ts'
 import { openGeo } from './geo.ts'
 
-async function openDatabase(t: TestContext) {
+const GEOIP = makeGeoip({ '203.0.113.0/24': 'US', '192.0.2.0/31': 'JP' })
+
+async function openDatabase(t: TestContext, content = GEOIP) {
   const folder = await mkdtemp(join(tmpdir(), 'geo '))
   const database = join(folder, 'country.mmdb')
-  writeFileSync(database, makeGeoip({ '203.0.113.0/24': 'US', '192.0.2.0/31': 'JP' }))
+  writeFileSync(database, content)
   const errors: unknown[] = []
   const geo = await openGeo({ header: null, database, onError: (error) => errors.push(error) })
   t.after(async () => {
@@ -31,6 +33,38 @@ test('an address has the country of its block; what is no address, and what is u
   const of = { '203.0.113.255': 'US', '192.0.2.1': 'JP', '192.0.2.2': null, '': null, x: null }
   for (const [address, country] of Object.entries(of)) assert.equal(countryOf(address), country)
   assert.equal(countryOf('2001:db8::1'), null)
+})
+
+test('an IPv6 address is in no block of a database that holds IPv4 alone', async (t) => {
+  // 32.1 are the first bytes of 2001:db8::.
+  const { countryOf } = await openDatabase(t, makeGeoip({ '32.1.0.0/16': 'GB' }))
+  assert.equal(countryOf('32.1.13.184'), 'GB')
+  assert.equal(countryOf('2001:db8::1'), null)
+})
+
+test('of a block only a country that there is counts, however it is written', async (t) => {
+  const said = { A1: null, EU: null, us: 'US', GB: 'GB' }
+  for (const [code, country] of Object.entries(said)) {
+    const blocks = { '192.0.2.0/31': 'JP', '203.0.113.0/24': code }
+    const { countryOf } = await openDatabase(t, makeGeoip(blocks))
+    assert.equal(countryOf('203.0.113.1'), country, code)
+  }
+})
+
+test('a damaged block has no country, and is told; the others keep theirs', async (t) => {
+  const damaged = Buffer.from(GEOIP)
+  damaged[damaged.indexOf('iso_code') - 1] = 0xff // A text of 64 KiB and more.
+  const { countryOf, errors } = await openDatabase(t, damaged)
+  assert.equal(countryOf('203.0.113.1'), null)
+  assert.equal(errors.length, 1)
+  assert.equal(countryOf('192.0.2.1'), 'JP')
+})
+
+test('a database of something else, or one that cannot be read, stops the start', async (t) => {
+  const providers = makeGeoip({ '203.0.113.0/24': { autonomous_system_number: 64_496 } })
+  await assert.rejects(openDatabase(t, providers), /^Refusal: GEOIP_DB: ".*" says no country/)
+  const cut = GEOIP.subarray(GEOIP.indexOf('MaxMind.com') - 3, -20)
+  await assert.rejects(openDatabase(t, cut), /^Refusal: GEOIP_DB: ".*" cannot be read: /)
 })
 
 test('a header names a country, or what proxies write where they know none', async () => {

@@ -5,6 +5,7 @@ import { isIP } from 'node:net'
 import type { CountryResponse, Reader } from 'maxmind'
 import { isCountry } from './countries.ts'
 import { startPulse } from './pulse.ts'
+import { Refusal } from './refusal.ts'
 
 export interface Geo {
   countryOf(request: { headers: IncomingHttpHeaders; address: string }): string | null
@@ -15,16 +16,13 @@ export interface Geo {
 export async function openGeo(options: {
   readonly header: string | null
   readonly database: string | null
-  /** A new version of the database that cannot be read; the one before it goes on. */
+  /** What cannot be read: of a new version, which the one before it outlives, or of a block. */
   readonly onError: (error: unknown) => void
 }): Promise<Geo> {
   const { header, database } = options
   if (header !== null) {
     return {
-      countryOf: ({ headers }) => {
-        const value = String(headers[header] ?? '').toUpperCase()
-        return isCountry(value) ? value : null // Proxies write XX or T1 where they know none.
-      },
+      countryOf: ({ headers }) => knownCountry(headers[header]),
       close: () => undefined,
     }
   }
@@ -32,27 +30,78 @@ export async function openGeo(options: {
   return { countryOf: () => null, close: () => undefined }
 }
 
+/** Proxies write XX or T1, and databases A1 or EU, where they know none. */
+function knownCountry(value: unknown): string | null {
+  const code = String(value ?? '').toUpperCase()
+  return isCountry(code) ? code : null
+}
+
 /**
  * Looked up in memory, and read anew when the file changes. Our own watch, because the package's
  * keeps a stopping process alive, and ends a running one over a file that is just being written.
  */
 async function openDatabase(path: string, onError: (error: unknown) => void): Promise<Geo> {
-  // Loaded on use: most nodes sit behind a proxy that knows the country.
-  const { open } = await import('maxmind')
   let version = await versionOf(path)
-  let reader: Reader<CountryResponse> = await open(path)
+  let reader = await read(path)
   const renew = async () => {
     const newest = await versionOf(path)
     if (newest === version) return
     version = newest
-    reader = await open(path)
+    reader = await read(path)
   }
   const timer = startPulse(renew, { everyMs: RENEW_MS, onError })
   return {
-    countryOf: ({ address }) =>
-      isIP(address) === 0 ? null : (reader.get(address)?.country?.iso_code ?? null),
+    countryOf: ({ address }) => {
+      try {
+        return lookUp(reader, address)
+      } catch (error) {
+        onError(error) // A damaged block: its readers are led on, from nowhere known.
+        return null
+      }
+    },
     close: () => clearInterval(timer),
   }
+}
+
+function lookUp(reader: Reader<CountryResponse>, address: string): string | null {
+  const kind = isIP(address)
+  // The package would take the first half of an IPv6 address's network for an IPv4 address.
+  const isCovered = kind === 4 || kind === reader.metadata.ipVersion
+  return isCovered ? knownCountry(reader.get(address)?.country?.iso_code) : null
+}
+
+/** Throws when it is damaged, or knows other things of addresses than their country. */
+async function read(path: string): Promise<Reader<CountryResponse>> {
+  // Loaded on use: most nodes sit behind a proxy that knows the country.
+  const { open } = await import('maxmind')
+  try {
+    const reader = await open<CountryResponse>(path)
+    if (namesCountries(reader)) return reader
+  } catch (error) {
+    throw new Refusal(`GEOIP_DB: "${path}" cannot be read: ${(error as Error).message}`)
+  }
+  throw new Refusal(
+    `GEOIP_DB: "${path}" says no country of an address (country.iso_code): name a country or ` +
+      'city database in the format of MaxMind’s',
+  )
+}
+
+/** Its first blocks tell: one of providers or proxies has no country anywhere. */
+function namesCountries(reader: Reader<CountryResponse>): boolean {
+  let first = 0
+  for (let blocks = 0; blocks < BLOCKS_TRIED_MAX && first < IPV4_ADDRESSES; blocks += 1) {
+    const [found, bits] = reader.getWithPrefixLength(ipv4(first))
+    if (knownCountry(found?.country?.iso_code) !== null) return true
+    first += IPV4_ADDRESSES / 2 ** bits
+  }
+  return false
+}
+
+const BLOCKS_TRIED_MAX = 10_000
+const IPV4_ADDRESSES = 2 ** 32
+
+function ipv4(number: number): string {
+  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join('.')
 }
 
 /** Another file, or other content. */
