@@ -14,6 +14,7 @@ const GOOD: DatabaseFacts = {
   database: 'exchange',
   schema: 'public',
   may_create: true,
+  may_use_temporary: true,
   served_by: [
     [1, 1, 1],
     [2, 2, 2],
@@ -27,6 +28,9 @@ test('all that keeps a database from being Souk’s is told at once, each with w
     `the database has the encoding SQL_ASCII: make it anew with encoding 'UTF8' template template0`,
     'souk may not make schemas in exchange and tables in its schema public: ' +
       'alter database "exchange" owner to "souk"',
+  ])
+  assert.deepEqual(databaseFaults({ ...GOOD, may_use_temporary: false }), [
+    'souk may not make temporary tables: grant temporary on database "exchange" to "souk"',
   ])
   const [lost] = databaseFaults({ ...GOOD, schema: null, may_create: false })
   assert.match(lost ?? '', /no schema of the search path of souk is there/)
@@ -62,6 +66,9 @@ test('a database will do for the role that owns it, and for no other', async (t)
   await db.run(sql`alter database ${name} set default_transaction_read_only to on`)
   const standby = databaseFaults(await readDatabaseFacts(db.connection))
   assert.match(standby.join(), /^the database takes no writes.+ default_transaction_read_only/)
+
+  await db.run(sql`revoke temporary on database ${name} from public, current_user`)
+  assert.equal((await readDatabaseFacts(db.connection)).may_use_temporary, false)
 
   await db.run(sql`revoke create on schema public from pg_database_owner`)
   assert.equal((await readDatabaseFacts(db.connection)).may_create, false)

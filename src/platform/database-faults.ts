@@ -17,6 +17,8 @@ export interface DatabaseFacts {
   readonly schema: string | null
   /** Its own tables may be made there, and the schema of the schedules beside it. */
   readonly may_create: boolean
+  /** Reconciliation compares in temporary tables. */
+  readonly may_use_temporary: boolean
   /** Two connections at once, and which of the server's processes served each question. */
   readonly served_by: readonly [readonly number[], readonly number[]]
 }
@@ -54,6 +56,11 @@ export function databaseFaults(facts: DatabaseFacts): string[] {
     faults.push(
       `${role} may not make schemas in ${database} and tables in its schema ${schema}: ` +
         `alter database "${database}" owner to "${role}"`,
+    )
+  }
+  if (!facts.may_use_temporary) {
+    faults.push(
+      `${role} may not make temporary tables: grant temporary on database "${database}" to "${role}"`,
     )
   }
   if (isSharedByTransactions(facts.served_by)) {
@@ -111,4 +118,5 @@ const FACTS = `
     current_user as role, current_database() as database, current_schema() as schema,
     coalesce(has_schema_privilege(current_schema(), 'create'), false)
       and (has_database_privilege(current_database(), 'create')
-        or to_regnamespace('graphile_worker') is not null) as may_create`
+        or to_regnamespace('graphile_worker') is not null) as may_create,
+    has_database_privilege(current_database(), 'temporary') as may_use_temporary`
