@@ -47,7 +47,7 @@ const GEOIP_MARK = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
 const GEOIP_DESCRIPTION_BYTES = 128 * 1024
 
 /** The path itself when this process may read that file. */
-function readableFile(path: string): string {
+export function readableFile(path: string): string {
   try {
     accessSync(path, constants.R_OK)
   } catch (error) {

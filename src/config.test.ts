@@ -123,6 +123,30 @@ test('an address of several databases is told to name one; commas in a password 
   assert.equal(problem('postgres://u:p,q@a:5432/souk?application_name=x,y'), '')
 })
 
+test('what a database’s address says of TLS is checked at once, and never weaker than it reads', () => {
+  const url = 'postgres://u:p@a/souk'
+  const told = (DATABASE_URL: string) => readConfig({ DATABASE_URL }).databaseUrl
+  for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full']) {
+    assert.equal(told(`${url}?sslmode=${mode}&x=1`), `${url}?sslmode=verify-full&x=1`)
+  }
+  for (const mode of ['disable', 'no-verify']) {
+    assert.equal(told(`${url}?x=1&sslmode=${mode}`), `${url}?x=1&sslmode=${mode}`)
+  }
+  assert.throws(
+    () => told(`${url}?sslmode=allow`),
+    /DATABASE_URL: sslmode must be one of .*"allow"/,
+  )
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+    assert.throws(() => told(`${url}?${name}=/nowhere/ca.pem`), /DATABASE_URL: .* cannot be read/)
+  }
+})
+
+test('a database may be named by its socket’s folder, with or without a role before it', () => {
+  for (const url of ['postgres://u:p@/souk?host=/run/db', 'postgres:///souk?host=/run/db&user=u']) {
+    assert.equal(readConfig({ DATABASE_URL: url }).databaseUrl, url)
+  }
+})
+
 test('the header that names a country may have any name that proxies give', () => {
   assert.equal(readConfig({ GEO_HEADER: 'GEOIP_Country-Code' }).geoHeader, 'geoip_country-code')
 })

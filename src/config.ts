@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
-import { readBlocklist, readFolder, readGeoip } from './config-files.ts'
+import { readableFile, readBlocklist, readFolder, readGeoip } from './config-files.ts'
 import { type Cidr, readCidr } from './platform/client-address.ts'
 
 export type Role = 'api' | 'edge' | 'worker'
@@ -295,14 +295,17 @@ function publicUrl(value: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-function serverUrl(value: string, protocols: readonly string[]): string | null {
+function serverUrl(value: string, protocols: readonly string[]): URL | null {
   if (value === '') return null
   const url = URL.parse(value)
   if (url === null || !protocols.includes(url.protocol)) {
     // The value may hold a password: it is never repeated.
-    throw new Error(`must be an address that begins with ${protocols.join('// or ')}//`)
+    throw new Error(
+      `must be an address that begins with ${protocols.join('// or ')}//, ` +
+        'with %2F for / and so on in a password',
+    )
   }
-  return value
+  return url
 }
 
 /** Hosts after one another, behind a password, which may hold commas as well. */
@@ -312,12 +315,31 @@ function databaseUrl(value: string): string | null {
   if (SEVERAL_HOSTS.test(value)) {
     throw new Error('must name one server: an address that leads to whichever is the primary')
   }
-  return serverUrl(value, ['postgres:', 'postgresql:'])
+  // Before a socket's folder, which stands in the query, there may be no host.
+  const url = serverUrl(value.replace('@/', '@localhost/'), ['postgres:', 'postgresql:'])
+  if (url === null) return null
+  checkTls(url.searchParams)
+  return value.replace(LIKE_VERIFY_FULL, '$1verify-full')
 }
+
+function checkTls(parameters: URLSearchParams): void {
+  const mode = parameters.get('sslmode')
+  if (mode !== null && !TLS_MODES.includes(mode)) {
+    throw new Error(`sslmode must be one of ${TLS_MODES.join(', ')}, is "${mode}"`)
+  }
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+    const path = parameters.get(name)
+    if (path !== null) readableFile(path)
+  }
+}
+
+const TLS_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full']
+/** The driver takes these for verify-full, and says at each start that it will not for ever. */
+const LIKE_VERIFY_FULL = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/
 
 function natsUrl(value: string): string | null {
   if (value.includes(',')) throw new Error('must name one server; it tells the others of a cluster')
-  return serverUrl(value, ['nats:', 'tls:', 'ws:', 'wss:'])
+  return serverUrl(value, ['nats:', 'tls:', 'ws:', 'wss:']) && value
 }
 
 function readRoles(value: string): ReadonlySet<Role> {

@@ -259,8 +259,9 @@ const UNREACHABLE_CODES = new Set([
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
 ])
 
-// A certificate that has expired or that nobody vouches for, or no TLS at the other end.
-const UNTRUSTED_CODE = /(^|_)CERT|^UNABLE_TO_|^ERR_(TLS|SSL)_|^EPROTO$/
+// A certificate that has expired or that nobody vouches for, or no TLS at the other end; our own
+// key, which cannot be read or is another's.
+const UNTRUSTED_CODE = /(^|_)CERT|^UNABLE_TO_|^ERR_(TLS|SSL|OSSL)_|^EPROTO$/
 
 // 08 connection, 40 undone for another's sake (deadlock, conflict with a standby's recovery), 53
 // out of resources (disk, connections), 57P shut down or starting, 58 system error, 25006 a standby
