@@ -22,6 +22,17 @@ export async function readServerFacts(db: Db): Promise<ServerFacts> {
   return facts
 }
 
+/** How many connections the server, the database and our role let us have at once. */
+export async function readConnectionsMax(db: Db): Promise<number> {
+  const row = await db.row<{ connections: number }>(sql`
+    select least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1),
+        current_setting('max_connections')::int
+          - current_setting('superuser_reserved_connections')::int
+          - current_setting('reserved_connections')::int) as connections
+    from pg_roles, pg_database where rolname = current_user and datname = current_database()`)
+  return row?.connections ?? 0
+}
+
 /** The last message of a stream that is in the log; 0 before the first. */
 export async function readStreamPosition(
   db: Db,
@@ -76,11 +87,13 @@ export function listAbandonedLeases(
 
 /** Whether any server lives, by its heartbeat; a command is none. */
 export async function isAnyServerAlive(db: Db): Promise<boolean> {
-  const row = await db.row<{ is_alive: boolean }>(sql`
-    select exists (
-      select from node
-      where roles <> 'command'
-        and heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS})
-    ) as is_alive`)
-  return row?.is_alive ?? false
+  return (await countServers(db)) > 0
+}
+
+export async function countServers(db: Db): Promise<number> {
+  const row = await db.row<{ servers: number }>(sql`
+    select count(*)::int as servers from node
+    where roles <> 'command'
+      and heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS})`)
+  return row?.servers ?? 0
 }

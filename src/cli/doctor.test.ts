@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { readConfig, type SealingKey } from '../config.ts'
 import { EventStream } from '../events/event-stream.ts'
 import { claimNode } from '../platform/node-registry.ts'
-import { sql } from '../platform/sql.ts'
+import { identifier, sql } from '../platform/sql.ts'
 import { keyMarks } from '../sealing-keys.ts'
 import { doctorCommand } from './doctor.ts'
 
@@ -57,6 +57,7 @@ test('all is well with a fresh installation but what is wrong with the tests’ 
   const { check } = await makePatient(t)
   for (const name of [
     'migrations',
+    'connections',
     'clock',
     'lag',
     'fold',
@@ -94,6 +95,17 @@ test('a database of another version of the program is told, and what to do', asy
     const unseen = { name, ok: true, detail: 'not looked at: see migrations' }
     assert.deepEqual(await check(name), unseen)
   }
+})
+
+test('fewer connections than the nodes and a command may take are told, whoever limits them', async (t) => {
+  const { db, check } = await makePatient(t)
+  const name = identifier(String(db.connection.database))
+  await db.run(sql`alter database ${name} connection limit 33`)
+  const { ok, detail } = await check('connections')
+  assert.equal(ok, false)
+  assert.match(detail, /^33 are allowed, a node and a command take up to 34: raise max_connections/)
+  await db.run(sql`alter database ${name} connection limit 34`)
+  assert.equal((await check('connections')).ok, true)
 })
 
 test('a clock that is off by more than leases allow is told', async (t) => {

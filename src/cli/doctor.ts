@@ -15,9 +15,11 @@ import { knownSealingKeys } from '../sealing-keys.ts'
 import { listLanesBehind } from '../stats/lane-store.ts'
 import type { CommandContext } from './command.ts'
 import {
+  countServers,
   isAnyServerAlive,
   listAbandonedLeases,
   listLostFeeds,
+  readConnectionsMax,
   readServerFacts,
   readStreamPosition,
   readUnfolded,
@@ -37,6 +39,9 @@ const DISK_FREE_MIN = GIB
 const LAG_MAX_MS = 10_000
 /** A server that answers nothing is what it is asked for. */
 const STATEMENT_TIMEOUT_MS = 5_000
+/** Of all its pools, listeners and threads together (README, A database of your own). */
+const NODE_CONNECTIONS_MAX = 30
+const COMMAND_CONNECTIONS_MAX = 4
 const ANYBODY_ELSE = 0o077
 /** A node that is restarted, or whose machine is, has long drained its spool by then. */
 const LEASE_SILENT_SECONDS = 300
@@ -48,6 +53,7 @@ export async function doctorCommand(context: CommandContext) {
   const checks = [
     await run('database', () => checkDatabase(context)),
     await run('migrations', async () => checkMigrations((await context.storage()).db)),
+    await run('connections', () => ifMigrated(context, checkConnections)),
     await run('clock', async () => checkClock((await context.storage()).db)),
     await run('lag', () => ifMigrated(context, (db) => checkLag(db, context.now()))),
     await run('fold', () => ifMigrated(context, checkFold)),
@@ -105,6 +111,20 @@ async function checkMigrations(db: Database): Promise<Finding> {
   if (version === newest) return { ok: true, detail }
   if (version === 0) return { ok: true, detail: 'empty: the first start or command migrates it' }
   return { ok: false, detail: `${detail}: run souk migrate, or the newer program` }
+}
+
+/** A node that gets fewer than it asks for answers its API with 503 when it is busiest. */
+async function checkConnections(db: Database): Promise<Finding> {
+  const allowed = await readConnectionsMax(db)
+  const nodes = await countServers(db)
+  const needed = Math.max(nodes, 1) * NODE_CONNECTIONS_MAX + COMMAND_CONNECTIONS_MAX
+  const who = nodes > 1 ? `${nodes} nodes` : 'a node'
+  const detail = `${allowed} are allowed, ${who} and a command take up to ${needed}`
+  if (allowed >= needed) return { ok: true, detail }
+  return {
+    ok: false,
+    detail: `${detail}: raise max_connections, or the limit of the role or database`,
+  }
 }
 
 /** Without it events wait in the spool: nothing is lost, and nothing is counted. */
