@@ -109,6 +109,11 @@ test('the address of one NATS server is asked for, its cluster is not', () => {
   assert.deepEqual(refused({ NATS_URL: 'nats://a:4222,nats://b:4222' }), ['NATS_URL'])
 })
 
+test('a password of NATS that cannot be what is meant is told', () => {
+  assert.deepEqual(refused({ NATS_URL: 'nats://souk:50%@a' }), ['NATS_URL'])
+  assert.deepEqual(refused({ NATS_URL: 'nats://souk:50%25@a' }), [])
+})
+
 test('an address of several databases is told to name one; commas in a password are none', () => {
   const problem = (DATABASE_URL: string) => {
     try {

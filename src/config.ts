@@ -339,7 +339,14 @@ const LIKE_VERIFY_FULL = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/
 
 function natsUrl(value: string): string | null {
   if (value.includes(',')) throw new Error('must name one server; it tells the others of a cluster')
-  return serverUrl(value, ['nats:', 'tls:', 'ws:', 'wss:']) && value
+  const url = serverUrl(value, ['nats:', 'tls:', 'ws:', 'wss:'])
+  if (url === null) return null
+  try {
+    decodeURIComponent(`${url.username}:${url.password}`)
+  } catch {
+    throw new Error('must have %25 for % in a name, password or token')
+  }
+  return value
 }
 
 function readRoles(value: string): ReadonlySet<Role> {

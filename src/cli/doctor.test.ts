@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { chmod, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { type Scope, testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents } from '../../test/money-events.ts'
 import { startNats } from '../../test/nats.ts'
@@ -14,6 +14,7 @@ import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { readConfig, type SealingKey } from '../config.ts'
 import { EventStream } from '../events/event-stream.ts'
 import { claimNode } from '../platform/node-registry.ts'
+import type { Database } from '../platform/postgres.ts'
 import { identifier, sql } from '../platform/sql.ts'
 import { keyMarks } from '../sealing-keys.ts'
 import { doctorCommand } from './doctor.ts'
@@ -51,6 +52,15 @@ async function makePatient(t: TestContext, env: Record<string, string> = {}) {
     return file
   }
   return { scope, db, dataDir, now, openings, check, write }
+}
+
+/** Another process that serves, as far as the database knows. */
+async function serveBeside(scope: Scope, db: Database) {
+  const claim = await claimNode({
+    ...{ db, host: 'here', pid: 1, roles: 'api,edge', knowsCountries: false },
+    ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
+  })
+  scope.after(() => claim.release({ isSpoolEmpty: true }))
 }
 
 test('all is well with a fresh installation but what is wrong with the tests’ own server', async (t) => {
@@ -235,6 +245,20 @@ test('JetStream is looked at where it is used, and told when it does not answer'
   assert.match(away.detail, /^NATS_URL: the server does not answer/)
 })
 
+test('what lies in the spool while a server runs is told, as the log does not take it', async (t) => {
+  const { scope, db, now, check, write } = await makePatient(t)
+  write('spool/1/00000001.spool')
+  assert.equal((await check('spool')).ok, true, 'a moment is nothing')
+  now.ms += 11 * SECOND_MS
+  const off = await check('spool')
+  assert.equal(off.ok, true)
+  assert.match(off.detail, /some for 11 s: no server runs/)
+  await serveBeside(scope, db)
+  const stuck = await check('spool')
+  assert.equal(stuck.ok, false)
+  assert.match(stuck.detail, /some for 11 s: does a server run on this SOUK_DATA\?/)
+})
+
 test('messages that nobody carries into the log are told', async (t) => {
   const scope = scopeOf(t)
   const nats = await startNats(scope)
@@ -251,11 +275,7 @@ test('messages that nobody carries into the log are told', async (t) => {
   now.ms += 11 * SECOND_MS
   const off = await check('jetstream')
   assert.deepEqual([off.ok, off.detail], [true, `${held}, 2 not in the log yet: no server runs`])
-  const claim = await claimNode({
-    ...{ db, host: 'here', pid: 1, roles: 'api,edge', knowsCountries: false },
-    ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
-  })
-  scope.after(() => claim.release({ isSpoolEmpty: true }))
+  await serveBeside(scope, db)
   const stuck = await check('jetstream')
   assert.equal(stuck.ok, false)
   assert.match(stuck.detail, /role worker and NATS_URL/)

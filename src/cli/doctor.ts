@@ -62,7 +62,7 @@ export async function doctorCommand(context: CommandContext) {
     await run('leases', () => ifMigrated(context, checkLeases)),
     await run('keys', () => ifMigrated(context, checkKeys)),
     await run('disk', () => checkDisk(dataDir)),
-    await run('spool', () => checkSpool(join(dataDir, 'spool'))),
+    await run('spool', () => checkSpool(context, join(dataDir, 'spool'))),
     await run('secrets', () => checkSecrets(context)),
     ...(natsUrl === null ? [] : [await run('jetstream', () => checkJetStream(context, natsUrl))]),
   ]
@@ -264,8 +264,8 @@ function isGone(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT'
 }
 
-/** What waits is drained by any running server; what was set aside waits for a person. */
-async function checkSpool(root: string): Promise<Finding> {
+/** What was set aside waits for a person; the rest is drained within moments, while a server runs. */
+async function checkSpool({ storage, now }: CommandContext, root: string): Promise<Finding> {
   const files = await filesBelow(root)
   const aside = files.filter(({ path }) => path.split(/[\\/]/).includes('aside'))
   if (aside.length > 0) {
@@ -273,7 +273,16 @@ async function checkSpool(root: string): Promise<Finding> {
     return { ok: false, detail }
   }
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  return { ok: true, detail: `${Math.ceil(bytes / 1024)} KiB in ${root}` }
+  const detail = `${Math.ceil(bytes / 1024)} KiB in ${root}`
+  const waiting = files.filter(({ path }) => path.endsWith('.spool'))
+  const ageMs = now().getTime() - Math.min(...waiting.map(({ changedMs }) => changedMs))
+  if (waiting.length === 0 || ageMs <= LAG_MAX_MS) return { ok: true, detail }
+  const since = `${detail}, some for ${Math.round(ageMs / 1000)} s`
+  const { db } = await storage()
+  const isServed = (await isMigrated(db)) && (await isAnyServerAlive(db))
+  if (!isServed) return { ok: true, detail: `${since}: no server runs` }
+  const why = 'does a server run on this SOUK_DATA? What its event log says against them, it logs'
+  return { ok: false, detail: `${since}: ${why}` }
 }
 
 async function checkSecrets({ config }: CommandContext): Promise<Finding> {
@@ -295,6 +304,7 @@ interface FileFacts {
   readonly path: string
   readonly bytes: number
   readonly mode: number
+  readonly changedMs: number
 }
 
 /** Files below a folder; none when it does not exist, or when they vanish meanwhile. */
@@ -307,8 +317,8 @@ async function filesBelow(folder: string): Promise<FileFacts[]> {
     const facts = await Promise.all(
       paths.map(async (path) => {
         try {
-          const { size, mode } = await stat(path)
-          return { path, bytes: size, mode }
+          const { size, mode, mtimeMs } = await stat(path)
+          return { path, bytes: size, mode, changedMs: mtimeMs }
         } catch (error) {
           if (isGone(error)) return null
           throw error

@@ -96,10 +96,11 @@ test('a JetStream killed again and again loses and doubles nothing', async (t) =
   await untilStored(database, events)
 })
 
-test('a JetStream that is away at the start rejects appends and takes them later', async (t) => {
-  const { database, nats, open } = await makeWorld(scopeOf(t))
+test('a JetStream that is away at the start is told, rejects appends and takes them later', async (t) => {
+  const { database, nats, problems, open } = await makeWorld(scopeOf(t))
   await nats.kill()
   const log = await open()
+  assert.match(String(problems), /^Error: JetStream is away$/)
   const events = makeEvents(3)
   const start = performance.now()
   await assert.rejects(log.append(events), /JetStream is away/)

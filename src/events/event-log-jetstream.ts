@@ -38,6 +38,9 @@ export interface JetStreamLogOptions {
 export async function openJetStreamEventLog(options: JetStreamLogOptions): Promise<EventLog> {
   const { natsUrl, connection, onProblem, streamName = STREAM_NAME } = options
   const stream = await EventStream.open({ natsUrl, streamName })
+  // A wrong password shows at the start, not at the first click.
+  const problem = stream.problem()
+  if (problem !== null) onProblem(problem)
   const table = openPostgresEventLog(connection)
   const commits = new GroupCommit<LogEvent>({
     writers: Array.from({ length: WRITER_COUNT }, () => (events) => publish(stream, events)),

@@ -79,6 +79,11 @@ export class EventStream {
     return this.#connection === null ? '' : this.#created
   }
 
+  /** Why it is away; null: it is there. */
+  problem(): Error | null {
+    return this.#connection === null ? this.#absence() : null
+  }
+
   /** Resolves when the server has stored the message; a repeated id within minutes is dropped. */
   async publish(lane: number, payload: Uint8Array, messageId: string): Promise<void> {
     const subject = `${SUBJECTS}.${this.#options.streamName}.${lane}`
@@ -148,8 +153,12 @@ export class EventStream {
   }
 
   #connected(): NatsConnection {
-    if (this.#connection !== null) return this.#connection
-    throw new Error('JetStream is away', { cause: this.#lastError })
+    if (this.#connection === null) throw this.#absence()
+    return this.#connection
+  }
+
+  #absence(): Error {
+    return new Error('JetStream is away', { cause: this.#lastError })
   }
 
   async #connectUntilStopped(): Promise<void> {
