@@ -264,7 +264,7 @@ function isGone(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT'
 }
 
-/** What was set aside waits for a person; the rest is drained within moments, while a server runs. */
+/** What was set aside waits for a person; the rest is drained at once while a server runs. */
 async function checkSpool({ storage, now }: CommandContext, root: string): Promise<Finding> {
   const files = await filesBelow(root)
   const aside = files.filter(({ path }) => path.split(/[\\/]/).includes('aside'))

@@ -100,7 +100,7 @@ test('a JetStream that is away at the start is told, rejects appends and takes t
   const { database, nats, problems, open } = await makeWorld(scopeOf(t))
   await nats.kill()
   const log = await open()
-  assert.match(String(problems), /^Error: JetStream is away$/)
+  assert.match(String(problems), /^Refusal: NATS_URL: JetStream is away \(.*ECONNREFUSED.*\)$/)
   const events = makeEvents(3)
   const start = performance.now()
   await assert.rejects(log.append(events), /JetStream is away/)

@@ -20,6 +20,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream'
 import { connect, type NatsConnection, RequestError, wsconnect } from '@nats-io/transport-node'
+import { Refusal } from '../platform/refusal.ts'
 
 /** One subject a lane: who wants to follow one lane can. */
 const SUBJECTS = 'souk.event'
@@ -94,7 +95,7 @@ export class EventStream {
     } catch (error) {
       // Nobody takes its subject: the stream is gone. To connect anew is to make it again.
       if (isUnheard(error)) void connection.close()
-      throw error
+      throw refusal('JetStream took no events', error)
     }
   }
 
@@ -158,7 +159,7 @@ export class EventStream {
   }
 
   #absence(): Error {
-    return new Error('JetStream is away', { cause: this.#lastError })
+    return refusal('JetStream is away', this.#lastError)
   }
 
   async #connectUntilStopped(): Promise<void> {
@@ -275,6 +276,12 @@ async function untilGreeted(
   } finally {
     socket.destroy()
   }
+}
+
+/** For who types a command as well: a stack would say less. */
+function refusal(what: string, cause: unknown): Refusal {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new Refusal(`NATS_URL: ${what} (${why})`, { cause })
 }
 
 /** Whether no stream takes what was published. */

@@ -176,7 +176,7 @@ export function sessionSettings({ statementTimeoutMs = 0 } = {}): string {
   ].join('; ')
 }
 
-/** Servers before 17 do not know it; who finds out that one is too old asks over this connection. */
+/** Servers before 17 do not know it, and must be asked before they are told to be too old. */
 const NO_TRANSACTION_TIMEOUT = `select set_config('transaction_timeout', '0', false)
   where current_setting('server_version_num')::int >= 170000`
 
