@@ -77,15 +77,16 @@ function watchFigures(registry: Registry, { db, now }: MetricsOptions): void {
     },
   )
   asked('souk_unfolded_events', 'Events set aside: souk doctor says why.', () => countUnfolded(db))
+  const reconciled = () => latestReconciliation(db, new Date(now()))
   asked(
     'souk_reconcile_differences',
     'Figures that the last nightly reconciliation found to differ from the event log.',
-    async () => (await latestReconciliation(db))?.differences ?? 0,
+    async () => (await reconciled())?.differences ?? 0,
   )
   asked(
     'souk_reconcile_timestamp_seconds',
     'When the last nightly reconciliation began; 0: none yet.',
-    async () => ((await latestReconciliation(db))?.at.getTime() ?? 0) / 1_000,
+    async () => ((await reconciled())?.at.getTime() ?? 0) / 1_000,
   )
 }
 

@@ -57,7 +57,7 @@ export async function doctorCommand(context: CommandContext) {
     await run('clock', async () => checkClock((await context.storage()).db)),
     await run('lag', () => ifMigrated(context, (db) => checkLag(db, context.now()))),
     await run('fold', () => ifMigrated(context, checkFold)),
-    await run('reconciled', () => ifMigrated(context, checkReconciled)),
+    await run('reconciled', () => ifMigrated(context, (db) => checkReconciled(db, context.now()))),
     await run('feeds', () => ifMigrated(context, (db) => checkFeeds(db, context.now()))),
     await run('leases', () => ifMigrated(context, checkLeases)),
     await run('keys', () => ifMigrated(context, checkKeys)),
@@ -187,8 +187,8 @@ async function checkFold(db: Database): Promise<Finding> {
 }
 
 /** Every night proves the figures of the last days anew; what it found stays until the next. */
-async function checkReconciled(db: Database): Promise<Finding> {
-  const last = await latestReconciliation(db)
+async function checkReconciled(db: Database, now: Date): Promise<Finding> {
+  const last = await latestReconciliation(db, now)
   if (last === null) return { ok: true, detail: 'not yet: a worker does it every night' }
   const { at, from_day, to_day, events, differences } = last
   const seen = `${formatTimestamp(at)}: ${events} events`

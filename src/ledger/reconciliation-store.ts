@@ -22,8 +22,9 @@ export async function recordReconciliation(
     on conflict (at) do nothing`)
 }
 
-/** The last night's; null before the first. */
-export function latestReconciliation(db: Db): Promise<NightlyReconciliation | null> {
+/** The last night's; null before the first. What a clock that was ahead wrote is not it. */
+export function latestReconciliation(db: Db, now: Date): Promise<NightlyReconciliation | null> {
   return db.row(sql`
-    select at, from_day, to_day, events, differences from reconciliation order by at desc limit 1`)
+    select at, from_day, to_day, events, differences from reconciliation
+    where at <= ${now} order by at desc limit 1`)
 }
