@@ -207,3 +207,37 @@ test('an event whose hint was lost is folded while other lanes keep being hinted
 test('a lane with more than can be folded makes no other lane wait', async (t) => {
   assert.ok(await foldsWithoutHint(t, { isEndless: true }))
 })
+
+test('a worker that stands still loses its lanes to another', async (t) => {
+  const db = await testDatabase(t)
+  const view = { ...new MoneyEvents().at(START_MS, {}), lane: 1, seq: '1' }
+  const { promise: standing, resolve: stand } = Promise.withResolvers<void>()
+  const { promise: goOn, resolve: wake } = Promise.withResolvers<void>()
+  const shared = { database: db, lanes: [1], fold: () => Promise.resolve() }
+  const errors: unknown[] = []
+  const still = new FoldLoop({
+    ...{ ...shared, silenceMsMax: 100, onError: (error) => errors.push(error) },
+    log: {
+      ...logOf([]),
+      read: async () => {
+        stand()
+        await goOn
+        return [view]
+      },
+    },
+  })
+  still.start()
+  await standing
+  const folded = Promise.withResolvers<void>()
+  const other = new FoldLoop({
+    ...{ ...shared, log: logOf([view]), onError: () => undefined },
+    onFolded: () => folded.resolve(),
+  })
+  other.start()
+  await folded.promise
+  wake()
+  while (errors.length === 0) await sleep(5)
+  await Promise.all([still.close(), other.close()])
+  const lane = await db.row(sql`select position from lane where lane = 1`)
+  assert.deepEqual(lane, { position: view.seq })
+})

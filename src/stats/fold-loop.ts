@@ -3,7 +3,8 @@
  *
  * One worker owns a lane at a time, by an advisory lock on the very connection that commits; and
  * its commit is conditional on the lane's position. A worker that lost its connection, and so its
- * lock, can therefore never commit over the one that took over (I3: once, whatever crashes).
+ * lock, can therefore never commit over the one that took over (I3: once, whatever crashes). Nor
+ * does one that stands still, or whose machine is gone without a word, keep its lanes for long.
  *
  * An event that cannot be folded is found by halving its batch and set aside: a mistake of ours in
  * one must not stop every figure that comes after it. It is tried again by the next owner.
@@ -25,6 +26,12 @@ const BATCH_MS = 1_000
 const POLL_MS = 1_000
 /** After an error, so that a broken database is not hammered. */
 const RETRY_MS = 1_000
+/**
+ * A loop asks its connection something every second: one that has been silent for so long stands
+ * still or is gone, and the server ends its session, and its locks with that. TCP alone would take
+ * two hours to notice a machine that vanished, and never a process that stands.
+ */
+const SILENCE_MS_MAX = 15_000
 /** First key of the advisory locks; the second is the lane. */
 const LOCK_CLASS = 0x50_4f_4c_44
 
@@ -35,6 +42,8 @@ export interface FoldLoopOptions {
   readonly log: EventLog
   readonly lanes: readonly number[]
   readonly fold: FoldEvents
+  /** After which others may take the lanes; only tests need another time. */
+  readonly silenceMsMax?: number
   /** Called with what each commit folded; for metrics. */
   readonly onFolded?: (lane: number, events: readonly StoredEvent[]) => void
   readonly onError: (error: unknown) => void
@@ -92,6 +101,7 @@ export class FoldLoop {
   async #foldOn(db: ReservedDb): Promise<void> {
     const { signal } = this.#stopping
     let polledMs = Number.NEGATIVE_INFINITY
+    await limitSilence(db, this.#options.silenceMsMax ?? SILENCE_MS_MAX)
     while (!signal.aborted) {
       const { lanes } = this.#options
       await this.#claim(db)
@@ -109,6 +119,7 @@ export class FoldLoop {
       if (this.#dirty.size === 0 && idleMs > 0) await this.#idle(idleMs)
     }
     await db.run(sql`select pg_advisory_unlock_all()`)
+    await limitSilence(db, 0) // It is lent to others next.
   }
 
   /** Waits for a hint, or for the next poll. */
@@ -195,6 +206,11 @@ export class FoldLoop {
       throw isTransient(error) ? error : new Unfoldable(events, error)
     }
   }
+}
+
+/** 0: the session may be silent for ever; in a transaction it keeps the limit of all others. */
+async function limitSilence(db: Db, ms: number): Promise<void> {
+  await db.row(sql`select set_config('idle_session_timeout', ${String(ms)}, false)`)
 }
 
 /** How many events the next batch may have. Only a full one shows that more would be as quick. */
