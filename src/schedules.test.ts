@@ -280,7 +280,7 @@ async function behindProxy(t: Parameters<typeof scopeOf>[0]) {
   return { scope, own, database, proxy, queue }
 }
 
-test('a stop does not wait for the jobs that are under way', async () => {
+test('a stop does not wait for the jobs that are under way, and the next start does them', async () => {
   const begun = Promise.withResolvers<void>()
   const over = Promise.withResolvers<void>()
   const work = () => {
@@ -291,7 +291,42 @@ test('a stop does not wait for the jobs that are under way', async () => {
   await api.db.run(sql`select graphile_worker.add_job('endless')`)
   await begun.promise
   await running.close()
+  const again = Promise.withResolvers<void>()
+  const next = await startSchedules(api.app.node, [
+    { task: 'endless', cron: NEVER, work: async () => again.resolve() },
+  ])
+  await again.promise
+  await next.close()
   over.resolve()
+})
+
+test('a job that fails at every turn is tried again for the last of them only', async (t) => {
+  const scope = scopeOf(t)
+  const database = await testDatabase(scope)
+  const anHourAgo = new Date(Date.now() - HOUR_MS)
+  const cron = `${anHourAgo.getUTCMinutes()} ${anHourAgo.getUTCHours()} * * *`
+  let runs = 0
+  const work = async () => {
+    runs += 1
+    throw new Error('it fails')
+  }
+  const nightly = [{ task: 'nightly', cron, isMadeUpFor: true, work }]
+  const untilRuns = async (wanted: number) => {
+    const running = await startSchedules({ ...api.app.node, database }, nightly)
+    await until(() => runs === wanted)
+    await running.close()
+  }
+  const known = await startSchedules({ ...api.app.node, database }, nightly)
+  const turn = sql`
+    update graphile_worker._private_known_crontabs
+    set known_since = now() - interval '2 days', last_execution = null`
+  await until(async () => (await database.run(turn)) === 1)
+  await known.close()
+  await untilRuns(1)
+  await database.run(turn)
+  await untilRuns(2)
+  const jobs = await database.rows(sql`select from graphile_worker.jobs`)
+  assert.equal(jobs.length, 1)
 })
 
 test('what a night that the service was off would have done is done once at its start', async (t) => {

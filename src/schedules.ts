@@ -20,6 +20,7 @@ import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
 import { ClockSteps } from './platform/clock-steps.ts'
 import { deleteWhere } from './platform/delete-in-batches.ts'
+import type { Db } from './platform/postgres.ts'
 import { sql } from './platform/sql.ts'
 import { DAY_MS } from './platform/timestamp.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
@@ -36,8 +37,9 @@ const RETRY_MS = 1_000
 const CLOCK_CHECK_MS = 1_000
 /** A clock that is set by more was wrong, or stood; clocks of nodes may differ by some minutes. */
 const CLOCK_STEP_MS = 600_000
-/** A stop has ten seconds, and its last words in the log come after this. */
+/** A stop has ten seconds, and its last words in the log come after these. */
 const LAST_JOBS_MS = 1_000
+const GIVE_BACK_MS = 1_000
 
 export const RUNNER_ENDED = 'the schedules ended: starting them again'
 
@@ -89,7 +91,8 @@ export async function startSchedules(
 ): Promise<{ close(): Promise<void> }> {
   const stopping = new AbortController()
   const { signal } = stopping
-  let runner = await startRunner(node, schedules)
+  const pools = new Set<string>()
+  let runner = await startRunner(node, { schedules, pools })
   const clockSteps = new ClockSteps(node.now)
   const clock = setInterval(() => {
     if (Math.abs(clockSteps.take()) > CLOCK_STEP_MS) void runner.stop().catch(() => undefined)
@@ -99,7 +102,7 @@ export async function startSchedules(
   void (async () => {
     while (!signal.aborted) {
       await untilEnded(runner)
-      runner = (await startAgain(node, { schedules, signal })) ?? runner
+      runner = (await startAgain(node, { schedules, pools, signal })) ?? runner
     }
   })()
   return {
@@ -107,10 +110,21 @@ export async function startSchedules(
       stopping.abort()
       clearInterval(clock)
       // Jobs under way are not waited for: another node, or the next start, does them again.
-      const stopped = runner.stop().catch(() => undefined)
-      await Promise.race([stopped, sleep(LAST_JOBS_MS, undefined, { ref: false })])
+      await within(LAST_JOBS_MS, runner.stop())
+      await within(GIVE_BACK_MS, giveBack(node.database, [...pools]))
     },
   }
+}
+
+async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  const done = work.catch(() => undefined)
+  await Promise.race([done, sleep(limitMs, undefined, { ref: false })])
+}
+
+/** Else they would be taken for under way, and left alone for four hours. */
+async function giveBack(db: Db, pools: readonly string[]): Promise<void> {
+  if (pools.length === 0) return
+  await db.row(sql`select graphile_worker.force_unlock_workers(${pools}::text[])`)
 }
 
 /**
@@ -133,12 +147,12 @@ async function untilEnded(runner: Runner): Promise<void> {
 /** As often as it takes; null when it is told to stop meanwhile. */
 async function startAgain(
   node: Node,
-  { schedules, signal }: { schedules: readonly Schedule[]; signal: AbortSignal },
+  { signal, ...work }: ScheduledWork & { readonly signal: AbortSignal },
 ): Promise<Runner | null> {
   if (!signal.aborted) node.log.warn(RUNNER_ENDED)
   while (!signal.aborted) {
     await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
-    const runner = signal.aborted ? null : await startRunner(node, schedules).catch(() => null)
+    const runner = signal.aborted ? null : await startRunner(node, work).catch(() => null)
     if (runner === null) continue
     if (!signal.aborted) return runner
     await runner.stop().catch(() => undefined)
@@ -146,7 +160,13 @@ async function startAgain(
   return null
 }
 
-async function startRunner(node: Node, schedules: readonly Schedule[]): Promise<Runner> {
+interface ScheduledWork {
+  readonly schedules: readonly Schedule[]
+  /** Under which of this process's names jobs were begun; added to. */
+  readonly pools: Set<string>
+}
+
+async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Promise<Runner> {
   await forgetRunsAhead(node)
   const taskList: TaskList = Object.fromEntries(
     schedules.map(({ task, work }) => [task, async () => void (await work(node))]),
@@ -155,10 +175,12 @@ async function startRunner(node: Node, schedules: readonly Schedule[]): Promise<
     ({ task, cron, isMadeUpFor = false }): CronItem => ({
       task,
       match: cron,
-      options: { backfillPeriod: isMadeUpFor ? DAY_MS : 0 },
+      // One that fails is tried again until its next turn, which takes its place: else those of
+      // every turn would come together, take all the places, and keep the other schedules waiting.
+      options: { backfillPeriod: isMadeUpFor ? DAY_MS : 0, jobKey: task },
     }),
   )
-  return run({
+  const runner = await run({
     pgPool: node.database.pool,
     taskList,
     parsedCronItems: parseCronItems(items),
@@ -173,6 +195,8 @@ async function startRunner(node: Node, schedules: readonly Schedule[]): Promise<
       else node.log.debug({ schedule: message }, 'schedule')
     }),
   })
+  runner.events.on('job:start', ({ worker }) => pools.add(worker.workerPool.id))
+  return runner
 }
 
 /** What ran by a clock that was ahead would not be due again before the time it ran at. */
