@@ -11,6 +11,7 @@ import { ensureEventPartitions } from '../events/partitions.ts'
 import { openEventLog } from '../open-event-log.ts'
 import { makeIdSource } from '../platform/ids.ts'
 import { claimNode } from '../platform/node-registry.ts'
+import { Refusal } from '../platform/refusal.ts'
 import { FoldLoop } from '../stats/fold-loop.ts'
 import { foldMoney } from '../stats/fold-money.ts'
 import { untilFolded } from '../stats/until-folded.ts'
@@ -58,9 +59,10 @@ export async function withEventWriter<T>(
     } finally {
       await loop.close()
     }
-    throw new Error('what was recorded is not folded yet: see the log of the worker', {
-      cause: problems.at(-1),
-    })
+    const why = problems.length === 0 ? '' : ` (${String(problems.at(-1))})`
+    throw new Refusal(
+      `it is recorded, and will count once the worker has folded it: see the worker’s log${why}`,
+    )
   }
   try {
     await ensureEventPartitions(db, now())
