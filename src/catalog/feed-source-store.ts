@@ -80,6 +80,9 @@ export async function whileNobodyFetches<T>(
     )
     return row?.is_mine === true ? await work() : null
   } finally {
-    connection.release(new Error('the lock ends with its connection'))
+    // A connection that cannot be unlocked is closed, and the lock goes with it.
+    const unlocked = connection.run(sql`select pg_advisory_unlock_all()`)
+    const broken = await unlocked.catch((error: Error) => error)
+    connection.release(broken instanceof Error ? broken : undefined)
   }
 }
