@@ -24,13 +24,15 @@ export async function runHeavyJob<Job extends HeavyJob>(
   const workerData: HeavyJobOrder = { job, connection, nowMs: now(), keys, allowPrivateFetch }
   // Without the flags of this process: a test runner's mean nothing to the thread.
   const thread = new Worker(THREAD, { workerData, execArgv: [] })
-  thread.unref() // A stop does not wait for a night's work: the next start does it again.
   const ended = once(thread, 'exit') // Rejects with what broke the thread, should anything.
   let result: unknown
   // Under `node --watch` Node tells by the same way which files the thread loads.
   thread.on('message', (news: HeavyJobNews | { readonly result?: never }) => {
     if ('result' in news) result = news.result
   })
+  // A stop does not wait for a night's work: the next start does it again. Listening to what a
+  // thread tells waits for it again, so this comes last.
+  thread.unref()
   let isLate = false
   const limit = setTimeout(() => {
     isLate = true

@@ -158,6 +158,14 @@ test('what reads a month of clicks or orders keeps to its own connections, which
   }
 })
 
+test('a job on its thread does not keep a process that stops', async () => {
+  const holding = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort')
+  const before = holding()
+  const job = runHeavyJob(api.app.node, 'learnModel', { limitMs: 1 })
+  assert.deepEqual(holding(), before)
+  await assert.rejects(job, /did not end/)
+})
+
 test('a job that fails on its thread fails its schedule, which is tried again', async () => {
   const connection = { host: '127.0.0.1', port: 1 }
   const node = { ...api.app.node, database: { ...api.app.node.database, connection } }
