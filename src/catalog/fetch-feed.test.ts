@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, utimes } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { fetchFeed, isWebAddress } from './fetch-feed.ts'
+import { fetchFeed, isWebAddress, removeLeftFeeds } from './fetch-feed.ts'
 
 const FEED = 'id,title\n1,Tea\n'
 
@@ -30,6 +31,20 @@ test('a packed feed is asked for as it is: a server that packs everything would 
     t.after(packed.remove)
     assert.equal(gunzipSync(await readFile(packed.path)).toString(), FEED)
   }
+})
+
+test('what a process that was ended has left is deleted after a day, and nothing else', async (t) => {
+  const base = await listen(t)
+  const get = () => fetchFeed(`${base}/feed.csv`, { allowPrivate: true })
+  const [left, inUse] = [await get(), await get()]
+  t.after(inUse.remove)
+  const longAgo = Date.now() / 1_000 - 90_000
+  await utimes(dirname(left.path), longAgo, longAgo)
+  await removeLeftFeeds()
+  assert.deepEqual(
+    [left, inUse].map(({ path }) => existsSync(path)),
+    [false, true],
+  )
 })
 
 test('private addresses are refused unless they are allowed', async (t) => {

@@ -5,18 +5,20 @@
  * slow database never holds the merchant's server.
  */
 import { createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { guardedAgent, guardedGet } from '../platform/fetch-guard.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { parseWebUrl } from '../platform/url.ts'
 import { FeedError } from './feed-error.ts'
 
 /** Packed feeds of ten million rows have about 1 GB. */
 const DOWNLOAD_BYTES_MAX = 8 * 2 ** 30
 const DOWNLOAD_MS_MAX = 3_600_000 // A server that trickles must not keep a worker for ever.
+const FOLDER = 'souk-feed-'
 
 export interface FetchedFeed {
   readonly path: string
@@ -36,7 +38,7 @@ export async function fetchFeed(
 ): Promise<FetchedFeed> {
   const url = parseWebUrl(address)
   if (url === null) throw new FeedError(`${address} is no absolute http(s) address`)
-  const folder = await mkdtemp(join(tmpdir(), 'souk-feed-'))
+  const folder = await mkdtemp(inTemporary(FOLDER))
   const path = join(folder, 'feed')
   const remove = () => rm(folder, { recursive: true, force: true })
   const agent = guardedAgent({ allowPrivate })
@@ -57,6 +59,19 @@ export async function fetchFeed(
     await agent.destroy()
   }
 }
+
+/** Deletes what processes that ended in the middle have left: no import takes a day. */
+export async function removeLeftFeeds(): Promise<void> {
+  const oldMs = Date.now() - DAY_MS // Files have the machine's own times.
+  const names = await readdir(tmpdir())
+  for (const path of names.filter((name) => name.startsWith(FOLDER)).map(inTemporary)) {
+    const found = await lstat(path).catch(() => null) // It may be gone by now.
+    const isLeft = found !== null && found.mtimeMs < oldMs
+    if (isLeft) await rm(path, { recursive: true, force: true }).catch(() => undefined) // not ours
+  }
+}
+
+const inTemporary = (name: string): string => join(tmpdir(), name)
 
 function atMost(bytesMax: number): Transform {
   let bytes = 0

@@ -10,7 +10,7 @@ import {
   takeDueFeed,
   whileNobodyFetches,
 } from './feed-source-store.ts'
-import { fetchFeed } from './fetch-feed.ts'
+import { fetchFeed, removeLeftFeeds } from './fetch-feed.ts'
 import { importFeed } from './import-feed.ts'
 
 export interface RefetchOptions {
@@ -34,6 +34,7 @@ export interface Refetched {
 export async function refetchFeeds(db: Database, options: RefetchOptions): Promise<Refetched[]> {
   const tried: Refetched[] = []
   await whileNobodyFetches(db, async () => {
+    await removeLeftFeeds()
     for (;;) {
       // Asked each time: what was imported since the round began is not due any more.
       const source = await takeDueFeed(db, options.at)
