@@ -220,7 +220,12 @@ export function pixelRoute(deps: AuctionDeps): HotRoute {
       }
       return {
         status: 200,
-        headers: { 'content-type': 'image/gif', 'cache-control': 'no-store' },
+        headers: {
+          'content-type': 'image/gif',
+          'cache-control': 'no-store',
+          // For pages that isolate themselves (Cross-Origin-Embedder-Policy).
+          'cross-origin-resource-policy': 'cross-origin',
+        },
         body: GIF,
       }
     },

@@ -301,6 +301,8 @@ test('the pixel is a picture that records a placement, and never an impression',
   })
   assert.equal(response.headers.get('content-type'), 'image/gif')
   assert.equal(response.headers.get('cache-control'), 'no-store')
+  // Pages that isolate themselves (COEP) take only pictures that say so.
+  assert.equal(response.headers.get('cross-origin-resource-policy'), 'cross-origin')
   assert.equal(Buffer.from(await response.arrayBuffer()).toString('latin1', 0, 6), 'GIF89a')
   const rows = (await statsOf(api, market)).filter((row) => row.article_name === 'pixels')
   assert.deepEqual(
