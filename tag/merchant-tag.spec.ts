@@ -229,6 +229,17 @@ test('an order that could not be delivered is delivered from the next page', asy
   assert.deepEqual(errors, [])
 })
 
+test('a browser without beacons loses no order', async (t) => {
+  const { page, go, checkouts, errors } = await openShop(t, async (page) => {
+    await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'sendBeacon'))
+  })
+  await go(`/merchant-landing.html?cid=${CLICK}`)
+  assert.match(await cookies(page), new RegExp(CLICK))
+  await go('/merchant-thanks.html')
+  assert.equal(checkouts().length, 1)
+  assert.deepEqual(errors, [])
+})
+
 test('test mode shows what would be sent and sends nothing', async (t) => {
   const { page, go, calls } = await openShop(t)
   await go(`/merchant-landing.html?cid=${CLICK}&souk-test`)

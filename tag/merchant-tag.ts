@@ -68,17 +68,19 @@ const main = (script: HTMLScriptElement): void => {
   shop.souk = shareName(souk, shop.souk)
   for (const { 0: command, 1: input } of earlier) souk(command as string, input as OrderInput)
 
+  const readPage = (): void => {
+    if (shop.SOUK_ORDER) souk('checkout', shop.SOUK_ORDER)
+  }
+  if (document.readyState === 'loading') addEventListener('DOMContentLoaded', readPage)
+  else readPage()
+
+  // Last: a browser set up for privacy may have no `sendBeacon`, which must cost no order.
   const click_ids = clickIds(+windowDays)
   if (click_ids[0]) {
     const view = message({ click_ids, is_landing: isLanding })
     if (isTest) showMessage('page view', view)
     else navigator.sendBeacon(`${endpoint}page_view/`, JSON.stringify(view))
   }
-  const readPage = (): void => {
-    if (shop.SOUK_ORDER) souk('checkout', shop.SOUK_ORDER)
-  }
-  if (document.readyState === 'loading') addEventListener('DOMContentLoaded', readPage)
-  else readPage()
 }
 
 /** The page tag reads its settings from the object that it found: what a page writes goes there. */
