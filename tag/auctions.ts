@@ -10,30 +10,26 @@ interface AuctionAnswer {
   data: { auction_result: AuctionResult; impression_pixel_url: string; has_winner?: boolean }[]
 }
 
-interface Auction {
-  _links: Link[]
-  _result?: AuctionResult
-}
-
 /**
  * The function returned takes a link and its auction id: the first of an id runs the auction, all
  * get its outcome through `apply`. It is asked once, never again: a smart link that got no answer
  * runs its auction when it is clicked. An answer without a web address to go to counts as none.
  */
 export const makeAuctions = (
-  { _service, _queue, _consent }: Parts,
+  { _service, _queue, _consent, _links }: Parts,
   session: PageSession,
   apply: (link: Link, result: AuctionResult) => void,
   fireTrackers: FireTrackers,
 ): ((link: Link, id: string) => void) => {
-  const auctions = new Map<string, Auction>()
+  /** By auction id; undefined until the answer comes. */
+  const results: Record<string, AuctionResult | undefined> = {}
   return (link, id) => {
-    const known = auctions.get(id)
-    const auction: Auction = known || { _links: [] }
-    auction._links.push(link)
-    if (auction._result) apply(link, auction._result)
-    if (known) return
-    auctions.set(id, auction)
+    link._id = id
+    if (link._isLeft) return
+    const known = results[id]
+    if (known) apply(link, known)
+    if (id in results) return
+    results[id] = known
     const { _value, _source } = _consent()
     _queue._add({
       _url:
@@ -45,8 +41,8 @@ export const makeAuctions = (
           if (!/^https?:/.test(auction_result.redirect_url)) throw id
           if (session._isOver) return
           const result = { ...auction_result, has_winner }
-          auction._result = result
-          for (const found of auction._links) apply(found, result)
+          results[id] = result
+          for (const found of _links.values()) if (found._id === id) apply(found, result)
           if (impression_pixel_url) _queue._add({ _url: impression_pixel_url, _isImage: true })
           fireTrackers('impression', result)
         }

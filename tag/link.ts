@@ -7,13 +7,17 @@ export interface Link {
   _anchor: Anchor
   /** Its absolute address when it was found. */
   _href: string
-  /** Its address as the tag left it; another one means that the page has changed it. */
-  _now: string
   _verdict: Verdict
+  /** The page wants no auction for it, and nothing changed: audit mode, or `rel="noauction"`. */
+  _isLeft: boolean
   /** True when LinkMate was asked for the smart link. */
   _raw?: boolean
   _id?: string
+  /** Undefined in a place of its own; told of before in that of another anchor. */
+  _isViewed?: boolean | undefined
   _result?: AuctionResult
+  /** How its address begins that the outcome gave it. */
+  _outcome?: string | undefined
   /** Ends the watch for a reader who sees it. */
   _unwatch?: () => void
   /** What an outcome has changed: attributes before and after, and texts. */

@@ -7,11 +7,6 @@ interface LinkmateAnswer {
   data: { smart_links: { auction_id: string; url: string }[] }[]
 }
 
-interface RawPage {
-  _links: Link[]
-  _id?: string
-}
-
 export interface Linkmate {
   /** A raw link of the page, if the publisher and the page want it to become a smart link. */
   _take(link: Link): void
@@ -30,36 +25,26 @@ const NAME_MAX = 255
  */
 const URL_MAX = 2000
 
-/** The author wants this link as it is. */
-export const NO_AUCTION = '[rel~=noauction]'
-
 /** `adopt` gets each link that has a smart link now, `done` is called after each answer. */
 export const makeLinkmate = (
-  { _service, _queue, _settings }: Parts,
+  { _service, _queue, _settings, _links }: Parts,
   session: PageSession,
   adopt: (link: Link, id: string) => void,
   done: () => void,
 ): Linkmate => {
-  const pages = new Map<string, RawPage>()
+  /** The smart link of each address; empty until the answer comes. */
+  const ids: Record<string, string> = {}
   let fresh: string[] = []
-  const adoptAll = (url: string, id: string): void => {
-    const page = pages.get(url)
-    if (!page || session._isOver) return
-    page._id = id
-    for (const link of page._links) if (link._anchor.href === url) adopt(link, id)
-  }
   return {
     _take(link) {
       const { _anchor, _href } = link
-      if (!_service._isLinkmate || _settings.donotlink || _href.length > URL_MAX) return
-      if (_anchor.matches(NO_AUCTION) || !_anchor.matches(_settings.selector || '*')) return
+      if (!_service._isLinkmate || link._isLeft || _href.length > URL_MAX) return
+      if (!_anchor.matches(_settings.selector || '*')) return
       link._raw = true
-      const page = pages.get(_href) || { _links: [] }
-      if (page._id) adopt(link, page._id)
-      else if (page._links.push(link) === 1) {
-        pages.set(_href, page)
-        fresh.push(_href)
-      }
+      const id = ids[_href]
+      if (id) adopt(link, id)
+      if (id == null) fresh.push(_href)
+      ids[_href] ||= ''
     },
     _ask() {
       if (!fresh[0]) return
@@ -78,7 +63,11 @@ export const makeLinkmate = (
         }),
         _done(answer) {
           for (const { smart_links } of (answer as LinkmateAnswer).data) {
-            for (const { auction_id, url } of smart_links) adoptAll(url, auction_id)
+            for (const { auction_id, url } of smart_links) ids[url] = auction_id
+          }
+          for (const link of _links.values()) {
+            const id = link._raw && !link._id && ids[link._anchor.href]
+            if (id) adopt(link, id)
           }
           done()
         },

@@ -52,7 +52,4 @@ export const watchPage = (land: () => void, scan: () => void): void => {
 
 /** The address without what only scrolls or tracks; `#/path` and `#!path` are pages. */
 const articleAddress = (): string =>
-  location.href
-    .replace(/#(?![/!]).*/, '')
-    .replace(/(utm_\w+|\w*clk?id)=[^&#]*&?/g, '')
-    .replace(/[?&]+$/, '')
+  location.href.replace(/#(?![/!]).*|(utm_\w+|\w*clk?id)=[^&#]*&?/g, '').replace(/[?&]+$/, '')

@@ -36,7 +36,7 @@ const REFRESH_MS = 1000
 /** Draws around every link what becomes of it; the function returned takes that back. */
 export const outlineLinks = (settings: SoukGlobal, page: PageReport | null): (() => void) => {
   const before = new Map<HTMLElement, string>()
-  const shown = Array.from(document.links).filter((anchor) => settings.links?.has(anchor))
+  const shown = Array.from(document.links).filter((anchor) => settings.parts?._links?.has(anchor))
   page?.links.forEach(({ status }, at) => {
     const anchor = shown[at]
     if (!anchor) return
@@ -141,7 +141,7 @@ const item = (link: LinkReport): HTMLElement => {
 
 /** Tries what the tag needs, at the addresses that it uses. */
 const probe = async ({ parts }: SoukGlobal): Promise<string[]> => {
-  if (!parts) return []
+  if (!parts?._service) return []
   const { _base, _auction } = parts._service
   return probePolicy({
     script: `${_base}/tag/souk.js`,

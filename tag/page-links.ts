@@ -4,8 +4,8 @@
  */
 import { makeAuctions } from './auctions.ts'
 import { IGNORED, judge, RAW } from './find-links.ts'
-import type { Anchor, AuctionResult, Link } from './link.ts'
-import { makeLinkmate, NO_AUCTION } from './linkmate.ts'
+import type { AuctionResult, Link } from './link.ts'
+import { makeLinkmate } from './linkmate.ts'
 import { applyOutcome, takeBack } from './outcome.ts'
 import type { PageSession, Parts } from './page-session.ts'
 import { makeTrackers } from './trackers.ts'
@@ -26,49 +26,53 @@ export interface PageLinks {
 /** The look at them, and later the answers for them: a few milliseconds each on a slow phone. */
 const LINKS_AT_ONCE = 50
 
-/** Viewable impressions gather this long, so that scrolling does not send one call per link. */
-const GATHER_MS = 1000
-
 export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
+  parts._links = new Map()
   const { _settings, _service, _links } = parts
-  let loaded: object[] = []
-  let viewed: object[] = []
+  const told: Record<string, number> = {}
+  /** Tells of each smart link as often as it has stood on the page at one time. */
   const flush = (): void => {
-    session._send(`${_service._brand}_link_impression`, loaded)
-    session._send(`${_service._brand}_link_viewable_impression`, viewed)
-    loaded = []
-    viewed = []
+    for (const type of ['', 'viewable_']) {
+      const events: object[] = []
+      const places: Record<string, number> = {}
+      for (const { _id, _isViewed } of _links.values()) {
+        if (!_id || (type && !_isViewed)) continue
+        // Another anchor in the same place is no news: pages draw their links anew.
+        let place = type + _id
+        while (places[place]) place += '+'
+        places[place] = told[place] ||= events.push({ auction_id: _id })
+      }
+      session._send(`${_service._brand}_link_${type}impression`, events)
+    }
   }
   const fireTrackers = makeTrackers(parts)
   const apply = (link: Link, result: AuctionResult): void => {
-    if (link._anchor.href !== link._now) return
+    if (link._isLeft || link._anchor.href !== link._href) return
     applyOutcome(link, result, _settings)
-    link._unwatch = watchView(link._anchor, {
-      _seen: () => fireTrackers('viewable_impression', result),
-      _viewed() {
-        viewed.push({ auction_id: link._id })
-        setTimeout(flush, GATHER_MS)
-      },
-    })
+    watchView(link, () => fireTrackers('viewable_impression', result), flush)
   }
-  const joinAuction = makeAuctions(parts, session, apply, fireTrackers)
-  /** One more occurrence of a smart link. */
-  const adopt = (link: Link, id: string): void => {
-    link._id = id
-    loaded.push({ auction_id: id })
-    if (!_settings.donotlink && !link._anchor.matches(NO_AUCTION)) joinAuction(link, id)
-  }
+  const adopt = makeAuctions(parts, session, apply, fireTrackers)
   const linkmate = makeLinkmate(parts, session, adopt, flush)
   return {
     _flush: flush,
     _scan() {
       let room = LINKS_AT_ONCE
-      for (const anchor of document.links) {
-        const link = room && findNew(anchor, parts)
-        if (!link) continue
+      flush()
+      for (const link of _links.values()) {
+        if (!isGone(link)) continue
+        takeBack(link)
+        _links.delete(link._anchor)
+      }
+      for (const _anchor of document.links) {
+        if (!room || _links.has(_anchor)) continue
         room--
-        if (+link._verdict) adopt(link, link._verdict)
-        else if (link._verdict === RAW) linkmate._take(link)
+        const isKept = _anchor.closest('[data-souk-ignore]')
+        const _verdict = isKept ? IGNORED : judge(_anchor, location.host, parts)
+        const _isLeft = _settings.donotlink || _anchor.matches('[rel~=noauction]')
+        const link: Link = { _anchor, _href: _anchor.href, _verdict, _isLeft }
+        _links.set(_anchor, link)
+        if (+_verdict) adopt(link, _verdict)
+        else if (_verdict === RAW) linkmate._take(link)
       }
       flush()
       linkmate._ask()
@@ -82,22 +86,10 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   }
 }
 
-/** The link of an anchor that is new, or that the page has given another address. */
-const findNew = (anchor: Anchor, parts: Parts): Link | undefined => {
-  const known = parts._links.get(anchor)
-  const { href } = anchor
-  if (known?._now === href) return undefined
-  // An outcome stays with its address: an application that shows another link may use its anchor.
-  if (known) takeBack(known)
-  const link: Link = {
-    _anchor: anchor,
-    _href: href,
-    _now: href,
-    _verdict: anchor.closest('[data-souk-ignore]') ? IGNORED : judge(anchor, location.host, parts),
-  }
-  parts._links.set(anchor, link)
-  // The page has put its own address back: counted already, and who insists may have it.
-  if (!known?._id || known._href !== href) return link
-  link._id = known._id
-  return undefined
-}
+/**
+ * Has the anchor left the page, or does it show another link? A page that puts its own address
+ * back may have it, and what a page adds to an outcome's address changes nothing.
+ */
+const isGone = ({ _anchor, _href, _outcome }: Link): boolean =>
+  !_anchor.isConnected ||
+  (_anchor.href !== _href && !(_outcome && _anchor.href.startsWith(_outcome)))

@@ -14,9 +14,9 @@ const TEXT_MAX = 80
 
 /** Null while the tag is not at work: it waits for the service or for consent, or gave up. */
 export const reportPage = (settings: SoukGlobal): PageReport | null => {
-  const { links, parts } = settings
-  if (!links || !parts) return null
-  const { _service, _consent } = parts
+  const { parts } = settings
+  if (!parts?._links) return null
+  const { _service, _consent, _links } = parts
   const { _value, _source } = _consent()
   return {
     publisher_id: _service._publisherId,
@@ -28,7 +28,7 @@ export const reportPage = (settings: SoukGlobal): PageReport | null => {
     other_tags: findOtherTags(),
     // In the order of the page; links that are gone from it do not count.
     links: Array.from(document.links).flatMap((anchor) => {
-      const link = links.get(anchor)
+      const link = _links.get(anchor)
       return link ? [reportLink(link, parts)] : []
     }),
   }
@@ -46,7 +46,7 @@ const blockers = ({ donotlink }: SoukGlobal, { _value, _source }: Consent): stri
 
 const reportLink = (link: Link, parts: Parts): LinkReport => {
   const { _anchor, _result: result = null } = link
-  const [status, why] = result ? (['auctioned', outcome(result)] as const) : explain(link, parts)
+  const [status, why] = result ? outcome(link, result) : explain(link, parts)
   return {
     text: (_anchor.textContent ?? '').replace(/\s+/g, ' ').trim().slice(0, TEXT_MAX),
     url: link._href,
@@ -63,9 +63,13 @@ const reportLink = (link: Link, parts: Parts): LinkReport => {
   }
 }
 
-const outcome = ({ has_winner, product }: AuctionResult): string => {
-  if (has_winner === false) return 'Nobody bid: it leads where it led before.'
-  return `It leads to ${product?.merchant?.name ?? 'the winner of its auction'}.`
+const outcome = (
+  { _anchor, _outcome = '' }: Link,
+  { has_winner, product }: AuctionResult,
+): [LinkStatus, string] => {
+  if (!_anchor.href.startsWith(_outcome)) return ['left', 'The page has put its own address back.']
+  if (has_winner === false) return ['auctioned', 'Nobody bid: it leads where it led before.']
+  return ['auctioned', `It leads to ${product?.merchant?.name ?? 'the winner of its auction'}.`]
 }
 
 const REASONS: Record<string, string> = {

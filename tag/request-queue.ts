@@ -58,8 +58,8 @@ export const makeQueue = (): RequestQueue => {
   const run = async (job: Job): Promise<number> => {
     try {
       if (job._isImage) {
-        const image = insertImage(job._url)
         await new Promise((done) => {
+          const image = insertImage(job._url)
           image.onload = image.onerror = done
           setTimeout(done, TIMEOUT_MS)
         })

@@ -39,21 +39,20 @@ export interface Service {
 
 interface Configuration {
   amp_config: { publisher_id: number; linkmate_enabled: boolean }
-  page_tag?: { auction_url?: string; link_url?: string; brand?: string; domains?: string[] }
+  page_tag: { auction_url: string; link_url: string; brand: string; domains: string[] }
 }
 
 /** Reads the answer of `…/amp_config/?page_tag=1`; throws when it is not one. */
 export const readService = (answer: unknown, base: string): Service => {
   const [{ amp_config, page_tag }] = (answer as { data: [Configuration] }).data
-  const { auction_url = base, link_url = base, brand = 'service', domains = [] } = page_tag || {}
   return {
     _base: base,
-    _auction: auction_url,
-    _own: [link_url, base, auction_url].map(withoutScheme),
-    _brand: brand,
+    _auction: page_tag.auction_url,
+    _own: [page_tag.link_url, base, page_tag.auction_url].map(withoutScheme),
+    _brand: page_tag.brand,
     _publisherId: amp_config.publisher_id,
     _isLinkmate: amp_config.linkmate_enabled,
-    _domains: domains,
+    _domains: page_tag.domains,
   }
 }
 

@@ -1,13 +1,10 @@
 /** `window.souk`, the tag's one global: what the page wrote into it, and what the tag adds. */
-import type { Link } from './link.ts'
 import type { Parts } from './page-session.ts'
 import type { ProbeAddresses } from './probe.ts'
 import type { PageSettings } from './settings.ts'
 
 export interface SoukGlobal extends PageSettings {
-  /** Every link the tag has looked at. Its presence marks a running tag. */
-  links?: Map<Element, Link>
-  /** For the overlay. */
+  /** For the overlay. Its presence marks a running tag; what it lacks is still waited for. */
   parts?: Parts
   /** Written by the overlay's script: what the tag makes of each link of the page. */
   report?: () => unknown

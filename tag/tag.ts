@@ -6,10 +6,9 @@
  * throws into the page, and whatever fails, every link still works.
  */
 import { watchConsent } from './consent.ts'
-import type { Link } from './link.ts'
 import { pageReady, watchPage } from './navigation.ts'
 import { type PageLinks, watchLinks } from './page-links.ts'
-import { beginSession } from './page-session.ts'
+import { beginSession, type Parts } from './page-session.ts'
 import { makeQueue, REPEATS } from './request-queue.ts'
 import { readService, type Service } from './settings.ts'
 import type { SoukGlobal } from './souk-global.ts'
@@ -17,12 +16,13 @@ import type { SoukGlobal } from './souk-global.ts'
 const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<void> => {
   const slug = script.dataset.publisher || settings.publisher
   // A second copy of the tag on a page does nothing.
-  if (!slug || settings.links) return
-  settings.links = new Map<Element, Link>()
-  const base = script.src.replace(/\/tag\/[^/]*$/, '')
+  if (!slug || settings.parts) return
   const queue = makeQueue()
+  const parts = { _settings: settings, _queue: queue } as Parts
+  settings.parts = parts
+  const base = script.src.replace(/\/tag\/[^/]*$/, '')
   await pageReady()
-  const [service, consent] = await Promise.all([
+  ;[parts._service, parts._consent] = await Promise.all([
     new Promise<Service>((resolve) => {
       queue._add({
         _url: `${base}/api/v0/publishers/${slug}/amp_config/?page_tag=1`,
@@ -32,14 +32,6 @@ const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<vo
     }),
     watchConsent(settings),
   ])
-  const parts = {
-    _settings: settings,
-    _service: service,
-    _queue: queue,
-    _consent: consent,
-    _links: settings.links,
-  }
-  settings.parts = parts
 
   let links: PageLinks | undefined
   let previousUrl = document.referrer

@@ -10,14 +10,11 @@ export type FireTrackers = (
 
 /** Fires each third-party tracker once per page and event, however many links name it. */
 export const makeTrackers = ({ _consent }: Parts): FireTrackers => {
-  const fired = new Set<string>()
+  const fired: Record<string, HTMLImageElement> = {}
   return (event, result) => {
     for (const url of result.tracker_urls?.[event] || []) {
-      const key = event + url
       // Consent that the page does not know, the service has decided: it then gave no trackers.
-      if (_consent()._value === 'contextual' || fired.has(key)) continue
-      fired.add(key)
-      insertImage(url)
+      if (_consent()._value !== 'contextual') fired[event + url] ||= insertImage(url)
     }
   }
 }

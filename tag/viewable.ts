@@ -3,31 +3,30 @@
  * own viewable impression wants half of it in view for a second (decisions 4.7).
  */
 
+import type { Link } from './link.ts'
+
 const SHARE_IN_VIEW = 0.5
 const IN_VIEW_MS = 1000
+/** Views gather this long, so that scrolling does not send one call per link. */
+const GATHER_MS = 1000
 
-/**
- * Calls `seen` whenever the anchor comes into view, and `viewed` once, when half of it has been
- * there for a second. The function returned ends that: the anchor shows another link.
- */
-export const watchView = (
-  anchor: Element,
-  on: { _seen(): void; _viewed(): void },
-): (() => void) => {
+/** Calls `seen` whenever the link comes into view, and `viewed` once it was long enough there. */
+export const watchView = (link: Link, seen: () => void, flush: () => void): void => {
   let timer: ReturnType<typeof setTimeout> | undefined
   const arm = (): void => {
     timer = setTimeout(() => {
       // A tab in the background shows nothing: the second starts again.
       if (document.hidden) return arm()
       stop()
-      on._viewed()
+      link._isViewed = true
+      setTimeout(flush, GATHER_MS)
     }, IN_VIEW_MS)
   }
   const observer = new IntersectionObserver(
     (entries) => {
       for (const { isIntersecting, intersectionRatio } of entries) {
         clearTimeout(timer)
-        if (isIntersecting) on._seen()
+        if (isIntersecting) seen()
         if (intersectionRatio >= SHARE_IN_VIEW) arm()
       }
     },
@@ -37,8 +36,8 @@ export const watchView = (
     observer.disconnect()
     clearTimeout(timer)
   }
-  observer.observe(placeOf(anchor))
-  return stop
+  observer.observe(placeOf(link._anchor))
+  link._unwatch = stop
 }
 
 /** An area is seen where its picture is, a link of `display: contents` where its content is. */

@@ -59,7 +59,7 @@ function watch(
   const impressions: string[] = []
   const configuration = {
     amp_config: { publisher_id: 1, linkmate_enabled: isMember },
-    page_tag: { link_url: LINK },
+    page_tag: { auction_url: BASE, link_url: LINK, brand: 'service', domains: [] },
   }
   const links = watchLinks(
     {

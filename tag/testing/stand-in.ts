@@ -110,8 +110,9 @@ function goodAnswer(
   { url, body, origin }: { url: string; body: string; origin: string },
 ): string {
   if (call === 'config') {
+    const page_tag = { auction_url: origin, link_url: origin, brand: 'service', domains: [] }
     return JSON.stringify({
-      data: [{ amp_config: { publisher_id: 1, linkmate_enabled: true } }],
+      data: [{ amp_config: { publisher_id: 1, linkmate_enabled: true }, page_tag }],
     })
   }
   if (call === 'linkmate') {

@@ -1,0 +1,102 @@
+/**
+ * Pages that change under the tag: what frameworks, lists and other scripts do to links.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { attribute, startVisits } from './testing/visit.ts'
+
+const visits = await startVisits({ after })
+const { network, visit, redirectOf } = visits
+const { web, service } = network
+const [first] = visits.ids
+
+for (const [name, button] of [
+  ['a page that draws its links anew', 'draw'],
+  ['a list that shows only what is in view', 'scroll'],
+] as const) {
+  test(`${name} has each place of a link counted once, and led on at once`, async (t) => {
+    const { page, quiet, auctions, url, errors } = await visit(t, 'redrawn.html')
+    await page.waitForTimeout(1_200)
+    await quiet()
+    const { links, viewable } = await network.recorded(url)
+    assert.equal(links.length, 4)
+    for (let times = 0; times < 4; times++) {
+      await page.locator(`#${button}`).click()
+      await page.waitForTimeout(1_300)
+    }
+    await quiet()
+    for (const anchor of await page.locator('main a').all()) {
+      assert.match((await anchor.getAttribute('href')) ?? '', /\/api\/v1\/redirect\//)
+    }
+    const recorded = await network.recorded(url)
+    assert.deepEqual(recorded.links, links)
+    assert.deepEqual(recorded.viewable, viewable)
+    assert.equal(auctions.length, 3, 'one auction for each smart link')
+    assert.deepEqual(errors, [])
+  })
+}
+
+test('anchors that have left the page are forgotten', async (t) => {
+  const { page, quiet } = await visit(t, 'redrawn.html')
+  await page.evaluate(() => {
+    const gone = Array.from(document.links, (anchor) => new WeakRef(anchor))
+    Object.assign(window, { countGone: () => gone.filter((ref) => ref.deref()).length })
+  })
+  await page.locator('#draw').click()
+  await quiet()
+  const client = await page.context().newCDPSession(page)
+  await client.send('HeapProfiler.collectGarbage')
+  assert.equal(await page.evaluate('countGone()'), 0)
+})
+
+test('an anchor leaves the page as it was written, and is led on when it comes back', async (t) => {
+  const { page, quiet, auctions, url } = await visit(t, 'smart-links.html')
+  const run = auctions.length
+  const left = await page.evaluateHandle(() => {
+    const anchor = document.getElementById('plain') as HTMLAnchorElement
+    anchor.remove()
+    return anchor
+  })
+  await quiet()
+  assert.equal(await left.getAttribute('href'), `${service}/${first}`)
+  assert.equal(await left.getAttribute('rel'), null)
+  await left.evaluate((anchor) => document.body.append(anchor))
+  await quiet()
+  await redirectOf(page, 'plain')
+  assert.equal(auctions.length, run)
+  assert.equal((await network.recorded(url)).links.length, 8)
+})
+
+const HEAD = `<!doctype html><title>A page</title>
+  <script async src="{service}/tag/souk.js" data-publisher="daily"></script>`
+
+test('what a script of the page adds to an outcome’s address stays, and costs nothing', async (t) => {
+  web.publish(
+    '/labelled.html',
+    `${HEAD}<a id="smart" href="{service}/{smart 1}">smart</a> <a id="raw" href="{kettles}/p/5">raw</a>
+    <script>
+      const label = () => {
+        for (const anchor of document.links) {
+          const url = new URL(anchor)
+          if (url.searchParams.has('ref')) continue
+          url.searchParams.set('ref', 'us')
+          anchor.href = url
+        }
+      }
+      new MutationObserver(label).observe(document, { subtree: true, attributeFilter: ['href'] })
+    </script>`,
+  )
+  const { page, quiet, url, errors } = await visit(t, 'labelled.html')
+  await page.waitForTimeout(1_200)
+  await quiet()
+  for (const id of ['smart', 'raw']) {
+    assert.equal((await redirectOf(page, id)).searchParams.get('ref'), 'us')
+    assert.equal(await attribute(page, id, 'rel'), 'sponsored nofollow')
+  }
+  const { links, viewable } = await network.recorded(url)
+  assert.equal(links.length, 2)
+  assert.deepEqual(viewable, links)
+  await page.locator('#smart').click()
+  await page.waitForURL(/cid=/)
+  assert.deepEqual(errors, [])
+})
