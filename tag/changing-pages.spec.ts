@@ -8,7 +8,7 @@ import { attribute, startVisits } from './testing/visit.ts'
 const visits = await startVisits({ after })
 const { network, visit, redirectOf } = visits
 const { web, service } = network
-const [first] = visits.ids
+const [first, second] = visits.ids
 
 for (const [name, button] of [
   ['a page that draws its links anew', 'draw'],
@@ -99,4 +99,24 @@ test('what a script of the page adds to an outcome’s address stays, and costs 
   await page.locator('#smart').click()
   await page.waitForURL(/cid=/)
   assert.deepEqual(errors, [])
+})
+
+test('links in a text that a reader writes are left alone', async (t) => {
+  const draft = `<a href="{kettles}/p/6">raw</a> <a href="{service}/{smart 2}">smart</a>`
+  web.publish(
+    '/editor.html',
+    `${HEAD}<div contenteditable="true"><p>${draft}</p></div>
+    <div contenteditable="false"><a id="shown" href="{service}/{smart 2}">smart</a></div>`,
+  )
+  const { page, auctions, url } = await visit(t, 'editor.html')
+  await redirectOf(page, 'shown')
+  const written = await page.locator('[contenteditable=true] p').innerHTML()
+  assert.equal(
+    written,
+    draft
+      .replace('{kettles}', web.host('kettles'))
+      .replace('{service}/{smart 2}', `${service}/${second}`),
+  )
+  assert.equal(auctions.length, 1)
+  assert.deepEqual((await network.recorded(url)).links, [second])
 })

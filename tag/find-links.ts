@@ -26,7 +26,7 @@ export const WRAPPED = 'w'
 /** A page of the publisher's own. */
 export const LOCAL = 'l'
 
-/** Inside an element that the page marked `data-souk-ignore`. */
+/** Inside an element that the page marked `data-souk-ignore`, or in a text that a reader writes. */
 export const IGNORED = 'i'
 
 /** An anchor, or the URL it leads to; the host is empty when the address is none. */

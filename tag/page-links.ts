@@ -66,7 +66,7 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
       for (const _anchor of document.links) {
         if (!room || _links.has(_anchor)) continue
         room--
-        const isKept = _anchor.closest('[data-souk-ignore]')
+        const isKept = _anchor.closest('[data-souk-ignore],:read-write')
         const _verdict = isKept ? IGNORED : judge(_anchor, location.host, parts)
         const _isLeft = _settings.donotlink || _anchor.matches('[rel~=noauction]')
         const link: Link = { _anchor, _href: _anchor.href, _verdict, _isLeft }

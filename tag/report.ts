@@ -75,7 +75,7 @@ const outcome = (
 const REASONS: Record<string, string> = {
   [OTHER]: 'Not an address on the web.',
   [DO_NOT_LINK]: 'The author wrote #donotlink.',
-  [IGNORED]: 'Inside an element marked data-souk-ignore.',
+  [IGNORED]: 'Inside an element marked data-souk-ignore, or in a text that a reader writes.',
   [LOCAL]: 'A page of the publisher’s own.',
   [OURS]:
     'An address of this service that is no smart link; wrappers run their auction when clicked.',
