@@ -5,7 +5,7 @@ import { candidates, request, resultNumber } from '../../test/auction-arbitrarie
 import { type Held, hold, resultNumber as numberOf } from '../../test/auction-world.ts'
 import { offerIdOf } from './candidate-set.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'
-import { replay, rerun } from './replay.ts'
+import { replayStored, rerun } from './replay.ts'
 
 const WINNER_AT = 90
 const PRICE_AT = 104
@@ -18,6 +18,8 @@ const LOSS_AT = 78
 function pack(held: Held, resultNumber: Buffer): Buffer {
   return packReceipt({ ...held, resultNumber })
 }
+
+const replay = (packed: Buffer) => replayStored(unpackReceipt(packed))
 
 test('every auction replays from its receipt to the same bits', () => {
   fc.assert(

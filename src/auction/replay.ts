@@ -4,8 +4,9 @@
  * The core uses no arithmetic that engines may round differently (draw.ts), so a receipt holds on
  * every machine; its engine is told with a difference because it would be the first suspect.
  */
+import { MODEL } from '../events/event.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
-import { type StoredAuction, unpackReceipt } from './receipt.ts'
+import type { StoredAuction } from './receipt.ts'
 import { RULE_VERSION, runAuction } from './run-auction.ts'
 
 export type Replay =
@@ -34,12 +35,7 @@ const FIELDS = [
   'regretMicros',
 ] as const satisfies readonly (keyof Outcome)[]
 
-/** Compares a receipt with its own inputs run again; throws when it cannot be read. */
-export function replay(packed: Buffer): Replay {
-  return replayStored(unpackReceipt(packed))
-}
-
-/** The same for a receipt that is already read. */
+/** Compares a receipt with its own inputs run again. */
 export function replayStored(auction: StoredAuction): Replay {
   if (auction.ruleVersion !== RULE_VERSION) {
     return { kind: 'other_rules', ruleVersion: auction.ruleVersion }
@@ -58,6 +54,42 @@ export function replayStored(auction: StoredAuction): Replay {
     }
   }
   return { kind: 'equal' }
+}
+
+/** What a click was sealed with, as far as its auction's receipt says it too. */
+export interface ClickTerms {
+  readonly pubId: number
+  readonly merchId: number
+  readonly campaignId: number
+  readonly model: number
+  readonly priceMicros: number
+  readonly sharePpm: number
+}
+
+/**
+ * The first field in which a click that somebody pays for is not what its auction came to; null: it
+ * is. The log says what is paid and the receipt why, so whoever alters one of them is found by the
+ * other. What a receipt knows of a commission is its worth, not its rate.
+ */
+export function compareClick(
+  { set, request, outcome }: StoredAuction,
+  click: ClickTerms,
+): { readonly field: string; readonly stored: number; readonly clicked: number } | null {
+  const { winner, priceMicros } = outcome
+  const { pubId, sharePpm } = request.publisher
+  const stored: ClickTerms = {
+    pubId,
+    merchId: set.merchId[winner] ?? 0,
+    campaignId: set.campaignId[winner] ?? 0,
+    model: set.model[winner] ?? MODEL.none,
+    priceMicros: click.model === MODEL.cpc ? priceMicros : click.priceMicros,
+    sharePpm,
+  }
+  for (const field of Object.keys(stored) as (keyof ClickTerms)[]) {
+    const [was, is] = [stored[field], click[field]]
+    if (was !== is) return { field, stored: was, clicked: is }
+  }
+  return null
 }
 
 /** The outcome of a stored auction's inputs, in a record of its own. */

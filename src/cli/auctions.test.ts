@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AUCTION_URL, startApi } from '../../test/api.ts'
 import { BROWSER } from '../../test/app.ts'
 import { makeCampaign, makeMerchant } from '../../test/catalogue.ts'
 import { follow } from '../../test/market.ts'
 import { readResultNumber } from '../auction/seal.ts'
-import { sql } from '../platform/sql.ts'
+import { identifier, sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
+import { CLICK_AGE_MIN_MS } from '../redirect/click.ts'
 import { explainCommand, replayCommand } from './auctions.ts'
 
 const api = await startApi({ after })
@@ -54,6 +56,37 @@ test('an auction is explained by its id and by its number, the same way', async 
   assert.equal(explained.outcome.merch_id, shop.merchId)
   assert.equal(explained.candidates.length, 1)
   assert.deepEqual(explained.clicks, [])
+})
+
+test('a click that is not what its auction came to is a difference', async () => {
+  const { id, redirect_url } = await auction()
+  const resultNumber = readResultNumber(id)
+  await sleep(CLICK_AGE_MIN_MS + 20)
+  await follow(api, redirect_url)
+  await api.app.settled()
+  const replayed = async () =>
+    (await replayCommand(context, { date: utcDay(new Date()) })).differences
+  assert.deepEqual(await replayed(), [])
+  const [number, of] = [resultNumber?.toString('hex'), sql`result_number = ${resultNumber}`]
+  for (const [column, field] of [
+    ['share_ppm', 'sharePpm'],
+    ['price_micros', 'priceMicros'],
+    ['campaign_id', 'campaignId'],
+    ['merch_id', 'merchId'],
+    ['pub_id', 'pubId'],
+  ] as const) {
+    const name = identifier(column)
+    await api.db.run(sql`update click set ${name} = ${name} + 1 where ${of}`)
+    const found = (await replayed()) as { field: string; stored: number; clicked: number }[]
+    assert.deepEqual(
+      found.map(({ field, stored, clicked }) => [field, clicked - stored]),
+      [[field, 1]],
+    )
+    assert.ok(
+      found.every((one) => 'auction_result_number' in one && one.auction_result_number === number),
+    )
+    await api.db.run(sql`update click set ${name} = ${name} - 1 where ${of}`)
+  }
 })
 
 test('an auction is explained by the id of a click on it as well', async () => {

@@ -1,12 +1,12 @@
 /** `souk explain` and `souk replay`: why an auction ended as it did, and whether it still would. */
 import { awaitReceipt } from '../auction/await-receipt.ts'
 import { explainAuction, explainWithoutReceipt } from '../auction/explain.ts'
-import { unpackReceipt } from '../auction/receipt.ts'
+import { type StoredAuction, unpackReceipt } from '../auction/receipt.ts'
 import { receiptsOfDay } from '../auction/receipt-store.ts'
-import { replay } from '../auction/replay.ts'
+import { compareClick, replayStored } from '../auction/replay.ts'
 import { readResultNumber } from '../auction/seal.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
-import { findResultOfClick, listClicksOfResult } from '../stats/click-store.ts'
+import { findResultOfClick, listClicksOfResult, listClickTerms } from '../stats/click-store.ts'
 import type { CommandContext } from './command.ts'
 
 export async function explainCommand(context: CommandContext, options: { auctionResult: string }) {
@@ -26,22 +26,43 @@ export async function explainCommand(context: CommandContext, options: { auction
   throw new ApiError('notFound', { message })
 }
 
+/** Also whether the clicks on these auctions cost what came out of them, and who gets it. */
 export async function replayCommand(context: CommandContext, options: { date: string }) {
   const db = await context.database()
   const differences: object[] = []
   let auctions = 0
   let otherRules = 0
   for await (const rows of receiptsOfDay(db, options.date)) {
+    const terms = await listClickTerms(
+      db,
+      rows.map(({ result_number }) => result_number),
+    )
+    const clicks = Map.groupBy(terms, ({ resultNumber }) => resultNumber)
     for (const { result_number, packed } of rows) {
       auctions += 1
-      const again = replay(packed)
+      const number = result_number.toString('hex')
+      const auction = unpackReceipt(packed)
+      const again = replayStored(auction)
       if (again.kind === 'other_rules') otherRules += 1
-      if (again.kind !== 'different') continue
-      const { kind: _, ...difference } = again
-      differences.push({ auction_result_number: result_number.toString('hex'), ...difference })
+      if (again.kind === 'different') {
+        const { kind: _, ...difference } = again
+        differences.push({ auction_result_number: number, ...difference })
+      }
+      differences.push(...clickDifferences(auction, clicks.get(number) ?? []))
     }
     context.progress(`${auctions} auctions run again, ${differences.length} different`)
   }
   // Auctions held under other rules than this program's cannot be judged by it.
   return { auctions, differences, other_rules: otherRules }
+}
+
+function clickDifferences(
+  auction: StoredAuction,
+  clicks: Awaited<ReturnType<typeof listClickTerms>>,
+): object[] {
+  return clicks.flatMap(({ resultNumber, clickId, ...terms }) => {
+    const difference = compareClick(auction, terms)
+    if (difference === null) return []
+    return [{ auction_result_number: resultNumber, click_id: clickId, ...difference }]
+  })
 }

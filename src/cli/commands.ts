@@ -238,7 +238,7 @@ const PROOF_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'replay',
-    help: 'Runs a day’s stored auctions again; ends with 1 on any difference.',
+    help: 'Runs a day’s stored auctions again and holds their clicks to them; ends with 1 on any difference.',
     options: [{ flags: '--date <D>', help: 'UTC day', read: readDay, isRequired: true }],
     run: auctions('replayCommand'),
     isRefusal: hasDifferences,

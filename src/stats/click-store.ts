@@ -1,6 +1,6 @@
 /** Clicks as the fold has judged them, read back. */
 import { MODEL } from '../events/event.ts'
-import { reasonName } from '../events/reason.ts'
+import { REASON, reasonName } from '../events/reason.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -55,6 +55,32 @@ export async function findResultOfClick(db: Db, clickId: string): Promise<Buffer
   const row = await db.row<{ result_number: Buffer }>(sql`
     select result_number from click where click_id = ${Buffer.from(clickId, 'hex')}`)
   return row?.result_number ?? null
+}
+
+/** What the valid clicks on these results were sealed with, where somebody pays for them. */
+export async function listClickTerms(db: Db, resultNumbers: readonly Buffer[]) {
+  const rows = await db.rows<
+    Pick<ClickRow, 'click_id' | 'pub_id' | 'merch_id' | 'model' | 'price_micros'> & {
+      result_number: Buffer
+      campaign_id: number
+      share_ppm: number
+    }
+  >(sql`
+    select result_number, click_id, pub_id, merch_id, campaign_id, model, price_micros, share_ppm
+    from click
+    where result_number = any(${resultNumbers}::bytea[]) and reason = ${REASON.ok}
+      and campaign_id is not null
+    order by event_id`)
+  return rows.map((row) => ({
+    resultNumber: row.result_number.toString('hex'),
+    clickId: row.click_id.toString('hex'),
+    pubId: row.pub_id,
+    merchId: row.merch_id,
+    campaignId: row.campaign_id,
+    model: row.model,
+    priceMicros: Number(row.price_micros),
+    sharePpm: row.share_ppm,
+  }))
 }
 
 /** Of the other models the column holds terms: a rate, or a payment per purchase. */
