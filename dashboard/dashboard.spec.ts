@@ -7,12 +7,13 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { createUser } from '../src/accounts/create-account.ts'
+import { updatePublisher } from '../src/accounts/publisher-store.ts'
 import { signBody } from '../src/attribution/signed-request.ts'
 import { ERRORS } from '../src/platform/errors.ts'
 import { sql } from '../src/platform/sql.ts'
 import { startApi } from '../test/api.ts'
 import { startTestApp } from '../test/app.ts'
-import { follow, type Market, makeMarket, runAuction } from '../test/market.ts'
+import { follow, type Market, makeMarket, runAuction, until } from '../test/market.ts'
 import { logIn, type Visit, visitPage } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
@@ -33,6 +34,12 @@ async function clickOnce(headers: Record<string, string> = {}, article?: string)
   const { status } = await follow(api, auction_result.redirect_url, headers)
   assert.equal(status, 302)
   await api.app.settled()
+}
+
+async function setShare(share_ppm: number): Promise<void> {
+  const { pubId } = account
+  await updatePublisher(api.db, { pubId, changes: { share_ppm } })
+  await until(() => api.app.node.edge.market.publishers.get(pubId)?.share_ppm === share_ppm)
 }
 
 const statusOf = async (key: string): Promise<number> =>
@@ -106,6 +113,8 @@ test('the overview shows a click within seconds of it, without being asked again
 })
 
 test('each click tells its reason, and its receipt why the winner won and the other lost', async (t) => {
+  await setShare(701_325)
+  t.after(() => setShare(750_000))
   await clickOnce()
   await clickOnce({ 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' })
   const { page } = await visit(t, '/dashboard/clicks')
@@ -121,6 +130,7 @@ test('each click tells its reason, and its receipt why the winner won and the ot
   assert.match((await candidates.nth(0).textContent()) ?? '', /Kettles.*Won/)
   assert.match((await candidates.nth(1).textContent()) ?? '', /Pans.*Lost/)
   await page.getByText('the stored inputs still give this result').waitFor()
+  await page.getByText('You earn (70.1325 %)').waitFor() // Who checks the price needs all of it.
   await page.emulateMedia({ forcedColors: 'active' })
   const score = page.getByLabel('Score against the best').first()
   const { outlineStyle } = await score.evaluate((one) => getComputedStyle(one))

@@ -1,6 +1,7 @@
 /** Numbers, amounts and times as people read them. Amounts come as exact decimal strings. */
 const WHOLE = new Intl.NumberFormat('en-US')
 const MICROS_DIGITS = 6
+const PPM_DIGITS = 4 // Of parts per hundred.
 
 /** `1234` → `1,234`; less than nothing, where returns outweigh sales, has a minus, not a hyphen. */
 export const count = (value: number): string => WHOLE.format(value).replace('-', '−')
@@ -17,7 +18,8 @@ export function microDollars(micros: number): string {
   return `$${(micros / 1_000_000).toFixed(MICROS_DIGITS).replace(/0{1,4}$/, '')}`
 }
 
-export function percent(fraction: number, digits = 1): string {
+/** `0.7013` → `70.13 %`: shares are whole parts per million, and who checks an amount needs all. */
+export function percent(fraction: number, digits = PPM_DIGITS): string {
   return `${Number((fraction * 100).toFixed(digits))} %`
 }
 

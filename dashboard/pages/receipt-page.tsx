@@ -128,7 +128,7 @@ function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explan
     ['Dearer than the original by at most', percent(publisher?.tolerance ?? 0)],
     [
       'Winner’s chance over all draws',
-      outcome.propensity === null ? '–' : percent(outcome.propensity),
+      outcome.propensity === null ? '–' : percent(outcome.propensity, 1),
     ],
     ['Run again', replayWords(replay)],
     ['Link', receipt.auction_id],
