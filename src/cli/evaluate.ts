@@ -1,5 +1,4 @@
 /** `souk evaluate`: how good the predictions were on the service's own log. */
-import { writeFile } from 'node:fs/promises'
 import { calibrationPlot } from '../demand/calibration-plot.ts'
 import { findFirstClick, loadCohorts } from '../demand/cohort-store.ts'
 import { evaluate } from '../demand/evaluate.ts'
@@ -7,6 +6,7 @@ import type { Metrics } from '../demand/metrics.ts'
 import { UNFITTED_MODEL } from '../demand/prediction-model.ts'
 import { badRequest } from '../platform/errors.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import { replaceText } from '../platform/whole-file.ts'
 import type { CommandContext } from './command.ts'
 
 const HOUR_MS = 3_600_000
@@ -46,7 +46,7 @@ export async function evaluateCommand(
     model: UNFITTED_MODEL,
     refitSlots: DAY_MS / slotMs,
   })
-  if (options.plot !== undefined) await writeFile(options.plot, calibrationPlot(evaluation))
+  if (options.plot !== undefined) await replaceText(options.plot, calibrationPlot(evaluation))
   const { clicks, orders, pairSlots, methods, bins } = evaluation
   return {
     from,

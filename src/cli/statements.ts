@@ -1,5 +1,4 @@
 /** Commands on statements, payouts, who owes, webhooks and scheduled deliveries. */
-import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { listAgeing } from '../ledger/ageing.ts'
@@ -10,6 +9,7 @@ import { makeFolder } from '../platform/make-folder.ts'
 import { formatExact } from '../platform/money.ts'
 import { formatTimestampOrNull } from '../platform/timestamp.ts'
 import { parseWebUrl } from '../platform/url.ts'
+import { replaceText } from '../platform/whole-file.ts'
 import { createWebhook } from '../reports/create-webhook.ts'
 import { deliverReports, readBucket } from '../reports/deliver-reports.ts'
 import {
@@ -65,7 +65,7 @@ export async function writeStatementCommand(
     [join(options.out, `${slug}_statement_${month}.csv`), statementCsv(statement)],
     [join(options.out, `${slug}_statement_${month}.html`), statementPage(statement, name)],
   ] as const
-  for (const [path, text] of files) await writeFile(path, text)
+  for (const [path, text] of files) await replaceText(path, text)
   return { ...statement, files: files.map(([path]) => path) }
 }
 
@@ -75,7 +75,7 @@ export async function payoutsCommand(
 ) {
   const month = requireMonth(options.month)
   const { text, rows, totalMicros } = await payoutFile(await context.database(), month)
-  await writeFile(options.out, text)
+  await replaceText(options.out, text)
   return { path: options.out, rows, total_usd: formatExact(totalMicros) }
 }
 

@@ -3,13 +3,13 @@
  * ever reads half a file. The same figures give the same bytes.
  */
 import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { csvLine } from '../platform/csv.ts'
 import { makeFolder } from '../platform/make-folder.ts'
+import { replaceFile } from '../platform/whole-file.ts'
 import type { DayRange } from '../stats/day-range.ts'
 import type { ReportSource } from './read-report.ts'
 import {
@@ -58,17 +58,13 @@ async function writeFile(
   request: ExportRequest & { readonly day: string },
 ): Promise<number> {
   const counted = { rows: 0 }
-  const draft = `${path}.${process.pid}.part`
-  try {
-    const days = { ...request, dayFrom: request.day, dayTo: request.day }
-    const lines = Readable.from(rangeLines(source, days, counted))
+  const days = { ...request, dayFrom: request.day, dayTo: request.day }
+  const lines = Readable.from(rangeLines(source, days, counted))
+  await replaceFile(path, async (draft) => {
     // Node's gzip writes no time and no name: equal rows are equal bytes.
     if (request.isGzip) await pipeline(lines, createGzip(), createWriteStream(draft))
     else await pipeline(lines, createWriteStream(draft))
-    await rename(draft, path)
-  } finally {
-    await rm(draft, { force: true })
-  }
+  })
   return counted.rows
 }
 

@@ -1,0 +1,56 @@
+/**
+ * Writes a file whole or not at all: beside the one that it replaces, and then in its place. So
+ * nobody ever reads half of it, and a disk that is full leaves what was there before.
+ */
+import { randomUUID } from 'node:crypto'
+import { readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { Refusal } from './refusal.ts'
+
+const DRAFT = '.part'
+/** A draft that grew no more for so long is of a process that was killed. */
+const LEFT_MS = 3_600_000
+
+/** `write` is given the path to write to. Where the disk refuses, the Refusal names the file. */
+export async function replaceFile(
+  path: string,
+  write: (draft: string) => Promise<unknown>,
+): Promise<void> {
+  try {
+    const found = await stat(path).catch(() => null)
+    // What is no file cannot be replaced by one: /dev/stdout, a pipe.
+    if (found !== null && !found.isFile()) await write(path)
+    else await writeBeside(found === null ? path : await realpath(path), write)
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    throw new Refusal(`${path} was not written: ${error.message}`)
+  }
+}
+
+export const replaceText = (path: string, text: string): Promise<void> =>
+  replaceFile(path, (draft) => writeFile(draft, text))
+
+async function writeBeside(
+  path: string,
+  write: (draft: string) => Promise<unknown>,
+): Promise<void> {
+  await removeLeftDrafts(path)
+  const draft = `${path}.${randomUUID()}${DRAFT}`
+  try {
+    await write(draft)
+    await rename(draft, path)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+async function removeLeftDrafts(path: string): Promise<void> {
+  const folder = dirname(path)
+  const isDraft = (name: string) => name.startsWith(`${basename(path)}.`) && name.endsWith(DRAFT)
+  // A folder that cannot be listed may still be written to.
+  const names = await readdir(folder).catch(() => [])
+  for (const draft of names.filter(isDraft).map((name) => join(folder, name))) {
+    const found = await stat(draft).catch(() => null)
+    if (found !== null && Date.now() - found.mtimeMs > LEFT_MS) await rm(draft, { force: true })
+  }
+}
