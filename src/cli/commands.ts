@@ -178,7 +178,7 @@ const DEMAND_COMMANDS: readonly CommandSpec[] = [
 const CATALOG_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'feed import',
-    help: 'Brings a merchant’s offers to what its feed says; they bid for 24 hours after it. A URL is fetched again every 6 hours.',
+    help: 'Brings a merchant’s offers to what its feed says; they bid for 24 hours after it. A URL is fetched again every 6 hours, until a file is imported.',
     options: [
       { flags: '--merchant <ID>', help: 'merchant', read: readInteger, isRequired: true },
       {
