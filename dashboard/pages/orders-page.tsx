@@ -55,11 +55,12 @@ const REJECTED: Readonly<Record<string, string>> = {
 function verdict(order: Order): string {
   const { state, model, locks_at, reject_reason: reason } = order
   if (state === 'REJECTED') return `Rejected. ${REJECTED[reason ?? ''] ?? reason ?? ''}`
-  if (model === 'cpc') return 'Its click was paid; the order itself earns nothing more.'
+  const gone = order.is_cancelled ? ' The merchant cancelled it since: it is no sale.' : ''
+  if (model === 'cpc') return `Its click was paid; the order itself earns nothing more.${gone}`
   const back = Number(order.returned) > 0 ? ` Returns took ${dollars(order.returned)} back.` : ''
   const kind = model === 'epp' ? 'A fixed payment' : 'A commission'
   if (state === 'PENDING') return `${kind}, open to cancellation until ${date(locks_at)}.${back}`
-  return `${kind}, final since ${date(locks_at)}.${back}`
+  return `${kind}, final since ${date(locks_at)}.${back}${gone}`
 }
 
 function NoOrders() {

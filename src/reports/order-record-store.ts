@@ -132,6 +132,7 @@ async function explained(db: Db, row: OrderRow, now: Date) {
       updated_at: formatTimestamp(new Date(report.updated_at_ms)),
       currency: report.currency,
       value: report.value,
+      is_cancelled: report.is_cancelled,
       hold: report.hold,
     })),
     lines,

@@ -15,8 +15,8 @@ import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
+import { isCancelledSale } from '../stats/cancelled-sale-store.ts'
 import { joinClickedOffer } from '../stats/clicked-offer-store.ts'
-import { isCancelledSale } from './cancelled-sale-store.ts'
 import {
   type ClickFacts,
   cookieId,

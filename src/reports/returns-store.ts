@@ -2,7 +2,7 @@
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { isCancelledSale } from './cancelled-sale-store.ts'
+import { isCancelledSale } from '../stats/cancelled-sale-store.ts'
 import {
   type ReportPage,
   type ReportRequest,

@@ -193,6 +193,22 @@ test('every order is listed, newest first, with its earnings and the result of i
   assert.equal((await listed(`&cursor=${orders[0]?.order_id}`)).orders[0]?.checkout_id, 'R-1')
 })
 
+test('an order that was cancelled when its earnings stood is no sale, as in the report', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Mugs')
+  const terms = { model: MODEL.epp, priceMicros: 1_500_000, reservedMicros: 0 }
+  const cancelled = { is_cancelled: true, updated_at_ms: START_MS + 1000 }
+  await s.money(
+    s.click('bought', auctionId, terms),
+    s.order('R-1', { exact: 'bought' }),
+    s.order('R-1', { exact: 'bought', report: cancelled }, START_MS + 1000),
+  )
+  const { json } = await s.own.call<OrderPage>(`${s.path}/orders/?${MARCH}`)
+  const [order] = json.data[0].orders
+  assert.deepEqual([order?.state, order?.is_cancelled], ['LOCKED', true])
+  assert.deepEqual([order?.revenue, order?.earnings], ['0.00', '1.125'])
+})
+
 test('a rejected order is listed with its reason, and earns nothing', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')

@@ -92,6 +92,7 @@ export const OrderEntry = Type.Object({
   state: Type.String({ description: 'PENDING, LOCKED, REJECTED' }),
   locks_at: Type.String({ format: 'date-time' }),
   reject_reason: TextOrNull,
+  is_cancelled: Type.Boolean({ description: 'No sale, though what is locked stands' }),
   revenue: ExactDollars,
   earnings: ExactDollars,
   returned: Type.String({ description: 'What returns have taken of the earnings since' }),

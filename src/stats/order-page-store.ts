@@ -5,6 +5,7 @@ import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
+import { isCancelledSale } from './cancelled-sale-store.ts'
 import type { OrderEntry, OrderPage } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
 
@@ -24,6 +25,7 @@ interface OrderRow {
   readonly rejected_at: Date | null
   readonly reject_reason: string | null
   readonly model: number
+  readonly is_cancelled: boolean
   readonly revenue_micros: string
   readonly earnings_micros: string
   readonly net_earnings_micros: string
@@ -38,7 +40,8 @@ export async function readOrderPage(db: Db, request: OrderPageRequest): Promise<
   const before = cursor === null ? sql`true` : sql`o.event_id < ${cursor}`
   const rows = await db.rows<OrderRow>(sql`
     select o.event_id, o.order_id, accepted_at, locks_at, rejected_at, reject_reason, o.model,
-      revenue_micros, earnings_micros, net_earnings_micros, result_number,
+      ${isCancelledSale(sql`o`)} as is_cancelled, revenue_micros, earnings_micros,
+      net_earnings_micros, result_number,
       article.name as article_name, merchant.name as merchant_name
     from merchant_order o
     left join click using (click_id)
@@ -73,7 +76,8 @@ function toOrderEntry(row: OrderRow, now: Date): OrderEntry {
     state,
     locks_at: formatTimestamp(row.locks_at),
     reject_reason: row.reject_reason,
-    revenue: amount(row.revenue_micros),
+    is_cancelled: row.is_cancelled,
+    revenue: row.is_cancelled ? formatExact(0) : amount(row.revenue_micros),
     earnings: amount(row.earnings_micros),
     returned: amount(BigInt(row.earnings_micros) - BigInt(row.net_earnings_micros)),
     auction_result_number: row.result_number?.toString('hex') ?? null,
