@@ -3,7 +3,11 @@
  * origin: configuration, LinkMate, beacons. AMP runs no tag of ours; the service answers it.
  */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { EVENT_TYPE } from '../src/events/event.ts'
+import { sql } from '../src/platform/sql.ts'
 import { openPage } from './testing/browser.ts'
 import { startNetwork } from './testing/network.ts'
 
@@ -78,6 +82,33 @@ test('an AMP page gets its configuration, its links byte for byte, and its beaco
   await page.goto(`${service}/${link.auction_id}/?amp=true`)
   assert.equal(new URL(page.url()).pathname, '/p/1')
   assert.match(page.url(), /cid=[0-9a-f]{32}#part$/)
+})
+
+test('the snippet "amp" leads a link of an AMP page to the shop, and leaves smart links alone', async (t) => {
+  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8')
+  const json =
+    /snippet: amp -->[\s\S]*?"application\/json">([\s\S]*?)<\/script>/.exec(readme)?.[1] ?? ''
+  const { output, attribute, vars } = JSON.parse(json.replace('YOUR-SLUG', 'daily'))
+  // As the component does it: a full match decides, and every value is encoded.
+  const filter = new RegExp(`^${attribute.href}$`)
+  assert.doesNotMatch('https://link.example/9007199254740993', filter)
+  assert.match(product, filter)
+  const article = `${web.host('amp.daily')}/rewritten`
+  const values: Record<string, string> = { ...vars, href: product }
+  const link = output
+    .replace(/\$\{(\w+)\}/g, (_: string, name: string) => encodeURIComponent(values[name] ?? ''))
+    .replace('SOURCE_URL', encodeURIComponent(article))
+    .replace('https://link.example', service)
+  web.publish('/rewritten', `<!doctype html><title>AMP</title><a href="${link}">a kettle</a>`)
+  const { page } = await openPage(t)
+  await page.goto(`${web.host('daily-cache')}/rewritten`)
+  await page.locator('a').click()
+  await page.waitForURL(/\/p\/1\?x=%C3%A4&y=a\+b&cid=[0-9a-f]{32}#part$/)
+  await network.app.settled()
+  const clicks = await network.app.node.database.rows<{ reason: number }>(sql`
+    select reason from event join smart_link using (auction_id) join article using (article_id)
+    where type = ${EVENT_TYPE.click} and article.url = ${article}`)
+  assert.deepEqual(clicks, [{ reason: 0 }])
 })
 
 test('a wrapper link in a mail leads to the shop with a click id and without a script', async (t) => {
