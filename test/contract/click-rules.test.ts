@@ -103,6 +103,27 @@ test('a visitor’s sixth billable click of an hour for a campaign is unpaid', a
   assert.equal(await click(), REASON.ok)
 })
 
+test('what nobody paid for at first is paid once a reader follows it, and only once', async () => {
+  const auctionId = await market.link()
+  for (const [headers, reason] of [
+    [{ 'user-agent': 'Googlebot/2.1' }, REASON.robot],
+    [{ 'sec-purpose': 'prefetch' }, REASON.prefetch],
+    [{}, REASON.tooFast],
+  ] as const) {
+    const { auction_result } = await runAuction(api, auctionId)
+    const follows = async (more: Record<string, string> = {}) => {
+      await locationOf(auction_result.redirect_url, more)
+      return (await lastClick()).reason
+    }
+    // Under 300 ms also on a busy machine; over five seconds were a clock that was set back.
+    clockAheadMs -= 4_900
+    assert.equal(await follows(headers), reason)
+    clockAheadMs += 5_300
+    assert.equal(await follows(), REASON.ok, `after reason ${reason}`)
+    assert.equal(await follows(), REASON.duplicateResult)
+  }
+})
+
 test('a host that the publisher allows is forwarded to at once', async () => {
   const target = 'https://charity.example/give'
   const address = `/link/?url=${encodeURIComponent(target)}&publisher_slug=${SLUG}`
