@@ -13,6 +13,7 @@ export function listenProblem({ host, port }: Pick<Config, 'host' | 'port'>, err
         `PORT: this user may not listen on ${port}; take one from ${PORT_UNPRIVILEGED_MIN} on`,
       ])
     case 'EADDRNOTAVAIL':
+    case 'EINVAL': // A link-local address that does not say of which link: fe80::1%eth0 does.
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return new ConfigError([`HOST: "${host}" is no address of this machine`])
@@ -23,7 +24,7 @@ export function listenProblem({ host, port }: Pick<Config, 'host' | 'port'>, err
 
 /** The address to tell people: what this machine calls itself, unless only another one answers. */
 export function reachableUrl(host: string, port: number): string {
-  const isLocal = ['0.0.0.0', '::', 'localhost'].includes(host) || host.startsWith('127.')
+  const isLocal = ['0.0.0.0', '::', 'localhost', '127.0.0.1'].includes(host)
   if (isLocal) return `http://localhost:${port}`
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
