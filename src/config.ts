@@ -99,7 +99,7 @@ export const VARIABLES = [
     '5000',
     'New links per publisher and hour by calls without a key; as many by `/link/`.',
   ],
-  ['IP_BLOCKLIST', '', 'File of CIDR lines; clicks from there are not paid.'],
+  ['IP_BLOCKLIST', '', 'File of CIDR lines, read at the start; clicks from there are not paid.'],
   ['RECEIPT_HOURS', '48', 'How long receipts of auctions without a click are kept.'],
   ['RETENTION_DAYS', '400', 'How long view events are kept; signed daily totals stay.'],
   ['ALLOW_PRIVATE_FETCH', 'off', '`on`: fetched addresses may be private ones.'],

@@ -28,6 +28,7 @@ import {
   stopCluster,
   type Transport,
 } from './postgres-cluster.ts'
+import { Refusal } from './refusal.ts'
 import { openSocketFolder, type SocketFolder } from './socket-folder.ts'
 
 export interface EmbeddedPostgres {
@@ -179,7 +180,7 @@ async function enter(user: User): Promise<Holder> {
         if (starting !== null) server = await startUnlessRunning(cluster, server)
       }
       if (Date.now() - silentSince > ANSWER_TIMEOUT_MS) {
-        throw new Error(`PostgreSQL does not start: ${answer.reason}\n${await endOfLog(cluster)}`)
+        throw new Refusal(`PostgreSQL does not start: ${answer.reason}\n${await endOfLog(cluster)}`)
       }
       await sleep(POLL_MS)
     }

@@ -21,6 +21,7 @@ import {
 } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import { Refusal } from './refusal.ts'
 
 /** Who PostgreSQL runs as. `namespace`: root, shown to it as the user nobody. */
 export type RunAs =
@@ -45,15 +46,22 @@ export const NOBODY = 65_534
  */
 export async function chooseRunAs(ownerUid: number | null): Promise<RunAs> {
   if (process.platform === 'win32') return { kind: 'self' } // pg_ctl drops rights by itself.
-  if (process.getuid?.() !== 0) {
+  const namespace: RunAs = { kind: 'namespace' }
+  const uid = process.getuid?.()
+  if (uid !== 0) {
     // PostgreSQL wants a name for its user; a container's made-up user id has none.
-    return hasUserName() ? { kind: 'self' } : { kind: 'namespace' }
+    if (hasUserName()) return { kind: 'self' }
+    const fault = await outcome(['true'], namespace)
+    if (fault === null) return namespace
+    throw new Refusal(
+      `PostgreSQL wants a name for its user, and user id ${uid} has none here: run Souk as a ` +
+        `user of /etc/passwd, or set DATABASE_URL. (Nor may it get one for itself: ${fault})`,
+    )
   }
   if (process.platform !== 'linux') {
-    throw new Error('PostgreSQL refuses to run as root here: start Souk as an ordinary user')
+    throw new Refusal('PostgreSQL refuses to run as root here: start Souk as an ordinary user')
   }
   if (ownerUid !== null && ownerUid !== 0) return { kind: 'user', uid: ownerUid, gid: ownerUid }
-  const namespace: RunAs = { kind: 'namespace' }
   if ((await outcome(['true'], namespace)) === null) return namespace
   return { kind: 'user', uid: NOBODY, gid: NOBODY }
 }
@@ -118,7 +126,7 @@ export async function findBinaries(dataDir: string, runAs: RunAs): Promise<Binar
   }
   const fault = await outcome([binaries.postgres, '--version'], runAs)
   if (fault === null) return binaries
-  throw new Error(`the embedded PostgreSQL does not run here; set DATABASE_URL instead. ${fault}`)
+  throw new Refusal(`the embedded PostgreSQL does not run here; set DATABASE_URL instead. ${fault}`)
 }
 
 async function installedBinaries(): Promise<Binaries> {
@@ -128,7 +136,7 @@ async function installedBinaries(): Promise<Binaries> {
     // It exports nothing but the three paths.
     return (await import(name)) as Binaries
   } catch (error) {
-    throw new Error(
+    throw new Refusal(
       `the package ${name} is not installed: run \`npm ci\`, or set DATABASE_URL to a PostgreSQL`,
       { cause: error },
     )

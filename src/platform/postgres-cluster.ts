@@ -20,6 +20,7 @@ import {
   spawnAs,
 } from './postgres-binaries.ts'
 import { postgresSettings } from './postgres-settings.ts'
+import { Refusal } from './refusal.ts'
 
 /** Unix sockets where there are some; elsewhere TCP on the loopback address, with a password. */
 export type Transport = 'socket' | 'tcp'
@@ -49,7 +50,7 @@ export async function createCluster(cluster: Cluster): Promise<void> {
   const version = await files.readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => null)
   if (version?.trim() === MAJOR_VERSION) return
   if (version !== null) {
-    throw new Error(
+    throw new Refusal(
       `${folder} was made by PostgreSQL ${version.trim()}, this is ${MAJOR_VERSION}: ` +
         'dump it with its own version and restore, or set SOUK_DATA to a new folder',
     )
@@ -63,7 +64,7 @@ export async function createCluster(cluster: Cluster): Promise<void> {
     const password = cluster.transport === 'tcp' ? await keptPassword(dataDir) : null
     const command = [initdb, '-D', reachable(draft, runAs), ...initdbOptions(cluster, password)]
     const fault = await outcome(command, runAs, { cwd: draft })
-    if (fault !== null) throw new Error(`initdb failed: ${fault}`)
+    if (fault !== null) throw new Refusal(`initdb failed: ${fault}`)
     await files.rename(draft, folder)
   } catch (error) {
     await files.rm(draft, { recursive: true, force: true })

