@@ -49,6 +49,7 @@ export interface EmbeddedPostgresOptions {
   readonly transport?: Transport
   readonly settings?: Readonly<Record<string, string>>
   readonly runAs?: RunAs
+  readonly answerTimeoutMs?: number
 }
 
 /** Role and database of the program; the superuser's are only for making them. */
@@ -73,11 +74,15 @@ export async function openEmbeddedPostgres(
   const connection = (name: string) => connectionOf(cluster, socket, name)
 
   const stop = new AbortController()
-  const user = { cluster, connect: () => connection(ADMIN), signal: stop.signal, log }
+  const { answerTimeoutMs = ANSWER_TIMEOUT_MS } = options
+  const user = {
+    ...{ cluster, connect: () => connection(ADMIN), signal: stop.signal },
+    ...{ log, answerTimeoutMs },
+  }
   const lock = await becomeUser(cluster)
   let entered = enter(user)
   const first = await entered.catch(async (error) => {
-    lock.release()
+    await leave(cluster, lock) // A server that did not answer in time would run on unseen.
     await socket?.close()
     throw error
   })
@@ -113,6 +118,7 @@ interface User {
   readonly connect: () => Promise<Connection>
   readonly signal: AbortSignal
   readonly log: Logger
+  readonly answerTimeoutMs: number
 }
 
 /** The connection by which this process knows that the server is there. */
@@ -156,10 +162,11 @@ async function becomeUser(cluster: Cluster): Promise<FileLock> {
 
 /** Connects, starting the server when nobody answers. */
 async function enter(user: User): Promise<Holder> {
-  const { cluster, signal, log } = user
+  const { cluster, signal, log, answerTimeoutMs } = user
   // One at a time makes and starts the server; the others wait until it answers.
   let starting: FileLock | null = null
   let server: ChildProcess | null = null
+  let isMade = false
   let silentSince = Date.now()
   try {
     for (;;) {
@@ -177,9 +184,13 @@ async function enter(user: User): Promise<Holder> {
       if (answer.kind === 'busy') silentSince = Date.now()
       else {
         starting ??= takeFileLock(join(cluster.dataDir, 'postgres.start'))
+        // Making the cluster takes as long as the disk does, whoever is at it.
+        const isMaking = starting === null || !isMade
         if (starting !== null) server = await startUnlessRunning(cluster, server)
+        isMade = starting !== null
+        if (isMaking) silentSince = Date.now()
       }
-      if (Date.now() - silentSince > ANSWER_TIMEOUT_MS) {
+      if (Date.now() - silentSince > answerTimeoutMs) {
         throw new Refusal(`PostgreSQL does not start: ${answer.reason}\n${await endOfLog(cluster)}`)
       }
       await sleep(POLL_MS)

@@ -8,10 +8,11 @@ import { once } from 'node:events'
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { childEnvironment } from '../../src/config.ts'
 import type { EmbeddedPostgresOptions } from '../../src/platform/embedded-postgres.ts'
 import {
   type Connection,
@@ -220,6 +221,29 @@ test(
   },
 )
 
+test('a disk on which the cluster takes long to make is waited for, also by others', {
+  skip: !IS_ROOT || process.platform !== 'linux',
+}, async (t) => {
+  const dataDir = await folder(t)
+  const slow = join(dirname(dataDir), 'unshare')
+  const script = 'case "$*" in *initdb*) sleep 5;; esac; PATH=$BEFORE exec unshare "$@"'
+  await writeFile(slow, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const { PATH = '' } = process.env
+  const env = childEnvironment({ PATH: `${dirname(slow)}:${PATH}`, BEFORE: PATH })
+  const start = () =>
+    startUser({ dataDir, runAs: { kind: 'namespace' }, answerTimeoutMs: 4_000 }, { env })
+  const users = await Promise.all([start(), start()])
+  for (const user of users) assert.ok(await isServing(open(t, user)))
+  for (const user of users) await user.leave()
+})
+
+test('a server that never answers is stopped by who gives it up', async (t) => {
+  const dataDir = await folder(t)
+  const settings = { ...QUICK, unix_socket_directories: 'base' } // Nobody looks there.
+  await assert.rejects(startUser({ dataDir, settings, answerTimeoutMs: 1_000 }), /it ended with/)
+  assert.equal(await runningPid(join(dataDir, 'postgres')), null)
+})
+
 test('an ordinary user runs it as himself', whereNobodyCanRun, async (t) => {
   const home = await folder(t)
   await mkdir(home, { mode: 0o700 })
@@ -248,7 +272,7 @@ async function folder(t: TestContext, name = 'data'): Promise<string> {
 
 async function startUser(
   options: Options,
-  identity: { uid?: number; gid?: number } = {},
+  identity: { uid?: number; gid?: number; env?: NodeJS.ProcessEnv } = {},
 ): Promise<User> {
   const child = spawn(
     process.execPath,
