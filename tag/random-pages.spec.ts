@@ -162,6 +162,7 @@ test(`on ${PAGES} random pages exactly the anchors that the rules name are rewri
         const rules = expected(one)
         const shown = JSON.stringify(render(one))
         assert.deepEqual(result.rewritten, rules.rewritten, shown)
+        assert.deepEqual(result.redrawn, rules.rewritten, `drawn anew: ${shown}`)
         assert.equal(result.impressions.length, rules.impressions, shown)
         assert.equal(result.auctions.length, rules.auctions, shown)
         assert.equal(new Set(result.auctions).size, result.auctions.length, 'one auction per id')

@@ -15,6 +15,8 @@ export interface TrialPage {
 interface TrialResult {
   /** `data-n` of every anchor whose address the tag replaced, in the order of the page. */
   readonly rewritten: string[]
+  /** Likewise, after the page has drawn all of its links anew. */
+  readonly redrawn: string[]
   /** Where every anchor led after the auctions. */
   readonly hrefs: string[]
   readonly auctions: string[]
@@ -38,18 +40,29 @@ function tryPage(trial: TrialPage, answerAuction?: unknown): TrialResult {
   const { links, impressions } = watch(trial, service)
   while (links._scan());
   service.answerAll()
-  const anchors = [...root.querySelectorAll<HTMLElement>('a,area')]
-  const rewritten = anchors.filter((anchor) => anchor.getAttribute('href')?.startsWith(REDIRECT))
+  const rewritten = findRewritten(root)
   const hrefs = [...root.querySelectorAll('a')].map((anchor) => anchor.href)
+  if (answerAuction === undefined) {
+    root.innerHTML = trial.html
+    while (links._scan());
+  }
+  const redrawn = findRewritten(root)
   links._end()
   return {
-    rewritten: rewritten.map((anchor) => anchor.dataset.n ?? ''),
+    rewritten,
+    redrawn,
     hrefs,
     impressions,
     auctions: service.auctions,
     rawUrls: service.rawUrls,
     isRestored: root.innerHTML === before,
   }
+}
+
+function findRewritten(root: HTMLElement): string[] {
+  return [...root.querySelectorAll<HTMLElement>('a,area')]
+    .filter((anchor) => anchor.getAttribute('href')?.startsWith(REDIRECT))
+    .map((anchor) => anchor.dataset.n ?? '')
 }
 
 function watch(
