@@ -81,12 +81,17 @@ export async function openEmbeddedPostgres(
   }
   const lock = await becomeUser(cluster)
   let entered = enter(user)
-  const first = await entered.catch(async (error) => {
-    await leave(cluster, lock) // A server that did not answer in time would run on unseen.
+  const close = async () => {
+    stop.abort()
+    const holder = await entered.catch(() => null)
+    await holder?.client.end().catch(() => undefined)
+    await leave(cluster, lock)
     await socket?.close()
+  }
+  const first = await enterFirst(entered, cluster).catch(async (error) => {
+    await close() // Or a server that did not answer in time would run on unseen.
     throw error
   })
-  await makeOwnDatabase(first.client, cluster)
 
   void (async () => {
     for (let lost = first.lost; ; ) {
@@ -103,13 +108,7 @@ export async function openEmbeddedPostgres(
     connection: await connection(OWN_NAME),
     adminConnection: await connection(ADMIN),
     logFile: cluster.logFile,
-    close: async () => {
-      stop.abort()
-      const holder = await entered.catch(() => null)
-      await holder?.client.end().catch(() => undefined)
-      await leave(cluster, lock)
-      await socket?.close()
-    },
+    close,
   }
 }
 
@@ -271,6 +270,12 @@ async function untilStopped({ folder }: Cluster): Promise<void> {
   const deadline = Date.now() + STOP_TIMEOUT_MS
   // Past the deadline it goes on stopping by itself; the next user waits for that.
   while (Date.now() < deadline && (await runningPid(folder)) !== null) await sleep(POLL_MS)
+}
+
+async function enterFirst(entered: Promise<Holder>, cluster: Cluster): Promise<Holder> {
+  const holder = await entered
+  await makeOwnDatabase(holder.client, cluster)
+  return holder
 }
 
 /** The program works as a plain role: even a hole in it would not give the superuser's rights. */

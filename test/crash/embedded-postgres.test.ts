@@ -244,6 +244,15 @@ test('a server that never answers is stopped by who gives it up', async (t) => {
   assert.equal(await runningPid(join(dataDir, 'postgres')), null)
 })
 
+test('a server in which nothing can be made is left and stopped', {
+  timeout: 60_000,
+}, async (t) => {
+  const dataDir = await folder(t)
+  const settings = { ...QUICK, default_transaction_read_only: 'on' }
+  await assert.rejects(startUser({ dataDir, settings }), /it ended with/)
+  assert.equal(await runningPid(join(dataDir, 'postgres')), null)
+})
+
 test('an ordinary user runs it as himself', whereNobodyCanRun, async (t) => {
   const home = await folder(t)
   await mkdir(home, { mode: 0o700 })
