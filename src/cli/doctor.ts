@@ -281,7 +281,7 @@ async function checkSpool({ storage, now }: CommandContext, root: string): Promi
   const { db } = await storage()
   const isServed = (await isMigrated(db)) && (await isAnyServerAlive(db))
   if (!isServed) return { ok: true, detail: `${since}: no server runs` }
-  const why = 'does a server run on this SOUK_DATA? What its event log says against them, it logs'
+  const why = 'does a server run on this SOUK_DATA? It logs why the event log does not take them'
   return { ok: false, detail: `${since}: ${why}` }
 }
 
