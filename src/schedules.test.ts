@@ -296,8 +296,10 @@ test('a stop does not wait for the jobs that are under way, and the next start d
     return over.promise
   }
   const running = await startSchedules(api.app.node, [{ task: 'endless', cron: NEVER, work }])
-  await api.db.run(sql`select graphile_worker.add_job('endless')`)
+  const turn = sql`select graphile_worker.add_job('endless', job_key => 'endless')`
+  await api.db.run(turn)
   await begun.promise
+  await api.db.run(turn) // Its next comes while it runs: that is the one to be done.
   await running.close()
   const again = Promise.withResolvers<void>()
   const next = await startSchedules(api.app.node, [
@@ -305,6 +307,8 @@ test('a stop does not wait for the jobs that are under way, and the next start d
   ])
   await again.promise
   await next.close()
+  const left = sql`select from graphile_worker.jobs where task_identifier = 'endless'`
+  assert.deepEqual(await api.db.rows(left), [])
   over.resolve()
 })
 

@@ -167,7 +167,7 @@ interface ScheduledWork {
 }
 
 async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Promise<Runner> {
-  await forgetRunsAhead(node)
+  await clearLeft(node)
   const taskList: TaskList = Object.fromEntries(
     schedules.map(({ task, work }) => [task, async () => void (await work(node))]),
   )
@@ -199,14 +199,20 @@ async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Pro
   return runner
 }
 
-/** What ran by a clock that was ahead would not be due again before the time it ran at. */
-async function forgetRunsAhead({ database, now }: Node): Promise<void> {
+/** What runners that ended have left, and nobody else would clear. */
+async function clearLeft({ database, now }: Node): Promise<void> {
   const row = await database.row<{ is_there: boolean }>(sql`
     select to_regclass('graphile_worker._private_known_crontabs') is not null as is_there`)
   if (row?.is_there !== true) return
+  // What ran by a clock that was ahead would not be due again before the time it ran at.
   await database.run(sql`
     update graphile_worker._private_known_crontabs set last_execution = ${new Date(now())}
     where last_execution > ${new Date(now() + CLOCK_STEP_MS)}`)
+  // A job that was cut short after its next turn had come is not begun again.
+  await database.run(sql`
+    delete from graphile_worker._private_jobs
+    where key is null and attempts = max_attempts
+      and coalesce(locked_at < now() - interval '4 hours', true)`)
 }
 
 /** Merchants whose server does not answer are told to the operator; their offers stay for a day. */
