@@ -20,7 +20,9 @@ import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
 import { ClockSteps } from './platform/clock-steps.ts'
 import { deleteWhere } from './platform/delete-in-batches.ts'
+import { errorTeller } from './platform/log.ts'
 import type { Db } from './platform/postgres.ts'
+import { startPulse } from './platform/pulse.ts'
 import { sql } from './platform/sql.ts'
 import { DAY_MS } from './platform/timestamp.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
@@ -35,6 +37,8 @@ const JOBS_AT_ONCE = 4
 /** After a runner that ended: what ended it may need a moment to pass. */
 const RETRY_MS = 1_000
 const CLOCK_CHECK_MS = 1_000
+/** What a worker does by a clock that is ahead must not keep the others from their turns for long. */
+const AHEAD_CHECK_MS = 60_000
 /** A clock that is set by more was wrong, or stood; clocks of nodes may differ by some minutes. */
 const CLOCK_STEP_MS = 600_000
 /** A stop has ten seconds, and its last words in the log come after these. */
@@ -88,6 +92,7 @@ export const SCHEDULES: readonly Schedule[] = [
 export async function startSchedules(
   node: Node,
   schedules: readonly Schedule[] = SCHEDULES,
+  { aheadCheckMs = AHEAD_CHECK_MS } = {},
 ): Promise<{ close(): Promise<void> }> {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -98,6 +103,10 @@ export async function startSchedules(
     if (Math.abs(clockSteps.take()) > CLOCK_STEP_MS) void runner.stop().catch(() => undefined)
   }, CLOCK_CHECK_MS)
   clock.unref()
+  const ahead = startPulse(() => forgetRunsAhead(node.database), {
+    everyMs: aheadCheckMs,
+    onError: errorTeller(node.log, 'schedules'),
+  })
 
   void (async () => {
     while (!signal.aborted) {
@@ -109,6 +118,7 @@ export async function startSchedules(
     close: async () => {
       stopping.abort()
       clearInterval(clock)
+      clearInterval(ahead)
       // Jobs under way are not waited for: another node, or the next start, does them again.
       await within(LAST_JOBS_MS, runner.stop())
       await within(GIVE_BACK_MS, giveBack(node.database, [...pools]))
@@ -167,7 +177,7 @@ interface ScheduledWork {
 }
 
 async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Promise<Runner> {
-  await clearLeft(node)
+  await clearLeft(node.database)
   const taskList: TaskList = Object.fromEntries(
     schedules.map(({ task, work }) => [task, async () => void (await work(node))]),
   )
@@ -200,19 +210,26 @@ async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Pro
 }
 
 /** What runners that ended have left, and nobody else would clear. */
-async function clearLeft({ database, now }: Node): Promise<void> {
-  const row = await database.row<{ is_there: boolean }>(sql`
+async function clearLeft(db: Db): Promise<void> {
+  const row = await db.row<{ is_there: boolean }>(sql`
     select to_regclass('graphile_worker._private_known_crontabs') is not null as is_there`)
   if (row?.is_there !== true) return
-  // What ran by a clock that was ahead would not be due again before the time it ran at.
-  await database.run(sql`
-    update graphile_worker._private_known_crontabs set last_execution = ${new Date(now())}
-    where last_execution > ${new Date(now() + CLOCK_STEP_MS)}`)
+  await forgetRunsAhead(db)
   // A job that was cut short after its next turn had come is not begun again.
-  await database.run(sql`
+  await db.run(sql`
     delete from graphile_worker._private_jobs
     where key is null and attempts = max_attempts
       and coalesce(locked_at < now() - interval '4 hours', true)`)
+}
+
+/**
+ * What ran by a clock that was ahead would not be due again before the time it ran at. By the
+ * database's clock: all workers share it.
+ */
+async function forgetRunsAhead(db: Db): Promise<void> {
+  await db.run(sql`
+    update graphile_worker._private_known_crontabs set last_execution = now()
+    where last_execution > now() + make_interval(secs => ${CLOCK_STEP_MS / 1000})`)
 }
 
 /** Merchants whose server does not answer are told to the operator; their offers stay for a day. */
