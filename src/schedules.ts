@@ -37,7 +37,7 @@ const JOBS_AT_ONCE = 4
 /** After a runner that ended: what ended it may need a moment to pass. */
 const RETRY_MS = 1_000
 const CLOCK_CHECK_MS = 1_000
-/** What a worker does by a clock that is ahead must not keep the others from their turns for long. */
+/** What a worker with a clock that is ahead does must not keep others from their turns for long. */
 const AHEAD_CHECK_MS = 60_000
 /** A clock that is set by more was wrong, or stood; clocks of nodes may differ by some minutes. */
 const CLOCK_STEP_MS = 600_000
