@@ -14,6 +14,7 @@ export function listenProblem({ host, port }: Pick<Config, 'host' | 'port'>, err
       ])
     case 'EADDRNOTAVAIL':
     case 'EINVAL': // A link-local address that does not say of which link: fe80::1%eth0 does.
+    case 'EAFNOSUPPORT': // A system without IPv6.
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return new ConfigError([`HOST: "${host}" is no address of this machine`])
