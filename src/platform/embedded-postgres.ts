@@ -74,10 +74,12 @@ export async function openEmbeddedPostgres(
   const connection = (name: string) => connectionOf(cluster, socket, name)
 
   const stop = new AbortController()
-  const { answerTimeoutMs = ANSWER_TIMEOUT_MS } = options
   const user = {
-    ...{ cluster, connect: () => connection(ADMIN), signal: stop.signal },
-    ...{ log, answerTimeoutMs },
+    cluster,
+    connect: () => connection(ADMIN),
+    signal: stop.signal,
+    log,
+    answerTimeoutMs: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
   }
   const lock = await becomeUser(cluster)
   let entered = enter(user)
