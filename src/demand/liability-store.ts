@@ -34,17 +34,24 @@ interface BudgetRow {
   readonly settled: string
 }
 
-/** Both budgets of each campaign; an account that is not open yet has nothing settled. */
+/**
+ * Both budgets of each campaign; an account that is not open yet has nothing settled. Each is
+ * looked up: there is one for every day there was, and a join on `is not distinct from` reads all
+ * of them, 3.3 million with 9,000 campaigns after a year.
+ */
 async function findOpenBudgets(db: Db, today: string): Promise<CampaignBudget[]> {
   const rows = await db.rows<BudgetRow>(sql`
-    select campaign.campaign_id, merch_id, budget.day is not null as is_daily, cap,
-      coalesce(settled_micros, 0) as settled
+    select campaign_id, merch_id, is_daily, cap, coalesce(settled, 0) as settled
     from campaign
     cross join lateral (
-      values (null::date, budget_micros), (${today}::date, daily_budget_micros)
-    ) as budget (day, cap)
-    left join budget_account as account
-      on account.campaign_id = campaign.campaign_id and account.day is not distinct from budget.day
+      select false, budget_micros, (
+        select settled_micros from budget_account as account
+        where account.campaign_id = campaign.campaign_id and account.day is null)
+      union all
+      select true, daily_budget_micros, (
+        select settled_micros from budget_account as account
+        where account.campaign_id = campaign.campaign_id and account.day = ${today}::date)
+    ) as budget (is_daily, cap, settled)
     where model <> 'cpc' and state = 'active' and cap is not null`)
   return rows.map((row) => ({
     campaignId: row.campaign_id,
@@ -65,36 +72,37 @@ interface OpenClickRow {
 }
 
 /**
- * Each counts by the wait of its merchant, and at the terms that were sealed for it. Every campaign
- * is looked up for itself, as far back as its merchant's wait goes: where 50,000 are clicked a day
- * and one of 300 merchants waits a week, to read all since then takes 1.3 s, and this .1.
+ * Each counts by the wait of its merchant, and at the terms that were sealed for it. Every merchant
+ * is looked up for itself, as far back as its wait goes: where 50,000 are clicked a day and one of
+ * 300 merchants waits a week, to read all since then takes 1.3 s, and this .1. It is looked up once
+ * for all its campaigns: each by itself would read the clicks of all the others.
  */
 async function findOpenClicks(
   db: Db,
   from: { budgets: readonly CampaignBudget[]; outlooks: OutlookBook; nowMs: number },
 ): Promise<OpenClicks[]> {
   const { budgets, outlooks, nowMs } = from
-  const merchants = new Map(budgets.map(({ campaignId, merchId }) => [campaignId, merchId]))
-  const merchIds = [...merchants.values()]
+  const campaignIds = [...new Set(budgets.map(({ campaignId }) => campaignId))]
+  const merchIds = [...new Set(budgets.map(({ merchId }) => merchId))]
   const delays = merchIds.map((merchId) => outlooks.delayMsOf(merchId))
   const since = delays.map((delayMs) => new Date(nowMs - WAITS_MAX * delayMs))
   const rows = await db.rows<OpenClickRow>(sql`
-    select campaign_id, merch_id, open.*
-    from unnest(${[...merchants.keys()]}::int[], ${merchIds}::int[], ${delays}::float8[],
-      ${since}::timestamptz[]) as asked (campaign_id, merch_id, delay_ms, since),
+    select merch_id, open.*
+    from unnest(${merchIds}::int[], ${delays}::float8[], ${since}::timestamptz[])
+      as asked (merch_id, delay_ms, since),
     lateral (
-      select pub_id, model, price_micros,
+      select campaign_id, pub_id, model, price_micros,
         sum(exp(-extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8
           * 1000 / delay_ms)) as clicks
       from click
-      where click.merch_id = asked.merch_id and click.campaign_id = asked.campaign_id
+      where click.merch_id = asked.merch_id and campaign_id = any(${campaignIds}::int[])
         and at > since and at <= ${new Date(nowMs)}
         and model = any(${Object.values(PER_ORDER)}::int[]) and reason = 0 and reversed_at is null
         and not exists (
           select from merchant_order where merchant_order.click_id = click.click_id
             and coalesce(attribution, '') <> 'impression'
         )
-      group by pub_id, model, price_micros
+      group by campaign_id, pub_id, model, price_micros
     ) as open`)
   return rows.map((row) => {
     const outlook = outlooks.of(row.pub_id, row.merch_id)

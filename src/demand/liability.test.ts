@@ -142,3 +142,24 @@ test('an order is expected to cost what its click was sealed for, whatever the c
   await db.run(sql`update click set price_micros = 1000000, model = 1`)
   assert.equal(await isOver(NOON), false)
 })
+
+test('what is judged reads one account a budget and each click once, whatever the campaigns and years', async (t) => {
+  const { db, outlooks } = await openClicks(t)
+  await db.run(sql`
+    insert into campaign (merch_id, model, payment_micros, budget_micros, daily_budget_micros)
+    select 1, 'epp', 1000000, 3000000, 1000000 from generate_series(1, 9)`)
+  await db.run(sql`
+    insert into budget_account (campaign_id, day)
+    select campaign_id, '2026-04-13'::date - days from campaign, generate_series(0, 400) as days`)
+  await db.transaction(async (tx) => {
+    await tx.run(sql`set local enable_seqscan = off`) // As where there are millions.
+    assert.deepEqual(await loadOverCap(tx, { outlooks, nowMs: NOON }), new Set([1]))
+    const read = await tx.rows(sql`
+      select relname, (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables
+      where relname in ('budget_account', 'click') order by relname`)
+    assert.deepEqual(read, [
+      { relname: 'budget_account', rows: 9 },
+      { relname: 'click', rows: 200 },
+    ])
+  })
+})
