@@ -111,7 +111,9 @@ function Total(props: {
 function smallPrint(figure: Figure, totals: Overview['totals']): string {
   switch (figure) {
     case 'earnings':
-      return totals.clicks === 0 ? 'your part of each price' : `${perClick(totals)} a click`
+      return totals.earnings_per_click === null
+        ? 'your part of each price'
+        : `${dollars(totals.earnings_per_click)} a click`
     case 'clicks':
       if (totals.unpaid_clicks > 0) return `and ${count(totals.unpaid_clicks)} not paid`
       return totals.clicks === 0 ? 'by people, not robots' : 'all of them valid'
@@ -120,10 +122,6 @@ function smallPrint(figure: Figure, totals: Overview['totals']): string {
     case 'sales':
       return `${dollars(totals.revenue)} revenue`
   }
-}
-
-function perClick({ earnings, clicks }: Overview['totals']): string {
-  return dollars((Number(earnings) / clicks).toFixed(3))
 }
 
 /** Where each cent of the figures comes from. */

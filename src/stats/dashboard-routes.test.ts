@@ -98,6 +98,7 @@ test('the overview sums micros, not rounded rows, and counts a view once whateve
     revenue: '0.00',
     earnings: '0.01',
     unpaid_clicks: 1,
+    earnings_per_click: '0.002',
   })
   assert.deepEqual(
     days.map((day) => [day.event_date, day.clicks, day.unpaid_clicks, day.earnings]),

@@ -39,7 +39,12 @@ export const Overview = Type.Object({
   pub_id: Type.Integer(),
   date_from: Type.String({ format: 'date' }),
   date_to: Type.String({ format: 'date' }),
-  totals: Type.Object(counted),
+  totals: Type.Object({
+    ...counted,
+    earnings_per_click: Type.Union([ExactDollars, Type.Null()], {
+      description: 'To a tenth of a cent; null without a click',
+    }),
+  }),
   days: Type.Array(Type.Object({ event_date: Type.String({ format: 'date' }), ...counted })),
   rows: Type.Array(OverviewRow, { description: 'By article and merchant, best earning first' }),
   are_rows_cut: Type.Boolean(),

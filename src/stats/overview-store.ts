@@ -2,8 +2,9 @@
  * The dashboard's overview in SQL: the figures of 4.4 for a range, by day, in total, and by article
  * and merchant. Sums are made of micros; page impressions count once per article and day.
  */
-import { formatCents } from '../platform/money.ts'
+import { formatCents, formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
+import { divideHalfEven } from '../platform/round.ts'
 import { sql } from '../platform/sql.ts'
 import type { Overview, OverviewRow } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
@@ -11,6 +12,8 @@ import { figuresNow, seenNow } from './store.ts'
 
 /** What a page can show; who wants all of it takes 4.4. */
 const ROWS_MAX = 1_000
+/** A tenth of a cent: many clicks earn less than ten cents, and a mean has no last digit. */
+const PER_CLICK_STEP_MICROS = 1_000n
 
 interface Sums {
   readonly impressions: string
@@ -28,11 +31,16 @@ interface DaySums extends Sums {
 export async function readOverview(db: Db, range: DayRange): Promise<Overview> {
   const days = await sumByDay(db, range)
   const rows = await sumByArticleAndMerchant(db, range)
+  const total = addUp(days)
   return {
     pub_id: range.pubId,
     date_from: range.dayFrom,
     date_to: range.dayTo,
-    totals: { ...toFigures(addUp(days)), unpaid_clicks: Number(addColumn(days, 'unpaid_clicks')) },
+    totals: {
+      ...toFigures(total),
+      unpaid_clicks: Number(addColumn(days, 'unpaid_clicks')),
+      earnings_per_click: earningsPerClick(total),
+    },
     days: days.map((day) => ({
       event_date: day.day,
       ...toFigures(day),
@@ -114,6 +122,13 @@ function toFigures(sums: Sums) {
     revenue: formatCents(sums.revenue_micros),
     earnings: formatCents(sums.earnings_micros),
   }
+}
+
+/** Of micros: rounded to cents first, one click of $0.0654 would show as $0.070. */
+function earningsPerClick({ earnings_micros, clicks }: Sums): string | null {
+  if (BigInt(clicks) === 0n) return null
+  const steps = divideHalfEven(BigInt(earnings_micros), BigInt(clicks) * PER_CLICK_STEP_MICROS)
+  return formatExact(steps * PER_CLICK_STEP_MICROS)
 }
 
 function addUp(days: readonly DaySums[]): Sums {
