@@ -17,8 +17,9 @@ export interface IssuedStatement extends Statement {
 }
 
 /**
- * Issues what is missing up to the last month that is over; the statements it made. `onIssued` is
- * told of each within its transaction: what follows from one is there with it, or neither is.
+ * Issues what is missing up to the last month that is over; the statements it made. They are there
+ * for all publishers at once, or a payout file that is written meanwhile would leave some out.
+ * `onIssued` is told of them within the transaction: what follows from them is there with them.
  */
 export async function issueStatements(
   db: Db,
@@ -27,32 +28,40 @@ export async function issueStatements(
     onIssued = async () => undefined,
   }: {
     readonly now: Date
-    readonly onIssued?: (tx: Db, statement: IssuedStatement) => Promise<unknown>
+    readonly onIssued?: (tx: Db, issued: readonly IssuedStatement[]) => Promise<unknown>
   },
 ): Promise<IssuedStatement[]> {
+  const position = await moneyPosition(db)
+  const missing = await makeMissing(db, now)
+  return db.transaction(async (tx) => {
+    const issued: IssuedStatement[] = []
+    const others = new Set<number>()
+    for (const statement of missing) {
+      // What another process said of a month is where its next one opens, not what we made of it.
+      if (others.has(statement.pubId)) continue
+      if (await insertStatement(tx, statement, position)) issued.push(statement)
+      else others.add(statement.pubId)
+    }
+    await onIssued(tx, issued)
+    return issued
+  })
+}
+
+/** What each publisher lacks, its oldest statement first. */
+async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
   const lastMonth = previousMonth(monthOf(now.getTime() - GRACE_MS))
   const publishers = await db.rows<{ pub_id: number }>(sql`
     select pub_id from publisher order by pub_id`)
-  const position = await moneyPosition(db)
-  const issued: IssuedStatement[] = []
+  const missing: IssuedStatement[] = []
   for (const { pub_id: pubId } of publishers) {
     const known = await listStatements(db, pubId)
     if ((known.at(-1)?.month ?? '') >= lastMonth) continue
     const releases = await openReleases(db, { pubId, until: now }).all()
-    const fresh = makeStatements(releases, lastMonth, known)
-    for (const statement of fresh) {
-      const issuedStatement = { ...statement, pubId, issuedAt: now }
-      const isOurs = await db.transaction(async (tx) => {
-        const isInserted = await insertStatement(tx, issuedStatement, position)
-        if (isInserted) await onIssued(tx, issuedStatement)
-        return isInserted
-      })
-      // What another process said of a month is where its next one opens, not what we made of it.
-      if (!isOurs) break
-      issued.push(issuedStatement)
+    for (const statement of makeStatements(releases, lastMonth, known)) {
+      missing.push({ ...statement, pubId, issuedAt: now })
     }
   }
-  return issued
+  return missing
 }
 
 /** Asked first: all that was folded by then is in the statements, and perhaps a little more. */

@@ -137,10 +137,10 @@ export function queuePayouts(
   return queueNotices(db, notices, now)
 }
 
-/** Issues what is missing, each statement with its notice: a run that is cut short loses none. */
+/** Issues what is missing, together with its notices: a run that is cut short loses none. */
 export function issueWithNotices(db: Db, now: Date): Promise<IssuedStatement[]> {
   return issueStatements(db, {
     now,
-    onIssued: (tx, statement) => queuePayouts(tx, [statement], now),
+    onIssued: (tx, issued) => queuePayouts(tx, issued, now),
   })
 }
