@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { existsSync } from 'node:fs'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { freePort } from '../../test/free-port.ts'
@@ -31,6 +32,20 @@ const target = (changes: Partial<NewReportDelivery>): NewReportDelivery => ({
   ...changes,
 })
 
+const storageTarget = (changes: Partial<NewReportDelivery>): NewReportDelivery =>
+  target({ target: 's3://bucket', access_key: 'AKID', secret_key: 'secret', ...changes })
+
+/** Storage on this machine; its address. */
+async function startStorage(t: TestContext, answer: RequestListener): Promise<string> {
+  const server = createServer(answer)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
 test('the last seven days of every report go to a folder and to storage, the same each time', async (t) => {
   const db = await testDatabase(t)
   const world = await makePublisherWorld(db)
@@ -39,20 +54,13 @@ test('the last seven days of every report go to a folder and to storage, the sam
   await log.tell(new MoneyEvents().click('a', START_MS, { pubId: pub_id }))
 
   const stored = new Map<string, { authorization: string; body: string }>()
-  const server = createServer(async (request, response) => {
+  const endpoint = await startStorage(t, async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString('latin1')
     const { authorization = '' } = request.headers
     stored.set(`${request.method} ${request.url}`, { authorization, body })
-    response.writeHead(200).end()
+    response.end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const folder = await mkdtemp(join(tmpdir(), 'souk-delivery-'))
-  t.after(async () => {
-    server.closeAllConnections()
-    server.close()
-    await rm(folder, { recursive: true })
-  })
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const folder = await temporaryFolder(t, 'souk-delivery-')
   await upsertReportDelivery(db, target({ pub_id, target: folder }))
   await upsertReportDelivery(
     db,
@@ -114,15 +122,40 @@ test('after a longer break the files go on from the day of the last delivery', a
   assert.deepEqual(await files(26), [4 * 7])
 })
 
+test('what goes to storage is never a file of this machine, which a killed process would leave', async (t) => {
+  const db = await testDatabase(t)
+  const slug = 'left-nowhere'
+  const { publisher } = await makePublisherWorld(db, slug)
+  const seen = new Set<string>()
+  const endpoint = await startStorage(t, async (request, response) => {
+    await request.toArray()
+    const names = await readdir(tmpdir())
+    for (const name of names) if (existsSync(join(tmpdir(), name, slug))) seen.add(name)
+    response.end()
+  })
+  await upsertReportDelivery(db, storageTarget({ pub_id: publisher.pub_id, endpoint }))
+  const [run] = await deliverReports(db, NOW)
+  assert.deepEqual([run?.error, run?.files, [...seen]], [null, 28, []])
+})
+
+test('a storage that sends the files elsewhere has not got them', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const endpoint = await startStorage(t, async (request, response) => {
+    await request.toArray()
+    const isElsewhere = request.url === '/sign-in'
+    response.writeHead(isElsewhere ? 200 : 303, { location: '/sign-in' }).end()
+  })
+  await upsertReportDelivery(db, storageTarget({ pub_id: publisher.pub_id, endpoint }))
+  const [run] = await deliverReports(db, NOW)
+  assert.match(run?.error ?? '', /the storage answered 303$/)
+})
+
 test('of a storage that is not reached the reason is told', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const endpoint = `http://127.0.0.1:${await freePort()}`
-  const storage = { target: 's3://bucket', endpoint, access_key: 'AKID' }
-  await upsertReportDelivery(
-    db,
-    target({ pub_id: publisher.pub_id, ...storage, secret_key: 'secret' }),
-  )
+  await upsertReportDelivery(db, storageTarget({ pub_id: publisher.pub_id, endpoint }))
   const [run] = await deliverReports(db, NOW)
   assert.match(run?.error ?? '', /^fetch failed: connect ECONNREFUSED/)
 })

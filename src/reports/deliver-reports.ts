@@ -2,14 +2,12 @@
  * Report files on schedule: the last seven days of every report, written anew each time, to a
  * folder or to S3-compatible storage. Days that did not change give the same bytes again.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { bytes } from 'node:stream/consumers'
 import { AwsClient } from 'aws4fetch'
 import type { Db } from '../platform/postgres.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import { listReportDeliveries, type ReportDelivery, recordDelivered } from './delivery-store.ts'
-import { type ExportedFile, exportReport } from './export.ts'
+import { giveFiles, intoFolder, type TakeFile } from './export.ts'
 import { openReports } from './read-report.ts'
 import { REPORT_NAMES } from './report.ts'
 
@@ -53,34 +51,17 @@ function inWords(error: unknown): string {
 }
 
 async function deliverTo(db: Db, delivery: ReportDelivery, now: Date): Promise<number> {
-  const bucket = readBucket(delivery.target)
-  if (bucket === null) return (await writeFiles(db, delivery, delivery.target, now)).length
-  const folder = await mkdtemp(join(tmpdir(), 'souk-reports-'))
-  try {
-    const files = await writeFiles(db, delivery, folder, now)
-    for (const { path } of files) {
-      await upload(delivery, `${bucket}/${relative(folder, path)}`, await readFile(path))
-    }
-    return files.length
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-async function writeFiles(
-  db: Db,
-  { pub_id: pubId, slug, is_gzip: isGzip, delivered_at: deliveredAt }: ReportDelivery,
-  folder: string,
-  now: Date,
-): Promise<ExportedFile[]> {
+  const { pub_id: pubId, slug, is_gzip: isGzip, delivered_at: deliveredAt, target } = delivery
   const source = openReports(db, { pubId, now })
   const weekAgo = new Date(now.getTime() - (DAYS - 1) * DAY_MS)
   // After a longer break: what was delivered last ends in the middle of a day.
   const from = deliveredAt !== null && deliveredAt < weekAgo ? deliveredAt : weekAgo
   const range = { pubId, slug, dayFrom: utcDay(from), dayTo: utcDay(now), now, isGzip }
-  const files: ExportedFile[] = []
+  const bucket = readBucket(target)
+  const take = bucket === null ? intoFolder(target) : intoBucket(bucket, delivery)
+  let files = 0
   for (const report of REPORT_NAMES) {
-    files.push(...(await exportReport(source, folder, { ...range, report })))
+    files += (await giveFiles(source, { ...range, report }, take)).length
   }
   return files
 }
@@ -93,8 +74,17 @@ export function readBucket(target: string): string | null {
 
 const DEFAULT_REGION = 'us-east-1'
 
-/** Path-style addresses: every S3-compatible storage has them. */
-async function upload(delivery: ReportDelivery, key: string, body: Buffer): Promise<void> {
+/**
+ * Path-style addresses: every S3-compatible storage has them. It takes nothing of unknown length,
+ * so a file waits in memory until it is whole; on this machine's disk a process that is killed
+ * would leave it behind.
+ */
+const intoBucket =
+  (bucket: string, delivery: ReportDelivery): TakeFile =>
+  async (name, read) =>
+    upload(delivery, `${bucket}/${name}`, await bytes(read()))
+
+async function upload(delivery: ReportDelivery, key: string, body: Uint8Array<ArrayBuffer>) {
   const region = delivery.region ?? DEFAULT_REGION
   const endpoint = delivery.endpoint ?? `https://s3.${region}.amazonaws.com`
   const client = new AwsClient({
@@ -107,8 +97,10 @@ async function upload(delivery: ReportDelivery, key: string, body: Buffer): Prom
   const path = key.split('/').map(encodeURIComponent).join('/')
   const answer = await client.fetch(`${endpoint.replace(/\/$/, '')}/${path}`, {
     method: 'PUT',
-    body: new Uint8Array(body),
+    body,
     headers: { 'content-type': delivery.is_gzip ? 'application/gzip' : 'text/csv; charset=utf-8' },
+    // A signature is meant for one address; and what a page elsewhere says is no storage's word.
+    redirect: 'manual',
     signal: AbortSignal.timeout(UPLOAD_MS),
   })
   await answer.arrayBuffer()

@@ -1,11 +1,11 @@
 /**
- * Reports as files: one a day, written beside the old one and put in its place, so that nobody
- * ever reads half a file. The same figures give the same bytes.
+ * Reports as files: one a day, in a folder written beside the old one and put in its place, so
+ * that nobody ever reads half a file. The same figures give the same bytes.
  */
 import { createWriteStream } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { pipeline, Readable } from 'node:stream'
+import { pipeline as finished } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { csvLine } from '../platform/csv.ts'
 import { makeFolder } from '../platform/make-folder.ts'
@@ -36,37 +36,50 @@ export interface ExportedFile {
   readonly rows: number
 }
 
-/** Writes the files of some days under a folder; days without rows have a header only. */
+/** Takes a file whole or not at all, under its path below the target. */
+export type TakeFile = (path: string, read: () => Readable) => Promise<void>
+
+/** Writes the files of some days under a folder. */
 export async function exportReport(
   source: ReportSource,
   folder: string,
   request: ExportRequest,
 ): Promise<ExportedFile[]> {
+  const files = await giveFiles(source, request, intoFolder(folder))
+  return files.map(({ path, rows }) => ({ path: join(folder, path), rows }))
+}
+
+/** Gives the files of some days, one after the other; days without rows have a header only. */
+export async function giveFiles(
+  source: ReportSource,
+  request: ExportRequest,
+  take: TakeFile,
+): Promise<ExportedFile[]> {
+  const { slug, report, isGzip } = request
   const files: ExportedFile[] = []
   for (const day of daysBetween(request.dayFrom, request.dayTo)) {
-    const name = reportPath(request.slug, request.report, day)
-    const path = join(folder, request.isGzip ? `${name}.gz` : name)
-    await makeFolder(dirname(path))
-    files.push({ path, rows: await writeFile(source, path, { ...request, day }) })
+    const name = reportPath(slug, report, day)
+    const path = isGzip ? `${name}.gz` : name
+    const counted = { rows: 0 }
+    const days = { ...request, dayFrom: day, dayTo: day }
+    await take(path, () => {
+      const lines = Readable.from(rangeLines(source, days, counted))
+      // Node's gzip writes no time and no name: equal rows are equal bytes. What breaks the lines
+      // breaks the stream that is read.
+      return isGzip ? pipeline(lines, createGzip(), () => undefined) : lines
+    })
+    files.push({ path, rows: counted.rows })
   }
   return files
 }
 
-async function writeFile(
-  source: ReportSource,
-  path: string,
-  request: ExportRequest & { readonly day: string },
-): Promise<number> {
-  const counted = { rows: 0 }
-  const days = { ...request, dayFrom: request.day, dayTo: request.day }
-  const lines = Readable.from(rangeLines(source, days, counted))
-  await replaceFile(path, async (draft) => {
-    // Node's gzip writes no time and no name: equal rows are equal bytes.
-    if (request.isGzip) await pipeline(lines, createGzip(), createWriteStream(draft))
-    else await pipeline(lines, createWriteStream(draft))
-  })
-  return counted.rows
-}
+export const intoFolder =
+  (folder: string): TakeFile =>
+  async (name, read) => {
+    const path = join(folder, name)
+    await makeFolder(dirname(path))
+    await replaceFile(path, (draft) => finished(read(), createWriteStream(draft)))
+  }
 
 /** The text of a file of some days, a page at a time. */
 export async function* rangeLines(
