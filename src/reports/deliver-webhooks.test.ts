@@ -55,7 +55,8 @@ async function start(t: TestContext) {
     }))
     await queueNotices(db, told, at)
   }
-  return { db, agent, held, untilFast: told.promise, fastPubId: fast.publisher.pub_id }
+  const [slowPubId, fastPubId] = [slow.publisher.pub_id, fast.publisher.pub_id]
+  return { db, agent, held, untilFast: told.promise, slowPubId, fastPubId }
 }
 
 test('a receiver that is slow to answer keeps no other publisher’s waiting', async (t) => {
@@ -152,6 +153,16 @@ test('however much is due to one publisher, another’s is among what is sent ne
     due.map(({ pub_id }) => pub_id === fastPubId),
     [false, true, false, true, false, false],
   )
+})
+
+test('however much is due to one webhook, its owner’s others are among what is sent next', async (t) => {
+  const { db, slowPubId: pubId } = await start(t)
+  const url = 'http://127.0.0.1:9/second'
+  const second = await createWebhook(db, { owner: { pubId }, url, events: ['payout.ready'] })
+  const notice = { event: 'payout.ready' as const, pubId, merchId: null, payload: {} }
+  await queueNotices(db, [{ ...notice, key: 'later' }], NOW)
+  const due = await listDueDeliveries(db, { now: NOW, limit: 4 })
+  assert.ok(due.some(({ webhook_id }) => webhook_id === second.webhook.webhook_id))
 })
 
 test('a webhook does not tell its owner which names our network has', async (t) => {

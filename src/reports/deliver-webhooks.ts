@@ -13,7 +13,7 @@ import { PrivateAddressError } from '../platform/fetch-guard.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { FairTurns } from '../platform/turns.ts'
-import { FAILURES_MAX, nextAttemptAt } from './webhook.ts'
+import { isDeserted, nextAttemptAt } from './webhook.ts'
 import {
   type DueDelivery,
   disableWebhook,
@@ -74,7 +74,7 @@ async function deliver(
   const attempt = { deliveryId, takenUntil, webhookId, now: at, status, error, dueAt }
   const failures = await recordAttempt(db, attempt)
   if (error === null) return true
-  if (failures >= FAILURES_MAX) {
+  if (isDeserted({ dueAt, failures })) {
     const notice = `Switched off after ${failures} failures in a row; the last one: ${error}`
     if (await disableWebhook(db, { webhookId, notice })) onDisabled(webhookId, notice)
   }

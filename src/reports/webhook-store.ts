@@ -140,18 +140,25 @@ export interface DueDelivery {
   readonly secret: string
 }
 
-/** Deliveries that are due: the oldest of each publisher and merchant first, then their next. */
+/**
+ * Deliveries that are due: the oldest of each publisher and merchant first, then their next. Of
+ * one's own webhooks as well, each has its turn: one that is not answered keeps no other waiting.
+ */
 export function listDueDeliveries(
   db: Db,
   { now, limit }: { readonly now: Date; readonly limit: number },
 ): Promise<DueDelivery[]> {
   return db.rows(sql`
-    with next as (
-      select delivery_id, due_at,
-        row_number() over (partition by pub_id, merch_id order by due_at, delivery_id) as place
+    with due as (
+      select delivery_id, pub_id, merch_id, due_at,
+        row_number() over (partition by webhook_id order by due_at, delivery_id) as turn
       from webhook_delivery join webhook using (webhook_id)
       where due_at <= ${now} and state = 'active'
-      order by place, due_at, delivery_id limit ${limit}
+    ), next as (
+      select delivery_id, due_at, row_number() over (
+          partition by pub_id, merch_id order by turn, due_at, delivery_id
+        ) as place
+      from due order by place, due_at, delivery_id limit ${limit}
     )
     select delivery_id, webhook_id, pub_id, merch_id, event, payload, created_at, url, secret
     from next join webhook_delivery using (delivery_id) join webhook using (webhook_id)

@@ -34,14 +34,24 @@ export function readEvents(events: readonly string[]): WebhookEvent[] {
 
 const FIRST_RETRY_MS = 30_000
 const RETRY_MS_MAX = 6 * 3_600_000
-/** With doubling waits of up to six hours these last about two days. */
+/** With doubling waits of up to six hours these last a day and a half. */
 export const ATTEMPTS_MAX = 15
-/** After so many failures in a row, whatever they were about, nobody listens there. */
-export const FAILURES_MAX = 30
 
 /** When to try again after `attempts` failed ones; null: not any more. */
 export function nextAttemptAt(attempts: number, now: Date): Date | null {
   if (attempts >= ATTEMPTS_MAX) return null
   const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), RETRY_MS_MAX)
   return new Date(now.getTime() + waitMs)
+}
+
+/** In a row, whatever they were about. */
+export const FAILURES_MAX = 30
+
+/**
+ * Whether nobody listens there: of so many failures one was the last try of a delivery. By itself
+ * their number says nothing. While a receiver is away for a minute a busy shop's misses are dozens,
+ * and what happens while a webhook is off is never told.
+ */
+export function isDeserted({ dueAt, failures }: { dueAt: Date | null; failures: number }): boolean {
+  return dueAt === null && failures >= FAILURES_MAX
 }
