@@ -14,13 +14,13 @@ import type { StreamMessage } from './event-stream.ts'
 
 test('what came last is carried at once, though nothing follows', async (t) => {
   const db = await testDatabase(t)
-  const { sent } = carry(t, db, { messages: 5 })
+  const { sent } = carry(t, db, { payloads: makePayloads(5) })
   await until(async () => (await carried(db)) === sent)
 })
 
 test('a stream that breaks is read on from where it was stored, and each event is there once', async (t) => {
   const db = await testDatabase(t)
-  const { sent, problems } = carry(t, db, { messages: 7, breaksOnceAfter: 3 })
+  const { sent, problems } = carry(t, db, { payloads: makePayloads(7), breaksOnceAfter: 3 })
   await until(async () => (await carried(db)) === sent)
   assert.deepEqual(problems.map(String), ['Error: the stream broke'])
 })
@@ -33,7 +33,7 @@ test('a database that vanishes without a word is given up, and what it did not t
   scope.after(() => proxy.close())
   const connection = { ...who, host: '127.0.0.1', port: proxy.port }
   const { sent, problems } = carry(scope, db, {
-    messages: 4,
+    payloads: makePayloads(4),
     connection,
     beforeMessage: (place) => {
       if (place === 2 && problems.length === 0) proxy.setMode('hang')
@@ -45,23 +45,63 @@ test('a database that vanishes without a word is given up, and what it did not t
   await until(async () => (await carried(db)) === sent)
 })
 
-/** A carrier over a stream that gives so many messages, and then neither another one nor an end. */
-function carry(
-  scope: Scope,
-  db: Database,
-  script: {
-    readonly messages: number
-    readonly breaksOnceAfter?: number
-    readonly connection?: Connection
-    readonly beforeMessage?: (place: number) => void
-  },
-) {
-  const next = makeIdSource({ nodeId: 1, now: Date.now }).next
-  const payloads = Array.from({ length: script.messages }, () =>
+test('a process that stands still while it carries keeps no other one from it', async (t) => {
+  const db = await testDatabase(t)
+  const stands = Promise.withResolvers<void>()
+  const goesOn = Promise.withResolvers<void>()
+  t.after(() => goesOn.resolve())
+  const payloads = makePayloads(3)
+  const first = carry(t, db, { payloads: payloads.slice(0, 1) })
+  await until(async () => (await carried(db)) === 1)
+  await first.close()
+  const { problems } = carry(t, db, {
+    ...{ payloads, silenceMsMax: 100 },
+    beforeReading: () => {
+      stands.resolve()
+      return goesOn.promise
+    },
+  })
+  await stands.promise
+  carry(t, db, { payloads })
+  await until(async () => (await carried(db)) === 3)
+  goesOn.resolve()
+  await until(async () => problems.length > 0)
+  assert.equal(await carried(db), 3)
+})
+
+test('a process that has nothing to carry stays the one that carries', async (t) => {
+  const db = await testDatabase(t)
+  const { sent, problems } = carry(t, db, {
+    ...{ payloads: makePayloads(2), silenceMsMax: 200 },
+    beforeMessage: (place) => (place === 1 ? sleep(1_000) : undefined),
+  })
+  await until(async () => (await carried(db)) === sent)
+  assert.deepEqual(problems, [])
+})
+
+const { next } = makeIdSource({ nodeId: 1, now: Date.now })
+
+const makePayloads = (count: number): Buffer[] =>
+  Array.from({ length: count }, () =>
     Buffer.from(
       eventToJson(newEvent({ id: next(), atMs: Date.now(), lane: 0, type: EVENT_TYPE.click })),
     ),
   )
+
+/** A carrier over a stream that gives these messages, and then neither another one nor an end. */
+function carry(
+  scope: Scope,
+  db: Database,
+  script: {
+    readonly payloads: readonly Buffer[]
+    readonly breaksOnceAfter?: number
+    readonly connection?: Connection
+    readonly silenceMsMax?: number
+    readonly beforeReading?: () => Promise<void>
+    readonly beforeMessage?: (place: number) => unknown
+  },
+) {
+  const { payloads } = script
   let isBroken = script.breaksOnceAfter === undefined
   async function* read(after: number, until: AbortSignal): AsyncGenerator<StreamMessage> {
     for (const [place, payload] of payloads.entries()) {
@@ -71,7 +111,7 @@ function carry(
         await sleep(50) // what came before is stored by now
         throw new Error('the stream broke')
       }
-      script.beforeMessage?.(place)
+      await script.beforeMessage?.(place)
       yield { sequence: place + 1, payload }
     }
     await new Promise((resolve) => until.addEventListener('abort', resolve, { once: true }))
@@ -80,7 +120,10 @@ function carry(
   const stream = {
     created: () => 'once',
     read,
-    find: async (sequence: number) => payloads[sequence - 1] ?? null,
+    find: async (sequence: number) => {
+      await script.beforeReading?.()
+      return payloads[sequence - 1] ?? null
+    },
     lastSequence: async () => payloads.length,
     cut: async () => undefined,
   }
@@ -88,11 +131,13 @@ function carry(
     stream,
     streamName: 'test',
     connection: script.connection ?? db.connection,
+    ...(script.silenceMsMax === undefined ? {} : { silenceMsMax: script.silenceMsMax }),
     onCarried: () => undefined,
     onProblem: (error) => problems.push(error),
   })
   scope.after(() => carrier.close())
-  return { sent: payloads.length, problems: problems as readonly unknown[] }
+  const close = () => carrier.close()
+  return { sent: payloads.length, problems: problems as readonly unknown[], close }
 }
 
 async function carried(db: Database): Promise<number> {

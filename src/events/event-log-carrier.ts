@@ -25,6 +25,11 @@ const RETRY_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
 /** A statement without an answer for this long: the connection is taken for dead and dropped. */
 const ANSWER_TIMEOUT_MS = 5_000
+/**
+ * A session that has been silent for so long stands still, or its machine is gone: the server ends
+ * it, and another process carries on. TCP alone would take two hours, or never notice.
+ */
+const SILENCE_MS_MAX = 15_000
 /** First key of the advisory lock of who carries; the second is the stream's name, hashed. */
 const CARRIER_LOCK = 0x53_43_41_52 // 'SCAR'
 /** At the end: a stop has ten seconds for everything. */
@@ -37,6 +42,8 @@ export interface CarrierOptions {
   readonly stream: Pick<EventStream, 'created' | 'read' | 'find' | 'lastSequence' | 'cut'>
   readonly streamName: string
   readonly connection: Connection
+  /** After which others may carry; only tests need another time. */
+  readonly silenceMsMax?: number
   readonly onCarried: (events: readonly LogEvent[]) => void
   readonly onProblem: (error: unknown) => void
 }
@@ -79,7 +86,7 @@ export class EventLogCarrier {
 
   /** Carries until stopped, on one connection that holds the lock. */
   async #run(): Promise<void> {
-    const { stream, streamName, connection } = this.#options
+    const { stream, streamName, connection, silenceMsMax = SILENCE_MS_MAX } = this.#options
     const created = stream.created()
     if (created === '') return
     const client = newClient(connection, 'souk: event carrier', {
@@ -91,7 +98,7 @@ export class EventLogCarrier {
     client.on('end', () => lost.abort())
     await client.connect()
     try {
-      await client.query(APPEND_SESSION)
+      await client.query(`${APPEND_SESSION}; set idle_session_timeout to ${silenceMsMax}`)
       if (!(await takeLock(client, streamName))) return
       const carried = await openPosition(client, { streamName, created })
       if (!(await isAsCarried(stream, carried))) {
@@ -109,7 +116,8 @@ export class EventLogCarrier {
   }
 
   async #carry(state: Carried, messages: AsyncIterable<StreamMessage>): Promise<void> {
-    const { stream, onCarried, onProblem } = this.#options
+    const { stream, onCarried, onProblem, silenceMsMax = SILENCE_MS_MAX } = this.#options
+    const askMs = silenceMsMax / 3
     const incoming = messages[Symbol.asyncIterator]()
     const take = () => {
       const taken = incoming.next()
@@ -122,7 +130,9 @@ export class EventLogCarrier {
     while (true) {
       // The client's count of what it holds includes messages of its own that nobody is given: a
       // batch that waited for the next one by that count waited until somebody appended again.
-      const arrived = await (batch.last === 0 ? next : Promise.race([next, sleep(LINGER_MS)]))
+      const arrived = await (batch.last === 0
+        ? meanwhile(next, { everyMs: askMs, ask: () => state.client.query('select') })
+        : Promise.race([next, sleep(LINGER_MS)]))
       if (arrived?.done) return // what is not stored is read again
       if (arrived !== undefined) {
         addMessage(batch, arrived.value.sequence, arrived.value.payload)
@@ -140,6 +150,27 @@ export class EventLogCarrier {
       const upTo = await cutPosition(state)
       if (upTo !== null) await stream.cut(upTo)
     }
+  }
+}
+
+/** Waits for `next`, and asks something now and then until it has come. */
+async function meanwhile<T>(
+  next: Promise<T>,
+  { everyMs, ask }: { everyMs: number; ask: () => Promise<unknown> },
+): Promise<T> {
+  const come = new AbortController()
+  const askOn = async (): Promise<never> => {
+    for (;;) {
+      await sleep(everyMs, undefined, { signal: come.signal, ref: false })
+      await ask()
+    }
+  }
+  const asking = askOn()
+  try {
+    return await Promise.race([next, asking])
+  } finally {
+    come.abort()
+    await asking.catch(() => undefined) // A question under way has its answer first.
   }
 }
 
