@@ -367,32 +367,3 @@ test('what a night that the service was off would have done is done once at its 
   await until(() => other === 1)
   assert.equal(nightly, 1)
 })
-
-test('a clock that is set, or a machine that slept, is as if the service had been off', async (t) => {
-  const scope = scopeOf(t)
-  const database = await testDatabase(scope)
-  const anHourAgo = new Date(Date.now() - HOUR_MS)
-  const cron = `${anHourAgo.getUTCMinutes()} ${anHourAgo.getUTCHours()} * * *`
-  let sleptMs = 0
-  let nightly = 0
-  const node = { ...api.app.node, database, now: () => Date.now() + sleptMs }
-  const schedules = [
-    { task: 'nightly', cron, isMadeUpFor: true, work: async () => (nightly += 1) },
-    { task: 'never', cron: NEVER, work: async () => undefined },
-  ]
-  const running = await startSchedules(node, schedules, { aheadCheckMs: 50 })
-  scope.after(() => running.close())
-  const age = sql`
-    update graphile_worker._private_known_crontabs set known_since = now() - interval '2 days'`
-  await until(async () => (await database.run(age)) === 2)
-  sleptMs += HOUR_MS
-  await until(() => nightly === 1)
-
-  // By another worker, whose clock was ahead: until then nothing of it would be due again.
-  await database.run(sql`
-    update graphile_worker._private_known_crontabs set last_execution = now() + interval '2 years'`)
-  const ahead = sql`
-    select from graphile_worker._private_known_crontabs where last_execution > now()`
-  await until(async () => (await database.rows(ahead)).length === 0)
-  assert.equal(nightly, 1)
-})

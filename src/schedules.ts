@@ -179,7 +179,7 @@ interface ScheduledWork {
 async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Promise<Runner> {
   await clearLeft(node.database)
   const taskList: TaskList = Object.fromEntries(
-    schedules.map(({ task, work }) => [task, async () => void (await work(node))]),
+    schedules.map(({ task, work }) => [task, async () => void (await work(await notAhead(node)))]),
   )
   const items = schedules.map(
     ({ task, cron, isMadeUpFor = false }): CronItem => ({
@@ -207,6 +207,16 @@ async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Pro
   })
   runner.events.on('job:start', ({ worker }) => pools.add(worker.workerPool.id))
   return runner
+}
+
+/**
+ * The node with a clock that is not ahead of the database's: what is forgotten, or issued as a
+ * month's statement, by one that is ahead of the world does not come back.
+ */
+async function notAhead(node: Node): Promise<Node> {
+  const row = await node.database.row<{ now: Date }>(sql`select now() as now`)
+  const aheadMs = Math.max(0, node.now() - (row?.now.getTime() ?? 0))
+  return { ...node, now: () => node.now() - aheadMs }
 }
 
 /** What runners that ended have left, and nobody else would clear. */

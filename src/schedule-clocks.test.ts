@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startApi } from '../test/api.ts'
+import { testDatabase } from '../test/database.ts'
+import { until } from '../test/market.ts'
+import { scopeOf } from '../test/scope.ts'
+import { sql } from './platform/sql.ts'
+import { startSchedules } from './schedules.ts'
+
+const NEVER = '0 0 30 2 *'
+const HOUR_MS = 3_600_000
+const api = await startApi({ after })
+
+test('a clock that is set, or a machine that slept, is as if the service had been off', async (t) => {
+  const scope = scopeOf(t)
+  const database = await testDatabase(scope)
+  const anHourAgo = new Date(Date.now() - HOUR_MS)
+  const cron = `${anHourAgo.getUTCMinutes()} ${anHourAgo.getUTCHours()} * * *`
+  let sleptMs = 0
+  let nightly = 0
+  const node = { ...api.app.node, database, now: () => Date.now() + sleptMs }
+  const schedules = [
+    { task: 'nightly', cron, isMadeUpFor: true, work: async () => (nightly += 1) },
+    { task: 'never', cron: NEVER, work: async () => undefined },
+  ]
+  const running = await startSchedules(node, schedules, { aheadCheckMs: 50 })
+  scope.after(() => running.close())
+  const age = sql`
+    update graphile_worker._private_known_crontabs set known_since = now() - interval '2 days'`
+  await until(async () => (await database.run(age)) === 2)
+  sleptMs += HOUR_MS
+  await until(() => nightly === 1)
+
+  // By another worker, whose clock was ahead: until then nothing of it would be due again.
+  await database.run(sql`
+    update graphile_worker._private_known_crontabs set last_execution = now() + interval '2 years'`)
+  const ahead = sql`
+    select from graphile_worker._private_known_crontabs where last_execution > now()`
+  await until(async () => (await database.rows(ahead)).length === 0)
+  assert.equal(nightly, 1)
+})
+
+test('a worker whose clock is ahead forgets and issues by the database’s', async (t) => {
+  const scope = scopeOf(t)
+  const database = await testDatabase(scope)
+  const node = { ...api.app.node, database, now: () => Date.now() + 500 * 24 * HOUR_MS }
+  const { promise: told, resolve } = Promise.withResolvers<number>()
+  const schedules = [
+    { task: 'forget', cron: NEVER, work: async ({ now }: typeof node) => resolve(now()) },
+  ]
+  const running = await startSchedules(node, schedules)
+  scope.after(() => running.close())
+  await database.run(sql`select graphile_worker.add_job('forget')`)
+  assert.ok(Math.abs((await told) - Date.now()) < HOUR_MS)
+})
