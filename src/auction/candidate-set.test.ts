@@ -206,16 +206,18 @@ test('each offer meets every campaign of its merchant, and no other', () => {
 
 test('campaigns that are over and offers out of stock take no place of those that can win', () => {
   const live = { name: 'live', merchant: 500, campaign: 900, bidMicros: 20_000 }
-  const over = crowd(50).map((spec) => ({ ...spec, flight: { isActive: false } }))
-  const sold = crowd(50).map((spec) => ({ ...spec, isInStock: false }))
-  assert.equal(hold([...over, ...sold, live]).winner, 'live')
-  // Nor do those of the very merchant whose page the link leads to.
+  const over = crowd(100).map((spec) => ({ ...spec, flight: { isActive: false } }))
+  const sold = crowd(100).map((spec) => ({ ...spec, isInStock: false }))
   const own = { originalMerchant: 500 }
-  const past = [...over, ...sold].map((spec) => ({ ...spec, merchant: 500 }))
-  assert.equal(hold([...past, live], own).winner, 'live')
-  assert.equal(hold([...past, live], { ...own, isExclusive: true }).winner, 'live')
-  const rival = { ...live, merchant: 600 }
-  assert.equal(hold([...past, rival], own).winner, 'live')
+  for (const past of [over, sold]) {
+    assert.equal(hold([...past, live]).winner, 'live')
+    // Nor do those of the very merchant whose page the link leads to.
+    const ownPast = past.map((spec) => ({ ...spec, merchant: 500 }))
+    assert.equal(hold([...ownPast, live], own).winner, 'live')
+    assert.equal(hold([...ownPast, live], { ...own, isExclusive: true }).winner, 'live')
+    const rival = { ...live, merchant: 600 }
+    assert.equal(hold([...ownPast, rival], own).winner, 'live')
+  }
 })
 
 test('of more than 64 campaigns of a link’s own merchant the highest bids stay', () => {

@@ -206,7 +206,8 @@ test('reasons for no winner are ranked by the money that each alone kept away', 
   const unfunded = { name: 'U', bidMicros: 400_000, budgetOk: false }
   const both = { name: 'X', bidMicros: 2_000_000, isInStock: false, budgetOk: false }
   const log = [
-    logged([paused], asked, { clicks: 1 }),
+    // More a click than the next, and less in all.
+    logged([paused], { ...asked, isFirstPrice: true }, { clicks: 1 }),
     logged([unfunded, both], { ...asked, isFirstPrice: true }, { clicks: 10 }),
     logged([], asked, { clicks: 4 }),
     logged(market, asked, { clicks: 99 }), // was won: no part of this
@@ -221,12 +222,12 @@ test('reasons for no winner are ranked by the money that each alone kept away', 
     ]),
     [
       ['unfunded', 1, 10, 3_000_000],
-      ['inactive', 1, 1, 7_500],
+      ['inactive', 1, 1, 675_000],
       ['out_of_stock', 1, 10, 0], // that offer is unfunded as well: stock alone cost nothing
       ['no_candidates', 1, 4, 0],
     ],
   )
-  assert.equal(ranked[1]?.missed_if_clicked_micros, 7_500)
+  assert.equal(ranked[1]?.missed_if_clicked_micros, 675_000)
   for (const { sentence } of ranked) assert.match(sentence, /\.$/)
 })
 
