@@ -248,6 +248,20 @@ test('a cap lowered under what is leased waits for the leases, a raised one does
   assert.deepEqual(await setDaily(null), [null, null])
 })
 
+test('a changed budget holds for today and for days that are open already, not for past ones', async (t) => {
+  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 1)
+  const next = '2026-04-14' // opened twenty seconds before it begins
+  await openAccounts(db, [{ campaignId: 1, day: next }])
+  const setDaily = async (micros: number, today: string) => {
+    await db.run(sql`update campaign set daily_budget_micros = ${micros}`)
+    await applyBudgets(db, 1, today)
+    const { [DAY]: first, [next]: second } = await accounts(db)
+    return [first?.cap_micros, second?.cap_micros]
+  }
+  assert.deepEqual(await setDaily(10 * PRICE, DAY), [String(10 * PRICE), String(10 * PRICE)])
+  assert.deepEqual(await setDaily(5 * PRICE, next), [String(10 * PRICE), String(5 * PRICE)])
+})
+
 test('the day that is over hands its lease in; the total is shared by the days (P26)', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 12 * PRICE }], 1)
   const next = '2026-04-14'

@@ -56,6 +56,14 @@ test('a click without a price makes no entry and says so', () => {
   assert.throws(() => clickEntry(cause, parties, free), /makes no entry/)
 })
 
+test('lines that do not sum to zero make no entry, whichever way they are off', () => {
+  for (const amount of [1, -1]) {
+    const line = { account: 'bank', ...parties, amountMicros: micros(amount) } as const
+    const original = { idempotencyKey: 'click:ab', lines: [line] }
+    assert.throws(() => reversalEntry(cause, original), /click:ab: lines sum to/)
+  }
+})
+
 test('every entry sums to zero, whatever its amounts (P23)', () => {
   fc.assert(
     fc.property(amountsArbitrary, fc.integer({ min: 0, max: 1_000_000 }), (amounts, sharePpm) => {
