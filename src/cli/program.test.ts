@@ -174,6 +174,21 @@ test('lists of campaigns and publishers that contradict each other are told on b
   await json('campaign', 'update', '--id=1', '--block-publisher=')
 })
 
+test('a floor above the bids of a campaign that names its publisher is told on both sides', async () => {
+  const told = ['campaign 1 allows publisher 1, whose floor is above what it bids']
+  const naming = ['--id=1', '--allow-publisher=1', '--bid', '0.60', '--exclusive-bid=']
+  await json('publisher', 'update', '--id=1', '--floor', '0.600001')
+  assert.deepEqual((await json('campaign', 'update', ...naming)).conflicts, told)
+  const [publisher] = await json('publisher', 'list')
+  assert.deepEqual(publisher.conflicts, told)
+  const exclusive = ['--id=1', '--exclusive-bid', '0.75']
+  assert.deepEqual((await json('campaign', 'update', ...exclusive)).conflicts, [])
+  await json('campaign', 'update', '--id=1', '--exclusive-bid=')
+  assert.deepEqual((await json('publisher', 'update', '--id=1', '--floor=0.60')).conflicts, [])
+  await json('publisher', 'update', '--id=1', '--floor', '0')
+  await json('campaign', 'update', '--id=1', '--allow-publisher=')
+})
+
 test('reports are delivered to the folder that was meant where the command was typed', async () => {
   const { target } = await json('delivery', 'create', '--publisher', 'daily', '--to', 'out/daily')
   assert.equal(target, resolve('out/daily'))
