@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Page } from 'playwright-core'
 import { createUser } from '../src/accounts/create-account.ts'
 import { updatePublisher } from '../src/accounts/publisher-store.ts'
 import { signBody } from '../src/attribution/signed-request.ts'
@@ -124,7 +123,7 @@ test('each click tells its reason, and its receipt why the winner won and the ot
   await lines.getByText('Not paid. A declared robot').waitFor()
   await page.getByRole('button', { name: 'Valid' }).click()
   await lines.getByText('Paid: the merchant pays').first().waitFor()
-  await untilReceipt(page)
+  await page.getByRole('link', { name: 'Receipt' }).first().click()
   await page.getByRole('heading', { name: /^Kettles won, at \$0\.\d+ a click$/ }).waitFor()
   const candidates = page.getByRole('region', { name: '2 candidates' }).getByRole('listitem')
   assert.match((await candidates.nth(0).textContent()) ?? '', /Kettles.*Won/)
@@ -176,17 +175,6 @@ async function buy(id: string, click_id: string): Promise<void> {
   })
   assert.equal(status, 201, text)
   await api.app.settled()
-}
-
-/** Opens the newest click's receipt; receipts are written in the background. */
-async function untilReceipt(page: Page): Promise<void> {
-  await page.getByRole('link', { name: 'Receipt' }).first().click()
-  const isThere = page.getByRole('heading', { name: 'candidate' })
-  for (let tries = 0; tries < 10 && !(await isThere.isVisible()); tries += 1) {
-    await sleep(500)
-    await page.reload()
-    await page.getByRole('heading', { name: 'Clicks on this result' }).waitFor()
-  }
 }
 
 test('a smart link made here leads to its product', async (t) => {

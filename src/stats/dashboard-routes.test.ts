@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hold } from '../../test/auction-world.ts'
 import { importOffers } from '../../test/catalogue.ts'
 import { startDashboard } from '../../test/dashboard-session.ts'
 import { testDatabase } from '../../test/database.ts'
 import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
+import { packReceipt } from '../auction/receipt.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
@@ -254,6 +257,22 @@ test('a click whose receipt is gone is still explained by its own terms', async 
   const [receipt] = json.data
   assert.deepEqual([receipt.explanation, receipt.article_name], [null, 'Mugs'])
   assert.equal(receipt.clicks[0]?.price, '0.333333')
+})
+
+test('a click that is there before its receipt waits for it, and is not said to have none', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Mugs')
+  await s.money(s.click('a', auctionId))
+  const resultNumber = Buffer.from(clickId('result a'), 'hex')
+  const packed = packReceipt({ ...hold([{ name: 'A' }], {}, resultNumber), resultNumber })
+  const asked = s.own.call<Receipt>(`receipts/${clickId('result a')}/`)
+  await sleep(300) // Receipts are written every 200 ms.
+  await s.db.run(sql`
+    insert into receipt (result_number, at, pub_id, auction_id, merch_id, packed)
+    values (${resultNumber}, ${new Date(START_MS)}, ${s.publisher.pub_id}, ${auctionId}, 1,
+      ${packed})`)
+  const { json } = await asked
+  assert.equal(json.data[0].explanation?.candidates.length, 1)
 })
 
 test('nobody sees another one’s figures, clicks and receipts, nor that they exist', async (t) => {

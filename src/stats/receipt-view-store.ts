@@ -1,4 +1,5 @@
 /** What a receipt's numbers stand for, for its page: the link, its article, merchants, offers. */
+import { awaitReceipt } from '../auction/await-receipt.ts'
 import { explainAuction } from '../auction/explain.ts'
 import { unpackReceipt } from '../auction/receipt.ts'
 import { listMerchantNames } from '../catalog/merchant-store.ts'
@@ -28,7 +29,9 @@ export async function readReceipt(
   db: Db,
   { result, resultNumber }: { result: FoundResult; resultNumber: Buffer },
 ): Promise<Receipt> {
-  const { pub_id: pubId, auction_id: auctionId, packed } = result
+  const { pub_id: pubId, auction_id: auctionId } = result
+  // The click may be here before its receipt.
+  const packed = result.packed ?? (await awaitReceipt(db, resultNumber))
   const explanation = packed === null ? null : explainAuction(unpackReceipt(packed))
   const candidates = explanation?.candidates ?? []
   const merchants = await listMerchantNames(db, new Set(candidates.map((one) => one.merch_id)))
