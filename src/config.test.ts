@@ -63,6 +63,13 @@ test('an address that is none is told at once, not taken for a name to look up',
   for (const HOST of right) assert.deepEqual(refused({ HOST }), [], HOST)
 })
 
+test('one wrong value is told as one', () => {
+  assert.throws(
+    () => readConfig({ PORT: 'abc' }),
+    /^ConfigError: The .* has a wrong value:\n {2}PORT: /,
+  )
+})
+
 test('every wrong item of a list is named, and no right one', () => {
   const problems = (env: Record<string, string>) => {
     try {

@@ -57,7 +57,8 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {
-    super(`The configuration has ${problems.length} wrong value(s):\n  ${problems.join('\n  ')}`)
+    const values = problems.length === 1 ? 'a wrong value' : `${problems.length} wrong values`
+    super(`The configuration has ${values}:\n  ${problems.join('\n  ')}`)
     this.problems = problems
   }
 }
