@@ -10,6 +10,7 @@ import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'
 import { type OptionSpec, readDay, readInstant, readInteger, readWord } from './option.ts'
 import { type Checks, formatChecks } from './print.ts'
+import { formatEvaluation } from './print-evaluation.ts'
 import { formatExplanation } from './print-explanation.ts'
 import {
   CAMPAIGN_SETTINGS,
@@ -255,6 +256,7 @@ const EVALUATION_COMMANDS: readonly CommandSpec[] = [
       { flags: '--plot <FILE>', help: 'write predicted against actual rates as SVG' },
     ],
     run: evaluate('evaluateCommand'),
+    format: formatEvaluation,
   },
 ]
 

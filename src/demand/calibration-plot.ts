@@ -7,7 +7,8 @@ const PLOT = SIZE - 2 * MARGIN
 
 /** One dot for each twentieth of the clicks; a good prediction lies on the diagonal. */
 export function calibrationPlot({ bins, methods, clicks, orders }: Evaluation): string {
-  const top = Math.max(1e-6, ...bins.flatMap(({ predicted, actual }) => [predicted, actual])) * 1.1
+  const rates = bins.flatMap(({ predicted, actual }) => [predicted, actual])
+  const top = Math.max(1e-6, ...rates) * 1.1
   const x = (rate: number) => round(MARGIN + (rate / top) * PLOT)
   const y = (rate: number) => round(SIZE - MARGIN - (rate / top) * PLOT)
   const dots = bins.map(
@@ -16,7 +17,7 @@ export function calibrationPlot({ bins, methods, clicks, orders }: Evaluation): 
   )
   const ticks = [0.25, 0.5, 0.75, 1].flatMap((part) => {
     const rate = part * top
-    const label = `${(rate * 100).toPrecision(2)} %`
+    const label = `${Number((rate * 100).toPrecision(2))} %` // 110, not 1.1e+2.
     return [
       `<text x="${x(rate)}" y="${SIZE - MARGIN + 18}" text-anchor="middle">${label}</text>`,
       `<text x="${MARGIN - 6}" y="${y(rate) + 4}" text-anchor="end">${label}</text>`,

@@ -242,4 +242,6 @@ test('the plot has a dot for each bin and says what it shows', () => {
   assert.match(svg, /^<svg .*<\/svg>\n$/s)
   assert.doesNotMatch(svg, /NaN|undefined|Infinity/)
   assert.match(calibrationPlot(evaluate([], options)), /nothing to measure/)
+  const certain = { ...evaluation, bins: [{ clicks: 9, predicted: 0.02, actual: 1 }] }
+  assert.match(calibrationPlot(certain), />110 %</, 'a rate is written as people write it')
 })
