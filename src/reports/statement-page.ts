@@ -12,10 +12,12 @@ const MOMENT = new Intl.DateTimeFormat('en-GB', {
 })
 
 const STYLE = `
-  body { font: 14px/1.5 system-ui, sans-serif; max-width: 42em; margin: 3em auto; padding: 0 1em; }
+  body { font: 14px/1.5 system-ui, sans-serif; max-width: 42em; margin: 3em auto; padding: 0 1em;
+    overflow-wrap: anywhere; }
   table { border-collapse: collapse; width: 100%; margin: 1.5em 0; }
   th, td { padding: .3em .6em; border-bottom: 1px solid #ccc; text-align: right; }
-  th:first-child { text-align: left; overflow-wrap: anywhere; }
+  th:first-child { text-align: left; }
+  td, thead th { overflow-wrap: normal; }
   tbody th { font-weight: inherit; }
   td { font-variant-numeric: tabular-nums; }
   .sums { break-inside: avoid; }
