@@ -69,12 +69,15 @@ function fieldTable(title: string, fields: readonly Field[]): Html | null {
     <dl class="divide-y divide-line border-y border-line text-sm">${fields.map(
       ({ path, type, isRequired, rules, description }) => html`
       <div class="gap-x-6 py-1.5 sm:grid sm:grid-cols-[minmax(12rem,2fr)_3fr]">
-        <dt class="font-mono text-[0.8125rem] break-all">${path}</dt>
+        <dt class="font-mono text-[0.8125rem] wrap-anywhere">${breakable(path)}</dt>
         <dd><span class="text-soft">${listed([type, isRequired ? '' : 'optional', rules])}</span>
           <span class="block">${description}</span></dd>
       </div>`,
     )}</dl>`
 }
+
+/** A path that is too long for its line breaks before a name, not within one. */
+const breakable = (path: string) => path.split(/(?<=\.)/).map((part) => html`<wbr>${part}`)
 
 const listed = (words: readonly string[]) => words.filter((word) => word !== '').join(', ')
 

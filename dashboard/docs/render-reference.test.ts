@@ -80,6 +80,11 @@ test('a field is told with its path, type and rules, in lists and unions too', (
   )
 })
 
+test('a long path is broken before a name, and a name as a whole is what one looks for', () => {
+  const page = renderReference(api, {})
+  assert.ok(page.includes('data[].<wbr>product_information.<wbr>merchant_name</dt>'))
+})
+
 test('what a description says is text, never markup', () => {
   const text = '<script>"&'
   assert.equal(
