@@ -35,7 +35,13 @@ function Keys(props: { fresh: string | null; onFresh: (key: string | null) => vo
       return again()
     },
   })
-  const disable = useMutation({ mutationFn: api.disableKey, onSuccess: again })
+  const disable = useMutation({
+    mutationFn: api.disableKey,
+    onSuccess: ({ token_id }) => {
+      if (token_id === make.data?.token_id) onFresh(null) // Nobody needs it any more.
+      return again()
+    },
+  })
   return (
     <section ref={section} tabIndex={-1} aria-labelledby="keys" className="space-y-3">
       <div>

@@ -50,9 +50,9 @@ export function LinksPage() {
           }}
         />
       )}
-      <Progress query={pages} />
       {pages.isSuccess && links.length === 0 && !isMaking && <NoLinks />}
       {links.length > 0 && <LinkList links={links} />}
+      <Progress query={pages} />
       <NextPage pages={pages} label="Older links" />
     </div>
   )

@@ -54,7 +54,7 @@ function LoginForm() {
         error={logIn.error}
       />
       <FormFailure error={logIn.error} fields={['email', 'password']} />
-      <button type="submit" className="button button-main w-full">
+      <button type="submit" className="button button-main w-full" aria-busy={logIn.isPending}>
         Log in
       </button>
     </form>

@@ -47,7 +47,7 @@ export function NewKeyForm(props: {
           onChange={setLastDay}
           error={error}
         />
-        <button type="submit" className="button button-main sm:mt-6">
+        <button type="submit" className="button button-main sm:mt-6" aria-busy={isPending}>
           Create key
         </button>
       </div>

@@ -43,7 +43,7 @@ export function NewLinkForm({ made, error, isPending, onMake, onClose }: NewLink
       <FormFailure error={error} fields={Object.keys(BLANK)} />
       {made !== null && <Made link={made} />}
       <div className="flex gap-2">
-        <button type="submit" className="button button-main">
+        <button type="submit" className="button button-main" aria-busy={isPending}>
           Make the link
         </button>
         <button type="button" className="button" onClick={onClose}>

@@ -16,8 +16,9 @@ export function Frame() {
   const me = useMe()
   if (me.data !== undefined) return <LoggedIn me={me.data} />
   if (isNotLoggedIn(me.error)) return <LoginPage />
+  if (me.failureReason === null) return null // The page itself says that it loads.
   return (
-    <main className="waiting mx-auto max-w-lg space-y-4 p-6">
+    <main className="mx-auto max-w-lg space-y-4 p-6">
       <h1>Souk</h1>
       <Progress query={me} />
     </main>
@@ -61,11 +62,12 @@ function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
           Souk
         </Link>
         <Menu />
-        <div className="ml-auto flex min-w-0 items-center gap-3 py-2 text-sm">
+        {/* As wide as a name may be before the menu would have to make way. */}
+        <div className="flex min-w-0 flex-[1_1_11rem] items-center justify-end gap-3 py-2 text-sm">
           {publishers.length > 1 && (
             <select
               aria-label="Publisher"
-              className="h-9 min-w-0 rounded-lg border border-edge bg-panel px-2"
+              className="h-9 max-w-72 min-w-0 rounded-lg border border-edge bg-panel px-2"
               value={chosen?.pub_id}
               onChange={({ target }) => onChoose(Number(target.value))}
             >
@@ -111,7 +113,7 @@ function Menu() {
           key={to}
           to={to}
           activeOptions={{ exact: to === PATHS.overview, includeSearch: false }}
-          className="border-b-2 border-transparent px-1.5 py-3 text-sm font-medium text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink sm:px-2.5 sm:py-4"
+          className="border-b-2 border-transparent px-0.5 py-3 min-[22rem]:px-1.5 text-sm font-medium text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink sm:px-2.5 sm:py-4"
         >
           {label}
         </Link>

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { PATHS } from '../paths.ts'
 import { useMe, usePublisherIfAny } from '../session.ts'
+import { CopyButton } from './copy-button.tsx'
 import { EmptyState } from './notice.tsx'
 
 export function OfPublisher({ children }: { children: ReactNode }) {
@@ -10,14 +11,13 @@ export function OfPublisher({ children }: { children: ReactNode }) {
 }
 
 function NoPublisher() {
-  const me = useMe()
+  const { data: me } = useMe()
+  const command = `npx souk publisher create --name "Your magazine" --slug your-magazine --user ${me?.email}`
   return (
     <EmptyState title="Your account has no publisher yet" isPage>
       <p>The operator of this service makes one with:</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it. */}
-      <code tabIndex={0} className="code mt-4 text-left">
-        {`npx souk publisher create --name "Your magazine" --slug your-magazine --user ${me.data?.email}`}
-      </code>
+      <code className="code my-3 text-left wrap-anywhere whitespace-pre-wrap">{command}</code>
+      <CopyButton text={command} label="Copy command" />
       <p className="mt-4">
         A merchant’s account needs none: orders, returns, webhooks and receipts are in the API, with
         a key from the{' '}

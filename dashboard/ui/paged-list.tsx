@@ -15,14 +15,23 @@ export function usePages<Page extends { readonly next: string | null }>(
 
 /** The way to the next page, where there is one. */
 export function NextPage(props: {
-  pages: { hasNextPage: boolean; fetchNextPage: () => Promise<unknown> }
+  pages: {
+    hasNextPage: boolean
+    isFetchingNextPage: boolean
+    fetchNextPage: () => Promise<unknown>
+  }
   label: string
 }) {
-  const { hasNextPage, fetchNextPage } = props.pages
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = props.pages
   if (!hasNextPage) return null
   return (
-    <button type="button" className="button" onClick={() => void fetchNextPage()}>
-      {props.label}
+    <button
+      type="button"
+      className="button"
+      aria-busy={isFetchingNextPage}
+      onClick={() => isFetchingNextPage || void fetchNextPage()}
+    >
+      {isFetchingNextPage ? 'Loading …' : props.label}
     </button>
   )
 }
