@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { openPage } from '../tag/testing/browser.ts'
 import { startApi } from '../test/api.ts'
 import { makeMarket } from '../test/market.ts'
-import type { Overview } from './api.ts'
+import type { ClickPage, Overview } from './api.ts'
 import { logIn, type Visit, visitPage } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
@@ -138,20 +139,119 @@ async function alter<T>(page: Page, path: string, change: (entry: T) => void): P
   })
 }
 
+/** Publishers of these names, of which the first is there. */
+const answerPublishers = (page: Page, names: readonly string[]): Promise<unknown> => {
+  const [mine] = account.publishers
+  const data = names.map((name, at) => ({ ...mine, pub_id: account.pubId + at, name }))
+  return page.route('**/api/publishers/', (route) => route.fulfill({ json: { data } }))
+}
+
 const isTooWide = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
 
 test('no page is wider than 320 px, a laptop at four times its size, or with a long name', async (t) => {
   const { page } = await visit(t, '/dashboard/', 320)
-  await alter<{ name: string }>(page, '**/api/publishers/', (publisher) => {
-    publisher.name = LONG
-  })
+  await answerPublishers(page, [LONG, 'Another'])
   for (const path of ['', 'links', 'clicks', 'orders', 'developer']) {
     await page.goto(`${api.url}/dashboard/${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.waitForLoadState('networkidle')
     assert.ok(!(await isTooWide(page)), path)
   }
+  const menu = page.getByRole('navigation')
+  const [inner, outer] = await menu.evaluate((one) => [one.scrollWidth, one.clientWidth])
+  assert.ok(Number(inner) <= Number(outer), 'every page of the menu is seen')
+  // The name makes room for the rest of its line, on a laptop as on a phone.
+  for (const width of [320, 768, 1280]) {
+    await page.setViewportSize({ width, height: 900 })
+    const name = await page.getByLabel('Publisher').boundingBox()
+    assert.ok((name?.y ?? 99) < 20, `${width}: ${JSON.stringify(name)}`)
+  }
+})
+
+test('a month is read day by day, and amounts stand cents below cents', async (t) => {
+  const { page } = await visit(t, '/dashboard/', 390)
+  await alter<Overview>(page, '**/overview/*', (overview) => {
+    Object.assign(overview.days[1] ?? {}, { earnings: '12.50', clicks: 40 })
+    const row = { article_id: 1, article_name: 'Mugs', article_url: '', merch_id: 0 }
+    Object.assign(overview, { rows: [{ ...row, merchant_name: null, ...overview.totals }] })
+  })
+  await page.reload()
+  await page.getByText('Day by day').focus()
+  await page.keyboard.press('Enter')
+  const days = page.getByRole('region', { name: 'Figures by day' })
+  await days.getByRole('row', { name: /\$12\.50 40/ }).waitFor()
+  assert.ok(!(await isTooWide(page)))
+
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await answerClicks(page, ['0.36', '0.060224', '0.0075'])
+  await page.getByRole('link', { name: 'Clicks', exact: true }).click()
+  const ends = await page
+    .getByRole('listitem')
+    .getByText(/^\$/)
+    .evaluateAll((all) => all.map((one) => one.firstElementChild?.getBoundingClientRect().x ?? 0))
+  assert.equal(ends.length, 3)
+  assert.ok(Math.max(...ends) - Math.min(...ends) < 1, JSON.stringify(ends))
+})
+
+/** A page of clicks that earned this much, after which there is another that never comes. */
+async function answerClicks(page: Page, earned: readonly string[]): Promise<void> {
+  const click = (earnings: string) => ({
+    click_id: earnings,
+    at: '2026-03-01T12:00:00Z',
+    auction_id: '1',
+    auction_result_number: '0'.repeat(32),
+    article_name: 'Mugs',
+    merchant_name: 'Kettles',
+    product_name: null,
+    model: 'cpc',
+    price: '1.00',
+    paid: '1.00',
+    earnings,
+    is_counted: true,
+    reason: 'ok',
+    why: 'A valid click.',
+  })
+  const first: ClickPage = { clicks: earned.map(click), next: '5', reasons: [] }
+  await page.route('**/clicks/?*', async (route) => {
+    if (!route.request().url().includes('cursor')) await route.fulfill({ json: { data: [first] } })
+  })
+}
+
+test('what is on its way is told: the page, the next part of a list, figures of other days', async (t) => {
+  const { page } = await visit(t, '/dashboard/')
+  await answerClicks(page, ['0.36'])
+  await page.getByRole('link', { name: 'Clicks', exact: true }).click()
+  await page.getByRole('button', { name: 'Earlier clicks' }).click()
+  await page.getByRole('button', { name: 'Loading …' }).waitFor()
+
+  await page.getByRole('link', { name: 'Overview', exact: true }).click()
+  await page.getByRole('img').waitFor()
+  await page.route('**/overview/*', () => undefined)
+  await page.getByRole('button', { name: 'Today' }).click()
+  await page.locator('[aria-busy=true]').getByRole('img').waitFor()
+
+  await page.route('**/assets/*.js', () => undefined)
+  await page.reload({ waitUntil: 'commit' })
+  await page.getByText('Loading …').waitFor()
+})
+
+test('the figures of one publisher never stand under the name of another', async (t) => {
+  const { page } = await visit(t, '/dashboard/')
+  await answerPublishers(page, ['Daily', 'Another'])
+  await page.route(`**/publishers/${account.pubId + 1}/**`, () => undefined)
+  await page.reload()
+  await page.getByRole('img').waitFor()
+  await page.getByLabel('Publisher').selectOption('Another')
+  await page.getByRole('heading', { name: 'Another' }).waitFor()
+  assert.equal(await page.getByRole('img').count(), 0)
+})
+
+test('without scripts the dashboard says what it needs', async (t) => {
+  const { page } = await openPage(t, { javaScriptEnabled: false })
+  await page.goto(`${api.url}/dashboard/`)
+  const text = await page.locator('body').innerText()
+  assert.match(text, /^The dashboard needs JavaScript/)
 })
 
 test('large and negative figures are whole, in their tile and in words', async (t) => {

@@ -83,6 +83,7 @@ test('a user without a publisher makes and disables keys too, and is told how to
   await page.getByRole('button', { name: 'Disable it' }).click()
   await page.getByText('Disabled', { exact: true }).waitFor()
   assert.equal(await statusOf(key), 401)
+  assert.ok(!(await page.content()).includes(key), 'nobody needs to copy it any more')
 })
 
 test('a wrong password is told, and the page that was wanted comes after the right one', async (t) => {
@@ -267,7 +268,7 @@ test('a day may be typed digit by digit', async (t) => {
   await page.waitForURL(/from=2026-01-10&to=2026-02-13/)
 })
 
-test('an address keeps which clicks are shown, and one that is wrong is as if it were not there', async (t) => {
+test('an address keeps what is shown, and one that is wrong is as if it were not there', async (t) => {
   const { page } = await visit(t, '/dashboard/clicks?from=2026-02-30&to=2026-03-02')
   await logIn(page, account)
   await page.getByRole('button', { name: '30 days', pressed: true }).waitFor()
@@ -278,6 +279,16 @@ test('an address keeps which clicks are shown, and one that is wrong is as if it
   await unpaid.waitFor()
   await page.goBack()
   await page.getByRole('button', { name: 'All', pressed: true }).waitFor()
+
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page
+    .getByRole('button', { name: /^Page views/ })
+    .first()
+    .click()
+  await page.reload()
+  await page.getByRole('img', { name: /^Page views per day/ }).waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Clicks' }).waitFor()
 })
 
 test('every page has a title and a heading of its own', async (t) => {

@@ -8,16 +8,22 @@ export const PATHS = {
   developer: '/developer',
 } as const
 
-/** What pages keep in their address: whose figures, of which UTC days, which clicks. */
+/** What pages keep in their address: whose figures, of which UTC days, which clicks or figure. */
 interface Search {
   readonly pub?: number | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly outcome?: Outcome | undefined
+  readonly figure?: Figure | undefined
 }
 
 /** Those of all clicks that are valid, or those that nobody pays for. */
-export type Outcome = 'counted' | 'unpaid'
+const OUTCOMES = ['counted', 'unpaid'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+/** What the overview draws. */
+export const FIGURES = ['earnings', 'clicks', 'impressions', 'sales'] as const
+export type Figure = (typeof FIGURES)[number]
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
@@ -26,13 +32,14 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
  * of each: the router lets through what is not named.
  */
 export function readSearch(search: Record<string, unknown>): Search {
-  const { pub, from, to, outcome } = search
+  const { pub, from, to, outcome, figure } = search
   const isRange = isDay(from) && isDay(to) && from <= to
   return {
     pub: Number.isSafeInteger(pub) ? (pub as number) : undefined,
     from: isRange ? from : undefined,
     to: isRange ? to : undefined,
-    outcome: outcome === 'counted' || outcome === 'unpaid' ? outcome : undefined,
+    outcome: OUTCOMES.find((one) => one === outcome),
+    figure: FIGURES.find((one) => one === figure),
   }
 }
 

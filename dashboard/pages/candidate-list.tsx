@@ -46,7 +46,9 @@ function CandidateLine(props: { candidate: Candidate; receipt: Receipt; best: nu
   const merchant = receipt.merchants.find((one) => one.merch_id === merch_id)?.name
   const offer = receipt.offers.find((one) => one.offer_id === offer_id)
   return (
-    <li className={`px-4 py-4 ${won ? 'rounded-[inherit] bg-tint' : ''}`}>
+    <li
+      className={`px-4 py-4 first:rounded-t-[inherit] last:rounded-b-[inherit] ${won ? 'bg-tint' : ''}`}
+    >
       <div className="flex items-baseline justify-between gap-3">
         <h3 className="font-semibold">{merchant ?? `Merchant ${merch_id}`}</h3>
         <span className={`chip ${won ? 'bg-accent text-on-accent' : ''}`}>

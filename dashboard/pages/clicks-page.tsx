@@ -43,9 +43,9 @@ export function ClicksPage() {
       <RangeTitle>Clicks</RangeTitle>
       {reasons.length > 0 && <Reasons reasons={reasons} />}
       <Choice label="Which clicks" options={OUTCOMES} value={outcome} onChange={setOutcome} />
-      <Progress query={pages} />
       {pages.isSuccess && clicks.length === 0 && <NoClicks isAnyThere={reasons.length > 0} />}
       {clicks.length > 0 && <ClickList clicks={clicks} hasReceiptLinks />}
+      <Progress query={pages} />
       <NextPage pages={pages} label="Earlier clicks" />
     </div>
   )
@@ -54,11 +54,11 @@ export function ClicksPage() {
 /** How many clicks of the range have each verdict. */
 function Reasons({ reasons }: { reasons: ClickPage['reasons'] }) {
   return (
-    <dl className="panel grid gap-x-8 gap-y-2 px-4 py-3 text-sm sm:grid-cols-2">
+    <dl className="panel grid grid-cols-[auto_1fr] gap-x-3 gap-y-2 px-4 py-3 text-sm sm:grid-cols-[auto_1fr_auto_1fr]">
       {reasons.map(({ reason, why, clicks }) => (
-        <div key={reason} className="flex items-baseline gap-3">
+        <div key={reason} className="col-span-2 grid grid-cols-subgrid">
           <dt className={`order-last ${reason === 'ok' ? '' : 'text-soft'}`}>{why}</dt>
-          <dd className="number min-w-10 text-right font-semibold">{count(clicks)}</dd>
+          <dd className="number text-right font-semibold">{count(clicks)}</dd>
         </div>
       ))}
     </dl>

@@ -1,30 +1,10 @@
 /** The figures by article and merchant, in the order that the reader of the table chooses. */
 import { useState } from 'react'
 import type { Overview } from '../api.ts'
-import { count, dollars } from '../format.ts'
+import { COLUMNS } from './figure-columns.ts'
 
 type Row = Overview['rows'][number]
 
-interface Column {
-  readonly name: string
-  readonly of: (row: Row) => string
-  readonly compare: (one: Row, other: Row) => number
-}
-
-const byNumber = (value: (row: Row) => number | string) => (one: Row, other: Row) =>
-  Number(value(one)) - Number(value(other))
-
-const COLUMNS: readonly Column[] = [
-  { name: 'Earnings', of: (row) => dollars(row.earnings), compare: byNumber((r) => r.earnings) },
-  { name: 'Clicks', of: (row) => count(row.clicks), compare: byNumber((r) => r.clicks) },
-  { name: 'Sales', of: (row) => count(row.sales), compare: byNumber((r) => r.sales) },
-  { name: 'Revenue', of: (row) => dollars(row.revenue), compare: byNumber((r) => r.revenue) },
-  {
-    name: 'Page views',
-    of: (row) => count(row.impressions),
-    compare: byNumber((r) => r.impressions),
-  },
-]
 const BY_NAME = (one: Row, other: Row): number =>
   one.article_name.localeCompare(other.article_name) ||
   (one.merchant_name ?? '').localeCompare(other.merchant_name ?? '')

@@ -3,6 +3,7 @@ import { api, type OrderPage } from '../api.ts'
 import { date, dollars } from '../format.ts'
 import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
+import { havePartsOfCents } from '../ui/amount.tsx'
 import { MoneyLine } from '../ui/money-line.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { NextPage, usePages } from '../ui/paged-list.tsx'
@@ -15,24 +16,25 @@ export function OrdersPage() {
   const [range] = useRange()
   const pages = usePages(['orders', pubId, range], (cursor) => api.orders(pubId, range, cursor))
   const orders = pages.data?.pages.flatMap((page) => page.orders) ?? []
+  const haveParts = havePartsOfCents(orders.map(({ earnings }) => earnings))
   return (
     <div className="space-y-5">
       <RangeTitle>Orders</RangeTitle>
-      <Progress query={pages} />
       {pages.isSuccess && orders.length === 0 && <NoOrders />}
       {orders.length > 0 && (
         <ul className="panel divide-y divide-line">
           {orders.map((order) => (
-            <OrderLine key={order.order_id} order={order} />
+            <OrderLine key={order.order_id} order={order} haveParts={haveParts} />
           ))}
         </ul>
       )}
+      <Progress query={pages} />
       <NextPage pages={pages} label="Earlier orders" />
     </div>
   )
 }
 
-function OrderLine({ order }: { order: Order }) {
+function OrderLine({ order, haveParts }: { order: Order; haveParts: boolean }) {
   return (
     <MoneyLine
       at={order.at}
@@ -41,6 +43,7 @@ function OrderLine({ order }: { order: Order }) {
       verdict={verdict(order)}
       isGood={order.state !== 'REJECTED'}
       earnings={order.earnings}
+      haveParts={haveParts}
       result={order.auction_result_number}
     />
   )

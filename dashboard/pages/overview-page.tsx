@@ -1,27 +1,41 @@
 /** What a publisher's links did in a range of days: in total, by day, by article and merchant. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { api, type Overview } from '../api.ts'
 import { count, dollars } from '../format.ts'
-import { PATHS } from '../paths.ts'
+import { FIGURES, type Figure, PATHS } from '../paths.ts'
 import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
 import { DayChart } from '../ui/day-chart.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
+import { DayTable } from './day-table.tsx'
 import { FiguresTable } from './figures-table.tsx'
 
 /** The service shows a click within 5 s; a page that stands open follows. */
 const REFRESH_MS = 5_000
 
-const FIGURES = {
+const LABELS: Readonly<Record<Figure, string>> = {
   earnings: 'Earnings',
   clicks: 'Clicks',
   impressions: 'Page views',
   sales: 'Sales',
-} as const
-type Figure = keyof typeof FIGURES
+}
+
+/** The figure that the address names, the earnings unless it does; and how to change it. */
+function useFigure(): [Figure, (figure: Figure) => void] {
+  const { figure = 'earnings' } = useSearch({ from: '__root__' })
+  const navigate = useNavigate()
+  const change = (next: Figure) =>
+    void navigate({
+      to: '.',
+      search: (search) => ({ ...search, figure: next === 'earnings' ? undefined : next }),
+      replace: true, // Who goes back leaves the page, not a look at it.
+      resetScroll: false,
+    })
+  return [figure, change]
+}
 
 export function OverviewPage() {
   const { pub_id: pubId, name } = usePublisher()
@@ -30,24 +44,29 @@ export function OverviewPage() {
     queryKey: ['overview', pubId, range],
     queryFn: () => api.overview(pubId, range),
     refetchInterval: REFRESH_MS,
-    placeholderData: keepPreviousData,
+    // Of other days, and told as such; never another publisher's.
+    placeholderData: (before) => (before?.pub_id === pubId ? before : undefined),
   })
   return (
     <div className="space-y-5">
       <RangeTitle>{name}</RangeTitle>
       <Progress query={overview} />
-      {overview.data !== undefined && <Figures overview={overview.data} />}
+      {overview.data !== undefined && (
+        <Figures overview={overview.data} isOfOtherDays={overview.isPlaceholderData} />
+      )}
     </div>
   )
 }
 
-function Figures({ overview }: { overview: Overview }) {
-  const [figure, setFigure] = useState<Figure>('earnings')
+/** Figures of other days fade while those of the chosen ones are on their way. */
+function Figures(props: { overview: Overview; isOfOtherDays: boolean }) {
+  const { overview, isOfOtherDays } = props
+  const [figure, setFigure] = useFigure()
   const { totals, days } = overview
   const isMoney = figure === 'earnings'
   const chart = useMemo(
     () => ({
-      label: FIGURES[figure],
+      label: LABELS[figure],
       days: days.map((day) => day.event_date),
       values: days.map((day) => Number(day[figure])),
       format: isMoney ? (value: number) => dollars(value.toFixed(2)) : count,
@@ -56,9 +75,12 @@ function Figures({ overview }: { overview: Overview }) {
     [figure, days, isMoney],
   )
   return (
-    <>
+    <div
+      aria-busy={isOfOtherDays}
+      className="space-y-5 aria-busy:opacity-40 aria-busy:transition-opacity aria-busy:delay-300"
+    >
       <div className="flex flex-wrap gap-3">
-        {(Object.keys(FIGURES) as Figure[]).map((one) => (
+        {FIGURES.map((one) => (
           <Total
             key={one}
             overview={overview}
@@ -71,6 +93,7 @@ function Figures({ overview }: { overview: Overview }) {
       <DayChart {...chart} />
       {overview.rows.length > 0 ? (
         <>
+          <DayTable days={days} />
           <FiguresTable rows={overview.rows} areRowsCut={overview.are_rows_cut} />
           <Proof />
         </>
@@ -79,7 +102,7 @@ function Figures({ overview }: { overview: Overview }) {
       ) : (
         <NothingYet />
       )}
-    </>
+    </div>
   )
 }
 
@@ -99,7 +122,7 @@ function Total(props: {
       onClick={() => onChoose(figure)}
       className="panel grow basis-[calc(50%-0.375rem)] px-4 py-3 text-left whitespace-nowrap hover:border-soft lg:basis-0 aria-pressed:border-accent aria-pressed:shadow-[inset_0_-3px_0] aria-pressed:shadow-accent"
     >
-      <span className="block text-sm text-soft">{FIGURES[figure]}</span>
+      <span className="block text-sm text-soft">{LABELS[figure]}</span>
       <span className="number block text-2xl font-semibold tracking-tight">
         {typeof value === 'string' ? dollars(value) : count(value)}
       </span>

@@ -7,6 +7,7 @@ import { date, dollars, percent, shortUrl, time } from '../format.ts'
 import { PATHS } from '../paths.ts'
 import { ClickList } from '../ui/click-list.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
+import { Parts } from '../ui/parts.tsx'
 import { Title } from '../ui/title.tsx'
 import { CandidateList } from './candidate-list.tsx'
 
@@ -27,7 +28,7 @@ export function ReceiptPage() {
       </div>
     )
   }
-  const { explanation, clicks } = receipt.data
+  const { explanation, clicks, article_name, link_url } = receipt.data
   return (
     <div className="space-y-6">
       <div>
@@ -41,8 +42,7 @@ export function ReceiptPage() {
           <Title>{headline(receipt.data)}</Title>
         </div>
         <p className="mt-1 text-soft">
-          {receipt.data.article_name ?? 'An article that is gone'}
-          {receipt.data.link_url !== null && ` · ${shortUrl(receipt.data.link_url)}`}
+          <Parts of={[article_name ?? 'An article that is gone', link_url && shortUrl(link_url)]} />
         </p>
       </div>
       {explanation === null ? (

@@ -1,11 +1,13 @@
 /** Clicks, each with what it earned or why nothing, and the way to its receipt. */
 import type { ClickPage } from '../api.ts'
 import { dollars } from '../format.ts'
+import { havePartsOfCents } from './amount.tsx'
 import { MoneyLine } from './money-line.tsx'
 
 type Click = ClickPage['clicks'][number]
 
 export function ClickList(props: { clicks: readonly Click[]; hasReceiptLinks: boolean }) {
+  const haveParts = havePartsOfCents(props.clicks.map(({ earnings }) => earnings))
   return (
     <ul className="panel divide-y divide-line">
       {props.clicks.map((click) => (
@@ -17,6 +19,7 @@ export function ClickList(props: { clicks: readonly Click[]; hasReceiptLinks: bo
           verdict={verdict(click)}
           isGood={click.is_counted}
           earnings={click.earnings}
+          haveParts={haveParts}
           result={props.hasReceiptLinks ? click.auction_result_number : null}
         />
       ))}

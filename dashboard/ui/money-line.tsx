@@ -1,7 +1,9 @@
 /** A line of a list of what earned: when, what, why so, how much, and the way to its receipt. */
 import { Link } from '@tanstack/react-router'
-import { date, dollars, time } from '../format.ts'
+import { date, time } from '../format.ts'
 import { PATHS } from '../paths.ts'
+import { Amount } from './amount.tsx'
+import { Parts } from './parts.tsx'
 
 export function MoneyLine(props: {
   readonly at: string
@@ -12,6 +14,8 @@ export function MoneyLine(props: {
   /** false: it earns nothing, and the verdict says why. */
   readonly isGood: boolean
   readonly earnings: string
+  /** Whether some amount of the list has parts of a cent. */
+  readonly haveParts: boolean
   /** The auction result that the receipt is of; null: there is none to go to. */
   readonly result: string | null
 }) {
@@ -26,13 +30,13 @@ export function MoneyLine(props: {
       <div className="min-w-0">
         <p className="font-medium">{props.title}</p>
         <p className="truncate text-sm text-soft">
-          {props.details.filter((part) => part !== null).join(' · ')}
+          <Parts of={props.details} />
         </p>
         <p className={`mt-1 text-sm ${isGood ? 'text-soft' : 'text-bad'}`}>{props.verdict}</p>
       </div>
       <div className="flex items-baseline justify-between gap-4 sm:block sm:text-right">
         <p className={`number font-semibold ${isGood ? '' : 'text-soft'}`}>
-          {dollars(props.earnings)}
+          <Amount value={props.earnings} haveParts={props.haveParts} />
         </p>
         {props.result !== null && (
           <Link to={PATHS.receipt} params={{ result: props.result }} className="link text-sm">
