@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { freePort } from '../../test/free-port.ts'
@@ -149,6 +151,33 @@ test('a storage that sends the files elsewhere has not got them', async (t) => {
   await upsertReportDelivery(db, storageTarget({ pub_id: publisher.pub_id, endpoint }))
   const [run] = await deliverReports(db, NOW)
   assert.match(run?.error ?? '', /the storage answered 303$/)
+})
+
+test('a storage that is busy is asked again, and told how long each file is', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  let requests = 0
+  const endpoint = await startStorage(t, async (request, response) => {
+    const { length } = Buffer.concat(await request.toArray())
+    requests += 1
+    const isRight = request.headers['content-length'] === String(length)
+    response.writeHead(requests < 3 ? 503 : isRight ? 200 : 411).end()
+  })
+  await upsertReportDelivery(db, storageTarget({ pub_id: publisher.pub_id, endpoint }))
+  const [run] = await deliverReports(db, NOW)
+  assert.deepEqual([run?.error, requests], [null, 28 + 2])
+})
+
+test('a storage that does not answer is given up in time, whatever is collected meanwhile', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const endpoint = await startStorage(t, () => undefined)
+  await upsertReportDelivery(db, storageTarget({ pub_id: publisher.pub_id, endpoint }))
+  setFlagsFromString('--expose-gc')
+  const collecting = setInterval(runInNewContext('gc'), 50)
+  t.after(() => clearInterval(collecting))
+  const [run] = await deliverReports(db, NOW, { uploadMs: 500 })
+  assert.match(run?.error ?? '', /timeout/)
 })
 
 test('of a storage that is not reached the reason is told', async (t) => {

@@ -3,6 +3,7 @@
  * folder or to S3-compatible storage. Days that did not change give the same bytes again.
  */
 import { bytes } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import type { Db } from '../platform/postgres.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
@@ -16,7 +17,10 @@ import { REPORT_NAMES } from './report.ts'
  * that, of a service that was off or a target that was away, leaves no day half told.
  */
 const DAYS = 7
+/** Of one file, with all tries. */
 const UPLOAD_MS = 120_000
+const RETRIES_MAX = 3
+const RETRY_MS = 100
 const ERROR_LENGTH_MAX = 500
 
 export interface DeliveredReports {
@@ -26,14 +30,21 @@ export interface DeliveredReports {
   readonly error: string | null
 }
 
-/** Delivers to all targets; one that fails does not keep the others waiting. */
-export async function deliverReports(db: Db, now: Date): Promise<DeliveredReports[]> {
+/**
+ * Delivers to all targets; one that fails does not keep the others waiting. Only tests need another
+ * limit.
+ */
+export async function deliverReports(
+  db: Db,
+  now: Date,
+  { uploadMs = UPLOAD_MS } = {},
+): Promise<DeliveredReports[]> {
   const results: DeliveredReports[] = []
   for (const delivery of await listReportDeliveries(db)) {
     const { delivery_id, target } = delivery
     let [files, error]: [number, string | null] = [0, null]
     try {
-      files = await deliverTo(db, delivery, now)
+      files = await deliverTo(db, delivery, { now, uploadMs })
     } catch (cause) {
       error = inWords(cause).slice(0, ERROR_LENGTH_MAX)
     }
@@ -50,7 +61,11 @@ function inWords(error: unknown): string {
   return `${error.message}: ${inWords(error.cause)}`
 }
 
-async function deliverTo(db: Db, delivery: ReportDelivery, now: Date): Promise<number> {
+async function deliverTo(
+  db: Db,
+  delivery: ReportDelivery,
+  { now, uploadMs }: { readonly now: Date; readonly uploadMs: number },
+): Promise<number> {
   const { pub_id: pubId, slug, is_gzip: isGzip, delivered_at: deliveredAt, target } = delivery
   const source = openReports(db, { pubId, now })
   const weekAgo = new Date(now.getTime() - (DAYS - 1) * DAY_MS)
@@ -58,7 +73,7 @@ async function deliverTo(db: Db, delivery: ReportDelivery, now: Date): Promise<n
   const from = deliveredAt !== null && deliveredAt < weekAgo ? deliveredAt : weekAgo
   const range = { pubId, slug, dayFrom: utcDay(from), dayTo: utcDay(now), now, isGzip }
   const bucket = readBucket(target)
-  const take = bucket === null ? intoFolder(target) : intoBucket(bucket, delivery)
+  const take = bucket === null ? intoFolder(target) : intoBucket(bucket, { ...delivery, uploadMs })
   let files = 0
   for (const report of REPORT_NAMES) {
     files += (await giveFiles(source, { ...range, report }, take)).length
@@ -74,17 +89,19 @@ export function readBucket(target: string): string | null {
 
 const DEFAULT_REGION = 'us-east-1'
 
+type Upload = ReportDelivery & { readonly uploadMs: number }
+
 /**
  * Path-style addresses: every S3-compatible storage has them. It takes nothing of unknown length,
  * so a file waits in memory until it is whole; on this machine's disk a process that is killed
  * would leave it behind.
  */
 const intoBucket =
-  (bucket: string, delivery: ReportDelivery): TakeFile =>
+  (bucket: string, delivery: Upload): TakeFile =>
   async (name, read) =>
     upload(delivery, `${bucket}/${name}`, await bytes(read()))
 
-async function upload(delivery: ReportDelivery, key: string, body: Uint8Array<ArrayBuffer>) {
+async function upload(delivery: Upload, key: string, body: Uint8Array<ArrayBuffer>) {
   const region = delivery.region ?? DEFAULT_REGION
   const endpoint = delivery.endpoint ?? `https://s3.${region}.amazonaws.com`
   const client = new AwsClient({
@@ -92,17 +109,29 @@ async function upload(delivery: ReportDelivery, key: string, body: Uint8Array<Ar
     secretAccessKey: delivery.secret_key ?? '',
     service: 's3',
     region,
-    retries: 3,
   })
   const path = key.split('/').map(encodeURIComponent).join('/')
-  const answer = await client.fetch(`${endpoint.replace(/\/$/, '')}/${path}`, {
-    method: 'PUT',
-    body,
-    headers: { 'content-type': delivery.is_gzip ? 'application/gzip' : 'text/csv; charset=utf-8' },
+  const headers = {
+    'content-type': delivery.is_gzip ? 'application/gzip' : 'text/csv; charset=utf-8',
+  }
+  const put = { method: 'PUT', body, headers }
+  const sign = () => client.sign(`${endpoint.replace(/\/$/, '')}/${path}`, put)
+  const status = await send(sign, AbortSignal.timeout(delivery.uploadMs))
+  if (status < 200 || status > 299) throw new Error(`${path}: the storage answered ${status}`)
+}
+
+/**
+ * Sends a signed request, again when the storage is busy; the status of the answer. Not by the
+ * client's own `fetch`: the signal that it is given may be collected as garbage, and then a storage
+ * that does not answer is waited for.
+ */
+async function send(sign: () => Promise<Request>, signal: AbortSignal): Promise<number> {
+  for (let retries = 0; ; retries += 1) {
     // A signature is meant for one address; and what a page elsewhere says is no storage's word.
-    redirect: 'manual',
-    signal: AbortSignal.timeout(UPLOAD_MS),
-  })
-  await answer.arrayBuffer()
-  if (!answer.ok) throw new Error(`${path}: the storage answered ${answer.status}`)
+    const answer = await fetch(await sign(), { redirect: 'manual', signal })
+    await answer.arrayBuffer()
+    const isBusy = answer.status === 429 || answer.status >= 500
+    if (!isBusy || retries === RETRIES_MAX) return answer.status
+    await sleep(RETRY_MS * 2 ** retries)
+  }
 }
