@@ -365,6 +365,7 @@ create table lease (
   spent_micros bigint not null default 0,
   expected_clicks double precision not null default 0,
   open_wins integer not null default 0,
+  lost_seq bigint,
   constraint lease_pkey PRIMARY KEY (lease_id),
   constraint lease_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaign(campaign_id),
   constraint lease_check CHECK ((reserved_folded_micros <= granted_micros)),

@@ -130,14 +130,41 @@ export async function closeLeases(
     )
     update node set closed_incarnation = greatest(closed_incarnation, ended.incarnation)
     from ended where node.node_id = ended.node_id`)
+  await close(
+    tx,
+    sql`select lease_id, campaign_id, day, null::bigint as seq from lease
+    join unnest(${nodeIds}::int[], ${incarnations}::bigint[]) as given (node_id, incarnation)
+      using (node_id, incarnation)`,
+  )
+}
+
+/** A lease of which the database knows less than its node was granted: set back to a backup. */
+export interface LostLease {
+  readonly leaseId: string
+  readonly seq: string // of the first click that it cannot pay
+}
+
+/** Closes leases that were lost in part: their nodes get new ones, and no later click is paid. */
+export async function closeLostLeases(tx: Db, lost: readonly LostLease[]): Promise<void> {
+  if (lost.length === 0) return
+  await lockBudgets(tx)
+  const leaseIds = lost.map(({ leaseId }) => leaseId)
+  const seqs = lost.map(({ seq }) => seq)
+  await close(
+    tx,
+    sql`select lease_id, campaign_id, day, seq from lease
+    join unnest(${leaseIds}::bigint[], ${seqs}::bigint[]) as given (lease_id, seq)
+      using (lease_id)`,
+  )
+}
+
+/** Closes those of the leases that are open: what no click has claimed of them leaves escrow. */
+async function close(tx: Db, leases: Sql): Promise<void> {
   await tx.run(sql`
 with ended as materialized (
-  select lease_id, campaign_id, day from lease
-  join unnest(${nodeIds}::int[], ${incarnations}::bigint[]) as given (node_id, incarnation)
-    using (node_id, incarnation)
-  where closed_at is null
+  ${leases} where closed_at is null
 ), ${lockedAccounts('ended')}, closed as (
-  update lease set closed_at = now()
+  update lease set closed_at = now(), lost_seq = ended.seq
   from ended join daily using (campaign_id, day)
   where lease.lease_id = ended.lease_id and closed_at is null
   returning lease.campaign_id, lease.day, granted_micros - reserved_folded_micros as rest

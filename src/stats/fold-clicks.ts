@@ -6,7 +6,7 @@
  */
 import { clickEvidence } from '../demand/evidence.ts'
 import { addPairEvidence, type PairEvidence } from '../demand/evidence-store.ts'
-import { settleClicks } from '../demand/settle.ts'
+import { closeLostLeases, type LostLease, settleClicks } from '../demand/settle.ts'
 import type { StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { clickEntry } from '../ledger/entries.ts'
@@ -26,7 +26,8 @@ export async function foldClicks(
   events: readonly StoredEvent[],
   changes: FigureChange[],
 ): Promise<void> {
-  const clicks = judgeClicks(events, await findHistory(tx, events))
+  const history = await findHistory(tx, events)
+  const clicks = judgeClicks(events, history)
   const articles = await findArticles(tx, clicks)
   const articleOf = (click: JudgedClick) => articles.get(click.event.auctionId ?? '') ?? 0
   await insertClicks(tx, clicks, articleOf)
@@ -55,15 +56,27 @@ export async function foldClicks(
     tx,
     clicks
       .filter(({ event }) => event.campaignId !== null)
-      .map(({ event, paidMicros }) => ({
+      .map(({ event, isLate, paidMicros }) => ({
         campaignId: event.campaignId ?? 0,
         day: event.day,
         leaseId: event.leaseId ?? '0',
-        reservedMicros: event.reservedMicros ?? 0,
+        reservedMicros: isLate ? 0 : (event.reservedMicros ?? 0),
         paidMicros,
       })),
   )
+  await closeLostLeases(tx, lostLeases(clicks, history))
   await addPairEvidence(tx, clicks.flatMap(evidenceOf))
+}
+
+/** The leases that clicks asked more of than they had, and the place of the first such click. */
+function lostLeases(clicks: readonly JudgedClick[], { leaseRests }: ClickHistory): LostLease[] {
+  const lost = new Map<string, LostLease>()
+  for (const { event, isLate } of clicks) {
+    const { leaseId, seq } = event
+    if (!isLate || leaseId === null || !leaseRests.has(leaseId) || lost.has(leaseId)) continue
+    lost.set(leaseId, { leaseId, seq })
+  }
+  return [...lost.values()]
 }
 
 /** What a click says about its pair; one that no budget could pay says nothing. */
@@ -92,12 +105,12 @@ async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<Clic
     select visitor_key, campaign_id, auction_id, at from click
     where visitor_key = any(${visitors}::bytea[]) and reason = 0 and at > ${from}`)
   // A lease that the database lost holds nothing any more: it was restored from a backup, or a
-  // standby took over that had not heard of it yet.
-  const ended = await tx.rows<{ lease_id: string }>(sql`
-    select told.lease_id from unnest(${leases}::bigint[], ${campaigns}::int[])
-      as told (lease_id, campaign_id)
-    left join lease using (lease_id, campaign_id)
-    where lease.lease_id is null or closed_at is not null`)
+  // standby took over that had not heard of it yet. Of one that it knows it may have lost grants.
+  const open = await tx.rows<{ lease_id: string; rest: string }>(sql`
+    select distinct lease_id, granted_micros - reserved_folded_micros as rest
+    from unnest(${leases}::bigint[], ${campaigns}::int[]) as told (lease_id, campaign_id)
+    join lease using (lease_id, campaign_id)
+    where closed_at is null`)
   return {
     reservedResults: new Set(reserved.map((row) => row.result_number.toString('hex'))),
     validClicks: valid.map((row) => ({
@@ -106,7 +119,7 @@ async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<Clic
       auctionId: row.auction_id,
       atMs: row.at.getTime(),
     })),
-    endedLeases: new Set(ended.map((row) => row.lease_id)),
+    leaseRests: new Map(open.map(({ lease_id, rest }) => [lease_id, Number(rest)])),
   }
 }
 

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000
 const NOTHING: ClickHistory = {
   reservedResults: new Set(),
   validClicks: [],
-  endedLeases: new Set(),
+  leaseRests: new Map(),
 }
 const reader = Buffer.alloc(16, 7)
 const events = new MoneyEvents()
@@ -95,9 +95,25 @@ test('of a result the first reserved click is paid; one refused before does not 
 test('a click behind the end of its lease is unpaid, and no later one of its result is paid', () => {
   const late = click('a', 0, { leaseId: '5' })
   const again = click('b', 1, { resultNumber: late.resultNumber, visitorKey: null })
-  const history = { ...NOTHING, endedLeases: new Set(['5']) }
+  const history = { ...NOTHING, leaseRests: new Map([['6', 0]]) }
   assert.deepEqual(reasons([late, again], history), ['spooled_late', 'duplicate_result'])
   assert.deepEqual(reasons([click('c', 2, { leaseId: '6' })], history), ['ok'], 'its own is open')
+})
+
+test('a lease that clicks ask more of than it has ends with the first of them', () => {
+  const clicks = [40, 50, 60, 10].map((reservedMicros, place) =>
+    click('abcd'.charAt(place), place, { leaseId: '6', reservedMicros, visitorKey: null }),
+  )
+  const history = { ...NOTHING, leaseRests: new Map([['6', 100]]) }
+  assert.deepEqual(
+    judgeClicks(clicks, history).map(({ reason, isLate }) => [reasonName(reason), isLate]),
+    [
+      ['ok', false],
+      ['ok', false],
+      ['spooled_late', true],
+      ['spooled_late', true],
+    ],
+  )
 })
 
 test('a click of a campaign that pays per order is valid and costs nothing yet', () => {

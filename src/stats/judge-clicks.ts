@@ -27,8 +27,8 @@ export interface EarlierClick {
 export interface ClickHistory {
   readonly reservedResults: ReadonlySet<string> // hex
   readonly validClicks: readonly EarlierClick[]
-  /** Closed, or unknown to the database: nothing is set aside there for a click. */
-  readonly endedLeases: ReadonlySet<string>
+  /** What is set aside for clicks of each lease; not of those that are closed, or unknown. */
+  readonly leaseRests: ReadonlyMap<string, number>
 }
 
 export interface JudgedClick {
@@ -36,18 +36,22 @@ export interface JudgedClick {
   readonly reason: number
   /** The first reserved click of its result: no other click of that result is ever paid. */
   readonly isReserved: boolean
+  /** Nothing was set aside for it, whatever its edge reserved: its lease is closed or lost. */
+  readonly isLate: boolean
   readonly paidMicros: Micros
   readonly publisherMicros: Micros
 }
 
 export function judgeClicks(events: readonly StoredEvent[], history: ClickHistory): JudgedClick[] {
   const reserved = new Set(history.reservedResults)
+  const rests = new Map(history.leaseRests)
   const visits = new Map<string, EarlierClick[]>()
   for (const click of history.validClicks) remember(visits, click)
   return events.map((event) => {
     const result = event.resultNumber?.toString('hex') ?? ''
     const isFirst = event.reason === REASON.ok && !reserved.has(result)
-    const reason = judge(event, { isFirst, visits, endedLeases: history.endedLeases })
+    const isLate = !takeFrom(rests, event)
+    const reason = judge(event, { isFirst, isLate, visits })
     if (isFirst) reserved.add(result)
     if (reason === REASON.ok && event.visitorKey !== null) remember(visits, visitOf(event))
     const isPaid = reason === REASON.ok && event.model === MODEL.cpc
@@ -56,23 +60,36 @@ export function judgeClicks(events: readonly StoredEvent[], history: ClickHistor
       event,
       reason,
       isReserved: isFirst,
+      isLate,
       paidMicros,
       publisherMicros: publisherPart(paidMicros, event.sharePpm ?? 0),
     }
   })
 }
 
+/**
+ * Takes what a click reserved from its lease; false when that was not set aside for it. Where
+ * clicks ask more of a lease than it has, the database has lost grants of it: it ends there.
+ */
+function takeFrom(rests: Map<string, number>, { leaseId, reservedMicros }: StoredEvent): boolean {
+  if (leaseId === null) return true
+  const rest = (rests.get(leaseId) ?? -1) - (reservedMicros ?? 0)
+  if (rest < 0) rests.delete(leaseId)
+  else rests.set(leaseId, rest)
+  return rest >= 0
+}
+
 function judge(
   event: StoredEvent,
   context: {
     isFirst: boolean
+    isLate: boolean
     visits: ReadonlyMap<string, readonly EarlierClick[]>
-    endedLeases: ReadonlySet<string>
   },
 ): number {
   if (event.reason !== REASON.ok) return event.reason
   if (!context.isFirst) return REASON.duplicateResult
-  if (event.leaseId !== null && context.endedLeases.has(event.leaseId)) return REASON.spooledLate
+  if (context.isLate) return REASON.spooledLate
   if (event.visitorKey === null) return REASON.ok
   const visit = visitOf(event)
   const earlier = context.visits.get(visitorOf(visit)) ?? []

@@ -1,5 +1,6 @@
 -- Every click of the log judged again: the first reserved one of its result, of a lease that is
--- there and was not closed before, and within the rules of a visitor (economics 2.5).
+-- there, and was neither closed nor found lost before, and within the rules of a visitor
+-- (economics 2.5).
 
 create temp table r_click_event on commit drop as
 select seq, id, day, at, reason as edge_reason, pub_id, coalesce(merch_id, 0) as merch_id,
@@ -29,7 +30,9 @@ left join lease using (lease_id, campaign_id)
 left join r_last_word word
   on word.node_id = lease.node_id and word.incarnation = lease.incarnation and word.seq < click.seq
 cross join lateral (
-  select click.lease_id is not null and (lease.node_id is null or word.seq is not null) as is_late
+  select click.lease_id is not null and (
+    lease.node_id is null or word.seq is not null or coalesce(lost_seq <= click.seq, false)
+  ) as is_late
 ) as late
 where is_first;
 create index on r_candidate (visitor_key, campaign_id, n) where not is_late;
