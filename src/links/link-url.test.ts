@@ -70,6 +70,8 @@ test('our own links are known by their form, under a path of ours too', () => {
   const is = (url: string) => isOwnLink(new URL(url), bases)
   assert.equal(is('https://pub.example/go/312345678901234567'), true)
   assert.equal(is('https://pub.example/go/312345678901234567/?u1=x'), true)
+  assert.equal(is('https://pub.example/go/123456'), true, 'a number that is nobody’s')
+  assert.equal(is('https://pub.example/go/9223372036854775808'), false, 'more than 64 bits')
   assert.equal(is('https://pub.example/go/link/?url=x'), true)
   assert.equal(is('https://auction.example/api/v1/redirect/?a=1'), true)
   assert.equal(is('https://pub.example/312345678901234567'), false)

@@ -91,10 +91,15 @@ export function readClickLabels(search: string): ClickLabels {
   }
 }
 
-/** Whether an address is one of ours already: a smart link, a wrapper or a sealed redirect. */
+/**
+ * Whether an address is one of ours already: a smart link, a wrapper or a sealed redirect. Any
+ * 64-bit number has a smart link's form (interface 6, rule 3), also one that no link of ours has.
+ */
 export function isOwnLink(url: URL, bases: { linkUrl: string; auctionUrl: string }): boolean {
   const path = pathUnder(bases.linkUrl, url)?.replace(/\/$/, '')
-  if (path !== undefined && (path === 'link' || readAuctionId(path) !== null)) return true
+  if (path !== undefined && (path === 'link' || isId(path) || readAuctionId(path) !== null)) {
+    return true
+  }
   return pathUnder(bases.auctionUrl, url)?.replace(/\/$/, '') === 'api/v1/redirect'
 }
 
