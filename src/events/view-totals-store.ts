@@ -4,7 +4,7 @@
  * A total is made of what lies in the log, never of the figures: it takes the place of the
  * events when those figures are recomputed.
  */
-import { deleteInBatches } from '../platform/delete-in-batches.ts'
+import { countOf, deleteInBatches } from '../platform/delete-in-batches.ts'
 import { type Db, hasSqlState } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -163,11 +163,18 @@ export async function markDropping(
 /** Deletes the events that a day's totals hold; how many. */
 export function deleteViews(db: Db, { day, lane, seq }: ViewDay): Promise<number> {
   return deleteInBatches((limit) =>
-    db.run(sql`
-      delete from event where (day, id) in (
-        select day, id from event
+    countOf(
+      db,
+      sql`
+      with found as materialized (
+        select event.day, id from event
         where day = ${day} and lane = ${lane} and seq <= ${seq}
-        order by event.seq limit ${limit})`),
+        order by event.seq limit ${limit}
+      ), gone as (
+        delete from event where (day, id) in (select found.day, id from found)
+      )
+      select count(*)::int as found from found`,
+    ),
   )
 }
 
