@@ -247,6 +247,25 @@ test('the figures of one publisher never stand under the name of another', async
   assert.equal(await page.getByRole('img').count(), 0)
 })
 
+test('a page that cannot read an answer says so and how to go on, and the menu stays', async (t) => {
+  const { page, troubles } = await visit(t, '/dashboard/')
+  const overviews = '**/overview/*'
+  await alter<{ totals?: unknown }>(page, overviews, (overview) => {
+    delete overview.totals // As in an answer of another release.
+  })
+  await page.reload()
+  const title = 'This page could not be drawn'
+  await page.getByRole('heading', { level: 1, name: title }).waitFor()
+  assert.equal(await page.title(), `${title} · Souk`)
+  await page.getByRole('link', { name: 'Clicks', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Clicks' }).waitFor()
+  await page.goBack()
+  await page.unroute(overviews)
+  await page.getByRole('button', { name: 'Load it again' }).click()
+  await page.getByRole('img').waitFor()
+  troubles.length = 0 // The break.
+})
+
 test('without scripts the dashboard says what it needs', async (t) => {
   const { page } = await openPage(t, { javaScriptEnabled: false })
   await page.goto(`${api.url}/dashboard/`)

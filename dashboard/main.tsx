@@ -19,7 +19,7 @@ import { ReceiptPage } from './pages/receipt-page.tsx'
 import { PATHS, readSearch } from './paths.ts'
 import { watchOtherTabs } from './session.ts'
 import { Frame } from './ui/frame.tsx'
-import { NothingHere } from './ui/notice.tsx'
+import { BrokenPage, NothingHere } from './ui/notice.tsx'
 import { OfPublisher } from './ui/of-publisher.tsx'
 
 const root = createRootRoute({
@@ -45,7 +45,12 @@ const routeTree = root.addChildren([
   pageOfPublisher(PATHS.receipt, ReceiptPage),
   page(PATHS.developer, DeveloperPage), // API keys are the user's (interface 5.1).
 ])
-const router = createRouter({ routeTree, basepath: '/dashboard', scrollRestoration: true })
+const router = createRouter({
+  routeTree,
+  basepath: '/dashboard',
+  scrollRestoration: true,
+  defaultErrorComponent: BrokenPage,
+})
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -24,6 +24,8 @@ interface Part {
   readonly command: readonly string[]
 }
 
+// A start has one screen to say what matters.
+const QUIETLY = ['--emptyOutDir', '--logLevel', 'warn']
 const VITE = 'node_modules/vite/bin/vite.js'
 const PARTS: readonly Part[] = [
   {
@@ -35,7 +37,7 @@ const PARTS: readonly Part[] = [
     name: 'dashboard',
     // The API reference is written from the last two.
     sources: ['dashboard', 'openapi.json', 'src/platform/errors.ts'],
-    command: [VITE, 'build', 'dashboard', '--outDir', '../dist/dashboard', '--emptyOutDir'],
+    command: [VITE, 'build', 'dashboard', '--outDir', '../dist/dashboard', ...QUIETLY],
   },
 ]
 

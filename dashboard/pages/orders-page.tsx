@@ -3,7 +3,7 @@ import { api, type OrderPage } from '../api.ts'
 import { date, dollars } from '../format.ts'
 import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
-import { havePartsOfCents } from '../ui/amount.tsx'
+import { type Room, roomFor } from '../ui/amount.tsx'
 import { MoneyLine } from '../ui/money-line.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { NextPage, usePages } from '../ui/paged-list.tsx'
@@ -16,7 +16,7 @@ export function OrdersPage() {
   const [range] = useRange()
   const pages = usePages(['orders', pubId, range], (cursor) => api.orders(pubId, range, cursor))
   const orders = pages.data?.pages.flatMap((page) => page.orders) ?? []
-  const haveParts = havePartsOfCents(orders.map(({ earnings }) => earnings))
+  const room = roomFor(orders.map(({ earnings }) => earnings))
   return (
     <div className="space-y-5">
       <RangeTitle>Orders</RangeTitle>
@@ -24,7 +24,7 @@ export function OrdersPage() {
       {orders.length > 0 && (
         <ul className="panel divide-y divide-line">
           {orders.map((order) => (
-            <OrderLine key={order.order_id} order={order} haveParts={haveParts} />
+            <OrderLine key={order.order_id} order={order} room={room} />
           ))}
         </ul>
       )}
@@ -34,7 +34,7 @@ export function OrdersPage() {
   )
 }
 
-function OrderLine({ order, haveParts }: { order: Order; haveParts: boolean }) {
+function OrderLine({ order, room }: { order: Order; room: Room }) {
   return (
     <MoneyLine
       at={order.at}
@@ -43,7 +43,7 @@ function OrderLine({ order, haveParts }: { order: Order; haveParts: boolean }) {
       verdict={verdict(order)}
       isGood={order.state !== 'REJECTED'}
       earnings={order.earnings}
-      haveParts={haveParts}
+      room={room}
       result={order.auction_result_number}
     />
   )

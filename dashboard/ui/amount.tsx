@@ -1,16 +1,13 @@
 /** An exact amount in a list: cents stand below cents, and what is less than one is small print. */
 import { dollars } from '../format.ts'
 
-/** `haveParts`: some amount of the list has such parts, and so each holds room for them. */
-export function Amount({ value, haveParts }: { value: string; haveParts: boolean }) {
+export function Amount({ value, room }: { value: string; room: Room }) {
   const text = dollars(value)
   const end = text.indexOf('.') + 1 + CENTS_DIGITS
   return (
     <>
       {text.slice(0, end)}
-      <span
-        className={haveParts ? 'inline-block text-left font-normal text-soft sm:min-w-[4ch]' : ''}
-      >
+      <span className={`inline-block text-left font-normal text-soft ${room}`}>
         {text.slice(end)}
       </span>
     </>
@@ -18,8 +15,12 @@ export function Amount({ value, haveParts }: { value: string; haveParts: boolean
 }
 
 const CENTS_DIGITS = 2
+/** For the digits behind the cents, of which micro-dollars have four. */
+const ROOMS = ['', 'sm:min-w-[1ch]', 'sm:min-w-[2ch]', 'sm:min-w-[3ch]', 'sm:min-w-[4ch]'] as const
+export type Room = (typeof ROOMS)[number]
 
-/** Whether one of these amounts has parts of a cent. */
-export function havePartsOfCents(amounts: readonly string[]): boolean {
-  return amounts.some((amount) => (amount.split('.')[1]?.length ?? 0) > CENTS_DIGITS)
+/** The room that the longest of these amounts takes behind its cents. */
+export function roomFor(amounts: readonly string[]): Room {
+  const digits = amounts.map((amount) => amount.split('.')[1]?.length ?? 0)
+  return ROOMS[Math.max(CENTS_DIGITS, ...digits) - CENTS_DIGITS] ?? ''
 }

@@ -1,13 +1,13 @@
 /** Clicks, each with what it earned or why nothing, and the way to its receipt. */
 import type { ClickPage } from '../api.ts'
 import { dollars } from '../format.ts'
-import { havePartsOfCents } from './amount.tsx'
+import { roomFor } from './amount.tsx'
 import { MoneyLine } from './money-line.tsx'
 
 type Click = ClickPage['clicks'][number]
 
 export function ClickList(props: { clicks: readonly Click[]; hasReceiptLinks: boolean }) {
-  const haveParts = havePartsOfCents(props.clicks.map(({ earnings }) => earnings))
+  const room = roomFor(props.clicks.map(({ earnings }) => earnings))
   return (
     <ul className="panel divide-y divide-line">
       {props.clicks.map((click) => (
@@ -19,7 +19,7 @@ export function ClickList(props: { clicks: readonly Click[]; hasReceiptLinks: bo
           verdict={verdict(click)}
           isGood={click.is_counted}
           earnings={click.earnings}
-          haveParts={haveParts}
+          room={room}
           result={props.hasReceiptLinks ? click.auction_result_number : null}
         />
       ))}
@@ -38,6 +38,6 @@ function verdict({ is_counted, why, model, price }: Click): string {
     case 'epp':
       return 'Counted: a purchase earns a fixed payment, under “Orders”.'
     default:
-      return 'Counted: nobody had bid, so the reader went to the link’s own destination.'
+      return 'Counted: nobody won it, so the reader went to the link’s own destination.'
   }
 }

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import { date, time } from '../format.ts'
 import { PATHS } from '../paths.ts'
-import { Amount } from './amount.tsx'
+import { Amount, type Room } from './amount.tsx'
 import { Parts } from './parts.tsx'
 
 export function MoneyLine(props: {
@@ -14,8 +14,8 @@ export function MoneyLine(props: {
   /** false: it earns nothing, and the verdict says why. */
   readonly isGood: boolean
   readonly earnings: string
-  /** Whether some amount of the list has parts of a cent. */
-  readonly haveParts: boolean
+  /** What the list's longest amount takes. */
+  readonly room: Room
   /** The auction result that the receipt is of; null: there is none to go to. */
   readonly result: string | null
 }) {
@@ -36,7 +36,7 @@ export function MoneyLine(props: {
       </div>
       <div className="flex items-baseline justify-between gap-4 sm:block sm:text-right">
         <p className={`number font-semibold ${isGood ? '' : 'text-soft'}`}>
-          <Amount value={props.earnings} haveParts={props.haveParts} />
+          <Amount value={props.earnings} room={props.room} />
         </p>
         {props.result !== null && (
           <Link to={PATHS.receipt} params={{ result: props.result }} className="link text-sm">

@@ -48,6 +48,18 @@ function Waiting() {
   )
 }
 
+/** Mostly of a tab that stood open while the service was renewed, and reads its answers no more. */
+export function BrokenPage() {
+  return (
+    <EmptyState title="This page could not be drawn" isPage>
+      <p>It may be older than the service: what it shows is not lost.</p>
+      <button type="button" className="button mt-4" onClick={() => location.reload()}>
+        Load it again
+      </button>
+    </EmptyState>
+  )
+}
+
 export function NothingHere() {
   return (
     <EmptyState title="No such page" isPage>
