@@ -47,6 +47,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rollupOptions: { input: [join(here, 'index.html'), join(here, 'docs.html')] },
+    rollupOptions: {
+      input: [join(here, 'index.html'), join(here, 'docs.html')],
+      checks: { bundlerTimings: false }, // A slow machine is not warned of itself.
+    },
   },
 })
