@@ -106,14 +106,14 @@ function Menu() {
   return (
     <nav
       aria-label="Pages"
-      className="order-last -mx-1 flex w-full justify-between overflow-x-auto sm:order-none sm:mx-0 sm:w-auto sm:gap-1"
+      className="order-last -mx-1 flex w-full justify-between overflow-x-auto md:order-none md:mx-0 md:w-auto md:gap-1"
     >
       {MENU.map(({ to, label }) => (
         <Link
           key={to}
           to={to}
           activeOptions={{ exact: to === PATHS.overview, includeSearch: false }}
-          className="border-b-2 border-transparent px-0.5 py-3 min-[22rem]:px-1.5 text-sm font-medium text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink sm:px-2.5 sm:py-4"
+          className="border-b-2 border-transparent px-0.5 py-3 min-[22rem]:px-1.5 text-sm font-medium text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink md:px-2.5 md:py-4"
         >
           {label}
         </Link>
