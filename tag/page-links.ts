@@ -34,13 +34,12 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   const flush = (): void => {
     for (const type of ['', 'viewable_']) {
       const events: object[] = []
-      const places: Record<string, number> = {}
+      const counts: Record<string, number> = {}
       for (const { _id, _isViewed } of _links.values()) {
         if (!_id || (type && !_isViewed)) continue
+        counts[_id] ||= 0
         // Another anchor in the same place is no news: pages draw their links anew.
-        let place = type + _id
-        while (places[place]) place += '+'
-        places[place] = told[place] ||= events.push({ auction_id: _id })
+        told[`${type}${_id},${counts[_id]++}`] ||= events.push({ auction_id: _id })
       }
       session._send(`${_service._brand}_link_${type}impression`, events)
     }

@@ -175,6 +175,22 @@ test(`on ${PAGES} random pages exactly the anchors that the rules name are rewri
   assert.deepEqual(errors, [])
 })
 
+test('a page may show one link a thousand times: each is counted, and none slows the others', async (t) => {
+  const { page } = await openTrialPage(t)
+  const html = `<a ${smart(1)}>Buy</a>`.repeat(2_000)
+  const { impressions, ms } = await page.evaluate(
+    (trial) => {
+      const beganMs = performance.now()
+      const { impressions } = window.tryPage(trial)
+      return { impressions, ms: performance.now() - beganMs }
+    },
+    { html, settings: {}, isMember: true },
+  )
+  assert.equal(impressions.length, 2_000)
+  // Half a second; half a minute where each anchor looks at all before it.
+  assert.ok(ms < 10_000, `${Math.round(ms)} ms`)
+})
+
 const anything = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<unknown>
 /** Answers that are wrong at every depth, from no envelope at all to one odd field. */
 const answers = fc.oneof(
