@@ -4,8 +4,9 @@ import { startApi } from '../test/api.ts'
 import { testDatabase } from '../test/database.ts'
 import { until } from '../test/market.ts'
 import { scopeOf } from '../test/scope.ts'
+import type { Node } from './node.ts'
 import { sql } from './platform/sql.ts'
-import { startSchedules } from './schedules.ts'
+import { RUNNER_ENDED, startSchedules } from './schedules.ts'
 
 const NEVER = '0 0 30 2 *'
 const HOUR_MS = 3_600_000
@@ -38,6 +39,39 @@ test('a clock that is set, or a machine that slept, is as if the service had bee
     select from graphile_worker._private_known_crontabs where last_execution > now()`
   await until(async () => (await database.rows(ahead)).length === 0)
   assert.equal(nightly, 1)
+})
+
+test('a job under way keeps no other waiting for its end after the clock was set', async (t) => {
+  const scope = scopeOf(t)
+  const database = await testDatabase(scope)
+  const begun = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  const next = Promise.withResolvers<void>()
+  const long = () => {
+    begun.resolve()
+    return over.promise
+  }
+  let setMs = 0
+  const stepped = Promise.withResolvers<void>()
+  const log: Node['log'] = Object.create(api.app.node.log, {
+    warn: { value: (told: unknown) => told === RUNNER_ENDED && stepped.resolve() },
+  })
+  const node = { ...api.app.node, database, log, now: () => Date.now() + setMs }
+  const running = await startSchedules(node, [
+    { task: 'long', cron: NEVER, work: long },
+    { task: 'next', cron: NEVER, work: async () => next.resolve() },
+  ])
+  scope.after(() => running.close())
+  scope.after(async () => over.resolve())
+  await database.run(sql`select graphile_worker.add_job('long')`)
+  await begun.promise
+  setMs += HOUR_MS
+  await stepped.promise
+  await database.run(sql`select graphile_worker.add_job('next')`)
+  await next.promise
+  over.resolve()
+  const jobs = sql`select from graphile_worker.jobs`
+  await until(async () => (await database.rows(jobs)).length === 0)
 })
 
 test('a worker whose clock is ahead forgets and issues by the database’s', async (t) => {

@@ -99,8 +99,9 @@ export async function startSchedules(
   const pools = new Set<string>()
   let runner = await startRunner(node, { schedules, pools })
   const clockSteps = new ClockSteps(node.now)
+  let step = Promise.withResolvers<void>()
   const clock = setInterval(() => {
-    if (Math.abs(clockSteps.take()) > CLOCK_STEP_MS) void runner.stop().catch(() => undefined)
+    if (Math.abs(clockSteps.take()) > CLOCK_STEP_MS) step.resolve()
   }, CLOCK_CHECK_MS)
   clock.unref()
   const ahead = startPulse(() => forgetRunsAhead(node.database), {
@@ -110,7 +111,10 @@ export async function startSchedules(
 
   void (async () => {
     while (!signal.aborted) {
-      await untilEnded(runner)
+      await Promise.race([untilEnded(runner), step.promise])
+      step = Promise.withResolvers()
+      // A job under way goes on beside the next runner, which does not wait for hours for it.
+      void runner.stop().catch(() => undefined)
       runner = (await startAgain(node, { schedules, pools, signal })) ?? runner
     }
   })()
@@ -151,7 +155,6 @@ async function untilEnded(runner: Runner): Promise<void> {
   })
   runner.events.on('pool:fatalError', () => resolve())
   await Promise.race([runner.promise, stuck]).catch(() => undefined)
-  await runner.stop().catch(() => undefined)
 }
 
 /** As often as it takes; null when it is told to stop meanwhile. */
