@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -28,14 +38,28 @@ test('a file that cannot be written whole leaves the old one, and the refusal na
   assert.deepEqual(await left(), { text: 'old', files: ['payout.csv'] })
 })
 
-test('a draft that a killed process left goes with the next write, one under way stays', async (t) => {
+test('a draft that a killed process left goes with the next write, no other file does', async (t) => {
   const { path, left } = await makeFolder(t)
   const hoursAgo = new Date(Date.now() - 2 * 3_600_000)
   await writeFile(`${path}.1.part`, 'ha')
   await utimes(`${path}.1.part`, hoursAgo, hoursAgo)
   await writeFile(`${path}.2.part`, 'ha')
+  await writeFile(`${path}.first.part`, 'somebody’s own')
+  await utimes(`${path}.first.part`, hoursAgo, hoursAgo)
   await replaceText(path, 'new')
-  assert.deepEqual(await left(), { text: 'new', files: ['payout.csv', 'payout.csv.2.part'] })
+  const files = ['payout.csv', 'payout.csv.2.part', 'payout.csv.first.part']
+  assert.deepEqual(await left(), { text: 'new', files })
+})
+
+test('a file that is replaced stays closed to whom it was closed to, its draft as well', async (t) => {
+  const { path } = await makeFolder(t)
+  const modeOf = async (file: string) => ((await stat(file)).mode & 0o777).toString(8)
+  await chmod(path, 0o640)
+  await replaceFile(path, async (draft) => {
+    assert.equal(await modeOf(draft), '640')
+    await writeFile(draft, 'new')
+  })
+  assert.equal(await modeOf(path), '640')
 })
 
 test('a link to a file stays one, and what is no file is written to', async (t) => {

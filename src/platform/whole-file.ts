@@ -3,11 +3,13 @@
  * nobody ever reads half of it, and a disk that is full leaves what was there before.
  */
 import { randomUUID } from 'node:crypto'
-import { readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Refusal } from './refusal.ts'
 
 const DRAFT = '.part'
+/** `.<random>.part`; before, `.<process>.part`. What else is called so may be anybody's. */
+const DRAFT_END = /^\.([\da-f-]{36}|\d+)\.part$/
 /** A draft that grew no more for so long is of a process that was killed. */
 const LEFT_MS = 3_600_000
 
@@ -18,12 +20,22 @@ export async function replaceFile(
 ): Promise<void> {
   try {
     const found = await stat(path).catch(() => null)
+    if (found === null) await writeBeside(path, write)
     // What is no file cannot be replaced by one: /dev/stdout, a pipe.
-    if (found !== null && !found.isFile()) await write(path)
-    else await writeBeside(found === null ? path : await realpath(path), write)
+    else if (!found.isFile()) await write(path)
+    else await writeBeside(await realpath(path), allowed(found.mode, write))
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw new Refusal(`${path} was not written: ${error.message}`)
+  }
+}
+
+/** Whoever might not read the file that is replaced may read neither the new one nor its draft. */
+function allowed(mode: number, write: (draft: string) => Promise<unknown>) {
+  return async (draft: string) => {
+    await writeFile(draft, '', { mode: 0o600 })
+    await chmod(draft, mode & 0o777).catch(() => undefined) // Some mounted folders know no modes.
+    await write(draft)
   }
 }
 
@@ -45,8 +57,8 @@ async function writeBeside(
 }
 
 async function removeLeftDrafts(path: string): Promise<void> {
-  const folder = dirname(path)
-  const isDraft = (name: string) => name.startsWith(`${basename(path)}.`) && name.endsWith(DRAFT)
+  const [folder, base] = [dirname(path), basename(path)]
+  const isDraft = (name: string) => name.startsWith(base) && DRAFT_END.test(name.slice(base.length))
   // A folder that cannot be listed may still be written to.
   const names = await readdir(folder).catch(() => [])
   for (const draft of names.filter(isDraft).map((name) => join(folder, name))) {
