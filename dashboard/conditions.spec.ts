@@ -289,6 +289,23 @@ test('large and negative figures are whole, in their tile and in words', async (
   await page.getByRole('img', { name: /: least on \d+ \w+ \d{4}, −\$1,234,567\.89$/ }).waitFor()
 })
 
+/** Takes down what is written into pictures. */
+const WRITTEN = `globalThis.written = []
+const { fillText } = CanvasRenderingContext2D.prototype
+CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
+  written.push(text)
+  return fillText.call(this, text, ...where)
+}`
+
+test('two years of bars have their months below, on a phone too', async (t) => {
+  const { page } = await visit(t, '/dashboard/', 320)
+  await page.addInitScript(WRITTEN)
+  await page.goto(`${api.url}/dashboard/?from=2024-11-22&to=2026-11-23`)
+  await page.getByRole('img').locator('canvas').waitFor()
+  const written = await page.evaluate<string[]>('written')
+  assert.ok(written.includes('Nov 2024') && written.includes('Nov 2025'), written.join())
+})
+
 test('what is chosen can be told where the reader has colours of their own', async (t) => {
   const { page } = await visit(t, '/dashboard/clicks')
   await page.emulateMedia({ forcedColors: 'active' })

@@ -24,11 +24,14 @@ export function percent(fraction: number, digits = PPM_DIGITS): string {
 }
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' })
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' })
 
 /** `"2026-03-02"` → `2 Mar`. */
 export const shortDay = (day: string): string => DAY.format(new Date(day))
+/** `Mar 2026`. */
+export const monthOfYear = (day: string): string => MONTH.format(new Date(day))
 /** `2 Mar 2026`. */
 export const date = (instant: string): string => DATE.format(new Date(instant))
 /** `10:24:05`, UTC like everything here. */

@@ -182,7 +182,7 @@ function NothingYet() {
   return (
     <EmptyState title="Nothing has happened on these days">
       <p>
-        Make your first{' '}
+        Choose other days, or begin: make a{' '}
         <Link to={PATHS.links} className="link">
           smart link
         </Link>{' '}

@@ -1,7 +1,7 @@
 /** Bars, one a day. The value under the pointer is told above; uPlot draws, React does the rest. */
 import { useEffect, useRef, useState } from 'react'
 import UPlot from 'uplot'
-import { date, shortDay } from '../format.ts'
+import { date, monthOfYear, shortDay } from '../format.ts'
 
 interface DayChartProps {
   readonly label: string
@@ -18,6 +18,9 @@ const LABEL_GAP_PX = 10
 /** Between two days that are named below the bars. */
 const DAY_SPACE_PX = 64
 const DAY_AXIS_PX = 30
+/** The last bar's label reaches this far beyond it. */
+const HALF_LABEL_PX = 30
+const YEAR_DAYS = 365
 
 export function DayChart(props: DayChartProps) {
   const { label, days, values, format } = props
@@ -75,10 +78,12 @@ function drawChart(
     colourOf(element, name),
   )
   const { bars } = UPlot.paths
+  const nameOf = days.length > YEAR_DAYS ? monthOfYear : shortDay // 2 Mar would be two days.
   const axis = { stroke: soft ?? '', font: FONT, ticks: { show: false } }
   const options: UPlot.Options = {
     width: element.clientWidth,
     height: HEIGHT_PX,
+    padding: [null, HALF_LABEL_PX, null, null],
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { setScale: false, x: false, y: false } },
     scales: {
@@ -90,10 +95,10 @@ function drawChart(
         ...axis,
         size: DAY_AXIS_PX,
         grid: { show: false },
-        incrs: [1, 2, 3, 5, 7, 14, 30, 60, 90, 180],
+        incrs: [1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365, 730],
         space: DAY_SPACE_PX,
         values: (_chart, ticks) =>
-          ticks.map((tick) => (days[tick] === undefined ? '' : shortDay(days[tick]))),
+          ticks.map((tick) => (days[tick] === undefined ? '' : nameOf(days[tick]))),
       },
       {
         ...axis,
