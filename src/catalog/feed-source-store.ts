@@ -1,5 +1,6 @@
 /** Where merchants' feeds came from: web addresses are fetched again and again. */
-import type { Database, Db } from '../platform/postgres.ts'
+import { type Database, type Db, limitSilence, ping } from '../platform/postgres.ts'
+import { startPulse } from '../platform/pulse.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import type { FeedFormat } from './feed-format.ts'
 
@@ -67,22 +68,36 @@ export async function noteFeedError(
 
 /** Whoever holds it fetches feeds. */
 const FETCH_LOCK = 1_718_580_580
+/** A worker that stands still, or whose machine is gone, keeps the others from it for no longer. */
+const SILENCE_MS_MAX = 60_000
 
 /** Does the work, unless somebody does it already: then null. */
 export async function whileNobodyFetches<T>(
   db: Database,
   work: () => Promise<T>,
+  { silenceMsMax = SILENCE_MS_MAX } = {},
 ): Promise<T | null> {
   const connection = await db.reserve()
+  // The work is done by other connections, so this one says from time to time that it goes on.
+  const life = startPulse(() => ping(connection), {
+    everyMs: silenceMsMax / 3,
+    onError: () => undefined, // The session is gone: what has begun is done nevertheless.
+  })
   try {
+    await limitSilence(connection, silenceMsMax)
     const row = await connection.row<{ is_mine: boolean }>(
       sql`select pg_try_advisory_lock(${FETCH_LOCK}) as is_mine`,
     )
     return row?.is_mine === true ? await work() : null
   } finally {
+    clearInterval(life)
     // A connection that cannot be unlocked is closed, and the lock goes with it.
-    const unlocked = connection.run(sql`select pg_advisory_unlock_all()`)
-    const broken = await unlocked.catch((error: Error) => error)
+    const broken = await giveBack(connection).catch((error: Error) => error)
     connection.release(broken instanceof Error ? broken : undefined)
   }
+}
+
+async function giveBack(connection: Db): Promise<void> {
+  await connection.run(sql`select pg_advisory_unlock_all()`)
+  await limitSilence(connection, 0)
 }

@@ -12,7 +12,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoredEvent } from '../events/event.ts'
 import type { EventLog } from '../events/event-log.ts'
-import { type Database, type Db, isTransient, type ReservedDb } from '../platform/postgres.ts'
+import {
+  type Database,
+  type Db,
+  isTransient,
+  limitSilence,
+  type ReservedDb,
+} from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { listUnfolded, setAside, takeBack, Unfoldable } from './unfolded-store.ts'
 
@@ -28,8 +34,7 @@ const POLL_MS = 1_000
 const RETRY_MS = 1_000
 /**
  * A loop asks its connection something every second: one that has been silent for so long stands
- * still or is gone, and the server ends its session, and its locks with that. TCP alone would take
- * two hours to notice a machine that vanished, and never a process that stands.
+ * still or is gone, and the server ends its session, and its locks with that.
  */
 const SILENCE_MS_MAX = 15_000
 /** First key of the advisory locks; the second is the lane. */
@@ -206,11 +211,6 @@ export class FoldLoop {
       throw isTransient(error) ? error : new Unfoldable(events, error)
     }
   }
-}
-
-/** 0: the session may be silent for ever; in a transaction it keeps the limit of all others. */
-async function limitSilence(db: Db, ms: number): Promise<void> {
-  await db.row(sql`select set_config('idle_session_timeout', ${String(ms)}, false)`)
 }
 
 /** How many events the next batch may have. Only a full one shows that more would be as quick. */

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { testDatabase } from '../../test/database.ts'
+import { until } from '../../test/market.ts'
+import { whileNobodyFetches } from './feed-source-store.ts'
+
+const BRIEFLY = { silenceMsMax: 150 }
+
+test('a worker that fetches for long keeps the others from it', async (t) => {
+  const db = await testDatabase(t)
+  const work = async () => {
+    await sleep(600)
+    return whileNobodyFetches(db, async () => 'second', BRIEFLY)
+  }
+  assert.equal(await whileNobodyFetches(db, work, BRIEFLY), null)
+  assert.equal(await whileNobodyFetches(db, async () => 'third', BRIEFLY), 'third')
+})
+
+test('a worker that stands still while it fetches keeps no other from it', async (t) => {
+  const db = await testDatabase(t)
+  t.mock.timers.enable({ apis: ['setInterval'] }) // It says nothing more.
+  const goesOn = Promise.withResolvers<string>()
+  const first = whileNobodyFetches(db, () => goesOn.promise, BRIEFLY)
+  await until(async () => (await whileNobodyFetches(db, async () => true, BRIEFLY)) === null)
+  await until(async () => (await whileNobodyFetches(db, async () => true, BRIEFLY)) === true)
+  goesOn.resolve('what it had begun')
+  assert.equal(await first, 'what it had begun')
+  assert.equal(await whileNobodyFetches(db, async () => 'next', BRIEFLY), 'next')
+})
