@@ -67,6 +67,30 @@ test('who comes while a database is migrated finds it whole', async (t) => {
   await migrating
 })
 
+test('a migration that waits for a lock lets everybody else through', async (t) => {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  await db.run(sql`drop table migration`)
+  const folder = await temporaryFolder(scope, 'migrations ')
+  await writeFile(join(folder, '0001_first.sql'), 'create table busy ();')
+  await migrate(db.connection, folder)
+  await writeFile(join(folder, '0002_second.sql'), 'create table made_by_0002 ();')
+  await writeFile(join(folder, '0003_third.sql'), 'alter table busy add column more int;')
+
+  const reader = await db.reserve()
+  scope.after(async () => reader.release(new Error('over')))
+  await reader.run(sql`begin`)
+  await reader.rows(sql`select from busy`) // As a night's reconciliation does for an hour.
+  const migrating = migrate(db.connection, folder)
+  const waits = sql`select from pg_locks where relation = 'busy'::regclass and not granted`
+  await until(async () => (await db.rows(waits)).length > 0)
+  await db.rows(sql`select from busy`)
+  assert.equal(await readVersion(db, folder), 2)
+  await reader.run(sql`rollback`)
+  assert.deepEqual(await migrating, { from: 1, to: 3 })
+  assert.equal(await readVersion(db, folder), 3)
+})
+
 test('a database whose tables lie in a schema of their own is found again there', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)

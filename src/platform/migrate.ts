@@ -6,10 +6,17 @@
  * work is done, so a database may have a later file than one it lacks: that one is then run.
  */
 import { readdir } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { PG_MIGRATE_LOCK_ID, runner } from 'node-pg-migrate'
 import type pg from 'pg'
 import { databaseFaults, readDatabaseFacts } from './database-faults.ts'
-import { type Connection, type Database, newClient, sessionSettings } from './postgres.ts'
+import {
+  type Connection,
+  type Database,
+  hasSqlState,
+  newClient,
+  sessionSettings,
+} from './postgres.ts'
 import { Refusal } from './refusal.ts'
 import { sql } from './sql.ts'
 
@@ -19,6 +26,9 @@ export interface Migrated {
   readonly to: number
 }
 
+const LOCK_TIMEOUT_MS = 2_000
+const LET_THROUGH_MS = 1_000
+const LOCK_NOT_AVAILABLE = '55P03'
 const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
 const TABLE = 'migration'
 
@@ -35,31 +45,56 @@ export async function migrate(connection: Connection, folder: string): Promise<M
   await client.connect()
   try {
     await client.query(sessionSettings())
-    const found = (await listApplied(client)).at(-1) ?? 0
+    await client.query('select pg_advisory_lock($1)', [PG_MIGRATE_LOCK_ID])
+    const had = await listApplied(client)
+    const found = had.at(-1) ?? 0
     if (found > to) {
       throw new Refusal(
         `the database has migration ${found}, this program knows ${to}: run the newer program`,
       )
     }
-    const applied = await runner({
-      dbClient: client,
-      dir: folder,
-      // Everything in the folder that is not numbered: schema.sql.
-      ignorePattern: '(?!\\d{4}_[a-z0-9_]+\\.sql$).*',
-      direction: 'up',
-      migrationsTable: TABLE,
-      migrationsSchema: await schemaOfTables(client),
-      singleTransaction: false,
-      checkOrder: false,
-      advisoryLockMode: 'wait',
-      log: () => undefined,
-    })
-    const first = applied[0] === undefined ? to + 1 : numberOf(applied[0].name)
-    return { from: numbers.findLast((number) => number < first) ?? 0, to }
+    await runFiles(client, { folder, told })
+    return { from: completeUpTo(numbers, had), to }
   } catch (error) {
     throw told[0] ?? error // In the words of the runner it would be a stack inside a sentence.
   } finally {
     await client.end()
+  }
+}
+
+/**
+ * Runs what is missing. A file that waits for a lock, which a node of the program before holds for
+ * as long as a night's job reads, holds up everybody who comes after it: it waits a little, lets
+ * them through, and is tried again.
+ */
+async function runFiles(
+  client: pg.Client,
+  { folder, told }: { readonly folder: string; readonly told: Error[] },
+): Promise<void> {
+  const migrationsSchema = await schemaOfTables(client)
+  await client.query(`set lock_timeout to ${LOCK_TIMEOUT_MS}`)
+  for (;;) {
+    try {
+      await runner({
+        dbClient: client,
+        dir: folder,
+        // Everything in the folder that is not numbered: schema.sql.
+        ignorePattern: '(?!\\d{4}_[a-z0-9_]+\\.sql$).*',
+        direction: 'up',
+        migrationsTable: TABLE,
+        migrationsSchema,
+        singleTransaction: false,
+        checkOrder: false,
+        noLock: true, // We hold it, between two tries as well.
+        log: () => undefined,
+      })
+      return
+    } catch (error) {
+      if (!told.some((one) => hasSqlState(one, LOCK_NOT_AVAILABLE))) throw error
+    }
+    told.length = 0
+    await client.query('rollback')
+    await sleep(LET_THROUGH_MS)
   }
 }
 
@@ -87,9 +122,13 @@ export async function readVersion(db: Database, folder: string): Promise<number>
   const had = await listApplied(db.pool)
   const last = had.at(-1) ?? 0
   const numbers = await migrationNumbers(folder)
-  const missing = numbers.find((number) => !had.includes(number))
-  if (missing === undefined || last > (numbers.at(-1) ?? 0)) return last
-  return numbers.findLast((number) => number < missing) ?? 0
+  return last > (numbers.at(-1) ?? 0) ? last : completeUpTo(numbers, had)
+}
+
+/** The last number before the first that is missing; 0 when that is the very first. */
+function completeUpTo(numbers: readonly number[], had: readonly number[]): number {
+  const missing = numbers.findIndex((number) => !had.includes(number))
+  return (missing === -1 ? numbers : numbers.slice(0, missing)).at(-1) ?? 0
 }
 
 /** Where the tables lie, or else will: `public`, or another schema of the role's search path. */
