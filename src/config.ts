@@ -98,7 +98,7 @@ export const VARIABLES = [
   [
     'LINKMATE_NEW_PER_HOUR',
     '5000',
-    'New links per publisher and hour by calls without a key; as many by `/link/`.',
+    'New links per publisher and hour by calls without a key; `/link/` may make as many again.',
   ],
   ['IP_BLOCKLIST', '', 'File of CIDR lines, read at the start; clicks from there are not paid.'],
   ['RECEIPT_HOURS', '48', 'How long receipts of auctions without a click are kept.'],
