@@ -1,4 +1,4 @@
-# Souk as an image. Any Node builds it; it runs on the one that package-lock.json pins.
+# Any Node can build the image; Souk itself runs on the Node that package-lock.json pins.
 FROM node:24-bookworm-slim AS build
 # The pinned Node needs libatomic, which small images lack.
 RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 \
@@ -12,7 +12,7 @@ RUN npm run build && npm prune --omit=dev --ignore-scripts
 FROM debian:bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 \
   && rm -rf /var/lib/apt/lists/*
-# PostgreSQL refuses to run as root; with DATABASE_URL set, the embedded one is not started at all.
+# The embedded PostgreSQL, which runs unless DATABASE_URL is set, refuses to run as root.
 RUN useradd --system --create-home --home-dir /data souk && chmod 700 /data
 COPY --from=build /souk /souk
 RUN ln -s /souk/bin/souk.mjs /usr/local/bin/souk
