@@ -88,8 +88,8 @@ export async function startApp(node: Node): Promise<App> {
 }
 
 /**
- * A proxy asks again and again through the connections that it keeps, and one that is cut meanwhile
- * loses an answer. So each is ended by its next answer first.
+ * A proxy reuses the connections that it keeps open, and cutting one may lose an answer. So each
+ * connection is first given time to end with its next answer.
  */
 async function takeLeave(server: Server): Promise<void> {
   server.prependListener('request', (_request, response) => {
@@ -137,8 +137,7 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink })) // 4.1
     const isOwnPage: IsOwnPage = (listing) => isOnOwnDomain(node.edge.market, listing)
     await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, isOwnPage, now })) // 4.3
-    // Products for publishers
-    await http.register(feedRoutes({ db, keys, baseUrl, linkUrl, isOwnPage }))
+    await http.register(feedRoutes({ db, keys, baseUrl, linkUrl, isOwnPage })) // product feeds
     await http.register(statsRoutes({ db, keys })) //                 4.4
     const clicks = { clicksOf: listClicksOfResult, resultOfClick: findResultOfClick }
     await http.register(resultRoutes({ db, keys, ...clicks })) // receipts
@@ -194,7 +193,7 @@ async function startWorkers(node: Node): Promise<Worker[]> {
   const { config, database, log, metrics, now } = node
   if (!config.roles.has('worker')) return []
   const schedules = await startSchedules(node)
-  // Last: it is not there to be closed where the schedules fail to start.
+  // Last: if the schedules fail to start, there is no fold to close.
   const fold = startFold({
     connection: database.connection,
     onFolded: (lane, count, atMs) => {

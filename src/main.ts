@@ -11,7 +11,7 @@ import type { Logger } from './platform/log.ts'
 
 export interface Server {
   readonly url: string
-  /** What a person should read once the server answers; '' but for the demo. */
+  /** What to print once the server answers; '' except for the demo. */
   readonly screen: string
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ export interface ServerOptions {
   readonly now?: () => number
 }
 
-/** A fold that works is there much sooner; one that is away must not hold a start up. */
+/** A running fold is done much sooner; one that is away must not hold up a start. */
 const FREED_PATIENCE_MS = 5_000
 
 /** Opens everything and listens; resolves when requests are answered. */

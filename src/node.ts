@@ -43,11 +43,11 @@ import { openSpool } from './platform/spool.ts'
 import { keyMarks, ownSealingKeys } from './sealing-keys.ts'
 
 /**
- * A node's own and its readers': links that it does not hold, the market, budgets, receipts. What
- * reports and orders ask, however much and slow, takes none of these.
+ * Connections for readers and the node itself: links that it does not hold, the market, budgets,
+ * receipts. Reports and orders, however many and slow, take none of these.
  */
 const EDGE_CONNECTIONS_MAX = 6
-/** What the local disk may hold for a log that is away: hours of a small network's traffic. */
+/** The most that the spool holds while the log is away: hours of a small network's traffic. */
 const SPOOL_BYTES_MAX = 2 * 1024 ** 3
 
 export interface Node {
@@ -55,7 +55,7 @@ export interface Node {
   readonly log: Logger
   readonly now: () => number
   readonly database: Database
-  /** The same through connections that only readers and the node itself wait for. */
+  /** The same database, through connections kept for readers and the node itself. */
   readonly edgeDatabase: Database
   readonly metrics: Metrics
   readonly ids: IdSource
@@ -65,7 +65,7 @@ export interface Node {
   readonly sealer: Sealer
   readonly eventLog: EventLog
   readonly appender: DurableAppend
-  /** False once another process has this one's number: it must be replaced. */
+  /** False once another process has this node's number: then this one must be replaced. */
   readonly isHeld: () => boolean
   readonly book: LeaseBook
   /** Asks for a click that the node's own lease cannot pay. */

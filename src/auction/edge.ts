@@ -22,16 +22,16 @@ import { type LinkData, loadLinks } from './link-store.ts'
 import { isOwnPage, loadMarket, type Market } from './market.ts'
 import type { Receipt } from './receipt-queue.ts'
 
-/** Changes reach every node within 2 s by notification; this is for one that got lost. */
+/** Changes reach every node within 2 s by notification; this poll is for a lost one. */
 const POLL_MS = 10_000
-/** Flights begin and end, feeds grow stale: judged anew once a second (economics 1.2). */
+/** Campaigns begin and end, feeds grow stale: checked once a second (economics 1.2). */
 const TICK_MS = 1_000
 /** Changes in quick succession (an import, a script of commands) make one reload. */
 const GATHER_MS = 50
-/** How often storage is asked whether it is there, and how long its last answer vouches for it. */
+/** How often storage is probed, and for how long an answer counts as proof that it is there. */
 const PROBE_MS = 500
 const ANSWER_HOLDS_MS = 1_500
-/** What is expected of a click moves slowly; candidates are laid out anew with it. */
+/** Predictions move slowly, and each reload lays out all candidates anew. */
 const OUTLOOK_MS = 60_000
 const RESULT_NUMBER_BYTES = 16
 /** Tables whose change alters what a held link means. */
@@ -56,9 +56,9 @@ export class Edge {
   #market: Market
   #listener: Listener | null = null
   #gathering: NodeJS.Timeout | null = null
-  /** One at a time: of two the older snapshot might come last, and stay. */
+  /** One load at a time: of two, the older snapshot might arrive last, and stay. */
   readonly #reloads = new Rounds(() => this.#reload())
-  /** Beside the reloads: it looks at weeks of clicks, and no change must wait for that. */
+  /** Apart from the reloads: it reads weeks of clicks, and no change must wait for that. */
   readonly #judgings = new Rounds(() => this.#judgeBudgets().catch(this.#options.onError))
   #timers: NodeJS.Timeout[] = []
   #isLinkChange = false
@@ -92,7 +92,7 @@ export class Edge {
       setInterval(() => edge.#noteChange(false), POLL_MS),
       setInterval(() => edge.#decider.tick(), TICK_MS),
       startPulse(() => edge.#refreshOutlooks(), { everyMs: OUTLOOK_MS, onError: options.onError }),
-      // Whoever needed an answer reports that there is none; here silence says it all.
+      // Not reported: whoever needs an answer does that. Here the missing answer is enough.
       startPulse(() => edge.#probe(), { everyMs: PROBE_MS, onError: () => undefined }),
     ]
     return edge

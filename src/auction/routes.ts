@@ -28,7 +28,7 @@ import type { AuctionEntry, Product } from './schema.ts'
 import type { SealBinding, SealedResult } from './seal.ts'
 
 const UUID = new RegExp(UUID_PATTERN)
-/** A page waits for the auction, but not long; above this a link that is not held answers 503. */
+/** How long a page waits for a link that this node does not hold; then it gets a 503. */
 const LINK_PATIENCE_MS = 2_000
 
 export interface AuctionDeps {
@@ -43,7 +43,7 @@ export interface AuctionDeps {
     request: HotRequest,
     page: { nowMs: number; consent: string | undefined },
   ) => HeldAuction
-  /** The consent that holds, of what the page said, the browser's signals and the default. */
+  /** The consent that applies, from what the page said, the browser's signals and the default. */
   readonly consentFor: (request: HotRequest, pubId: number, said: string | undefined) => number
   readonly findMerchant: (merchId: number) => Merchant | undefined
   readonly seal: (result: SealedResult, binding: SealBinding) => string
@@ -75,7 +75,7 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
       const uuid = isSession ? sent.toLowerCase() : randomUUID()
       const answer = (link: LinkData | null): HotReply => {
         if (link === null) throw new ApiError('notFound', { message: `a: no link ${auctionId}` })
-        // With the consent that holds: a signal switched on between two loads takes effect at once.
+        // By the consent that applies: a signal switched on between two loads counts at once.
         const consent = deps.consentFor(request, link.link.pub_id, said)
         const repeat = isSession ? `${uuid} ${auctionId} ${consent}` : null
         const before = repeat === null ? undefined : repeats.get(repeat)
@@ -92,7 +92,7 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
   }
 }
 
-/** All that is wrong with a query, once something is. */
+/** Every fault of a query, for the answer that refuses it. */
 function queryFaults(auctionId: string, said: string | undefined): Fault[] {
   const faults: Fault[] = []
   if (!isId(auctionId)) {
@@ -155,7 +155,7 @@ function freshUid(consent: number): string {
   return String((bytes.readBigUInt64BE() >> 11n) | 1n)
 }
 
-/** Where an offer keeps how it is shown: a WeakMap would stop the thread (decide.ts). */
+/** The key under which an offer keeps its product: a WeakMap would stop the thread (decide.ts). */
 const SHOWN = Symbol('shown')
 
 interface ShownOffer extends OfferRow {
@@ -194,7 +194,7 @@ class ShownProducts {
       ...(offer.category_id === null ? {} : { [this.#categoryField]: offer.category_id }),
       merchant: {
         id: offer.merch_id,
-        // Of a shop with several sites, the one that `url` is of.
+        // Where a shop has several sites, the one that `url` belongs to.
         canonical_host: merchant?.domains.find((domain) => isOnDomain(host, domain)) ?? host,
         name: merchant?.name ?? '',
         url: url === null ? '' : `${url.origin}/`,

@@ -22,7 +22,7 @@ import type { Outcome } from './outcome.ts'
 import { benefit, GAIN_MAX } from './reader-benefit.ts'
 import { deviceBit, type IdList, lets } from './targeting.ts'
 
-/** Grows when the same inputs may lead to another outcome, PLATFORM_RESERVE's change included. */
+/** Raised when the same inputs may lead to another outcome, as by another PLATFORM_RESERVE. */
 export const RULE_VERSION = 1
 /** Below it, an offer is too likely to be another product (economics 1.2). */
 export const CONFIDENCE_MIN_PPM = 950_000
@@ -50,11 +50,11 @@ export interface AuctionRequest {
   readonly device: number // as in events: 0 unknown, 1 desktop, 2 mobile, 3 tablet
   readonly originalMerchId: number // whose page the link leads to; 0: nobody of the network
   readonly originalPriceMicros: number // 0: unknown
-  readonly isOriginalInStock: boolean // told in the receipt; an open link's repair needs no rule
+  readonly isOriginalInStock: boolean // for the receipt only: no rule depends on it
   readonly isExclusive: boolean // locked to the original merchant
   readonly isFirstPrice: boolean // market-wide switch (PRICING)
   readonly hasCpaSecondRate: boolean // CPA and EPP pay the rate that would still have won
-  readonly nowMs: number // told in the receipt; flights are judged by refreshLive
+  readonly nowMs: number // for the receipt only: refreshLive judges flights
 }
 
 const seed = createSeed()

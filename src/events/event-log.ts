@@ -4,8 +4,8 @@
  * Guarantees, held by one contract test run on every implementation (test/event-log.test.ts):
  * - `append` resolves only when the events are durable (fsynced); it rejects when they may not be,
  *   and then the same events may be appended again: `(day, id)` keeps one of them.
- * - Within a lane, `read` returns events in one fixed order, and never one before the position of
- *   something already returned: a reader that keeps its position misses nothing.
+ * - Within a lane, `read` returns events in one fixed order, and nothing ever appears before the
+ *   position of an event already returned: a reader that keeps its position misses nothing.
  */
 import type { LogEvent, StoredEvent } from './event.ts'
 
@@ -23,7 +23,7 @@ export interface EventLog {
 /** Thrown by `append` when nothing could be made durable, neither in the log nor in the spool. */
 export class LogUnavailable extends Error {
   override name = 'LogUnavailable'
-  /** The events were on their way to one of the two: they may be there after all, or come there. */
+  /** They were being written to one of the two, and may be durable after all, or become so. */
   readonly isUncertain: boolean
 
   constructor(

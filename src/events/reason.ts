@@ -7,9 +7,7 @@
 export const REASON = {
   ok: 0,
   // Given by the edge.
-  // The redirect's seal does not verify. It binds the destination, so one that was altered is a
-  // broken seal: 2, meant for it once, is free.
-  sealBroken: 1,
+  sealBroken: 1, // or the destination was altered, which the seal covers. 2 is unused.
   robot: 3, // a declared robot or an empty user agent
   prefetch: 4, // fetched ahead by a browser, nobody clicked
   tooFast: 5, // under 300 ms after its auction

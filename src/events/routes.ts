@@ -1,8 +1,9 @@
 /**
  * Interface 4.7: what publishers' pages report. Hot: validated, appended, answered.
  *
- * The edge records facts; whether a page impression is the first of its session, or a link is the
- * publisher's own, the fold decides as well. 201 only after the batch is durable (I2).
+ * The edge records facts. Whether a page impression is the first of its session is the fold's to
+ * decide, and whether a link is the publisher's own, the fold checks again. 201 only after the
+ * batch is durable (I2).
  */
 
 import { ApiError, badRequest } from '../platform/errors.ts'
@@ -28,7 +29,7 @@ export interface EventRoutesDeps {
   readonly countryOf: (request: HotRequest) => string | null
   /** From what this node holds, else from the database; null when there is none. */
   readonly findPublisher: (pubId: number) => Reported | Promise<Reported | null>
-  /** The publisher of a link; null when nobody has it, undefined when that cannot be told now. */
+  /** The publisher of a link; null when there is no such link, undefined when unknown just now. */
   readonly ownersOf: (
     auctionIds: readonly string[],
   ) => Promise<ReadonlyMap<string, number | null | undefined>>
@@ -36,7 +37,7 @@ export interface EventRoutesDeps {
   readonly limit: (request: HotRequest, pubId: number) => void
 }
 
-/** What an event's publisher decides about it. */
+/** What an event takes from its publisher. */
 interface Reported {
   readonly consent_default: 'full' | 'contextual'
 }
@@ -108,10 +109,10 @@ async function record(
 interface Batch {
   readonly body: PageImpressions
   readonly sourceUrl: URL
-  readonly auctionIds: readonly (string | null)[] // one an event; null: it is of the page
+  readonly auctionIds: readonly (string | null)[] // one per event; null: a page impression
 }
 
-/** A fault of one of these says already why there is no address. */
+/** A fault in one of these fields already says why there is no address. */
 const SOURCE_URL_PATH = ['body', 'user', 'user.source_url']
 
 /** The address of a body that may have faults. */
@@ -131,7 +132,7 @@ function readBatch(request: HotRequest, type: EventType): Batch {
     faults.push({ field: 'user.source_url', rule: WEB_URL_RULE })
   }
   if (faults.length > 0 || sourceUrl === null) throw badRequest(faults)
-  // By the type and not by what an event holds: a page impression may carry anything, unchecked.
+  // By type, not by what an event holds: a page impression may carry any extra fields.
   const auctionIds = isOfPage
     ? batch.events.map(() => null)
     : (batch as LinkImpressions).events.map((event) => event.auction_id)

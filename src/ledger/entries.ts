@@ -4,7 +4,7 @@
  * A cause is one event of the log. It makes at most one transaction, whose lines sum to zero
  * (architecture I7): the merchant gives, the publisher and the platform get. Nothing is ever
  * changed; a return, a revision or a reversal is a further transaction with its own cause that
- * names the one it corrects. Signs are the account holder's own: minus is owed, plus is due.
+ * names the one it corrects. Signs are the account holder's own: minus is owed, plus is received.
  */
 import type { Micros } from '../platform/money.ts'
 import { micros, publisherPart } from '../platform/money.ts'
@@ -122,7 +122,7 @@ export function changeEntry(
   if (lines.length === 0) return null
   return entry(cause, {
     kind,
-    // One reversed click changes every order that it led to, of several merchants' at times.
+    // One reversed click changes every order that it led to, sometimes of several merchants.
     idempotencyKey: `${kind}:${cause.eventId}:${merchId}:${orderId}`,
     corrects: orderKey(merchId, orderId),
     lines,
@@ -142,7 +142,7 @@ export function reversalEntry(
   })
 }
 
-/** A merchant's money arrived: its debt shrinks and the operator's bank owes it onwards. */
+/** A merchant's money arrived: its debt shrinks, and the operator's bank owes it to others. */
 export function paymentEntry(
   cause: Cause,
   payment: {
@@ -172,7 +172,7 @@ function earningLines(parties: Parties, amounts: Amounts): LedgerLine[] {
   ]
 }
 
-/** One line per account holder, without those that came to nothing. */
+/** One line per account holder, without those that come to zero. */
 function sumByHolder(lines: readonly LedgerLine[]): LedgerLine[] {
   const byHolder = new Map<string, LedgerLine>()
   for (const line of lines) {

@@ -28,9 +28,9 @@ import {
 } from './schema.ts'
 import { insertSmartLink } from './store.ts'
 
-/** LinkMate's calls at the database at once; the pool's ten connections are for all. */
+/** LinkMate calls that may use the database at once: all routes share ten connections. */
 const CALLS_AT_ONCE = 16
-/** Nobody waits for the page's links longer. */
+/** No reader waits longer for the page's links. */
 const TURN_PATIENCE_MS = 10_000
 
 export interface PageLinkDeps extends LinkMateDeps {
@@ -125,7 +125,7 @@ const linkMateRoute =
     )
   }
 
-/** Readers of an article that has just come out all ask the same: they are answered together. */
+/** All readers of a new article ask for the same links: their calls share one answer. */
 function makeRetrieve(deps: PageLinkDeps): typeof inTurn {
   const turns = new Turns(CALLS_AT_ONCE, { patienceMs: TURN_PATIENCE_MS })
   const asked = new SharedWork<Awaited<ReturnType<typeof inTurn>>>()

@@ -18,11 +18,11 @@ import type { HotReply, HotRequest } from '../platform/hot-http.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { deepLink, headerSafe, withParameter } from './destination.ts'
 
-/** For a budget that this node does not hold; with the log's patience under 50 ms (I5). */
+/** The wait for a budget that is not held here; with the log's, it stays under 50 ms (I5). */
 const FUND_PATIENCE_MS = 15
 /** No person is that fast (decisions, Redirect). */
 export const CLICK_AGE_MIN_MS = 300
-/** Nodes' clocks agree within this; a result from later on is one of before a clock was set. */
+/** Nodes' clocks agree within this; a result from further ahead was made before a clock was set. */
 const CLOCKS_APART_MAX_MS = 5_000
 
 /** How a merchant wants its clicks: the click id's parameter, or its own network's template. */
@@ -35,7 +35,7 @@ export interface ClickDeps {
   readonly append: DurableAppend['append']
   /** A lease id that now holds `micros` for the click, 0 where none is needed; null: no budget. */
   readonly reserve: (campaignId: number, micros: number, nowMs: number) => number | null
-  /** Asks where the rest of a small budget is kept; resolves when `reserve` may be tried again. */
+  /** Asks the database for a part of a small budget; then `reserve` may be tried again. */
   readonly fund: (campaignId: number, micros: number) => Promise<void>
   /** Told of a click on a result that a page was given, `ageMs` after its auction. */
   readonly noteClick: (campaignId: number, click: { nowMs: number; ageMs: number }) => void
@@ -57,7 +57,7 @@ export interface Click {
   readonly result: SealedResult
   readonly url: string
   readonly sessionUuid: string | null
-  readonly consent: number // that holds now; the result's is that of its auction
+  readonly consent: number // as of the click; the result's is as of its auction
   readonly visitorId: string | null
   readonly labels: ClickLabels
   readonly referrer: string | null
@@ -66,8 +66,8 @@ export interface Click {
 }
 
 /**
- * Records the click, durably where it bills (I2), and answers the redirect. A click that surely
- * nothing holds has no id: who named it to us could never be told whose it was.
+ * Records the click, durably where it bills (I2), and answers the redirect. A click that was surely
+ * not recorded gets no click id: an order that named it could never be attributed.
  */
 export async function answerClick(deps: ClickDeps, click: Click): Promise<HotReply> {
   const clickId = drawRandomBytes(16)
@@ -124,12 +124,12 @@ export function edgeVerdict(deps: ClickDeps, click: Click): number {
   return REASON.ok
 }
 
-/** Of a result that a clock set back has put into the future nobody knows how old it is. */
+/** A result from the future was made before a clock was set back: its age is unknown. */
 function isTooFast(ageMs: number): boolean {
   return ageMs < CLICK_AGE_MIN_MS && ageMs >= -CLOCKS_APART_MAX_MS
 }
 
-/** Where the click leads, in the way of a merchant that may pay for it. */
+/** Where the click leads, with the click id as a merchant that may pay for it wants it. */
 function landingUrl(deps: ClickDeps, { url, result }: Click, clickId: string): string {
   const landing = result.campaignId === 0 ? undefined : deps.findLanding(result.merchId)
   if (landing === undefined) return url
@@ -142,7 +142,7 @@ interface Reservation {
   readonly leaseId: number | null // null: nothing is reserved
 }
 
-/** Sets the price of a click that is to be paid aside, or says why it is not. */
+/** Reserves the price of a click that is to be paid, or says why it is not paid. */
 async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
   const { nowMs, result } = click
   const reason = edgeVerdict(deps, click)

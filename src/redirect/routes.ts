@@ -18,14 +18,14 @@ import { leavingPage, messagePage, retryPage } from './pages.ts'
 
 /** A click a day after its auction: prices and stock have moved, so a fresh auction is held. */
 const RESULT_AGE_MAX_MS = 24 * 3_600_000
-/** With storage away a reader waits no longer (I5: 50 ms). */
+/** The longest that a reader waits while storage is away (I5: 50 ms). */
 const LINK_PATIENCE_MS = 35
 /**
- * While it answers, a link is worth a busy moment of it: without one a click is not recorded, and
- * after a start every link's first click needs it.
+ * While storage answers, looking up a link is worth a wait: without it a click is not recorded, and
+ * after a start every link's first click needs a look-up.
  */
 const BUSY_PATIENCE_MS = 250
-/** The more where nothing else is known of the link. */
+/** Longer still where this node knows no destination of the link. */
 const UNKNOWN_LINK_PATIENCE_MS = 1_000
 
 export interface RedirectDeps extends ClickDeps {
@@ -148,7 +148,7 @@ export async function clickOnLink(
   const isDisabled = known === REASON.ok && link.link.state === 'disabled'
   const verdict = isDisabled ? REASON.disabledLink : known
   const nowMs = deps.now()
-  // With something against it, no auction: a broken seal must never choose where the reader goes.
+  // A click that has a reason gets no auction: a broken seal must never choose where it leads.
   const hold = verdict === REASON.ok ? deps.holdAtClick : deps.keepOriginal
   const { result, url } = hold(link, request, { nowMs, consent })
   if (isGuarded(deps, request, { result, url })) return leavingPage(url)

@@ -1,10 +1,10 @@
 /**
  * The worker: reads each lane of the log in order and folds it into tables.
  *
- * One worker owns a lane at a time, by an advisory lock on the very connection that commits; and
- * its commit is conditional on the lane's position. A worker that lost its connection, and so its
- * lock, can therefore never commit over the one that took over (I3: once, whatever crashes). Nor
- * does one that stands still, or whose machine is gone without a word, keep its lanes for long.
+ * One worker owns a lane at a time, by an advisory lock on the connection that commits, and each
+ * commit is conditional on the lane's position. So a worker that lost its connection, and with it
+ * the lock, can never commit over the one that took over (I3: once, whatever crashes). Nor does a
+ * worker that hangs, or whose machine vanished, keep its lanes for long.
  *
  * An event that cannot be folded is found by halving its batch and set aside: a mistake of ours in
  * one must not stop every figure that comes after it. It is tried again by the next owner.
@@ -24,17 +24,17 @@ import { listUnfolded, setAside, takeBack, Unfoldable } from './unfolded-store.t
 
 /** A transaction of this many clicks takes some 20 ms: short locks, few commits. */
 const BATCH_EVENTS_MAX = 1_000
-/** Before it is known how long a lane's take: each change of type costs a dozen statements. */
+/** A lane's first batch, whose cost is unknown: each change of type costs a dozen statements. */
 const BATCH_EVENTS_FIRST = 100
-/** Nobody leases a budget while the money lane folds: after a longer batch comes a smaller one. */
+/** Nodes cannot lease budgets while the money lane folds: a longer batch makes the next smaller. */
 const BATCH_MS = 1_000
-/** A lane is looked at this often, hint or none; with the fold's own time well under 5 s. */
+/** Each lane is polled this often, hint or none: figures must be there within 5 s. */
 const POLL_MS = 1_000
 /** After an error, so that a broken database is not hammered. */
 const RETRY_MS = 1_000
 /**
- * A loop asks its connection something every second: one that has been silent for so long stands
- * still or is gone, and the server ends its session, and its locks with that.
+ * A loop queries its connection every second. After this long a silence it hangs or is gone, and
+ * the server ends its session, which frees its locks.
  */
 const SILENCE_MS_MAX = 15_000
 /** First key of the advisory locks; the second is the lane. */
@@ -47,7 +47,7 @@ export interface FoldLoopOptions {
   readonly log: EventLog
   readonly lanes: readonly number[]
   readonly fold: FoldEvents
-  /** After which others may take the lanes; only tests need another time. */
+  /** Silence after which others may take the lanes; only tests need another value. */
   readonly silenceMsMax?: number
   /** Called with what each commit folded; for metrics. */
   readonly onFolded?: (lane: number, events: readonly StoredEvent[]) => void
@@ -110,21 +110,21 @@ export class FoldLoop {
     while (!signal.aborted) {
       const { lanes } = this.#options
       await this.#claim(db)
-      // A hint may be lost: that others keep coming must not hide it.
+      // A lane's hint may be lost, and hints for other lanes must not hide that.
       const isPoll = performance.now() - polledMs >= POLL_MS
       if (isPoll) polledMs = performance.now()
       const due = lanes.filter((lane) => isPoll || this.#dirty.has(lane))
       this.#dirty.clear()
       for (const lane of due) {
         if (signal.aborted) break
-        // A batch of each in turn: a flooded lane makes no other wait.
+        // One batch of each lane in turn: a flooded lane keeps no other waiting.
         if (this.#owned.has(lane) && (await this.#foldBatch(db, lane))) this.#dirty.add(lane)
       }
       const idleMs = polledMs + POLL_MS - performance.now()
       if (this.#dirty.size === 0 && idleMs > 0) await this.#idle(idleMs)
     }
     await db.run(sql`select pg_advisory_unlock_all()`)
-    await limitSilence(db, 0) // It is lent to others next.
+    await limitSilence(db, 0) // The pool lends it to others next.
   }
 
   /** Waits for a hint, or for the next poll. */
@@ -153,7 +153,7 @@ export class FoldLoop {
     }
   }
 
-  /** What was set aside may fold by now: the program is another one, or what it needs is there. */
+  /** Events set aside may fold at a new start: a fixed program, or what they lacked has come. */
   async #foldAgain(db: Db, lane: number): Promise<void> {
     const { log, onError } = this.#options
     for (const seq of await listUnfolded(db, lane)) {
@@ -171,7 +171,7 @@ export class FoldLoop {
     }
   }
 
-  /** True when a full batch was folded, or the next is to be smaller: more is likely there. */
+  /** True when more is likely to wait: the batch was full, or the next is to be smaller. */
   async #foldBatch(db: Db, lane: number): Promise<boolean> {
     const { log, onFolded, onError } = this.#options
     const at = await db.row<{ position: string }>(sql`
@@ -193,7 +193,7 @@ export class FoldLoop {
       const ms = performance.now() - beganMs
       this.#limits.set(lane, limitAfter({ limit, count, ms }))
     } catch (error) {
-      // Whatever it failed of: a statement that took too long would take as long again.
+      // Smaller whatever the error was: a statement that timed out would time out again.
       this.#limits.set(lane, Math.ceil(count / 2))
       if (!(error instanceof Unfoldable)) throw error
       if (count > 1) return true
@@ -213,10 +213,10 @@ export class FoldLoop {
   }
 }
 
-/** How many events the next batch may have. Only a full one shows that more would be as quick. */
+/** How many events the next batch may have: it grows only after a full one that was quick. */
 function limitAfter(batch: { limit: number; count: number; ms: number }): number {
   const { limit, count, ms } = batch
-  // Not fewer than the first: where each commit is slow, fewer events would take as long.
+  // Never fewer than the first: where each commit is slow, fewer events would save nothing.
   if (ms > BATCH_MS) return Math.max(Math.ceil(count / 2), Math.min(limit, BATCH_EVENTS_FIRST))
   return count === limit ? Math.min(2 * limit, BATCH_EVENTS_MAX) : limit
 }
