@@ -8,6 +8,54 @@ create sequence offer_id_seq;
 
 create sequence webhook_delivery_delivery_id_seq;
 
+CREATE OR REPLACE FUNCTION close_event_day(d date)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  name text := 'event_' || to_char(d, 'YYYYMMDD');
+begin
+  if to_regclass(name) is null then
+    name := 'event_default';
+  end if;
+  execute format('lock table %I in share row exclusive mode', name);
+  execute format(
+    'create or replace trigger note_late_event after insert on %I
+     for each row execute function note_late_event()', name);
+  execute format(
+    'insert into event_day_end (lane, day, seq)
+     select lane.lane, %L, coalesce(
+       (select seq from %I as told where told.lane = lane.lane order by seq desc limit 1), 0)
+     from lane
+     on conflict (lane, day) do update set seq = excluded.seq', d, name);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION close_next_event_day(before date)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  next_day date;
+begin
+  perform pg_advisory_xact_lock('event'::regclass::int, 0); -- as for making partitions
+  select min(day) into next_day from (
+    select to_date(right(relname, 8), 'YYYYMMDD') as day
+    from pg_inherits join pg_class on oid = inhrelid
+    where inhparent = 'event'::regclass and relname ~ '^event_\d{8}$'
+      and to_date(right(relname, 8), 'YYYYMMDD') >= (select from_day from event_open)
+    union all
+    select day from event_day_end where seq = 9223372036854775807
+  ) as not_closed
+  where day < before;
+  if next_day is not null then
+    perform close_event_day(next_day);
+  end if;
+  update event_open set from_day = greatest(from_day, coalesce(next_day + 1, before));
+  return next_day is not null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION compact_event_partition(d date)
  RETURNS void
  LANGUAGE plpgsql
@@ -39,7 +87,37 @@ begin
      insert into %I select * from moved', d, name);
   execute format(
     'alter table event attach partition %I for values from (%L) to (%L)', name, d, d + 1);
+  if d < (select from_day from event_open) then
+    perform close_event_day(d);
+  end if;
   return true;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION first_unread_day(of_lane integer, beyond bigint)
+ RETURNS date
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select least(from_day, (
+    select min(day) from event_day_end where lane = of_lane and seq > beyond))
+  from event_open
+$function$;
+
+CREATE OR REPLACE FUNCTION note_late_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  highest constant bigint := 9223372036854775807;
+begin
+  if not exists (
+    select from event_day_end where lane = new.lane and day = new.day and seq = highest)
+  then
+    insert into event_day_end (lane, day, seq) values (new.lane, new.day, highest)
+    on conflict (lane, day) do update set seq = highest;
+  end if;
+  return null;
 end
 $function$;
 
@@ -270,7 +348,23 @@ create table event (
 ) partition by RANGE (day);
 CREATE INDEX event_lane ON ONLY event USING btree (lane, seq);
 
+create table event_day_end (
+  lane smallint not null,
+  day date not null,
+  seq bigint not null,
+  constraint event_day_end_pkey PRIMARY KEY (lane, day)
+);
+CREATE INDEX event_day_end_seq ON event_day_end USING btree (lane, seq);
+
 create table event_default partition of event DEFAULT;
+CREATE TRIGGER note_late_event AFTER INSERT ON event_default FOR EACH ROW EXECUTE FUNCTION note_late_event();
+
+create table event_open (
+  is_only boolean not null default true,
+  from_day date not null default '-infinity'::date,
+  constraint event_open_pkey PRIMARY KEY (is_only),
+  constraint event_open_is_only_check CHECK (is_only)
+);
 
 create table exchange_rate (
   rate_id bigint generated always as identity,

@@ -3,6 +3,7 @@
  * it. Only to answer a merchant at once; the fold judges for itself.
  */
 import { EVENT_TYPE, MONEY_LANE } from '../events/event.ts'
+import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { addReport, addReturn } from './order-account.ts'
@@ -31,10 +32,11 @@ export async function findKnownOrders(
 ): Promise<Map<string, OrderRecord>> {
   const { merchId, orderIds } = wanted
   if (orderIds.length === 0) return new Map()
+  const dayFrom = await firstUnfoldedDay(db, [MONEY_LANE])
   const pending = await db.rows<PendingEvent>(sql`
     select type, id, at, body from (
       select type, id, at, body, merch_id from event
-      where lane = ${MONEY_LANE}
+      where lane = ${MONEY_LANE} and day >= ${dayFrom}
         and seq > (select position from lane where lane = ${MONEY_LANE})
       order by seq limit ${PENDING_EVENTS_MAX}
     ) as behind

@@ -38,15 +38,20 @@ const ANSWER_TIMEOUT_MS = 5_000
 const CLOSE_TIMEOUT_MS = 1_000
 const READ_TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_MS = 2_000
-/** Lanes read at once. Each read locks every partition, and a server has some 7,000 locks. */
+/** Lanes read at once. */
 const READER_COUNT = 2
+
+/** After all days; `-infinity`, all of them, comes before them in the order of text as well. */
+const NO_DAY = '9999-12-31'
 
 const READER_SESSION = [
   sessionSettings(),
   // In the order of the index, always: a partition that is too new for statistics looks small
   // enough to sort, and then each read of a backlog sorts all of it (measured: 100 times slower).
   'set enable_sort to off; set enable_bitmapscan to off; set enable_seqscan to off',
-  'set plan_cache_mode to force_generic_plan', // measured at 400 partitions: 2 ms, planning 17 ms
+  // With the first day as a constant, the days before it are neither planned nor locked. Measured
+  // at 738 days, of which few are open: a fiftieth of the time that all of them take.
+  'set plan_cache_mode to force_custom_plan',
   'set synchronous_commit to off', // it only reads and sends hints, which need not survive a crash
 ].join('; ')
 
@@ -78,6 +83,7 @@ export function openPostgresEventLog(connection: Connection): PostgresEventLog {
   readers.on('connect', (client) => client.on('error', () => undefined)) // its query rejects too
   const hints = makeAppendHints({ connection, pool: readers })
   let closing: Promise<void> | null = null
+  const firstDays = new Map<number, string>() // by lane, as the last read said
 
   return {
     async append(events) {
@@ -87,13 +93,18 @@ export function openPostgresEventLog(connection: Connection): PostgresEventLog {
       hints.appended(events)
     },
     async read({ lane, position, limit }) {
-      const { rows } = await readers.query({
-        name: 'read_events',
-        text: READ_EVENTS,
-        values: [lane, position, limit],
-        rowMode: 'array',
-      })
-      return rows.map(storedEvent)
+      for (;;) {
+        const from = firstDays.get(lane) ?? NO_DAY
+        const { rows } = await readers.query<unknown[]>({
+          name: 'read_events',
+          text: READ_EVENTS,
+          values: [lane, position, limit, from],
+          rowMode: 'array',
+        })
+        const firstDay = String(rows[0]?.[0])
+        firstDays.set(lane, firstDay)
+        if (firstDay >= from) return rows.map(storedEvent).filter((event) => event !== null)
+      }
     },
     onAppended: hints.listen,
     isAway: () => false, // A database is asked: nothing is kept that could tell.

@@ -39,14 +39,22 @@ where (select count(*) from locked) > 0
 on conflict do nothing`
 
 /**
- * Parameters: lane, position, limit. Rows are arrays: seq, day, time in milliseconds, fields.
- * Ids come as text; amounts as float8, which the driver gives as numbers and holds them exactly.
- * Ordered by the column: plain `seq` would be the text of the first result column.
+ * Parameters: lane, position, limit, the first day to look into. Rows are arrays: the first day
+ * that may hold something, then seq, day, time in milliseconds, fields; a single row without these
+ * when there is no event. Where that first day is before the one looked into, events are missing.
+ *
+ * One statement, so one snapshot: it either shows that something came late to a day that is over,
+ * or nothing that came after it. Ids come as text; amounts as float8, which the driver gives as
+ * numbers and holds them exactly.
  */
 export const READ_EVENTS = `
-select seq::text, day::text, (extract(epoch from at) * 1000)::float8,
+with known as materialized (select first_unread_day($1, $2) as first_day) -- else asked for each row
+select first_day::text, told.seq::text, day::text, (extract(epoch from at) * 1000)::float8,
   ${EVENT_FIELDS.map(readAs).join(', ')}
-from event where lane = $1 and seq > $2 order by event.seq limit $3`
+from known left join lateral (
+  select * from event where lane = $1 and seq > $2 and day >= $4 order by seq limit $3
+) as told on true
+order by told.seq`
 
 function readAs({ column, sqlType, kind }: EventField): string {
   if (kind === 'id' || kind === 'json') return `${column}::text`
@@ -96,9 +104,10 @@ function elementOf(value: string | number | Buffer, kind: EventField['kind']): s
   return quotedElement(kind === 'json' ? storableJson(value) : storableText(value))
 }
 
-/** A row of READ_EVENTS as an event. */
-export function storedEvent(row: readonly unknown[]): StoredEvent {
-  const [seq, day, atMs, ...values] = row
+/** A row of READ_EVENTS as an event; null where it has none. */
+export function storedEvent(row: readonly unknown[]): StoredEvent | null {
+  const [, seq, day, atMs, ...values] = row
+  if (seq === null) return null
   const fields: Record<string, unknown> = { atMs, seq, day }
   EVENT_FIELDS.forEach(({ name }, index) => {
     fields[name] = values[index]

@@ -1,8 +1,8 @@
 /**
- * Keeps the event table's partitions ahead of time: one a UTC day.
+ * Keeps the event table's partitions ahead of time: one a UTC day, and closes those that are over.
  *
  * Nothing breaks without them, since the default partition takes what has no other; it would only
- * grow, and an old day could not be dropped as a whole.
+ * grow. A day that is not closed only costs whoever reads on from a position a look into it.
  */
 import type { Db } from '../platform/postgres.ts'
 import { startPulse } from '../platform/pulse.ts'
@@ -31,14 +31,39 @@ export async function ensureEventPartitions(db: Db, nowMs: number): Promise<numb
   return made
 }
 
-/** Makes partitions now and then every hour, until the timer is cleared. */
+/** A start waits for one round. After an upgrade the days of two years are closed in a day. */
+const CLOSED_AT_ONCE = 30
+
+/**
+ * Closes days before yesterday by the database's clock; how many. What comes late to a closed day
+ * is found as well, for a few microseconds more an event.
+ */
+export async function closeEventDays(db: Db): Promise<number> {
+  let closed = 0
+  while (closed < CLOSED_AT_ONCE && (await closeNextDay(db))) closed += 1
+  return closed
+}
+
+function closeNextDay(db: Db): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`)
+    const row = await tx.row<{ is_closed: boolean }>(sql`
+      select close_next_event_day((now() at time zone 'utc')::date - 1) as is_closed`)
+    return row?.is_closed === true
+  })
+}
+
+/** Makes and closes partitions now and then every hour, until the timer is cleared. */
 export async function startPartitionUpkeep(options: {
   db: Db
   now: () => number
   onError: (error: unknown) => void // also at the start: nothing depends on it at once
 }): Promise<NodeJS.Timeout> {
   const { db, now, onError } = options
-  const run = () => ensureEventPartitions(db, now())
+  const run = async () => {
+    await ensureEventPartitions(db, now())
+    await closeEventDays(db)
+  }
   await run().catch(onError)
   return startPulse(run, { everyMs: UPKEEP_MS, onError })
 }

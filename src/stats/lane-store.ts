@@ -1,4 +1,6 @@
 /** How far the lanes of the log have been folded. */
+import { LANES } from '../events/event.ts'
+import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
@@ -20,12 +22,13 @@ export async function areFolded(
 }
 
 /** Lanes that have events the fold has not reached, with the age of the first of them. */
-export function listLanesBehind(db: Db): Promise<{ lane: number; waiting_since: Date }[]> {
+export async function listLanesBehind(db: Db): Promise<{ lane: number; waiting_since: Date }[]> {
+  const dayFrom = await firstUnfoldedDay(db, LANES)
   return db.rows(sql`
     select lane.lane, first.at as waiting_since
     from lane cross join lateral (
       select at from event
-      where event.lane = lane.lane and event.seq > lane.position
+      where event.lane = lane.lane and event.seq > lane.position and event.day >= ${dayFrom}
       order by seq limit 1
     ) as first
     order by lane.lane
