@@ -188,10 +188,19 @@ function passed(account: OrderAccount): OrderAccount {
   return { ...account, reports: Object.fromEntries(reports.map((told) => [told.source, told])) }
 }
 
-/** Its click was found invalid: rejected while that is possible; paid once it is locked. */
+/**
+ * Its click was found invalid: rejected while that is possible; paid once it is locked. One that
+ * reports have cancelled stays ended since then, whatever they say later.
+ */
 export function addReversal(account: OrderAccount, atMs: number): OrderAccount {
   const decision = { kind: 'reject', reason: 'click_reversed' } as const
-  return { ...addDecision(account, decision, atMs), isClickReversed: true }
+  const endedAtMs = account.rejection?.atMs ?? atMs
+  const { rejection } = addDecision(withdrawCancellation(account, atMs), decision, atMs)
+  return {
+    ...account,
+    rejection: rejection && { ...rejection, atMs: endedAtMs },
+    isClickReversed: true,
+  }
 }
 
 /**

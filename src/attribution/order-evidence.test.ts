@@ -1,7 +1,7 @@
 /** What an order remembers of the clicks it was told with, report by report. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MODEL } from '../events/event.ts'
+import { MODEL, type Model } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
 import type { Evidence } from './attribute.ts'
 import {
@@ -20,10 +20,10 @@ const report: OrderReport = {
   ...{ is_new_customer: null, is_cancelled: false },
 }
 
-/** Locked at once: EPP is not reduced by returns. */
-function owedTo(clickId: string): OrderAttribution {
+/** By default locked at once: EPP is not reduced by returns. */
+function owedTo(clickId: string, model: Model = MODEL.epp): OrderAttribution {
   const owner = { clickId, clickAtMs: NOW_MS - 1000, pubId: 5, articleId: 9, campaignId: 1 }
-  const terms = { model: MODEL.epp, priceMicros: micros(1_500_000), sharePpm: 1_000_000 }
+  const terms = { model, priceMicros: micros(1_500_000), sharePpm: 1_000_000 }
   return { model: 'visitor', owner: { ...owner, ...terms } }
 }
 
@@ -50,4 +50,16 @@ test('an order told again is owed to a reversed click if it was before, and only
   const reversed = addReversal(locked, NOW_MS + 1)
   assert.deepEqual([reversed.isClickReversed, reversed.rejection], [true, null])
   assert.equal(told(reversed, null).isClickReversed, true)
+})
+
+test('a cancelled order whose click is reversed comes back by no later report', () => {
+  const tell = (account: OrderAccount, atMs: number, changes: Partial<OrderReport> = {}) => {
+    const told = { ...report, event_id: `${atMs}`, updated_at_ms: atMs, ...changes }
+    return addReport(account, { report: told, attribution: owedTo('aa', MODEL.cpa), atMs })
+  }
+  const cancelled = tell(EMPTY_ACCOUNT, NOW_MS, { is_cancelled: true }).account
+  const reversed = addReversal(cancelled, NOW_MS + 1)
+  assert.deepEqual(reversed.rejection, { reason: 'click_reversed', atMs: NOW_MS })
+  assert.equal(tell(cancelled, NOW_MS + 2).ignored, null)
+  assert.equal(tell(reversed, NOW_MS + 2).ignored, 'rejected')
 })

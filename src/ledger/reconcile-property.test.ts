@@ -269,6 +269,15 @@ const RELEASED_WHEN_LOCKED = [
   { afterHours: 2000, told: { ...WAITING_ORDER, valueMicros: 10_000 } },
 ]
 
+/** The merchant takes its word back, the click is found invalid, and the order is told again. */
+const CANCELLED_AND_REVERSED: { afterHours: number; told: Told }[] = [
+  { afterHours: 0, told: CLICK_A },
+  { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: 550_000_000 } },
+  { afterHours: 1, told: { ...WAITING_ORDER, isCancelled: true, valueMicros: 550_000_000 } },
+  { afterHours: 1, told: { kind: 'reversal', name: 'a' } },
+  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
+]
+
 /** Amounts may no longer change, but of what waits. */
 const HELD_FOR_LONG: { afterHours: number; told: Told }[] = [
   { afterHours: 0, told: CLICK_A },
@@ -329,6 +338,7 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
         [WAITED_FOR_NOBODY, 30],
         [HELD_WHEN_LOCKED, 30],
         [RELEASED_WHEN_LOCKED, 30],
+        [CANCELLED_AND_REVERSED, 30],
         [HELD_FOR_LONG, 30],
         [TOLD_LATE, 2],
       ],

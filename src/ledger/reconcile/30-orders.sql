@@ -192,7 +192,10 @@ with recursive state as (
   ) as decided
   cross join lateral (
     select case
-      when (state.rejected_at is not null and not counts) or told.accepted_at is null then null
+      when told.accepted_at is null then null
+      -- A reversed click ends for good what reports alone have cancelled.
+      when state.rejected_at is not null and not counts
+        and not (step.kind = 'reversal' and is_standing) then null
       when not is_waiting_on and step.at >= locked.earliest
         and coalesce(step.at >= state.waited_until, true) then null
       when counts and (coalesce(told.s2s, told.import, told.pixel)->>'is_cancelled')::boolean
@@ -203,7 +206,7 @@ with recursive state as (
   ) as verdict
   cross join lateral (
     select case when counts or state.rejected_at is null then verdict.reject_reason
-        else state.reject_reason end as reject_reason,
+        else coalesce(verdict.reject_reason, state.reject_reason) end as reject_reason,
       case when verdict.reject_reason is not null then coalesce(state.rejected_at, step.at)
         when not counts then state.rejected_at end as rejected_at
   ) as ended
