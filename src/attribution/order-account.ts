@@ -103,10 +103,9 @@ export function addReport(
   const isFrozen = attribution !== null && attribution === account.attribution
   const isSilent = (heard.evidence ?? []).length === 0 // This report names no click at all.
   const evidence = isFrozen || isSilent ? account.evidence : (heard.evidence ?? [])
-  const isClickReversed = isFrozen && account.isClickReversed
   const isFoundLater = account.acceptedAtMs !== null && attribution !== null && !isFrozen
   const since = isFoundLater ? { attributedAtMs: atMs } : {}
-  const told = { ...open, acceptedAtMs, reports, attribution, evidence, isClickReversed, ...since }
+  const told = { ...open, acceptedAtMs, reports, attribution, evidence, ...since }
   const next = holdOf(told) === null ? told : hold(told, open, atMs)
   const isRejected = mostTrusted(reports).is_cancelled && isOpen(datesOf(next), atMs)
   const rejection = isRejected ? (account.rejection ?? { reason: CANCELLED, atMs }) : null

@@ -52,6 +52,14 @@ test('an order told again is owed to a reversed click if it was before, and only
   assert.equal(told(reversed, null).isClickReversed, true)
 })
 
+test('what is locked at once stays with its click, also when another one is named', () => {
+  const named = { ...owedTo('bb'), model: 'exact' } as const
+  const tell = (account: OrderAccount, attribution: OrderAttribution, atMs: number) =>
+    addReport(account, { report, attribution, atMs }).account
+  const locked = tell(EMPTY_ACCOUNT, owedTo('aa'), NOW_MS)
+  assert.equal(tell(locked, named, NOW_MS + 1).attribution?.owner.clickId, 'aa')
+})
+
 test('a cancelled order whose click is reversed comes back by no later report', () => {
   const tell = (account: OrderAccount, atMs: number, changes: Partial<OrderReport> = {}) => {
     const told = { ...report, event_id: `${atMs}`, updated_at_ms: atMs, ...changes }
