@@ -139,6 +139,11 @@ test('the nightly fit is kept for its day, smoothed with the day before, and has
   await addClicks(db, 1, { atMs: NOON - 30 * DAY })
   // $100,000 sold and half of it returned: ten times what the network's usual share is worth.
   await addOrder(db, 'returned', { sold: 100_000e6, kept: 50_000e6 })
+  // Of last week's orders most returns are still to come; those of half a year ago are history.
+  for (const day of ['2026-03-31', '2025-12-13']) {
+    await addOrder(db, day, { sold: 100_000e6, kept: 0 })
+    await db.run(sql`update merchant_order set day = ${day} where order_id = ${day}`)
+  }
   const first = await fitNightly(db, NOON)
   assert.deepEqual(await loadModel(db), first)
   assert(first.returnShare > 0.4 && first.returnShare < 0.5, String(first.returnShare))

@@ -99,6 +99,10 @@ test('another day’s spending, and another’s, say nothing about today', () =>
   book.noteSpent([settled(9, BUDGET), settled(1, BUDGET, '2026-04-12')], TEN)
   book.step(TEN + MINUTE)
   assert.equal(outputs.ptr[0], 1)
+  // The last answers before midnight tell of both days.
+  book.noteSpent([settled(1, BUDGET), settled(1, 0, '2026-04-14')], TEN + MINUTE)
+  book.step(TEN + 2 * MINUTE)
+  assert.equal(outputs.ptr[0], Math.fround(PTR_MIN))
   // At midnight what was spent belongs to yesterday.
   const throttled = makeThrottled()
   throttled.setCampaigns([CAMPAIGN], outputs)

@@ -29,7 +29,7 @@ const clickArbitrary = fc.record({
   merchId: fc.constantFrom(3, 4),
   hour: hours,
   isEpp: fc.boolean(), // Its orders are locked at once: a reversal cannot reject them.
-  isRobot: fc.boolean(),
+  reason: fc.constantFrom(REASON.ok, REASON.ok, REASON.robot, REASON.unfunded),
   reversedAfter: fc.option(hours),
   order: fc.option(
     fc.record({
@@ -77,7 +77,7 @@ function eventsOf(stories: readonly Story[]): StoredEvent[] {
     const [name, orderId] = [`c${index}`, `o${index}`]
     const atMs = START_MS + story.hour * HOUR_MS
     const model = story.isEpp ? MODEL.epp : MODEL.cpa
-    const reason = story.isRobot ? REASON.robot : REASON.ok
+    const { reason } = story
     const told = [events.click(name, atMs, { pubId, merchId, model, reason, campaignId: null })]
     if (order !== null) {
       const orderedMs = atMs + order.after * HOUR_MS
@@ -105,17 +105,19 @@ function eventsOf(stories: readonly Story[]): StoredEvent[] {
 
 /** What a story teaches in the end, told by the story and not by the fold. */
 function whatStands(story: Story): Evidence[] {
-  const { order, reversedAfter, isRobot, isEpp } = story
+  const { order, reversedAfter, reason, isEpp } = story
   const atMs = START_MS + story.hour * HOUR_MS
-  const isValid = !isRobot && reversedAfter === null
-  const click = clickEvidence(atMs, { isValid })
-  if (order === null || !isValid || order.after > 30 * 24) return [click]
+  const isReader = reason !== REASON.robot && reversedAfter === null
+  const isValid = isReader && reason === REASON.ok
+  // That a budget was empty says nothing of the reader.
+  const click = reason === REASON.unfunded ? [] : [clickEvidence(atMs, { isValid })]
+  if (order === null || !isReader || order.after > 30 * 24) return click
   // An order that nobody must return for (EPP) is locked when it comes: no rejection reaches it.
-  if (order.rejectedAfter !== null && !isEpp) return [click]
+  if (order.rejectedAfter !== null && !isEpp) return click
   const acceptedMs = atMs + order.after * HOUR_MS
   const cents = order.revised ?? order.cents
   const lesson = orderEvidence(acceptedMs, { clickAtMs: atMs, valueMicros: cents * 10_000 })
-  return [click, lesson]
+  return [...click, lesson]
 }
 
 function assertSame(found: Evidence, standing: readonly Evidence[], pair: string): void {
