@@ -66,7 +66,7 @@ test('each tracker is fired once per page and event, hidden, with {RAND} filled 
   const { page, requests } = await visit(t, 'smart-links.html')
   const fired = web.trackers.slice(before).map(({ path }) => path)
   assert.deepEqual(fired.map((path) => path.split('?')[0]).sort(), ['/second', '/seen', '/viewed'])
-  for (const path of fired) assert.match(path, /\?r=\d+$/)
+  for (const path of fired) assert.match(path, /\?r=\d+(&s=\d+)?$/)
   const images = page.locator(`img[src^="${web.host('trackers')}"]`)
   assert.equal(await images.count(), 3)
   for (const image of await images.all()) assert.equal(await image.isVisible(), false)

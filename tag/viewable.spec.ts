@@ -21,7 +21,22 @@ test('a link is viewable once half of it was in view for a second', async (t) =>
   await page.evaluate(() => scrollTo(0, 0))
   await quiet()
   assert.deepEqual((await network.recorded(url)).viewable, [first], 'seen too shortly')
+  await page.evaluate(() => {
+    const low = document.getElementById('low') as HTMLElement
+    low.style.cssText = 'display: block; height: 100px'
+    scrollTo(0, low.getBoundingClientRect().top + scrollY + 45 - innerHeight)
+  })
+  await page.waitForTimeout(1_500)
+  await quiet()
+  assert.deepEqual((await network.recorded(url)).viewable, [first], 'less than half of it')
+  await page.evaluate(() =>
+    Object.defineProperty(document, 'hidden', { configurable: true, value: true }),
+  )
   await page.locator('#low').scrollIntoViewIfNeeded()
+  await page.waitForTimeout(1_500)
+  await quiet()
+  assert.deepEqual((await network.recorded(url)).viewable, [first], 'in a tab behind another')
+  await page.evaluate(() => Reflect.deleteProperty(document, 'hidden'))
   await page.waitForTimeout(1_600)
   // The reader leaves before the views are sent: they are sent on the way out.
   await page.goto('about:blank')

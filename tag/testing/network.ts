@@ -150,7 +150,7 @@ async function makeCampaign(
       merch_id: merchId,
       model: 'cpc',
       bid_micros: micros(600_000),
-      tracker_impression: [`${trackers}/seen?r={RAND}`, `${trackers}/second?r={RAND}`],
+      tracker_impression: [`${trackers}/seen?r={RAND}`, `${trackers}/second?r={RAND}&s={RAND}`],
       tracker_viewable: [`${trackers}/viewed?r={RAND}`],
     },
     world: { now: at, knowsCountries: false },
