@@ -167,11 +167,12 @@ export function deleteViews(db: Db, { day, lane, seq }: ViewDay): Promise<number
       db,
       sql`
       with found as materialized (
-        select event.day, id from event
+        select id from event
         where day = ${day} and lane = ${lane} and seq <= ${seq}
         order by event.seq limit ${limit}
       ), gone as (
-        delete from event where (day, id) in (select found.day, id from found)
+        -- The day as a value: else every day that there ever was is planned for and locked.
+        delete from event where day = ${day} and id in (select id from found)
       )
       select count(*)::int as found from found`,
     ),

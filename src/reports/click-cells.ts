@@ -3,21 +3,15 @@ import { MODEL, type Model } from '../events/event.ts'
 import { DEVICE, deviceWord } from '../events/user-agent.ts'
 import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
+import type { ClickEvent } from './click-event-store.ts'
 
 /** The columns of the click, its link, article, product and parties. */
-export interface ClickFacts {
+export interface ClickFacts extends ClickEvent {
   readonly click_id: Buffer | null // null: an impression
   readonly at: Date
   readonly visitor_key: Buffer | null
   readonly session_key: Buffer | null
   readonly auction_id: string | null
-  readonly url: string | null
-  readonly referrer: string | null
-  readonly device: number | null
-  readonly ua_family: string | null
-  readonly country: string | null
-  readonly u1: string | null
-  readonly utm_source: string | null
   readonly model: Model | null
   readonly article_url: string | null
   readonly article_name: string | null

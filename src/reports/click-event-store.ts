@@ -1,16 +1,43 @@
-/** The logged event of a click in SQL, for each report that tells where clicks came from. */
-import { type Sql, sql } from '../platform/sql.ts'
+/** The logged events of clicks in SQL, for each report that tells where clicks came from. */
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+
+/** Where a click's event lies in the log. */
+export interface ClickPlace {
+  readonly click_day: string
+  readonly click_event_id: string
+}
+
+/** What the click's own table leaves out: where it led to and came from. */
+export interface ClickEvent {
+  readonly url: string | null
+  readonly referrer: string | null
+  readonly device: number | null
+  readonly ua_family: string | null
+  readonly country: string | null
+  readonly u1: string | null
+  readonly utm_source: string | null
+}
+
+const UNKNOWN: ClickEvent = {
+  ...{ url: null, referrer: null, device: null, ua_family: null, country: null },
+  ...{ u1: null, utm_source: null },
+}
 
 /**
- * Joins, as `event`, what the click's own table leaves out: where it led to and came from. Looked
- * up row by row, behind the limit of a page: a plain join may be planned as one that reads every
- * day of the log in order (measured on a year of 6 million events: 20 s a page, 2 s looked up).
- * `click` names what has the click's day and event id.
+ * The rows of a page, each with the event of its click. In a statement of its own, whose days are
+ * values: joined to the page, every day that there ever was is planned for (190 ms a page after
+ * two years, 1 ms so), and in the worst case read.
  */
-export function joinClickEvent(click: Sql): Sql {
-  return sql`
-    left join lateral (
-      select url, referrer, device, ua_family, country, u1, utm_source from event
-      where event.day = ${click}.day and event.id = ${click}.event_id limit 1
-    ) as event on true`
+export async function withClickEvents<T extends ClickPlace>(
+  db: Db,
+  rows: readonly T[],
+): Promise<(T & ClickEvent)[]> {
+  const days = [...new Set(rows.map(({ click_day }) => click_day))]
+  const ids = [...new Set(rows.map(({ click_event_id }) => click_event_id))]
+  const found = await db.rows<ClickEvent & { id: string }>(sql`
+    select id, url, referrer, device, ua_family, country, u1, utm_source from event
+    where day = any(${days}::date[]) and id = any(${ids}::bigint[])`)
+  const events = new Map(found.map(({ id, ...event }) => [id, event]))
+  return rows.map((row) => ({ ...row, ...(events.get(row.click_event_id) ?? UNKNOWN) }))
 }

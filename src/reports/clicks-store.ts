@@ -20,7 +20,7 @@ import {
   productPrice,
   userAgent,
 } from './click-cells.ts'
-import { joinClickEvent } from './click-event-store.ts'
+import { type ClickEvent, type ClickPlace, withClickEvents } from './click-event-store.ts'
 import {
   REPORT_START,
   type ReportPage,
@@ -45,12 +45,12 @@ interface ClickRow extends ClickFacts {
 /** A page of the report. */
 export async function listClickRows(db: Db, request: ReportRequest): Promise<ReportPage> {
   const at = readCursor(request.cursor)
-  const clicks = at.part === 'click' ? await listPart(db, clickRows(request, at)) : []
+  const clicks = at.part === 'click' ? await listClicks(db, request, at) : []
   const isFull = clicks.length === request.limitRows
   if (isFull) return pageOf(clicks, 'click')
   const limitRows = request.limitRows - clicks.length
   const after = at.part === 'click' ? SEEN_START : at
-  const seen = await listPart(db, impressionRows({ ...request, limitRows }, after))
+  const seen = await listPart<ClickRow>(db, impressionRows({ ...request, limitRows }, after))
   const page = pageOf([...clicks, ...seen], 'seen')
   return seen.length === limitRows ? page : { ...page, next: null }
 }
@@ -79,8 +79,16 @@ function pageOf(rows: readonly ClickRow[], part: Cursor['part']): ReportPage {
   }
 }
 
-function listPart(db: Db, page: Sql): Promise<ClickRow[]> {
-  return db.rows<ClickRow>(sql`
+async function listClicks(db: Db, request: ReportRequest, after: Cursor): Promise<ClickRow[]> {
+  const clicks = clickRows(request, after)
+  return withClickEvents(
+    db,
+    await listPart<Omit<ClickRow, keyof ClickEvent> & ClickPlace>(db, clicks),
+  )
+}
+
+function listPart<T>(db: Db, page: Sql): Promise<T[]> {
+  return db.rows<T>(sql`
     with chosen as (${page})
     select chosen.*, article.url as article_url, article.name as article_name,
       link.is_exclusive, link.is_article_given, link.source as link_source, offer.product_id,
@@ -98,18 +106,13 @@ function listPart(db: Db, page: Sql): Promise<ClickRow[]> {
 function clickRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
   const { pubId, dayFrom, dayTo, limitRows } = request
   return sql`
-    select own.*, event.url, event.referrer, event.device, event.ua_family, event.country,
-      event.u1, event.utm_source
-    from (
-      select event_id, day, at, pub_id, merch_id, auction_id, offer_id, offer_generation, click_id,
-        visitor_key, session_key, model, publisher_micros, paid_micros, reason, reversed_at,
-        result_number
-      from click
-      where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo}
-        and (day, event_id) > (${day}::date, ${eventId}::bigint)
-      order by day, event_id limit ${limitRows}
-    ) as own
-    ${joinClickEvent(sql`own`)}`
+    select event_id, day, event_id as click_event_id, day as click_day, at, pub_id, merch_id,
+      auction_id, offer_id, offer_generation, click_id, visitor_key, session_key, model,
+      publisher_micros, paid_micros, reason, reversed_at, result_number
+    from click
+    where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo}
+      and (day, event_id) > (${day}::date, ${eventId}::bigint)
+    order by day, event_id limit ${limitRows}`
 }
 
 /** Of the publisher's own links: the node that took the event may not have known whose it is. */

@@ -51,13 +51,14 @@ export async function listChangedOrders(
   db: Db,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<{ readonly orders: ChangedOrder[]; readonly lastId: string | null }> {
-  const last = await db.row<{ last_id: string | null }>(sql`
-    select max(change_id) as last_id from (
-      select change_id from stats_change where change_id > ${after}
+  // Their days as values: else every day that there ever was is planned for.
+  const next = await db.row<{ last_id: string | null; days: string[] }>(sql`
+    select max(change_id) as last_id, array_agg(distinct day::text) as days from (
+      select change_id, day from stats_change where change_id > ${after}
       order by change_id limit ${limit}
     ) as next`)
-  const lastId = last?.last_id ?? null
-  if (lastId === null) return { orders: [], lastId }
+  const lastId = next?.last_id ?? null
+  if (next === null || lastId === null) return { orders: [], lastId }
   const orders = await db.rows<ChangedOrder>(sql`
     select cause, event.id as event_id, bought.event_id as order_event_id, bought.order_id,
       bought.merch_id, bought.pub_id, bought.article_id, bought.click_id, bought.locks_at,
@@ -72,7 +73,8 @@ export async function listChangedOrders(
     -- Looked up: a plain join may be planned as one that reads every day of the log in order.
     join lateral (
       select id, merch_id, body from event
-      where event.day = change.day and event.id = caused.id limit 1
+      where event.day = change.day and event.id = caused.id
+        and event.day = any(${next.days}::date[]) limit 1
     ) as event on true
     join merchant_order bought on bought.merch_id = event.merch_id
       and bought.order_id = event.body->>'order_id'

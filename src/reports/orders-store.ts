@@ -26,7 +26,7 @@ import {
   productPrice,
   userAgent,
 } from './click-cells.ts'
-import { joinClickEvent } from './click-event-store.ts'
+import { type ClickEvent, type ClickPlace, withClickEvents } from './click-event-store.ts'
 import {
   type ReportPage,
   type ReportRequest,
@@ -67,7 +67,7 @@ export async function listOrderRows(
 ): Promise<ReportPage> {
   const { pubId, dayFrom, dayTo, limitRows } = request
   const { day, eventId, line } = readPlace(request.cursor)
-  const rows = await db.rows<OrderRow>(sql`
+  const orders = await db.rows<Omit<OrderRow, keyof ClickEvent> & ClickPlace>(sql`
     with chosen as (
       select bought.event_id as order_event_id, bought.day as order_day, line.line, order_id,
         bought.click_id, bought.model, ordered_at, locks_at, rejected_at, bought.merch_id,
@@ -83,21 +83,21 @@ export async function listOrderRows(
           > (${day}::date, ${eventId}::bigint, ${line}::smallint)
       order by bought.day, bought.event_id, line.line limit ${limitRows}
     )
-    select chosen.*, click.at, click.visitor_key, click.session_key, click.auction_id,
-      event.url, event.referrer, event.device, event.ua_family, event.country, event.u1,
-      event.utm_source, article.url as article_url, article.name as article_name,
+    select chosen.*, click.day as click_day, click.event_id as click_event_id, click.at,
+      click.visitor_key, click.session_key, click.auction_id,
+      article.url as article_url, article.name as article_name,
       link.is_exclusive, link.is_article_given, offer.product_id,
       offer.category_id, offer.brand, offer.title, offer.price_micros as offer_price_micros,
       merchant.name as merchant_name, publisher.name as publisher_name
     from chosen
     join click using (click_id)
     join publisher on publisher.pub_id = ${pubId}
-    ${joinClickEvent(sql`click`)}
     left join smart_link link on link.auction_id = click.auction_id
     left join article on article.article_id = click.article_id
     left join merchant on merchant.merch_id = chosen.merch_id
     ${joinClickedOffer(sql`click`)}
     order by order_day, order_event_id, line`)
+  const rows = await withClickEvents(db, orders)
   const paidAt = await paidAtOfLocked(rows, request.now, releases)
   const rates = await findRatesByIds(
     db,

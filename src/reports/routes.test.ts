@@ -9,13 +9,9 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
-import { openReleases } from '../ledger/publisher-releases.ts'
 import { issueStatements } from '../ledger/statement-store.ts'
 import { sql } from '../platform/sql.ts'
-import { listClickRows } from './clicks-store.ts'
-import { listChangedOrders } from './notice-store.ts'
 import { listHeldOrders } from './order-record-store.ts'
-import { listOrderRows } from './orders-store.ts'
 import { reportRoutes } from './routes.ts'
 
 const DAY_MS = 86_400_000
@@ -124,34 +120,6 @@ test('the clicks report has the impressions of the publisher’s own links alone
     rows.map((row: Record<string, unknown>) => [row.link_id, row.article_name]),
     [[auctionId, 'Here']],
   )
-})
-
-test('a page of clicks or orders reads the days of its clicks, not the whole log', async (t) => {
-  const s = await start(t)
-  await s.db.run(sql`
-    select create_event_partition(day) from unnest('{2026-03-02,2026-03-03}'::date[]) as day`)
-  const later = (name: string) => ({ ...s.click(name), atMs: START_MS + DAY_MS })
-  await s.tell(s.click('a'), s.own(s.events.order('o1', START_MS, { click: 'a' })))
-  await s.tell(...Array.from({ length: 100 }, (_, place) => later(`later ${place}`)))
-  const { pub_id: pubId } = s.publisher
-  const [dayFrom, dayTo, limitRows] = ['2026-03-02', '2026-03-02', 10]
-  const request = { pubId, dayFrom, dayTo, limitRows, cursor: null, now: s.clock.now }
-  await s.db.transaction(async (tx) => {
-    // As a planner chooses that thinks of a log of millions.
-    await tx.run(sql`set local enable_nestloop = off`)
-    assert.equal((await listClickRows(tx, request)).rows.length, 1)
-    const releases = openReleases(tx, { pubId, until: request.now })
-    assert.equal((await listOrderRows(tx, request, releases)).rows.length, 2)
-    const changes = await listChangedOrders(tx, { after: '0', limit: 1_000 })
-    assert.equal(changes.orders.length, 1)
-    const read = await tx.rows(sql`
-      select relname as day, (seq_tup_read + idx_tup_fetch > 0) as is_read
-      from pg_stat_xact_user_tables where relname like 'event_2026%' order by relname`)
-    assert.deepEqual(read, [
-      { day: 'event_20260302', is_read: true },
-      { day: 'event_20260303', is_read: false },
-    ])
-  })
 })
 
 test('wrong parameters, no key and foreign publishers are refused', async (t) => {

@@ -11,13 +11,13 @@ export async function areFolded(
   lane: number,
   events: readonly { readonly id: string; readonly atMs: number }[],
 ): Promise<boolean> {
+  // Their days as values: else every day that there ever was is planned for.
   const row = await db.row<{ folded: number }>(sql`
     select count(*)::int as folded from event join lane using (lane)
     where lane = ${lane} and seq <= position
       and not exists (select from unfolded_event where lane = event.lane and seq = event.seq)
-      and (day, id) in (select * from unnest(
-        ${events.map(({ atMs }) => utcDay(atMs))}::date[],
-        ${events.map(({ id }) => id)}::bigint[]))`)
+      and day = any(${[...new Set(events.map(({ atMs }) => utcDay(atMs)))]}::date[])
+      and id = any(${events.map(({ id }) => id)}::bigint[])`)
   return row?.folded === events.length
 }
 

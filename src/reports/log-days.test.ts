@@ -1,0 +1,66 @@
+/** A log of years has a partition a day: what is asked of a few days must know no other. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { MONEY_LANE } from '../events/event.ts'
+import { deleteViews } from '../events/view-totals-store.ts'
+import { openReleases } from '../ledger/publisher-releases.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { areFolded } from '../stats/lane-store.ts'
+import { listClickRows } from './clicks-store.ts'
+import { listChangedOrders } from './notice-store.ts'
+import { listOrderRows } from './orders-store.ts'
+
+test('what is asked of known days of the log plans and locks no other day', async (t) => {
+  const db = await testDatabase(t)
+  await db.run(sql`
+    select create_event_partition(day) from unnest('{2026-03-02,2026-03-03}'::date[]) as day`)
+  const world = await makePublisherWorld(db)
+  const { auctionId } = await world.addArticle('Ten mugs')
+  const [{ pub_id: pubId }, { merch_id: merchId }] = [world.publisher, world.merchant]
+  const events = new MoneyEvents()
+  const own = { merchId, pubId, auctionId }
+  const order = { ...events.order('o1', START_MS, { click: 'a' }), merchId }
+  const log = openFoldedLog(t, db)
+  await log.tell(events.click('a', START_MS, own), order)
+  await log.tell(events.click('b', START_MS + 86_400_000, own))
+  const [dayFrom, dayTo, limitRows] = ['2026-03-02', '2026-03-02', 10]
+  const request = {
+    pubId,
+    dayFrom,
+    dayTo,
+    limitRows,
+    cursor: null,
+    now: new Date(START_MS + 86_400_000),
+  }
+  const viewDay = { day: dayFrom, lane: 1, seq: '1', events: '0', key_id: 0 }
+  const asked: Record<string, (tx: Db) => Promise<void>> = {
+    clicks: async (tx) => assert.equal((await listClickRows(tx, request)).rows.length, 1),
+    orders: async (tx) => {
+      const releases = openReleases(tx, { pubId, until: request.now })
+      assert.equal((await listOrderRows(tx, request, releases)).rows.length, 2)
+    },
+    notices: async (tx) => {
+      const changes = await listChangedOrders(tx, { after: '0', limit: 2 })
+      assert.equal(changes.orders.length, 1)
+    },
+    fold: async (tx) => assert.equal(await areFolded(tx, MONEY_LANE, [order]), true),
+    views: async (tx) => {
+      await deleteViews(tx, { ...viewDay, state: 'dropping', signature: Buffer.alloc(0) })
+    },
+  }
+  for (const [name, ask] of Object.entries(asked)) {
+    await db.transaction(async (tx) => {
+      await ask(tx)
+      const days = await tx.rows(sql`
+        select distinct relname as day from pg_class
+        join pg_locks on relation = pg_class.oid and pid = pg_backend_pid()
+        where relkind = 'r' and relname ~ '^event_(2|default)' order by relname`)
+      assert.deepEqual(days, [{ day: 'event_20260302' }], name)
+    })
+  }
+})
