@@ -61,9 +61,11 @@ export function loadMarket(db: Db, version: number): Promise<Market> {
       from publisher`)
     const merchants = await tx.rows<Merchant>(sql`
       select merch_id, name, click_param, deep_link, feed_imported_at,
-        array(select domain from merchant_domain d where d.merch_id = m.merch_id order by position)
-          as domains
-      from merchant m`)
+        coalesce(domains, '{}') as domains
+      from merchant left join (
+        select merch_id, array_agg(domain order by position) as domains
+        from merchant_domain group by merch_id
+      ) as own using (merch_id)`)
     const campaigns = await tx.rows<Campaign>(
       sql`select ${CAMPAIGN_COLUMNS} from campaign order by campaign_id`,
     )
