@@ -50,7 +50,7 @@ const SERVER_COMMANDS: readonly CommandSpec[] = [
 const DATABASE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'migrate',
-    help: 'Brings the database to the schema of this program.',
+    help: 'Migrates the database to the schema of this version.',
     run: database('migrateCommand'),
   },
   {
@@ -71,7 +71,7 @@ const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'user update',
-    help: 'Changes what is given; a new password ends the sessions begun with the old one.',
+    help: 'Changes the settings given; a new password ends all sessions begun with the old one.',
     options: forUpdate(USER_SETTINGS),
     run: accounts('updateUserCommand'),
   },
@@ -88,7 +88,7 @@ const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'publisher update',
-    help: 'Changes the settings given; lists are replaced, an empty value takes one away.',
+    help: 'Changes the settings given; lists are replaced, an empty value removes a setting.',
     options: forUpdate(PUBLISHER_SETTINGS),
     run: accounts('updatePublisherCommand'),
   },
@@ -99,7 +99,7 @@ const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'key create',
-    help: 'Makes an API key and shows it, this once.',
+    help: 'Makes an API key and shows it, only now.',
     options: [
       { flags: '--user <E>', help: 'e-mail address of its user', isRequired: true },
       { flags: '--description <D>', help: 'label', isRequired: true },
@@ -136,7 +136,7 @@ const DEMAND_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'merchant update',
-    help: 'Changes the settings given; lists are replaced, an empty value takes one away.',
+    help: 'Changes the settings given; lists are replaced, an empty value removes a setting.',
     options: forUpdate(MERCHANT_SETTINGS),
     run: demand('updateMerchantCommand'),
   },
@@ -153,7 +153,7 @@ const DEMAND_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'campaign update',
-    help: 'Changes the settings given; lists are replaced, an empty value takes one away.',
+    help: 'Changes the settings given; lists are replaced, an empty value removes a setting.',
     options: forUpdate(CAMPAIGN_SETTINGS),
     run: demand('updateCampaignCommand'),
   },
@@ -179,7 +179,7 @@ const DEMAND_COMMANDS: readonly CommandSpec[] = [
 const CATALOG_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'feed import',
-    help: 'Brings a merchant’s offers to what its feed says; they bid for 24 hours after it. A URL is fetched again every 6 hours, until a file is imported.',
+    help: 'Replaces a merchant’s offers by those of its feed; they bid for 24 hours. A URL is fetched again every 6 hours, until a file is imported.',
     options: [
       { flags: '--merchant <ID>', help: 'merchant', read: readInteger, isRequired: true },
       {
@@ -201,7 +201,7 @@ const CATALOG_COMMANDS: readonly CommandSpec[] = [
 const LINK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'link disable',
-    help: 'Lets a smart link lead to its own destination, paid by nobody.',
+    help: 'Makes a smart link lead to its own destination; nobody pays for its clicks.',
     options: [{ flags: '--auction-id <ID>', help: 'which one', isRequired: true }],
     run: links('disableLinkCommand'),
   },
@@ -230,7 +230,7 @@ const PROOF_COMMANDS: readonly CommandSpec[] = [
     options: [
       {
         flags: '--auction-result <ID>',
-        help: 'its id, its result number, or a click’s id',
+        help: 'id or number of its result, or id of a click on it',
         isRequired: true,
       },
     ],
@@ -239,7 +239,7 @@ const PROOF_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'replay',
-    help: 'Runs a day’s stored auctions again and holds their clicks to them; ends with 1 on any difference.',
+    help: 'Runs a day’s stored auctions again and compares them and their clicks; exits with 1 on any difference.',
     options: [{ flags: '--date <D>', help: 'UTC day', read: readDay, isRequired: true }],
     run: auctions('replayCommand'),
     isRefusal: hasDifferences,

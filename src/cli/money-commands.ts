@@ -26,15 +26,15 @@ const RETURNS_FILE: OptionSpec = {
 }
 const RATES_FILE: OptionSpec = {
   ...FILE,
-  help: 'CSV: date and a column per currency, or date, currency, rate and, as far as told, base',
+  help: 'CSV: date and a column per currency, or date, currency, rate and optionally base',
 }
 const REJECTS: OptionSpec = {
   flags: '--rejects <FILE>',
-  help: 'write what is left out, with line and reason',
+  help: 'write each row left out, with its line and reason',
 }
 const ORDER: OptionSpec = {
   flags: '--order <ID>',
-  help: 'the merchant’s id of it',
+  help: 'the order’s id at the merchant',
   isRequired: true,
 }
 const REASON: OptionSpec = { flags: '--reason <R>', help: 'why', isRequired: true }
@@ -48,13 +48,13 @@ const INTAKE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'orders import',
-    help: 'Takes orders from a file; the same file again changes nothing.',
+    help: 'Imports orders from a file; the same file again changes nothing.',
     options: [MERCHANT, ORDERS_FILE, REJECTS],
     run: money('importOrdersCommand'),
   },
   {
     name: 'returns import',
-    help: 'Takes returns from a file; the same file again changes nothing.',
+    help: 'Imports returns from a file; the same file again changes nothing.',
     options: [MERCHANT, RETURNS_FILE, REJECTS],
     run: money('importReturnsCommand'),
   },
@@ -71,7 +71,7 @@ const INTAKE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'orders approve',
-    help: 'Lets an order count that was held for review.',
+    help: 'Approves an order that was held for review.',
     options: [MERCHANT, ORDER],
     run: money('approveOrderCommand'),
   },
@@ -83,7 +83,7 @@ const INTAKE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'import-network',
-    help: 'Imports another network’s report, to be shown beside the own figures.',
+    help: 'Imports another network’s report, to be shown beside our own figures.',
     options: [
       {
         flags: '--network <N>',
@@ -108,7 +108,7 @@ const PAYMENT_COMMANDS: readonly CommandSpec[] = [
       { flags: '--on <D>', help: 'day of the payment', read: readDay, isRequired: true },
       {
         flags: '--reference <R>',
-        help: 'its name at the bank, once per payment',
+        help: 'the bank’s reference, unique to this payment',
         isRequired: true,
       },
     ],
@@ -151,7 +151,7 @@ const REPORT_COMMANDS: readonly CommandSpec[] = [
 const PROOF_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'reconcile',
-    help: 'Recomputes every figure from the event log; ends with 1 on any difference.',
+    help: 'Recomputes every figure from the event log; exits with 1 on any difference.',
     options: [
       { flags: '--from <D>', help: 'first day (the first there is)', read: readDay },
       { flags: '--to <D>', help: 'last day (the last there is)', read: readDay },

@@ -57,12 +57,16 @@ export const PUBLISHER_SETTINGS: readonly OptionSpec[] = [
   { flags: '--floor <dollars>', help: 'least price of a click', read: readDollars },
   {
     flags: '--category-floor <floor>',
-    help: 'the same for a category: 222=0.10 or 222:GB=0.08; repeatable',
+    help: 'least price in a category: 222=0.10 or 222:GB=0.08; repeatable',
     read: readList(readCategoryFloor),
   },
-  { flags: '--tolerance <fraction>', help: 'how much dearer offers may be', read: readFraction },
+  {
+    flags: '--tolerance <fraction>',
+    help: 'how much dearer than the original',
+    read: readFraction,
+  },
   { flags: '--beta <number>', help: 'weight of a lower price for the reader', read: readNumber },
-  { flags: '--epsilon <fraction>', help: 'share of exploring auctions', read: readFraction },
+  { flags: '--epsilon <fraction>', help: 'share of auctions that explore', read: readFraction },
   { flags: '--allow-merchant <ID>', help: 'only these merchants; repeatable', read: readIds },
   { flags: '--block-merchant <ID>', help: 'never this merchant; repeatable', read: readIds },
   {
@@ -75,7 +79,7 @@ export const PUBLISHER_SETTINGS: readonly OptionSpec[] = [
     help: CONSENT_DEFAULTS.join(' or '),
     read: readOptional(readWord(...CONSENT_DEFAULTS)),
   },
-  { flags: '--allow-host <H>', help: 'foreign host that links may lead to', read: readRepeated },
+  { flags: '--allow-host <H>', help: 'other host that links may lead to', read: readRepeated },
   { flags: '--require-price', help: 'only offers whose price is known' },
 ]
 
@@ -91,7 +95,7 @@ export const MERCHANT_SETTINGS: readonly OptionSpec[] = [
   },
   {
     flags: '--window-days <days>',
-    help: 'how long orders count (30)',
+    help: 'how long after a click orders count (30)',
     read: readOptional(readInteger),
   },
   { flags: '--origin <O>', help: 'origin of its checkout pages; repeatable', read: readRepeated },
@@ -119,10 +123,10 @@ export const CAMPAIGN_SETTINGS: readonly OptionSpec[] = [
   { flags: '--payment <dollars>', help: 'epp: paid per purchase', read: readDollars },
   { flags: '--roas <number>', help: 'cpc: revenue wanted per dollar', read: readNumber },
   { flags: '--daily-budget <dollars>', help: 'most per UTC day', read: readDollars },
-  { flags: '--budget <dollars>', help: 'most in all', read: readDollars },
-  { flags: '--start <ISO>', help: 'first moment', read: readInstant },
-  { flags: '--end <ISO>', help: 'first moment after it', read: readInstant },
-  { flags: '--country <codes>', help: 'only readers from there: US,GB', read: readWords },
+  { flags: '--budget <dollars>', help: 'most in total', read: readDollars },
+  { flags: '--start <ISO>', help: 'when it begins', read: readInstant },
+  { flags: '--end <ISO>', help: 'when it ends', read: readInstant },
+  { flags: '--country <codes>', help: 'only readers from these: US,GB', read: readWords },
   { flags: '--device <kinds>', help: `only these: ${DEVICES.join()}`, read: readWords },
   { flags: '--allow-publisher <ID>', help: 'only these publishers; repeatable', read: readIds },
   { flags: '--block-publisher <ID>', help: 'never this publisher; repeatable', read: readIds },

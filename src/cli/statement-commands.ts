@@ -16,7 +16,7 @@ const WEBHOOK: OptionSpec = {
 const STATEMENTS: readonly CommandSpec[] = [
   {
     name: 'statement issue',
-    help: 'Issues the statements of months that are over, as every night.',
+    help: 'Issues the statements of all months that are over, as the nightly job does.',
     run: statements('issueStatementsCommand'),
   },
   {
@@ -33,7 +33,7 @@ const STATEMENTS: readonly CommandSpec[] = [
   },
   {
     name: 'payout file',
-    help: 'Writes whom to pay how much for a month.',
+    help: 'Writes who is to be paid how much for a month.',
     options: [MONTH, { flags: '--out <FILE>', help: 'CSV', isRequired: true }],
     run: statements('payoutsCommand'),
   },
@@ -47,14 +47,14 @@ const STATEMENTS: readonly CommandSpec[] = [
 const WEBHOOKS: readonly CommandSpec[] = [
   {
     name: 'webhook create',
-    help: 'Makes a webhook of a publisher or a merchant; its secret is shown this once.',
+    help: 'Makes a webhook for a publisher or a merchant; its secret is shown only now.',
     options: [
       { flags: '--publisher <SLUG>', help: 'a publisher’s' },
       { flags: '--merchant <ID>', help: 'a merchant’s', read: readInteger },
       { flags: '--url <URL>', help: 'where to', isRequired: true },
       {
         flags: '--event <E>',
-        help: 'what is told, such as order.locked; repeatable',
+        help: 'what it is told, such as order.locked; repeatable',
         read: readList((text) => text),
         isRequired: true,
       },
@@ -69,7 +69,7 @@ const WEBHOOKS: readonly CommandSpec[] = [
   },
   {
     name: 'webhook enable',
-    help: 'Switches a webhook on again; what waited is sent.',
+    help: 'Switches a webhook on again and sends what has waited.',
     options: [WEBHOOK],
     run: statements('enableWebhookCommand'),
   },
@@ -90,14 +90,14 @@ const WEBHOOKS: readonly CommandSpec[] = [
 const DELIVERIES: readonly CommandSpec[] = [
   {
     name: 'delivery create',
-    help: 'Has a publisher’s reports delivered on schedule, the last seven days each time.',
+    help: 'Schedules nightly delivery of a publisher’s reports, each time of the last seven days.',
     options: [
       PUBLISHER,
       { flags: '--to <TARGET>', help: 'a folder, or s3://bucket/prefix', isRequired: true },
-      { flags: '--endpoint <URL>', help: 'of S3-compatible storage (Amazon’s)' },
-      { flags: '--region <R>', help: 'of the storage (us-east-1)' },
-      { flags: '--access-key <K>', help: 'of the storage' },
-      { flags: '--secret-key <S>', help: 'of the storage' },
+      { flags: '--endpoint <URL>', help: 'address of S3-compatible storage (Amazon’s)' },
+      { flags: '--region <R>', help: 'region of the storage (us-east-1)' },
+      { flags: '--access-key <K>', help: 'access key of the storage' },
+      { flags: '--secret-key <S>', help: 'its secret key' },
       { flags: '--gzip', help: 'deliver .csv.gz' },
     ],
     run: statements('createDeliveryCommand'),
@@ -109,13 +109,13 @@ const DELIVERIES: readonly CommandSpec[] = [
   },
   {
     name: 'delivery delete',
-    help: 'Ends a delivery; what was delivered stays.',
+    help: 'Ends a delivery; files delivered so far stay.',
     options: [{ flags: '--delivery <ID>', help: 'which one', read: readInteger, isRequired: true }],
     run: statements('deleteDeliveryCommand'),
   },
   {
     name: 'delivery run',
-    help: 'Delivers now what the schedule would deliver.',
+    help: 'Delivers now what the schedule would deliver next.',
     run: statements('runDeliveriesCommand'),
     isRefusal: ({ deliveries }: { deliveries: readonly { error: string | null }[] }) =>
       deliveries.some(({ error }) => error !== null),
