@@ -7,6 +7,7 @@ import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { retireViews } from '../events/view-totals.ts'
+import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { keyOfUrl } from '../platform/url.ts'
 import { foldMoney } from './fold-money.ts'
@@ -15,6 +16,16 @@ import { ORDER_COLUMNS } from './schema.ts'
 
 const LATER = new Date('2100-01-01T00:00:00Z')
 const LIMITS = [10_000, 7, 1]
+
+/** What the report of March said then. */
+function listMarch(
+  db: Db,
+  asked: { pubId: number; asOf: Date | null; isOutOfNetwork?: boolean },
+): ReturnType<typeof listStats> {
+  const march = { dayFrom: '2026-03-01', dayTo: '2026-03-31', limitRows: 9 }
+  const order = { orderBy: 'clicks', isAscending: false, isOutOfNetwork: false } as const
+  return listStats(db, { ...march, ...order, ...asked })
+}
 
 test('as_of after everything says row by row what the report says now, in every order', async (t) => {
   const db = await testDatabase(t)
@@ -89,14 +100,7 @@ test('as_of holds what happened at its very millisecond, and nothing of the next
   await db.run(sql`alter table stats_change disable trigger user`)
   await db.run(sql`update stats_change set changed_at = ${new Date(START_MS + 10)}`)
   const ask = async (atMs: number) => {
-    const range = { pubId, dayFrom: '2026-03-01', dayTo: '2026-03-31', limitRows: 9 }
-    const asked = {
-      ...range,
-      orderBy: 'clicks',
-      isAscending: false,
-      isOutOfNetwork: false,
-    } as const
-    const rows = await listStats(db, { ...asked, asOf: new Date(atMs) })
+    const rows = await listMarch(db, { pubId, asOf: new Date(atMs) })
     return rows.map(({ clicks, impressions }) => [clicks, impressions])
   }
   assert.deepEqual(await ask(START_MS + 9), [])
@@ -126,14 +130,7 @@ test('as_of before an article was made knows nothing of those who had seen its p
   })
   await log.tell(view)
   const ask = async (atMs: number) => {
-    const range = { pubId, dayFrom: '2026-03-01', dayTo: '2026-03-31', limitRows: 9 }
-    const asked = {
-      ...range,
-      orderBy: 'clicks',
-      isAscending: false,
-      isOutOfNetwork: false,
-    } as const
-    const rows = await listStats(db, { ...asked, asOf: new Date(atMs) })
+    const rows = await listMarch(db, { pubId, asOf: new Date(atMs) })
     return rows.map(({ impressions }) => impressions)
   }
   assert.deepEqual(await ask(createdMs - 1), [])
@@ -159,9 +156,7 @@ test('as_of shows of another network what had been imported by then', async (t) 
   await db.transaction((tx) => foldMoney(tx, importOf('1', 3, START_MS)))
   await db.transaction((tx) => foldMoney(tx, importOf('2', 4, START_MS + 2)))
   const ask = async (asOf: Date | null) => {
-    const range = { pubId, dayFrom: '2026-03-01', dayTo: '2026-03-31', limitRows: 9 }
-    const asked = { ...range, orderBy: 'clicks', isAscending: false, isOutOfNetwork: true } as const
-    const rows = await listStats(db, { ...asked, asOf })
+    const rows = await listMarch(db, { pubId, asOf, isOutOfNetwork: true })
     return rows.map(({ advertiser_attributed_sales: sales }) => sales)
   }
   assert.deepEqual(await ask(new Date(START_MS - 1)), [])
