@@ -6,14 +6,16 @@ export type ReadFault = 'row_malformed' | 'row_too_long' | 'row_truncated'
 
 export type FeedEntry =
   | { readonly kind: 'row'; readonly line: number; readonly fields: FeedFields }
-  | {
-      readonly kind: 'bad'
-      /** The line of the feed's text in which the row begins, the first being 1. */
-      readonly line: number
-      readonly reason: ReadFault
-      readonly detail: string
-      readonly text: string
-    }
+  | BadRow
+
+export interface BadRow {
+  readonly kind: 'bad'
+  /** The line of the feed's text in which the row begins, the first being 1. */
+  readonly line: number
+  readonly reason: ReadFault
+  readonly detail: string
+  readonly text: string
+}
 
 /** Reads one format from decoded text as it arrives. */
 export interface FeedParser {

@@ -8,23 +8,11 @@
  */
 
 import { type Columns, findColumns, readCells } from './feed-columns.ts'
-import {
-  type FeedEntry,
-  type FeedParser,
-  type ReadFault,
-  ROW_CHARACTERS_MAX,
-} from './feed-entry.ts'
+import { type BadRow, type FeedEntry, type FeedParser, ROW_CHARACTERS_MAX } from './feed-entry.ts'
 
 export type CsvRecord =
   | { readonly kind: 'cells'; readonly line: number; readonly cells: string[] }
-  | {
-      readonly kind: 'bad'
-      /** The line the row begins in, the first being 1. */
-      readonly line: number
-      readonly reason: ReadFault
-      readonly detail: string
-      readonly text: string
-    }
+  | BadRow
 
 export interface CsvReader {
   /** The rows that `text` completes; at the end of the feed `isLast`, with what is left. */
