@@ -178,7 +178,7 @@ export function knowsCountries({ geoHeader, geoipDb }: Config): boolean {
   return geoHeader !== null || geoipDb !== null
 }
 
-/** The environment for a child process, for the few places that start one. */
+/** The environment for a child process: tests start some. */
 export function childEnvironment(extra: Record<string, string>): NodeJS.ProcessEnv {
   return { ...process.env, ...extra }
 }

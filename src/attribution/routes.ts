@@ -55,8 +55,8 @@ const SIGNATURE = {
   [SIGNATURE_HEADER]: Type.Optional(
     Type.String({
       description:
-        'Lower-case hex of HMAC-SHA256 over timestamp, a dot and the bytes of the body (none of a ' +
-        'GET), keyed with the postback secret as it is written',
+        'Lower-case hex of HMAC-SHA256 over timestamp, a dot and the bytes of the body (empty ' +
+        'for a GET), keyed with the text of the postback secret',
     }),
   ),
 }

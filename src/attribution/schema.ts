@@ -152,7 +152,7 @@ export const ReturnsBody = Type.Object({
 export const AcceptedOrderRecord = Type.Object({
   order_id: Type.String(),
   held: Type.Union([Type.Literal('no_rate'), Type.Literal('review'), Type.Null()], {
-    description: 'Why the order waits: no exchange rate young enough, or a person should look',
+    description: 'Why the order waits: for a recent exchange rate, or for review by a person',
   }),
 })
 

@@ -41,11 +41,11 @@ export const CreatedWebhook = Type.Object({
 export const DELIVERIES_TOLD = [
   'A delivery is a POST of JSON with event, delivery_id, created_at and data.',
   'X-Souk-Timestamp is the Unix time in whole seconds, X-Souk-Signature the lower-case hex of',
-  'HMAC-SHA256 over that timestamp, a dot and the bytes of the body, keyed with the secret as it',
-  'is written; X-Souk-Event and X-Souk-Delivery repeat event and delivery_id.',
-  'Any 2xx answer within ten seconds is a success; redirects are not followed. What fails is sent',
-  'again for about two days, with the same delivery_id and a new timestamp. One may come twice,',
-  'and they may come in any order.',
+  'HMAC-SHA256 over that timestamp, a dot and the bytes of the body, keyed with the text of the',
+  'secret; X-Souk-Event and X-Souk-Delivery repeat event and delivery_id.',
+  'Any 2xx answer within ten seconds is a success; redirects are not followed. A failed one is',
+  'retried for about two days, with the same delivery_id and a new timestamp. A delivery may come',
+  'twice, and deliveries may come in any order.',
 ].join(' ')
 
 /** What notices hold (make-notices.ts, key-notices.ts). */

@@ -30,7 +30,7 @@ export const StatsQuery = Type.Object({
     Type.Refine(
       Type.String({
         maxLength: TEXT_LENGTH_MAX,
-        description: `${ORDER_COLUMNS.join(', ')}; descending, or as a leading - or + says`,
+        description: `${ORDER_COLUMNS.join(', ')}; descending, or ascending after a leading +`,
       }),
       // A plus sign that was not percent-encoded arrives as a space.
       (text) => ORDER_COLUMNS.some((name) => name === text.replace(/^[-+ ]/, '')),
@@ -89,7 +89,7 @@ const changeHead = {
     description: 'click, order, revision, return, reversal; placement; import; impression',
   }),
   event_ids: Type.Array(Type.String(), {
-    description: 'The events of the log that caused it; none of views, which are let go',
+    description: 'The log’s events that caused it; empty for views, which are not kept for ever',
   }),
   event_date: Type.String({ format: 'date' }),
   article_id: Type.Integer(),
@@ -107,10 +107,11 @@ export const StatsChanges = Type.Object({
   pub_id: Type.Integer(),
   since: Type.String({ format: 'date-time' }),
   next: Type.Union([Type.String(), Type.Null()], {
-    description: 'Cursor of the next page, which goes on in every list; null: that was all of all',
+    description:
+      'Cursor of the next page, which continues every list; null: all lists are complete',
   }),
   cursor: Type.String({
-    description: 'Where this page ends: asked with it later, nothing that came since is missed',
+    description: 'Where this page ends: a later request with it gets everything that came since',
   }),
   changes: Type.Array(
     Type.Object({
@@ -121,8 +122,8 @@ export const StatsChanges = Type.Object({
     }),
     {
       description:
-        'Every change of a row of the network’s own merchants, as differences: all zero for what ' +
-        'only makes its row (a click that no budget could pay, a gift that came back)',
+        'Every change of a row of the network’s own merchants, as differences; all zero where an ' +
+        'event only creates the row (a click that no budget could pay, the return of a gift)',
     },
   ),
   placements: Type.Array(Type.Object({ ...changeHead, merch_id: Type.Integer() }), {
@@ -137,8 +138,8 @@ export const StatsChanges = Type.Object({
     }),
     {
       description:
-        'What each import changed in a row of another network, as differences; a row that comes ' +
-        'or goes with zeros is among them',
+        'What each import changed in a row of another network, as differences; also rows of zeros ' +
+        'that appear or disappear',
     },
   ),
   impressions: Type.Array(Type.Object({ ...changeHead, impressions: Type.Integer() }), {
