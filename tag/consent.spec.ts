@@ -53,6 +53,25 @@ for (const fixture of ['consent-tcf.html', 'consent-gpp.html']) {
   })
 }
 
+test('a reader who refuses after the auctions is told of to no third party any more', async (t) => {
+  const before = web.trackers.length
+  const { page, quiet } = await visit(t, 'scrolling.html', async (page) => {
+    await page.addInitScript(() => {
+      Object.assign(window, { souk: { consent: 'full' } })
+      addEventListener('DOMContentLoaded', () => {
+        document.body.style.paddingTop = '3000px'
+      })
+    })
+  })
+  const fired = () => web.trackers.slice(before).map(({ path }) => path.split('?')[0])
+  assert.deepEqual(fired().toSorted(), ['/second', '/seen'])
+  await page.evaluate(() => Object.assign(Reflect.get(window, 'souk'), { consent: 'contextual' }))
+  await page.locator('#top').scrollIntoViewIfNeeded()
+  await page.waitForTimeout(300)
+  await quiet()
+  assert.equal(fired().length, 2)
+})
+
 test('Global Privacy Control wins over everything a page says', async (t) => {
   const before = web.trackers.length
   const { auctions, url } = await visit(t, 'consent-tcf.html#agreed', async (page) => {

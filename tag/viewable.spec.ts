@@ -81,3 +81,15 @@ test('a link without a place of its own is seen where its picture or its content
   await quiet()
   assert.deepEqual((await network.recorded(url)).viewable, [first, first, second].sort(), 'area')
 })
+
+test('of more links in view than one call may tell of, each is told', async (t) => {
+  const { page, quiet, url } = await visit(t, 'scrolling.html')
+  await page.evaluate(() => {
+    const [link] = document.links
+    for (let at = 0; at < 199; at++) link?.after(' ', link.cloneNode(true))
+  })
+  await page.waitForTimeout(4_000)
+  await quiet()
+  const { links, viewable } = await network.recorded(url)
+  assert.deepEqual([links.length, viewable.length], [201, 200])
+})
