@@ -70,7 +70,10 @@ export interface AbandonedLease {
   readonly micros: string // held in escrow for clicks that may lie in the node's spool
 }
 
-/** Parts of budgets held by nodes that have been silent since their leases ended, largest first. */
+/**
+ * Parts of budgets held by nodes that have been silent since their leases ended, largest first. A
+ * node that lives renews the leases of idle campaigns without a word about each.
+ */
 export function listAbandonedLeases(
   db: Db,
   { silentSeconds }: { readonly silentSeconds: number },
@@ -81,6 +84,8 @@ export function listAbandonedLeases(
       campaign_id, sum(granted_micros - reserved_folded_micros)::bigint as micros
     from lease left join node using (node_id)
     where closed_at is null and expires_at < now() - make_interval(secs => ${silentSeconds})
+      and not coalesce(node.incarnation = lease.incarnation
+        and heartbeat_at > now() - make_interval(secs => ${silentSeconds}), false)
       and granted_micros > reserved_folded_micros
     group by 1, 2, 3 order by micros desc`)
 }

@@ -183,11 +183,16 @@ test('what a dead node holds of a budget is told, with what frees it', async (t)
   const { scope, db, check } = await makePatient(t)
   const { addCampaign } = await makePublisherWorld(db)
   const campaignId = await addCampaign()
-  const claim = await claimNode({
-    ...{ db, host: 'frankfurt-3', pid: 1, roles: 'edge', knowsCountries: false },
-    ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
-  })
-  scope.after(() => claim.release({ isSpoolEmpty: false }))
+  const claimEdge = async (host: string) => {
+    const claim = await claimNode({
+      ...{ db, host, pid: 1, roles: 'edge', knowsCountries: false },
+      ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
+    })
+    scope.after(() => claim.release({ isSpoolEmpty: false }))
+    return claim
+  }
+  const claim = await claimEdge('frankfurt-3')
+  await claimEdge('frankfurt-4')
   const hold = (minutesAgo: number) =>
     db.run(sql`
       insert into lease (campaign_id, day, node_id, incarnation, granted_micros,
@@ -198,6 +203,8 @@ test('what a dead node holds of a budget is told, with what frees it', async (t)
   assert.equal((await check('leases')).ok, true, 'a node that is restarting holds what it held')
   await db.run(sql`delete from lease`)
   await hold(6)
+  assert.equal((await check('leases')).ok, true, 'a node that lives renews what is idle unwritten')
+  await claim.release({ isSpoolEmpty: false })
   const { ok, detail } = await check('leases')
   assert.equal(ok, false)
   assert.match(

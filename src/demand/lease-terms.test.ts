@@ -36,6 +36,7 @@ const held = (some: Partial<HeldLease> = {}): HeldLease => ({
   grantedMicros: NEED,
   bookedMicros: NEED,
   fairMicros: NEED,
+  toldAtMs: NOW,
   usableUntilMs: NOW + 28_000,
   ...some,
 })
@@ -141,7 +142,7 @@ test('a changed budget is asked about once, and holds only what was spent', () =
 test('tomorrow’s lease is opened twenty seconds ahead, and waits for today’s to be asked', () => {
   const daysAt = (nowMs: number, lease: HeldLease) =>
     requestsOf([lease], needs({ nowMs })).map(({ day }) => day)
-  const fresh = () => held({ usableUntilMs: MIDNIGHT + 60_000 })
+  const fresh = () => held({ toldAtMs: MIDNIGHT, usableUntilMs: MIDNIGHT + 60_000 })
   assert.deepEqual(daysAt(MIDNIGHT - 20_001, fresh()), [])
   assert.deepEqual(daysAt(MIDNIGHT - 20_000, fresh()), ['2026-04-14'])
   const due = held({ usableUntilMs: MIDNIGHT })
@@ -189,6 +190,7 @@ test('an answer is taken over whole, and lasts 28 s from when it was asked for',
     ...held({ spentMicros: 30, ...elsewhere }),
     ...{ grantedMicros: NEED + 1, bookedMicros: NEED + 1 },
     fairMicros: 880, // what was spent since the question is off it
+    toldAtMs: NOW - 500,
     usableUntilMs: NOW - 500 + 28_000,
   })
   answer(lease, { fairMicros: 19 }, { spentMicros: 10 })
@@ -211,7 +213,7 @@ test('a lease that is gone is spent no further, and keeps its id and what was sp
   const lease = held({ spentMicros: 30, elsewhereMicros: 9 })
   assert.deepEqual(answer(lease, null), [lease])
   const ended = { grantedMicros: 30, fairMicros: 0, usableUntilMs: 0, retryAtMs: NOW + 2_000 }
-  assert.deepEqual(lease, held({ spentMicros: 30, ...ended }))
+  assert.deepEqual(lease, held({ spentMicros: 30, toldAtMs: NOW - 500, ...ended }))
 })
 
 test('nothing of a new lease is spent yet; of the same one never more than was granted', () => {

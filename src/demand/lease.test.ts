@@ -170,6 +170,55 @@ test('a clock that jumped, and a shutdown, end every lease until it is renewed',
   assert.equal(book.reserve(7, 1, NOON + 1_000), 11)
 })
 
+test('an idle campaign is funded all along and written seldom, one with wins or little left often', () => {
+  /** What is asked in ten minutes, second by second, after a first lease. */
+  const asked = (elsewhereMicros: number, event: (book: LeaseBook, nowMs: number) => void) => {
+    const { book, budgetOk } = makeBook()
+    const askedAt: number[] = []
+    for (let second = 0; second <= 600; second++) {
+      const nowMs = NOON + second * 1_000
+      const requests = book.prepare(second + 1, nowMs)
+      const grants = requests.map((request) => ({ ...grantOf(request), elsewhereMicros }))
+      book.apply(second + 1, { requests, grants }, nowMs + 500)
+      assert.equal(budgetOk[0], 1)
+      if (requests.length > 0) askedAt.push(second)
+      event(book, nowMs)
+    }
+    return askedAt
+  }
+  const idle = () => undefined
+  assert.deepEqual(asked(1e9, idle), [0, 127, 254, 381, 508])
+  assert.ok(asked(99 * PRICE, idle).length > 60)
+  assert.ok(asked(1e9, (book, nowMs) => book.recordWin(7, nowMs)).length > 60)
+  const woken = asked(1e9, (book, nowMs) => {
+    if (nowMs === NOON + 300_000) book.recordWin(7, nowMs)
+  })
+  assert.deepEqual(woken.slice(0, 4), [0, 127, 254, 301])
+})
+
+test('what rests ends with its node’s word like any lease, and when the clock jumped', () => {
+  const restUntil = (seconds: number) => {
+    const { book, budgetOk } = makeBook()
+    for (let second = 0; second <= seconds; second++) {
+      const nowMs = NOON + second * 1_000
+      const requests = book.prepare(second + 1, nowMs)
+      const grants = requests.map((request) => ({ ...grantOf(request), elsewhereMicros: 1e9 }))
+      book.apply(second + 1, { requests, grants }, nowMs)
+    }
+    return { book, budgetOk }
+  }
+  const silent = restUntil(60)
+  const heldMs = LEASE_TTL_MS - LEASE_SKEW_MS
+  assert.notEqual(silent.book.reserve(7, PRICE, NOON + 60_000), null)
+  assert.equal(silent.book.reserve(7, PRICE, NOON + 60_000 + heldMs), null)
+  const jumped = restUntil(60)
+  jumped.book.prepare(62, NOON + 61_000)
+  jumped.book.stopSpending(NOON + 61_000)
+  jumped.book.apply(62, { requests: [], grants: [] }, NOON + 61_500)
+  assert.equal(jumped.book.reserve(7, PRICE, NOON + 61_500), null)
+  assert.equal(jumped.book.prepare(63, NOON + 62_000).length, 1)
+})
+
 test('a paused campaign still pays clicks for the rest of its lease, then hands it in', () => {
   const { book } = makeFundedBook(10 * PRICE)
   book.setCampaigns([], { budgetOk: new Uint8Array(1), nowMs: NOON })
@@ -276,6 +325,7 @@ test('whatever is granted, held and asked for, requests never promise more than 
     clicks: fc.array(fc.integer({ min: 1, max: PRICE }), { maxLength: 8 }),
     wins: fc.nat(5),
     generosity: evenly(0, 1),
+    elsewhereMicros: fc.constantFrom(0, 1e9),
     isHeard: fc.boolean(),
   })
   fc.assert(
@@ -286,7 +336,7 @@ test('whatever is granted, held and asked for, requests never promise more than 
       // What the database has set aside, by day, and what was really reserved of each lease.
       const booked = new Map<string, LeaseGrant>()
       const spent = new Map<number, number>()
-      steps.forEach(({ waitMs, clicks, wins, generosity, isHeard }, index) => {
+      steps.forEach(({ waitMs, clicks, wins, generosity, elsewhereMicros, isHeard }, index) => {
         nowMs += waitMs
         const requests = book.prepare(index + 1, nowMs)
         const grants = requests.map((request): LeaseGrant => {
@@ -299,7 +349,12 @@ test('whatever is granted, held and asked for, requests never promise more than 
           const extra = Math.floor((request.wantMicros - request.holdMicros) * generosity)
           const grantedMicros = (isKnown ? request.holdMicros : 0) + extra
           const { campaignId, day } = request
-          const amounts = { grantedMicros, fairMicros: extra, ...NOTHING_ELSEWHERE }
+          const amounts = {
+            grantedMicros,
+            fairMicros: extra,
+            ...NOTHING_ELSEWHERE,
+            elsewhereMicros,
+          }
           const grant = { campaignId, day, leaseId, ...amounts }
           booked.set(day, grant)
           return grant

@@ -20,6 +20,7 @@ import {
   LEASE_SKEW_MS,
   LEASE_TTL_MS,
   openDay,
+  renewResting,
   requestsOf,
 } from './lease-terms.ts'
 
@@ -243,6 +244,7 @@ export class LeaseBook {
   ): void {
     if (requestNo !== this.#lastSent) return
     this.#answeredAtMs = this.#sentAtMs
+    for (const { leases } of this.#slots.values()) renewResting(leases, this.#sentAtMs)
     const grants = new Map(answer.grants.map((grant) => [leaseKey(grant), grant]))
     for (const request of answer.requests) {
       const slot = this.#slots.get(request.campaignId)
@@ -261,6 +263,7 @@ export class LeaseBook {
     for (const slot of this.#slots.values()) {
       for (const lease of slot.leases) {
         lease.usableUntilMs = 0
+        lease.isResting = false
         lease.retryAtMs = 0
         lease.urgentFromMs = 0
       }
