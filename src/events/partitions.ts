@@ -31,16 +31,14 @@ export async function ensureEventPartitions(db: Db, nowMs: number): Promise<numb
   return made
 }
 
-/** A start waits for one round. After an upgrade the days of two years are closed in a day. */
-const CLOSED_AT_ONCE = 30
-
 /**
  * Closes days before yesterday by the database's clock; how many. What comes late to a closed day
- * is found as well, for a few microseconds more an event.
+ * is found as well, for a few microseconds more an event. A day takes some 13 ms, so the first
+ * start after an upgrade waits ten seconds where the log is two years old.
  */
 export async function closeEventDays(db: Db): Promise<number> {
   let closed = 0
-  while (closed < CLOSED_AT_ONCE && (await closeNextDay(db))) closed += 1
+  while (await closeNextDay(db)) closed += 1
   return closed
 }
 
