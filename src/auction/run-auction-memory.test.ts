@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { getHeapStatistics } from 'node:v8'
+import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { type CandidateSpec, makeRequest, makeSet, resultNumber } from '../../test/auction-world.ts'
 import { createOutcome } from './outcome.ts'
 import { runAuction } from './run-auction.ts'
@@ -10,8 +12,25 @@ const AUCTIONS = 100_000
 const ROUNDS = 4
 /** A tenth of the smallest object: what is left is the compiler's own. */
 const BYTES_MAX = 4
+/**
+ * Where the compiler came in another order it keeps a function apart, and boxes the number that
+ * goes between the two: seen once in hundreds of runs, and in a third of those whose compiler was
+ * held up. A fresh thread compiles anew; what the code itself allocates shows in every one.
+ */
+const THREADS_MAX = 8
 
-test('an auction allocates nothing, with every candidate scored and every order rate drawn', () => {
+if (isMainThread) {
+  test('an auction allocates nothing, with every candidate scored and every order rate drawn', async () => {
+    let each = Number.POSITIVE_INFINITY
+    for (let i = 0; i < THREADS_MAX && each >= BYTES_MAX; i++) {
+      const [bytes] = await once(new Worker(new URL(import.meta.url)), 'message')
+      each = Math.min(each, bytes)
+    }
+    assert.ok(each < BYTES_MAX, `${each} bytes an auction`)
+  })
+} else parentPort?.postMessage(bytesAnAuction())
+
+function bytesAnAuction(): number {
   const specs = Array.from(
     { length: 64 },
     (_, i): CandidateSpec => ({
@@ -42,10 +61,9 @@ test('an auction allocates nothing, with every candidate scored and every order 
     run(AUCTIONS)
     return (allocatedBytes() - before) / AUCTIONS
   })
-  const each = Math.min(...rounds)
   assert.ok(outcome.explored && outcome.eligible > 1)
-  assert.ok(each < BYTES_MAX, `${each} bytes an auction`)
-})
+  return Math.min(...rounds)
+}
 
 function allocatedBytes(): number {
   const { total_allocated_bytes: bytes } = getHeapStatistics() as { total_allocated_bytes?: number }
