@@ -78,11 +78,14 @@ export async function makeMarket(
   }
 }
 
+/** Far longer than anything here takes: only what never comes meets it, on a busy machine too. */
+const NEVER_MS = 60_000
+
 /** Waits for what reaches an edge by notification. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5_000
+  const deadline = Date.now() + NEVER_MS
   while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error('it did not come true within 5 s')
+    if (Date.now() > deadline) throw new Error(`it did not come true within ${NEVER_MS} ms`)
     await sleep(10)
   }
 }
