@@ -62,8 +62,8 @@ export const api = {
     first<ClickPage>(`${ofPublisher(pubId)}/clicks/?${days(range, more)}`),
   orders: (pubId: number, range: Range, cursor: string | null) =>
     first<OrderPage>(`${ofPublisher(pubId)}/orders/?${days(range, { cursor })}`),
-  links: (pubId: number, cursor: string | null) =>
-    first<LinkPage>(`${ofPublisher(pubId)}/links/?${query({ cursor })}`),
+  links: (pubId: number, asked: { search: string | null; cursor: string | null }) =>
+    first<LinkPage>(`${ofPublisher(pubId)}/links/?${query(asked)}`),
   createLink: (pubId: number, body: CreateSmartLinkBody) =>
     post<SmartLink>(`${ofPublisher(pubId)}/links/`, body),
   receipt: (result: string) =>

@@ -193,6 +193,24 @@ test('a smart link made here leads to its product', async (t) => {
   assert.equal(target, 'https://elsewhere.example/p/9')
 })
 
+test('a link among many is found by its article, and all are shown again', async (t) => {
+  const of = (article: string) => market.link(`https://elsewhere.example/${article}`, { article })
+  await Promise.all([of('tea'), of('eggs')])
+  const { page } = await visit(t, '/dashboard/links')
+  await logIn(page, account)
+  await page.getByText('elsewhere.example/tea').waitFor()
+  await page.getByRole('searchbox', { name: 'Find links' }).fill('daily.example/eggs')
+  await page.getByRole('button', { name: 'Find' }).click()
+  await page.waitForURL(/find=/)
+  await page.reload() // The search stands in the address.
+  await page.getByText('elsewhere.example/eggs').waitFor()
+  assert.equal(await page.getByText('elsewhere.example/tea').count(), 0)
+  await page.goto(`${api.url}/dashboard/links?find=samovar`)
+  await page.getByText('No smart link with “samovar”').waitFor()
+  await page.getByRole('button', { name: 'Show all links' }).click()
+  await page.getByText('elsewhere.example/tea').waitFor()
+})
+
 test('no page is wider than a phone, and every page is reached by the keyboard', async (t) => {
   const { page } = await visit(t, '/dashboard/', 390)
   await logIn(page, account)

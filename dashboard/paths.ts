@@ -8,13 +8,14 @@ export const PATHS = {
   developer: '/developer',
 } as const
 
-/** What pages keep in their address: whose figures, of which UTC days, which clicks or figure. */
+/** What pages keep in their address: whose figures, of which UTC days, and what of a page. */
 interface Search {
   readonly pub?: number | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly outcome?: Outcome | undefined
   readonly figure?: Figure | undefined
+  readonly find?: string | undefined // what is looked for among links
 }
 
 /** Those of all clicks that are valid, or those that nobody pays for. */
@@ -32,7 +33,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
  * of each: the router lets through what is not named.
  */
 export function readSearch(search: Record<string, unknown>): Search {
-  const { pub, from, to, outcome, figure } = search
+  const { pub, from, to, outcome, figure, find } = search
   const isRange = isDay(from) && isDay(to) && from <= to
   return {
     pub: Number.isSafeInteger(pub) ? (pub as number) : undefined,
@@ -40,6 +41,7 @@ export function readSearch(search: Record<string, unknown>): Search {
     to: isRange ? to : undefined,
     outcome: OUTCOMES.find((one) => one === outcome),
     figure: FIGURES.find((one) => one === figure),
+    find: typeof find === 'string' ? find : undefined,
   }
 }
 

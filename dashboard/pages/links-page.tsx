@@ -1,5 +1,6 @@
-/** A publisher's smart links, newest first, and a form that makes one. */
+/** A publisher's smart links, newest first, a search among them, and a form that makes one. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
 import { date, shortUrl } from '../format.ts'
@@ -12,11 +13,23 @@ import { NewLinkForm } from './new-link-form.tsx'
 
 type ListedLink = LinkPage['links'][number]
 
+/** What the address says is looked for, and how to change it. */
+function useFind(): [string | null, (text: string) => void] {
+  const { find = null } = useSearch({ from: '__root__' })
+  const navigate = useNavigate()
+  const change = (text: string) =>
+    void navigate({ to: '.', search: (search) => ({ ...search, find: text.trim() || undefined }) })
+  return [find, change]
+}
+
 export function LinksPage() {
   const { pub_id: pubId } = usePublisher()
+  const [find, setFind] = useFind()
   const [isMaking, setMaking] = useState(false)
   const opener = useRef<HTMLButtonElement>(null)
-  const pages = usePages(['links', pubId], (cursor) => api.links(pubId, cursor))
+  const pages = usePages(['links', pubId, find], (cursor) =>
+    api.links(pubId, { search: find, cursor }),
+  )
   const client = useQueryClient()
   const make = useMutation({
     mutationFn: (body: CreateSmartLinkBody) => api.createLink(pubId, body),
@@ -50,7 +63,12 @@ export function LinksPage() {
           }}
         />
       )}
-      {pages.isSuccess && links.length === 0 && !isMaking && <NoLinks />}
+      {(find !== null || links.length > 0) && (
+        <SearchForm key={find} find={find} onFind={setFind} />
+      )}
+      {pages.isSuccess && links.length === 0 && !isMaking && (
+        <NoLinks find={find} onAll={() => setFind('')} />
+      )}
       {links.length > 0 && <LinkList links={links} />}
       <Progress query={pages} />
       <NextPage pages={pages} label="Older links" />
@@ -58,7 +76,48 @@ export function LinksPage() {
   )
 }
 
-function NoLinks() {
+function SearchForm(props: { find: string | null; onFind: (text: string) => void }) {
+  const { find, onFind } = props
+  return (
+    <search>
+      <form
+        className="flex max-w-xl gap-2"
+        onSubmit={(event) => {
+          event.preventDefault()
+          onFind(String(new FormData(event.currentTarget).get('find')))
+        }}
+      >
+        <input
+          type="search"
+          name="find"
+          aria-label="Find links"
+          placeholder="Address or article of a link"
+          className="field"
+          defaultValue={find ?? ''}
+          // Emptied by its own cross, which submits nothing.
+          onChange={({ target }) => target.value === '' && onFind('')}
+        />
+        <button type="submit" className="button">
+          Find
+        </button>
+      </form>
+    </search>
+  )
+}
+
+function NoLinks({ find, onAll }: { find: string | null; onAll: () => void }) {
+  if (find !== null) {
+    return (
+      <EmptyState title={`No smart link with “${find}”`}>
+        <p>
+          Looked for in the addresses of links, and in the addresses and names of their articles.
+        </p>
+        <button type="button" className="button mt-3" onClick={onAll}>
+          Show all links
+        </button>
+      </EmptyState>
+    )
+  }
   return (
     <EmptyState title="No smart link yet">
       <p>

@@ -71,6 +71,39 @@ test('more than a page of links is read page by page, each link once', async (t)
   assert.equal(new Set(ids).size, 101)
 })
 
+test('links are found by words of their address or article, or by their own address', async (t) => {
+  const { own, path } = await start(t)
+  const urls = ['https://shop.example/p/Blue_Mug?x=50%25', 'https://shop.example/p/teapot']
+  for (const url of urls) await own.call(path, { ...ORDER, url })
+  await own.call(path, { article_name: 'Kettles', article_url: 'https://gazette.example/boil' })
+  const found = async (text: string) => {
+    const page = (await own.call<LinkPage>(`${path}?search=${encodeURIComponent(text)}`)).json
+    return page.data[0].links.map(({ auction_id }) => Number(BigInt(auction_id) % 100n))
+  }
+  assert.deepEqual(await found('blue_mug'), [0])
+  assert.deepEqual(await found('SHOP.example'), [1, 0])
+  assert.deepEqual(await found('%25'), [0]) // nothing stands for anything else
+  assert.deepEqual(await found('%'), [0])
+  assert.deepEqual(await found('kettles'), [2])
+  assert.deepEqual(await found(' gazette.example/mugs '), [1, 0])
+  assert.deepEqual(await found('https://go.example/9200000000000001/?u1=x'), [1])
+  assert.deepEqual(await found('samovar'), [])
+  assert.deepEqual(await found(' '), [2, 1, 0])
+})
+
+test('what is found is read page by page, and nothing of another publisher is', async (t) => {
+  const { own, path, addArticle, rival } = await start(t)
+  await rival.addArticle('Mugs')
+  for (let made = 0; made < 101; made += 1) {
+    await own.call(path, ORDER)
+    if (made % 50 === 0) await addArticle(`Other ${made}`)
+  }
+  const first = (await own.call<LinkPage>(`${path}?search=mugs`)).json.data[0]
+  const next = `${path}?search=mugs&cursor=${first.next}`
+  const rest = (await own.call<LinkPage>(next)).json.data[0]
+  assert.deepEqual([first.links.length, rest.links.length, rest.next], [100, 1, null])
+})
+
 test('what is wrong with a link is named, and nobody makes or sees one of somebody else', async (t) => {
   const { own, path, dashboard, rival } = await start(t)
   const wrong = await own.call(path, { article_name: '', url: 'ftp://x', article_url: 'x' })

@@ -1,20 +1,23 @@
 /**
- * The dashboard's page of smart links: a publisher's newest, and a new one. Registered inside the
- * login (accounts/dashboard-routes.ts).
+ * The dashboard's page of smart links: a publisher's newest, those looked for, and a new one.
+ * Registered inside the login (accounts/dashboard-routes.ts).
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import { idText } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { readOrder } from './create-link.ts'
-import { LinkPage } from './dashboard-schema.ts'
-import { smartLinkUrl } from './link-url.ts'
+import { LinkPage, LinkQuery } from './dashboard-schema.ts'
+import { findAuctionId, smartLinkUrl } from './link-url.ts'
 import { CreateSmartLinkBody, SmartLinkRecord, toSmartLinkRecord } from './schema.ts'
-import { insertSmartLink, type ListedLinkRow, listLinksOfPublisher } from './store.ts'
+import {
+  insertSmartLink,
+  type LinkSearch,
+  type ListedLinkRow,
+  listLinksOfPublisher,
+} from './store.ts'
 
 /** A route that reads the session answers no other origin (decisions, Paths). */
 const config = { cors: 'none' } as const
@@ -39,16 +42,18 @@ export const dashboardLinkRoutes =
         schema: {
           operationId: 'listMyLinks',
           params: PublisherParams,
-          querystring: Type.Object({
-            cursor: Type.Optional(idText('`next` of the page before')),
-          }),
+          querystring: LinkQuery,
           response: { 200: envelope(LinkPage) },
         },
       },
       async (request) => {
         const { pub_id: pubId } = await requireOwnedPublisher(db, request)
-        const before = request.query.cursor ?? null
-        const rows = await listLinksOfPublisher(db, { pubId, before, limitRows: PAGE_ROWS + 1 })
+        const rows = await listLinksOfPublisher(db, {
+          pubId,
+          before: request.query.cursor ?? null,
+          search: readSearch(request.query.search),
+          limitRows: PAGE_ROWS + 1,
+        })
         const page = rows.slice(0, PAGE_ROWS)
         const next = rows.length > PAGE_ROWS ? (page.at(-1)?.auction_id ?? null) : null
         return ok(200, { links: page.map((row) => toListedLink(row, linkUrl)), next })
@@ -80,6 +85,11 @@ export const dashboardLinkRoutes =
       },
     )
   }
+
+function readSearch(asked: string | undefined): LinkSearch | null {
+  const text = asked?.trim() ?? ''
+  return text === '' ? null : { text, auctionId: findAuctionId(text) }
+}
 
 function toListedLink(row: ListedLinkRow & { article_name: string }, linkUrl: string) {
   return {

@@ -1,5 +1,19 @@
 /** Wire shapes of the dashboard's page of smart links. */
 import Type, { type Static } from 'typebox'
+import { idText } from '../platform/field-types.ts'
+import { MAX_URL_CHARACTERS } from '../platform/url.ts'
+
+export const LinkQuery = Type.Object({
+  cursor: Type.Optional(idText('`next` of the page before')),
+  search: Type.Optional(
+    Type.String({
+      maxLength: MAX_URL_CHARACTERS,
+      description:
+        'Only links with this text in their address, or in the address or name of their ' +
+        'article; or the one with this auction id or smart link address',
+    }),
+  ),
+})
 
 const ListedLink = Type.Object({
   smart_link_id: Type.Integer(),

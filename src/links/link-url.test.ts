@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  findAuctionId,
   isOwnLink,
   readAuctionId,
   readClickLabels,
@@ -24,6 +25,20 @@ test('both forms of a smart link lead back to its auction id', () => {
       assert.ok(segment(shortLinkUrl(BASE, id)).length <= 11)
     }),
   )
+})
+
+test('an id is found however a person copied it, and in other words none', () => {
+  fc.assert(
+    fc.property(auctionIds, (id) => {
+      const forms = [id, smartLinkUrl(BASE, id), shortLinkUrl(BASE, id), `/${id}/`]
+      for (const form of [...forms, `${BASE}/${id}/?u1=a/b?amp=true`, `${BASE}/${id}#donotlink`]) {
+        assert.equal(findAuctionId(form), id, form)
+      }
+    }),
+  )
+  for (const text of ['', '/', 'mugs', 'https://shop.example/p/1', '2026']) {
+    assert.equal(findAuctionId(text), null, text)
+  }
 })
 
 test('what no id can be is nobody’s link', () => {

@@ -70,6 +70,12 @@ export function readAuctionId(segment: string): string | null {
   return isId(segment) ? segment : null
 }
 
+/** The auction id that a person may mean: pasted alone, or with the address of its smart link. */
+export function findAuctionId(text: string): string | null {
+  const [path = ''] = text.split(/[?#]/)
+  return readAuctionId(path.replace(/\/$/, '').split('/').at(-1) ?? '')
+}
+
 /** Reads a wrapper's query (with or without the `?`); of a repeated name the first counts. */
 export function readWrapperQuery(search: string): WrapperQuery {
   const query = new URLSearchParams(search)

@@ -241,18 +241,31 @@ export function listLinks(db: Db): Promise<ListedLinkRow[]> {
   `)
 }
 
+/** What a person looks for: a link by its id, or words of its address or its article. */
+export interface LinkSearch {
+  readonly text: string // upper and lower case are one; no character is special
+  readonly auctionId: string | null
+}
+
 /** The smart links of one publisher, newest first, those before a given auction id. */
 export function listLinksOfPublisher(
   db: Db,
-  options: { pubId: number; before: string | null; limitRows: number },
+  options: { pubId: number; before: string | null; search: LinkSearch | null; limitRows: number },
 ): Promise<(ListedLinkRow & { article_name: string })[]> {
-  const { pubId, before, limitRows } = options
+  const { pubId, before, search, limitRows } = options
   return db.rows(sql`
     select ${LISTED_COLUMNS}, a.name as article_name
     from smart_link l join article a using (article_id)
     where l.pub_id = ${pubId} and (${before}::bigint is null or auction_id < ${before}::bigint)
+      and ${search === null ? sql`true` : isFound(search)}
     order by auction_id desc limit ${limitRows}
   `)
+}
+
+/** Reads every link of the publisher where few are found: a second for a million. */
+function isFound({ text, auctionId }: LinkSearch): Sql {
+  return sql`(auction_id = ${auctionId}::bigint
+    or strpos(lower(concat_ws(chr(10), l.url, a.url, a.name)), lower(${text})) > 0)`
 }
 
 /**
