@@ -113,5 +113,11 @@ async function call<T>(path: string, init?: RequestInit): Promise<T[]> {
   const body = await (response.json() as Promise<Envelope<T>>).catch(() => null)
   if (response.ok) return body?.data ?? noAnswer() // Half an answer is none.
   const { message = `The service said ${response.status}`, data } = body?.error ?? {}
-  throw new CallError(response.status, message, data ?? [])
+  const wait = response.headers.get('retry-after')
+  const words = response.status === 429 && wait !== null ? tooOften(Number(wait)) : message
+  throw new CallError(response.status, words, data ?? [])
+}
+
+function tooOften(seconds: number): string {
+  return `That was too often. Try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`
 }

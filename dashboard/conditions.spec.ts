@@ -7,12 +7,13 @@ import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage } from '../tag/testing/browser.ts'
 import { startApi } from '../test/api.ts'
-import { makeMarket } from '../test/market.ts'
+import { makeMarket, until } from '../test/market.ts'
 import type { ClickPage, Overview } from './api.ts'
 import { logIn, type Visit, visitPage } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
-const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+const env = { BASE_URL: 'http://127.0.0.1', TRUSTED_PROXIES: '127.0.0.1' }
+const api = await startApi({ after }, { env })
 const { account } = await makeMarket(api)
 
 const visit = async (t: TestContext, path: string, width?: number): Promise<Visit> => {
@@ -43,6 +44,18 @@ test('a refused form says so at the field, goes there, and keeps what was typed'
   await page.getByText('Must be an absolute http(s) URL').waitFor()
   assert.equal(await focused(page), 'article_url')
   troubles.length = 0 // The two refusals.
+})
+
+test('who tried to log in too often is told when to try again', async (t) => {
+  const { page, troubles } = await visitPage(t, { service: api.url, path: '/dashboard/' })
+  await page.setExtraHTTPHeaders({ 'x-forwarded-for': '203.0.113.9' }) // The others' tries go on.
+  await page.getByLabel('E-mail').fill(account.email)
+  await page.getByLabel('Password').fill('guessed')
+  await until(async () => {
+    await page.getByRole('button', { name: 'Log in' }).click()
+    return page.getByText(/Try again in (a second|\d seconds)/).isVisible()
+  })
+  troubles.length = 0 // The refusals.
 })
 
 test('days that cannot be shown are refused in the words of the page', async (t) => {
