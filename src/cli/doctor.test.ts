@@ -308,3 +308,22 @@ test('figures that did not agree with the log last night are told, and the comma
   await night('2126-07-09T03:10:00Z', 2) // by a clock that is right again
   assert.equal((await check('reconciled')).ok, true)
 })
+
+test('why the database is not to be reached is told once', async (t) => {
+  const dataDir = await temporaryFolder(scopeOf(t), 'doctor ')
+  const away = () => Promise.reject(new Error('connect ECONNREFUSED 127.0.0.1:1'))
+  const { ok, checks } = await doctorCommand({
+    config: readConfig({ SOUK_DATA: dataDir, DATABASE_URL: 'postgres://127.0.0.1:1' }),
+    database: away,
+    storage: away,
+    now: () => new Date(),
+    progress: () => undefined,
+  })
+  assert.equal(ok, false)
+  const [database, ...others] = checks.filter((check) => !check.ok)
+  assert.equal(database?.detail, 'connect ECONNREFUSED 127.0.0.1:1')
+  assert.deepEqual(
+    new Set(others.map(({ detail }) => detail)),
+    new Set(['not looked at: see database']),
+  )
+})
