@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { type Scope, testDatabase } from '../../test/database.ts'
 import { until } from '../../test/market.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { makeIdSource } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { EVENT_TYPE, newEvent } from './event.ts'
+import { EVENT_TYPE, type LogEvent, newEvent } from './event.ts'
+import { EventRefused } from './event-log.ts'
 import { openPostgresEventLog } from './event-log-postgres.ts'
 import { ensureEventPartitions, startPartitionUpkeep } from './partitions.ts'
 
@@ -86,6 +87,51 @@ test('appends go on while partitions are made', async (t) => {
   await log.append([eventAt(NOON), eventAt(NOON + DAY_MS)])
   await upkeep.run(sql`commit`)
   assert.equal((await log.read({ lane: 0, position: '0', limit: 10 })).length, 2)
+})
+
+/** A log whose partition of that noon is being made: its locks stay until `done`. */
+async function openWhileMade(scope: Scope, before: LogEvent) {
+  const database = await testDatabase(scope)
+  const log = openPostgresEventLog(database.connection)
+  scope.after(() => log.close())
+  const read = async () =>
+    (await log.read({ lane: 0, position: '0', limit: 10 })).map(({ id }) => id)
+  await ensureEventPartitions(database, NOON + DAY_MS)
+  await log.append([before])
+  assert.deepEqual(await read(), [before.id])
+  const upkeep = await database.reserve()
+  scope.after(async () => upkeep.release())
+  await upkeep.run(sql`begin`)
+  await upkeep.run(sql`select create_event_partition('2026-07-31')`)
+  const done = async () => {
+    await until(async () => {
+      const row = await database.row<{ is_waited_for: boolean }>(sql`
+        select exists (select from pg_locks
+          where relation = 'event_default'::regclass and not granted) as is_waited_for`)
+      return row?.is_waited_for === true
+    })
+    await upkeep.run(sql`commit`)
+  }
+  return { log, read, done }
+}
+
+test('what moves into its partition while it is read is not passed', async (t) => {
+  const [early, later] = [eventAt(NOON), eventAt(NOON + DAY_MS)]
+  const { log, read, done } = await openWhileMade(scopeOf(t), early)
+  await log.append([later])
+  const reading = read()
+  await done()
+  assert.deepEqual(await reading, [early.id, later.id])
+})
+
+test('an event that waits while its partition is made is not refused', async (t) => {
+  const [early, waiting] = [eventAt(NOON), eventAt(NOON)]
+  const { log, read, done } = await openWhileMade(scopeOf(t), early)
+  const appending = log.append([waiting]).catch((error: unknown) => error)
+  await done()
+  assert.ok(!((await appending) instanceof EventRefused))
+  await log.append([waiting])
+  assert.deepEqual(await read(), [early.id, waiting.id])
 })
 
 test('a process that runs for weeks keeps partitions ahead of its clock', async (t) => {
