@@ -34,11 +34,12 @@ begin
 end
 $$;
 
--- The days of the default partition are never open: it is looked into like a day that is over.
-insert into event_day_end (lane, day, seq)
-select lane, day, max(seq) from event_default group by lane, day;
+-- The days of the default partition are never open: it is looked into like a day that is over. The
+-- trigger first, which waits for appends that are under way: what they bring is told after that.
 create trigger note_late_event after insert on event_default
   for each row execute function note_late_event();
+insert into event_day_end (lane, day, seq)
+select lane, day, max(seq) from event_default group by lane, day;
 
 -- Of a day without a partition, the default one holds what there is. The lock waits for appends
 -- that are under way; later ones find the trigger.
