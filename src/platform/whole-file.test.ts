@@ -54,12 +54,15 @@ test('a draft that a killed process left goes with the next write, no other file
 test('a file that is replaced stays closed to whom it was closed to, its draft as well', async (t) => {
   const { path } = await makeFolder(t)
   const modeOf = async (file: string) => ((await stat(file)).mode & 0o777).toString(8)
-  await chmod(path, 0o640)
-  await replaceFile(path, async (draft) => {
-    assert.equal(await modeOf(draft), '640')
-    await writeFile(draft, 'new')
-  })
-  assert.equal(await modeOf(path), '640')
+  // One that nobody may write to is replaced as well: its draft may be written to.
+  for (const mode of [0o640, 0o400]) {
+    await chmod(path, mode)
+    await replaceFile(path, async (draft) => {
+      assert.equal(await modeOf(draft), '600')
+      await writeFile(draft, 'new')
+    })
+    assert.equal(await modeOf(path), mode.toString(8))
+  }
 })
 
 test('a link to a file stays one, and what is no file is written to', async (t) => {

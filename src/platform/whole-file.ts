@@ -34,8 +34,8 @@ export async function replaceFile(
 function allowed(mode: number, write: (draft: string) => Promise<unknown>) {
   return async (draft: string) => {
     await writeFile(draft, '', { mode: 0o600 })
+    await write(draft) // Before it is perhaps one that nobody may write to.
     await chmod(draft, mode & 0o777).catch(() => undefined) // Some mounted folders know no modes.
-    await write(draft)
   }
 }
 
