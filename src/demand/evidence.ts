@@ -13,7 +13,7 @@ const HALF_LIFE_MS = 14 * 86_400_000
 export interface Evidence {
   readonly clicks: number // valid ones
   readonly unripe: number // of the clicks: those whose orders are still to come
-  readonly invalid: number // clicks that are nobody's interest: robots, doubles, prefetches
+  readonly invalid: number // clicks that were paid and found invalid later
   readonly orders: number
   readonly delayMs: number // Σ time from the click to its order
   readonly logValue: number // Σ ln(order value in micros)

@@ -79,12 +79,15 @@ function lostLeases(clicks: readonly JudgedClick[], { leaseRests }: ClickHistory
   return [...lost.values()]
 }
 
-/** What a click says about its pair; one that no budget could pay says nothing. */
+/**
+ * What a click says about its pair; one that is not paid says nothing. Robots and repeats click
+ * before they see any shop, at no cost: held against the shop, they would let anybody lower the
+ * quality of a rival, and whose quality is lower pays more for a click.
+ */
 function evidenceOf({ event, reason }: JudgedClick): PairEvidence[] {
   const { pubId, merchId, atMs } = event
-  if (pubId === null || merchId === null || merchId === 0) return []
-  if (reason === REASON.unfunded) return []
-  return [{ pubId, merchId, evidence: clickEvidence(atMs, { isValid: reason === REASON.ok }) }]
+  if (reason !== REASON.ok || pubId === null || merchId === null || merchId === 0) return []
+  return [{ pubId, merchId, evidence: clickEvidence(atMs, { isValid: true }) }]
 }
 
 async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<ClickHistory> {

@@ -109,8 +109,8 @@ function whatStands(story: Story): Evidence[] {
   const atMs = START_MS + story.hour * HOUR_MS
   const isReader = reason !== REASON.robot && reversedAfter === null
   const isValid = isReader && reason === REASON.ok
-  // That a budget was empty says nothing of the reader.
-  const click = reason === REASON.unfunded ? [] : [clickEvidence(atMs, { isValid })]
+  // A click that nobody pays says nothing of the shop; one found invalid later had been paid.
+  const click = reason === REASON.ok ? [clickEvidence(atMs, { isValid })] : []
   if (order === null || !isReader || order.after > 30 * 24) return click
   // An order that nobody must return for (EPP) is locked when it comes: no rejection reaches it.
   if (order.rejectedAfter !== null && !isEpp) return click
@@ -119,6 +119,25 @@ function whatStands(story: Story): Evidence[] {
   const lesson = orderEvidence(acceptedMs, { clickAtMs: atMs, valueMicros: cents * 10_000 })
   return [...click, lesson]
 }
+
+test('robots, repeats and floods lower the quality of no merchant that they click on', async () => {
+  await db.run(sql`truncate click, merchant_order, order_line, stats_day, stats_change,
+    ledger_line, ledger_transaction, click_debt, pair_evidence`)
+  const events = new MoneyEvents()
+  const visitorKey = Buffer.alloc(8, 1)
+  const first = events.click('first', START_MS, { visitorKey })
+  const said = Object.values(REASON).filter((reason) => reason !== REASON.ok)
+  const log = [
+    first,
+    // The same result, then the same reader: what the fold itself does not pay.
+    events.click('replayed', START_MS + 1, { resultNumber: first.resultNumber }),
+    events.click('again', START_MS + 2, { visitorKey }),
+    ...said.map((reason) => events.click(`reason ${reason}`, START_MS + 3, { reason })),
+  ]
+  await db.transaction((tx) => foldMoney(tx, log))
+  const [pair] = await loadEvidence(db)
+  assert.deepEqual([pair?.evidence.clicks, pair?.evidence.invalid], [1, 0])
+})
 
 function assertSame(found: Evidence, standing: readonly Evidence[], pair: string): void {
   const end = noEvidence(END_MS)
