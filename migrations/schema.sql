@@ -524,6 +524,7 @@ create table merchant (
   datetime_created timestamp with time zone not null default now(),
   datetime_updated timestamp with time zone not null default now(),
   post_impression_rate_ppm integer,
+  is_confirming boolean not null default false,
   constraint merchant_pkey PRIMARY KEY (merch_id),
   constraint merchant_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),
   constraint merchant_post_impression_rate_ppm_check CHECK (((post_impression_rate_ppm >= 1) AND (post_impression_rate_ppm <= 1000000))),

@@ -44,6 +44,18 @@ export interface Answer {
   readonly json: any
 }
 
+/** What the merchant tag sends of a reader's checkout. */
+export const checkoutOf = (
+  organization_id: number,
+  events: readonly object[],
+  user: object = {},
+) => ({
+  organization_type: 'merchant',
+  organization_id,
+  user: { source_url: 'https://shop.example/thanks', ...user },
+  events,
+})
+
 export async function startIntakeApp(scope: Scope, nowMs = Date.UTC(2026, 3, 13, 12)) {
   const db = await testDatabase(scope)
   const { append, fold } = openFoldedLog(scope, db)

@@ -2,7 +2,7 @@
  * Where readers' browsers report orders: the merchant tag's checkout call.
  *
  * The least trusted source: an order far off the merchant's usual values is held until a person or
- * the merchant's server confirms it.
+ * the merchant's server confirms it, and every order of a merchant that confirms them all.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -72,7 +72,7 @@ async function accept(deps: CheckoutDeps, merchant: Merchant, body: CheckoutBody
   )
   const limitMicros = await deps.usualValues.limitOf(merchant.merch_id, new Date(nowMs))
   await acceptOrders(deps, merchant, orders, (valueMicros) =>
-    valueMicros > limitMicros ? 'review' : null,
+    merchant.is_confirming || (valueMicros ?? 0) > limitMicros ? 'review' : null,
   )
 }
 

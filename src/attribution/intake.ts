@@ -17,6 +17,7 @@ import { findRates, findRatesByIds } from './rate-store.ts'
 import {
   type DatedOrder,
   dateOrder,
+  type HoldOf,
   type OrderBody,
   orderBody,
   type ReadOrder,
@@ -69,7 +70,7 @@ export async function acceptOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
   orders: readonly ReadOrder[],
-  holdOf?: (valueMicros: number) => HoldReason | null,
+  holdOf?: HoldOf,
 ): Promise<AcceptedOrder[]> {
   const bodies = allGood(await judgeOrders(deps, merchant, orders, holdOf))
   await append(deps, merchant, { type: EVENT_TYPE.order, bodies })
@@ -126,7 +127,7 @@ async function judgeOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
   orders: readonly ReadOrder[],
-  holdOf: (valueMicros: number) => HoldReason | null = () => null,
+  holdOf: HoldOf = () => null,
 ): Promise<Outcome<OrderBody>[]> {
   const dated = await dateOrders(deps, merchant, orders)
   const rateOf = await findOrderRates(deps.db, dated)

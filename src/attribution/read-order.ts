@@ -144,6 +144,9 @@ function orderMicros(minor: bigint, exponent: number, rate: Rate): Micros | null
   return value === null || value > ORDER_MICROS_MAX ? null : value
 }
 
+/** Whether an order of this value waits for a person; null: its value is not known yet. */
+export type HoldOf = (valueMicros: number | null) => HoldReason | null
+
 /** The event's body, or why there is none: the amount is more than an order may be. */
 export function orderBody(
   order: DatedOrder,
@@ -151,7 +154,8 @@ export function orderBody(
     readonly rate: Rate | null
     readonly windowDays: number
     readonly postImpression: PostImpression | null
-    readonly holdOf: (valueMicros: number) => HoldReason | null
+    /** Asked also where the value waits for a rate: with one, the order may still wait. */
+    readonly holdOf: HoldOf
   },
 ): OrderBody | Fault {
   const { rate } = found
@@ -176,7 +180,7 @@ export function orderBody(
       lines: order.lines,
       is_new_customer: order.isNewCustomer,
       is_cancelled: order.isCancelled,
-      hold: valueMicros === null ? 'no_rate' : found.holdOf(valueMicros),
+      hold: found.holdOf(valueMicros) ?? (valueMicros === null ? 'no_rate' : null),
     },
   }
 }

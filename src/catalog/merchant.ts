@@ -24,6 +24,8 @@ export interface MerchantSettings {
   readonly origins: readonly string[] // pages whose checkout calls are accepted
   /** Commission on orders after a link that was only seen (economics 4); null: none is paid. */
   readonly post_impression_rate_ppm: number | null
+  /** Orders that browsers alone tell wait for its server, a file or a person. */
+  readonly is_confirming: boolean
 }
 
 /** What a new merchant gets where nothing is said; the same as the columns' defaults. */
@@ -34,6 +36,7 @@ export const MERCHANT_DEFAULTS: Omit<MerchantSettings, 'name' | 'domains'> = {
   window_days: 30,
   origins: [],
   post_impression_rate_ppm: null,
+  is_confirming: false,
 }
 
 /** The same settings with domains and origins in the one form they are compared in. */

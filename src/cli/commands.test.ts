@@ -21,7 +21,7 @@ const PUBLISHER = [
 ]
 const MERCHANT = [
   ...['name', 'domain', 'user', 'click-param', 'deep-link', 'window-days', 'origin'],
-  'post-impression-rate',
+  ...['post-impression-rate', 'confirm-orders'],
 ]
 const CAMPAIGN = [
   ...['merchant', 'model', 'bid', 'exclusive-bid', 'rate', 'payment', 'roas', 'daily-budget'],

@@ -43,6 +43,7 @@ interface MerchantOptions {
   readonly windowDays?: number | null
   readonly origin?: string[]
   readonly postImpressionRate?: number | null
+  readonly confirmOrders?: boolean
 }
 
 export async function createMerchantCommand(
@@ -87,6 +88,7 @@ async function readMerchantChanges(
     window_days: options.windowDays,
     origins: options.origin,
     post_impression_rate_ppm: options.postImpressionRate,
+    is_confirming: options.confirmOrders,
   })
 }
 

@@ -61,6 +61,7 @@ test('a merchant keeps every setting, made with it or changed to it', async () =
     'window-days': 60,
     origin: ['https://kettles.example', 'https://pay.example'],
     'post-impression-rate': 0.01,
+    'confirm-orders': true,
   }
   assertComplete(MERCHANT_SETTINGS, given)
   await assertKept('merchant', { id: null, given, told: { uid: 2 } })

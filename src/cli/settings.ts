@@ -104,6 +104,10 @@ export const MERCHANT_SETTINGS: readonly OptionSpec[] = [
     help: 'commission on orders after a link that was only seen (none)',
     read: readFraction,
   },
+  {
+    flags: '--confirm-orders',
+    help: 'orders told by browsers alone wait for its server, a file or a person',
+  },
 ]
 
 export const CAMPAIGN_SETTINGS: readonly OptionSpec[] = [

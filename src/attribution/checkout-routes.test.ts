@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkoutOf, startIntakeApp as start } from '../../test/intake-app.ts'
+import { updateMerchant } from '../catalog/merchant-store.ts'
+import { sql } from '../platform/sql.ts'
+import { insertRates } from './rate-store.ts'
+import { releaseHeldOrders } from './release-held.ts'
+
+const order = (id: string, changes: object = {}, products?: readonly object[]) => ({
+  order: { id, value: '550.00', currency: 'USD', ...changes },
+  ...(products === undefined ? {} : { products }),
+})
+
+test('the checkout call of a browser is accepted as text, with an empty body', async (t) => {
+  const app = await start(t)
+  const click_ids = ['00112233445566778899aabbccddeeff']
+  const cids = 'ffeeddccbbaa99887766554433221100,not-one-of-ours'
+  const event = order('o1', { click_ids, cids, is_new_customer: true }, [
+    { id: 'socks', name: 'Socks', price: '550.00', currency: 'USD' },
+  ])
+  const answer = await app.checkout(checkoutOf(app.merchant.merch_id, [event]))
+  assert.deepEqual([answer.status, answer.text], [201, ''])
+  await app.fold()
+  const [row] = await app.db.rows(sql`
+    select source, told->'evidence' as evidence,
+      told->'reports'->'pixel'->'is_new_customer' as is_new_customer
+    from merchant_order`)
+  assert.deepEqual(row, {
+    source: 'pixel',
+    is_new_customer: true,
+    evidence: [...click_ids, 'ffeeddccbbaa99887766554433221100'].map((id) => ({
+      id,
+      at_ms: null,
+      verdict: 'unknown_click',
+    })),
+  })
+})
+
+test('only the merchant’s own pages may report, by Origin or else by the page they name', async (t) => {
+  const app = await start(t)
+  const call = async (origin: string | null, source_url: string) =>
+    (
+      await app.checkout(
+        checkoutOf(app.merchant.merch_id, [order('o1')], { source_url }),
+        origin === null ? { origin: 'null' } : { origin },
+      )
+    ).status
+  const own = 'https://shop.example/thanks'
+  const foreign = 'https://other.example/'
+  assert.equal(await call('https://shop.example', foreign), 201)
+  assert.equal(await call('https://checkout.shop.example', foreign), 201)
+  assert.equal(await call('https://shop.example.', foreign), 201) // a full name's final dot
+  assert.equal(await call('https://other.example', own), 403)
+  assert.equal(await call('https://notshop.example', own), 403)
+  assert.equal(await call(null, own), 201)
+  assert.equal(await call('', own), 201) // as a proxy may leave it
+  assert.equal(await call(null, foreign), 403)
+  const [kept] = await app.db.rows(sql`
+    select count(*) from refused_intake where endpoint = 'checkout'`)
+  assert.deepEqual(kept, { count: '3' })
+})
+
+test('a browser’s order far above the usual is held until the merchant’s server confirms it', async (t) => {
+  const app = await start(t)
+  const usual = Array.from({ length: 30 }, (_, index) => order(`u${index}`, { value: '50.00' }))
+  await app.post('orders', { orders: usual })
+  await app.fold()
+  const report = (id: string, value: string) =>
+    app.checkout(checkoutOf(app.merchant.merch_id, [order(id, { value })]))
+  await report('o1', '150.00')
+  await report('o2', '150.01')
+  await app.fold()
+  const holdOf = async (id: string) =>
+    (
+      await app.db.row<{ hold: string | null }>(
+        sql`select hold from merchant_order where order_id = ${id}`,
+      )
+    )?.hold
+  assert.equal(await holdOf('o1'), null)
+  assert.equal(await holdOf('o2'), 'review')
+  await app.post('orders', { orders: [order('o2', { value: '150.01' })] })
+  await app.fold()
+  assert.equal(await holdOf('o2'), null)
+})
+
+test('where a merchant confirms its orders, what browsers alone tell counts nothing until it does', async (t) => {
+  const app = await start(t)
+  const { merch_id: merchId } = app.merchant
+  await updateMerchant(app.db, { merchId, changes: { is_confirming: true } })
+  // Small, for nothing, and in a currency whose rate comes later.
+  const told = [order('o1'), order('free', { value: '0.00' }), order('o2', { currency: 'EUR' })]
+  await app.checkout(checkoutOf(merchId, told))
+  await app.fold()
+  const holds = async () => {
+    const rows = await app.db.rows<{ order_id: string; hold: string | null }>(
+      sql`select order_id, hold from merchant_order`,
+    )
+    return Object.fromEntries(rows.map(({ order_id, hold }) => [order_id, hold]))
+  }
+  assert.deepEqual(await holds(), { o1: 'review', free: 'review', o2: 'no_rate' })
+  await insertRates(app.db, 'ecb', [
+    { day: '2026-04-13', currency: 'EUR', usdPerBase: '1.5', currencyPerBase: '1' },
+  ])
+  assert.equal(await releaseHeldOrders(app.deps), 0)
+  await app.post('orders', { orders: [order('o1')] })
+  await app.fold()
+  assert.deepEqual(await holds(), { o1: null, free: 'review', o2: 'review' })
+})
+
+test('bad checkout calls are refused with the documented error and kept', async (t) => {
+  const app = await start(t)
+  const { merch_id: id } = app.merchant
+  const good = checkoutOf(id, [order('o1')])
+  const wrong: [object | string, number][] = [
+    ['{"organization_type":', 400],
+    [{ ...good, organization_type: 'publisher' }, 400],
+    [{ ...good, organization_id: String(id) }, 400],
+    [{ ...good, organization_id: 999_999 }, 404],
+    [{ ...good, organization_id: 2_147_483_648 }, 404],
+    [{ ...good, events: [] }, 400],
+    [{ ...good, events: Array.from({ length: 101 }, () => order('o1')) }, 400],
+    [checkoutOf(id, [{}]), 400],
+    [checkoutOf(id, [order('o1', { click_ids: 'abc' })]), 400],
+  ]
+  for (const [body, status] of wrong) {
+    const answer = await app.checkout(body)
+    assert.equal(answer.status, status, answer.text)
+    assert.equal(answer.json.info.error, true)
+  }
+  const kept = await app.db.rows<{ merch_id: number | null }>(
+    sql`select merch_id from refused_intake order by refused_id`,
+  )
+  const named = [null, id, null, null, null, id, id, id, id]
+  assert.deepEqual(
+    kept,
+    named.map((merch_id) => ({ merch_id })),
+    'with the merchant it names',
+  )
+})
