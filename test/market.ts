@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PublisherSettings } from '../src/accounts/publisher.ts'
 import type { CampaignSettings } from '../src/demand/campaign.ts'
+import { sql } from '../src/platform/sql.ts'
 import { type Account, type Answer, type Api, AUCTION_URL } from './api.ts'
 import { BROWSER } from './app.ts'
 import { makeCampaign, makeMerchant } from './catalogue.ts'
@@ -116,6 +117,13 @@ export async function runAuction(
   )
   assert.equal(answer.status, 200, answer.text)
   return answer.entry<AuctionEntry>()
+}
+
+/** Receipts are written in the background: waits for that of this result. */
+export async function untilReceipt({ db }: Api, { auction_result }: AuctionEntry): Promise<void> {
+  const number = Buffer.from(auction_result.id, 'base64url').subarray(2, 18)
+  const receipt = sql`select from receipt where result_number = ${number}`
+  await until(async () => (await db.row(receipt)) !== null)
 }
 
 /** Follows an address of ours without following where it leads. */

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../../test/api.ts'
 import { makeMerchant } from '../../test/catalogue.ts'
-import { follow, KETTLE, makeMarket, runAuction, until } from '../../test/market.ts'
+import { follow, KETTLE, makeMarket, runAuction, until, untilReceipt } from '../../test/market.ts'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
 import { updatePublisher } from '../accounts/publisher-store.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
@@ -19,13 +19,10 @@ const { key, pubId } = market.account
 
 /** An auction whose receipt is written. */
 async function held(url = KETTLE, isExclusive = false) {
-  const { auction_result } = await runAuction(api, await market.link(url, { isExclusive }))
-  const number = Buffer.from(auction_result.id, 'base64url').subarray(2, 18)
-  await until(async () => {
-    const row = await api.db.row(sql`select from receipt where result_number = ${number}`)
-    return row !== null
-  })
-  return { id: auction_result.id, redirect: auction_result.redirect_url }
+  const auction = await runAuction(api, await market.link(url, { isExclusive }))
+  await untilReceipt(api, auction)
+  const { id, redirect_url: redirect } = auction.auction_result
+  return { id, redirect }
 }
 
 /** A key of one user who has these merchants. */

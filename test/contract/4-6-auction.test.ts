@@ -1,7 +1,6 @@
 /** Interface 4.6, 2.5–2.7 and their decisions: the auction that a page runs for a link. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { PUBLISHER_DEFAULTS } from '../../src/accounts/publisher.ts'
 import { insertPublisher } from '../../src/accounts/publisher-store.ts'
 import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
@@ -10,14 +9,12 @@ import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { AUCTION_URL, startApi } from '../api.ts'
 import { importOffers, makeMerchant } from '../catalogue.ts'
-import { follow, KETTLE, makeMarket, runAuction, statsOf, until } from '../market.ts'
+import { follow, KETTLE, makeMarket, runAuction, statsOf, until, untilReceipt } from '../market.ts'
 
 let clockAheadMs = 0
 const api = await startApi({ after }, { now: () => Date.now() + clockAheadMs })
 const market = await makeMarket(api)
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-/** Receipts are written in the background, every 200 ms. */
-const RECEIPTS_WRITTEN_MS = 600
 const LATE = {
   id: '1',
   title: 'A Teapot',
@@ -205,13 +202,15 @@ test('an unknown link is 404, a malformed id 400 that names the field', async ()
 
 test('HEAD answers like GET without a body and records nothing', async () => {
   const auctionId = await market.link()
-  await sleep(RECEIPTS_WRITTEN_MS)
-  const before = await receipts()
+  // Receipts are written in the order of their auctions: with this one all before it are there.
+  const receiptsWithOneMore = async () => {
+    await untilReceipt(api, await runAuction(api, auctionId))
+    return receipts()
+  }
+  const before = await receiptsWithOneMore()
   const answer = await api.call(`/api/v1/auction/?a=${auctionId}`, { method: 'HEAD' })
   assert.deepEqual([answer.status, answer.text], [200, ''])
-  await runAuction(api, auctionId)
-  await sleep(RECEIPTS_WRITTEN_MS)
-  assert.equal(await receipts(), before + 1)
+  assert.equal(await receiptsWithOneMore(), before + 1)
 })
 
 test('links of a publisher that no snapshot holds yet lead to their own address', async () => {
