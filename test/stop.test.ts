@@ -7,8 +7,8 @@ import { openDatabase } from '../src/platform/postgres.ts'
 import { startTestApp } from './app.ts'
 import { freePort } from './free-port.ts'
 
-/** What closing costs beside the wait for the last requests, on a busy machine. */
-const SLACK_MS = 2_000
+/** What a clock may be off, and what closing costs beside its waits on a busy machine. */
+const [EARLY_MS, LATE_MS] = [100, 30_000]
 
 const { node } = await startTestApp({ after })
 /** A second service beside it, on a port of its own, to be stopped. */
@@ -28,8 +28,8 @@ test('a client that never ends its request holds up a stop for five seconds, not
   await app.close()
   await ended
   const tookMs = performance.now() - from
-  assert.ok(tookMs >= LAST_REQUESTS_MS - SLACK_MS, `${tookMs} ms: no time for requests under way`)
-  assert.ok(tookMs <= LAST_REQUESTS_MS + SLACK_MS, `${tookMs} ms`)
+  assert.ok(tookMs >= LAST_REQUESTS_MS - EARLY_MS, `${tookMs} ms: no time for requests under way`)
+  assert.ok(tookMs <= LAST_REQUESTS_MS + LATE_MS, `${tookMs} ms`)
 })
 
 test('without requests under way a stop is immediate', async () => {
@@ -37,7 +37,7 @@ test('without requests under way a stop is immediate', async () => {
   await (await fetch(`${app.url}/healthz`)).text() // leaves an idle connection behind
   const from = performance.now()
   await app.close()
-  assert.ok(performance.now() - from < SLACK_MS)
+  assert.ok(performance.now() - from < LAST_REQUESTS_MS, 'it waited for requests')
 })
 
 test('a connection that a proxy keeps is ended by its next answer, not cut', async () => {
@@ -61,7 +61,7 @@ test('a connection that a proxy keeps is ended by its next answer, not cut', asy
     assert.match(answer, /^connection: close/im)
   }
   await Promise.all([closed, ...kept.map(({ ended }) => ended)])
-  assert.ok(performance.now() - from < SLACK_MS)
+  assert.ok(performance.now() - from < LAST_REQUESTS_MS, 'it waited for requests')
 })
 
 test('a start that fails at its schedules leaves nothing running', async (t) => {

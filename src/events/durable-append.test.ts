@@ -15,6 +15,13 @@ import { openPostgresEventLog } from './event-log-postgres.ts'
 
 const { next } = makeIdSource({ nodeId: 1, now: Date.now })
 
+/** Where the log answers, late as it may on a busy machine: only what never comes meets it. */
+const PATIENT = { patienceMs: 60_000 }
+/** Who waits so long has waited for the log. */
+const AT_ONCE_MS = 20_000
+/** So long a system waits for a service that it stops, before it kills it. */
+const STOP_MS = 10_000
+
 function makeEvents(count: number, fields: Partial<LogEvent> = {}): LogEvent[] {
   const type = EVENT_TYPE.click
   return Array.from({ length: count }, () =>
@@ -105,9 +112,7 @@ const idsOf = (events: readonly LogEvent[]) => events.map(({ id }) => id).sort()
 test('while the log answers, nothing touches the spool', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const events = makeEvents(50)
-  await Promise.all(
-    events.map((event) => world.durable.append([event], { patienceMs: BEACON_PATIENCE_MS })),
-  )
+  await Promise.all(events.map((event) => world.durable.append([event], PATIENT)))
   assert.equal(world.counts.spooled, 0)
   assert(world.durable.isSpoolEmpty())
   assert.deepEqual(await storedIds(world.database), idsOf(events))
@@ -115,7 +120,7 @@ test('while the log answers, nothing touches the spool', async (t) => {
 
 test('a log that is late costs a redirect its patience, and stores the event once', async (t) => {
   const world = await makeWorld(scopeOf(t))
-  await world.durable.append(makeEvents(1, { lane: 1 }), { patienceMs: BEACON_PATIENCE_MS })
+  await world.durable.append(makeEvents(1, { lane: 1 }), PATIENT)
   const holder = await world.database.reserve()
   // Another node's batch that does not end: it holds the lane.
   await holder.run(sql`select pg_advisory_lock(${0x534c414e}, 0)`)
@@ -123,7 +128,7 @@ test('a log that is late costs a redirect its patience, and stores the event onc
   const start = performance.now()
   await world.durable.append(events, { patienceMs: REDIRECT_PATIENCE_MS })
   const tookMs = performance.now() - start
-  assert(tookMs >= REDIRECT_PATIENCE_MS - 1 && tookMs < 500, `${tookMs} ms`)
+  assert(tookMs >= REDIRECT_PATIENCE_MS - 1 && tookMs < AT_ONCE_MS, `${tookMs} ms`)
   assert.equal(world.counts.spooled, 3)
   assert(!world.durable.isSpoolEmpty())
   holder.release(new Error('ends the session, and the lock with it'))
@@ -140,8 +145,8 @@ test('a log that is away from the start loses nothing and delays nobody', async 
   const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
   const events = makeEvents(200)
   const start = performance.now()
-  await Promise.all(events.map((event) => world.durable.append([event], { patienceMs: 10_000 })))
-  assert(performance.now() - start < 5_000, 'they did not wait for the log')
+  await Promise.all(events.map((event) => world.durable.append([event], PATIENT)))
+  assert(performance.now() - start < AT_ONCE_MS, 'they did not wait for the log')
   assert.equal(world.counts.spooled, 200)
   assert(world.durable.isLogAway())
   world.proxy.setMode('pass')
@@ -150,21 +155,21 @@ test('a log that is away from the start loses nothing and delays nobody', async 
   assert.equal(world.counts.drained, 200)
   assert.deepEqual(world.states, [true, false])
   const later = makeEvents(1)
-  await world.durable.append(later, { patienceMs: 10_000 })
+  await world.durable.append(later, PATIENT)
   assert.equal(world.counts.spooled, 200, 'the log takes events directly again')
 })
 
 test('a log that hangs is left to itself after the patience of each append', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const before = makeEvents(1)
-  await world.durable.append(before, { patienceMs: BEACON_PATIENCE_MS })
+  await world.durable.append(before, PATIENT)
   world.proxy.setMode('hang')
   const events = makeEvents(20)
   const start = performance.now()
   for (const event of events) {
     await world.durable.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
   }
-  assert(performance.now() - start < 3_000)
+  assert(performance.now() - start < AT_ONCE_MS)
   world.proxy.setMode('pass')
   await untilDrained(world)
   assert.deepEqual(await storedIds(world.database), idsOf([...before, ...events]))
@@ -182,7 +187,7 @@ test('connections that break again and again lose nothing and double nothing', a
       world.proxy.setMode('pass')
     }
   })()
-  for (let round = 0; round < 60; round += 1) {
+  for (let round = 0; round < 60 || world.counts.spooled === 0; round += 1) {
     const batch = makeEvents(20, { lane: round % 16 })
     await Promise.all(batch.map((event) => world.durable.append([event], { patienceMs: 25 })))
     events.push(...batch)
@@ -191,7 +196,6 @@ test('connections that break again and again lose nothing and double nothing', a
   await breaking
   await untilDrained(world)
   assert.deepEqual(await storedIds(world.database), idsOf(events))
-  assert(world.counts.spooled > 0, 'the connections did break')
 })
 
 test('with the log away and the spool full, events are refused as unavailable', async (t) => {
@@ -205,17 +209,14 @@ test('with the log away and the spool full, events are refused as unavailable', 
   assert.equal(world.counts.unavailable, 20)
   world.proxy.setMode('pass')
   await untilDrained(world)
-  await world.durable.append(second, { patienceMs: BEACON_PATIENCE_MS })
+  await world.durable.append(second, PATIENT)
   assert.deepEqual(await storedIds(world.database), idsOf([...first, ...second]))
 })
 
 test('an event the log will never take is refused, or set aside when it was spooled', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const bad = () => makeEvents(1, { auctionId: { a: 1 } as unknown as string })
-  await assert.rejects(
-    world.durable.append(bad(), { patienceMs: BEACON_PATIENCE_MS }),
-    EventRefused,
-  )
+  await assert.rejects(world.durable.append(bad(), PATIENT), EventRefused)
 
   world.proxy.setMode('refuse')
   const good = makeEvents(10)
@@ -278,13 +279,13 @@ test('closing while the log hangs ends within seconds and keeps everything', asy
   const scope = scopeOf(t)
   const root = await makeRoot(scope)
   const first = await makeWorld(scope, { root })
-  await first.durable.append(makeEvents(1), { patienceMs: BEACON_PATIENCE_MS })
+  await first.durable.append(makeEvents(1), PATIENT)
   first.proxy.setMode('hang')
   const events = makeEvents(5)
   await first.durable.append(events, { patienceMs: REDIRECT_PATIENCE_MS })
   const start = performance.now()
   await first.durable.close()
-  assert(performance.now() - start < 5_000)
+  assert(performance.now() - start < STOP_MS)
 
   const second = await makeWorld(scope, { root })
   await untilDrained(second)
@@ -297,7 +298,7 @@ test('a last word comes behind everything; with the log away it waits in the spo
   const first = await makeWorld(scope, { root })
   await first.spool.recordOwner('first')
   const [click, word] = [makeEvents(1), makeEvents(1)]
-  await first.durable.append(click, { patienceMs: BEACON_PATIENCE_MS })
+  await first.durable.append(click, PATIENT)
   await first.durable.close(word[0])
   assert.deepEqual(await storedIds(first.database), idsOf([...click, ...word]))
 

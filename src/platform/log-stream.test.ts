@@ -4,13 +4,14 @@ import { once } from 'node:events'
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LogStream } from './log-stream.ts'
 
 const isLinux = process.platform === 'linux'
 const PIPE_FILLING_LINES = 4_000
-const END_MS = 20_000
+const END_MS = 60_000 // Who is held up is so for ever.
 
 test('a log on a full disk stops no program and holds up no end', { skip: !isLinux }, async () => {
   const full = openSync('/dev/full', 'w')
@@ -80,11 +81,9 @@ async function runLogging({ stderr, end }: { stderr: number | 'pipe'; end: strin
     stderr,
   )
   const timer = setTimeout(() => child.kill('SIGKILL'), END_MS)
-  let said = ''
-  child.stdout?.on('data', (chunk) => {
-    said += chunk
-  })
-  const [code, signal] = await once(child, 'exit')
+  const { stdout } = child
+  assert.ok(stdout)
+  const [said, [code, signal]] = await Promise.all([text(stdout), once(child, 'exit')])
   clearTimeout(timer)
   child.stderr?.destroy()
   return [said, code, signal]

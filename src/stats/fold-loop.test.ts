@@ -153,8 +153,8 @@ test('a batch that is too much for one statement’s time is folded in parts', a
   const { run, read, end, errors } = await makeLane(t, () => false, 120)
   const fold: FoldEvents = async (tx, events) => {
     // As on a server that is slow: the statement is canceled, each time anew.
-    const seconds = events.length > 50 ? 1 : 0
-    await tx.run(sql`set local statement_timeout to 100`)
+    const seconds = events.length > 50 ? 60 : 0
+    await tx.run(sql`set local statement_timeout to 1000`)
     await tx.run(sql`select pg_sleep(${seconds})`)
   }
   await run(fold, async () => errors.length > 4 || (await read())?.position === end)
@@ -193,7 +193,7 @@ async function foldsWithoutHint(t: TestContext, { isEndless }: { isEndless: bool
     hint(1)
     hint(MONEY_LANE) // another loop's
   }, 20)
-  const untilMs = Date.now() + 10_000
+  const untilMs = Date.now() + 60_000
   while (!folded.has(2) && Date.now() < untilMs) await sleep(20)
   clearInterval(hints)
   await loop.close()
