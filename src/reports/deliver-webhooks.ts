@@ -26,6 +26,8 @@ const ANSWER_MS = 10_000
 const AT_ONCE = 8
 /** Of one publisher or merchant. */
 const AT_ONCE_EACH = 4
+/** Of one webhook: where nobody answers there is a place left for its owner's others. */
+const AT_ONCE_ONE = 3
 /** One run's work; what is left is due in the next. */
 const DELIVERIES_PER_RUN = 1_000
 /** Then it begins no more: the next run comes a minute after this one, and goes on. */
@@ -50,8 +52,11 @@ export async function deliverWebhooks(options: DeliverOptions): Promise<number> 
     if (options.now().getTime() - begunAt.getTime() > RUN_MS) return false
     return deliver(options, delivery)
   }
-  const turns = new FairTurns(AT_ONCE, { each: AT_ONCE_EACH })
-  const attempts = due.map((delivery) => turns.run(ownerOf(delivery), () => work(delivery)))
+  const owners = new FairTurns(AT_ONCE, { each: AT_ONCE_EACH })
+  const webhooks = new FairTurns(DELIVERIES_PER_RUN, { each: AT_ONCE_ONE })
+  const attempts = due.map((delivery) =>
+    webhooks.run(delivery.webhook_id, () => owners.run(ownerOf(delivery), () => work(delivery))),
+  )
   // The caller closes the agent next: what is sent after that would count as the receivers' fault.
   await Promise.allSettled(attempts)
   return (await Promise.all(attempts)).filter(Boolean).length

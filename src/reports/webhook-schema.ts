@@ -44,7 +44,7 @@ export const DELIVERIES_TOLD = [
   'HMAC-SHA256 over that timestamp, a dot and the bytes of the body, keyed with the text of the',
   'secret; X-Souk-Event and X-Souk-Delivery repeat event and delivery_id.',
   'Any 2xx answer within ten seconds is a success; redirects are not followed. A failed one is',
-  'retried for about two days, with the same delivery_id and a new timestamp. A delivery may come',
+  'retried for a day and a half, with the same delivery_id and a new timestamp. A delivery may come',
   'twice, and deliveries may come in any order.',
 ].join(' ')
 
