@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { BROWSER } from '../../test/app.ts'
 import { testDatabase } from '../../test/database.ts'
 import { until } from '../../test/market.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
@@ -9,16 +10,17 @@ import { OutlookBook } from '../demand/outlook.ts'
 import { PacingBook } from '../demand/pacing-book.ts'
 import { disableLink, findOrCreateLinks } from '../links/store.ts'
 import { openGeo } from '../platform/geo.ts'
+import type { HotRequest } from '../platform/hot-http.ts'
 import { listen } from '../platform/listen.ts'
 import type { Database, Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { keyOfUrl } from '../platform/url.ts'
 import { Edge } from './edge.ts'
 
-async function openEdge(t: TestContext, database: Database): Promise<Edge> {
+async function openEdge(t: TestContext, database: Database, book = new LeaseBook()): Promise<Edge> {
   const nothing = () => undefined
   const edge = await Edge.open({
-    ...{ database, book: new LeaseBook(), outlooks: new OutlookBook(), pacing: new PacingBook() },
+    ...{ database, book, outlooks: new OutlookBook(), pacing: new PacingBook() },
     ...{ geo: await openGeo({ header: null, database: null, onError: nothing }) },
     ...{ pricing: 'second_price', now: Date.now, onReceipt: nothing, onError: nothing },
   })
@@ -108,4 +110,27 @@ test('edges are told of links that changed, not of those that pages make and fin
   await disableLink(db, auctionId)
   await until(async () => told.length >= 3)
   assert.deepEqual(told, ['made and found', 'smart_link', 'smart_link'])
+})
+
+test('what robots are told promises nobody a click, so it keeps no budget back', async (t) => {
+  const db = await testDatabase(t)
+  const world = await makePublisherWorld(db)
+  const campaignId = await world.addCampaign()
+  const { auctionId } = await world.addArticle('kettles')
+  const wins: number[] = []
+  class CountingBook extends LeaseBook {
+    override recordWin(campaignId: number): void {
+      wins.push(campaignId)
+    }
+  }
+  const edge = await openEdge(t, db, new CountingBook())
+  const link = await edge.findLink(auctionId, 10_000)
+  assert(link !== null)
+  for (const agent of [BROWSER, 'curl/8.0', 'Googlebot/2.1', BROWSER]) {
+    const request = { headers: { 'user-agent': agent }, address: '203.0.113.7', isHead: false }
+    const page = { nowMs: Date.now(), consent: undefined }
+    const { winner } = edge.holdForPage(link, request as unknown as HotRequest, page)
+    assert.equal(winner?.campaign.campaign_id, campaignId)
+  }
+  assert.deepEqual(wins, [campaignId, campaignId])
 })

@@ -124,7 +124,9 @@ export class Edge {
   /** A page's auction (4.6). */
   holdForPage(link: LinkData, request: HotRequest, page: RequestFacts): HeldAuction {
     const held = this.#hold(link, request, { ...page, isAtClick: false })
-    if (held.winner !== null && !request.isHead) {
+    // A robot's click is never paid: held back for it, a small budget would serve no reader.
+    const { isRobot } = readUserAgent(request.headers['user-agent'])
+    if (held.winner !== null && !request.isHead && !isRobot) {
       this.#options.book.recordWin(held.winner.campaign.campaign_id, page.nowMs)
     }
     return held
