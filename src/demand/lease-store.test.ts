@@ -178,6 +178,14 @@ test('a database set back to a backup gives no lease the number of one that clic
   assert.notEqual(given.leaseId, lost.leaseId)
 })
 
+test('a lease that its node forgot, as the database was set back, holds what clicks asked of it', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 1)
+  const grant = await ask(db, 1, 1)
+  await db.transaction((tx) => settleClicks(tx, [click(grant?.leaseId ?? 0)]))
+  assert.equal((await ask(db, 1, 2, [wish({ wantMicros: 0 })]))?.grantedMicros, PRICE)
+  assert.equal((await accounts(db))[DAY]?.escrow_micros, '0')
+})
+
 test('clicks move from escrow to settled; unpaid ones only leave escrow (P22)', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }], 1)
   const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0

@@ -116,7 +116,7 @@ function lockedAccounts({ nodeId, incarnation }: NodeIdentity, { requestNo }: Le
   order by campaign_id, day
   for update
 ), held as materialized (
-  select lease_id, lease.campaign_id, lease.day, granted_micros from lease
+  select lease_id, lease.campaign_id, lease.day, granted_micros, reserved_folded_micros from lease
   join daily using (campaign_id, day)
   where node_id = ${nodeId} and incarnation = ${incarnation}
     and released_at is null and closed_at is null
@@ -140,10 +140,12 @@ function decided({ nodeId }: NodeIdentity): Sql {
   group by campaign_id, day
 ), claim as (
   -- What is said of a lease counts only if it is the active one. Of a lease that the node never
-  -- heard of, because the answer was lost, it has spent nothing.
+  -- heard of, because the answer was lost, it has spent nothing; of one that it forgot, because
+  -- the database was set back since, stays what clicks have asked of it.
   select request.*, held.lease_id as held_id, coalesce(granted_micros, 0) as granted_before,
     case when held.lease_id = request.lease_id then spent else 0 end as spent_here,
     case when held.lease_id = request.lease_id then least(hold, granted_micros) else 0 end as keep,
+    coalesce(reserved_folded_micros, 0) as folded,
     daily.account_id as daily_account, lifetime.account_id as lifetime_account,
     daily.settled_micros as day_settled,
     coalesce(least(daily.free, lifetime.free), ${UNLIMITED_MICROS}) as free,
@@ -169,7 +171,7 @@ function decided({ nodeId }: NodeIdentity): Sql {
     else room / (2 * nodes)
   end as fair from room
 ), term as materialized (
-  select *, greatest(keep,
+  select *, greatest(keep, folded,
     least(want, spent_here + greatest(fair, least(urgent, greatest(room, 0))))) as granted
   from fair
 )`
