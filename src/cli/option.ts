@@ -44,7 +44,7 @@ export function readFraction(value: string): number | null {
 
 export function readNumber(value: string): number | null {
   if (value === '') return null
-  if (!/^-?\d+(\.\d+)?$/.test(value)) throw new InvalidArgumentError('It must be a number.')
+  if (!/^-?(\d+(\.\d+)?|\.\d+)$/.test(value)) throw new InvalidArgumentError('It must be a number.')
   return Number(value)
 }
 
