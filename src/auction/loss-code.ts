@@ -3,9 +3,13 @@
  *
  * 100, 102 and 104 are OpenRTB 3.0's loss reasons; its list leaves 500 and above to the exchange,
  * so ours start there (economics 1.2). Their words are in loss-reason.ts.
+ *
+ * They stand in the order in which the checks are made.
  */
 export const LOSS = {
   none: 0,
+  /** Of an auction without a single candidate. */
+  noCandidates: 590,
   inactive: 500,
   outOfFlight: 501,
   outOfStock: 502,
@@ -20,25 +24,7 @@ export const LOSS = {
   unfunded: 551,
   belowFloor: 100,
   outbid: 102,
-  /** Of an auction without a single candidate. */
-  noCandidates: 590,
 } as const
 
-/** The checks in the order in which they are made: a later one means "came closer to winning". */
-export const LADDER: readonly number[] = [
-  LOSS.noCandidates,
-  LOSS.inactive,
-  LOSS.outOfFlight,
-  LOSS.outOfStock,
-  LOSS.staleFeed,
-  LOSS.device,
-  LOSS.country,
-  LOSS.blocked,
-  LOSS.exclusive,
-  LOSS.confidence,
-  LOSS.price,
-  LOSS.paced,
-  LOSS.unfunded,
-  LOSS.belowFloor,
-  LOSS.outbid,
-]
+/** Every reason to lose: a later one means "came closer to winning". */
+export const LADDER: readonly number[] = Object.values(LOSS).filter((code) => code !== LOSS.none)
