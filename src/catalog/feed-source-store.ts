@@ -1,6 +1,7 @@
 /** Where merchants' feeds came from: web addresses are fetched again and again. */
-import { type Database, type Db, limitSilence, ping } from '../platform/postgres.ts'
+import { type Database, type Db, ping } from '../platform/postgres.ts'
 import { startPulse } from '../platform/pulse.ts'
+import { withSessionLocks } from '../platform/session-locks.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import type { FeedFormat } from './feed-format.ts'
 
@@ -77,27 +78,19 @@ export async function whileNobodyFetches<T>(
   work: () => Promise<T>,
   { silenceMsMax = SILENCE_MS_MAX } = {},
 ): Promise<T | null> {
-  const connection = await db.reserve()
-  // The work is done by other connections, so this one says from time to time that it goes on.
-  const life = startPulse(() => ping(connection), {
-    everyMs: silenceMsMax / 3,
-    onError: () => undefined, // The session is gone: what has begun is done nevertheless.
+  return withSessionLocks(db, silenceMsMax, async (session) => {
+    // The work is done by other connections, so this one says from time to time that it goes on.
+    const life = startPulse(() => ping(session), {
+      everyMs: silenceMsMax / 3,
+      onError: () => undefined, // The session is gone: what has begun is done nevertheless.
+    })
+    try {
+      const row = await session.row<{ is_mine: boolean }>(
+        sql`select pg_try_advisory_lock(${FETCH_LOCK}) as is_mine`,
+      )
+      return row?.is_mine === true ? await work() : null
+    } finally {
+      clearInterval(life)
+    }
   })
-  try {
-    await limitSilence(connection, silenceMsMax)
-    const row = await connection.row<{ is_mine: boolean }>(
-      sql`select pg_try_advisory_lock(${FETCH_LOCK}) as is_mine`,
-    )
-    return row?.is_mine === true ? await work() : null
-  } finally {
-    clearInterval(life)
-    // A connection that cannot be unlocked is closed, and the lock goes with it.
-    const broken = await giveBack(connection).catch((error: Error) => error)
-    connection.release(broken instanceof Error ? broken : undefined)
-  }
-}
-
-async function giveBack(connection: Db): Promise<void> {
-  await connection.run(sql`select pg_advisory_unlock_all()`)
-  await limitSilence(connection, 0)
 }

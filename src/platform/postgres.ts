@@ -225,15 +225,6 @@ export function isTransient(error: unknown): boolean {
 // 21 cardinality, 22 data, 23 constraints, 54 limits such as a key's length, P0001 a trigger's no.
 const REFUSED_SQLSTATE = /^(2[123]...|54...|P0001)$/
 
-/**
- * After so long without a word, outside a transaction, the server ends this session, and its locks
- * with it; 0: never. TCP alone would take two hours to notice a machine that vanished, and never a
- * process that stands still.
- */
-export async function limitSilence(db: Db, ms: number): Promise<void> {
-  await db.row(sql`select set_config('idle_session_timeout', ${String(ms)}, false)`)
-}
-
 /** Resolves when the server answers. */
 export async function ping(db: Db): Promise<void> {
   await db.row(sql`select 1`)

@@ -12,13 +12,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoredEvent } from '../events/event.ts'
 import type { EventLog } from '../events/event-log.ts'
-import {
-  type Database,
-  type Db,
-  isTransient,
-  limitSilence,
-  type ReservedDb,
-} from '../platform/postgres.ts'
+import { type Database, type Db, isTransient } from '../platform/postgres.ts'
+import { withSessionLocks } from '../platform/session-locks.ts'
 import { sql } from '../platform/sql.ts'
 import { listUnfolded, setAside, takeBack, Unfoldable } from './unfolded-store.ts'
 
@@ -84,29 +79,21 @@ export class FoldLoop {
   }
 
   async #run(): Promise<void> {
+    const { database, silenceMsMax = SILENCE_MS_MAX } = this.#options
     while (!this.#stopping.signal.aborted) {
       try {
-        const db = await this.#options.database.reserve()
-        try {
-          await this.#foldOn(db)
-          db.release()
-        } catch (error) {
-          db.release(error as Error)
-          throw error
-        } finally {
-          this.#owned.clear()
-        }
+        await withSessionLocks(database, silenceMsMax, (db) => this.#foldOn(db))
       } catch (error) {
+        this.#owned.clear()
         this.#options.onError(error)
         await sleep(RETRY_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
       }
     }
   }
 
-  async #foldOn(db: ReservedDb): Promise<void> {
+  async #foldOn(db: Db): Promise<void> {
     const { signal } = this.#stopping
     let polledMs = Number.NEGATIVE_INFINITY
-    await limitSilence(db, this.#options.silenceMsMax ?? SILENCE_MS_MAX)
     while (!signal.aborted) {
       const { lanes } = this.#options
       await this.#claim(db)
@@ -123,8 +110,6 @@ export class FoldLoop {
       const idleMs = polledMs + POLL_MS - performance.now()
       if (this.#dirty.size === 0 && idleMs > 0) await this.#idle(idleMs)
     }
-    await db.run(sql`select pg_advisory_unlock_all()`)
-    await limitSilence(db, 0) // The pool lends it to others next.
   }
 
   /** Waits for a hint, or for the next poll. */
