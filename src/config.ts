@@ -67,7 +67,7 @@ const PORT_DEFAULT = 8080
 /** What the addresses are while PORT=0 has not become a port. */
 const UNTOLD_ADDRESS = 'http://localhost:0'
 
-/** Name, default and help of every variable: the README's table is written from it. */
+/** Name, default and help of every variable, as the README's table has them. */
 export const VARIABLES = [
   ['PORT', String(PORT_DEFAULT), 'Port to listen on; 0 lets the system pick one.'],
   ['HOST', '127.0.0.1', 'Address to listen on.'],
@@ -176,11 +176,6 @@ export function onPort(config: Config, port: number): Config {
 /** Whether a node with this configuration can tell which country a reader is in. */
 export function knowsCountries({ geoHeader, geoipDb }: Config): boolean {
   return geoHeader !== null || geoipDb !== null
-}
-
-/** The environment for a child process: tests start some. */
-export function childEnvironment(extra: Record<string, string>): NodeJS.ProcessEnv {
-  return { ...process.env, ...extra }
 }
 
 /** Reads `id:base64,id:base64`; throws with the reason. Keys are at least 32 bytes. */

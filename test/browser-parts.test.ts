@@ -7,7 +7,6 @@ import { cp, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { childEnvironment } from '../src/config.ts'
 import { databaseUrl, type Scope, testDatabase } from './database.ts'
 import { scopeOf } from './scope.ts'
 import { serve } from './souk.ts'
@@ -57,7 +56,7 @@ test('a start that is told to stop while it builds ends at once, and opens nothi
   const clone = await makeClone(scopeOf(t))
   const env = { SOUK_DATA: join(clone, 'data'), PORT: '0' }
   const child = spawn(process.execPath, [join(clone, 'bin/souk.mjs'), 'serve'], {
-    env: childEnvironment(env),
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let told = ''

@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { childEnvironment } from '../src/config.ts'
 
 export const SOUK = join(import.meta.dirname, '..', 'bin', 'souk.mjs')
 const READY_MS = 60_000
@@ -16,7 +15,7 @@ export type Environment = Record<string, string>
 /** Runs `souk <args> --json`; the value it printed. Rejects with stderr when it was refused. */
 export async function souk<T>(env: Environment, ...args: readonly string[]): Promise<T> {
   const { stdout } = await promisify(execFile)(process.execPath, [SOUK, ...args, '--json'], {
-    env: childEnvironment(env),
+    env: { ...process.env, ...env },
     maxBuffer: OUTPUT_BYTES_MAX,
   })
   return JSON.parse(stdout) as T
@@ -24,7 +23,7 @@ export async function souk<T>(env: Environment, ...args: readonly string[]): Pro
 
 /** Runs a command that is expected to end with this exit code; its stdout and stderr. */
 export async function soukExit(env: Environment, code: number, ...args: readonly string[]) {
-  const child = spawn(process.execPath, [SOUK, ...args], { env: childEnvironment(env) })
+  const child = spawn(process.execPath, [SOUK, ...args], { env: { ...process.env, ...env } })
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
   if (child.exitCode === null) await once(child, 'exit')
   assert.equal(child.exitCode, code, `${args.join(' ')}\n${stdout}\n${stderr}`)
@@ -49,7 +48,7 @@ export interface RunningSouk {
 /** Starts `souk serve` and waits until it says that it is ready. */
 export async function serve(env: Environment, { program = SOUK } = {}): Promise<RunningSouk> {
   const child = spawn(process.execPath, [program, 'serve'], {
-    env: childEnvironment(env),
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const url = await readyUrl(child)

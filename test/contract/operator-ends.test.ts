@@ -6,7 +6,6 @@ import { existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { childEnvironment } from '../../src/config.ts'
 import { freePort } from '../free-port.ts'
 import { readyUrl, SOUK } from '../souk.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -57,7 +56,7 @@ test('a result that could not be written is a refusal', onFullDisk, async () => 
 
 function start(args: readonly string[], env: Record<string, string>, output?: number) {
   return spawn(process.execPath, [SOUK, ...args], {
-    env: childEnvironment({ LOG_LEVEL: 'error', ...env }),
+    env: { ...process.env, LOG_LEVEL: 'error', ...env },
     stdio: ['ignore', output ?? 'pipe', output ?? 'inherit'],
   })
 }

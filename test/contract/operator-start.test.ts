@@ -9,7 +9,6 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { childEnvironment } from '../../src/config.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { databaseUrl, testDatabase } from '../database.ts'
 import { scopeOf } from '../scope.ts'
@@ -134,7 +133,7 @@ test('with --json a server prints one JSON value, which says that it is ready', 
   await soukExit(env, 0, 'user', 'create', ...person) // No demo then: it would be loaded first.
   for (const command of ['serve', 'demo']) {
     const child = spawn(process.execPath, [SOUK, command, '--json'], {
-      env: childEnvironment(env),
+      env: { ...process.env, ...env },
     })
     child.stdout.once('data', () => child.kill('SIGTERM'))
     assert.match(JSON.parse(await text(child.stdout)), /^ready http:\/\/localhost:\d+$/)
@@ -149,7 +148,7 @@ test('a start that hangs ends on SIGTERM as a service does', { timeout: 60_000 }
   await holder.client.query('begin')
   await holder.client.query('lock table migration')
   const env = { DATABASE_URL: databaseUrl(db.connection), SOUK_DATA: folder, PORT: '0' }
-  const child = spawn(process.execPath, [SOUK, 'serve'], { env: childEnvironment(env) })
+  const child = spawn(process.execPath, [SOUK, 'serve'], { env: { ...process.env, ...env } })
   const isWaiting = sql`select from pg_stat_activity where wait_event_type = 'Lock'
     and application_name = 'souk: migrate' and datname = current_database()`
   while ((await db.row(isWaiting)) === null) await sleep(50)
@@ -160,7 +159,7 @@ test('a start that hangs ends on SIGTERM as a service does', { timeout: 60_000 }
 
 test('Ctrl-C during the very first start ends it as a service ends', async (t) => {
   const dataDir = await temporaryFolder(t, 'souk-first-')
-  const env = childEnvironment({ SOUK_DATA: dataDir, PORT: '0', LOG_LEVEL: 'error' })
+  const env = { ...process.env, SOUK_DATA: dataDir, PORT: '0', LOG_LEVEL: 'error' }
   // In a group of its own: a terminal signals all that belongs to it.
   const child = spawn(process.execPath, [SOUK, 'serve'], { env, detached: true })
   const told = text(child.stderr)
@@ -177,7 +176,7 @@ test('the embedded PostgreSQL needs no shared memory of the system', async (t) =
   const hide = `mount --bind '${dataDir}' /mnt && mount -t tmpfs -o ro none /dev/shm`
   if (spawnSync('unshare', [...disguise, hide]).status !== 0) return t.skip('no namespaces here')
   const args = [...disguise, `${hide} && exec "$0" "$1" migrate --json`, process.execPath, SOUK]
-  const child = spawn('unshare', args, { env: childEnvironment({ SOUK_DATA: '/mnt' }) })
+  const child = spawn('unshare', args, { env: { ...process.env, SOUK_DATA: '/mnt' } })
   const [said, told] = await Promise.all([text(child.stdout), text(child.stderr)])
   assert.equal(told, '')
   assert.equal(JSON.parse(said).from, 0)
@@ -188,7 +187,7 @@ test('under node --watch, which hears from threads what they load, nothing is to
   const env = { DATABASE_URL: databaseUrl(connection), SOUK_DATA: folder, PORT: '0' }
   // What `npm run dev` sets by its --watch, without its waiting for changes.
   const watching = { ...env, LOG_LEVEL: 'error', WATCH_REPORT_DEPENDENCIES: '1' }
-  const child = spawn(process.execPath, [SOUK, 'serve'], { env: childEnvironment(watching) })
+  const child = spawn(process.execPath, [SOUK, 'serve'], { env: { ...process.env, ...watching } })
   const told = text(child.stderr)
   await readyUrl(child)
   child.kill('SIGTERM')

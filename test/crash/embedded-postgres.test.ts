@@ -12,7 +12,6 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { childEnvironment } from '../../src/config.ts'
 import type { EmbeddedPostgresOptions } from '../../src/platform/embedded-postgres.ts'
 import {
   type Connection,
@@ -229,7 +228,7 @@ test('a disk on which the cluster takes long to make is waited for, also by othe
   const script = 'case "$*" in *initdb*) sleep 5;; esac; PATH=$BEFORE exec unshare "$@"'
   await writeFile(slow, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const { PATH = '' } = process.env
-  const env = childEnvironment({ PATH: `${dirname(slow)}:${PATH}`, BEFORE: PATH })
+  const env = { ...process.env, PATH: `${dirname(slow)}:${PATH}`, BEFORE: PATH }
   const start = () =>
     startUser({ dataDir, runAs: { kind: 'namespace' }, answerTimeoutMs: 4_000 }, { env })
   const users = await Promise.all([start(), start()])

@@ -6,7 +6,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { childEnvironment } from '../../src/config.ts'
 import type { Database } from '../../src/platform/postgres.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { makeMerchant } from '../catalogue.ts'
@@ -35,7 +34,7 @@ test('after kill -9 of an import readers see the old offers, and the next import
   const env = { DATABASE_URL: databaseUrl(db.connection), SOUK_DATA: folder }
   const args = ['feed', 'import', '--merchant', String(merchId), '--file', feed]
 
-  const child = spawn(process.execPath, [CLI, ...args], { env: childEnvironment(env) })
+  const child = spawn(process.execPath, [CLI, ...args], { env: { ...process.env, ...env } })
   while ((await versions(db)) === before.length && child.exitCode === null) await sleep(POLL_MS)
   child.kill('SIGKILL')
   if (child.signalCode === null && child.exitCode === null) await once(child, 'exit')
