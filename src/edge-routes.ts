@@ -17,6 +17,7 @@ import type { HotRequest, HotRoute } from './platform/hot-http.ts'
 import { errorTeller } from './platform/log.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
 import { trimUrl } from './platform/url.ts'
+import { ReservedResults } from './redirect/reserved-results.ts'
 import { type RedirectDeps, redirectRoute, smartLinkRoute } from './redirect/routes.ts'
 import { wrapperRoute } from './redirect/wrapper-routes.ts'
 
@@ -75,6 +76,7 @@ export function edgeRoutes(
       )
     },
     append,
+    reservedResults: new ReservedResults(),
     reserve: (campaignId, micros, nowMs) => node.book.reserve(campaignId, micros, nowMs),
     fund: (campaignId, micros) => node.fund(campaignId, micros),
     noteClick: (campaignId, click) => node.book.recordClick(campaignId, click),

@@ -19,7 +19,7 @@ export const REASON = {
   disabledLink: 11,
   spooledLate: 12, // reached the log after its lease was closed, or lost
   embedded: 13, // loaded as a part of a page, nobody clicked
-  // Given by the fold.
+  // Given by the fold, and the first by an edge that remembers the earlier click.
   duplicateResult: 20, // an earlier reserved click of the same result
   duplicateVisitor: 21, // the same visitor, campaign and link within 30 minutes
   visitorLimit: 22, // over 5 billable clicks of a visitor an hour for a campaign

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BROWSER } from '../../test/app.ts'
 import type { SealedResult } from '../auction/seal.ts'
-import { MODEL } from '../events/event.ts'
+import { type LogEvent, MODEL } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
 import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
 import { answerClick, CLICK_AGE_MIN_MS, type Click, type ClickDeps, edgeVerdict } from './click.ts'
+import { ReservedResults } from './reserved-results.ts'
 
 const NOON_MS = Date.UTC(2026, 2, 2, 12)
 const result: SealedResult = {
@@ -58,18 +59,22 @@ test('an auction held at the click itself has no least age', () => {
   assert.equal(verdict(0, { isAtClick: true }), REASON.ok)
 })
 
-/** What the reader is answered whose click is not taken, and what becomes of its price. */
-async function unrecorded(error: Error) {
+/** Answers clicks on one result of a page, from `lease` and into `append`. */
+function clickAgain(changes: Partial<Pick<ClickDeps, 'append' | 'reserve'>> = {}) {
+  const written: LogEvent[] = []
   const told: unknown[] = []
   const released: unknown[][] = []
   const deps = {
-    append: () => Promise.reject(error),
+    append: async (events: LogEvent[]) => void written.push(...events),
     reserve: () => 7,
+    fund: async () => undefined,
+    reservedResults: new ReservedResults(),
     release: (...lease: unknown[]) => released.push(lease),
     onUnrecorded: (why: unknown) => told.push(why),
     findLanding: () => ({ click_param: 'cid', deep_link: null }),
     ...{ isBlocked: () => false, isWithinLimit: () => true, countryOf: () => null },
     ...{ noteClick: () => undefined, hash: () => Buffer.alloc(16), nextId: () => '1' },
+    ...changes,
   }
   const click = {
     request: { isHead: false, headers: { 'user-agent': BROWSER }, address: '203.0.113.7' },
@@ -77,7 +82,45 @@ async function unrecorded(error: Error) {
     ...{ url: 'https://kettles.example/p/1', sessionUuid: null, visitorId: null, referrer: null },
     labels: { u1: null, utmSource: null },
   }
-  const reply = await answerClick(deps as unknown as ClickDeps, click as unknown as Click)
+  const answer = () => answerClick(deps as unknown as ClickDeps, click as unknown as Click)
+  const reasons = () => written.map(({ reason, reservedMicros }) => [reason, reservedMicros])
+  return { answer, reasons, told, released }
+}
+
+test('a sealed address that is sent again and again reserves its price once', async () => {
+  const { answer, reasons } = clickAgain()
+  await Promise.all([answer(), answer()])
+  assert.equal((await answer()).status, 302)
+  const repeat = [REASON.duplicateResult, null]
+  const inOrder = reasons().sort(([a], [b]) => Number(a) - Number(b)) // Two came at once.
+  assert.deepEqual(inOrder, [[REASON.ok, 500_000], repeat, repeat])
+})
+
+test('a result whose click found no budget, or was not recorded, may still be paid', async () => {
+  const leases = [null, null, 7]
+  const poor = clickAgain({ reserve: () => leases.shift() ?? null })
+  await poor.answer()
+  await poor.answer()
+  assert.deepEqual(poor.reasons(), [
+    [REASON.unfunded, null],
+    [REASON.ok, 500_000],
+  ])
+  const taken: (number | null)[] = []
+  const away = clickAgain({
+    append: ([event]) => {
+      taken.push(event?.leaseId == null ? null : Number(event.leaseId))
+      return Promise.reject(new LogUnavailable('away'))
+    },
+  })
+  await away.answer()
+  await away.answer()
+  assert.deepEqual(taken, [7, 7])
+})
+
+/** What the reader is answered whose click is not taken, and what becomes of its price. */
+async function unrecorded(error: Error) {
+  const { answer, told, released } = clickAgain({ append: () => Promise.reject(error) })
+  const reply = await answer()
   assert.deepEqual(told, [error])
   return { reply, released }
 }

@@ -17,6 +17,7 @@ import type { ClickLabels } from '../links/link-url.ts'
 import type { HotReply, HotRequest } from '../platform/hot-http.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { deepLink, headerSafe, withParameter } from './destination.ts'
+import type { ReservedResults } from './reserved-results.ts'
 
 /** The wait for a budget that is not held here; with the log's, it stays under 50 ms (I5). */
 const FUND_PATIENCE_MS = 15
@@ -33,6 +34,8 @@ export interface Landing {
 
 export interface ClickDeps {
   readonly append: DurableAppend['append']
+  /** The results whose price a click has reserved here, by result number. */
+  readonly reservedResults: ReservedResults
   /** A lease id that now holds `micros` for the click, 0 where none is needed; null: no budget. */
   readonly reserve: (campaignId: number, micros: number, nowMs: number) => number | null
   /** Asks the database for a part of a small budget; then `reserve` may be tried again. */
@@ -86,6 +89,7 @@ async function record(deps: ClickDeps, click: Click, clickId: Buffer): Promise<b
     // Not durable, for whatever reason: the reader goes on, unrecorded and therefore unpaid.
     // Unless it may be written after all: then its price must not be spent once more.
     const isLost = isNeverWritten(error)
+    deps.reservedResults.delete(click.result.resultNumber)
     if (event.leaseId !== null && isLost) {
       deps.release(campaignId, Number(event.leaseId), priceMicros)
     }
@@ -146,11 +150,23 @@ interface Reservation {
 async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
   const { nowMs, result } = click
   const reason = edgeVerdict(deps, click)
-  const { campaignId, priceMicros } = result
-  if (reason !== REASON.ok || result.model !== MODEL.cpc || priceMicros === 0) {
+  if (reason !== REASON.ok || result.model !== MODEL.cpc || result.priceMicros === 0) {
     return { reason, leaseId: null }
   }
-  if (!result.isAtClick) deps.noteClick(campaignId, { nowMs, ageMs: nowMs - result.issuedAtMs })
+  // A result of the click itself is no page's: nobody can send it once more.
+  if (result.isAtClick) return await fromBudget(deps, click)
+  if (deps.reservedResults.has(result.resultNumber)) {
+    return { reason: REASON.duplicateResult, leaseId: null }
+  }
+  deps.reservedResults.add(result.resultNumber)
+  deps.noteClick(result.campaignId, { nowMs, ageMs: nowMs - result.issuedAtMs })
+  const reservation = await fromBudget(deps, click)
+  if (reservation.leaseId === null) deps.reservedResults.delete(result.resultNumber)
+  return reservation
+}
+
+async function fromBudget(deps: ClickDeps, { nowMs, result }: Click): Promise<Reservation> {
+  const { campaignId, priceMicros } = result
   let leaseId = deps.reserve(campaignId, priceMicros, nowMs)
   if (leaseId === null) {
     await Promise.race([deps.fund(campaignId, priceMicros), sleep(FUND_PATIENCE_MS)])
