@@ -8,6 +8,8 @@ export class OutOfPatience extends Error {
 /** What the promise comes to; rejects when that takes longer, and the work then goes on unseen. */
 export function withPatience<T>(promise: Promise<T>, patienceMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new OutOfPatience('no answer in time')), patienceMs)
+  const giveUp = () => reject(new OutOfPatience('no answer in time'))
+  // An answer that came while this thread was busy is read before it counts as late.
+  const timer = setTimeout(() => setImmediate(giveUp), patienceMs)
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }

@@ -5,7 +5,6 @@
  * one event with every fact and its own verdict, and sends the reader on. Whether the click is
  * paid is the fold's to say (architecture, "the fold judges").
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { SealedResult } from '../auction/seal.ts'
 import { type DurableAppend, REDIRECT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../events/event.ts'
@@ -15,6 +14,7 @@ import { REASON } from '../events/reason.ts'
 import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import type { ClickLabels } from '../links/link-url.ts'
 import type { HotReply, HotRequest } from '../platform/hot-http.ts'
+import { withPatience } from '../platform/patience.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { deepLink, headerSafe, withParameter } from './destination.ts'
 import type { ReservedResults } from './reserved-results.ts'
@@ -169,7 +169,8 @@ async function fromBudget(deps: ClickDeps, { nowMs, result }: Click): Promise<Re
   const { campaignId, priceMicros } = result
   let leaseId = deps.reserve(campaignId, priceMicros, nowMs)
   if (leaseId === null) {
-    await Promise.race([deps.fund(campaignId, priceMicros), sleep(FUND_PATIENCE_MS)])
+    const funding = withPatience(deps.fund(campaignId, priceMicros), FUND_PATIENCE_MS)
+    await funding.catch(() => undefined) // Whether it is funded by now, the lease says.
     leaseId = deps.reserve(campaignId, priceMicros, nowMs)
   }
   return { reason: leaseId === null ? REASON.unfunded : REASON.ok, leaseId }
