@@ -5,17 +5,18 @@ import { testDatabase } from '../../test/database.ts'
 import { until } from '../../test/market.ts'
 import { whileNobodyFetches } from './feed-source-store.ts'
 
-/** Longer than a busy machine keeps this process from its turn. */
+/** Longer than a busy machine keeps this process from saying that it goes on. */
+const PATIENTLY = { silenceMsMax: 2_000 }
 const BRIEFLY = { silenceMsMax: 500 }
 
 test('a worker that fetches for long keeps the others from it', async (t) => {
   const db = await testDatabase(t)
   const work = async () => {
-    await sleep(1500)
-    return whileNobodyFetches(db, async () => 'second', BRIEFLY)
+    await sleep(3_000)
+    return whileNobodyFetches(db, async () => 'second', PATIENTLY)
   }
-  assert.equal(await whileNobodyFetches(db, work, BRIEFLY), null)
-  assert.equal(await whileNobodyFetches(db, async () => 'third', BRIEFLY), 'third')
+  assert.equal(await whileNobodyFetches(db, work, PATIENTLY), null)
+  assert.equal(await whileNobodyFetches(db, async () => 'third', PATIENTLY), 'third')
 })
 
 test('a worker that stands still while it fetches keeps no other from it', async (t) => {

@@ -74,8 +74,8 @@ test('a process that has nothing to carry stays the one that carries', async (t)
   const db = await testDatabase(t)
   const { sent, problems } = carry(t, db, {
     // A silence that is longer than a busy machine keeps this process from its turn.
-    ...{ payloads: makePayloads(2), silenceMsMax: 1_000 },
-    beforeMessage: (place) => (place === 1 ? sleep(3_000) : undefined),
+    ...{ payloads: makePayloads(2), silenceMsMax: 2_000 },
+    beforeMessage: (place) => (place === 1 ? sleep(4_000) : undefined),
   })
   await until(async () => (await carried(db)) === sent)
   assert.deepEqual(problems, [])
