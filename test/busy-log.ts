@@ -126,17 +126,20 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
     tell(events.at(START_MS + 2 * DAY_MS, { type: EVENT_TYPE.reversal, body }))
   }
 
-  // Payments, one told twice; another network, replaced once.
+  // Payments, one told twice and one taken back; another network, replaced once.
   for (const [reference, micros, day] of [
     ['one', 2_000_000, 3],
     ['one', 2_000_000, 4],
     ['two', 70_000_000, 97],
     ['three', 900_000_000, 130],
+    ['gone', 50_000_000, 98],
   ] as const) {
     const body = { reference, paid_on: '2026-03-05', amount_micros: micros }
     const type = EVENT_TYPE.payment
     tell(events.at(START_MS + day * DAY_MS, { type, body: JSON.stringify(body) }))
   }
+  const bounced = JSON.stringify({ reference: 'gone', reason: 'bounced' })
+  tell(events.at(START_MS + 100 * DAY_MS, { type: EVENT_TYPE.paymentReversal, body: bounced }))
   for (const importId of ['1', '2']) tellNetwork(importId)
   tellViews()
   return log

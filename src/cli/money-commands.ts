@@ -115,6 +115,22 @@ const PAYMENT_COMMANDS: readonly CommandSpec[] = [
     run: money('recordPaymentCommand'),
   },
   {
+    name: 'payment list',
+    help: 'Lists the payments that were recorded.',
+    options: [{ ...MERCHANT, help: 'of one merchant', isRequired: false }],
+    run: money('listPaymentsCommand'),
+  },
+  {
+    name: 'payment reverse',
+    help: 'Takes back a payment that bounced, or was a mistake: its amount is owed again.',
+    options: [
+      MERCHANT,
+      { flags: '--reference <R>', help: 'that of the payment', isRequired: true },
+      REASON,
+    ],
+    run: money('reversePaymentCommand'),
+  },
+  {
     name: 'reverse',
     help: 'Takes back what was paid for invalid clicks; shows the ledger entries made.',
     options: [

@@ -147,28 +147,6 @@ test('an order can be rejected while it is pending, by who says why', async () =
   assert.match(none.err, /no order none/)
 })
 
-test('a payment is recorded once and shows what it releases, per publisher', async () => {
-  await tellClicks(['paid', { model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 }])
-  const record = (amount: string, on: string, reference: string) =>
-    souk(
-      ...['payment', 'record', '--merchant', String(merchId), '--amount', amount],
-      ...['--on', on, '--reference', reference],
-    )
-  const { code, json } = await record('120.50', '2026-04-12', 'march')
-  assert.equal(code, 0)
-  assert.deepEqual(json.releases, [{ pub_id: pubId, earnings_usd: '0.40', items: 1 }])
-  assert.deepEqual([json.amount_usd, json.owed_usd, json.credit_usd], ['120.50', '0.00', '120.10'])
-  for (const [amount, on, reference] of [
-    ['1', '2026-04-12', 'march'],
-    ['0', '2026-04-12', 'april'],
-    ['1', '2026-05-01', 'april'],
-    ['1', '2026-04-12', ' '],
-  ] as const) {
-    const refused = await record(amount, on, reference)
-    assert.equal(refused.code, 1, `${amount} ${on} ${reference}`)
-  }
-})
-
 test('a decision that would change nothing is refused, with the order’s state and why', async () => {
   await tellClicks(['kept', {}], ['flat', { model: MODEL.epp, priceMicros: 1_500_000 }])
   const merchant = ['--merchant', String(merchId)]
@@ -193,27 +171,13 @@ test('a decision that would change nothing is refused, with the order’s state 
   const logged = () => db.rows(sql`select count(*) from event`)
   const before = await logged()
   await refused('approve', 'd1', /PENDING and not held/)
-  await refused('approve', 'd2', /PAID: its earnings stand/)
-  await refused('reject', 'd2', /PAID: its earnings stand/)
+  await refused('approve', 'd2', /LOCKED: its earnings stand/)
+  await refused('reject', 'd2', /LOCKED: its earnings stand/)
   await refused('approve', 'd3', /exchange rate/)
   assert.deepEqual(await logged(), before)
   assert.equal((await decide('reject', 'd3')).code, 0)
   await refused('reject', 'd3', /REJECTED already/)
   await refused('approve', 'd3', /REJECTED already/)
-})
-
-test('of two payments of one reference at once, one is recorded and the other refused', async () => {
-  const record = () =>
-    souk(
-      ...['payment', 'record', '--merchant', String(merchId), '--amount', '5.00'],
-      ...['--on', '2026-04-12', '--reference', 'twice'],
-    )
-  const both = await Promise.all([record(), record()])
-  const [taken, other] = both.toSorted((a, b) => a.code - b.code)
-  const rows = await db.rows(sql`
-    select event_id::text as id from merchant_payment where reference = 'twice'`)
-  assert.deepEqual([taken?.code, rows], [0, [{ id: taken?.json.payment_id }]])
-  assert.match(other?.err ?? '', /recorded already/)
 })
 
 test('a click is reversed once, and the entries made are shown', async () => {

@@ -8,6 +8,7 @@ import { releaseHeldOrders } from '../attribution/release-held.ts'
 import { feedDecoder } from '../catalog/feed-text.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { listPayments } from '../ledger/payment-store.ts'
 import { characterCount } from '../platform/characters.ts'
 import { CSV_BYTES_MAX } from '../platform/csv.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
@@ -17,6 +18,7 @@ import { importNetwork } from '../stats/import-network.ts'
 import { type NetworkMap, READY_MAPS, readNetworkMap } from '../stats/network-map.ts'
 import { recordPayment } from '../stats/record-payment.ts'
 import { acceptReversal, showReversal } from '../stats/reverse-clicks.ts'
+import { reversePayment } from '../stats/reverse-payment.ts'
 import type { CommandContext } from './command.ts'
 import { withEventWriter } from './event-writer.ts'
 
@@ -122,6 +124,29 @@ export async function recordPaymentCommand(
       amountMicros: options.amount,
       paidOn: options.on,
       reference: options.reference.trim(),
+    }),
+  )
+}
+
+export async function listPaymentsCommand(
+  context: CommandContext,
+  { merchant }: { readonly merchant?: number },
+) {
+  const db = await context.database()
+  const merchId = merchant === undefined ? null : (await requireMerchant(db, merchant)).merch_id
+  return listPayments(db, merchId)
+}
+
+export async function reversePaymentCommand(
+  context: CommandContext,
+  options: { readonly merchant: number; readonly reference: string; readonly reason: string },
+) {
+  const { merch_id: merchId } = await requireMerchant(await context.database(), options.merchant)
+  return withEventWriter(context, (writer) =>
+    reversePayment(writer, {
+      merchId,
+      reference: options.reference.trim(),
+      reason: options.reason.trim(),
     }),
   )
 }

@@ -22,6 +22,7 @@ export const EVENT_TYPE = {
   networkRow: 15, // a row imported from another network
   payment: 16,
   orderDecision: 17, // a held order approved, or an order rejected, by the operator
+  paymentReversal: 18, // a merchant's payment that the bank took back, or that was a mistake
 } as const
 export type EventType = (typeof EVENT_TYPE)[keyof typeof EVENT_TYPE]
 

@@ -3,7 +3,8 @@
  *
  * Clicks are owed per publisher and day, due when the day is over; sales per line of an order, due
  * when the order locks, which one that is held does not. What comes back before the lock lowers
- * the debt; what comes back later is a debt below zero, due when it came.
+ * the debt; what comes back later is a debt below zero, due when it came. A payment that was taken
+ * back is owed again since then: what it released before stays released.
  */
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -48,7 +49,9 @@ async function listDebts(
   { merchId, until }: { readonly merchId: number; readonly until: Date },
 ): Promise<Debt[]> {
   const rows = await db.rows<DebtRow>(sql`
-    select * from (${clickDebts(merchId)} union all (${saleDebts(merchId)})) as debt
+    select * from (
+      ${clickDebts(merchId)} union all (${saleDebts(merchId)}) union all ${moneyBack(merchId)}
+    ) as debt
     where due_at <= ${until} and (cost_micros, earnings_micros) <> (0, 0)`)
   return rows.map((row) => ({
     key: row.key,
@@ -100,6 +103,12 @@ function saleDebts(merchId: number): Sql {
     select order_product_id || ' ' || return_id, pub_id, accepted_at,
       -back_commission, -back_earnings
     from back where accepted_at >= locks_at`
+}
+
+function moneyBack(merchId: number): Sql {
+  return sql`
+    select 'payment:' || event_id, 0, reversed_at, amount_micros, 0
+    from merchant_payment where merch_id = ${merchId} and reversed_at is not null`
 }
 
 async function listPayments(

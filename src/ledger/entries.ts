@@ -9,7 +9,14 @@
 import type { Micros } from '../platform/money.ts'
 import { micros, publisherPart } from '../platform/money.ts'
 
-export type LedgerKind = 'click' | 'order' | 'revision' | 'return' | 'reversal' | 'payment'
+export type LedgerKind =
+  | 'click'
+  | 'order'
+  | 'revision'
+  | 'return'
+  | 'reversal'
+  | 'payment'
+  | 'payment_reversal'
 
 /** Money received from merchants lies in `bank` until it is paid out: the operator's side. */
 export type LedgerAccount = 'merchant' | 'publisher' | 'platform' | 'bank'
@@ -56,6 +63,8 @@ export interface Amounts {
 /** Names of the causes that later entries refer to. */
 const clickKey = (clickIdHex: string): string => `click:${clickIdHex}`
 export const orderKey = (merchId: number, orderId: string): string => `order:${merchId}:${orderId}`
+const paymentKey = ({ merchId, reference }: PaymentFacts): string =>
+  `payment:${merchId}:${reference}`
 
 /**
  * A paid click (CPC): the merchant owes its price at once.
@@ -142,25 +151,38 @@ export function reversalEntry(
   })
 }
 
+export interface PaymentFacts {
+  readonly merchId: number
+  readonly reference: string
+  readonly amountMicros: Micros
+}
+
 /** A merchant's money arrived: its debt shrinks, and the operator's bank owes it to others. */
-export function paymentEntry(
-  cause: Cause,
-  payment: {
-    readonly merchId: number
-    readonly reference: string
-    readonly amountMicros: Micros
-  },
-): LedgerEntry {
-  const party = { merchId: payment.merchId, pubId: 0, articleId: 0 }
+export function paymentEntry(cause: Cause, payment: PaymentFacts): LedgerEntry {
   return entry(cause, {
     kind: 'payment',
-    idempotencyKey: `payment:${payment.merchId}:${payment.reference}`,
+    idempotencyKey: paymentKey(payment),
     corrects: null,
-    lines: [
-      { account: 'merchant', ...party, amountMicros: payment.amountMicros },
-      { account: 'bank', ...party, amountMicros: negative(payment.amountMicros) },
-    ],
+    lines: paymentLines(payment.merchId, payment.amountMicros),
   })
+}
+
+/** The money is gone again, once: the merchant owes it as before. */
+export function paymentReversalEntry(cause: Cause, payment: PaymentFacts): LedgerEntry {
+  return entry(cause, {
+    kind: 'payment_reversal',
+    idempotencyKey: `reversal:${paymentKey(payment)}`,
+    corrects: paymentKey(payment),
+    lines: paymentLines(payment.merchId, negative(payment.amountMicros)),
+  })
+}
+
+function paymentLines(merchId: number, amountMicros: Micros): LedgerLine[] {
+  const party = { merchId, pubId: 0, articleId: 0 }
+  return [
+    { account: 'merchant', ...party, amountMicros },
+    { account: 'bank', ...party, amountMicros: negative(amountMicros) },
+  ]
 }
 
 function earningLines(parties: Parties, amounts: Amounts): LedgerLine[] {

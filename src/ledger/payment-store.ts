@@ -1,14 +1,62 @@
 /** Merchants' payments in SQL. */
+import { formatExact, type Micros, micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
 
-/** The event that recorded a merchant's payment of this reference; null when none has. */
+export interface RecordedPayment {
+  readonly eventId: string
+  readonly amountMicros: Micros
+  /** The event that took it back. */
+  readonly reversalId: string | null
+}
+
+interface PaymentRow {
+  readonly event_id: string
+  readonly amount_micros: string
+  readonly reversal_event_id: string | null
+}
+
+interface ListedRow extends Omit<PaymentRow, 'reversal_event_id'> {
+  readonly merch_id: number
+  readonly name: string
+  readonly reference: string
+  readonly paid_on: string
+  readonly at: Date
+  readonly reversed_at: Date | null
+  readonly reverse_reason: string | null
+}
+
+/** A merchant's payment of this reference; null when none is recorded. */
 export async function findPayment(
   db: Db,
   { merchId, reference }: { readonly merchId: number; readonly reference: string },
-): Promise<string | null> {
-  const row = await db.row<{ event_id: string }>(sql`
-    select event_id from merchant_payment
+): Promise<RecordedPayment | null> {
+  const row = await db.row<PaymentRow>(sql`
+    select event_id, amount_micros, reversal_event_id from merchant_payment
     where merch_id = ${merchId} and reference = ${reference}`)
-  return row?.event_id ?? null
+  if (row === null) return null
+  const amountMicros = micros(Number(row.amount_micros))
+  return { eventId: row.event_id, amountMicros, reversalId: row.reversal_event_id }
+}
+
+/** All payments that were recorded, the latest first; of one merchant, or of all for null. */
+export async function listPayments(db: Db, merchId: number | null) {
+  const rows = await db.rows<ListedRow>(sql`
+    select event_id, merch_id, name, reference, to_char(paid_on, 'YYYY-MM-DD') as paid_on, at,
+      amount_micros, reversed_at, reverse_reason
+    from merchant_payment join merchant using (merch_id)
+    where ${merchId}::int is null or merch_id = ${merchId}
+    order by at desc, event_id desc`)
+  return rows.map((row) => ({
+    payment_id: row.event_id,
+    merch_id: row.merch_id,
+    merchant: row.name,
+    reference: row.reference,
+    paid_on: row.paid_on,
+    recorded_at: formatTimestamp(row.at),
+    amount_usd: formatExact(row.amount_micros),
+    reversed_at: row.reversed_at === null ? null : formatTimestamp(row.reversed_at),
+    reverse_reason: row.reverse_reason,
+  }))
 }

@@ -89,6 +89,10 @@ const paymentArbitrary = fc.record({
   reference: fc.constantFrom('p1', 'p2'),
   micros: fc.integer({ min: 1, max: 60_000_000 }),
 })
+const paymentReversalArbitrary = fc.record({
+  kind: fc.constant('paymentReversal'),
+  reference: fc.constantFrom('p1', 'p2'),
+})
 type Told =
   | Item<typeof clickArbitrary>
   | Item<typeof orderArbitrary>
@@ -97,6 +101,7 @@ type Told =
   | Item<typeof decisionArbitrary>
   | Item<typeof reversalArbitrary>
   | Item<typeof paymentArbitrary>
+  | Item<typeof paymentReversalArbitrary>
 type Item<A> = A extends fc.Arbitrary<infer T> ? T : never
 
 const historyArbitrary = fc.array(
@@ -110,6 +115,7 @@ const historyArbitrary = fc.array(
       { arbitrary: decisionArbitrary, weight: 1 },
       { arbitrary: reversalArbitrary, weight: 1 },
       { arbitrary: paymentArbitrary, weight: 1 },
+      { arbitrary: paymentReversalArbitrary, weight: 1 },
     ) as fc.Arbitrary<Told>,
   }),
   { minLength: 4, maxLength: 30 },
@@ -173,6 +179,10 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): S
       const { reference, micros: amount_micros } = told
       const body = JSON.stringify({ reference, paid_on: '2026-03-01', amount_micros })
       return events.at(atMs, { type: EVENT_TYPE.payment, merchId, body })
+    }
+    case 'paymentReversal': {
+      const body = JSON.stringify({ reference: told.reference, reason: 'bounced' })
+      return events.at(atMs, { type: EVENT_TYPE.paymentReversal, merchId, body })
     }
     default:
       throw new Error('unknown kind')
@@ -296,6 +306,16 @@ const TOLD_LATE: { afterHours: number; told: Told }[] = [
   { afterHours: 0, told: { ...PAID_CLICK, name: 'b', result: 'r2' } },
 ]
 
+/** Its money came and went; what it pays next covers that before the click behind it. */
+const TAKEN_BACK: { afterHours: number; told: Told }[] = [
+  { afterHours: 0, told: PAID_CLICK },
+  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
+  { afterHours: 1, told: { kind: 'paymentReversal', reference: 'p1' } },
+  { afterHours: 1, told: { kind: 'paymentReversal', reference: 'p1' } },
+  { afterHours: 30, told: { ...PAID_CLICK, name: 'b', result: 'r2' } },
+  { afterHours: 30, told: { kind: 'payment', reference: 'p2', micros: 60_000_000 } },
+]
+
 const differences = async () => (await reconcile(db, { from: null, to: null })).differences
 
 test('whatever is told, the fold and the SQL of reconcile come to the same figures', async () => {
@@ -341,6 +361,7 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
         [CANCELLED_AND_REVERSED, 30],
         [HELD_FOR_LONG, 30],
         [TOLD_LATE, 2],
+        [TAKEN_BACK, 3],
       ],
     },
   )

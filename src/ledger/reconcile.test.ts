@@ -65,7 +65,7 @@ const OUTPUT: Readonly<Record<string, string>> = {
   order_line: 'quantity returned revenue_micros commission_micros earnings_micros',
   order_return: 'event_id day accepted_at quantity',
   order_return_line: 'quantity revenue_micros commission_micros earnings_micros',
-  merchant_payment: 'event_id paid_on amount_micros day at',
+  merchant_payment: 'event_id paid_on amount_micros day at reversal_event_id reversed_at',
   network_partition: 'rows at until',
   network_row: 'pub_id article_id clicks sales revenue_micros earnings_micros',
   page_day: 'day impressions robot_impressions',

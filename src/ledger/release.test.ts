@@ -60,6 +60,28 @@ test('what is taken back lowers the publisher’s earnings and pays for another 
   assert.equal(creditMicros, 0)
 })
 
+test('money that a merchant took back is owed behind all that was due, and takes no release back', () => {
+  const back = debt('payment:p1', 20, 100, 0, 0)
+  const debts = [debt('a', 10, 60, 45), debt('b', 15, 60, 45), debt('c', 30, 50, 40)]
+  const first = settle(debts.slice(0, 2), [payment('p1', 12, 100)])
+  const later = (payments: readonly Payment[]) =>
+    settle([...debts, back], [payment('p1', 12, 100), ...payments])
+  const told = ({ releases }: ReturnType<typeof settle>) =>
+    releases.flatMap(({ key, pubId, earningsMicros }) =>
+      pubId === 0 ? [] : [[key, earningsMicros]],
+    )
+  assert.deepEqual(told(first), [
+    ['a', 45],
+    ['b', 30],
+  ])
+  assert.deepEqual(told(later([])), told(first))
+  const owed = later([]).open.reduce((sum, { owedMicros }) => sum + owedMicros, 0)
+  assert.equal(owed, 170, 'all of it')
+  // What comes next pays the rest of b, then the money that is gone, and only then c.
+  assert.deepEqual(told(later([payment('p2', 40, 120)])), [...told(first), ['b', 15]])
+  assert.deepEqual(told(later([payment('p2', 40, 170)])), [...told(first), ['b', 15], ['c', 40]])
+})
+
 test('earnings that cost nothing are released when all that is older is covered', () => {
   const gift = debt('a gift', 10, 0, 5)
   const debts = [gift, debt('line', 10, 100, 70), debt('z', 20, 0, -3)]

@@ -16,8 +16,8 @@ import { type Micros, micros } from '../platform/money.ts'
  * be part of the earnings: a commission of few cents does not reach every line of an order.
  */
 export interface Debt {
-  readonly key: string // an order's line, or a day of clicks: unique per merchant
-  readonly pubId: number
+  readonly key: string // an order's line, a day of clicks, or a payment: unique per merchant
+  readonly pubId: number // 0: no publisher's, for the merchant owes a payment again
   readonly dueAtMs: number
   readonly costMicros: Micros // what the merchant owes
   readonly earningsMicros: Micros // the publisher's part

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
+import { EVENT_TYPE, type EventType, MODEL, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
 import { sql } from '../platform/sql.ts'
@@ -240,6 +240,22 @@ test('a payment counts once per merchant and reference', async () => {
     { account: 'bank', micros: '-241000000' },
     { account: 'merchant', micros: '241000000' },
   ])
+})
+
+test('a payment is taken back once, and only after it was recorded', async () => {
+  const events = new MoneyEvents()
+  const tell = (type: EventType, body: object) =>
+    events.at(START_MS, { type, merchId, body: JSON.stringify({ reference: 'march', ...body }) })
+  const payment = tell(EVENT_TYPE.payment, { paid_on: '2026-03-01', amount_micros: 120_500_000 })
+  const reversal = () => tell(EVENT_TYPE.paymentReversal, { reason: 'bounced' })
+  const other = tell(EVENT_TYPE.paymentReversal, { reference: 'april', reason: 'bounced' })
+  await fold([reversal(), payment])
+  assert.deepEqual(await balances(), [
+    { account: 'bank', micros: '-120500000' },
+    { account: 'merchant', micros: '120500000' },
+  ])
+  await db.transaction((tx) => foldMoney(tx, [reversal(), reversal(), other]))
+  assert.deepEqual(await balances(), [], 'nothing is left of it')
 })
 
 test('what a payment has released stays released when an older order comes to count', async () => {

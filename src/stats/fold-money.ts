@@ -12,7 +12,7 @@ import { addFigures, type FigureChange } from './figures.ts'
 import { foldClicks } from './fold-clicks.ts'
 import { foldNetworks } from './fold-networks.ts'
 import { foldOrders } from './fold-orders.ts'
-import { foldPayments } from './fold-payments.ts'
+import { foldPaymentReversals, foldPayments } from './fold-payments.ts'
 import { foldReversals } from './fold-reversals.ts'
 
 /** Folds a run, and adds to `changes` what it changes of the daily figures. */
@@ -26,6 +26,7 @@ const FOLDS: Partial<Record<EventType, FoldRun>> = {
   [EVENT_TYPE.orderDecision]: foldOrders,
   [EVENT_TYPE.reversal]: foldReversals,
   [EVENT_TYPE.payment]: foldPayments,
+  [EVENT_TYPE.paymentReversal]: foldPaymentReversals,
   [EVENT_TYPE.networkRow]: foldNetworks,
 }
 

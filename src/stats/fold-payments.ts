@@ -1,6 +1,6 @@
-/** Payments of merchants, as the operator recorded them: once per reference, into the ledger. */
+/** Payments of merchants, as the operator recorded and reversed them: once per reference each. */
 import type { StoredEvent } from '../events/event.ts'
-import { paymentEntry } from '../ledger/entries.ts'
+import { paymentEntry, paymentReversalEntry } from '../ledger/entries.ts'
 import { insertLedgerEntries } from '../ledger/store.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -11,6 +11,12 @@ export interface PaymentBody {
   readonly reference: string
   readonly paid_on: string // YYYY-MM-DD
   readonly amount_micros: number
+}
+
+/** The body of a payment reversal event. */
+export interface PaymentReversalBody {
+  readonly reference: string
+  readonly reason: string
 }
 
 export async function foldPayments(tx: Db, events: readonly StoredEvent[]): Promise<void> {
@@ -43,4 +49,22 @@ export async function foldPayments(tx: Db, events: readonly StoredEvent[]): Prom
         ),
       ),
   )
+}
+
+/** Unknown payments, and those that were reversed before, are left as they are. */
+export async function foldPaymentReversals(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  for (const event of events) {
+    const merchId = event.merchId ?? 0
+    const { reference, reason } = JSON.parse(event.body ?? 'null') as PaymentReversalBody
+    const payment = await tx.row<{ amount_micros: string }>(sql`
+      update merchant_payment set reversal_event_id = ${event.id},
+        reversed_at = ${new Date(event.atMs)}, reverse_reason = ${reason}
+      where merch_id = ${merchId} and reference = ${reference} and reversed_at is null
+      returning amount_micros`)
+    if (payment === null) continue
+    const amountMicros = micros(Number(payment.amount_micros))
+    const cause = { eventId: event.id, day: event.day, atMs: event.atMs }
+    const entry = paymentReversalEntry(cause, { merchId, reference, amountMicros })
+    await insertLedgerEntries(tx, [entry])
+  }
 }

@@ -13,7 +13,7 @@ import type { PaymentBody } from './fold-payments.ts'
 const REFERENCE_LENGTH_MAX = 100
 const RECORDED_ALREADY: Fault = {
   field: 'reference',
-  rule: 'this payment of the merchant is recorded already',
+  rule: 'this payment of the merchant is recorded already (after its reversal, add to it)',
 }
 
 export interface NewPayment {
@@ -48,10 +48,9 @@ export async function recordPayment(
   await deps.folded()
   // Of two at once the fold takes the one that came first in the log.
   const recorded = await findPayment(deps.db, { merchId, reference })
-  if (recorded !== event.id) throw badRequest([RECORDED_ALREADY])
-  const until = new Date(deps.now())
-  const { releases, open, creditMicros } = await settleMerchant(deps.db, { merchId, until })
-  const own = releases.filter(({ paymentId }) => paymentId === event.id)
+  if (recorded?.eventId !== event.id) throw badRequest([RECORDED_ALREADY])
+  const { releases, account } = await settleNow(deps, merchId)
+  const own = releases.filter(({ paymentId, pubId }) => paymentId === event.id && pubId !== 0)
   return {
     payment_id: event.id,
     merch_id: merchId,
@@ -63,10 +62,16 @@ export async function recordPayment(
       earnings_usd: formatExact(sum(ofPublisher.map(({ earningsMicros }) => earningsMicros))),
       items: ofPublisher.length,
     })),
-    // What the merchant still owes that has fallen due, and money that has met no debt yet.
-    owed_usd: formatExact(sum(open.map(({ owedMicros }) => owedMicros))),
-    credit_usd: formatExact(creditMicros),
+    ...account,
   }
+}
+
+/** What a merchant's money has released, what it owes by now, and money that met no debt yet. */
+export async function settleNow({ db, now }: IntakeDeps, merchId: number) {
+  const until = new Date(now())
+  const { releases, open, creditMicros } = await settleMerchant(db, { merchId, until })
+  const owed_usd = formatExact(sum(open.map(({ owedMicros }) => owedMicros)))
+  return { releases, account: { owed_usd, credit_usd: formatExact(creditMicros) } }
 }
 
 async function faultsOf(

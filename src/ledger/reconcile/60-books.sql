@@ -8,6 +8,18 @@ from event
 where lane = 0 and type = 16 and seq <= (select position from lane where lane = 0)
 order by merch_id, body->>'reference', seq;
 
+-- What was taken back of them: each at most once.
+create temp table r_payment_back on commit drop as
+select distinct on (payment.id) payment.id as payment_id, back.id, back.day, back.at,
+  payment.merch_id, amount_micros
+from event back
+join r_payment payment
+  on payment.merch_id = back.merch_id and reference = back.body->>'reference'
+    and payment.seq < back.seq
+where back.lane = 0 and back.type = 18
+  and back.seq <= (select position from lane where lane = 0)
+order by payment.id, back.seq;
+
 create temp table r_ledger on commit drop as
 with earned as (
   select id as event_id, day, merch_id, pub_id, article_id, paid_micros as total,
@@ -24,7 +36,9 @@ select event_id, day, merch_id, pub_id, article_id, -total as merchant, part as 
   total - part as platform, 0 as bank
 from earned
 union all
-select id, day, merch_id, 0, 0, amount_micros, 0, 0, -amount_micros from r_payment;
+select id, day, merch_id, 0, 0, amount_micros, 0, 0, -amount_micros from r_payment
+union all
+select id, day, merch_id, 0, 0, -amount_micros, 0, 0, amount_micros from r_payment_back;
 
 create temp table r_figure on commit drop as
 select id as event_id, day, pub_id, article_id, merch_id, (reason = 0)::int as clicks,

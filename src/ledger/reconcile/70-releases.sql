@@ -75,6 +75,10 @@ insert into r_debt
 select merch_id, key || ' ' || return_id, pub_id, accepted_at, -commission, -earnings
 from r_back_line where not is_early;
 
+-- Money that was taken back is owed again, and releases nothing.
+insert into r_debt
+select merch_id, 'payment:' || payment_id, 0, at, amount_micros, 0 from r_payment_back;
+
 create temp table r_owed on commit drop as
 select *, coalesce(sum(cost) over before, 0) as place_from,
   coalesce(sum(cost) over before, 0) + cost as place_to

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { runCommand } from '../../test/commands.ts'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { MoneyEvents } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { MODEL, type StoredEvent } from '../events/event.ts'
+import { sql } from '../platform/sql.ts'
+
+const CLICKED_MS = Date.UTC(2026, 3, 10, 12)
+const NOW = new Date('2026-04-13T12:00:00Z')
+const db = await testDatabase()
+const log = openFoldedLog({ after }, db)
+const world = await makePublisherWorld(db)
+const merchId = world.merchant.merch_id
+const pubId = world.publisher.pub_id
+const { auctionId } = await world.addArticle('Ten mugs')
+const events = new MoneyEvents()
+
+async function souk(...args: string[]) {
+  const { code, out, err } = await runCommand([...args, '--json'], { db, now: NOW })
+  return { code, err, json: out === '' ? null : JSON.parse(out) }
+}
+
+function record(merchant: number, amount: string, on: string, reference: string) {
+  const payment = ['--amount', amount, '--on', on, '--reference', reference]
+  return souk('payment', 'record', '--merchant', String(merchant), ...payment)
+}
+
+/** A click for forty cents, which fell due at the end of its day. */
+async function tellClick(name: string, fields: Partial<StoredEvent>): Promise<void> {
+  const paid = { model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 }
+  await log.tell(events.click(name, CLICKED_MS, { pubId, auctionId, ...paid, ...fields }))
+}
+
+test('a payment is recorded once and shows what it releases, per publisher', async () => {
+  await tellClick('paid', { merchId })
+  const { code, json } = await record(merchId, '120.50', '2026-04-12', 'march')
+  assert.equal(code, 0)
+  assert.deepEqual(json.releases, [{ pub_id: pubId, earnings_usd: '0.40', items: 1 }])
+  assert.deepEqual([json.amount_usd, json.owed_usd, json.credit_usd], ['120.50', '0.00', '120.10'])
+  for (const [amount, on, reference] of [
+    ['1', '2026-04-12', 'march'],
+    ['0', '2026-04-12', 'april'],
+    ['1', '2026-05-01', 'april'],
+    ['1', '2026-04-12', ' '],
+  ] as const) {
+    const refused = await record(merchId, amount, on, reference)
+    assert.equal(refused.code, 1, `${amount} ${on} ${reference}`)
+  }
+})
+
+test('of two payments of one reference at once, one is recorded and the other refused', async () => {
+  const twice = () => record(merchId, '5.00', '2026-04-12', 'twice')
+  const both = await Promise.all([twice(), twice()])
+  const [taken, other] = both.toSorted((a, b) => a.code - b.code)
+  const rows = await db.rows(sql`
+    select event_id::text as id from merchant_payment where reference = 'twice'`)
+  assert.deepEqual([taken?.code, rows], [0, [{ id: taken?.json.payment_id }]])
+  assert.match(other?.err ?? '', /recorded already/)
+})
+
+test('a payment that bounced is taken back once: it is owed again, and what it released stays', async () => {
+  const made = await souk('merchant', 'create', '--name', 'Owing', '--domain', 'owing.example')
+  const shop: number = made.json.merch_id
+  await tellClick('owed', { merchId: shop })
+  const merchant = ['--merchant', String(shop)]
+  const pay = (amount: string, reference: string) => record(shop, amount, '2026-04-12', reference)
+  const reverse = (reference: string, reason: string) =>
+    souk('payment', 'reverse', ...merchant, '--reference', reference, '--reason', reason)
+  const paid = (await pay('500', 'direct debit')).json
+  assert.deepEqual([paid.owed_usd, paid.credit_usd, paid.releases.length], ['0.00', '499.60', 1])
+  assert.match((await reverse('unheard of', 'bounced')).err, /no payment unheard of/)
+  assert.match((await reverse('direct debit', ' ')).err, /reason/)
+  assert.deepEqual((await reverse(' direct debit ', 'bounced')).json, {
+    ...{ payment_id: paid.payment_id, merch_id: shop, reference: 'direct debit' },
+    ...{ amount_usd: '500.00', reason: 'bounced', owed_usd: '0.40', credit_usd: '0.00' },
+  })
+  assert.match((await reverse('direct debit', 'bounced')).err, /at most once/)
+  assert.match((await pay('0.40', 'direct debit')).err, /recorded already/)
+  const again = (await pay('0.40', 'transfer')).json
+  assert.deepEqual([again.owed_usd, again.credit_usd, again.releases], ['0.00', '0.00', []])
+  const listed = (await souk('payment', 'list', ...merchant)).json
+  assert.deepEqual(
+    listed.map((row: Record<string, unknown>) => [
+      row.reference,
+      row.amount_usd,
+      row.reverse_reason,
+    ]),
+    [
+      ['transfer', '0.40', null],
+      ['direct debit', '500.00', 'bounced'],
+    ],
+  )
+})

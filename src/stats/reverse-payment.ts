@@ -1,0 +1,70 @@
+/**
+ * A merchant's payment that the bank took back, or that was typed by mistake.
+ *
+ * The merchant owes its amount again from now on. What it released to publishers stays released:
+ * they may have been paid already, and it was not their mistake.
+ */
+import type { IntakeDeps } from '../attribution/intake.ts'
+import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
+import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { findPayment } from '../ledger/payment-store.ts'
+import { characterCount } from '../platform/characters.ts'
+import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { formatExact } from '../platform/money.ts'
+import type { PaymentReversalBody } from './fold-payments.ts'
+import { settleNow } from './record-payment.ts'
+
+const REASON_LENGTH_MAX = 255
+const REVERSED_ALREADY: Fault = {
+  field: 'reference',
+  rule: 'this payment was reversed before; at most once each',
+}
+
+export interface WantedPaymentReversal {
+  readonly merchId: number
+  readonly reference: string
+  readonly reason: string
+}
+
+/**
+ * Takes a payment back and waits until that is folded. Throws a 404 for a payment that is not
+ * recorded, a 400 for one that was reversed before or a reason that is none.
+ */
+export async function reversePayment(
+  deps: IntakeDeps & { folded(): Promise<void> },
+  { merchId, reference, reason }: WantedPaymentReversal,
+) {
+  const length = characterCount(reason)
+  if (length === 0 || length > REASON_LENGTH_MAX) {
+    throw badRequest([{ field: 'reason', rule: `1 to ${REASON_LENGTH_MAX} characters` }])
+  }
+  const payment = await findPayment(deps.db, { merchId, reference })
+  if (payment === null) {
+    const message = `The merchant has no payment ${reference}; souk payment list shows them`
+    throw new ApiError('notFound', { message })
+  }
+  if (payment.reversalId !== null) throw badRequest([REVERSED_ALREADY])
+  const body: PaymentReversalBody = { reference, reason }
+  const event = newEvent({
+    id: deps.nextId(),
+    atMs: deps.now(),
+    lane: MONEY_LANE,
+    type: EVENT_TYPE.paymentReversal,
+    merchId,
+    body: JSON.stringify(body),
+  })
+  await deps.append([event], { patienceMs: REPORT_PATIENCE_MS })
+  await deps.folded()
+  // Of two at once the fold takes the one that came first in the log.
+  const reversed = await findPayment(deps.db, { merchId, reference })
+  if (reversed?.reversalId !== event.id) throw badRequest([REVERSED_ALREADY])
+  const { account } = await settleNow(deps, merchId)
+  return {
+    payment_id: payment.eventId,
+    merch_id: merchId,
+    reference,
+    amount_usd: formatExact(payment.amountMicros),
+    reason,
+    ...account,
+  }
+}
