@@ -19,6 +19,7 @@ import {
   listReturnsOf,
   moveNoticePosition,
   readNoticePosition,
+  type Standing,
 } from './notice-store.ts'
 import { hasWebhooks, type Notice, queueNotices } from './webhook-store.ts'
 
@@ -47,7 +48,7 @@ export async function makeNotices(db: Db, now: Date): Promise<number> {
   }
   if (await hasWebhooks(db)) {
     const orders = await listLockedOrders(db, { after, until })
-    queued += await queueNotices(db, orders.map(lockNotice), now)
+    queued += await queueNotices(db, orders.flatMap(lockNotices), now)
   }
   await moveNoticePosition(db, 'locks', { changeId: '0', at: until })
   return queued
@@ -71,40 +72,50 @@ async function noticesOf(
   const locked = fresh.flatMap(({ locks_at, ...order }) =>
     locks_at !== null && locks_at <= after ? [{ ...order, locks_at }] : [],
   )
-  return [...[...orders, ...back].flatMap(orderNotices), ...locked.map(lockNotice)]
+  return [...[...orders, ...back].flatMap(orderNotices), ...locked.flatMap(lockNotices)]
 }
 
-/** Each side hears of its own money: the publisher what it earns, the merchant what it owes. */
 function orderNotices(order: ChangedOrder): Notice[] {
   const isReturn = order.cause === 'return'
   const told = {
     event: isReturn ? 'order.returned' : 'order.attributed',
     key: `${isReturn ? 'returned' : 'attributed'}:${order.event_id}:${order.order_event_id}`,
   } as const
-  const payload = {
-    ...orderPayload(order),
-    event_id: order.event_id,
-    revenue_usd: formatExact(order.change_revenue),
-  }
-  const earnings_usd = formatExact(order.change_earnings)
-  const commission_usd = formatExact(order.change_commission)
+  return toBothSides(order, told, {
+    all: { event_id: order.event_id, revenue_usd: formatExact(order.change_revenue) },
+    publisher: { earnings_usd: formatExact(order.change_earnings) },
+    merchant: { commission_usd: formatExact(order.change_commission) },
+  })
+}
+
+/** A revision or a cancellation has no notice of its own: what stands at the lock tells of it. */
+function lockNotices(order: LockedOrder): Notice[] {
+  const told = { event: 'order.locked', key: `locked:${order.order_event_id}` } as const
+  return toBothSides(order, told, {
+    all: {
+      locked_at: formatTimestamp(order.locks_at),
+      net_revenue_usd: formatExact(order.net_revenue_micros),
+    },
+    publisher: { net_earnings_usd: formatExact(order.net_earnings_micros) },
+    merchant: { net_commission_usd: formatExact(order.net_commission_micros) },
+  })
+}
+
+/** Each side hears of its own money: the publisher what it earns, the merchant what it owes. */
+function toBothSides(
+  order: Omit<ChangedOrder, keyof Change>,
+  told: Pick<Notice, 'event' | 'key'>,
+  data: { readonly all: object; readonly publisher: object; readonly merchant: object },
+): Notice[] {
+  const { pub_id: pubId, merch_id: merchId } = order
+  const shared = { ...orderPayload(order), ...data.all }
   return [
-    { ...told, pubId: order.pub_id, merchId: null, payload: { ...payload, earnings_usd } },
-    { ...told, pubId: null, merchId: order.merch_id, payload: { ...payload, commission_usd } },
+    { ...told, pubId, merchId: null, payload: { ...shared, ...data.publisher } },
+    { ...told, pubId: null, merchId, payload: { ...shared, ...data.merchant } },
   ]
 }
 
-function lockNotice(order: LockedOrder): Notice {
-  return {
-    event: 'order.locked',
-    key: `locked:${order.order_event_id}`,
-    pubId: order.pub_id,
-    merchId: order.merch_id,
-    payload: { ...orderPayload(order), locked_at: formatTimestamp(order.locks_at) },
-  }
-}
-
-function orderPayload(order: Omit<ChangedOrder, keyof Change>) {
+function orderPayload(order: Omit<ChangedOrder, keyof Change | keyof Standing>) {
   return {
     order_id: order.order_event_id,
     checkout_id: order.order_id,

@@ -34,7 +34,14 @@ export interface Change {
   readonly change_earnings: string
 }
 
-export interface ChangedOrder extends Change {
+/** What stands of an order, less all that has come back so far, in micros. */
+export interface Standing {
+  readonly net_revenue_micros: string
+  readonly net_commission_micros: string
+  readonly net_earnings_micros: string
+}
+
+export interface ChangedOrder extends Change, Standing {
   readonly cause: string
   readonly event_id: string
   readonly order_event_id: string
@@ -62,6 +69,7 @@ export async function listChangedOrders(
   const orders = await db.rows<ChangedOrder>(sql`
     select cause, event.id as event_id, bought.event_id as order_event_id, bought.order_id,
       bought.merch_id, bought.pub_id, bought.article_id, bought.click_id, bought.locks_at,
+      bought.net_revenue_micros, bought.net_commission_micros, bought.net_earnings_micros,
       case when cause = 'return' then -coalesce(back.revenue, 0) else bought.revenue_micros end
         as change_revenue,
       case when cause = 'return' then -coalesce(back.commission, 0)
@@ -100,7 +108,8 @@ export function listReturnsOf(
   if (orderEventIds.length === 0) return Promise.resolve([])
   return db.rows(sql`
     select 'return' as cause, back.event_id, bought.event_id as order_event_id, order_id, merch_id,
-      pub_id, article_id, click_id, locks_at, -sum(part.revenue_micros) as change_revenue,
+      pub_id, article_id, click_id, locks_at, net_revenue_micros, net_commission_micros,
+      net_earnings_micros, -sum(part.revenue_micros) as change_revenue,
       -sum(part.commission_micros) as change_commission,
       -sum(part.earnings_micros) as change_earnings
     from merchant_order bought
@@ -123,7 +132,8 @@ export function listLockedOrders(
 ): Promise<LockedOrder[]> {
   return db.rows(sql`
     select 'lock' as cause, event_id, event_id as order_event_id, order_id, merch_id, pub_id,
-      article_id, click_id, locks_at
+      article_id, click_id, locks_at, net_revenue_micros, net_commission_micros,
+      net_earnings_micros
     from merchant_order
     where locks_at > ${after} and locks_at <= ${until} and pub_id is not null
       and rejected_at is null

@@ -53,7 +53,8 @@ const DATA_TOLD = [
   'order.*: order_id, checkout_id, merch_id, pub_id, article_id, click_id and locks_at;',
   'order.attributed and order.returned also event_id, revenue_usd and, for a publisher,',
   'earnings_usd, for a merchant commission_usd, which it owes;',
-  'order.locked also locked_at.',
+  'order.locked also locked_at, net_revenue_usd and, for a publisher, net_earnings_usd, for a',
+  'merchant net_commission_usd: what stands of the order, less all that has come back so far.',
   'payout.ready: statement_id, month and amount_usd.',
   'key.used_from_new_place: token_id, description and used_at.',
 ].join(' ')

@@ -120,17 +120,21 @@ test('a sale, its return and its lock are told once each, signed for whoever ask
     'the publisher what it earns, the merchant what it owes',
   )
   const first = s.heard.find(({ headers }) => headers['x-souk-event'] === 'order.attributed')
-  const { signature, timestamp } = {
+  const request = {
     signature: first?.headers[SIGNATURE_HEADER] as string,
     timestamp: first?.headers[TIMESTAMP_HEADER] as string,
+    body: first?.body ?? Buffer.alloc(0),
   }
-  const request = { signature, timestamp, body: first?.body ?? Buffer.alloc(0) }
   assert.ok('signature' in verifySignature(request, { secret, nowMs: s.clock.now.getTime() }))
 
   s.clock.now = new Date(START_MS + 91 * DAY_MS)
   assert.equal(await makeNotices(s.db, s.clock.now), 1)
   await s.deliver()
-  assert.equal(JSON.parse(s.heard.at(-1)?.body.toString() ?? '').event, 'order.locked')
+  const { event, data } = JSON.parse(s.heard.at(-1)?.body.toString() ?? '')
+  assert.deepEqual(
+    [event, data.net_revenue_usd, data.net_earnings_usd, data.net_commission_usd],
+    [...['order.locked', '350.00', '28.00'], undefined],
+  )
 })
 
 test('a lock is told though a later report waits, and though the order came late', async (t) => {
