@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
-import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
+import type { StoredEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { createWebhook } from './create-webhook.ts'
 import { makeNotices } from './make-notices.ts'
 import { listDeliveries, queueNotices } from './webhook-store.ts'
@@ -34,6 +36,41 @@ test('a webhook made during a run is told of what comes after it', async (t) => 
     },
   }
   assert.equal(await makeNotices(meanwhile, new Date(START_MS)), 1)
+})
+
+test('a lock tells each side what stands, after revisions and returns', async (t) => {
+  const db = await testDatabase(t)
+  const { tell } = openFoldedLog(t, db)
+  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
+  const { auctionId } = await addArticle('Ten mugs')
+  const [{ pub_id: pubId }, { merch_id: merchId }] = [publisher, merchant]
+  const url = 'https://hooks.example/'
+  for (const owner of [{ pubId }, { merchId }]) {
+    await createWebhook(db, { owner, url, events: ['order.locked'] })
+  }
+  const events = new MoneyEvents()
+  const own = (event: StoredEvent) => ({ ...event, merchId })
+  const revised = { updated_at_ms: START_MS + 1, lines: [orderLine('A1', 10_000, 3)] }
+  await tell(
+    events.click('a', START_MS, { merchId, pubId, auctionId, sharePpm: 800_000 }),
+    own(events.order('o1', START_MS, { click: 'a' })),
+    own(
+      events.order('o1', START_MS + 1, {
+        click: 'a',
+        report: { ...revised, value_micros: 300_000_000 },
+      }),
+    ),
+    own(events.goodsBack('o1', START_MS + DAY_MS, { quantity: 1 })),
+  )
+  await makeNotices(db, new Date(START_MS + 91 * DAY_MS))
+  const told = await db.rows(sql`
+    select pub_id, payload->>'net_revenue_usd' as revenue, payload->>'net_earnings_usd' as earns,
+      payload->>'net_commission_usd' as owes
+    from webhook_delivery join webhook using (webhook_id) order by pub_id`)
+  assert.deepEqual(told, [
+    { pub_id: pubId, revenue: '200.00', earns: '16.00', owes: null },
+    { pub_id: null, revenue: '200.00', earns: null, owes: '20.00' },
+  ])
 })
 
 test('a database set back to a backup gives no notice the id of one that was sent since', async (t) => {
