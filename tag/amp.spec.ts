@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { EVENT_TYPE } from '../src/events/event.ts'
 import { sql } from '../src/platform/sql.ts'
+import { until } from '../test/market.ts'
 import { openPage } from './testing/browser.ts'
 import { startNetwork } from './testing/network.ts'
 
@@ -73,7 +74,7 @@ test('an AMP page gets its configuration, its links byte for byte, and its beaco
   assert.equal(link.url, product, 'byte for byte')
   assert.equal(typeof link.auction_id, 'string')
   assert.deepEqual(seen.sent, [true, true])
-  await page.waitForTimeout(500)
+  await until(async () => (await network.recorded(article)).links.length > 0)
   const recorded = await network.recorded(article)
   assert.equal(recorded.pages, 1)
   assert.deepEqual(recorded.links, [link.auction_id])

@@ -3,6 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { passTime } from './testing/browser.ts'
 import { attribute, startVisits } from './testing/visit.ts'
 
 const visits = await startVisits({ after })
@@ -16,13 +17,13 @@ for (const [name, button] of [
 ] as const) {
   test(`${name} has each place of a link counted once, and led on at once`, async (t) => {
     const { page, quiet, auctions, url, errors } = await visit(t, 'redrawn.html')
-    await page.waitForTimeout(1_200)
+    await passTime(page, 1_200)
     await quiet()
     const { links, viewable } = await network.recorded(url)
     assert.equal(links.length, 4)
     for (let times = 0; times < 4; times++) {
       await page.locator(`#${button}`).click()
-      await page.waitForTimeout(1_300)
+      await passTime(page, 1_300)
     }
     await quiet()
     for (const anchor of await page.locator('main a').all()) {
@@ -87,7 +88,7 @@ test('what a script of the page adds to an outcome’s address stays, and costs 
     </script>`,
   )
   const { page, quiet, url, errors } = await visit(t, 'labelled.html')
-  await page.waitForTimeout(1_200)
+  await passTime(page, 1_200)
   await quiet()
   for (const id of ['smart', 'raw']) {
     assert.equal((await redirectOf(page, id)).searchParams.get('ref'), 'us')

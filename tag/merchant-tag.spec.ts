@@ -217,7 +217,7 @@ test('an order that could not be delivered is delivered from the next page', asy
   const { page, go, quiet, checkouts, errors } = await openShop(t)
   await page.route('**/conversions/checkout/', (route) => route.abort())
   await page.goto(`${web.host('kettles')}/merchant-thanks.html`)
-  await page.waitForTimeout(500)
+  await quiet()
   await page.unroute('**/conversions/checkout/')
   const tried = checkouts().length
   assert.ok(tried >= 1)

@@ -110,13 +110,13 @@ test('the snippets "merchant-gtm" and "merchant-gtm-purchase" report the data la
     } }, { event: 'later' }]</script>`
   const html = layer + snippet('merchant-gtm') + snippet('merchant-gtm-purchase')
   const bodies: string[] = []
-  const { page } = await show(t, '', 'kettles')
+  const { page, quiet } = await show(t, '', 'kettles')
   page.on('request', (request) => {
     if (request.url().includes('/checkout/')) bodies.push(request.postData() ?? '')
   })
   web.publish('/bought', `<!doctype html><title>Bought</title>${html}`)
   await page.goto(`${web.host('kettles')}/bought`)
-  await page.waitForTimeout(1_000)
+  await quiet()
   assert.equal((await ordersWith('G-77')).length, 1)
   const { order, products } = JSON.parse(bodies[0] ?? '').events[0]
   assert.deepEqual([order.id, order.value, order.currency], ['G-77', '80.5', 'USD'])

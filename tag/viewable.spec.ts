@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { until } from '../test/market.ts'
+import { passTime } from './testing/browser.ts'
 import { startVisits } from './testing/visit.ts'
 
 const { network, visit, ids } = await startVisits({ after })
@@ -13,12 +15,14 @@ const [first, second] = ids
 test('a link is viewable once half of it was in view for a second', async (t) => {
   const before = web.trackers.length
   const { page, quiet, url } = await visit(t, 'scrolling.html')
-  await page.waitForTimeout(1_500)
+  await passTime(page, 1_500)
   await quiet()
   assert.deepEqual((await network.recorded(url)).viewable, [first])
-  await page.locator('#low').scrollIntoViewIfNeeded()
-  await page.waitForTimeout(300)
-  await page.evaluate(() => scrollTo(0, 0))
+  await page.evaluate(async () => {
+    document.getElementById('low')?.scrollIntoView()
+    await new Promise((done) => setTimeout(done, 300))
+    scrollTo(0, 0)
+  })
   await quiet()
   assert.deepEqual((await network.recorded(url)).viewable, [first], 'seen too shortly')
   await page.evaluate(() => {
@@ -26,21 +30,21 @@ test('a link is viewable once half of it was in view for a second', async (t) =>
     low.style.cssText = 'display: block; height: 100px'
     scrollTo(0, low.getBoundingClientRect().top + scrollY + 45 - innerHeight)
   })
-  await page.waitForTimeout(1_500)
+  await passTime(page, 1_500)
   await quiet()
   assert.deepEqual((await network.recorded(url)).viewable, [first], 'less than half of it')
   await page.evaluate(() =>
     Object.defineProperty(document, 'hidden', { configurable: true, value: true }),
   )
   await page.locator('#low').scrollIntoViewIfNeeded()
-  await page.waitForTimeout(1_500)
+  await passTime(page, 1_500)
   await quiet()
   assert.deepEqual((await network.recorded(url)).viewable, [first], 'in a tab behind another')
   await page.evaluate(() => Reflect.deleteProperty(document, 'hidden'))
-  await page.waitForTimeout(1_600)
+  await passTime(page, 1_600)
   // The reader leaves before the views are sent: they are sent on the way out.
   await page.goto('about:blank')
-  await page.waitForTimeout(300)
+  await until(async () => (await network.recorded(url)).viewable.length > 1)
   assert.deepEqual((await network.recorded(url)).viewable, [first, second].sort())
   const viewed = web.trackers.slice(before).filter(({ path }) => path.startsWith('/viewed'))
   assert.equal(viewed.length, 1, 'once per page, though two links name it')
@@ -63,7 +67,7 @@ test('a link that another tag wraps while it is looked at costs the others no vi
       })
     })
   })
-  await page.waitForTimeout(1_500)
+  await passTime(page, 1_500)
   await quiet()
   assert.deepEqual((await network.recorded(url)).viewable, [first])
 })
@@ -73,11 +77,11 @@ test('a link without a place of its own is seen where its picture or its content
   const { page, quiet, url } = await visit(t, 'no-place.html')
   const seen = () => web.trackers.slice(before).filter(({ path }) => path.startsWith('/viewed'))
   assert.equal(seen().length, 1)
-  await page.waitForTimeout(1_500)
+  await passTime(page, 1_500)
   await quiet()
   assert.deepEqual((await network.recorded(url)).viewable, [first, first], 'display: contents')
   await page.locator('img[usemap]').scrollIntoViewIfNeeded()
-  await page.waitForTimeout(2_500)
+  await passTime(page, 2_500)
   await quiet()
   assert.deepEqual((await network.recorded(url)).viewable, [first, first, second].sort(), 'area')
 })
@@ -88,7 +92,7 @@ test('of more links in view than one call may tell of, each is told', async (t) 
     const [link] = document.links
     for (let at = 0; at < 199; at++) link?.after(' ', link.cloneNode(true))
   })
-  await page.waitForTimeout(4_000)
+  await passTime(page, 4_000)
   await quiet()
   const { links, viewable } = await network.recorded(url)
   assert.deepEqual([links.length, viewable.length], [201, 200])

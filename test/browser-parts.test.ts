@@ -54,6 +54,8 @@ test('souk serve straight after an installation builds what browsers load', asyn
 
 test('a start that is told to stop while it builds ends at once, and opens nothing', async (t) => {
   const clone = await makeClone(scopeOf(t))
+  // However late the signal comes, the build is under way.
+  await writeFile(join(clone, 'scripts/build-tag.ts'), 'setTimeout(() => undefined, 30_000)\n')
   const env = { SOUK_DATA: join(clone, 'data'), PORT: '0' }
   const child = spawn(process.execPath, [join(clone, 'bin/souk.mjs'), 'serve'], {
     env: { ...process.env, ...env },

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Scope, testDatabase } from '../../test/database.ts'
 import { type Nats, startNats } from '../../test/nats.ts'
+import { ownMs } from '../../test/own-time.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { makeIdSource } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres.ts'
@@ -102,9 +103,9 @@ test('a JetStream that is away at the start is told, rejects appends and takes t
   const log = await open()
   assert.match(String(problems), /^Refusal: NATS_URL: JetStream is away \(.*ECONNREFUSED.*\)$/)
   const events = makeEvents(3)
-  const start = performance.now()
+  const start = ownMs()
   await assert.rejects(log.append(events), /JetStream is away/)
-  assert(performance.now() - start < 1_000)
+  assert(ownMs() - start < 1_000)
   assert.equal(log.isAway(), true, 'told before anything is appended')
   assert.deepEqual(await log.read({ lane: 0, position: '0', limit: 10 }), [])
   await nats.restart()

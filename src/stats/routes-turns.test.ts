@@ -1,12 +1,13 @@
 /** Who asks for how much of the statistics at once: the others come to their turn. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { until } from '../../test/market.ts'
 import { makePublisherWorld, type PublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { sql } from '../platform/sql.ts'
+import { FairTurns } from '../platform/turns.ts'
 import { statsRoutes } from './routes.ts'
 
 const db = await testDatabase()
@@ -34,14 +35,15 @@ test('however many pages of changes are asked for, other calls find a connection
   for (const status of await Promise.all(asked)) assert.equal(status, 200)
 })
 
-test('a publisher’s many pages keep no other publisher’s statistics waiting', async () => {
+test('a publisher’s many pages keep no other publisher’s statistics waiting', async (t) => {
+  const turns = t.mock.method(FairTurns.prototype, 'run')
   const answered: string[] = []
   const asked = await db.transaction(async (tx) => {
     await tx.run(sql`lock table page_day in access exclusive mode`)
     const pages = askChanges(20).map((page) => page.then(() => answered.push('a page')))
     await untilWaiting(db, Promise.all(pages))
     const days = ask(other, '?date_from=2026-03-01&date_to=2026-03-31')
-    await sleep(100) // Until it waits as well, behind all of them.
+    await until(() => turns.mock.callCount() === 21) // It waits as well, behind all of them.
     return [...pages, days.then((status) => answered.push(`the other's: ${status}`))]
   })
   await Promise.all(asked)

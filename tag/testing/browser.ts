@@ -62,6 +62,11 @@ const QUIET_MS = 700
 const SETTLE_MS = 100
 const PATIENCE_MS = 30_000
 
+/** Waits by the page's own clock: where a busy machine holds the page up, this waits with it. */
+export async function passTime(page: Page, ms: number): Promise<void> {
+  await page.evaluate((wait) => new Promise((done) => setTimeout(done, wait)), ms)
+}
+
 /** A page in a fresh profile; closed at the end of the test. */
 export async function openPage(
   t: { after(fn: () => Promise<void>): void },
@@ -101,7 +106,7 @@ export async function openPage(
         }
         asked = requests.length
         // On a busy machine the page itself may not have come to its answers yet: it says when.
-        await page.evaluate((ms) => new Promise((done) => setTimeout(done, ms)), SETTLE_MS)
+        await passTime(page, SETTLE_MS)
       }
     },
   }

@@ -32,7 +32,6 @@ export interface SeenCall {
   readonly call: Call
   readonly url: string
   readonly body: string
-  readonly atMs: number // when it arrived, by this process' clock
 }
 
 export interface StandIn {
@@ -67,7 +66,7 @@ export async function startStandIn(
     for await (const chunk of request) body += chunk
     const call = callOf(url)
     if (call === null) return serveFile(url, response)
-    standIn.calls.push({ call, url, body, atMs: performance.now() })
+    standIn.calls.push({ call, url, body })
     open++
     standIn.openAtOnceMax = Math.max(standIn.openAtOnceMax, open)
     response.on('close', () => open--)

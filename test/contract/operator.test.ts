@@ -15,6 +15,7 @@ import { AUCTION_URL, startApi } from '../api.ts'
 import { BROWSER } from '../app.ts'
 import { makeCampaign, makeMerchant } from '../catalogue.ts'
 import { runCommand } from '../commands.ts'
+import { ownMs } from '../own-time.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const EFFECT_MS = 2_000
@@ -74,10 +75,10 @@ async function landing(): Promise<URL> {
 /** Runs a command and waits until what it should change has changed, within 2 seconds. */
 async function effectOf<T>(args: readonly string[], see: () => Promise<T>, wanted: T) {
   await souk(...args)
-  const started = performance.now()
+  const started = ownMs()
   let seen = await see()
   while (JSON.stringify(seen) !== JSON.stringify(wanted)) {
-    const elapsed = performance.now() - started
+    const elapsed = ownMs() - started
     assert.ok(elapsed < EFFECT_MS, `${args.join(' ')}: ${JSON.stringify(seen)} after ${elapsed} ms`)
     await sleep(20)
     seen = await see()
