@@ -36,6 +36,7 @@ import type { HotRoute } from './platform/hot-http.ts'
 import { createHttp, type Http } from './platform/http.ts'
 import { errorTeller } from './platform/log.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
+import { merchantLedgerRoutes } from './reports/merchant-ledger-routes.ts'
 import { reportRoutes } from './reports/routes.ts'
 import { merchantWebhookRoutes } from './reports/webhook-routes.ts'
 import { startSchedules } from './schedules.ts'
@@ -143,6 +144,7 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(resultRoutes({ db, keys, ...clicks })) // receipts
     await http.register(reportRoutes({ db, keys, now }))
     await http.register(merchantWebhookRoutes({ db, keys, now }))
+    await http.register(merchantLedgerRoutes({ db, keys, now }))
     await http.register(reversalRoutes({ ...intake, keys })) // the operator's
     await http.register(intakeRoutes(intake)) // orders and returns, server to server
   }

@@ -70,6 +70,7 @@ test('the description of an answer names its type, where it is a file, a page or
       .filter(([, , ...types]) => types.join() !== JSON_TYPE),
   )
   const expected = [
+    ['readMerchantLedger', '200', 'application/json', 'text/csv'],
     ['readProductFeed', '200', 'text/csv'],
     ['readReport', '200', JSON_TYPE, 'text/csv'],
     ['readStatement', '200', JSON_TYPE, 'text/csv', 'text/html'],

@@ -162,6 +162,17 @@ const REPORT_COMMANDS: readonly CommandSpec[] = [
     ],
     run: reports('exportCommand'),
   },
+  {
+    name: 'merchant ledger',
+    help: 'Writes every entry of a merchant’s account to a CSV file; shows what it owes.',
+    options: [
+      { ...MERCHANT, flags: '--id <ID>' },
+      { flags: '--from <D>', help: 'first day', read: readDay, isRequired: true },
+      { flags: '--to <D>', help: 'last day', read: readDay, isRequired: true },
+      { flags: '--out <FILE>', help: 'where to', isRequired: true },
+    ],
+    run: reports('merchantLedgerCommand'),
+  },
 ]
 
 const PROOF_COMMANDS: readonly CommandSpec[] = [

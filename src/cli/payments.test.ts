@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { parse } from 'csv-parse/sync'
 import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { MODEL, type StoredEvent } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -17,6 +21,7 @@ const merchId = world.merchant.merch_id
 const pubId = world.publisher.pub_id
 const { auctionId } = await world.addArticle('Ten mugs')
 const events = new MoneyEvents()
+const folder = await temporaryFolder({ after }, 'souk-payments-')
 
 async function souk(...args: string[]) {
   const { code, out, err } = await runCommand([...args, '--json'], { db, now: NOW })
@@ -91,6 +96,21 @@ test('a payment that bounced is taken back once: it is owed again, and what it r
     [
       ['transfer', '0.40', null],
       ['direct debit', '500.00', 'bounced'],
+    ],
+  )
+  const out = join(folder, 'account', 'owing.csv')
+  const days = ['--from', '2026-04-01', '--to', '2026-04-30']
+  const written = (await souk('merchant', 'ledger', '--id', String(shop), ...days, '--out', out))
+    .json
+  assert.deepEqual([written.rows, written.owed_usd, written.credit_usd], [4, '0.00', '0.00'])
+  const lines: Record<string, string>[] = parse(await readFile(out), { columns: true })
+  assert.deepEqual(
+    lines.map(({ kind, amount_usd, payment_reference }) => [kind, amount_usd, payment_reference]),
+    [
+      ['click', '-0.40', ''],
+      ['payment', '500.00', 'direct debit'],
+      ['payment_reversal', '-500.00', 'direct debit'],
+      ['payment', '0.40', 'transfer'],
     ],
   )
 })

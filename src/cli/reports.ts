@@ -1,13 +1,18 @@
-/** Commands that show and write a publisher's figures, and prove them. */
+/** Commands that show and write the figures of publishers and merchants, and prove them. */
+import { basename, dirname } from 'node:path'
+import { Readable } from 'node:stream'
 import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
+import { requireMerchant } from '../catalog/merchant-store.ts'
 import { viewLane } from '../events/event.ts'
 import { findFirstDayWithViews } from '../events/view-totals-store.ts'
 import { reconcile } from '../ledger/reconcile.ts'
 import { badRequest } from '../platform/errors.ts'
-import { exportReport } from '../reports/export.ts'
+import { csvOfPages, exportReport, intoFolder } from '../reports/export.ts'
+import { LEDGER_COLUMNS, listLedgerRows } from '../reports/merchant-ledger-store.ts'
 import { openReports } from '../reports/read-report.ts'
 import { daysBetween, type ReportName } from '../reports/report.ts'
 import { knownSealingKeys } from '../sealing-keys.ts'
+import { settleAccount } from '../stats/record-payment.ts'
 import { listStats } from '../stats/row-store.ts'
 import { LIMIT_MAX } from '../stats/schema.ts'
 import type { CommandContext } from './command.ts'
@@ -27,10 +32,7 @@ export async function exportCommand(
   },
 ) {
   const { report, from: dayFrom, to: dayTo } = options
-  if (dayTo < dayFrom) throw badRequest([{ field: 'to', rule: 'must not be before from' }])
-  if (daysBetween(dayFrom, dayTo).length > DAYS_MAX) {
-    throw badRequest([{ field: 'to', rule: `at most ${DAYS_MAX} days at a time` }])
-  }
+  checkRange(options)
   const db = await context.database()
   const { pub_id: pubId, slug } = await requirePublisher(context, options.publisher)
   const now = context.now()
@@ -48,6 +50,41 @@ export async function exportCommand(
   // Our choice: said, not hidden. Clicks are kept for ever, impressions for RETENTION_DAYS.
   context.progress(`Impressions before ${seenFrom} were dropped: those files hold clicks alone.`)
   return { files, impressions_from: seenFrom }
+}
+
+/** A merchant's account as one CSV file, and what it owes by now: what an invoice is made of. */
+export async function merchantLedgerCommand(
+  context: CommandContext,
+  options: {
+    readonly id: number
+    readonly from: string
+    readonly to: string
+    readonly out: string
+  },
+) {
+  checkRange(options)
+  const { from: dayFrom, to: dayTo, out } = options
+  const db = await context.database()
+  const { merch_id: merchId, name } = await requireMerchant(db, options.id)
+  const counted = { rows: 0 }
+  await intoFolder(dirname(out))(basename(out), () =>
+    Readable.from(
+      csvOfPages(
+        LEDGER_COLUMNS,
+        (place) => listLedgerRows(db, { merchId, dayFrom, dayTo, ...place }),
+        counted,
+      ),
+    ),
+  )
+  const { account } = await settleAccount(db, { merchId, until: context.now() })
+  return { merch_id: merchId, merchant: name, path: out, rows: counted.rows, ...account }
+}
+
+function checkRange({ from, to }: { readonly from: string; readonly to: string }): void {
+  if (to < from) throw badRequest([{ field: 'to', rule: 'must not be before from' }])
+  if (daysBetween(from, to).length > DAYS_MAX) {
+    throw badRequest([{ field: 'to', rule: `at most ${DAYS_MAX} days at a time` }])
+  }
 }
 
 /** The rows of 4.4. Both days are included; a single day may be asked for as itself. */

@@ -82,19 +82,31 @@ export const intoFolder =
   }
 
 /** The text of a file of some days, a page at a time. */
-export async function* rangeLines(
+export function rangeLines(
   source: ReportSource,
   request: Omit<ReportRequest, 'cursor' | 'limitRows'> & { readonly report: ReportName },
   counted: { rows: number } = { rows: 0 },
 ): AsyncGenerator<string> {
   const { report, ...wanted } = request
-  const columns: readonly string[] = REPORT_COLUMNS[report]
+  const page: ReadPage = (place) => source.page(report, { ...wanted, ...place })
+  return csvOfPages(REPORT_COLUMNS[report], page, counted)
+}
+
+/** Reads a page that begins behind another one's end, or at the start for null. */
+type ReadPage = (place: Pick<ReportRequest, 'cursor' | 'limitRows'>) => Promise<ReportPage>
+
+/** The text of a CSV file, a page at a time. */
+export async function* csvOfPages(
+  columns: readonly string[],
+  readPage: ReadPage,
+  counted: { rows: number } = { rows: 0 },
+): AsyncGenerator<string> {
   const lineOf = (row: ReportPage['rows'][number]) =>
     csvLine(columns.map((column) => row[column] ?? null))
   let head = csvLine(columns)
   let cursor: string | null = null
   do {
-    const { rows, next } = await source.page(report, { ...wanted, cursor, limitRows: PAGE_ROWS })
+    const { rows, next } = await readPage({ cursor, limitRows: PAGE_ROWS })
     counted.rows += rows.length
     yield head + rows.map(lineOf).join('')
     head = ''

@@ -37,7 +37,7 @@ test('for a page of orders the debts of merchants are settled whose orders on it
     const counting = {
       ...db,
       rows: <T>(query: Parameters<typeof db.rows>[0]) => {
-        if (query.text.includes('merchant_payment')) settled.push(query.text)
+        if (query.text.includes('from click_debt')) settled.push(query.text)
         return db.rows<T>(query)
       },
     }

@@ -57,6 +57,12 @@ export interface ReportRequest extends DayRange {
   readonly now: Date // states are as of this time
 }
 
+/** A row as JSON has it. Text as it is: no spreadsheet reads JSON. */
+export function plainRow(row: ReportPage['rows'][number]): Record<string, unknown> {
+  const plain = (cell: CsvCell) => (typeof cell === 'object' && cell !== null ? cell.text : cell)
+  return Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, plain(cell)]))
+}
+
 export interface ReportPage {
   readonly rows: readonly Readonly<Record<string, CsvCell>>[]
   readonly next: string | null // null: there is nothing more

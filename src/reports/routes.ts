@@ -8,7 +8,6 @@ import { holderOf } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listStatements } from '../ledger/statement-store.ts'
 import { begunStream } from '../platform/begun-stream.ts'
-import type { CsvCell } from '../platform/csv.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import { FairTurns } from '../platform/turns.ts'
@@ -16,6 +15,7 @@ import { rangeFaults, readDayRange } from '../stats/day-range.ts'
 import { rangeLines } from './export.ts'
 import { explainPublisherOrder } from './order-record-store.ts'
 import { openReports, type ReportSource } from './read-report.ts'
+import { plainRow } from './report.ts'
 import type { ReportDeps } from './report-deps.ts'
 import {
   OrderParams,
@@ -97,7 +97,7 @@ const tableRoutes =
           report,
           pub_id: pubId,
           next: page.next,
-          rows: page.rows.map(toJson),
+          rows: page.rows.map(plainRow),
         })
       },
     )
@@ -178,10 +178,4 @@ const statementRoutes =
 
 function inTurns(turns: FairTurns, pubId: number, { page }: ReportSource): ReportSource {
   return { page: (...asked) => turns.run(pubId, () => page(...asked)) }
-}
-
-/** Text as it is: no spreadsheet reads JSON. */
-function toJson(row: Readonly<Record<string, CsvCell>>): Record<string, unknown> {
-  const plain = (cell: CsvCell) => (typeof cell === 'object' && cell !== null ? cell.text : cell)
-  return Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, plain(cell)]))
 }

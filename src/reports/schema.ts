@@ -47,6 +47,15 @@ export const ReportPage = Type.Object({
   }),
 })
 
+/** What a merchant's account holds of some days, and what it comes to today. */
+export const LedgerPage = Type.Object({
+  merch_id: Type.Integer(),
+  owed_usd: Type.String({ description: 'Due by now, and not covered' }),
+  credit_usd: Type.String({ description: 'Paid, and not owed yet' }),
+  next: ReportPage.properties.next,
+  rows: ReportPage.properties.rows,
+})
+
 export const OrderParams = Type.Object({
   ...PublisherParams.properties,
   order_id: idText('order_id of the report'),

@@ -32,7 +32,12 @@ export function statsRangeFaults(query: RangeQuery): Fault[] {
 
 /** The range of a query whose days can be read. */
 export function readDayRange(pubId: number, query: RangeQuery): DayRange {
+  return { pubId, ...readDays(query) }
+}
+
+/** The days alone. */
+export function readDays(query: RangeQuery): Omit<DayRange, 'pubId'> {
   const [dayFrom, dayTo] = [dayOf(query.date_from), dayOf(query.date_to)]
   assert(dayFrom !== null && dayTo !== null)
-  return { pubId, dayFrom, dayTo }
+  return { dayFrom, dayTo }
 }

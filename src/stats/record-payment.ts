@@ -7,6 +7,7 @@ import { findPayment } from '../ledger/payment-store.ts'
 import { characterCount } from '../platform/characters.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { formatExact, type Micros } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
 import type { PaymentBody } from './fold-payments.ts'
 
@@ -49,7 +50,10 @@ export async function recordPayment(
   // Of two at once the fold takes the one that came first in the log.
   const recorded = await findPayment(deps.db, { merchId, reference })
   if (recorded?.eventId !== event.id) throw badRequest([RECORDED_ALREADY])
-  const { releases, account } = await settleNow(deps, merchId)
+  const { releases, account } = await settleAccount(deps.db, {
+    merchId,
+    until: new Date(deps.now()),
+  })
   const own = releases.filter(({ paymentId, pubId }) => paymentId === event.id && pubId !== 0)
   return {
     payment_id: event.id,
@@ -66,10 +70,12 @@ export async function recordPayment(
   }
 }
 
-/** What a merchant's money has released, what it owes by now, and money that met no debt yet. */
-export async function settleNow({ db, now }: IntakeDeps, merchId: number) {
-  const until = new Date(now())
-  const { releases, open, creditMicros } = await settleMerchant(db, { merchId, until })
+/** What a merchant's money has released, what it owes by then, and money that met no debt yet. */
+export async function settleAccount(
+  db: Db,
+  at: { readonly merchId: number; readonly until: Date },
+) {
+  const { releases, open, creditMicros } = await settleMerchant(db, at)
   const owed_usd = formatExact(sum(open.map(({ owedMicros }) => owedMicros)))
   return { releases, account: { owed_usd, credit_usd: formatExact(creditMicros) } }
 }

@@ -12,7 +12,7 @@ import { characterCount } from '../platform/characters.ts'
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
 import type { PaymentReversalBody } from './fold-payments.ts'
-import { settleNow } from './record-payment.ts'
+import { settleAccount } from './record-payment.ts'
 
 const REASON_LENGTH_MAX = 255
 const REVERSED_ALREADY: Fault = {
@@ -58,7 +58,8 @@ export async function reversePayment(
   // Of two at once the fold takes the one that came first in the log.
   const reversed = await findPayment(deps.db, { merchId, reference })
   if (reversed?.reversalId !== event.id) throw badRequest([REVERSED_ALREADY])
-  const { account } = await settleNow(deps, merchId)
+  const until = new Date(deps.now())
+  const { account } = await settleAccount(deps.db, { merchId, until })
   return {
     payment_id: payment.eventId,
     merch_id: merchId,

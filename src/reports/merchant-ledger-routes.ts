@@ -1,0 +1,73 @@
+/** A merchant's account over the API: every entry that it owes or was paid by. */
+import type { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { holderOf } from '../accounts/require-key.ts'
+import { requireOwnMerchant } from '../catalog/own-merchant.ts'
+import { begunStream } from '../platform/begun-stream.ts'
+import { FairTurns } from '../platform/turns.ts'
+import { rangeFaults, readDays } from '../stats/day-range.ts'
+import { settleAccount } from '../stats/record-payment.ts'
+import { csvOfPages } from './export.ts'
+import { LEDGER_COLUMNS, type LedgerRequest, listLedgerRows } from './merchant-ledger-store.ts'
+import { plainRow } from './report.ts'
+import type { ReportDeps } from './report-deps.ts'
+import { LedgerPage, REPORT_DAYS_MAX, REPORT_LIMIT, ReportQuery } from './schema.ts'
+import { MerchantParams } from './webhook-schema.ts'
+
+/** A page may take the database a second, and the pool's connections are for all. */
+const PAGES_AT_ONCE = 2
+const RANGE_MAX = { days: REPORT_DAYS_MAX, rule: `at most ${REPORT_DAYS_MAX} days at a time` }
+const LEDGER = {
+  'application/json': { schema: LedgerPage },
+  'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) },
+}
+
+export const merchantLedgerRoutes =
+  ({ db, keys, now }: ReportDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.addHook('onRequest', keys.require)
+    app.addHook('preHandler', async (request) => {
+      const { merch_id: merchId } = request.params as { merch_id: number }
+      await requireOwnMerchant(db, holderOf(request), merchId)
+    })
+    const turns = new FairTurns(PAGES_AT_ONCE)
+    app.get(
+      '/api/v1/merchants/:merch_id/ledger/',
+      {
+        config: { rules: ({ query }) => rangeFaults(query as object, RANGE_MAX) },
+        schema: {
+          operationId: 'readMerchantLedger',
+          summary: 'A merchant’s account: what each click and order cost it, and what it paid',
+          description:
+            'One row for each ledger entry of the days, minus for what is owed: clicks, orders, ' +
+            'their revisions, returns and reversals, payments. A click’s receipt is at ' +
+            'auction_results/<auction_result_number>/.',
+          security: [{ apiKey: [] }],
+          params: MerchantParams,
+          querystring: ReportQuery,
+          response: { 200: { description: 'By `format`', content: LEDGER } },
+        },
+      },
+      async (request, reply) => {
+        const { merch_id: merchId } = request.params
+        const { limit = REPORT_LIMIT, cursor = null, format = 'json' } = request.query
+        const days = { merchId, ...readDays(request.query) }
+        const readPage = (place: Pick<LedgerRequest, 'cursor' | 'limitRows'>) =>
+          turns.run(merchId, () => listLedgerRows(db, { ...days, ...place }))
+        if (format === 'csv') {
+          const file = await begunStream(csvOfPages(LEDGER_COLUMNS, readPage))
+          const name = `souk_ledger_${days.dayFrom}_${days.dayTo}.csv`
+          return reply
+            .header('content-type', 'text/csv; charset=utf-8')
+            .header('content-disposition', `attachment; filename="${name}"`)
+            .send(file)
+        }
+        const { rows, next } = await readPage({ cursor, limitRows: limit })
+        const { account } = await turns.run(merchId, () =>
+          settleAccount(db, { merchId, until: now() }),
+        )
+        return reply.send({ merch_id: merchId, ...account, next, rows: rows.map(plainRow) })
+      },
+    )
+  }

@@ -1,0 +1,92 @@
+/**
+ * A merchant's account, entry by entry: what each click and order cost it, what was taken back, and
+ * what it paid. These are the lines of the ledger itself, so their sum is the merchant's balance.
+ */
+import type { CsvCell } from '../platform/csv.ts'
+import { formatExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
+import { type ReportPage, readPlace, reportTime } from './report.ts'
+
+/** Minus is owed. `corrects` names the entry that this one changes; every row has one subject. */
+export const LEDGER_COLUMNS = [
+  ...['entry', 'kind', 'day', 'at', 'amount_usd', 'corrects', 'pub_id'],
+  ...['click_id', 'auction_result_number', 'campaign_id', 'order_id', 'payment_reference'],
+] as const
+
+export interface LedgerRequest {
+  readonly merchId: number
+  readonly dayFrom: string // YYYY-MM-DD, both days inclusive
+  readonly dayTo: string
+  readonly cursor: string | null
+  readonly limitRows: number
+}
+
+interface LedgerRow {
+  readonly transaction_id: string
+  readonly line: number
+  readonly day: string
+  readonly at: Date
+  readonly kind: string
+  readonly idempotency_key: string
+  readonly corrects: string | null
+  readonly pub_id: number
+  readonly amount_micros: string
+  readonly result_number: Buffer | null
+  readonly campaign_id: number | null
+}
+
+/** A page of the account, in the order of days and entries. */
+export async function listLedgerRows(db: Db, request: LedgerRequest): Promise<ReportPage> {
+  const { merchId, dayFrom, dayTo, limitRows } = request
+  const { day, eventId: id, line } = readPlace(request.cursor)
+  const rows = await db.rows<LedgerRow>(sql`
+    with page as materialized (
+      select transaction_id, line, day, pub_id, amount_micros from ledger_line
+      where account = 'merchant' and merch_id = ${merchId} and day between ${dayFrom} and ${dayTo}
+        and (day, transaction_id, line) > (${day}::date, ${id}::bigint, ${line}::smallint)
+      order by day, transaction_id, line limit ${limitRows}
+    )
+    select transaction_id, line, page.day, at, kind, idempotency_key, corrects, page.pub_id,
+      amount_micros, result_number, campaign_id
+    from page
+    join ledger_transaction entry using (transaction_id)
+    left join lateral (
+      select result_number, campaign_id from click
+      where kind in ('click', 'reversal') and click_id = decode(
+        substr(coalesce(corrects, idempotency_key), length('click:') + 1), 'hex')
+      limit 1
+    ) as clicked on true
+    order by page.day, transaction_id, line`)
+  const last = rows.at(-1)
+  const isLast = last === undefined || rows.length < limitRows
+  return {
+    rows: rows.map(rowOf),
+    next: isLast ? null : `${last.day} ${last.transaction_id} ${last.line}`,
+  }
+}
+
+function rowOf(row: LedgerRow): Record<(typeof LEDGER_COLUMNS)[number], CsvCell> {
+  const { sort, id } = subjectOf(row.corrects ?? row.idempotency_key)
+  const only = (wanted: string) => (sort === wanted ? { text: id } : null)
+  return {
+    entry: { text: row.idempotency_key },
+    kind: row.kind,
+    day: row.day,
+    at: reportTime(row.at),
+    amount_usd: formatExact(row.amount_micros),
+    corrects: { text: row.corrects },
+    pub_id: row.pub_id === 0 ? null : row.pub_id,
+    click_id: only('click'),
+    auction_result_number: row.result_number?.toString('hex') ?? null,
+    campaign_id: row.campaign_id,
+    order_id: only('order'),
+    payment_reference: only('payment'),
+  }
+}
+
+/** Keys of entries say what they are about: `click:<id>`, `order:<merchant>:<id>` (entries.ts). */
+function subjectOf(key: string): { readonly sort: string; readonly id: string } {
+  const match = /^(click):(.*)$|^(order|payment):\d+:(.*)$/s.exec(key)
+  return { sort: match?.[1] ?? match?.[3] ?? '', id: match?.[2] ?? match?.[4] ?? '' }
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { parse } from 'csv-parse/sync'
+import { foldBusyLog } from '../../test/busy-log.ts'
+import { testDatabase } from '../../test/database.ts'
+import { startQuietHttp } from '../../test/quiet-http.ts'
+import { makeKeyGuard } from '../accounts/require-key.ts'
+import { updateMerchant } from '../catalog/merchant-store.ts'
+import { settleMerchant } from '../ledger/debt-store.ts'
+import { sql } from '../platform/sql.ts'
+import { merchantLedgerRoutes } from './merchant-ledger-routes.ts'
+
+const NOW = new Date('2026-08-01T00:00:00Z')
+/** The busy log's days, in ranges that may be asked for. */
+const RANGES = [
+  ['2026-03-01', '2026-05-31'],
+  ['2026-06-01', '2026-07-31'],
+] as const
+const microsOf = (dollars: unknown) => Math.round(Number(dollars) * 1_000_000)
+type Row = Readonly<Record<string, string | number | null>>
+
+const db = await testDatabase()
+const { one, other } = await foldBusyLog({ after }, db)
+const http = await startQuietHttp({ after })
+const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => NOW })
+await http.register(merchantLedgerRoutes({ db, keys, now: () => NOW }))
+const { merch_id: merchId } = one.merchant
+await updateMerchant(db, { merchId, changes: { uid: one.publisher.uid } })
+
+function get(query: string, { id = merchId, headers = one.headers as object } = {}) {
+  const url = `/api/v1/merchants/${id}/ledger/?${query}`
+  return http.inject({ url, headers: { ...headers } })
+}
+
+async function everyRow(limit: number): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const [from, to] of RANGES) {
+    let cursor = ''
+    do {
+      const page = await get(`date_from=${from}&date_to=${to}&limit=${limit}${cursor}`)
+      assert.equal(page.statusCode, 200, page.body)
+      const { next, rows: more } = page.json()
+      rows.push(...more)
+      cursor = next === null ? '' : `&cursor=${encodeURIComponent(next)}`
+    } while (cursor !== '')
+  }
+  return rows
+}
+
+test('a merchant’s account has every entry once, and their sum is its balance', async () => {
+  const rows = await everyRow(1_000)
+  const entries = await db.row(sql`
+    select count(*)::int as count, sum(amount_micros)::text as micros from ledger_line
+    where account = 'merchant' and merch_id = ${merchId}`)
+  const micros = rows.reduce((sum, row) => sum + microsOf(row.amount_usd), 0)
+  assert.deepEqual({ count: rows.length, micros: String(micros) }, entries)
+  assert.deepEqual([...new Set(rows.map(({ kind }) => String(kind)))].sort(), [
+    'click',
+    'order',
+    'payment',
+    'payment_reversal',
+    'return',
+    'reversal',
+    'revision',
+  ])
+  assert.deepEqual(await everyRow(7), rows, 'however it is cut into pages')
+})
+
+test('every entry names its click with the auction’s result, its order, or its payment', async () => {
+  for (const row of await everyRow(1_000)) {
+    const { kind, click_id, auction_result_number, campaign_id, order_id, payment_reference } = row
+    const isClick = kind === 'click' || kind === 'reversal'
+    const isPayment = kind === 'payment' || kind === 'payment_reversal'
+    assert.equal(/^[0-9a-f]{32}$/.test(String(click_id)), isClick, JSON.stringify(row))
+    assert.equal(/^[0-9a-f]{32}$/.test(String(auction_result_number)), isClick)
+    assert.equal(typeof campaign_id === 'number', isClick)
+    assert.equal(payment_reference !== null, isPayment)
+    assert.equal(order_id !== null, !isClick && !isPayment)
+  }
+  const rows = await everyRow(1_000)
+  assert.ok(rows.some(({ order_id }) => order_id === 'odd/ö'))
+})
+
+test('what is due and not covered is told beside the entries, which come as CSV as well', async () => {
+  const [[from, to]] = RANGES
+  const range = `date_from=${from}&date_to=${to}`
+  const page = (await get(range)).json()
+  const { open, creditMicros } = await settleMerchant(db, { merchId, until: NOW })
+  const owed = open.reduce((sum, { owedMicros }) => sum + owedMicros, 0)
+  assert.deepEqual([microsOf(page.owed_usd), microsOf(page.credit_usd)], [owed, creditMicros])
+  const file = await get(`${range}&format=csv`)
+  assert.match(String(file.headers['content-type']), /^text\/csv/)
+  const lines: Record<string, string>[] = parse(file.body, { columns: true })
+  assert.deepEqual(
+    lines.map(({ entry, amount_usd }) => [entry, amount_usd]),
+    page.rows.map(({ entry, amount_usd }: Row) => [entry, amount_usd]),
+  )
+})
+
+test('a merchant’s account is open to the key of its user alone, for a range that can be read', async () => {
+  const march = 'date_from=2026-03-01&date_to=2026-03-31'
+  assert.equal((await get(march, { headers: {} })).statusCode, 401)
+  assert.equal((await get(march, { headers: other.headers })).statusCode, 403)
+  assert.equal((await get(march, { id: other.merchant.merch_id })).statusCode, 403)
+  assert.equal((await get(march, { id: 999_999 })).statusCode, 404)
+  for (const query of [
+    '',
+    'date_from=2026-03-02&date_to=2026-03-01',
+    'date_from=2026-01-01&date_to=2026-12-31',
+    `${march}&cursor=tomorrow`,
+    `${march}&limit=0`,
+  ]) {
+    assert.equal((await get(query)).statusCode, 400, query)
+  }
+})
