@@ -11,8 +11,10 @@ import {
   chmodSync,
   constants,
   mkdtempSync,
+  readdirSync,
   rmSync,
   statfsSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,6 +24,9 @@ import { ROOT } from './source-files.ts'
 const MEMORY = '/dev/shm'
 /** A run holds half a gigabyte at most; a container has 64 MB there unless it was given more. */
 const BYTES_MIN = 4 * 1024 ** 3
+const PREFIX = 'souk-tests-'
+/** No run goes on for so long. */
+const RUN_MS_MAX = 24 * 3_600_000
 
 /** The same for every process of this user and checkout. */
 export function testFolder(): string {
@@ -35,10 +40,24 @@ export function testFolder(): string {
  * where memory is too small or, as in most containers, no place for programs.
  */
 export function makeTemporaryFolder(): string {
-  const isFit = hasRoom(MEMORY) && mayRunPrograms(MEMORY)
-  const folder = mkdtempSync(join(isFit ? MEMORY : tmpdir(), 'souk-tests-'))
+  const parent = hasRoom(MEMORY) && mayRunPrograms(MEMORY) ? MEMORY : tmpdir()
+  removeLeftovers(parent)
+  const folder = mkdtempSync(join(parent, PREFIX))
   chmodSync(folder, 0o1777) // Some tests run programs as other users.
   return folder
+}
+
+/** What killed runs left: in memory each would keep its part until the machine is started anew. */
+function removeLeftovers(parent: string): void {
+  for (const name of readdirSync(parent).filter((one) => one.startsWith(PREFIX))) {
+    const folder = join(parent, name)
+    try {
+      const ageMs = Date.now() - statSync(folder).mtimeMs
+      if (ageMs > RUN_MS_MAX) rmSync(folder, { recursive: true, force: true })
+    } catch {
+      // It is another user's, or gone by now.
+    }
+  }
 }
 
 function hasRoom(folder: string): boolean {
