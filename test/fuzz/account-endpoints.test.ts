@@ -7,6 +7,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { CreateKeyBody, LoginBody } from '../../src/accounts/schema.ts'
+import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
+import { insertMerchant } from '../../src/catalog/merchant-store.ts'
 import { CreateSmartLinkBody, LinkMateBody } from '../../src/links/schema.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { type Answer, startApi } from '../api.ts'
@@ -68,7 +70,16 @@ const bodies: readonly BodyEndpoint[] = [
   },
   { path: '/dashboard/api/login/', schema: LoginBody, good: { email: 'x@y.example', password } },
 ]
+const shop = await insertMerchant(api.db, {
+  ...MERCHANT_DEFAULTS,
+  name: 'Fuzz',
+  domains: ['fuzz.example'],
+  uid: ann.publishers[0]?.uid ?? null,
+})
+const page = { date_from: '2026-03-01', date_to: '2026-03-02', limit: '5', format: 'csv' }
 const queries: readonly QueryEndpoint[] = [
+  { path: `/api/v1/merchants/${shop.merch_id}/ledger/`, key, good: page },
+  { path: `/api/v1/publishers/${ann.pubId}/reports/orders/`, key, good: page },
   {
     path: `/api/v1/publishers/${ann.pubId}/stats_by_article_merchant_daily/`,
     key,
