@@ -14,7 +14,6 @@ import {
   readdirSync,
   rmSync,
   statfsSync,
-  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,8 +24,8 @@ const MEMORY = '/dev/shm'
 /** A run holds half a gigabyte at most; a container has 64 MB there unless it was given more. */
 const BYTES_MIN = 4 * 1024 ** 3
 const PREFIX = 'souk-tests-'
-/** No run goes on for so long. */
-const RUN_MS_MAX = 24 * 3_600_000
+/** The process of the run, which removes its folder unless it is killed. */
+const PROCESS = /^souk-tests-(\d+)-/
 
 /** The same for every process of this user and checkout. */
 export function testFolder(): string {
@@ -42,21 +41,29 @@ export function testFolder(): string {
 export function makeTemporaryFolder(): string {
   const parent = hasRoom(MEMORY) && mayRunPrograms(MEMORY) ? MEMORY : tmpdir()
   removeLeftovers(parent)
-  const folder = mkdtempSync(join(parent, PREFIX))
+  const folder = mkdtempSync(join(parent, `${PREFIX}${process.pid}-`))
   chmodSync(folder, 0o1777) // Some tests run programs as other users.
   return folder
 }
 
 /** What killed runs left: in memory each would keep its part until the machine is started anew. */
 function removeLeftovers(parent: string): void {
-  for (const name of readdirSync(parent).filter((one) => one.startsWith(PREFIX))) {
-    const folder = join(parent, name)
+  for (const name of readdirSync(parent)) {
+    const pid = PROCESS.exec(name)?.[1]
+    if (pid === undefined || isRunning(Number(pid))) continue
     try {
-      const ageMs = Date.now() - statSync(folder).mtimeMs
-      if (ageMs > RUN_MS_MAX) rmSync(folder, { recursive: true, force: true })
+      rmSync(join(parent, name), { recursive: true, force: true })
     } catch {
-      // It is another user's, or gone by now.
+      // It is another user's.
     }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }
 
