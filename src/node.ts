@@ -148,7 +148,8 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
 async function openMigrated(config: Config, { log, closers }: Opening): Promise<Database> {
   const storage = await openStorage(config, { applicationName: 'souk', log })
   closers.add('storage', () => storage.close())
-  const { from, to } = await migrate(storage.connection, MIGRATIONS_FOLDER)
+  const tellWait = (line: string) => log.warn(line)
+  const { from, to } = await migrate(storage.connection, MIGRATIONS_FOLDER, tellWait)
   if (from < to) log.info({ from, to }, 'migrated')
   return storage.db
 }

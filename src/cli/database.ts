@@ -5,5 +5,5 @@ import type { CommandContext } from './command.ts'
 
 export async function migrateCommand(context: CommandContext) {
   const { connection } = await context.storage()
-  return migrate(connection, MIGRATIONS_FOLDER)
+  return migrate(connection, MIGRATIONS_FOLDER, (line) => context.progress(line))
 }

@@ -59,12 +59,17 @@ test('who comes while a database is migrated finds it whole', async (t) => {
   await slow.run(sql`select pg_advisory_lock(2)`)
   const migrating = migrate(db.connection, folder)
   await until(() => waiting(1))
+  const lines: string[] = []
+  const other = migrate(db.connection, folder, (line) => lines.push(line))
+  await until(() => waiting(2))
+  assert.deepEqual(lines, ['waiting for another process that migrates this database'])
   assert.equal(await readVersion(db, folder), 1)
   const found = untilMigrated(db).then(() => readVersion(db, folder))
-  await until(() => waiting(2))
+  await until(() => waiting(3))
   slow.release(new Error('the lock goes with its session'))
   assert.equal(await found, 2)
   await migrating
+  assert.deepEqual(await other, { from: 2, to: 2 })
 })
 
 test('a migration that waits for a lock lets everybody else through', async (t) => {
@@ -81,13 +86,16 @@ test('a migration that waits for a lock lets everybody else through', async (t) 
   scope.after(async () => reader.release(new Error('over')))
   await reader.run(sql`begin`)
   await reader.rows(sql`select from busy`) // As a night's reconciliation does for an hour.
-  const migrating = migrate(db.connection, folder)
+  const lines: string[] = []
+  const migrating = migrate(db.connection, folder, (line) => lines.push(line))
   const waits = sql`select from pg_locks where relation = 'busy'::regclass and not granted`
   await until(async () => (await db.rows(waits)).length > 0)
   await db.rows(sql`select from busy`)
   assert.equal(await readVersion(db, folder), 2)
+  await until(() => Promise.resolve(lines.length > 0))
   await reader.run(sql`rollback`)
   assert.deepEqual(await migrating, { from: 1, to: 3 })
+  assert.match(lines.join('\n'), /^a migration waits for a table [^\n]*$/, 'told once')
   assert.equal(await readVersion(db, folder), 3)
 })
 

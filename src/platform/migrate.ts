@@ -31,9 +31,19 @@ const LET_THROUGH_MS = 1_000
 const LOCK_NOT_AVAILABLE = '55P03'
 const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
 const TABLE = 'migration'
+const LOCK = [PG_MIGRATE_LOCK_ID]
+
+/** Told once what is waited for: both may take as long as a night's job of another node. */
+export type TellWait = (line: string) => void
+const ANOTHER_MIGRATES = 'waiting for another process that migrates this database'
+const TABLE_IS_HELD = 'a migration waits for a table that another session holds, and tries again'
 
 /** Throws when the database will not do or is newer than this code, or when a statement fails. */
-export async function migrate(connection: Connection, folder: string): Promise<Migrated> {
+export async function migrate(
+  connection: Connection,
+  folder: string,
+  tellWait: TellWait = () => undefined,
+): Promise<Migrated> {
   const faults = databaseFaults(await readDatabaseFacts(connection))
   if (faults.length > 0) throw new Refusal(`DATABASE_URL: ${faults.join('\n  ')}`)
   const numbers = await migrationNumbers(folder)
@@ -45,7 +55,11 @@ export async function migrate(connection: Connection, folder: string): Promise<M
   await client.connect()
   try {
     await client.query(sessionSettings())
-    await client.query('select pg_advisory_lock($1)', [PG_MIGRATE_LOCK_ID])
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as is_ours', LOCK)
+    if (!rows[0].is_ours) {
+      tellWait(ANOTHER_MIGRATES)
+      await client.query('select pg_advisory_lock($1)', LOCK)
+    }
     const had = await listApplied(client)
     const found = had.at(-1) ?? 0
     if (found > to) {
@@ -53,7 +67,7 @@ export async function migrate(connection: Connection, folder: string): Promise<M
         `the database has migration ${found}, this program knows ${to}: run the newer program`,
       )
     }
-    await runFiles(client, { folder, told })
+    await runFiles(client, { folder, told, tellWait })
     return { from: completeUpTo(numbers, had), to }
   } catch (error) {
     throw told[0] ?? error // In the words of the runner it would be a stack inside a sentence.
@@ -69,9 +83,11 @@ export async function migrate(connection: Connection, folder: string): Promise<M
  */
 async function runFiles(
   client: pg.Client,
-  { folder, told }: { readonly folder: string; readonly told: Error[] },
+  options: { readonly folder: string; readonly told: Error[]; readonly tellWait: TellWait },
 ): Promise<void> {
+  const { folder, told, tellWait } = options
   const migrationsSchema = await schemaOfTables(client)
+  let isTold = false
   await client.query(`set lock_timeout to ${LOCK_TIMEOUT_MS}`)
   for (;;) {
     try {
@@ -93,6 +109,8 @@ async function runFiles(
       if (!told.some((one) => hasSqlState(one, LOCK_NOT_AVAILABLE))) throw error
     }
     told.length = 0
+    if (!isTold) tellWait(TABLE_IS_HELD)
+    isTold = true
     await client.query('rollback')
     await sleep(LET_THROUGH_MS)
   }
