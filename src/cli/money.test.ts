@@ -269,7 +269,7 @@ test('another network’s report is imported by its ready map, row by row or not
   const dotted = await souk('import-network', '--network', 'my.net', '--file', report)
   assert.match(dotted.err, /^map: there is none for "my.net": .*cj, rakuten, awin/)
   const named = await souk(...command, '--map', 'mymap')
-  assert.match(named.err, /no such file.*'mymap'/, 'a name may be a file')
+  assert.match(named.err, /^map: .*no such file.*"mymap"/, 'a name may be a file')
   assert.deepEqual((await souk(...command, '--map', folder)).err, `file: ${folder} is not a file\n`)
 })
 

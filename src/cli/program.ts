@@ -9,6 +9,7 @@ import { ApiError } from '../platform/errors.ts'
 import { isForbidden, isUnreachable } from '../platform/postgres.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { CommandContext, CommandSpec } from './command.ts'
+import { fileFault } from './file-fault.ts'
 import type { OptionSpec } from './option.ts'
 import { formatResult } from './print.ts'
 
@@ -129,7 +130,8 @@ async function runCommand(
     }
     return spec.isRefusal?.(result as never) === true ? REFUSED : DONE
   } catch (error) {
-    if (opened?.isInterrupted() !== true) io.stderr(`${describe(error)}\n`)
+    if (opened?.isInterrupted() !== true)
+      io.stderr(`${fileFault(error, options) ?? describe(error)}\n`)
     return REFUSED
   } finally {
     await opened?.close()
@@ -146,8 +148,6 @@ function describe(error: unknown): string {
   if (error instanceof Error && isPlain) return error.message
   if (isForbidden(error)) return `The database refuses DATABASE_URL: ${(error as Error).message}`
   if (isUnreachable(error)) return `The database cannot be reached: ${(error as Error).message}`
-  // A file that is not there or not ours: the message of the system names it.
-  if (error instanceof Error && 'syscall' in error && 'path' in error) return error.message
   // Not a refusal but something broken: where it broke helps to mend it.
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { mkdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
+import { fileFault } from './file-fault.ts'
+
+test('a file that cannot be had is told by its option and why', async (t) => {
+  const folder = await temporaryFolder({ after: (end) => t.after(end) }, 'souk-fault-')
+  const none = join(folder, 'none')
+  for (const [work, options, fault] of [
+    [stat(none), { merchant: 1, file: none }, `file: there is no such file or folder: "${none}"`],
+    [readFile(folder), { file: folder }, 'file: is a folder'],
+    [mkdir(join(none, 'b')), { out: join(none, 'b', 'c') }, 'out: there is no such file'],
+    [stat(join(none, 'b')), { out: none }, 'out: there is no such file'],
+    [stat(none), { file: 'other' }, `there is no such file or folder: "${none}"`],
+  ] as const) {
+    const error = await work.then(
+      () => null,
+      (reason: unknown) => reason,
+    )
+    const told = fileFault(error, options)
+    assert.ok(told?.startsWith(fault), String(told))
+  }
+})
+
+test('what is no error of a file is left to others', () => {
+  assert.equal(fileFault(new Error('broken'), { file: 'a' }), null)
+})
