@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '../../test/database.ts'
+import { until } from '../../test/market.ts'
 import { openDatabase } from './postgres.ts'
 import { sql } from './sql.ts'
-
-const TRIES = 300
 
 test('a statement without a limit ends when nobody is left who waits for it', async (t) => {
   const db = await testDatabase({ after: (work) => t.after(work) })
@@ -20,6 +18,5 @@ test('a statement without a limit ends when nobody is left who waits for it', as
   assert.ok(await isRunning())
   client.connection.stream.destroy() // As the system does for a process that has ended.
   await assert.rejects(cut)
-  for (let tries = 0; tries < TRIES && (await isRunning()); tries += 1) await sleep(100)
-  assert.equal(await isRunning(), false)
+  await until(async () => !(await isRunning()))
 })

@@ -24,6 +24,7 @@ import type { Database } from '../../src/platform/postgres.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { startTestApp, type TestApp } from '../../test/app.ts'
 import type { Scope } from '../../test/database.ts'
+import { until } from '../../test/market.ts'
 import { startWeb, type Web } from './web.ts'
 
 export interface Network {
@@ -176,13 +177,11 @@ async function smartLinks(
 async function untilBidding({ app, web, smartLinks: make, untilKnown }: Network): Promise<void> {
   await untilKnown('daily')
   const [id = ''] = await make(`${web.host('daily')}/warm-up`, [`${web.host('kettles')}/p/1`])
-  for (let tries = 0; tries < 100; tries++) {
+  await until(async () => {
     const response = await app.get(`/api/v1/auction/?a=${id}`)
     const body = (await response.json()) as { data: { has_winner?: boolean }[] }
-    if (body.data[0]?.has_winner === true) return
-    await sleep(50)
-  }
-  throw new Error('the campaign did not come to life')
+    return body.data[0]?.has_winner === true
+  })
 }
 
 interface EventRow {
