@@ -131,7 +131,7 @@ async function click(url: string, redirectUrl: string): Promise<string> {
   return response.headers.get('location') ?? ''
 }
 
-/** The statistics of today show these rows within 20 s (5 s while everything is up). */
+/** The statistics of today show these rows (within 5 s while everything is up). */
 async function untilStats(
   url: string,
   { key, pubId }: { key: string; pubId: number },
@@ -141,7 +141,7 @@ async function untilStats(
     new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
   const query = new URLSearchParams({ date_from: day(-1), date_to: day(1) })
   const path = `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/?${query}`
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 60_000
   for (;;) {
     const response = await fetch(url + path, {
       headers: { authorization: `SERVICE-API-KEY ${key}` },
