@@ -8,6 +8,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -82,7 +83,8 @@ export function openTestServer(): Promise<EmbeddedPostgres> {
     settings: {
       fsync: 'off',
       full_page_writes: 'off',
-      max_connections: '200',
+      // A test process takes twenty or so, and on many cores many run at once.
+      max_connections: String(200 + 40 * availableParallelism()),
       // Its files lie in memory already: neither a cache before them nor a long log is of use.
       shared_buffers: '128MB',
       min_wal_size: '32MB',
