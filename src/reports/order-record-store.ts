@@ -51,14 +51,19 @@ export async function explainOrder(
   return row === undefined ? null : explained(db, row, now)
 }
 
-/** The order of a publisher by our id of it; null when it is not the publisher's. */
+/**
+ * The order of a publisher by our id of it; null when it is not the publisher's. Of an order that
+ * was another's first, it sees its own part of each entry: what the other got is not its to know.
+ */
 export async function explainPublisherOrder(
   db: Db,
   { pubId, eventId, now }: { readonly pubId: number; readonly eventId: string; now: Date },
 ) {
   const rows = await readOrders(db, sql`pub_id = ${pubId} and event_id = ${eventId}`, 1)
   const row = rows[0]
-  return row === undefined ? null : explained(db, row, now)
+  if (row === undefined) return null
+  const order = await explained(db, row, now)
+  return { ...order, entries: order.entries.filter((line) => line.pub_id === pubId) }
 }
 
 const HELD_ORDERS_MAX = 1_000

@@ -197,6 +197,32 @@ test('an order explains itself: evidence, lines, returns, state and ledger entri
   assert.equal((await s.get('orders/999999/')).status, 404)
 })
 
+test('a publisher that an order moved to learns nothing of what the other one got', async (t) => {
+  const s = await start(t)
+  const other = await makePublisherWorld(s.db, 'other')
+  const { auctionId } = await other.addArticle('Ten plates')
+  const theirs = { pubId: other.publisher.pub_id, auctionId, sharePpm: 123_000 }
+  const order = s.own(s.events.order('o1', START_MS, { click: 'a' }))
+  await s.tell(
+    s.click('a', theirs),
+    s.click('b', { sharePpm: 600_000 }),
+    order,
+    s.own(s.events.order('o1', START_MS + 1, { exact: 'b' })),
+  )
+  const [told] = (await s.get(`orders/${order.id}/`)).json.data
+  assert.equal(told.pub_id, s.publisher.pub_id)
+  assert.deepEqual(
+    told.entries.map((line: Record<string, unknown>) => [
+      ...[line.kind, line.account, line.pub_id, line.amount_usd],
+    ]),
+    [
+      ['revision', 'merchant', told.pub_id, '-55.00'],
+      ['revision', 'publisher', told.pub_id, '33.00'],
+      ['revision', 'platform', told.pub_id, '22.00'],
+    ],
+  )
+})
+
 test('an order shows every ledger entry that it caused, also of reports that were replaced', async (t) => {
   const s = await start(t)
   const tell = (dollars: number, at: number) =>
