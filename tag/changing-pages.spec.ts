@@ -102,6 +102,57 @@ test('what a script of the page adds to an outcome’s address stays, and costs 
   assert.deepEqual(errors, [])
 })
 
+test('links that a framework writes anew when it wakes up are led on again', async (t) => {
+  // Svelte gives each anchor of the served page its own address once more.
+  web.publish(
+    '/hydrated.html',
+    `${HEAD}<a id="smart" href="{service}/{smart 1}">smart</a> <a id="raw" href="{kettles}/p/5">raw</a>
+    <script>
+      const written = Array.from(document.links, (anchor) => anchor.getAttribute('href'))
+      const hydrate = () => written.forEach((href, at) => { document.links[at].href = href })
+    </script>`,
+  )
+  const { page, quiet, auctions, url, errors } = await visit(t, 'hydrated.html')
+  await passTime(page, 1_200)
+  await page.evaluate('hydrate()')
+  await passTime(page, 1_300)
+  await quiet()
+  for (const id of ['smart', 'raw']) {
+    await redirectOf(page, id)
+    assert.equal(await attribute(page, id, 'rel'), 'sponsored nofollow')
+  }
+  const { links, viewable } = await network.recorded(url)
+  assert.equal(links.length, 2)
+  assert.deepEqual(viewable, links)
+  assert.equal(auctions.length, 2, 'one auction for each smart link')
+  assert.deepEqual(errors, [])
+})
+
+test('a page that never stops writing its addresses anew has its way', async (t) => {
+  web.publish(
+    '/stubborn.html',
+    `${HEAD}${'<a href="{service}/{smart 1}">smart</a> '.repeat(200)}
+    <script>
+      const written = document.links[0].href
+      new MutationObserver(() => {
+        for (const anchor of document.links) if (anchor.href !== written) anchor.href = written
+      }).observe(document, { subtree: true, attributeFilter: ['href'] })
+    </script>`,
+  )
+  const { page, quiet, errors } = await visit(t, 'stubborn.html')
+  await page.evaluate(() => {
+    Object.assign(window, { led: 0 })
+    addEventListener('souk:auction', () => Object.assign(window, { led: led() + 1 }))
+    const led = () => (window as unknown as { led: number }).led
+  })
+  await passTime(page, 4_000)
+  const led = await page.evaluate('led')
+  await passTime(page, 1_000)
+  await quiet()
+  assert.equal(await page.evaluate('led'), led)
+  assert.deepEqual(errors, [])
+})
+
 test('links in a text that a reader writes are left alone', async (t) => {
   const draft = `<a href="{kettles}/p/6">raw</a> <a href="{service}/{smart 2}">smart</a>`
   web.publish(

@@ -32,8 +32,8 @@ export const makeLinkmate = (
   adopt: (link: Link, id: string) => void,
   done: () => void,
 ): Linkmate => {
-  /** The smart link of each address; empty until the answer comes. */
-  const ids: Record<string, string> = {}
+  /** The smart link of each address; nothing until the answer comes. */
+  const ids: Record<string, string | 0> = {}
   let fresh: string[] = []
   return {
     _take(link) {
@@ -43,8 +43,7 @@ export const makeLinkmate = (
       link._raw = true
       const id = ids[_href]
       if (id) adopt(link, id)
-      if (id == null) fresh.push(_href)
-      ids[_href] ||= ''
+      ids[_href] ??= fresh.push(_href) && ''
     },
     _ask() {
       if (!fresh[0]) return

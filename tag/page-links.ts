@@ -25,11 +25,17 @@ export interface PageLinks {
 
 /** The look at them, and later the answers for them: a few milliseconds each on a slow phone. */
 const LINKS_AT_ONCE = 50
+/**
+ * Frameworks that wake up a served page (Svelte) write each address once more: such links are led
+ * on again. A page that goes on writing them has its way in the end.
+ */
+const AGAIN_MAX = 1000
 
 export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   parts._links = new Map()
   const { _settings, _service, _links } = parts
   const told: Record<string, number> = {}
+  let again = 0
   /** Tells of each smart link as often as it has stood on the page at one time. */
   const flush = (): void => {
     for (const type of ['', 'viewable_']) {
@@ -58,7 +64,8 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
       let room = LINKS_AT_ONCE
       flush()
       for (const link of _links.values()) {
-        if (!isGone(link)) continue
+        const isOwn = link._anchor.href === link._href && (!link._outcome || again++ > AGAIN_MAX)
+        if (link._anchor.isConnected && (isOwn || isLed(link))) continue
         takeBack(link)
         _links.delete(link._anchor)
       }
@@ -85,10 +92,6 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   }
 }
 
-/**
- * Has the anchor left the page, or does it show another link? A page that puts its own address
- * back may have it, and what a page adds to an outcome's address changes nothing.
- */
-const isGone = ({ _anchor, _href, _outcome }: Link): boolean =>
-  !_anchor.isConnected ||
-  (_anchor.href !== _href && !(_outcome && _anchor.href.startsWith(_outcome)))
+/** What a page adds to an outcome's address changes nothing. */
+const isLed = ({ _anchor, _outcome }: Link): unknown =>
+  _outcome && _anchor.href.startsWith(_outcome)

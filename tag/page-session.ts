@@ -11,7 +11,7 @@ export interface PageSession {
   _sourceUrl: string
   /** True once the reader is on another page: answers that still come are for nobody. */
   _isOver?: boolean
-  /** One event per entry, at most 100 a call. */
+  /** One event per entry, at most 100 a call; empties the list. */
   _send(type: string, events: object[], again?: number): void
 }
 
@@ -38,7 +38,7 @@ export const beginSession = (
   const _sourceUrl = location.href
   const _send = (type: string, events: object[], again?: number): void => {
     const consent = _consent()
-    for (let first = 0; first < events.length; first += EVENTS_PER_CALL) {
+    while (events[0]) {
       _queue._add({
         _url: `${_service._base}/api/v1/events/impressions/${type}/`,
         _body: JSON.stringify({
@@ -51,7 +51,7 @@ export const beginSession = (
             consent_source: consent._source,
             consent: consent._value,
           },
-          events: events.slice(first, first + EVENTS_PER_CALL),
+          events: events.splice(0, EVENTS_PER_CALL),
         }),
         _again: again,
       })

@@ -71,10 +71,7 @@ export const makeQueue = (): RequestQueue => {
       failures = 0
       return 0
     } catch {
-      if (job._again) {
-        job._again--
-        jobs.unshift(job)
-      }
+      if ((job._again as number)-- > 0) jobs.unshift(job)
       return FIRST_PAUSE_MS << failures++
     }
   }
