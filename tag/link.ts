@@ -18,7 +18,6 @@ export interface Link {
   _result?: AuctionResult
   /** How its address begins that the outcome gave it. */
   _outcome?: string | undefined
-  _isAgain?: boolean
   /** Ends the watch for a reader who sees it. */
   _unwatch?: () => void
   /** What an outcome has changed: attributes before and after, and texts. */
