@@ -123,6 +123,7 @@ test('what is no feed is refused as a whole, saying why', async () => {
   await assert.rejects(read(''), /the feed is empty/)
   await assert.rejects(read(' \n '), /the feed is empty/)
   await assert.rejects(read('<!DOCTYPE html><html><body>404</body></html>'), /<html>, not <rss>/)
+  await assert.rejects(read('<!doctype html><html><body>404</body></html>'), /<html>, not <rss>/)
   await assert.rejects(read('[{"id":1}]'), /one object a line/)
   await assert.rejects(read('id,title,price\n1,a,2\n'), /no column link \(or url, .*\): id, title/)
   await assert.rejects(read('just some words'), /no column id .* and no column title/)

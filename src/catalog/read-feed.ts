@@ -80,6 +80,10 @@ function withLineFeeds(parser: FeedParser): FeedParser {
 function parserOf(start: string, format: FeedFormat): FeedParser {
   const text = start.trimStart()
   if (text === '') throw new FeedError('the feed is empty')
+  // XML knows the word in capitals only: of such a page its parser would find no element at all.
+  if (/^<!doctype html/i.test(text)) {
+    throw new FeedError('no product feed: its first element is <html>, not <rss>')
+  }
   if (firstLine(text).includes('\0')) {
     throw new FeedError('the feed is no text: a spreadsheet, or packed twice')
   }
