@@ -5,7 +5,7 @@ import { REASON } from '../../src/events/reason.ts'
 import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { startApi } from '../api.ts'
-import { follow, KETTLE, makeMarket, SLUG } from '../market.ts'
+import { follow, KETTLE, makeMarket, SLUG, until } from '../market.ts'
 
 const api = await startApi({ after })
 const market = await makeMarket(api)
@@ -13,6 +13,12 @@ await market.campaign(market.kettles, { bid_micros: micros(600_000) })
 
 const wrapper = (url: string, more = '') =>
   `/link/?url=${encodeURIComponent(url)}&publisher_slug=${SLUG}${more}`
+
+// The first of all takes longest: on a busy machine longer than a reader waits.
+await until(async () => {
+  const { location } = await follow(api, wrapper('https://kettles.example/p/first'))
+  return location.includes('?cid=')
+})
 
 test('a wrapper finds or creates its link and auctions the very click', async () => {
   const more = '&article_url=https%3A%2F%2Fdaily.example%2Fmail&article_name=Mail'
