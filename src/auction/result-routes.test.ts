@@ -212,6 +212,18 @@ test('the no-fill report says why links went unfilled, most money first', async 
   assert.equal((await api.call(path)).failure().code, 4302)
 })
 
+test('a publisher’s day has no auction of another one', async () => {
+  await held('https://nobody.example/y')
+  const other = await api.account({})
+  const noFill = await api.call(`/api/v1/publishers/${other.pubId}/no_fill/?date=${today()}`, {
+    key: other.key,
+  })
+  assert.deepEqual(noFill.json<{ data: unknown[] }>().data, [])
+  const body = { pub_id: other.pubId, date: today() }
+  const whatIf = await api.call('/api/v1/what_if/', { key: other.key, body })
+  assert.equal(whatIf.entry<{ auctions: number }>().auctions, 0)
+})
+
 test('an auction is held by its publisher’s settings, each as its receipt tells', async () => {
   await updatePublisher(api.db, {
     pubId,

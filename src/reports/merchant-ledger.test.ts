@@ -66,6 +66,18 @@ test('a merchant’s account has every entry once, and their sum is its balance'
   assert.deepEqual(await everyRow(7), rows, 'however it is cut into pages')
 })
 
+test('a merchant’s account has no entry of another one', async () => {
+  const { merch_id: id } = other.merchant
+  await updateMerchant(db, { merchId: id, changes: { uid: other.publisher.uid } })
+  const [[date_from, date_to]] = RANGES
+  const query = `date_from=${date_from}&date_to=${date_to}`
+  const page = await get(query, { id, headers: other.headers })
+  assert.deepEqual(page.json(), {
+    ...{ merch_id: id, owed_usd: '0.00', credit_usd: '0.00', next: null, rows: [] },
+  })
+  await updateMerchant(db, { merchId: id, changes: { uid: null } })
+})
+
 test('every entry names its click with the auction’s result, its order, or its payment', async () => {
   for (const row of await everyRow(1_000)) {
     const { kind, click_id, auction_result_number, campaign_id, order_id, payment_reference } = row

@@ -209,6 +209,9 @@ test('a publisher that an order moved to learns nothing of what the other one go
     order,
     s.own(s.events.order('o1', START_MS + 1, { exact: 'b' })),
   )
+  const foreign = s.own(s.events.order('o2', START_MS + 2, { exact: 'a' }))
+  await s.tell(foreign)
+  assert.equal((await s.get(`orders/${foreign.id}/`)).status, 404)
   const [told] = (await s.get(`orders/${order.id}/`)).json.data
   assert.equal(told.pub_id, s.publisher.pub_id)
   assert.deepEqual(

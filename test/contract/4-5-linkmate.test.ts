@@ -85,6 +85,14 @@ test('asking again gives the same links, as does an equal address of the article
   assert.notEqual(other?.auction_id, more?.auction_id)
 })
 
+test('an article of one address is another publisher’s too, with links of its own', async () => {
+  const { pubId } = await api.account({ is_partner: true })
+  const of = async (id: number) => (await linksOf(['https://shop.example/own'], ARTICLE, id))[0]
+  const [mine, theirs] = [await of(ann.pubId), await of(pubId)]
+  assert.notEqual(mine?.auction_id, theirs?.auction_id)
+  assert.deepEqual([await of(ann.pubId), await of(pubId)], [mine, theirs])
+})
+
 test('a link that was made with a key is found, the oldest of several that are not disabled', async () => {
   const [url, page] = ['https://shop.example/made', 'https://daily.example/made']
   const make = async () => {
