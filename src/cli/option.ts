@@ -26,7 +26,7 @@ const INTEGER_MAX = 2_147_483_647 // Ids and counts are 32-bit columns.
 /** US dollars as typed, `0.60`; an empty value takes a setting away. */
 export function readDollars(value: string): Micros | null {
   if (value === '') return null
-  const amount = parseDollars(value)
+  const amount = parseDollars(value.replace(/^\./, '0.'))
   if (amount === null) throw new InvalidArgumentError('It must be US dollars, such as 0.60.')
   return amount
 }
