@@ -483,8 +483,7 @@ create table ledger_line (
   constraint ledger_line_pkey PRIMARY KEY (transaction_id, line),
   constraint ledger_line_account_check CHECK ((account = ANY (ARRAY['merchant'::text, 'publisher'::text, 'platform'::text, 'bank'::text])))
 );
-CREATE INDEX ledger_line_day ON ledger_line USING btree (pub_id, day);
-CREATE INDEX ledger_line_merchant ON ledger_line USING btree (merch_id, day, transaction_id, line) WHERE (account = 'merchant'::text);
+CREATE INDEX ledger_line_merchant ON ledger_line USING btree (merch_id, day);
 CREATE TRIGGER ledger_line_append_only BEFORE DELETE OR UPDATE ON ledger_line FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 create table ledger_transaction (
