@@ -36,9 +36,8 @@ import type { HotRoute } from './platform/hot-http.ts'
 import { createHttp, type Http } from './platform/http.ts'
 import { errorTeller } from './platform/log.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
-import { merchantLedgerRoutes } from './reports/merchant-ledger-routes.ts'
+import { merchantRoutes } from './reports/merchant-routes.ts'
 import { reportRoutes } from './reports/routes.ts'
-import { merchantWebhookRoutes } from './reports/webhook-routes.ts'
 import { startSchedules } from './schedules.ts'
 import { staticRoutes } from './static-routes.ts'
 import { findResultOfClick, listClicksOfResult } from './stats/click-store.ts'
@@ -143,8 +142,7 @@ async function buildHttp(node: Node): Promise<Http> {
     const clicks = { clicksOf: listClicksOfResult, resultOfClick: findResultOfClick }
     await http.register(resultRoutes({ db, keys, ...clicks })) // receipts
     await http.register(reportRoutes({ db, keys, now }))
-    await http.register(merchantWebhookRoutes({ db, keys, now }))
-    await http.register(merchantLedgerRoutes({ db, keys, now }))
+    await http.register(merchantRoutes({ db, keys, now }))
     await http.register(reversalRoutes({ ...intake, keys })) // the operator's
     await http.register(intakeRoutes(intake)) // orders and returns, server to server
   }

@@ -2,8 +2,6 @@
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { holderOf } from '../accounts/require-key.ts'
-import { requireOwnMerchant } from '../catalog/own-merchant.ts'
 import { begunStream } from '../platform/begun-stream.ts'
 import { FairTurns } from '../platform/turns.ts'
 import { rangeFaults, readDays } from '../stats/day-range.ts'
@@ -23,14 +21,10 @@ const LEDGER = {
   'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) },
 }
 
+/** The caller's key is checked by the routes that register these. */
 export const merchantLedgerRoutes =
-  ({ db, keys, now }: ReportDeps): FastifyPluginAsyncTypebox =>
+  ({ db, now }: Pick<ReportDeps, 'db' | 'now'>): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.addHook('onRequest', keys.require)
-    app.addHook('preHandler', async (request) => {
-      const { merch_id: merchId } = request.params as { merch_id: number }
-      await requireOwnMerchant(db, holderOf(request), merchId)
-    })
     const turns = new FairTurns(PAGES_AT_ONCE)
     app.get(
       '/api/v1/merchants/:merch_id/ledger/',

@@ -8,7 +8,7 @@ import { makeKeyGuard } from '../accounts/require-key.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
 import { sql } from '../platform/sql.ts'
-import { merchantLedgerRoutes } from './merchant-ledger-routes.ts'
+import { merchantRoutes } from './merchant-routes.ts'
 
 const NOW = new Date('2026-08-01T00:00:00Z')
 /** The busy log's days, in ranges that may be asked for. */
@@ -23,7 +23,7 @@ const db = await testDatabase()
 const { one, other } = await foldBusyLog({ after }, db)
 const http = await startQuietHttp({ after })
 const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => NOW })
-await http.register(merchantLedgerRoutes({ db, keys, now: () => NOW }))
+await http.register(merchantRoutes({ db, keys, now: () => NOW }))
 const { merch_id: merchId } = one.merchant
 await updateMerchant(db, { merchId, changes: { uid: one.publisher.uid } })
 

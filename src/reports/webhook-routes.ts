@@ -4,9 +4,7 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { holderOf } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
-import { requireOwnMerchant } from '../catalog/own-merchant.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import { createWebhook } from './create-webhook.ts'
@@ -57,26 +55,10 @@ const MERCHANT: Party = {
   ownerOf: (params) => ({ merchId: (params as { merch_id: number }).merch_id }),
 }
 
-/** A publisher's; the caller's key is checked by the routes that register these. */
-export const publisherWebhookRoutes =
-  (deps: ReportDeps): FastifyPluginAsyncTypebox =>
-  async (app) => {
-    await app.register(allRoutes(deps, PUBLISHER))
-  }
-
-/** A merchant's, with a key of the merchant's user. */
-export const merchantWebhookRoutes =
-  (deps: ReportDeps): FastifyPluginAsyncTypebox =>
-  async (app) => {
-    app.addHook('onRequest', deps.keys.require)
-    app.addHook('preHandler', async (request) => {
-      const { merch_id: merchId } = request.params as { merch_id: number }
-      await requireOwnMerchant(deps.db, holderOf(request), merchId)
-    })
-    await app.register(allRoutes(deps, MERCHANT))
-  }
-
 type Deps = Pick<ReportDeps, 'db' | 'now'>
+
+export const publisherWebhookRoutes = (deps: Deps) => allRoutes(deps, PUBLISHER)
+export const merchantWebhookRoutes = (deps: Deps) => allRoutes(deps, MERCHANT)
 
 const allRoutes =
   (deps: Deps, party: Party): FastifyPluginAsyncTypebox =>

@@ -21,9 +21,9 @@ import { micros } from '../platform/money.ts'
 import { createWebhook } from './create-webhook.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import { makeNotices, queuePayouts } from './make-notices.ts'
+import { merchantRoutes } from './merchant-routes.ts'
 import { reportRoutes } from './routes.ts'
 import { ATTEMPTS_MAX, FAILURES_MAX, nextAttemptAt } from './webhook.ts'
-import { merchantWebhookRoutes } from './webhook-routes.ts'
 import {
   enableWebhook,
   listDeliveries,
@@ -312,7 +312,7 @@ async function startApi(t: TestContext) {
   })
   const deps = { db: s.db, keys, now: () => s.clock.now }
   await http.register(reportRoutes(deps))
-  await http.register(merchantWebhookRoutes(deps))
+  await http.register(merchantRoutes(deps))
   const caller =
     (owner: string, headers = s.headers) =>
     async (method: 'GET' | 'POST' | 'DELETE', path: string, payload?: object) => {

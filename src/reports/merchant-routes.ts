@@ -1,0 +1,19 @@
+/** What a merchant reads and sets over the API, with a key of its user: account and webhooks. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { holderOf } from '../accounts/require-key.ts'
+import { requireOwnMerchant } from '../catalog/own-merchant.ts'
+import { merchantLedgerRoutes } from './merchant-ledger-routes.ts'
+import type { ReportDeps } from './report-deps.ts'
+import { merchantWebhookRoutes } from './webhook-routes.ts'
+
+export const merchantRoutes =
+  (deps: ReportDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.addHook('onRequest', deps.keys.require)
+    app.addHook('preHandler', async (request) => {
+      const { merch_id: merchId } = request.params as { merch_id: number }
+      await requireOwnMerchant(deps.db, holderOf(request), merchId)
+    })
+    await app.register(merchantWebhookRoutes(deps))
+    await app.register(merchantLedgerRoutes(deps))
+  }
