@@ -47,11 +47,12 @@ export async function startTestApp(
   scope: Scope = { after },
   options: TestAppOptions = {},
 ): Promise<TestApp> {
-  // What a scope is given first it also ends first: the database must go last.
   const { reach = async (connection: Connection) => connection } = options
-  const dropDatabase: (() => Promise<void>)[] = []
-  const database = await testDatabase({ after: (work) => dropDatabase.push(work) })
+  // Ends in the opposite order, and at once where the start fails: the database goes last.
+  await using started = new AsyncDisposableStack()
+  const database = await testDatabase({ after: (work) => started.defer(work) })
   const dataDir = await mkdtemp(join(tmpdir(), 'souk-app-'))
+  started.defer(() => rm(dataDir, { recursive: true, force: true }))
   const port = await freePort()
   const config = readConfig({
     PORT: String(port),
@@ -65,14 +66,12 @@ export async function startTestApp(
   const stream = logLines && { write: (line: string) => void logLines.push(line) }
   const log = makeLogger({ level: config.logLevel, ...(stream && { stream }) })
   const node = await openNode(config, { log, ...(options.now ? { now: options.now } : {}) })
+  started.defer(() => node.close())
   if (options.reach === undefined) waitLonger(node)
   const app = await startApp(node)
-  scope.after(async () => {
-    await app.close()
-    await node.close()
-    await rm(dataDir, { recursive: true, force: true })
-    for (const drop of dropDatabase) await drop()
-  })
+  started.defer(() => app.close())
+  const running = started.move()
+  scope.after(() => running.disposeAsync())
   const url = `http://127.0.0.1:${port}`
   const get = (path: string, init: RequestInit = {}) =>
     fetch(path.startsWith('http') ? path.replace('//localhost:', '//127.0.0.1:') : url + path, {
