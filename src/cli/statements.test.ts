@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { runCommand } from '../../test/commands.ts'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { MoneyEvents } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
+import { EVENT_TYPE, MODEL } from '../events/event.ts'
+
+const MARCH_MS = Date.UTC(2026, 2, 2, 12)
+const NOW = new Date('2026-04-13T12:00:00Z')
+const db = await testDatabase()
+const log = openFoldedLog({ after }, db)
+const events = new MoneyEvents()
+const gazette = await makePublisherWorld(db)
+const herald = await makePublisherWorld(db, 'herald')
+const folder = await temporaryFolder({ after }, 'statements')
+
+/** A click of March for so many dollars, all of them the publisher's. */
+function click({ publisher, merchant }: typeof gazette, name: string, dollars: number) {
+  const priceMicros = dollars * 1_000_000
+  const owners = { pubId: publisher.pub_id, merchId: merchant.merch_id, campaignId: null }
+  const price = { model: MODEL.cpc, priceMicros, reservedMicros: priceMicros }
+  return events.click(name, MARCH_MS, { ...owners, ...price })
+}
+
+function payment({ merchant }: typeof gazette, dollars: number) {
+  const amount_micros = dollars * 1_000_000
+  const body = JSON.stringify({ reference: 'march', paid_on: '2026-03-02', amount_micros })
+  return events.at(MARCH_MS, { type: EVENT_TYPE.payment, merchId: merchant.merch_id, body })
+}
+
+async function souk(...args: string[]) {
+  const { code, out, err } = await runCommand([...args, '--json'], { db, now: NOW })
+  return { code, err, json: out === '' ? null : JSON.parse(out) }
+}
+
+await log.tell(
+  ...[click(gazette, 'a', 60), payment(gazette, 60), click(gazette, 'b', 25)],
+  ...[click(herald, 'c', 49), payment(herald, 70)],
+)
+
+test('who owes is listed by age, and who paid in advance with what is left', async () => {
+  const rows = (await souk('ageing')).json
+  const [owing, ahead] = rows
+  assert.equal(rows.length, 2)
+  assert.deepEqual(owing, {
+    ...{ merch_id: gazette.merchant.merch_id, merchant: "gazette's shop" },
+    ...{ owed_usd: '25.00', oldest_due_at: '2026-03-03T00:00:00Z', credit_usd: '0.00' },
+    ...{ up_to_30_days_usd: '0.00', up_to_60_days_usd: '25.00' },
+    ...{ up_to_90_days_usd: '0.00', over_90_days_usd: '0.00' },
+  })
+  assert.deepEqual([ahead.owed_usd, ahead.oldest_due_at, ahead.credit_usd], ['0.00', null, '21.00'])
+})
+
+test('statements are issued once, listed, and written as a table and a page', async () => {
+  const { json } = await souk('statement', 'issue')
+  assert.deepEqual(
+    json.issued.map((row: Record<string, unknown>) => [row.pub_id, row.month, row.payout_usd]),
+    [
+      [gazette.publisher.pub_id, '2026-03', '60.00'],
+      [herald.publisher.pub_id, '2026-03', '0.00'],
+    ],
+  )
+  assert.deepEqual((await souk('statement', 'issue')).json, { issued: [] })
+  const listed = (await souk('statement', 'list', '--publisher', 'herald')).json
+  assert.deepEqual(listed, [json.issued[1]])
+  const written = ['statement', 'write', '--publisher', 'herald', '--out', join(folder, 'new')]
+  const { files } = (await souk(...written, '--month', '2026-03')).json
+  const [table, page] = await Promise.all(files.map((path: string) => readFile(path, 'utf8')))
+  assert.match(table, /,closing,,,,49\.00\n$/)
+  assert.match(page, /^<!doctype html>.*herald/s)
+  const none = await souk(...written, '--month', '2026-04')
+  assert.match(none.err, /No statement of 2026-04 was issued to herald/)
+  assert.match((await souk(...written, '--month', '2026-4')).err, /month: must be a month/)
+})
+
+test('the payout file has a row for each publisher that is paid, and their sum is told', async () => {
+  const path = join(folder, 'payouts.csv')
+  await souk('statement', 'issue')
+  const { json } = await souk('payout', 'file', '--month', '2026-03', '--out', path)
+  assert.deepEqual(json, { path, rows: 1, total_usd: '60.00' })
+  const id = `S${gazette.publisher.pub_id}-202603`
+  assert.equal(
+    await readFile(path, 'utf8'),
+    `statement_id,publisher_slug,publisher_name,month,amount_usd\n${id},gazette,gazette,2026-03,60.00\n`,
+  )
+  const empty = await souk('payout', 'file', '--month', '2026-02', '--out', path)
+  assert.deepEqual(empty.json, { path, rows: 0, total_usd: '0.00' })
+})
+
+test('webhooks are made, listed without their secret, and deleted, of one owner each', async () => {
+  const create = (...owner: string[]) =>
+    souk(
+      'webhook',
+      'create',
+      ...owner,
+      '--url',
+      'https://hooks.example/',
+      '--event',
+      'order.locked',
+    )
+  const merchant = ['--merchant', String(gazette.merchant.merch_id)]
+  const { json: made } = await create('--publisher', 'gazette')
+  const { json: other } = await create(...merchant)
+  assert.deepEqual([made.pub_id, made.merch_id], [gazette.publisher.pub_id, null])
+  assert.deepEqual([other.pub_id, other.merch_id], [null, gazette.merchant.merch_id])
+  assert.equal((await create('--publisher', 'gazette', ...merchant)).code, 2)
+  const { secret: _, ...shown } = made
+  const list = async () => (await souk('webhook', 'list')).json
+  assert.deepEqual((await list())[0], shown)
+  const enabled = await souk('webhook', 'enable', '--webhook', `${made.webhook_id}`)
+  assert.deepEqual({ ...shown, ...enabled.json }, shown)
+  const end = () => souk('webhook', 'delete', '--webhook', `${made.webhook_id}`)
+  assert.equal((await end()).code, 0)
+  assert.match((await end()).err, /No webhook/)
+  assert.equal((await list()).length, 1)
+  for (const gone of [
+    ['enable', '--webhook', `${made.webhook_id}`],
+    ['replay', '--delivery', '123'],
+    ['replay', '--delivery', 'x'],
+  ]) {
+    assert.match((await souk('webhook', ...gone)).err, /No (webhook|delivery)/)
+  }
+})
