@@ -56,6 +56,19 @@ test('a payment is recorded once and shows what it releases, per publisher', asy
   }
 })
 
+test('money meets a day’s clicks only when the day is over', async () => {
+  const made = await souk('merchant', 'create', '--name', 'Early', '--domain', 'early.example')
+  const shop: number = made.json.merch_id
+  await log.tell(
+    events.click('today', NOW.getTime() - 3_600_000, {
+      ...{ pubId, auctionId, merchId: shop, model: MODEL.cpc },
+      ...{ priceMicros: 400_000, reservedMicros: 400_000 },
+    }),
+  )
+  const { releases, owed_usd, credit_usd } = (await record(shop, '5', '2026-04-12', 'ahead')).json
+  assert.deepEqual([releases, owed_usd, credit_usd], [[], '0.00', '5.00'])
+})
+
 test('of two payments of one reference at once, one is recorded and the other refused', async () => {
   const twice = () => record(merchId, '5.00', '2026-04-12', 'twice')
   const both = await Promise.all([twice(), twice()])

@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
-import { MoneyEvents } from '../../test/money-events.ts'
+import { clickId, MoneyEvents } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
@@ -41,8 +41,10 @@ function payment({ merchant }: typeof gazette, dollars: number) {
   return events.at(MARCH_MS, { type: EVENT_TYPE.payment, merchId: merchant.merch_id, body })
 }
 
-async function souk(...args: string[]) {
-  const { code, out, err } = await runCommand([...args, '--json'], { db, now: NOW })
+const souk = (...args: string[]) => soukAt(NOW, ...args)
+
+async function soukAt(now: Date, ...args: string[]) {
+  const { code, out, err } = await runCommand([...args, '--json'], { db, now })
   return { code, err, json: out === '' ? null : JSON.parse(out) }
 }
 
@@ -96,7 +98,13 @@ test('statements are issued once, listed, and written as a table and a page', as
   const written = ['statement', 'write', '--publisher', 'herald', '--out', join(folder, 'new')]
   const { files } = (await souk(...written, '--month', '2026-03')).json
   const [table, page] = await Promise.all(files.map((path: string) => readFile(path, 'utf8')))
-  assert.match(table, /,closing,,,,49\.00\n$/)
+  const id = `S${herald.publisher.pub_id}-202603`
+  assert.deepEqual(table.split('\n'), [
+    'statement_id,item,merchant,released_usd,taken_back_usd,amount_usd',
+    `${id},merchant,herald's shop,49.00,0.00,`,
+    ...[`${id},opening,,,,0.00`, `${id},released,,,,49.00`, `${id},taken_back,,,,0.00`],
+    ...[`${id},payout,,,,0.00`, `${id},closing,,,,49.00`, ''],
+  ])
   assert.match(page, /^<!doctype html>.*herald/s)
   const none = await souk(...written, '--month', '2026-04')
   assert.match(none.err, /No statement of 2026-04 was issued to herald/)
@@ -115,6 +123,24 @@ test('the payout file has a row for each publisher that is paid, and their sum i
   )
   const empty = await souk('payout', 'file', '--month', '2026-02', '--out', path)
   assert.deepEqual(empty.json, { path, rows: 0, total_usd: '0.00' })
+})
+
+test('a statement’s merchants add up to what it says where clicks were taken back', async () => {
+  await souk('statement', 'issue')
+  const body = JSON.stringify({ click_id: clickId('c'), reason: 'bought traffic' })
+  await log.tell(events.at(Date.UTC(2026, 3, 20), { type: EVENT_TYPE.reversal, body }))
+  const later = new Date('2026-05-03T12:00:00Z')
+  await soukAt(later, 'statement', 'issue')
+  const month = ['--publisher', 'herald', '--month', '2026-04', '--out', join(folder, 'april')]
+  const { merchants, ...told } = (await soukAt(later, 'statement', 'write', ...month)).json
+  const merch_id = herald.merchant.merch_id
+  assert.deepEqual(merchants, [
+    { merch_id, merchant: "herald's shop", released_usd: '0.00', taken_back_usd: '49.00' },
+  ])
+  assert.deepEqual(
+    [told.opening_usd, told.taken_back_usd, told.closing_usd],
+    ['49.00', '49.00', '0.00'],
+  )
 })
 
 test('webhooks are made, listed without their secret, and deleted, of one owner each', async () => {
