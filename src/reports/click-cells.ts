@@ -1,4 +1,5 @@
 /** What clicks and orders both tell of a click, as cells of a report. */
+import { hash } from 'node:crypto'
 import { MODEL, type Model } from '../events/event.ts'
 import { DEVICE, deviceWord } from '../events/user-agent.ts'
 import type { CsvCell } from '../platform/csv.ts'
@@ -9,6 +10,7 @@ import type { ClickEvent } from './click-event-store.ts'
 export interface ClickFacts extends ClickEvent {
   readonly click_id: Buffer | null // null: an impression
   readonly at: Date
+  readonly pub_id: number
   readonly visitor_key: Buffer | null
   readonly session_key: Buffer | null
   readonly auction_id: string | null
@@ -36,9 +38,16 @@ const NETWORKS: Readonly<Record<Model, string>> = {
 export const deviceName = ({ device }: ClickFacts): string => deviceWord(device ?? DEVICE.unknown)
 export const networkName = ({ model }: ClickFacts): string => NETWORKS[model ?? MODEL.none]
 
-/** A keyed hash that stands for the reader, or for the page session where there is no reader. */
-export function cookieId({ visitor_key, session_key }: ClickFacts): string | null {
-  return (visitor_key ?? session_key)?.toString('hex') ?? null
+const COOKIE_ID_DIGITS = 32 // 128 bits, as the keyed hash it is made of.
+
+/**
+ * What stands for the reader, or for the page session where there is no reader. To each publisher
+ * another: the log's own hash is one for all, and two publishers could put together who read both.
+ */
+export function cookieId(facts: ClickFacts): string | null {
+  const { pub_id: pubId, visitor_key, session_key } = facts
+  const key = (visitor_key ?? session_key)?.toString('hex')
+  return key === undefined ? null : hash('sha256', `${pubId} ${key}`).slice(0, COOKIE_ID_DIGITS)
 }
 
 /** Class and family: all that is kept of a user agent. */

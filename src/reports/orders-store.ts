@@ -88,7 +88,7 @@ export async function listOrderRows(
       article.url as article_url, article.name as article_name,
       link.is_exclusive, link.is_article_given, offer.product_id,
       offer.category_id, offer.brand, offer.title, offer.price_micros as offer_price_micros,
-      merchant.name as merchant_name, publisher.name as publisher_name
+      merchant.name as merchant_name, publisher.pub_id, publisher.name as publisher_name
     from chosen
     join click using (click_id)
     join publisher on publisher.pub_id = ${pubId}

@@ -56,3 +56,23 @@ for (const report of Object.keys(OWN) as ReportName[]) {
     }
   })
 }
+
+test('a reader of two publishers has one cookie_id with each, and never the same', async () => {
+  const seen = await db.row(sql`
+    select count(distinct visitor_key)::int as readers, count(distinct pub_id)::int as publishers
+    from click where visitor_key is not null`)
+  assert.deepEqual(seen, { readers: 1, publishers: 2 })
+  const cookieIds = async (pubId: number) => {
+    const source = openReports(db, { pubId, now: NOW })
+    const days = { dayFrom: '2026-03-01', dayTo: '2026-08-01' }
+    const page = { pubId, ...days, cursor: null, limitRows: 10_000, now: NOW }
+    const { rows } = await source.page('clicks', page)
+    const clicks = rows.map(plainRow).filter((row) => row.is_click === 1)
+    return [...new Set(clicks.map((row) => row.cookie_id))].filter((id) => id !== null)
+  }
+  const [ofOne, ...more] = await cookieIds(one.publisher.pub_id)
+  assert.match(String(ofOne), /^[0-9a-f]{32}$/)
+  assert.deepEqual(more, [])
+  const [ofOther] = await cookieIds(other.publisher.pub_id)
+  assert.notEqual(ofOne, ofOther)
+})
