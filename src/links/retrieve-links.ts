@@ -5,7 +5,7 @@ import { type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
-import { parseWebUrl, siteHost, urlKey } from '../platform/url.ts'
+import { parseWebUrl, siteHost, urlKey, withoutReader } from '../platform/url.ts'
 import { parentDomains, type WantedLink, wantedLinks } from './linkmate.ts'
 import type { LinkMateBody } from './schema.ts'
 import {
@@ -69,12 +69,14 @@ function toArticle(
 ): WantedArticle {
   const key = urlKey(url)
   if (key === null) throw new Error('an article address was not checked')
+  // Without a key it is what stands in some reader's browser.
+  const kept = holder === null ? withoutReader(url) : url
   return {
     pubId: publisher.pub_id,
     uid: publisher.uid,
-    url,
+    url: kept,
     urlKey: key,
-    name: name.trim() === '' ? url : name, // A page without a title still has an address.
+    name: name.trim() === '' ? kept : name, // A page without a title still has an address.
     publicationDate: null,
     at,
     isTrusted: holder !== null,

@@ -26,3 +26,17 @@ test('readers who open an article at the same moment are answered together', asy
     { links: 1 },
   ])
 })
+
+test('of the page in a reader’s browser, the article keeps what names the page', async (t) => {
+  const api = await startApi(t)
+  const { pubId } = await api.account({ is_partner: true })
+  const page = 'https://daily.example/?p=12'
+  for (const more of ['&mc_eid=5f3a#comments', '&email=jane%40mail.example', '']) {
+    const links = [{ raw_url: 'https://shop.example/mug' }]
+    const body = { article: { name: '', url: page + more }, links }
+    const answer = await api.call(`/api/v1/publishers/${pubId}/linkmate/smart_links/`, { body })
+    assert.equal(answer.status, 200)
+  }
+  const rows = await api.db.rows(sql`select url, name from article`)
+  assert.deepEqual(rows, [{ url: page, name: page }])
+})

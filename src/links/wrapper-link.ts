@@ -3,7 +3,7 @@
 import { findPublisher } from '../accounts/publisher-store.ts'
 import type { IdSource } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
-import { urlKey } from '../platform/url.ts'
+import { urlKey, withoutReader } from '../platform/url.ts'
 import { wrapperUrl } from './link-url.ts'
 import { ARTICLE_NAME_LENGTH_MAX } from './schema.ts'
 import { type FoundLinkRow, findLinks, findOrCreateLinks, type WantedArticle } from './store.ts'
@@ -79,7 +79,8 @@ async function articleOf(deps: WrapperLinkDeps, wanted: WantedWrapperLink): Prom
     isExclusive: false,
     articleName: name,
   }
-  const url = wanted.articleUrl ?? wrapperUrl(deps.linkUrl, elsewhere)
+  const named = wanted.articleUrl === null ? null : withoutReader(wanted.articleUrl)
+  const url = named ?? wrapperUrl(deps.linkUrl, elsewhere)
   const key = urlKey(url)
   if (key === null) throw new Error(`"${url}" is no web address`)
   return {
@@ -87,7 +88,7 @@ async function articleOf(deps: WrapperLinkDeps, wanted: WantedWrapperLink): Prom
     uid: publisher.uid,
     url,
     urlKey: key,
-    name: name ?? wanted.articleUrl ?? 'Links outside articles',
+    name: name ?? named ?? 'Links outside articles',
     publicationDate: null,
     at: new Date(deps.now()),
     isTrusted: false,

@@ -125,9 +125,12 @@ const NAMES: ReadonlySet<string> = new Set([
 // `cid` is a campaign id (`CSE:Shopzilla`), our own click id (32 hex digits), or a shop's category.
 const CID_THAT_TRACKS = /:|%3A|^[0-9a-f]{32}$/
 
+// `?email=jane%40mail.example`: newsletters write their readers into their links.
+const MAIL_ADDRESS = /^[^@\s]+(?:@|%40)[a-z\d-]+(?:\.[a-z\d-]+)+$/i
+
 /** True when a parameter never decides which product a page shows. The name's case is ignored. */
 export function isTrackingParameter(name: string, value: string): boolean {
-  if (OF_A_FAMILY.test(name)) return true
+  if (OF_A_FAMILY.test(name) || MAIL_ADDRESS.test(value)) return true
   const lower = name.toLowerCase()
   return lower === 'cid' ? CID_THAT_TRACKS.test(value) : NAMES.has(lower)
 }

@@ -12,6 +12,7 @@ import {
   siteHost,
   trimUrl,
   urlKey,
+  withoutReader,
 } from './url.ts'
 
 interface UrlPair {
@@ -161,4 +162,23 @@ test('an address is trimmed of exactly what the URL standard drops, and in linea
   }
   const long = `https://shop.example/${' '.repeat(1_000_000)}x`
   assert.equal(trimUrl(long), long)
+})
+
+test('an address keeps its page, and nothing that tells which reader stood there', () => {
+  const kept = (address: string, page: string) => {
+    assert.equal(withoutReader(address), page)
+    assert.deepEqual(urlKey(address), urlKey(page), 'one page still')
+  }
+  kept('https://daily.example/a?p=12&mc_eid=5f&utm_source=n#c4', 'https://daily.example/a?p=12')
+  kept('https://jane:secret@daily.example/a?fbclid=I', 'https://daily.example/a')
+  kept('https://daily.example/a?email=jane%40mail.example', 'https://daily.example/a')
+  kept('https://daily.example/?to=jane+n@mail.example&p=%C3', 'https://daily.example/?p=%C3')
+  kept('https://daily.example/?a=1&&b=2', 'https://daily.example/?a=1&b=2')
+  for (const same of [
+    'https://daily.example/#!/mugs',
+    'https://daily.example/?handle=@daily&at=1@2',
+    'https://daily.example/?b=x%20y&a=%2f',
+  ]) {
+    kept(same, same)
+  }
 })

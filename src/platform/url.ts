@@ -79,6 +79,21 @@ export function originAndPath(address: string): string | null {
 }
 
 /**
+ * The same page's address without what only says how one reader came to it: name and password,
+ * parameters that track, a fragment that only scrolls. It has the key of the whole.
+ */
+export function withoutReader(address: string): string {
+  const url = parseWebUrl(address)
+  if (url === null) return address
+  url.username = ''
+  url.password = ''
+  if (canonicalFragment(url.hash) === '') url.hash = ''
+  const isPages = (pair: string) => canonicalQuery(`?${pair}`) !== ''
+  url.search = url.search.slice(1).split('&').filter(isPages).join('&')
+  return url.href
+}
+
+/**
  * The 16 bytes under which a page's canonical address is stored and looked up; null for what is
  * not an absolute web address.
  */

@@ -58,6 +58,15 @@ test('of the page that a reader comes from, the article keeps origin and path', 
   assert.deepEqual(rows, [{ url: page, name: page }])
 })
 
+test('of an article that an address names, nothing is kept that only tracks a reader', async () => {
+  const article = 'https://daily.example/amp?p=7'
+  const from = `${article}&mc_eid=5f3a&reader=jane@mail.example`
+  await follow(api, wrapper(KETTLE, `&article_url=${encodeURIComponent(from)}`))
+  const rows = await api.db.rows<{ url: string; name: string }>(sql`
+    select url, name from article where url like 'https://daily.example/amp%'`)
+  assert.deepEqual(rows, [{ url: article, name: article }])
+})
+
 test('a wrapper makes no link for HEAD, a prefetch or a robot', async () => {
   const links = async () =>
     (await api.db.row<{ n: string }>(sql`select count(*) as n from smart_link`))?.n
