@@ -1,9 +1,10 @@
 /**
  * Reports of other networks: which of their columns says what.
  *
- * A map names, for each thing we keep, the columns it may stand in; the first that the file has
- * is taken. Three large networks' public report formats are ready; any other CSV needs a map of
- * its own, a JSON object of the same shape with one name or a list of names per field.
+ * A map names, for each thing we keep, the columns it may stand in, in capitals or not; the first
+ * that the file has is taken. Three large networks' public report formats are ready; any other CSV
+ * needs a map of its own, a JSON object of the same shape with one name or a list of names per
+ * field.
  */
 import type { CsvTable } from '../platform/csv.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
@@ -32,7 +33,7 @@ export const READY_MAPS: Readonly<Record<string, NetworkMap>> = {
     date: ['eventDate', 'Event Date', 'event-date'],
     account: ['websiteId', 'Website ID', 'website-id', 'publisherId'],
     advertiser: ['advertiserName', 'Advertiser Name', 'Advertiser', 'advertiser-name'],
-    sub_id: ['shopperId', 'SID', 'sid'],
+    sub_id: ['shopperId', 'SID'],
     order_id: ['orderId', 'Order ID', 'order-id'],
     revenue: ['saleAmountUsd', 'Sale Amount (USD)', 'Sale Amount', 'sale-amount'],
     earnings: [
@@ -58,11 +59,11 @@ export const READY_MAPS: Readonly<Record<string, NetworkMap>> = {
     date: ['transactionDate', 'Transaction Date'],
     account: ['publisherId', 'Publisher ID'],
     advertiser: ['advertiserName', 'Advertiser', 'siteName', 'advertiserId'],
-    sub_id: ['clickRefs.clickRef', 'clickRef', 'Click Ref', 'Clickref'],
-    order_id: ['orderRef', 'Order Reference', 'id', 'ID'],
+    sub_id: ['clickRefs.clickRef', 'clickRef', 'Click Ref'],
+    order_id: ['orderRef', 'Order Reference', 'id'],
     revenue: ['saleAmount.amount', 'saleAmount', 'Sale Amount'],
     earnings: ['commissionAmount.amount', 'commissionAmount', 'Commission'],
-    currency: ['commissionAmount.currency', 'currency', 'Currency'],
+    currency: ['commissionAmount.currency', 'currency'],
   },
 }
 
@@ -129,12 +130,12 @@ export function readReportDay(text: string): string | null {
 const AMOUNT = /^(-?)[$€£]?(\d{1,3}(?:,\d{3})+|\d{1,12})?(?:\.(\d{0,12}))?$/
 
 /**
- * `-1,295.658` or `$20.00` as whole millionths of its currency, half a millionth cut away; null
+ * `-1,295.658` or `$20.00` as whole millionths of its currency, what is smaller cut away; null
  * for anything else. Networks print more decimals than a currency has.
  */
 export function readReportAmount(text: string): bigint | null {
   const match = AMOUNT.exec(text.replace(/^\((.*)\)$/, '-$1').trim())
-  if (match === null || (match[2] === undefined && match[3] === undefined)) return null
+  if (match === null || !/\d/.test(text)) return null
   const whole = (match[2] ?? '0').replaceAll(',', '')
   const millionths = BigInt(`${whole}${(match[3] ?? '').slice(0, 6).padEnd(6, '0')}`)
   return match[1] === '-' ? -millionths : millionths

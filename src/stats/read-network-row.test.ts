@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { keyOfUrl } from '../platform/url.ts'
 import { readNetworkRow } from './read-network-row.ts'
 
 const COLUMNS = { date: 'date', account: 'account', advertiser: 'advertiser', earnings: 'earnings' }
@@ -49,4 +50,23 @@ test('an empty cell is no count, no amount and dollars; a correction may be nega
   const told = { clicks: 7, sales: -1, currency: 'EUR', earningsMillionths: -1_500_000n }
   const cells = { clicks: '7', sales: '-1', currency: 'eur', earnings: '-1.50' }
   assert.partialDeepStrictEqual(row(cells), told)
+})
+
+test('a row names its click, its page and its publisher only by what can be one', () => {
+  const columns = { ...COLUMNS, sub_id: 'sub', article_url: 'page', publisher: 'slug' }
+  const named = (cells: Record<string, string>) => {
+    const row = readNetworkRow({ line: 2, cells: { date: '2026-03-02', ...cells } }, columns)
+    if (typeof row === 'string') throw new Error(row)
+    return [row.clickId, row.urlKey?.toString('hex') ?? null, row.slug]
+  }
+  const clickId = '00c0ffee'.repeat(4)
+  const page = 'https://gazette.example/a'
+  const key = keyOfUrl(new URL(page)).toString('hex')
+  assert.deepEqual(named({}), [null, null, null])
+  assert.deepEqual(named({ sub: clickId.toUpperCase(), page, slug: 'Gazette' }), [
+    ...[clickId, key, 'gazette'],
+  ])
+  for (const sub of [`${clickId}0`, `x${clickId}`, clickId.slice(1), 'home']) {
+    assert.deepEqual(named({ sub, page: 'page 3' }), [null, null, null], sub)
+  }
 })
