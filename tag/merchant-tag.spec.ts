@@ -82,23 +82,35 @@ test('a landing’s click ids are kept newest first and sent with the order', as
   assert.deepEqual(errors, [])
 })
 
-test('pages seen after a click are told, the landing as such', async (t) => {
+test('pages seen after a click are told; a landing names its click, and no view its page', async (t) => {
   const { go } = await openShop(t)
-  const click = 'c'.repeat(32)
+  const [earlier, click] = ['d'.repeat(32), 'c'.repeat(32)]
+  const views = () =>
+    app.node.database.rows(sql`
+      select seq, body, url, referrer from event where type = ${EVENT_TYPE.shopView} order by seq`)
+  await go(`/merchant-landing.html?cid=${earlier}`)
+  await app.settled()
+  const before = await views()
   await go(`/merchant-landing.html?cid=${click}`)
   await go('/merchant-landing.html')
   await app.settled()
-  const rows = await app.node.database.rows<{ body: string; url: string }>(sql`
-    select body::text as body, url from event
-    where type = ${EVENT_TYPE.shopView} and body::text like ${`%${click}%`} order by seq`)
+  const site = { url: web.host('kettles'), referrer: null }
   assert.deepEqual(
-    rows.map(({ body }) => JSON.parse(body)),
+    (await views()).slice(before.length).map(({ seq: _, ...view }) => view),
     [
-      { click_ids: [click], is_landing: true },
-      { click_ids: [click], is_landing: false },
+      { body: { click_ids: [click], is_landing: true }, ...site },
+      { body: { click_ids: [], is_landing: false }, ...site },
     ],
   )
-  assert.equal(rows[0]?.url, `${web.host('kettles')}/merchant-landing.html`)
+})
+
+test('what an address of the shop says of its buyer stays in the shop', async (t) => {
+  const { go, calls } = await openShop(t)
+  await go(`/merchant-landing.html?cid=${CLICK}&visitor=joe`)
+  await go('/merchant-thanks.html?email=jane%40mail.example#jane')
+  const bodies = calls.map(({ body }) => body)
+  assert.ok(bodies.length >= 3)
+  for (const body of bodies) assert.doesNotMatch(body, /jane|joe/)
 })
 
 test('an order is sent once, however often its page is looked at', async (t) => {

@@ -35,7 +35,10 @@ const main = (script: HTMLScriptElement): void => {
   const message = (event: object): object => ({
     organization_type: 'merchant',
     organization_id: Number(merchant),
-    user: { source_url: location.href, previous_url: document.referrer },
+    user: {
+      source_url: withoutQuery(location.href),
+      previous_url: withoutQuery(document.referrer),
+    },
     events: [event],
   })
 
@@ -77,11 +80,14 @@ const main = (script: HTMLScriptElement): void => {
   // Last: a browser set up for privacy may have no `sendBeacon`, which must cost no order.
   const click_ids = clickIds(+windowDays)
   if (click_ids[0]) {
-    const view = message({ click_ids, is_landing: isLanding })
+    const view = message({ click_ids: click_ids.slice(0, 1), is_landing: isLanding })
     if (isTest) showMessage('page view', view)
     else navigator.sendBeacon(`${endpoint}page_view/`, JSON.stringify(view))
   }
 }
+
+/** On a page of thanks the query may name the buyer. */
+const withoutQuery = (address: string): string => address.replace(/[?#].*/, '')
 
 /** The page tag reads its settings from the object that it found: what a page writes goes there. */
 const shareName = (souk: Command, before: Command | undefined): Command =>

@@ -137,3 +137,16 @@ test('bad checkout calls are refused with the documented error and kept', async 
     'with the merchant it names',
   )
 })
+
+test('a refused call is kept without the queries of its addresses, else word for word', async (t) => {
+  const app = await start(t)
+  const told = (tail: string) => `{"user": {"previous_url": "https://pay.example/done${tail}",
+    "source_url": "https:\\/\\/shop.example\\/thanks${tail}"}, "events": "what? #1"`
+  await app.checkout(told('?email=jane%40mail.example&token=5f#jane'))
+  const [kept] = await app.db.rows<{ body: string }>(sql`select body from refused_intake`)
+  assert.equal(kept?.body, told(''))
+  const many = 'https://'.repeat(100_000)
+  const startedMs = performance.now()
+  await app.checkout(many)
+  assert.ok(performance.now() - startedMs < 5_000, 'in linear time')
+})

@@ -76,6 +76,12 @@ async function accept(deps: CheckoutDeps, merchant: Merchant, body: CheckoutBody
   )
 }
 
+/**
+ * A web address, also with the escaped slashes of JSON: kept without its query, which on a page of
+ * thanks may name the buyer. Its end may be missing, so that no text is looked through twice.
+ */
+const WEB_ADDRESS = /(https?:\\?\/\\?\/[^\s"?#]*)(?:[?#][^\s"]*)?/gi
+
 async function keepRefusal(
   { db, now }: CheckoutDeps,
   request: FastifyRequest,
@@ -88,7 +94,7 @@ async function keepRefusal(
     endpoint: 'checkout',
     reason: cause.message,
     faults: (cause.data ?? []) as Fault[],
-    body: rawBody(request).toString(),
+    body: rawBody(request).toString().replace(WEB_ADDRESS, '$1'),
     origin: request.headers.origin ?? null,
     isProven: false,
   })

@@ -1,8 +1,9 @@
 /**
  * Where the merchant tag tells of pages of the shop, seen by readers who came through us.
  *
- * Nobody is paid for them: they show a merchant that its tag works, and whether clicks land. They
- * lie on a view lane, are dropped with the other views, and name click ids, never a person.
+ * Nobody is paid for them: they show a merchant that its tag works, and whether clicks land. So
+ * that is what is kept: the site, and of a landing its click. Which other pages a reader looks at
+ * is the shop's business, and nobody has agreed to our knowing it.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { BEACON_PATIENCE_MS } from '../events/durable-append.ts'
@@ -11,7 +12,7 @@ import { REASON } from '../events/reason.ts'
 import { readUserAgent } from '../events/user-agent.ts'
 import { badRequest } from '../platform/errors.ts'
 import { parseJson } from '../platform/json-body.ts'
-import { originAndPath } from '../platform/url.ts'
+import { parseWebUrl } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import type { IntakeDeps } from './intake.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
@@ -70,9 +71,9 @@ function toEvents(
       merchId,
       device: agent.device,
       uaFamily: agent.family,
-      url: originAndPath(body.user.source_url),
-      referrer: originAndPath(body.user.previous_url ?? ''),
-      body: JSON.stringify({ click_ids, is_landing }),
+      url: parseWebUrl(body.user.source_url)?.origin ?? null,
+      // Newest first: the others are of earlier days, and perhaps of other publishers.
+      body: JSON.stringify({ click_ids: is_landing ? click_ids.slice(0, 1) : [], is_landing }),
     }),
   )
 }
