@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
+import { listMerchantsOf, settleMerchant } from './debt-store.ts'
+
+const LOCKED_MS = START_MS + 90 * DAY_MS
+const PUB_ID = 5
+const PAID_CLICK = { model: MODEL.cpc, priceMicros: 2_000_000, reservedMicros: 2_000_000 }
+
+/** A merchant's log, and what its money has come to at a time: in dollars, line by line. */
+async function openMerchant(t: TestContext) {
+  const db = await testDatabase(t)
+  const log = openFoldedLog(t, db)
+  const { merch_id: merchId } = (await makePublisherWorld(db)).merchant
+  const settledAt = async (atMs: number, ofMerchant = merchId) => {
+    const until = new Date(atMs)
+    const settled = await settleMerchant(db, { merchId: ofMerchant, until })
+    return {
+      owed: settled.open.map(({ owedMicros }) => owedMicros / 1e6),
+      released: settled.releases.map(({ earningsMicros }) => earningsMicros / 1e6),
+      credit: settled.creditMicros / 1e6,
+    }
+  }
+  const tell = (...events: StoredEvent[]) =>
+    log.tell(...events.map((event) => ({ ...event, merchId })))
+  return { db, log, merchId, settledAt, tell, events: new MoneyEvents() }
+}
+
+const paymentBody = (dollars: number) =>
+  JSON.stringify({ reference: 'r', paid_on: '2026-03-01', amount_micros: dollars * 1e6 })
+
+test('a commission is owed line by line from the very millisecond that its order locks', async (t) => {
+  const { tell, settledAt, events } = await openMerchant(t)
+  await tell(events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' }))
+  assert.deepEqual((await settledAt(LOCKED_MS - 1)).owed, [])
+  assert.deepEqual((await settledAt(LOCKED_MS)).owed, [40, 15])
+})
+
+test('nothing is owed for an order that is rejected, that is held, or that nobody led to', async (t) => {
+  const { tell, settledAt, events } = await openMerchant(t)
+  const order = (id: string, report = {}) => events.order(id, START_MS, { click: 'a', report })
+  await tell(
+    ...[events.click('a', START_MS), order('cancelled'), order('rejected')],
+    order('cancelled', { is_cancelled: true }),
+    events.decision('rejected', START_MS + DAY_MS, { kind: 'reject', reason: 'fraud' }),
+    order('held', { hold: 'review' }),
+    events.order('nobody', START_MS, { click: 'unknown' }),
+  )
+  assert.deepEqual((await settledAt(LOCKED_MS + DAY_MS)).owed, [])
+})
+
+test('goods that come back before the lock lower the debt, later ones are a debt below zero', async (t) => {
+  const { tell, settledAt, events } = await openMerchant(t)
+  const goods = (return_id: string, atMs: number, quantity: number) =>
+    events.goodsBack('o1', atMs, { return_id, quantity })
+  await tell(
+    ...[events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' })],
+    ...[goods('early', LOCKED_MS - 1, 2), goods('too many', LOCKED_MS - 1, 3)],
+    events.at(LOCKED_MS, { type: EVENT_TYPE.payment, body: paymentBody(35) }),
+    ...[goods('at the lock', LOCKED_MS, 1), goods('late', LOCKED_MS + DAY_MS, 1)],
+  )
+  const before = await settledAt(LOCKED_MS - 1)
+  const after = await settledAt(LOCKED_MS + DAY_MS)
+  assert.deepEqual(before, { owed: [], released: [], credit: 0 })
+  const takenBack = after.released.filter((dollars) => dollars < 0)
+  const earned = after.released.reduce((sum, dollars) => sum + dollars, 0)
+  assert.deepEqual([takenBack, earned, after.owed, after.credit], [[-10, -10], 15, [], 20])
+})
+
+test('what is owed is a merchant’s own, and a publisher’s merchants are those that owed it', async (t) => {
+  const { db, log, tell, merchId, settledAt, events } = await openMerchant(t)
+  const others = [await makePublisherWorld(db, 'herald'), await makePublisherWorld(db, 'times')]
+  const bounced = JSON.stringify({ reference: 'r', reason: 'bounced' })
+  const [clicked = 0, ahead = 0] = others.map(({ merchant }) => merchant.merch_id)
+  await log.tell(
+    events.click('clicked', START_MS, { ...PAID_CLICK, pubId: 6, merchId: clicked }),
+    events.at(START_MS, { type: EVENT_TYPE.payment, merchId: ahead, body: paymentBody(1) }),
+    events.at(START_MS, { type: EVENT_TYPE.payment, merchId: clicked, body: paymentBody(2) }),
+    events.at(START_MS, { type: EVENT_TYPE.paymentReversal, merchId: clicked, body: bounced }),
+  )
+  await tell(events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' }))
+  assert.deepEqual((await settledAt(LOCKED_MS)).owed, [40, 15])
+  assert.deepEqual((await settledAt(LOCKED_MS, clicked)).owed, [2])
+  assert.deepEqual(await settledAt(LOCKED_MS, ahead), { owed: [], released: [], credit: 1 })
+  assert.deepEqual(await listMerchantsOf(db, PUB_ID), [merchId])
+  assert.deepEqual(await listMerchantsOf(db, 6), [clicked])
+  assert.deepEqual(await listMerchantsOf(db, null), [merchId, clicked, ahead])
+})
+
+test('a click that was taken back is owed no more', async (t) => {
+  const { tell, settledAt, events } = await openMerchant(t)
+  const body = JSON.stringify({ click_id: clickId('a'), reason: 'bought' })
+  await tell(
+    ...[events.click('a', START_MS, PAID_CLICK), events.click('b', START_MS, PAID_CLICK)],
+    events.at(START_MS + 2 * DAY_MS, { type: EVENT_TYPE.reversal, body }),
+  )
+  assert.deepEqual((await settledAt(START_MS + DAY_MS)).owed, [4])
+  assert.deepEqual((await settledAt(START_MS + 3 * DAY_MS)).owed, [2])
+})
