@@ -40,4 +40,5 @@ test('a column that counts what is left says so: less than nothing is oversold',
   for (const count of ['0', '0.0000', '-3', ' -1.0 ']) {
     assert.equal(readAvailability(count), false, count)
   }
+  assert.equal(readAvailability('12 left'), null, 'words beside a number are words')
 })

@@ -25,6 +25,17 @@ test('a path of words has one number however it is spaced and cased, and no othe
   }
 })
 
+test('words that begin or end with digits are a path, and no number of Google’s', () => {
+  for (const words of ['3D Printers', '4K TVs > 55 inch', 'Size 42', '422 > 300']) {
+    assert.equal(googleCategory(readCategory(words)), null, words)
+  }
+})
+
+test('spaces between words and the way an accent is written make no other path', () => {
+  assert.equal(readCategory('Home &  Garden'), readCategory('Home & Garden'))
+  assert.equal(readCategory('Cafe\u0301 > Tea'), readCategory('Caf\u00e9 > Tea'))
+})
+
 test('nothing written is no category', () => {
   for (const nothing of ['', '  ', '>', ' > > ']) assert.equal(readCategory(nothing), null)
 })
