@@ -64,9 +64,11 @@ test('with private addresses allowed, redirects are followed up to a limit', asy
   const { port } = await listen(t)
   const agent = guardedAgent({ allowPrivate: true })
   t.after(() => agent.close())
-  const get = (path: string) =>
-    guardedGet(agent, new URL(`http://127.0.0.1:${port}${path}`), { headers: {} })
-  assert.equal(await (await get('/hop')).body.text(), 'feed')
+  const get = (path: string, host = '127.0.0.1') =>
+    guardedGet(agent, new URL(`http://${host}:${port}${path}`), { headers: {} })
+  for (const host of ['127.0.0.1', 'localhost']) {
+    assert.equal(await (await get('/hop', host)).body.text(), 'feed', host)
+  }
   await assert.rejects(get('/loop'), /redirects more than 5 times/)
   await assert.rejects(get('/file'), /not a web address/)
   await assert.rejects(get('/missing'), /answered 404/)
