@@ -114,6 +114,19 @@ test('a disabled or expired key is refused from that moment on', async () => {
   await assert.rejects(call(4), isRefused)
 })
 
+test('a key is disabled once: a second time changes nothing of its record', async () => {
+  const { tokenId } = await makeCaller()
+  const updateAtStart = sql`
+    update api_key set datetime_updated = ${START} where token_id = ${tokenId}`
+  await db.run(updateAtStart)
+  const disabled = await disableApiKey(db, { tokenId, uid })
+  assert.equal(disabled?.is_enabled_by_user, false)
+  assert.notDeepEqual(disabled.datetime_updated, START)
+  await db.run(updateAtStart)
+  const again = await disableApiKey(db, { tokenId, uid })
+  assert.deepEqual(again, { ...disabled, datetime_updated: START })
+})
+
 test('an unknown key, no key and another scheme get the same answer', async () => {
   const { guard, key } = await makeCaller()
   const changed = key.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))
@@ -136,7 +149,8 @@ test('an optional key that is sent must be valid', async () => {
 })
 
 test('a key over its limit is told when to come back', async () => {
-  const { call } = await makeCaller({ limits: new TokenBuckets({ rate: 1, burst: 2 }) })
+  const limits = new TokenBuckets({ rate: 1, burst: 2 })
+  const [{ call }, other] = [await makeCaller({ limits }), await makeCaller({ limits })]
   await call(0)
   await call(0)
   await assert.rejects(call(0), (error) => {
@@ -146,6 +160,7 @@ test('a key over its limit is told when to come back', async () => {
     assert.equal(error.headers['ratelimit-limit'], '2')
     return true
   })
+  await other.call(0)
   await call(1)
 })
 
