@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { sql } from '../platform/sql.ts'
+import { createApiKey, createUser } from './create-account.ts'
+import { KeyPlaces } from './key-places.ts'
+
+const NOW = new Date('2026-03-02T10:00:00Z')
+const db = await testDatabase()
+const user = { email: 'ann@pub.example', password: 'long enough', isAdmin: false }
+const { uid } = await createUser(db, user)
+
+/** A key of its own, and whether it is told of one address after another. */
+async function makeKey() {
+  const { key, row } = await createApiKey(db, {
+    ...{ uid, description: 'site', expiresAt: null, now: NOW },
+  })
+  const { token_id: tokenId } = row
+  const told = async (...addresses: string[]) => {
+    const places = new KeyPlaces(db)
+    const news: string[] = []
+    for (const address of addresses) {
+      if (await places.isNew({ tokenId, key, address, now: NOW })) news.push(address)
+    }
+    return news
+  }
+  return { tokenId, told }
+}
+
+test('the first network of a key is not told, each further one once, also after a restart', async () => {
+  const { told } = await makeKey()
+  const away = '198.51.100.7'
+  assert.deepEqual(await told('203.0.113.7', away, '203.0.113.7', away), [away])
+  assert.deepEqual(await told('203.0.113.7', away), [])
+})
+
+test('addresses of one network are one place: an IPv4 /24, an IPv6 /48', async () => {
+  const { told } = await makeKey()
+  const same = ['203.0.113.7', '203.0.113.250', '::ffff:203.0.113.9', '203.0.112.7']
+  assert.deepEqual(await told(...same), ['203.0.112.7'])
+  const ipv6 = ['2001:db8:1:1::1', '2001:db8:1:ffff::2', '2001:db8:2:1::1']
+  assert.deepEqual(await told(...ipv6), ['2001:db8:1:1::1', '2001:db8:2:1::1'])
+})
+
+test('two keys used from one network keep nothing that shows it', async () => {
+  const [one, other] = [await makeKey(), await makeKey()]
+  for (const { told } of [one, other]) assert.deepEqual(await told('192.0.2.1'), [])
+  const kept = await db.rows(sql`
+    select distinct place_hash from api_key_place
+    where token_id = any(${[one.tokenId, other.tokenId]}::int[])`)
+  assert.equal(kept.length, 2)
+})
