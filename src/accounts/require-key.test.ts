@@ -8,7 +8,7 @@ import { createApiKey, createUser } from './create-account.ts'
 import { PUBLISHER_DEFAULTS } from './publisher.ts'
 import { insertPublisher } from './publisher-store.ts'
 import { holderOf, type KeyHolder, makeKeyGuard, requireOwnPublisher } from './require-key.ts'
-import { disableApiKey } from './store.ts'
+import { disableApiKey, updateKeyUse } from './store.ts'
 
 const START = new Date('2026-03-02T10:00:00Z')
 const db = await testDatabase()
@@ -101,6 +101,15 @@ test('the record shows the use before this call; the database keeps one use a mi
   assert.equal(await stored(), at(1))
   assert.equal(await shown(61), at(60))
   assert.equal(await stored(), at(61), 'a minute later it is written again')
+})
+
+test('a use is written for its own key alone, and an earlier one never sets it back', async () => {
+  const [{ tokenId, call }, other] = [await makeCaller(), await makeCaller()]
+  await call(120)
+  // As another call does that came before this one and is written after it.
+  await updateKeyUse(db, { tokenId, at: START })
+  assert.equal(await storedUse(tokenId), START.getTime() + 120_000)
+  assert.equal(await storedUse(other.tokenId), null)
 })
 
 test('a disabled or expired key is refused from that moment on', async () => {
