@@ -4,7 +4,7 @@ import { testDatabase, untilWaiting } from '../../test/database.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { changeUser, createUser } from './create-account.ts'
-import { logIn } from './session.ts'
+import { logIn, requireSession } from './session.ts'
 
 const EMAIL = 'ann@example.com'
 const OLD = 'the old password'
@@ -24,6 +24,16 @@ async function countSessions(db: Db): Promise<number> {
     select count(*)::int from dashboard_session`)
   return row?.count ?? 0
 }
+
+test('a session lasts a week from its log-in, to the second', async (t) => {
+  const { db, uid } = await makeUser(t)
+  const begun = new Date('2026-03-02T10:00:00Z')
+  const session = await logIn(db, { email: EMAIL, password: OLD, now: begun })
+  const userAt = (time: string) =>
+    requireSession(db, { token: session?.token, now: new Date(time) })
+  assert.equal((await userAt('2026-03-09T09:59:59Z')).uid, uid)
+  await assert.rejects(userAt('2026-03-09T10:00:00Z'), { status: 401, code: 4301 })
+})
 
 test('a password that is changed while it is checked begins no session', async (t) => {
   const { db, uid } = await makeUser(t)

@@ -35,10 +35,11 @@ test('an address counts without the port that some proxies append', () => {
 })
 
 test('what a proxy appended that is no address ends the way back', () => {
-  for (const forwarded of ['', 'unknown', '1.1.1.1, ,']) {
+  for (const forwarded of ['', 'unknown', '1.1.1.1, ,', '1.1.1.1, unix:/run/a.sock', 'a:b:c']) {
     assert.equal(clientAddress('127.0.0.1', forwarded, PROXIES), '127.0.0.1', forwarded)
   }
   assert.equal(clientAddress('127.0.0.1', '10.9.9.9', PROXIES), '10.9.9.9', 'all are proxies')
+  assert.equal(clientAddress(undefined, '198.51.100.1', PROXIES), '', 'it has hung up by now')
 })
 
 test('limits count by IPv4 address and by IPv6 /64', () => {
@@ -64,5 +65,14 @@ test('a block is written in full; one of IPv4 in the words of IPv6 holds IPv4 ad
     assert.ok(isInAny('10.1.2.3', [readCidr(block)]), block)
     assert.ok(!isInAny('11.1.2.3', [readCidr(block)]), block)
   }
-  assert.ok(isInAny('2001:db8::7', [readCidr('::/0')]))
+  assert.ok(isInAny('10.1.2.3', [readCidr('::ffff:0:0/96')]), 'all of IPv4')
+  for (const block of ['::/0', '2001:db8::7', '2001:db8::/112']) {
+    assert.ok(isInAny('2001:db8::7', [readCidr(block)]), block)
+    assert.ok(!isInAny('10.1.2.3', [readCidr(block)]), block)
+  }
+})
+
+test('an IPv6 address that only ends as one of IPv4 does is its own', () => {
+  const address = clientAddress('127.0.0.1', '2001:db8::ffff:198.51.100.1', PROXIES)
+  assert.equal(address, '2001:db8::ffff:c633:6401')
 })

@@ -17,7 +17,7 @@ export function clientAddress(
   let address = plain(connected ?? '')
   if (forwarded === undefined || trusted.length === 0) return address
   const hops = forwarded.split(',').map((hop) => plain(withoutPort(hop.trim())))
-  while (hops.length > 0 && isInAny(address, trusted)) {
+  while (isInAny(address, trusted)) {
     const next = hops.pop() ?? ''
     if (!ipaddr.isValid(next)) break
     address = next
