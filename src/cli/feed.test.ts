@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runCommand } from '../../test/commands.ts'
@@ -11,8 +12,9 @@ import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { onlyDollars } from '../catalog/check-offer.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant, requireMerchant } from '../catalog/merchant-store.ts'
-import { refetchFeeds } from '../catalog/refetch-feeds.ts'
+import { type RefetchOptions, refetchFeeds } from '../catalog/refetch-feeds.ts'
 import { readConfig } from '../config.ts'
+import { micros } from '../platform/money.ts'
 import { sql } from '../platform/sql.ts'
 import { listLostFeeds } from './doctor-store.ts'
 
@@ -23,12 +25,12 @@ const [LINK, HEAD] = ['https://shop.example/p', 'id,title,link,price,availabilit
 async function makeShop(t: TestContext) {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
-  const shop = { price: '10.00' as string | null, onRequest: () => Promise.resolve() }
   const feed = () => `${HEAD}p,Tea,${LINK},${shop.price} USD,in stock\n`
+  const shop = { price: '10.00' as string | null, feed, onRequest: () => Promise.resolve() }
   const server = createServer(async (_request, response) => {
     await shop.onRequest()
     if (shop.price === null) response.writeHead(503)
-    response.end(feed())
+    response.end(shop.feed())
   }).listen(0, '127.0.0.1')
   scope.after(async () => void server.close())
   await new Promise((resolve) => server.once('listening', resolve))
@@ -39,16 +41,17 @@ async function makeShop(t: TestContext) {
   const start = Date.now()
   return {
     ...{ db, shop, merchId, folder: await temporaryFolder(scope, 'feed '), feed },
-    importFrom: async (source: string) => {
-      const args = ['feed', 'import', '--merchant', `${merchId}`, '--file', source]
+    importFrom: async (source: string, ...options: string[]) => {
+      const args = ['feed', 'import', '--merchant', `${merchId}`, '--file', source, ...options]
       const { code, err } = await runCommand(args, { db, now: new Date(start), config })
       assert.equal(code, 0, err)
     },
     url,
-    refetch: (hours: number) =>
+    refetch: (hours: number, options: Partial<RefetchOptions> = {}) =>
       refetchFeeds(db, {
         at: new Date(start + hours * HOUR_MS),
         ...{ allowPrivate: true, toDollars: onlyDollars, seed: 1 },
+        ...options,
       }),
     lost: (hours: number) => listLostFeeds(db, new Date(start + hours * HOUR_MS)),
     price: async () => {
@@ -72,6 +75,36 @@ test('a feed from a web address is fetched there again in time, and its password
   const { out } = await runCommand(['merchant', 'list', '--json'], { db, now: new Date() })
   const [listed] = JSON.parse(out)
   assert.deepEqual([listed.feed_url, listed.feed_error], [url.replace('feeds:secret@', ''), null])
+})
+
+test('a feed is fetched again only from where it may be, in its format and by today’s rates', async (t) => {
+  const { shop, importFrom, url, refetch, price, feed } = await makeShop(t)
+  await importFrom(url, '--format', 'csv')
+  const [refused] = await refetch(7, { allowPrivate: false })
+  assert.match(refused?.error ?? '', /127\.0\.0\.1 is not a public address/)
+  const product = { id: 'p', title: 'Tea', link: LINK, price: '11 USD' }
+  shop.feed = () => `${JSON.stringify(product)}\n`
+  const [other] = await refetch(8)
+  assert.match(other?.error ?? '', /none of its 1 rows is good/)
+  shop.feed = () => feed().replace('USD', 'EUR')
+  const toDollars = (amount: string) => micros(Number(amount) * 1_100_000)
+  assert.equal((await refetch(9, { toDollars }))[0]?.error, null)
+  assert.equal(await price(), 11)
+})
+
+test('of what was fetched nothing is left, nor what a process before this one has left', async (t) => {
+  const { importFrom, url, refetch, folder } = await makeShop(t)
+  const before = tmpdir()
+  process.env.TMPDIR = folder
+  t.after(() => {
+    process.env.TMPDIR = before
+  })
+  await importFrom(url)
+  const left = join(folder, 'souk-feed-left')
+  await mkdir(left)
+  await utimes(left, 0, 0)
+  assert.equal((await refetch(7)).length, 1)
+  assert.deepEqual(await readdir(folder), [])
 })
 
 test('a feed that cannot be fetched leaves its offers, is tried again, and is told after a day', async (t) => {

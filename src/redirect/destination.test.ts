@@ -71,6 +71,13 @@ test('a Location header holds visible ASCII only, whatever a page wrote', () => 
   )
 })
 
+test('half a character in an address is the sign for one that is lost, and no error', () => {
+  const url = 'https://x.example/\ud800'
+  assert.equal(headerSafe(url), 'https://x.example/%EF%BF%BD')
+  const encoded = deepLink('{url_encoded}', { url, clickId: CID.value })
+  assert.equal(encoded, 'https%3A%2F%2Fx.example%2F%EF%BF%BD')
+})
+
 test('a Location header names a host as the name service knows it', () => {
   for (const [url, wanted] of [
     ['https://kéttle.example/é', 'https://xn--kttle-bsa.example/%C3%A9'],

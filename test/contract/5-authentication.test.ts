@@ -134,10 +134,15 @@ test('the dashboard shows a user and their publishers, until they log out', asyn
   const cookie = await logIn(ann)
   const me = await api.call('/dashboard/api/me/', { headers: { cookie } })
   assert.deepEqual(me.entry(), { uid: ann.uid, email: ann.email, is_admin: false })
+  assert.equal(me.headers.get('cache-control'), 'no-store')
   const publishers = await api.call('/dashboard/api/publishers/', { headers: { cookie } })
   assert.equal(publishers.entry().pub_id, ann.pubId)
   assert.equal(publishers.entry().share, 0.75)
-  await api.call('/dashboard/api/logout/', { body: {}, headers: { cookie } })
+  const left = await api.call('/dashboard/api/logout/', { body: {}, headers: { cookie } })
+  // Of the same name, path and safety: a browser drops no other.
+  const dropped =
+    /^__Host-souk_session=; Max-Age=0; Path=\/; .*; HttpOnly; Secure; SameSite=Strict$/
+  assert.match(left.headers.get('set-cookie') ?? '', dropped)
   const gone = await api.call('/dashboard/api/me/', { headers: { cookie } })
   assert.deepEqual([gone.status, gone.failure().code], [401, 4301])
 })
