@@ -64,6 +64,12 @@ test('a wrapper carries its parts unchanged, whatever they hold', () => {
   )
 })
 
+test('half a character in a part of a wrapper is the sign for one that is lost', () => {
+  const target = { url: 'https://s.example/', publisherSlug: 'p', isExclusive: false }
+  const wrapped = new URL(wrapperUrl(BASE, { ...target, articleName: 'a\ud83d' }))
+  assert.equal(readWrapperQuery(wrapped.search).articleName, 'a\uFFFD')
+})
+
 test('an empty part of a wrapper is the same as none', () => {
   const nothing = { url: null, publisherSlug: null, articleUrl: null, articleName: null }
   assert.deepEqual(readWrapperQuery('?url=&&publisher_slug='), { ...nothing, isExclusive: false })
@@ -78,6 +84,8 @@ test('a click’s labels are read also where a second question mark was glued on
   assert.deepEqual(readClickLabels('?&utm_source=mail&u1='), { ...none, utmSource: 'mail' })
   assert.equal(readClickLabels(`?u1=${'y'.repeat(10_000)}`).u1?.length, 255)
   assert.equal(readClickLabels('?u1=a%00b%ED%A0%80').u1, 'ab\uFFFD\uFFFD\uFFFD')
+  const cut = readClickLabels(`u1=${'y'.repeat(254)}😀`).u1
+  assert.equal(cut, `${'y'.repeat(254)}\uFFFD`, 'half a character is no text')
 })
 
 test('our own links are known by their form, under a path of ours too', () => {
@@ -85,6 +93,7 @@ test('our own links are known by their form, under a path of ours too', () => {
   const is = (url: string) => isOwnLink(new URL(url), bases)
   assert.equal(is('https://pub.example/go/312345678901234567'), true)
   assert.equal(is('https://pub.example/go/312345678901234567/?u1=x'), true)
+  assert.equal(is(shortLinkUrl('https://pub.example/go', '312345678901234567')), true)
   assert.equal(is('https://pub.example/go/123456'), true, 'a number that is nobody’s')
   assert.equal(is('https://pub.example/go/9223372036854775808'), false, 'more than 64 bits')
   assert.equal(is('https://pub.example/go/link/?url=x'), true)

@@ -90,7 +90,7 @@ export function readWrapperQuery(search: string): WrapperQuery {
 
 /** Reads the labels of a click from its query, `?u1=x?amp=true` included. */
 export function readClickLabels(search: string): ClickLabels {
-  const query = new URLSearchParams(search.replace(/^\?/, '').replaceAll('?', '&'))
+  const query = new URLSearchParams(search.replaceAll('?', '&'))
   return {
     u1: label(query.get('u1')),
     utmSource: label(query.get('utm_source')),

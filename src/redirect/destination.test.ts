@@ -86,6 +86,10 @@ test('a Location header names a host as the name service knows it', () => {
       'HTTP://%C3%BC:%C3%A9@www.xn--kttle-bsa.example:8080?%C3%BC',
     ],
     ['https://kéttle.example', 'https://xn--kttle-bsa.example'],
+    [
+      'https://a.example/?u=https://kéttle.example',
+      'https://a.example/?u=https://k%C3%A9ttle.example',
+    ],
     ['https://k%C3%A9ttle.example/', 'https://k%C3%A9ttle.example/'],
     ['https://a.example\\@b.example/c\\d?e=\\f', 'https://a.example/@b.example/c/d?e=\\f'],
   ] as const) {
