@@ -10,3 +10,14 @@ export async function temporaryFolder(scope: Scope, name: string): Promise<strin
   scope.after(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
+
+/** One that is this process's folder for temporary files until the test's end. */
+export async function ownTemporaryFolder(scope: Scope): Promise<string> {
+  const before = tmpdir()
+  const folder = await temporaryFolder(scope, 'tmp ')
+  process.env.TMPDIR = folder
+  scope.after(async () => {
+    process.env.TMPDIR = before
+  })
+  return folder
+}

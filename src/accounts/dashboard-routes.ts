@@ -10,9 +10,9 @@ import cookie from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { envelope, ok } from '../platform/envelope.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
-import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
+import { parseTimestamp } from '../platform/timestamp.ts'
 import { createApiKey } from './create-account.ts'
 import { LoginLimits } from './login-limits.ts'
 import { listPublishers } from './publisher-store.ts'
@@ -172,7 +172,7 @@ const keyRoutes =
       },
       async (request, reply) => {
         const { description } = request.body
-        const expiresAt = readExpiry(request.body.expires ?? null)
+        const expiresAt = parseTimestamp(request.body.expires ?? '')
         const { uid } = sessionUserOf(request)
         const { key, row } = await createApiKey(db, { uid, description, expiresAt, now: now() })
         reply.status(201)
@@ -198,10 +198,3 @@ const keyRoutes =
       },
     )
   }
-
-function readExpiry(text: string | null): Date | null {
-  if (text === null || text === '') return null
-  const expiresAt = parseTimestamp(text)
-  if (expiresAt === null) throw badRequest([{ field: 'expires', rule: TIMESTAMP_RULE }])
-  return expiresAt
-}

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
 import { scopeOf } from '../../test/scope.ts'
-import { temporaryFolder } from '../../test/temporary-folder.ts'
+import { ownTemporaryFolder, temporaryFolder } from '../../test/temporary-folder.ts'
 import { onlyDollars } from '../catalog/check-offer.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant, requireMerchant } from '../catalog/merchant-store.ts'
@@ -93,12 +92,8 @@ test('a feed is fetched again only from where it may be, in its format and by to
 })
 
 test('of what was fetched nothing is left, nor what a process before this one has left', async (t) => {
-  const { importFrom, url, refetch, folder } = await makeShop(t)
-  const before = tmpdir()
-  process.env.TMPDIR = folder
-  t.after(() => {
-    process.env.TMPDIR = before
-  })
+  const { importFrom, url, refetch } = await makeShop(t)
+  const folder = await ownTemporaryFolder(scopeOf(t))
   await importFrom(url)
   const left = join(folder, 'souk-feed-left')
   await mkdir(left)

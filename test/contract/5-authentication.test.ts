@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { OPENAPI_FILE } from '../../scripts/write-openapi.ts'
 import { BASE_URL, type CallOptions, startApi } from '../api.ts'
 
-const api = await startApi({ after })
+const api = await startApi({ after }, { env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
 const ann = await api.account()
 const TOKENINFO = '/api/v1/tokeninfo/'
 const withHeader = (authorization: string) => api.call(TOKENINFO, { headers: { authorization } })
@@ -109,13 +109,18 @@ test('a user makes, lists and disables keys on the developer options page', asyn
   const carl = await api.account()
   const cookie = await logIn(carl)
   const made = await api.call('/dashboard/api/keys/', {
-    body: { description: 'my script' },
+    body: { description: 'my script', expires: null },
     headers: { cookie },
   })
   assert.equal(made.status, 201)
   const { key, token_id } = made.entry<{ key: string; token_id: number }>()
   assert.match(key, /^souk_[0-9A-Za-z]{49}$/)
   assert.equal((await api.call(TOKENINFO, { key })).entry().description, 'my script')
+  for (const expires of ['', 'tomorrow']) {
+    const body = { description: 'never made', expires }
+    const wrong = await api.call('/dashboard/api/keys/', { body, headers: { cookie } })
+    assert.deepEqual([wrong.status, wrong.failure().fields], [400, ['expires']])
+  }
 
   const list = await api.call('/dashboard/api/keys/', { headers: { cookie } })
   assert.equal(list.json<{ data: unknown[] }>().data.length, 2)
@@ -136,7 +141,8 @@ test('the dashboard shows a user and their publishers, until they log out', asyn
   assert.deepEqual(me.entry(), { uid: ann.uid, email: ann.email, is_admin: false })
   assert.equal(me.headers.get('cache-control'), 'no-store')
   const publishers = await api.call('/dashboard/api/publishers/', { headers: { cookie } })
-  assert.equal(publishers.entry().pub_id, ann.pubId)
+  const own = publishers.json<{ data: { pub_id: number }[] }>().data.map(({ pub_id }) => pub_id)
+  assert.deepEqual(own, [ann.pubId])
   assert.equal(publishers.entry().share, 0.75)
   const left = await api.call('/dashboard/api/logout/', { body: {}, headers: { cookie } })
   // Of the same name, path and safety: a browser drops no other.
@@ -164,8 +170,10 @@ test('whoever logs in again has one session, the new one', async (t) => {
 })
 
 test('a wrong password and an unknown user get the same answer, and guessing is slow', async () => {
-  const attempt = (email: string, password: string) =>
-    api.call('/dashboard/api/login/', { body: { email, password } })
+  const attempt = (email: string, password: string, from = '203.0.113.1') => {
+    const headers = { 'x-forwarded-for': from }
+    return api.call('/dashboard/api/login/', { body: { email, password }, headers })
+  }
   const wrong = await attempt(ann.email, 'not the password')
   const unknown = await attempt('nobody@pub.example', 'not the password')
   assert.equal(wrong.status, 401)
@@ -176,6 +184,8 @@ test('a wrong password and an unknown user get the same answer, and guessing is 
   const refused = (await Promise.all(guesses)).filter(({ status }) => status === 429)
   assert.ok(refused.length > 0)
   for (const { headers } of refused) assert.ok(Number(headers.get('retry-after')) > 0)
+  const elsewhere = await attempt('nobody@pub.example', '', '203.0.113.2')
+  assert.equal(elsewhere.status, 401, 'another address is not held up')
 })
 
 test('other sites cannot use a session: own pages and application/json only', async (t) => {
