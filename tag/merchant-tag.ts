@@ -35,10 +35,7 @@ const main = (script: HTMLScriptElement): void => {
   const message = (event: object): object => ({
     organization_type: 'merchant',
     organization_id: Number(merchant),
-    user: {
-      source_url: withoutQuery(location.href),
-      previous_url: withoutQuery(document.referrer),
-    },
+    user: { source_url: bare(location.href), previous_url: bare(document.referrer) },
     events: [event],
   })
 
@@ -87,7 +84,7 @@ const main = (script: HTMLScriptElement): void => {
 }
 
 /** On a page of thanks the query may name the buyer. */
-const withoutQuery = (address: string): string => address.replace(/[?#].*/, '')
+const bare = (address: string): string => address.replace(/[?#].*/, '')
 
 /** The page tag reads its settings from the object that it found: what a page writes goes there. */
 const shareName = (souk: Command, before: Command | undefined): Command =>
