@@ -341,6 +341,18 @@ test('what is locked stands while a later report is held, which counts once that
   assert.equal(net.revenueMicros, 9_000_000_000)
 })
 
+test('an order that is locked keeps its lock when it is told again', () => {
+  const locked = tell([{ report: report(), attribution: EPP }])
+  const again = { report: report({ source: 'import' }), attribution: EPP, atMs: NOW_MS + DAY_MS }
+  assert.equal(datesOf(addReport(locked, again).account).locksAtMs, NOW_MS)
+})
+
+test('a decision on an order that nobody has told of changes nothing', () => {
+  const returned = tell([{ back: goodsBack() }])
+  const decided = addDecision(returned, { kind: 'reject', reason: 'fraud' }, NOW_MS + DAY_MS)
+  assert.deepEqual(decided, returned)
+})
+
 test('an order without a rate counts nothing until the same report comes with one', () => {
   const told = report({ currency: 'JPY', value_micros: null, rate_id: null, hold: 'no_rate' })
   const held = tell([{ report: told, attribution: attribution() }])
