@@ -27,3 +27,9 @@ test('nothing is loaded into a page for readers, and it is loaded into no other'
     assert.match(policy, /frame-ancestors 'none'/)
   }
 })
+
+test('who is gone to from a page for readers learns our name and not the address with its session', () => {
+  for (const { headers } of [leavingPage('https://x.example/'), messagePage(404, 't', 'x')]) {
+    assert.equal(headers['referrer-policy'], 'strict-origin')
+  }
+})

@@ -14,7 +14,8 @@ const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'x-robots-tag': 'noindex',
-  'referrer-policy': 'no-referrer-when-downgrade',
+  // Our own addresses carry page sessions and sealed results, which are nobody else's business.
+  'referrer-policy': 'strict-origin',
   'content-security-policy': [
     "default-src 'none'",
     "style-src 'unsafe-inline'",
