@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
+import { REASON } from '../events/reason.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { findFirstClick, loadCohorts } from './cohort-store.ts'
@@ -27,20 +28,23 @@ async function makeCampaign(t: TestContext): Promise<Database> {
   return db
 }
 
-async function addClicks(db: Database, count: number, { atMs, pubId = 1 }: ClickOptions) {
+async function addClicks(db: Database, count: number, options: ClickOptions) {
+  const { atMs, pubId = 1, reason = REASON.ok } = options
   await db.run(sql`
     insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
       merch_id, campaign_id, model, price_micros, share_ppm, paid_micros, publisher_micros, reason,
       is_reserved)
-    select ${atMs + pubId}::bigint * 1000 + n, decode(md5(${`${atMs} ${pubId}`}::text || n), 'hex'),
+    select ${atMs + pubId + reason}::bigint * 1000 + n, decode(md5(${`${atMs} ${pubId} ${reason}`}::text || n), 'hex'),
       decode(md5(n::text), 'hex'), ${new Date(atMs)}::timestamptz::date, ${new Date(atMs)},
-      ${pubId}, 1, 1, 1, 1, 1, ${BID}, 750000, ${BID}, ${0.75 * BID}, 0, false
+      ${pubId}, 1, 1, 1, 1, 1, ${BID}, 750000, ${BID}, ${0.75 * BID}, ${reason},
+      false
     from generate_series(1, ${count}::int) as n`)
 }
 
 interface ClickOptions {
   readonly atMs: number
   readonly pubId?: number
+  readonly reason?: number
 }
 
 /** One sale of the campaign, led to by its first click. */
@@ -70,6 +74,19 @@ test('the traffic curve counts whole weeks of clicks by publisher and hour', asy
       8,
     )
   }
+})
+
+test('what costs nobody anything moves no traffic curve, and what a spent budget missed does', async (t) => {
+  const db = await makeCampaign(t)
+  const atMs = NOON - DAY
+  for (const reason of Object.values(REASON)) await addClicks(db, 1, { atMs, reason })
+  await learnTraffic(db, NOON)
+  const counted = [REASON.ok, REASON.unfunded, REASON.spooledLate]
+  const curve = async () => (await loadTraffic(db)).get(1)?.[hourOfWeek(atMs)]
+  assert.equal(await curve(), counted.length)
+  await db.run(sql`update click set reversed_at = now() where reason = ${REASON.ok}`)
+  await learnTraffic(db, NOON)
+  assert.equal(await curve(), counted.length - 1)
 })
 
 test('a goal that is missed lowers the bid step by step, one that is met lets it rise', async (t) => {

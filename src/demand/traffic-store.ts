@@ -1,4 +1,5 @@
 /** The clicks of each publisher by hour of the week: learned from the log, read by every node. */
+import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { HOURS_PER_WEEK, type HoursOfWeek } from './traffic-curve.ts'
@@ -6,7 +7,13 @@ import { HOURS_PER_WEEK, type HoursOfWeek } from './traffic-curve.ts'
 /** Whole weeks, so that each hour of the week is counted equally often. */
 const WEEKS = 4
 
-/** Counts the last weeks anew; a click counts whether it was paid or not, readers are traffic. */
+/** Clicks that could be paid, or could have been with a budget: what a spent one misses is traffic. */
+const READERS = [REASON.ok, REASON.unfunded, REASON.spooledLate]
+
+/**
+ * Counts the last weeks anew. Robots, broken seals and repeats are none of it: they cost nothing,
+ * and whoever sent many of them at night would have budgets wait for the night.
+ */
 export async function learnTraffic(db: Db, nowMs: number): Promise<void> {
   const until = new Date(nowMs)
   const from = new Date(nowMs - WEEKS * 7 * 86_400_000)
@@ -15,7 +22,9 @@ export async function learnTraffic(db: Db, nowMs: number): Promise<void> {
     await tx.run(sql`
       insert into traffic_hour (pub_id, hour_of_week, clicks)
       select pub_id, (extract(isodow from at) - 1) * 24 + extract(hour from at) as hour, count(*)
-      from click where at >= ${from} and at < ${until} and merch_id <> 0
+      from click
+      where at >= ${from} and at < ${until} and merch_id <> 0
+        and reason = any(${READERS}::int[]) and reversed_at is null
       group by pub_id, hour`)
   })
 }
