@@ -7,7 +7,7 @@ import { HOURS_PER_WEEK, type HoursOfWeek } from './traffic-curve.ts'
 /** Whole weeks, so that each hour of the week is counted equally often. */
 const WEEKS = 4
 
-/** Clicks that could be paid, or could have been with a budget: what a spent one misses is traffic. */
+/** Clicks that could be paid, or could have been: what a spent budget misses is traffic too. */
 const READERS = [REASON.ok, REASON.unfunded, REASON.spooledLate]
 
 /**
