@@ -177,6 +177,9 @@ test('texts are decoded and cleaned, addresses kept as written unless a header c
     imageLink: 'not an address',
   })
   assert.deepEqual([title, brand], ['Thé noir & <b> lait', 'Zest & Co'])
+  for (const space of ['\u00a0', '\u1680', '\u2003', '\u3000']) {
+    assert.equal(offer({ title: `Green${space}tea` }).title, 'Green tea')
+  }
   assert.equal(url, 'https://shop.example/th%C3%A9?a=1&b=2')
   assert.equal(imageUrl, null)
   const image = 'https://cdn.example/1.jpg?w=9&h=9'

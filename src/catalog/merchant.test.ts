@@ -28,7 +28,12 @@ test('settings that could never work are refused, each by its own name', () => {
   for (const window_days of [0, 91, 1.5, Number.NaN]) {
     assert.deepEqual(fields({ window_days }), ['window_days'], String(window_days))
   }
-  for (const origin of ['shop.example', 'https://shop.example/path', 'javascript:1']) {
+  for (const origin of [
+    'shop.example',
+    'https://shop.example/path',
+    'javascript:1',
+    'ftp://shop.example',
+  ]) {
     assert.deepEqual(fields({ origins: [origin] }), ['origin'], origin)
   }
 })
@@ -59,7 +64,12 @@ test('a deep link must be an address that takes the product’s', () => {
   const good = 'https://net.example/c?u={url_encoded}&sub={cid}'
   assert.deepEqual(fields({ deep_link: good }), [])
   assert.deepEqual(fields({ deep_link: 'https://net.example/{cid}/{url_encoded}' }), [])
-  const wrong = ['https://net.example/c', 'net.example?u={url_encoded}', `${good}&x={price}`]
+  const wrong = [
+    'https://net.example/c',
+    'net.example?u={url_encoded}',
+    `${good}&x={price}`,
+    `s${good}`,
+  ]
   // No reader would get anywhere.
   wrong.push('https://{url_encoded}/c', 'https://{cid}.net.example/?u={url_encoded}')
   for (const deep_link of [...wrong, `${good}${'x'.repeat(1000)}`]) {

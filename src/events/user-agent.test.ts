@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { kitPath } from '../../test/kit.ts'
-import { DEVICE, readUserAgent } from './user-agent.ts'
+import { DEVICE, deviceWord, isPrefetch, readUserAgent } from './user-agent.ts'
 
 const PHONE =
   'Mozilla/5.0 (Linux; Android 15; Pixel 9; wv) AppleWebKit/537.36 (KHTML, like Gecko) ' +
@@ -71,4 +71,23 @@ test('of 2,116 strings listed as robots’ nine are taken for people’s, five o
       'YLT Chrome',
     ],
   )
+})
+
+test('who says nothing is a robot on a device that nobody knows', () => {
+  const nothing = { isRobot: true, device: DEVICE.unknown, family: 'Other' }
+  for (const header of [undefined, '']) assert.deepEqual(readUserAgent(header), nothing)
+  const words = [DEVICE.unknown, DEVICE.desktop, DEVICE.mobile, DEVICE.tablet, 9].map(deviceWord)
+  assert.deepEqual(words, ['unknown', 'desktop', 'mobile', 'tablet', 'unknown'])
+})
+
+test('a page fetched ahead is known by each header that browsers tell it in, whatever its case', () => {
+  for (const headers of [
+    { 'sec-purpose': 'prefetch;prerender' },
+    { purpose: 'Prefetch' },
+    { 'x-moz': 'prefetch' },
+    { purpose: 'preview' },
+  ]) {
+    assert.equal(isPrefetch(headers), true, JSON.stringify(headers))
+  }
+  assert.equal(isPrefetch({}), false)
 })

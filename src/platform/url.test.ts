@@ -85,6 +85,8 @@ test('only absolute http and https addresses are read', () => {
   for (const text of [
     '/p/relative',
     'javascript:alert(1)',
+    'javascript:https://shop.example/p',
+    'view-source:https://shop.example/p',
     'ftp://files.example/p',
     'https://',
     'www.x.example/p',
@@ -108,7 +110,20 @@ test('a fragment that is a route of the page’s own names another page, one tha
     assert.notEqual(key(route), key(''), route)
     assert.notEqual(key(route), key(route.replace('1', '2')), route)
   }
-  for (const place of ['#', '#reviews', '#p/1']) assert.equal(key(place), key(''), place)
+  for (const place of ['#', '#reviews', '#p/1', '#size', '#idea=1'])
+    assert.equal(key(place), key(''), place)
+})
+
+test('a query is the same page however its signs are written and its names are ordered', () => {
+  const same = (...queries: string[]) => {
+    const keys = new Set(queries.map((query) => key(`https://s.example/p?${query}`)))
+    assert.equal(keys.size, 1, queries.join('   '))
+  }
+  same('q=red+mug', 'q=red%20mug')
+  same('q=a|b', 'q=a%7Cb', 'q=a%7cb')
+  same('c=3&a=1&b=2', 'b=2&c=3&a=1', 'a=1&c=3&b=2', 'a=1&b=2&c=3')
+  assert.notEqual(key('https://s.example/p?flag'), key('https://s.example/p?flat'))
+  assert.equal(key('https://s.example/p?gclid'), 's.example/p')
 })
 
 test('a place in a shop’s own search or recommendations tells no other product, a variant does', () => {
@@ -133,13 +148,16 @@ test('a domain covers its subdomains and nothing that merely ends alike', () => 
   assert.ok(isOnDomain('a.b.shop.example', 'shop.example'))
   assert.ok(!isOnDomain('evilshop.example', 'shop.example'))
   assert.ok(!isOnDomain('example', 'shop.example'))
+  assert.ok(!isOnDomain('a.evil.example', 'shop.example'), 'a dot in the same place is not enough')
   assert.equal(siteHost(new URL('https://WWW.Shop.example.:8443/x')), 'shop.example')
   assert.equal(siteHost(new URL('https://www.com/')), 'www.com')
 })
 
 test('an address is too long by characters, or by its bytes when written percent-encoded', () => {
   assert.ok(fitsUrlLimits(`https://s.example/${'a'.repeat(2030)}`))
-  assert.ok(!fitsUrlLimits(`https://s.example/${'a'.repeat(2031)}`))
+  for (const length of [2031, 10_000]) {
+    assert.ok(!fitsUrlLimits(`https://s.example/${'a'.repeat(length)}`), String(length))
+  }
   assert.ok(fitsUrlLimits(`https://s.example/${'a'.repeat(2029)}\u{1F600}`))
   assert.ok(!fitsUrlLimits(`https://s.example/${'a'.repeat(2030)}\u{1F600}`))
   assert.ok(!fitsUrlLimits(`https://s.example/${'日'.repeat(700)}`))
