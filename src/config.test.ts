@@ -84,7 +84,7 @@ test('every wrong item of a list is named, and no right one', () => {
     TRUSTED_PROXIES: ['10.0.0.0/8,1.2.3,zz', '1.2.3', 'zz'],
     CORS_ORIGINS: ['https://a.example,b,c', 'b', 'c'],
     BRAND_ALIASES: ['a,!,?', '!', '?'],
-    RATE_LIMITS: ['x=1,key=0,y=2', 'x=1', 'y=2'],
+    RATE_LIMITS: ['x=1,key=0,y=2,-key=0', 'x=1', 'y=2', '-key=0'],
   }
   for (const [name, [value = '', ...wrong]] of Object.entries(lists)) {
     const [problem = '', ...others] = problems({ [name]: value })
@@ -96,7 +96,8 @@ test('every wrong item of a list is named, and no right one', () => {
 })
 
 test('an address that readers see has no query, not even an empty one, and no password', () => {
-  for (const wrong of ['https://x/?', 'https://x/#', 'https://x?', 'https://me:secret@x/']) {
+  const queries = ['https://x/?', 'https://x/#', 'https://x?']
+  for (const wrong of [...queries, 'https://me@x/', 'https://:secret@x/', 'httpsx://x']) {
     assert.deepEqual(refused({ BASE_URL: wrong, LINK_URL: wrong }), ['BASE_URL', 'LINK_URL'], wrong)
   }
   assert.equal(
@@ -108,12 +109,16 @@ test('an address that readers see has no query, not even an empty one, and no pa
 test('limits keep their default where they are not named, and none is named twice', () => {
   const { auction, events } = readConfig({ RATE_LIMITS: 'auction=5:6' }).rateLimits
   assert.deepEqual({ auction, events }, { auction: { rate: 5, burst: 6 }, events: EVENTS_DEFAULT })
-  assert.deepEqual(refused({ RATE_LIMITS: 'auction=5:6,key=0,auction=0' }), ['RATE_LIMITS'])
+  for (const wrong of ['auction=5:6,key=0,auction=0', 'auction=0:6', 'auction=5:0']) {
+    assert.deepEqual(refused({ RATE_LIMITS: wrong }), ['RATE_LIMITS'], wrong)
+  }
 })
 
 test('the address of one NATS server is asked for, its cluster is not', () => {
   assert.deepEqual(refused({ NATS_URL: 'nats://a:4222' }), [])
-  assert.deepEqual(refused({ NATS_URL: 'nats://a:4222,nats://b:4222' }), ['NATS_URL'])
+  for (const NATS_URL of ['nats://a:4222,nats://b:4222', 'nats://a,b:4222']) {
+    assert.deepEqual(refused({ NATS_URL }), ['NATS_URL'], NATS_URL)
+  }
 })
 
 test('a password of NATS that cannot be what is meant is told', () => {
@@ -222,4 +227,24 @@ test('a brand word is told in small letters, and taken so or as it was written',
   const { brand, brandWords } = readConfig({ BRAND: 'Acme', BRAND_ALIASES: 'Foo,bar,acme' })
   assert.equal(brand, 'acme')
   assert.deepEqual(brandWords, ['acme', 'Acme', 'foo', 'Foo', 'bar'])
+})
+
+test('a switch is read whatever its case, and an origin with or without its final slash', () => {
+  const isOn = (ALLOW_PRIVATE_FETCH: string) =>
+    readConfig({ ALLOW_PRIVATE_FETCH }).allowPrivateFetch
+  assert.deepEqual(['ON', 'Yes', 'OFF', 'False'].map(isOn), [true, true, false, false])
+  const { corsOrigins } = readConfig({ CORS_ORIGINS: 'https://a.example/,https://b.example' })
+  assert.deepEqual(corsOrigins, ['https://a.example', 'https://b.example'])
+})
+
+test('a sealing key’s id is the byte that it is, and else one of its word; each key has two parts', () => {
+  const key = Buffer.alloc(32, 1).toString('base64')
+  assert.deepEqual(refused({ SOUK_SECRETS: `1:${key}:more` }), ['SOUK_SECRETS'])
+  const idOf = (id: string) => readConfig({ SOUK_SECRETS: `${id}:${key}` }).sealingKeys?.[0]?.id
+  assert.deepEqual(['0', '255'].map(idOf), [0, 255])
+  for (const word of ['256', '-5', '0001', 'autumn', 'a1']) {
+    const id = idOf(word) ?? -1
+    assert.ok(id >= 0 && id <= 255, `${word}: ${id}`)
+    assert.equal(idOf(word), id)
+  }
 })
