@@ -4,7 +4,7 @@ import { testDatabase, untilWaiting } from '../../test/database.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { changeUser, createUser } from './create-account.ts'
-import { logIn, requireSession } from './session.ts'
+import { logIn, requireOwnOrigin, requireSession } from './session.ts'
 
 const EMAIL = 'ann@example.com'
 const OLD = 'the old password'
@@ -24,6 +24,46 @@ async function countSessions(db: Db): Promise<number> {
     select count(*)::int from dashboard_session`)
   return row?.count ?? 0
 }
+
+test('what changes something comes from our own pages, or from no browser, as JSON', () => {
+  const codeOf = (headers: Record<string, string>, method = 'POST') => {
+    try {
+      requireOwnOrigin({ method, headers }, 'https://souk.example/base')
+      return null
+    } catch (error) {
+      return (error as { code: number }).code
+    }
+  }
+  const json = { 'content-type': 'application/json' }
+  for (const headers of [
+    {},
+    { 'content-length': '0' },
+    json,
+    { 'content-type': 'Application/JSON ; charset=utf-8', 'content-length': '2' },
+    { 'sec-fetch-site': 'same-origin', origin: 'https://souk.example' },
+    { origin: 'https://souk.example' },
+  ]) {
+    assert.equal(codeOf(headers), null, JSON.stringify(headers))
+  }
+  for (const site of ['cross-site', 'same-site', 'none', '']) {
+    assert.equal(codeOf({ ...json, 'sec-fetch-site': site }), 4305, site)
+  }
+  for (const origin of ['null', 'https://souk.example.evil', 'http://souk.example', '']) {
+    assert.equal(codeOf({ ...json, origin }), 4305, origin)
+  }
+  for (const headers of [
+    { 'content-length': '1' },
+    { 'transfer-encoding': 'chunked' },
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'application/jsonx', 'content-length': '1' },
+    { 'content-type': 'text/plain; application/json', 'content-length': '1' },
+  ]) {
+    assert.equal(codeOf(headers), 4150, JSON.stringify(headers))
+  }
+  const foreign = { origin: 'https://evil.example' }
+  for (const method of ['PUT', 'PATCH', 'DELETE']) assert.equal(codeOf(foreign, method), 4305)
+  for (const method of ['GET', 'HEAD']) assert.equal(codeOf(foreign, method), null)
+})
 
 test('a session lasts a week from its log-in, to the second', async (t) => {
   const { db, uid } = await makeUser(t)

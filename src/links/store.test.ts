@@ -7,6 +7,7 @@ import { keyOfUrl } from '../platform/url.ts'
 import {
   type ArticleRow,
   addToKeylessCount,
+  deletePastLinkHours,
   disableLink,
   findOrCreateLinks,
   insertSmartLink,
@@ -94,6 +95,9 @@ test('the links that calls without a key make are counted for each publisher and
   await addToKeylessCount(db, { pubId: ann.pub_id, now: later(59), links: 4 })
   assert.deepEqual([await countOf(ann.pub_id), await countOf(bob.pub_id)], [7, 0])
   assert.equal(await countOf(ann.pub_id, later(60)), 0)
+  await deletePastLinkHours(db, later(59))
+  assert.equal(await countOf(ann.pub_id), 7, 'an hour that is not over keeps its count')
+  assert.equal(await deletePastLinkHours(db, later(120)), 2, 'of both publishers')
 })
 
 test('a link is disabled once: a second time changes nothing of it', async () => {
