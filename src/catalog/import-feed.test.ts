@@ -234,6 +234,21 @@ test('a feed without a row, or without one good row, retires nothing', async () 
   assert.deepEqual(await prices(merchId), { a: 4.2 })
 })
 
+test('offers are young again by each import with a good row, and by no other', async () => {
+  const { row, load, merchId } = await shop()
+  for (const [feed, isYoung] of [
+    [row('a'), true],
+    [row('a'), true],
+    [row('a', 'free'), false],
+  ] as const) {
+    await db.run(sql`update merchant set feed_imported_at = 'epoch' where merch_id = ${merchId}`)
+    await load(HEADER + feed)
+    const [shown] = await db.rows<{ imported_at: Date }>(sql`
+      select feed_imported_at as imported_at from merchant where merch_id = ${merchId}`)
+    assert.equal((shown?.imported_at.getTime() ?? 0) > 0, isYoung, feed)
+  }
+})
+
 test('readers see the old offers until the import has ended, then all of the new ones', async () => {
   const { merchId, row, load } = await shop()
   await load(HEADER + row('a') + row('b'))

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { sql } from '../platform/sql.ts'
+import { MERCHANT_DEFAULTS } from './merchant.ts'
+import { insertMerchant } from './merchant-store.ts'
+import { findFeedOwner, markImport, switchGeneration, touchMerchantFeed } from './offer-store.ts'
+
+const db = await testDatabase()
+
+async function makeShop(name: string): Promise<number> {
+  const domains = [`${name}.example`]
+  return (await insertMerchant(db, { ...MERCHANT_DEFAULTS, name, domains })).merch_id
+}
+const [own, other] = [await makeShop('own'), await makeShop('other')]
+
+/** What an import changes of both merchants; whether anything was imported so far. */
+async function shown() {
+  const rows = await db.rows<{ generation: number; is_imported: boolean }>(sql`
+    select generation, feed_imported_at is not null as is_imported from merchant
+    order by merch_id`)
+  return rows.map(({ generation, is_imported }) => [generation, is_imported])
+}
+
+test('an import knows the domains and the leftovers of its own merchant', async () => {
+  await markImport(db, other)
+  const ofOwn = { generation: 0, domains: ['own.example'], has_leftovers: false }
+  assert.deepEqual(await findFeedOwner(db, own), ofOwn)
+  const ofOther = { generation: 0, domains: ['other.example'], has_leftovers: true }
+  assert.deepEqual(await findFeedOwner(db, other), ofOther)
+})
+
+test('an import shows its own merchant’s offers, unless another has changed them meanwhile', async () => {
+  await switchGeneration(db, { merchId: own, from: 0 })
+  const switched = [
+    [1, true],
+    [0, false],
+  ]
+  assert.deepEqual(await shown(), switched)
+  const late = switchGeneration(db, { merchId: own, from: 0 })
+  await assert.rejects(late, /the merchant changed during the import; nothing was changed/)
+  assert.deepEqual(await shown(), switched)
+})
+
+test('an import without a change makes no other merchant’s offers young', async () => {
+  await db.run(sql`update merchant set feed_imported_at = null`)
+  await touchMerchantFeed(db, own)
+  assert.deepEqual(await shown(), [
+    [1, true],
+    [0, false],
+  ])
+})
