@@ -173,6 +173,20 @@ test('a limited call is not recorded', async (t) => {
   assert.equal(rows[0].n, '1')
 })
 
+test('auctions are limited by link, and by the network that one IPv6 subscriber holds', async (t) => {
+  const env = { RATE_LIMITS: 'auction=1:1', TRUSTED_PROXIES: '127.0.0.0/8' }
+  const limited = await startApi(t, { env, now: () => Date.parse('2026-03-02T10:00:00Z') })
+  const ask = async (link: string, address: string) => {
+    const headers = { 'x-forwarded-for': address }
+    return (await limited.call(`/api/v1/auction/?a=${link}`, { headers })).status
+  }
+  const [one, other] = ['9007199254740993', '9007199254740994']
+  assert.equal(await ask(one, '2001:db8:1:2::1'), 404)
+  assert.equal(await ask(one, '2001:db8:1:2:ffff::9'), 429, 'the same /64')
+  assert.equal(await ask(other, '2001:db8:1:2::1'), 404, 'another link')
+  assert.equal(await ask(one, '2001:db8:1:3::1'), 404, 'another /64')
+})
+
 test('only a trusted proxy says whose call it is', async (t) => {
   const body = { article: { name: 'A', url: BASE }, links: [] }
   const statuses = async (trusted: string) => {
