@@ -1,5 +1,4 @@
 /** The clicks of each publisher by hour of the week: learned from the log, read by every node. */
-import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { HOURS_PER_WEEK, type HoursOfWeek } from './traffic-curve.ts'
@@ -8,7 +7,7 @@ import { HOURS_PER_WEEK, type HoursOfWeek } from './traffic-curve.ts'
 const WEEKS = 4
 
 /** Clicks that could be paid, or could have been: what a spent budget misses is traffic too. */
-const READERS = [REASON.ok, REASON.unfunded, REASON.spooledLate]
+const READERS = [0, 6, 12] // Reasons as stored: ok, unfunded, spooled late.
 
 /**
  * Counts the last weeks anew. Robots, broken seals and repeats are none of it: they cost nothing,
