@@ -247,6 +247,8 @@ test('a payment is taken back once, and only after it was recorded', async () =>
   const tell = (type: EventType, body: object) =>
     events.at(START_MS, { type, merchId, body: JSON.stringify({ reference: 'march', ...body }) })
   const payment = tell(EVENT_TYPE.payment, { paid_on: '2026-03-01', amount_micros: 120_500_000 })
+  const may = { reference: 'may', paid_on: '2026-05-01', amount_micros: 1_000_000 }
+  const later = tell(EVENT_TYPE.payment, may)
   const reversal = () => tell(EVENT_TYPE.paymentReversal, { reason: 'bounced' })
   const other = tell(EVENT_TYPE.paymentReversal, { reference: 'april', reason: 'bounced' })
   await fold([reversal(), payment])
@@ -254,8 +256,18 @@ test('a payment is taken back once, and only after it was recorded', async () =>
     { account: 'bank', micros: '-120500000' },
     { account: 'merchant', micros: '120500000' },
   ])
-  await db.transaction((tx) => foldMoney(tx, [reversal(), reversal(), other]))
-  assert.deepEqual(await balances(), [], 'nothing is left of it')
+  await db.transaction((tx) => foldMoney(tx, [later, reversal(), reversal(), other]))
+  const ofMay = [
+    { account: 'bank', micros: '-1000000' },
+    { account: 'merchant', micros: '1000000' },
+  ]
+  assert.deepEqual(await balances(), ofMay, 'nothing is left of it, and the other stands')
+  const payments = await db.rows(sql`
+    select reference, reverse_reason from merchant_payment order by reference`)
+  assert.deepEqual(payments, [
+    { reference: 'march', reverse_reason: 'bounced' },
+    { reference: 'may', reverse_reason: null },
+  ])
 })
 
 test('what a payment has released stays released when an older order comes to count', async () => {
