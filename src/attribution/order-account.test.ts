@@ -317,10 +317,12 @@ test('a cancelled order counts again when a surer source says so while it is ope
   assert.equal(addReport(person, later(1)).ignored, 'rejected', 'a person’s word stands')
 })
 
-test('no order locks before its click was found', () => {
+test('no order locks before its click was found, and none anew when it is told again', () => {
   const found = { report: report(), attribution: EPP, atMs: NOW_MS + DAY_MS }
   const owedToNobody = tell([{ report: report(), attribution: null }])
   assert.equal(datesOf(addReport(owedToNobody, found).account).locksAtMs, found.atMs)
+  const locked = tell([{ report: report(), attribution: EPP }])
+  assert.equal(datesOf(addReport(locked, found).account).locksAtMs, NOW_MS)
 })
 
 test('what is locked stands while a later report is held, which counts once that is decided', () => {
@@ -341,18 +343,6 @@ test('what is locked stands while a later report is held, which counts once that
   assert.equal(net.revenueMicros, 9_000_000_000)
 })
 
-test('an order that is locked keeps its lock when it is told again', () => {
-  const locked = tell([{ report: report(), attribution: EPP }])
-  const again = { report: report({ source: 'import' }), attribution: EPP, atMs: NOW_MS + DAY_MS }
-  assert.equal(datesOf(addReport(locked, again).account).locksAtMs, NOW_MS)
-})
-
-test('a decision on an order that nobody has told of changes nothing', () => {
-  const returned = tell([{ back: goodsBack() }])
-  const decided = addDecision(returned, { kind: 'reject', reason: 'fraud' }, NOW_MS + DAY_MS)
-  assert.deepEqual(decided, returned)
-})
-
 test('an order without a rate counts nothing until the same report comes with one', () => {
   const told = report({ currency: 'JPY', value_micros: null, rate_id: null, hold: 'no_rate' })
   const held = tell([{ report: told, attribution: attribution() }])
@@ -366,23 +356,21 @@ test('a pending order can be cancelled or rejected; a locked one keeps its commi
   const open = tell([{ report: report(), attribution: attribution() }])
   const cancel = report({ event_id: '2', is_cancelled: true })
   const lockedMs = locksAt(NOW_MS, MODEL.cpa)
-
   const cancelled = addReport(open, { report: cancel, attribution: null, atMs: lockedMs - 1 })
   assert.deepEqual(cancelled.account.rejection, { reason: 'cancelled', atMs: lockedMs - 1 })
   assert.deepEqual(figuresOf(cancelled.account).net, NOTHING)
 
   const late = addReport(open, { report: cancel, attribution: null, atMs: lockedMs })
   assert.equal(late.account, open)
-
   const bought = tell([{ report: report(), attribution: EPP }])
   const undone = addReport(bought, { report: cancel, attribution: null, atMs: NOW_MS + 1 })
   assert.equal(undone.account.rejection, null)
   assert.equal(figuresOf(undone.account).net.commissionMicros, 1_500_000)
   assert.equal(figuresOf(undone.account).net.sales, 0)
-
   const reject = { kind: 'reject', reason: 'fraud' } as const
   assert.equal(addDecision(open, reject, lockedMs).rejection, null)
   assert.equal(addDecision(open, reject, lockedMs - 1).rejection?.reason, 'fraud')
+  assert.equal(addDecision(EMPTY_ACCOUNT, reject, lockedMs).rejection, null)
 })
 
 test('amounts stop moving when the time for it is over, and the report says so', () => {
