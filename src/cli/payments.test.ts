@@ -56,6 +56,30 @@ test('a payment is recorded once and shows what it releases, per publisher', asy
   }
 })
 
+test('a payment’s day, reference and reason are taken at their borders and refused behind them', async () => {
+  const made = await souk('merchant', 'create', '--name', 'Border', '--domain', 'border.example')
+  const shop: number = made.json.merch_id
+  for (const [on, rule] of [
+    ['2026-02-30', /must be a date/],
+    ['2026-3-2', /must be a date/],
+    ['x2026-03-02', /must be a date/],
+    ['2026-03-02T00:00:00Z', /must be a date/],
+    ['2026-04-14', /future/],
+  ] as const) {
+    assert.match((await record(shop, '1', on, 'r')).err, rule, on)
+  }
+  const long = 'r'.repeat(100)
+  assert.match((await record(shop, '1', '2026-04-13', `${long}r`)).err, /reference/)
+  assert.equal((await record(shop, '1', '2026-04-13', long)).code, 0, 'today')
+  const reverse = (reason: string) =>
+    souk(
+      ...['payment', 'reverse', '--merchant', String(shop), '--reference', long],
+      ...['--reason', reason],
+    )
+  assert.match((await reverse('b'.repeat(256))).err, /reason: 1 to 255/)
+  assert.equal((await reverse('b'.repeat(255))).code, 0)
+})
+
 test('money meets a day’s clicks only when the day is over', async () => {
   const made = await souk('merchant', 'create', '--name', 'Early', '--domain', 'early.example')
   const shop: number = made.json.merch_id
