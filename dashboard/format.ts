@@ -39,7 +39,8 @@ export const time = (instant: string): string => TIME.format(new Date(instant))
 
 /** `https://www.shop.example/p/1?x` → `shop.example/p/1`, for a line of small print. */
 export function shortUrl(address: string): string {
-  const url = URL.parse(address)
-  if (url === null) return address
+  // Not `URL.parse`: Safari 17, the last one for older Macs, has none.
+  if (!URL.canParse(address)) return address
+  const url = new URL(address)
   return (url.host.replace(/^www\./, '') + url.pathname).replace(/\/$/, '')
 }
