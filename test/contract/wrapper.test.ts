@@ -11,8 +11,8 @@ const api = await startApi({ after })
 const market = await makeMarket(api)
 await market.campaign(market.kettles, { bid_micros: micros(600_000) })
 
-const wrapper = (url: string, more = '') =>
-  `/link/?url=${encodeURIComponent(url)}&publisher_slug=${SLUG}${more}`
+const wrapper = (url: string, more = '', slug = SLUG) =>
+  `/link/?url=${encodeURIComponent(url)}&publisher_slug=${slug}${more}`
 
 // The first of all takes longest: on a busy machine longer than a reader waits.
 await until(async () => {
@@ -67,6 +67,13 @@ test('of an article that an address names, nothing is kept that only tracks a re
   assert.deepEqual(rows, [{ url: article, name: article }])
 })
 
+test('a page that is not the publisher’s is no article of its, and is kept nowhere', async () => {
+  await follow(api, wrapper(KETTLE), { referer: 'https://mail.example/inbox' })
+  const rows = await api.db.rows(sql`
+    select from article where concat(url, name) like '%mail.example%'`)
+  assert.deepEqual(rows, [])
+})
+
 test('a wrapper makes no link for HEAD, a prefetch or a robot', async () => {
   const links = async () =>
     (await api.db.row<{ n: string }>(sql`select count(*) as n from smart_link`))?.n
@@ -93,15 +100,17 @@ test('wrappers make no more links an hour than calls without a key; readers go o
   const small = await startApi(t, { env: { LINKMATE_NEW_PER_HOUR: '2' } })
   const { kettles, campaign } = await makeMarket(small)
   await campaign(kettles, { bid_micros: micros(600_000) })
-  const isPaid = async (page: string) =>
-    (await follow(small, wrapper(`https://kettles.example/p/1?page=${page}`))).location.includes(
-      'cid=',
-    )
+  const isPaid = async (page: string, slug = SLUG) => {
+    const address = wrapper(`https://kettles.example/p/1?page=${page}`, '', slug)
+    return (await follow(small, address)).location.includes('cid=')
+  }
   assert.deepEqual([await isPaid('a'), await isPaid('b'), await isPaid('c')], [true, true, false])
   assert.deepEqual([await isPaid('a'), await isPaid('b')], [true, true])
   const { status, location } = await follow(small, wrapper('https://kettles.example/p/1?page=c'))
   assert.deepEqual([status, location], [302, 'https://kettles.example/p/1?page=c'])
   assert.deepEqual(await small.db.rows(sql`select count(*) as n from smart_link`), [{ n: '2' }])
+  await small.account({ slug: 'weekly', domains: ['weekly.example'] })
+  await until(() => isPaid('d', 'weekly')) // Another publisher has its own.
 })
 
 test('readers of a newsletter who click the same new link together make it once', async () => {
@@ -155,6 +164,7 @@ test('a wrapper without a usable url is an error page', async () => {
     '?url=javascript:alert(1)',
     '?url=/relative',
     '?url=ftp://x.example',
+    `?url=https://kettles.example/${'a'.repeat(2_048)}`,
   ]) {
     assert.equal((await follow(api, `/link/${query}`)).status, 400, query)
   }
@@ -183,6 +193,7 @@ test('a wrapper is no open redirector: strangers see where they are going', asyn
   ]) {
     assert.equal((await follow(api, wrapper(target), { referer })).status, 200, referer)
   }
+  assert.deepEqual(await api.db.rows(sql`select from smart_link where url = ${target}`), [])
 })
 
 test('a wrapper auctions its click whatever blanks and NULs its parts hold', async () => {
@@ -195,7 +206,7 @@ test('a wrapper auctions its click whatever blanks and NULs its parts hold', asy
     `url=${url}&article_name=a%00b`,
     `url=${url}&article_url=https://daily.example/a%00b`,
   ]) {
-    const { location } = await follow(api, `/link/?publisher_slug=${SLUG}&${query}`)
+    const { location } = await follow(api, `/link/?publisher_slug=${SLUG.toUpperCase()}&${query}`)
     assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=[0-9a-f]{32}$/, query)
   }
 })
