@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BROWSER } from '../../test/app.ts'
+import type { SealedResult } from '../auction/seal.ts'
+import { CONSENT } from '../events/consent.ts'
+import { MODEL } from '../events/event.ts'
+import { micros } from '../platform/money.ts'
+import { ReservedResults } from './reserved-results.ts'
+import { type RedirectDeps, redirectRoute } from './routes.ts'
+
+const NOON_MS = Date.UTC(2026, 2, 2, 12)
+const DAY_MS = 24 * 3_600_000
+const [SHOP, ELSEWHERE] = ['https://shop.example/1', 'https://elsewhere.example/']
+const LINK = { link: { state: 'active' } }
+
+const result: SealedResult = {
+  ...{ resultNumber: Buffer.alloc(16, 1), issuedAtMs: NOON_MS, pubId: 1, merchId: 0 },
+  ...{ campaignId: 0, offerId: '0', model: MODEL.none, priceMicros: micros(0) },
+  ...{ sharePpm: 750_000, isExclusive: false, isKeylessForeign: true, isAtClick: false },
+  ...{ consent: CONSENT.contextual, runnerUpMicros: micros(0), snapshotVersion: 1 },
+}
+
+/** Follows the sealed address of ELSEWHERE, made with no key, so long after its auction. */
+async function follow(ageMs: number, changes: Partial<RedirectDeps> = {}) {
+  const held: [string, unknown][] = []
+  const hold = (name: string) => (_link: unknown, _request: unknown, click: object) => {
+    held.push([name, 'consent' in click ? click.consent : null])
+    return { result: { ...result, isKeylessForeign: false, isAtClick: true }, url: SHOP }
+  }
+  const deps = {
+    ...{ now: () => NOON_MS + ageMs, isHttps: true, readUid: () => '0' },
+    ...{ openSeal: () => result, isStorageAway: () => false, lastDestination: () => ELSEWHERE },
+    ...{ findLink: async () => LINK, mayForward: () => false },
+    ...{ holdAtClick: hold('at click'), keepOriginal: hold('original') },
+    ...{ append: async () => undefined, reservedResults: new ReservedResults() },
+    ...{ findLanding: () => undefined, isBlocked: () => false, isWithinLimit: () => true },
+    ...{ countryOf: () => null, hash: () => Buffer.alloc(16), nextId: () => '1' },
+    ...{ onUnrecorded: () => undefined, ...changes },
+  } as unknown as RedirectDeps
+  const url = encodeURIComponent(ELSEWHERE)
+  const { status, headers } = await redirectRoute(deps).handle({
+    ...{ isHead: false, path: '/api/v1/redirect', headers: { 'user-agent': BROWSER } },
+    ...{ query: `a=9007199254740993&ar=x&url=${url}&uuid=`, address: '203.0.113.7' },
+    ...{ body: null, requestId: 'r' },
+  })
+  return { answer: [status, headers.location], held }
+}
+
+const isAway = { findLink: () => Promise.reject(new Error('away')) }
+const SHOWN = [200, undefined] // The page that names the host.
+
+test('an address that nobody vouched for forwards no stranger, however old it is and while storage is away', async () => {
+  for (const [ageMs, changes] of [
+    [1_000, {}],
+    [DAY_MS, isAway],
+    [DAY_MS + 1, isAway],
+  ] as const) {
+    assert.deepEqual((await follow(ageMs, changes)).answer, SHOWN, String(ageMs))
+    const allowed = await follow(ageMs, { ...changes, mayForward: () => true })
+    assert.deepEqual(allowed.answer, [302, ELSEWHERE], String(ageMs))
+  }
+})
+
+test('a result of more than a day ago holds a new auction, under what the reader allowed then', async () => {
+  const old = await follow(DAY_MS + 1)
+  assert.deepEqual(old, { answer: [302, SHOP], held: [['at click', 'contextual']] })
+  const young = await follow(DAY_MS, { mayForward: () => true })
+  assert.deepEqual(young, { answer: [302, ELSEWHERE], held: [] })
+})
+
+test('a broken seal and a disabled link hold no auction: the link’s own address is where they lead', async () => {
+  const broken = await follow(1_000, { openSeal: () => null })
+  assert.deepEqual(broken, { answer: [302, SHOP], held: [['original', undefined]] })
+  const link = { link: { state: 'disabled' } }
+  const disabled = await follow(DAY_MS + 1, { findLink: async () => link as never })
+  assert.deepEqual(disabled, { answer: [302, SHOP], held: [['original', 'contextual']] })
+})
