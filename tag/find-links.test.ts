@@ -96,17 +96,28 @@ test('the article’s host and the publisher’s domains are not outside', () =>
     assert.equal(verdictOf(url), LOCAL, url)
   }
   assert.equal(verdictOf('https://notmagazine.example/'), RAW)
+  assert.equal(
+    verdictOf('https://x.example/', {}, { ...service, _domains: ['x.www.example'] }),
+    RAW,
+  )
 })
 
 test('what is not on the web is no link to sell', () => {
-  for (const url of ['mailto:a@b.example', 'tel:+1', 'javascript:void 0', 'data:text/plain,x']) {
+  const hosted = ['ftp://shop.example/1', 'app+https://shop.example/1']
+  for (const url of [
+    ...hosted,
+    'mailto:a@b.example',
+    'tel:+1',
+    'javascript:1',
+    'data:text/plain,x',
+  ]) {
     assert.equal(verdictOf(url), OTHER, url)
   }
 })
 
 test('#donotlink at the end is obeyed, elsewhere it is part of the address', () => {
   assert.equal(verdictOf('https://shop.example/p#donotlink'), DO_NOT_LINK)
-  assert.equal(verdictOf(`${LINK}/9007199254740993#donotlink`), DO_NOT_LINK)
+  assert.equal(verdictOf(`${LINK}/9007199254740993#DoNotLink`), DO_NOT_LINK)
   assert.equal(verdictOf('https://shop.example/p#donotlinks'), RAW)
   assert.equal(verdictOf('https://shop.example/p?x=donotlink'), RAW)
   assert.equal(verdictOf('https://shop.example/p#locklink'), RAW)

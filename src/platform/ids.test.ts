@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeBase62, encodeBase62, isId, MAX_ID, MAX_NODE_ID, makeIdSource } from './ids.ts'
+import {
+  canBeSmallId,
+  decodeBase62,
+  encodeBase62,
+  isId,
+  MAX_ID,
+  MAX_NODE_ID,
+  makeIdSource,
+} from './ids.ts'
 
 const NOON = Date.UTC(2026, 6, 1, 12)
 
@@ -116,4 +124,9 @@ test('only positive 64-bit integers in plain digits are ids', () => {
     '1'.repeat(20),
   ]
   for (const text of wrong) assert(!isId(text), text)
+})
+
+test('what a 32-bit column cannot hold is the id of nobody', () => {
+  const numbers = [-1, 0, 1, 2_147_483_647, 2_147_483_648]
+  assert.deepEqual(numbers.map(canBeSmallId), [false, false, true, true, false])
 })
