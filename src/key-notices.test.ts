@@ -22,7 +22,12 @@ test('a key used from a new place is told to whom it opens, with the time in who
     expiresAt: null,
     now,
   })
-  const owners = [{ pubId: publisher.pub_id }, { merchId }]
+  const weekly = await makePublisherWorld(database, 'weekly')
+  const owners = [
+    ...[{ pubId: publisher.pub_id }, { merchId }],
+    // Nobody tells them of another's key.
+    ...[{ pubId: weekly.publisher.pub_id }, { merchId: weekly.merchant.merch_id }],
+  ]
   for (const owner of owners) {
     const events = ['key.used_from_new_place'] as const
     await createWebhook(database, { owner, url: 'https://hooks.example/', events })

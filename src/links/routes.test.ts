@@ -27,6 +27,37 @@ test('readers who open an article at the same moment are answered together', asy
   ])
 })
 
+test('calls at the same moment share no answer across publishers, bodies or keys', async (t) => {
+  const api = await startApi(t)
+  const [ann, bob] = [
+    await api.account({ is_partner: true }),
+    await api.account({ is_partner: true }),
+  ]
+  const ask = async (pubId: number, product: string, key?: string) => {
+    const article = { name: 'Ten mugs', url: 'https://daily.example/mugs' }
+    const body = { article, links: [{ raw_url: `https://shop.example/${product}` }] }
+    const path = `/api/v1/publishers/${pubId}/linkmate/smart_links/`
+    const answer = await api.call(path, { body, ...(key !== undefined && { key }) })
+    if (answer.status !== 200) return String(answer.status)
+    const { smart_links: links } = answer.entry<{ smart_links: { auction_id: string }[] }>()
+    return links[0]?.auction_id
+  }
+  const calls = Array.from({ length: 10 }, () =>
+    Promise.all([
+      ask(ann.pubId, 'mug'),
+      ask(bob.pubId, 'mug'),
+      ask(ann.pubId, 'cup'),
+      ask(ann.pubId, 'mug', bob.key),
+    ]),
+  )
+  const answers = await Promise.all(calls)
+  for (const answer of answers) {
+    assert.deepEqual(answer, answers[0])
+    assert.equal(new Set(answer).size, 4)
+    assert.equal(answer[3], '403', 'a key is asked whose publisher it is')
+  }
+})
+
 test('of the page in a reader’s browser, the article keeps what names the page', async (t) => {
   const api = await startApi(t)
   const { pubId } = await api.account({ is_partner: true })
