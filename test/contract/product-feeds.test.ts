@@ -133,6 +133,12 @@ test('the list names each merchant with a feed that the publisher takes links of
   })
   const refused = await api.call(path(blocked.merchId), { key: ann.key })
   assert.deepEqual([refused.status, refused.failure().code], [404, 4040])
+  await updatePublisher(api.db, { pubId: ann.pubId, changes: { allow_merchants: [merchId] } })
+  const only = (await api.call(path(), { key: ann.key })).json<{ data: { merch_id: number }[] }>()
+  assert.deepEqual(
+    only.data.map(({ merch_id }) => merch_id),
+    [merchId],
+  )
 })
 
 test('a database that goes away before the first row is told with 503, not with half a file', async (t) => {
