@@ -236,11 +236,11 @@ test('of impressions of one moment the higher id wins, and of its clicks the hig
     const { attribution, evidence } = attribute(both, [elsewhere, other], allowed, links)
     return [evidence.at(-1)?.id, attribution?.touchId]
   }
-  const [low, high] = [seen('9', 0), seen('10', 0, { clickId: 'b' })]
-  assert.deepEqual(winner(low, high), ['10', 'b'])
-  assert.deepEqual(winner(high, low), ['10', 'b'])
-  assert.deepEqual(winner(seen('11', 1), low), ['9', 'a'], 'a later one beats a higher id')
-  const twice = [seen('10', 0), high]
+  const [low, high] = [seen('9', 0, { clickId: 'b' }), seen('10', 0)]
+  assert.deepEqual(winner(low, high), ['10', 'a'])
+  assert.deepEqual(winner(high, low), ['10', 'a'])
+  assert.deepEqual(winner(seen('11', 1), low), ['9', 'b'], 'a later one beats a higher id')
+  const twice = [high, seen('10', 0, { clickId: 'b' })]
   assert.deepEqual(winner(...twice), ['10', 'b'])
   assert.deepEqual(winner(...twice.toReversed()), ['10', 'b'])
 })

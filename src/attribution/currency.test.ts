@@ -73,7 +73,9 @@ test('amounts survive being read and written in 0, 2 and 3 decimals (P48)', () =
       fc.bigInt({ min: 0n, max: 10n ** 14n }),
       fc.constantFrom(0, 2, 3),
       (minor, exponent) => {
-        assert.equal(parseMinor(formatMinor(minor, exponent), exponent), minor)
+        const written = formatMinor(minor, exponent)
+        assert.match(written, /^(0|[1-9]\d*)(\.\d+)?$/)
+        assert.equal(parseMinor(written, exponent), minor)
         const dollars = toMicros(minor, exponent, dollarRate('2026-01-01'))
         const exact = minor * 10n ** BigInt(6 - exponent)
         const isSafe = exact <= BigInt(Number.MAX_SAFE_INTEGER)

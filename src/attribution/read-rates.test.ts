@@ -41,6 +41,8 @@ test('the base is named, or is the one of euro and dollar that the file does not
     { day: '2026-01-02', currency: 'EUR', usdPerBase: '1', currencyPerBase: '0.9' },
     { day: '2026-01-02', currency: 'GBP', usdPerBase: '1', currencyPerBase: '0.8' },
   ])
+  const unnamed = 'date,currency,rate\n2026-01-02,USD,1.1\n2026-01-02,GBP,0.8\n'
+  assert.deepEqual(readRates(unnamed), readRates('date,USD,GBP\n2026-01-02,1.1,0.8\n'))
   const long = 'date,base,currency,rate\n2026-01-02,GBP,USD,1.25\n2026-01-02,GBP,JPY,190\n'
   assert.deepEqual(readRates(long), [
     { day: '2026-01-02', currency: 'GBP', usdPerBase: '1.25', currencyPerBase: '1' },
@@ -58,7 +60,13 @@ test('the European Central Bank’s own files are read: its day in words, its cu
     readRates(history).map(({ currency }) => currency),
     ['EUR'],
   )
-  for (const day of ['31 Brumaire 2026', '31 February 2026']) {
+  for (const day of [
+    '31 Brumaire 2026',
+    '31 February 2026',
+    '2 March 2026 at noon',
+    '2026-03-02T12:00:00Z',
+    'on 2026-03-02',
+  ]) {
     assert.match(faultsOf(`date,USD\n${day},1.1\n`)[0]?.rule ?? '', /is no date/, day)
   }
 })
@@ -74,6 +82,9 @@ test('a file with anything wrong gives no rates but every fault with its line', 
   const long = 'date,base,currency,rate\n2026-01-02,GBP,USD,1.25\n2026-01-03,GBP,JPY,190\n'
   assert.deepEqual(faultsOf(long), [
     { field: 'line 3', rule: 'no rate of USD for GBP on 2026-01-03' },
+  ])
+  assert.deepEqual(faultsOf('date,base,currency,rate\n2026-01-02,QQQ,USD,1.25\n'), [
+    { field: 'line 2', rule: 'ISO 4217 has no QQQ' },
   ])
   assert.match(faultsOf('day,USD\n2026-01-02,1.1\n')[0]?.rule ?? '', /column "date"/)
 })

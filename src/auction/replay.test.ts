@@ -2,10 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
-import { type Held, hold, resultNumber as numberOf } from '../../test/auction-world.ts'
+import {
+  type CandidateSpec,
+  type Held,
+  hold,
+  resultNumber as numberOf,
+} from '../../test/auction-world.ts'
+import { MODEL } from '../events/event.ts'
 import { offerIdOf } from './candidate-set.ts'
-import { packReceipt, unpackReceipt } from './receipt.ts'
-import { replayStored, rerun } from './replay.ts'
+import { packReceipt, type StoredAuction, unpackReceipt } from './receipt.ts'
+import { type ClickTerms, compareClick, replayStored, rerun } from './replay.ts'
 
 const WINNER_AT = 90
 const PRICE_AT = 104
@@ -17,6 +23,18 @@ const LOSS_AT = 78
 
 function pack(held: Held, resultNumber: Buffer): Buffer {
   return packReceipt({ ...held, resultNumber })
+}
+
+function stored(specs: readonly CandidateSpec[]): StoredAuction {
+  return unpackReceipt(pack(hold(specs, {}, numberOf(5)), numberOf(5)))
+}
+
+/** What a click on the auction's winner is sealed with. */
+function termsOf({ set, request, outcome }: StoredAuction): ClickTerms {
+  const { winner, priceMicros } = outcome
+  const { pubId, sharePpm } = request.publisher
+  const [merchId, campaignId] = [set.merchId[winner] ?? 0, set.campaignId[winner] ?? 0]
+  return { pubId, merchId, campaignId, model: set.model[winner] ?? 0, priceMicros, sharePpm }
 }
 
 const replay = (packed: Buffer) => replayStored(unpackReceipt(packed))
@@ -95,6 +113,30 @@ test('an outcome altered by one micro-dollar, or in any other field, fails its r
   const wrongLoss = replay(loss)
   assert.ok(wrongLoss.kind === 'different')
   assert.equal(wrongLoss.field, 'losses[2]')
+})
+
+test('each field of an outcome is compared with what its inputs come to', () => {
+  const auction = stored([{ name: 'A' }, { name: 'B' }])
+  const { losses, values, weights, scores, ...fields } = auction.outcome
+  for (const [field, was] of Object.entries(fields)) {
+    const outcome = { ...auction.outcome, [field]: typeof was === 'boolean' ? !was : was + 1 }
+    const found = replayStored({ ...auction, outcome })
+    assert.equal(found.kind === 'different' && found.field, field)
+  }
+})
+
+test('each term of a click is compared with its receipt, but for the worth of a commission', () => {
+  const auction = stored([{ name: 'A' }, { name: 'B' }])
+  const click = termsOf(auction)
+  assert.equal(compareClick(auction, click), null)
+  for (const [field, was] of Object.entries(click)) {
+    const found = compareClick(auction, { ...click, [field]: was + 1 })
+    assert.deepEqual(found, { field, stored: was, clicked: was + 1 })
+  }
+  const sale = stored([{ name: 'A', model: 'cpa', valuePerOrderMicros: 10_000_000 }])
+  const sold = { ...termsOf(sale), priceMicros: 123 }
+  assert.equal(sold.model, MODEL.cpa)
+  assert.equal(compareClick(sale, sold), null)
 })
 
 test('a changed bid of the runner-up is found by what it does to the price', () => {

@@ -184,7 +184,19 @@ test('a reader price that is known on one side only makes no difference', () => 
   assert.equal(found.difference.reader_price_micros, null)
 })
 
+test('the price that readers are asked is the mean of the winners that tell theirs', () => {
+  const [first, second] = [{ name: 'A', priceMicros: 100 * DOLLAR }, { name: 'A' }]
+  const third = { name: 'A', priceMicros: 50 * DOLLAR }
+  const found = whatIf(
+    [first, second, third].map((spec) => logged([spec], {})),
+    {},
+  )
+  assert.equal(found.before.won, 3)
+  assert.equal(found.before.reader_price_micros, 75 * DOLLAR)
+})
+
 test('settings that no publisher could have are refused', () => {
+  assert.equal(whatIf([], { tolerancePpm: 0, beta: 0, floorMicros: 0 }).auctions, 0)
   assert.throws(
     () => whatIf([], { tolerancePpm: 200_001 }),
     /tolerancePpm must be from 0 to 200000/,

@@ -120,6 +120,54 @@ test('a goal is judged by clicks whose orders are due, so that new ones slow no 
   assert((await step()) === Math.exp(-0.1), 'nothing came of what is due')
 })
 
+test('a goal is judged by the campaign’s own clicks that were paid and have come by now', async (t) => {
+  const db = await makeCampaign(t)
+  await addClicks(db, 100, { atMs: NOON - DAY })
+  const isStepped = async () => {
+    const campaigns = await stepRoasMultipliers(db, NOON)
+    const multiplier = (await loadRoasMultipliers(db)).get(1) ?? 1
+    await db.run(sql`delete from roas_multiplier`)
+    return campaigns === 1 && multiplier < 1
+  }
+  assert(await isStepped())
+  for (const [gone, back] of [
+    [sql`reason = 2`, sql`reason = 0`],
+    [sql`reversed_at = at`, sql`reversed_at = null`],
+    [sql`campaign_id = 2`, sql`campaign_id = 1`],
+    [sql`at = at + interval '25 hours'`, sql`at = at - interval '25 hours'`],
+  ] as const) {
+    await db.run(sql`update click set ${gone}`)
+    assert(!(await isStepped()), gone.text)
+    await db.run(sql`update click set ${back}`)
+  }
+  for (const [gone, back] of [
+    [sql`state = 'paused'`, sql`state = 'active'`],
+    [sql`roas = null`, sql`roas = 4`],
+  ] as const) {
+    await db.run(sql`update campaign set ${gone}`)
+    assert(!(await isStepped()), gone.text)
+    await db.run(sql`update campaign set ${back}`)
+  }
+  assert(await isStepped())
+})
+
+test('a goal is judged by orders that clicks led to, each weighed as its click is', async (t) => {
+  const db = await makeCampaign(t)
+  await addClicks(db, 100, { atMs: NOON - 14 * DAY })
+  await addClicks(db, 100, { atMs: NOON - 7 * DAY })
+  await addOrder(db, 'old', { sold: 600 * BID, kept: 600 * BID })
+  const step = async () => {
+    await stepRoasMultipliers(db, NOON)
+    const multiplier = (await loadRoasMultipliers(db)).get(1) ?? 1
+    await db.run(sql`delete from roas_multiplier`)
+    return multiplier
+  }
+  // A quarter of the order's 600 bids over a quarter and a half of a hundred: half of the goal.
+  assert(Math.abs((await step()) - Math.exp(-0.05)) < 1e-4)
+  await db.run(sql`update merchant_order set attribution = 'impression'`)
+  assert(Math.abs((await step()) - Math.exp(-0.1)) < 1e-9)
+})
+
 test('the evidence of a pair is kept as of its last event and read by the outlook', async (t) => {
   const db = await makeCampaign(t)
   const at = (hours: number) => NOON + hours * HOUR
