@@ -78,6 +78,40 @@ function answerAll(t: TestContext, held: ServerResponse[]): void {
   t.after(() => clearInterval(answering))
 }
 
+test('any 2xx answer delivers and no other does, and the address is asked for as it was given', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const asked: (string | undefined)[] = []
+  const statuses = [200, 204, 299, 300, 302, 404, 500]
+  const server = createServer((request, response) => {
+    response.writeHead(statuses[asked.push(request.url) - 1] ?? 0, { location: '/other' }).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const agent = guardedAgent({ allowPrivate: true })
+  t.after(async () => {
+    server.close()
+    await agent.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?of=me&as=json`
+  const owner = { pubId: publisher.pub_id }
+  const { webhook } = await createWebhook(db, { owner, url, events: ['order.locked'] })
+  const { webhook_id: webhookId } = webhook
+  const delivered: boolean[] = []
+  for (const status of statuses) {
+    const notice = { event: 'order.locked', key: `${status}`, merchId: null, payload: {} } as const
+    await queueNotices(db, [{ ...notice, ...owner }], NOW)
+    const sent = await deliverWebhooks({ db, agent, now: () => NOW, onDisabled: () => undefined })
+    delivered.push(sent === 1)
+  }
+  assert.deepEqual(delivered, [true, true, true, false, false, false, false])
+  assert.deepEqual([...new Set(asked)], ['/hook?of=me&as=json'])
+  const rows = await listDeliveries(db, { webhookId, owner: null })
+  assert.deepEqual(
+    rows.map(({ status, error, attempts }) => [status, error, attempts]),
+    statuses.toReversed().map((code) => [code, code < 300 ? null : `answered ${code}`, 1]),
+  )
+})
+
 test('an attempt that cannot be written down makes no other one a failure', async (t) => {
   const { db, held } = await start(t)
   answerAll(t, held)

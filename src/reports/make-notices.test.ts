@@ -73,6 +73,35 @@ test('a lock tells each side what stands, after revisions and returns', async (t
   ])
 })
 
+test('no lock is told of what never locks, and a revision tells no sale a second time', async (t) => {
+  const db = await testDatabase(t)
+  const { tell } = openFoldedLog(t, db)
+  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
+  const { auctionId } = await addArticle('Ten mugs')
+  const [{ pub_id: pubId }, { merch_id: merchId }] = [publisher, merchant]
+  const wanted = ['order.attributed', 'order.returned', 'order.locked'] as const
+  await createWebhook(db, { owner: { pubId }, url: 'https://hooks.example/', events: wanted })
+  const events = new MoneyEvents()
+  const told = (id: string, report = {}, click = 'a') =>
+    events.order(id, START_MS, { click, report })
+  const all = [
+    events.click('a', START_MS, { pubId, auctionId }),
+    ...[told('plain'), told('plain', { updated_at_ms: START_MS + 1, value_micros: 300_000_000 })],
+    ...[told('cancelled'), told('cancelled', { is_cancelled: true }), told('rejected')],
+    events.decision('rejected', START_MS + 1, { kind: 'reject', reason: 'fraud' }),
+    ...[told('held', { hold: 'review' }), told('nobody', {}, 'unknown')],
+    events.goodsBack('plain', START_MS + DAY_MS, { return_id: 'too many', quantity: 9 }),
+  ]
+  await tell(...all.map((event) => ({ ...event, merchId })))
+  await makeNotices(db, new Date(START_MS + 91 * DAY_MS))
+  const rows = await db.rows(sql`
+    select event, payload->>'checkout_id' as id from webhook_delivery order by 1, 2`)
+  assert.deepEqual(rows, [
+    ...['cancelled', 'plain', 'rejected'].map((id) => ({ event: 'order.attributed', id })),
+    { event: 'order.locked', id: 'plain' },
+  ])
+})
+
 test('a database set back to a backup gives no notice the id of one that was sent since', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
