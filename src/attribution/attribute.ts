@@ -164,8 +164,7 @@ function judgeAll(
     const touch = byId.get(id)
     if (touch === undefined) return { id, at_ms: null, verdict: 'unknown_click' }
     if (touch === winner) return { id, at_ms: touch.atMs, verdict: 'won' }
-    const ageMsMin = id === order.exactClickId ? NAMED_AGE_MS_MIN : 0
-    const verdict = fault(order, touch, { windowMs, ageMsMin }) ?? beaten
+    const verdict = fault(order, touch, { windowMs, ageMsMin: 0 }) ?? beaten
     return { id, at_ms: touch.atMs, verdict }
   })
 }

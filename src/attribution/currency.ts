@@ -82,10 +82,10 @@ export function parseMinor(text: string, exponent: number): bigint | null {
 
 /** Writes minor units as a decimal of the currency: `10500n` of USD is `"105.00"`. */
 export function formatMinor(minor: bigint, exponent: number): string {
-  const digits = (minor < 0n ? -minor : minor).toString().padStart(exponent + 1, '0')
+  const digits = minor.toString().padStart(exponent + 1, '0')
   const whole = digits.slice(0, digits.length - exponent)
   const rest = digits.slice(digits.length - exponent)
-  return `${minor < 0n ? '-' : ''}${whole}${exponent > 0 ? `.${rest}` : ''}`
+  return exponent > 0 ? `${whole}.${rest}` : whole
 }
 
 const RATE = /^\d{1,12}(?:\.\d{1,12})?$/

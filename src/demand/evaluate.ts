@@ -52,12 +52,11 @@ export function evaluate(cohorts: readonly Cohort[], options: EvaluationOptions)
   const outcomes: Record<Method, Outcome[]> = { ours: [], global: [], merchant: [], pair7d: [] }
   const bySlot = Map.groupBy(cohorts, ({ slot }) => slot)
   // Of the slots, not of the cohorts: a call takes some 100,000 arguments.
-  const lastSlot = Math.max(options.toSlot, ...[...bySlot.keys()].map((slot) => slot + 1))
   const firstSlot = Math.min(options.fromSlot, ...bySlot.keys())
-  for (let slot = firstSlot; slot < lastSlot; slot++) {
+  for (let slot = firstSlot; slot < options.toSlot; slot++) {
     world.beginSlot(slot)
     const present = bySlot.get(slot) ?? []
-    if (slot >= options.fromSlot && slot < options.toSlot) {
+    if (slot >= options.fromSlot) {
       for (const cohort of present) {
         const orders = cohort.orders.reduce((sum, { count }) => sum + count, 0)
         const actual = { clicks: cohort.clicks, orders }
