@@ -198,6 +198,20 @@ test('after a rotation of SOUK_SECRETS totals are signed anew while the old key 
   assert.match(forged.differences[0]?.cause ?? '', /not what was signed by key 8/)
 })
 
+test('totals that were altered are never signed anew, nor added to and then signed', async (t) => {
+  const { db, log, events, retire, check } = await makeWorld(t)
+  await retire()
+  await db.run(sql`update view_total set counted = counted + 1 where day = '2026-03-02'`)
+  const newer = { id: 8, key: Buffer.alloc(32, 8) }
+  await assert.rejects(retire([newer, ...KEYS]), /not what was signed by key 7/)
+  const page = events.find(({ type }) => type === EVENT_TYPE.pageImpression)
+  assert.ok(page)
+  await log.tell(newEvent({ ...page, id: '1000001', sessionKey: Buffer.alloc(16, 1) }))
+  await assert.rejects(retire(), /not what was signed by key 7/)
+  const found = (await check([newer, ...KEYS])).differences.map(({ cause }) => cause)
+  assert.ok(found.some((cause) => /not what was signed by key 7/.test(cause ?? '')))
+})
+
 test('events that are not folded yet are neither totalled nor dropped', async (t) => {
   const { db, events, log, retire, check } = await makeWorld(t)
   const page = events.find(({ type }) => type === EVENT_TYPE.pageImpression)
