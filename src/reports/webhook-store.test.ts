@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { createWebhook } from './create-webhook.ts'
 import {
   countWebhooks,
   deleteWebhook,
+  disableWebhook,
   enableWebhook,
+  hasWebhooks,
   listDeliveries,
+  listDueDeliveries,
   listWebhooks,
   queueNotices,
+  recordAttempt,
   replayDelivery,
+  takeDelivery,
 } from './webhook-store.ts'
 
 const NOW = new Date('2026-03-02T12:00:00Z')
@@ -41,4 +46,83 @@ test('webhooks and deliveries of one owner are nobody else’s, to see or to cha
   }
   assert.equal((await listWebhooks(db, owner)).length, 1)
   assert.equal(await replayDelivery(db, { ...wanted, owner }), true)
+})
+
+const LATER = new Date('2026-03-03T12:00:00Z')
+
+/** A publisher's two webhooks, each of which waits to tell of `a` and then of `b`. */
+async function makeWaiting(t: TestContext) {
+  const db = await testDatabase(t)
+  const owner = { pubId: (await makePublisherWorld(db)).publisher.pub_id }
+  const tell = (key: string) => {
+    const payout = { event: 'payout.ready', merchId: null, payload: {} } as const
+    return queueNotices(db, [{ ...payout, ...owner, key }], NOW)
+  }
+  const url = 'https://hooks.example/'
+  const make = async () => {
+    const { webhook } = await createWebhook(db, { owner, url, events: ['payout.ready'] })
+    return webhook.webhook_id
+  }
+  const hooks = [await make(), await make()] as const
+  await tell('a')
+  await tell('b')
+  const shown = async (webhookId: number) => {
+    const rows = await listDeliveries(db, { webhookId, owner })
+    return rows.map(({ attempts, due_at, delivered_at }) => ({ attempts, due_at, delivered_at }))
+  }
+  const ids = async (webhookId: number) =>
+    (await listDeliveries(db, { webhookId, owner })).map(({ delivery_id }) => delivery_id)
+  /** An attempt at NOW, that succeeds or is not made again. */
+  const attempt = async (webhookId: number, deliveryId: string, error: string | null) => {
+    assert.equal(await takeDelivery(db, { deliveryId, now: NOW, until: LATER }), 0)
+    const result = { deliveryId, webhookId, takenUntil: LATER, now: NOW, status: null, error }
+    return recordAttempt(db, { ...result, dueAt: null })
+  }
+  return { db, owner, tell, hooks, shown, ids, attempt }
+}
+
+test('a webhook that is switched on again begins anew with what it was not told', async (t) => {
+  const { db, owner, hooks, shown, ids, attempt } = await makeWaiting(t)
+  const [webhookId, other] = hooks
+  const [b = '', a = ''] = await ids(webhookId)
+  const [, otherA = ''] = await ids(other)
+  assert.deepEqual([await attempt(webhookId, a, null), await attempt(webhookId, b, 'down')], [0, 1])
+  await attempt(other, otherA, 'down')
+  assert.equal(await disableWebhook(db, { webhookId, notice: 'down' }), true)
+  assert.equal(await disableWebhook(db, { webhookId, notice: 'again' }), false)
+  const before = await shown(other)
+  const enabled = await enableWebhook(db, { webhookId, owner, now: LATER })
+  assert.deepEqual([enabled?.state, enabled?.failures, enabled?.notice], ['active', 0, null])
+  assert.deepEqual(await shown(webhookId), [
+    { attempts: 0, due_at: LATER, delivered_at: null },
+    { attempts: 1, due_at: null, delivered_at: NOW },
+  ])
+  assert.deepEqual(await shown(other), before, 'those of the other are left as they were')
+})
+
+test('a webhook that is off is told nothing, and what waits for it is not sent', async (t) => {
+  const { db, tell, hooks, ids } = await makeWaiting(t)
+  const [webhookId, other] = hooks
+  const [b = ''] = await ids(webhookId)
+  await disableWebhook(db, { webhookId, notice: 'down' })
+  assert.equal(await tell('c'), 1)
+  const due = await listDueDeliveries(db, { now: LATER, limit: 10 })
+  assert.deepEqual([...new Set(due.map(({ webhook_id }) => webhook_id))], [other])
+  assert.equal(await takeDelivery(db, { deliveryId: b, now: LATER, until: LATER }), null)
+  assert.equal(await hasWebhooks(db), true)
+  await disableWebhook(db, { webhookId: other, notice: 'down' })
+  assert.equal(await hasWebhooks(db), false)
+})
+
+test('a success ends a row of failures, and a replay is made as if it were the first', async (t) => {
+  const { db, owner, hooks, shown, ids, attempt } = await makeWaiting(t)
+  const [webhookId] = hooks
+  const [b = '', a = ''] = await ids(webhookId)
+  assert.equal(await attempt(webhookId, b, 'down'), 1)
+  assert.equal(await attempt(webhookId, a, null), 0)
+  for (const deliveryId of [a, b]) {
+    assert.equal(await replayDelivery(db, { deliveryId, owner, now: LATER }), true)
+  }
+  const again = { attempts: 0, due_at: LATER, delivered_at: null }
+  assert.deepEqual(await shown(webhookId), [again, again])
 })

@@ -79,20 +79,21 @@ export async function deleteWebhook(
 }
 
 /** Switches a webhook on again and makes what waited due; null when there is none. */
-export async function enableWebhook(
+export function enableWebhook(
   db: Db,
   wanted: { readonly webhookId: number; readonly owner: WebhookOwner | null; readonly now: Date },
 ): Promise<Webhook | null> {
-  const row = await db.row<Webhook>(sql`
-    update webhook set state = 'active', failures = 0, notice = null
-    where webhook_id = ${wanted.webhookId} and ${isOwn(wanted.owner)}
-    returning ${COLUMNS}`)
-  if (row !== null) {
-    await db.run(sql`
+  return db.transaction(async (tx) => {
+    const row = await tx.row<Webhook>(sql`
+      update webhook set state = 'active', failures = 0, notice = null
+      where webhook_id = ${wanted.webhookId} and ${isOwn(wanted.owner)}
+      returning ${COLUMNS}`)
+    if (row === null) return null
+    await tx.run(sql`
       update webhook_delivery set due_at = ${wanted.now}, attempts = 0
       where webhook_id = ${row.webhook_id} and delivered_at is null`)
-  }
-  return row
+    return row
+  })
 }
 
 export interface Notice {
