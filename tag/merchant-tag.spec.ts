@@ -86,7 +86,7 @@ test('pages seen after a click are told; a landing names its click, and no view 
   const { go } = await openShop(t)
   const [earlier, click] = ['d'.repeat(32), 'c'.repeat(32)]
   const views = () =>
-    app.node.database.rows(sql`
+    app.node.database.rows<Record<string, unknown>>(sql`
       select seq, body, url, referrer from event where type = ${EVENT_TYPE.shopView} order by seq`)
   await go(`/merchant-landing.html?cid=${earlier}`)
   await app.settled()
