@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import {
   chmod,
+  constants,
   mkdtemp,
+  open,
   readdir,
   readFile,
   rm,
@@ -69,7 +72,22 @@ test('a link to a file stays one, and what is no file is written to', async (t) 
   const { folder, path, left } = await makeFolder(t)
   await symlink(path, join(folder, 'link'))
   await replaceText(join(folder, 'link'), 'new')
-  await replaceText('/dev/null', 'gone')
   assert.deepEqual(await left(), { text: 'new', files: ['link', 'payout.csv'] })
-  assert.equal(await readFile('/dev/null', 'utf8'), '')
+  // A pipe of its own: a machine's /dev/null may be a file that somebody left there.
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const reader = await open(pipe, constants.O_RDWR)
+  t.after(() => reader.close())
+  await replaceText(pipe, 'sent')
+  assert.ok((await stat(pipe)).isFIFO())
+  assert.equal((await reader.read({ buffer: Buffer.alloc(9) })).bytesRead, 'sent'.length)
+})
+
+test('what cannot be looked at is not replaced: it may be no file', async (t) => {
+  const { path, left } = await makeFolder(t)
+  await assert.rejects(replaceText(join(path, 'below'), 'new'), /^Refusal: .*not written: ENOTDIR/)
+  const loop = join(path, '..', 'loop')
+  await symlink('loop', loop)
+  await assert.rejects(replaceText(loop, 'new'), /^Refusal: .*loop was not written: ELOOP/)
+  assert.deepEqual(await left(), { text: 'old', files: ['loop', 'payout.csv'] })
 })

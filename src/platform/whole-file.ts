@@ -19,7 +19,7 @@ export async function replaceFile(
   write: (draft: string) => Promise<unknown>,
 ): Promise<void> {
   try {
-    const found = await stat(path).catch(() => null)
+    const found = await statIfThere(path)
     if (found === null) await writeBeside(path, write)
     // What is no file cannot be replaced by one: /dev/stdout, a pipe.
     else if (!found.isFile()) await write(path)
@@ -29,6 +29,13 @@ export async function replaceFile(
     throw new Refusal(`${path} was not written: ${error.message}`)
   }
 }
+
+/** What cannot be looked at for another reason may be a device, and is not replaced by a file. */
+const statIfThere = (path: string) =>
+  stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
 
 /** Whoever might not read the file that is replaced may read neither the new one nor its draft. */
 function allowed(mode: number, write: (draft: string) => Promise<unknown>) {
