@@ -9,13 +9,17 @@ test('a file that cannot be had is told by its option and why', async (t) => {
   const folder = await temporaryFolder({ after: (end) => t.after(end) }, 'souk-fault-')
   const none = join(folder, 'none')
   for (const [work, options, fault] of [
-    [stat(none), { merchant: 1, file: none }, `file: there is no such file or folder: "${none}"`],
-    [readFile(folder), { file: folder }, 'file: is a folder'],
-    [mkdir(join(none, 'b')), { out: join(none, 'b', 'c') }, 'out: there is no such file'],
-    [stat(join(none, 'b')), { out: none }, 'out: there is no such file'],
-    [stat(none), { file: 'other' }, `there is no such file or folder: "${none}"`],
+    [
+      () => stat(none),
+      { merchant: 1, file: none },
+      `file: there is no such file or folder: "${none}"`,
+    ],
+    [() => readFile(folder), { file: folder }, 'file: is a folder'],
+    [() => mkdir(join(none, 'b')), { out: join(none, 'b', 'c') }, 'out: there is no such file'],
+    [() => stat(join(none, 'b')), { out: none }, 'out: there is no such file'],
+    [() => stat(none), { file: 'other' }, `there is no such file or folder: "${none}"`],
   ] as const) {
-    const error = await work.then(
+    const error = await work().then(
       () => null,
       (reason: unknown) => reason,
     )
