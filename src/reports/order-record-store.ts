@@ -2,6 +2,7 @@
  * One order, explained: what was reported by whom, which clicks competed for it and why one won,
  * what it earned line by line, what came back, and every ledger entry that it caused.
  */
+import type { Evidence } from '../attribution/attribute.ts'
 import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
 import { type HoldReason, mostTrusted } from '../attribution/order-merge.ts'
 import { orderState } from '../attribution/order-states.ts'
@@ -52,8 +53,9 @@ export async function explainOrder(
 }
 
 /**
- * The order of a publisher by our id of it; null when it is not the publisher's. Of an order that
- * was another's first, it sees its own part of each entry: what the other got is not its to know.
+ * The order of a publisher by our id of it; null when it is not the publisher's. What others got of
+ * an order that was theirs first is not its to know, nor which of their clicks competed for it,
+ * and when: of those it is told the verdict alone.
  */
 export async function explainPublisherOrder(
   db: Db,
@@ -63,7 +65,21 @@ export async function explainPublisherOrder(
   const row = rows[0]
   if (row === undefined) return null
   const order = await explained(db, row, now)
-  return { ...order, entries: order.entries.filter((line) => line.pub_id === pubId) }
+  const foreign = await findForeignClicks(db, pubId, row.told.evidence)
+  return {
+    ...order,
+    evidence: order.evidence.map((touch) =>
+      foreign.has(touch.click_id) ? { ...touch, click_id: null, clicked_at: null } : touch,
+    ),
+    entries: order.entries.filter((line) => line.pub_id === pubId),
+  }
+}
+
+async function findForeignClicks(db: Db, pubId: number, evidence: readonly Evidence[]) {
+  const clickIds = evidence.map(({ id }) => Buffer.from(id, 'hex'))
+  const rows = await db.rows<{ click_id: Buffer }>(sql`
+    select click_id from click where click_id = any(${clickIds}::bytea[]) and pub_id <> ${pubId}`)
+  return new Set(rows.map((row) => row.click_id.toString('hex')))
 }
 
 const HELD_ORDERS_MAX = 1_000

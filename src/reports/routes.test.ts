@@ -4,14 +4,14 @@ import { parse } from 'csv-parse/sync'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { until } from '../../test/market.ts'
-import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
+import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { issueStatements } from '../ledger/statement-store.ts'
 import { sql } from '../platform/sql.ts'
-import { listHeldOrders } from './order-record-store.ts'
+import { explainOrder, listHeldOrders } from './order-record-store.ts'
 import { reportRoutes } from './routes.ts'
 
 const DAY_MS = 86_400_000
@@ -224,6 +224,21 @@ test('a publisher that an order moved to learns nothing of what the other one go
       ['revision', 'platform', told.pub_id, '22.00'],
     ],
   )
+})
+
+test('of another publisher’s click that competed for an order, a publisher is told the verdict alone', async (t) => {
+  const s = await start(t)
+  const other = await makePublisherWorld(s.db, 'other')
+  const { auctionId } = await other.addArticle('Ten plates')
+  const order = s.own(s.events.order('o1', START_MS, { click: 'a', exact: 'b' }))
+  await s.tell(s.click('a', { pubId: other.publisher.pub_id, auctionId }), s.click('b'), order)
+  const [told] = (await s.get(`orders/${order.id}/`)).json.data
+  const clicked_at = '2026-03-02T12:00:00Z'
+  const won = { click_id: clickId('b'), clicked_at, verdict: 'won' }
+  const beaten = { click_id: null, clicked_at: null, verdict: 'not_named' }
+  assert.deepEqual(told.evidence, [won, beaten])
+  const whole = await explainOrder(s.db, { merchId: s.merchId, orderId: 'o1', now: s.clock.now })
+  assert.deepEqual(whole?.evidence, [won, { ...beaten, click_id: clickId('a'), clicked_at }])
 })
 
 test('an order shows every ledger entry that it caused, also of reports that were replaced', async (t) => {
