@@ -117,6 +117,18 @@ test('a result whose click found no budget, or was not recorded, may still be pa
   assert.deepEqual(taken, [7, 7])
 })
 
+test('a repeat that was not recorded does not free what the first click reserved', async () => {
+  const taken: (number | null)[] = []
+  const { answer } = clickAgain({
+    append: ([event]) => {
+      taken.push(event?.reservedMicros ?? null)
+      return taken.length === 2 ? Promise.reject(new LogUnavailable('away')) : Promise.resolve()
+    },
+  })
+  for (const _ of [1, 2, 3]) await answer()
+  assert.deepEqual(taken, [500_000, null, null])
+})
+
 /** What the reader is answered whose click is not taken, and what becomes of its price. */
 async function unrecorded(error: Error) {
   const { answer, told, released } = clickAgain({ append: () => Promise.reject(error) })

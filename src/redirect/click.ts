@@ -89,7 +89,7 @@ async function record(deps: ClickDeps, click: Click, clickId: Buffer): Promise<b
     // Not durable, for whatever reason: the reader goes on, unrecorded and therefore unpaid.
     // Unless it may be written after all: then its price must not be spent once more.
     const isLost = isNeverWritten(error)
-    deps.reservedResults.delete(click.result.resultNumber)
+    if (event.reservedMicros !== null) deps.reservedResults.delete(click.result.resultNumber)
     if (event.leaseId !== null && isLost) {
       deps.release(campaignId, Number(event.leaseId), priceMicros)
     }
