@@ -91,37 +91,6 @@ test('a guard of exploration that fails at one publisher has changed no other', 
   await api.db.run(sql`delete from receipt where pub_id = ${last.pubId}`)
 })
 
-test('refusals, deliveries and hours of links are forgotten in their time, each in its own', async () => {
-  const { pubId } = market.account
-  const days = (count: number) => new Date(Date.now() + aheadMs - count * 24 * HOUR_MS)
-  await api.db.run(sql`
-    insert into refused_intake (at, merch_id, endpoint, reason, faults, body)
-    select at, merch_id, 'orders', '', '[]', '' from (values
-      (${days(91)}::timestamptz, ${market.kettles}::int), (${days(89)}, ${market.kettles}),
-      (${days(8)}, null), (${days(6)}, null)) as refused (at, merch_id)`)
-  await api.db.run(sql`
-    with made as (
-      insert into webhook (pub_id, url, secret, events)
-      values (${pubId}, 'https://daily.example/hook', '', '{}') returning webhook_id
-    )
-    insert into webhook_delivery (webhook_id, event, notice_key, payload, created_at, due_at)
-    select webhook_id, 'order.locked', at::text, '{}', at, due from made, (values
-      (${days(181)}::timestamptz, null::timestamptz), (${days(181.5)}, ${days(181)}),
-      (${days(179)}, null)) as sent (at, due)`)
-  await api.db.run(sql`
-    insert into keyless_link_hour (pub_id, hour, links) values
-      (${pubId}, date_trunc('hour', ${days(0)}::timestamptz), 5),
-      (${pubId}, date_trunc('hour', ${days(1)}::timestamptz), 5)`)
-  for (const task of ['forget_intake_requests', 'forget_deliveries', 'forget_responses']) {
-    await work(task)
-  }
-  const left = await api.db.row(sql`
-    select (select array_agg(refused_id order by at) from refused_intake) as refused,
-      (select count(*)::int from webhook_delivery) as deliveries,
-      (select count(*)::int from keyless_link_hour) as hours`)
-  assert.deepEqual(left, { refused: ['2', '4'], deliveries: 1, hours: 1 })
-})
-
 test('every other schedule runs on a fresh network', async () => {
   for (const { task } of SCHEDULES) await work(task)
 })
