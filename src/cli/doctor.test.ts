@@ -20,6 +20,7 @@ import { keyMarks } from '../sealing-keys.ts'
 import { doctorCommand } from './doctor.ts'
 
 const SECOND_MS = 1_000
+const DAY_MS = 86_400_000
 
 async function makePatient(t: TestContext, env: Record<string, string> = {}) {
   const scope = scopeOf(t)
@@ -55,11 +56,14 @@ async function makePatient(t: TestContext, env: Record<string, string> = {}) {
 }
 
 /** Another process that serves, as far as the database knows. */
-async function serveBeside(scope: Scope, db: Database) {
-  const claim = await claimNode({
+const serve = (db: Database) =>
+  claimNode({
     ...{ db, host: 'here', pid: 1, roles: 'api,edge', knowsCountries: false },
     ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
   })
+
+async function serveBeside(scope: Scope, db: Database) {
+  const claim = await serve(db)
   scope.after(() => claim.release({ isSpoolEmpty: true }))
 }
 
@@ -83,7 +87,17 @@ test('all is well with a fresh installation but what is wrong with the tests’ 
   }
   const database = await check('database') // It runs without fsync.
   assert.equal(database.ok, false)
-  assert.match(database.detail, /fsync off.*a crash would lose paid clicks/)
+  assert.match(database.detail, /DATABASE_URL.*fsync off.*a crash would lose paid clicks/)
+})
+
+test('a database that is reached and will not do is told with what it lacks', async (t) => {
+  const { db, check } = await makePatient(t)
+  const name = identifier(String(db.connection.database))
+  await db.run(sql`alter database ${name} set default_transaction_read_only = on`)
+  const { ok, detail } = await check('database')
+  await db.run(sql`alter database ${name} reset default_transaction_read_only`)
+  assert.equal(ok, false)
+  assert.match(detail, /takes no writes/)
 })
 
 test('a database that is silent is waited for no longer than seconds', async (t) => {
@@ -105,10 +119,13 @@ test('a database of another version of the program is told, and what to do', asy
     const unseen = { name, ok: true, detail: 'not looked at: see migrations' }
     assert.deepEqual(await check(name), unseen)
   }
+  await db.run(sql`delete from migration`)
+  const empty = 'empty: the first start or command migrates it'
+  assert.deepEqual(await check('migrations'), { name: 'migrations', ok: true, detail: empty })
 })
 
 test('fewer connections than the nodes and a command may take are told, whoever limits them', async (t) => {
-  const { db, check } = await makePatient(t)
+  const { scope, db, check } = await makePatient(t)
   const name = identifier(String(db.connection.database))
   await db.run(sql`alter database ${name} connection limit 33`)
   const { ok, detail } = await check('connections')
@@ -116,6 +133,28 @@ test('fewer connections than the nodes and a command may take are told, whoever 
   assert.match(detail, /^33 are allowed, a node and a command take up to 34: raise max_connections/)
   await db.run(sql`alter database ${name} connection limit 34`)
   assert.equal((await check('connections')).ok, true)
+  await serveBeside(scope, db)
+  await serveBeside(scope, db)
+  assert.match((await check('connections')).detail, /2 nodes and a command take up to 64/)
+})
+
+test('a feed that is fetched, and was not imported for a day, is told with its error', async (t) => {
+  const { db, now, check } = await makePatient(t)
+  const { merchant } = await makePublisherWorld(db)
+  const fed = (ageMs: number) =>
+    db.run(sql`update merchant set feed_imported_at = ${new Date(now.ms - ageMs)}`)
+  await fed(2 * DAY_MS)
+  assert.equal((await check('feeds')).ok, true, 'its feed is brought by hand')
+  await db.run(sql`
+    insert into feed_source (merch_id, url, format, tried_at, error)
+    values (${merchant.merch_id}, 'https://shop.example/f.csv', 'auto', now(), 'it answered 503')`)
+  const { ok, detail } = await check('feeds')
+  assert.equal(ok, false)
+  assert.match(detail, /^1 could not be imported for a day; merchant \d+: it answered 503$/)
+  await db.run(sql`update feed_source set error = null`)
+  assert.match((await check('feeds')).detail, /no worker has tried/)
+  await fed(DAY_MS - SECOND_MS)
+  assert.equal((await check('feeds')).ok, true)
 })
 
 test('a clock that is off by more than leases allow is told', async (t) => {
@@ -140,15 +179,14 @@ test('events that wait are a lag beside a server, and nothing wrong after the la
   const { scope, db, now, check } = await makePatient(t)
   const log = openFoldedLog(scope, db)
   await log.append([new MoneyEvents().click('a', now.ms)])
+  const first = await serve(db)
   assert.equal((await check('lag')).ok, true, 'a moment is no lag')
+  await first.release({ isSpoolEmpty: true })
   now.ms += 11 * SECOND_MS
   assert.match((await check('lag')).detail, /1 lanes behind.*no server runs/)
   assert.equal((await check('lag')).ok, true)
 
-  const claim = await claimNode({
-    ...{ db, host: 'here', pid: 1, roles: 'api,edge', knowsCountries: false },
-    ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
-  })
+  const claim = await serve(db)
   const { ok, detail } = await check('lag')
   assert.equal(ok, false)
   assert.match(detail, /role worker/)
@@ -211,7 +249,11 @@ test('what a dead node holds of a budget is told, with what frees it', async (t)
     detail,
     /hold \$3\.50 of campaign \d+ .*SOUK_DATA \(host frankfurt-3\).*disk is lost/,
   )
-  await db.run(sql`update lease set closed_at = now()`)
+  await db.run(sql`update node set roles = 'command'`)
+  assert.equal((await check('leases')).ok, true, 'no server misses what nobody is asked for')
+  await db.run(sql`update lease set reserved_folded_micros = granted_micros`)
+  assert.equal((await check('leases')).detail, 'no dead node holds a part of a budget')
+  await db.run(sql`update lease set reserved_folded_micros = 0, closed_at = now()`)
   assert.equal((await check('leases')).detail, 'no dead node holds a part of a budget')
 })
 
@@ -227,7 +269,9 @@ test('a folder that cannot be, records set aside and secrets that are open or da
   writeFileSync(secret, `1:${Buffer.alloc(32).toString('base64')}`)
   assert.equal((await check('secrets')).ok, true)
   await chmod(secret, 0o644)
-  assert.match((await check('secrets')).detail, /others may read .*sealing-keys: chmod 600/)
+  const open = await check('secrets')
+  assert.equal(open.ok, false)
+  assert.match(open.detail, /others may read .*sealing-keys: chmod 600/)
 
   await rm(dataDir, { recursive: true })
   assert.equal((await check('disk')).ok, true, 'it is made at the first start')
