@@ -253,6 +253,23 @@ test('what is on its way is told: the page, the next part of a list, figures of 
   await page.getByText('Loading …').waitFor()
 })
 
+test('a dashboard that cannot be loaded says so and how to go on', async (t) => {
+  const { page, troubles } = await visit(t, '/dashboard/')
+  await page.route('**/assets/*.js', (route) => route.abort())
+  await page.reload()
+  const told = page.getByText('This takes longer than it should')
+  assert.equal(await told.isVisible(), false, 'not at once')
+  await page.evaluate(() => {
+    for (const animation of document.getAnimations()) animation.finish() // Some seconds later.
+  })
+  await told.waitFor()
+  await page.unroute('**/assets/*.js')
+  await page.getByRole('link', { name: 'Load it again' }).click()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  assert.equal(await told.isVisible(), false)
+  troubles.length = 0 // The script that did not come.
+})
+
 test('the figures of one publisher never stand under the name of another', async (t) => {
   const { page } = await visit(t, '/dashboard/')
   await answerPublishers(page, ['Daily', 'Another'])
