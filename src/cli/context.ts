@@ -6,6 +6,7 @@ import { migrate, newestMigration, readVersion, untilMigrated } from '../platfor
 import { Refusal } from '../platform/refusal.ts'
 import type { CommandContext } from './command.ts'
 import { whenInterrupted } from './interrupt.ts'
+import { terminalText } from './terminal-text.ts'
 
 const CONNECTIONS_MAX = 4 // A command is one person's; the server beside it needs the others.
 
@@ -38,7 +39,7 @@ export function openContext({ isQuiet }: { isQuiet: boolean }): OpenedContext {
     storage: (options) => (storage ??= open(options)),
     now: () => new Date(),
     progress: (line) => {
-      if (!isQuiet) process.stderr.write(`${line}\n`)
+      if (!isQuiet) process.stderr.write(`${terminalText(line)}\n`)
     },
   }
   return {

@@ -12,6 +12,7 @@ import type { CommandContext, CommandSpec } from './command.ts'
 import { fileFault } from './file-fault.ts'
 import type { OptionSpec } from './option.ts'
 import { formatResult } from './print.ts'
+import { terminalText } from './terminal-text.ts'
 
 const DONE = 0
 const REFUSED = 1
@@ -126,12 +127,13 @@ async function runCommand(
     const result = await spec.run(opened.context, options as never)
     if (result !== undefined) {
       const format = spec.format ?? formatResult
-      io.stdout(`${isJson ? JSON.stringify(result) : format(result as never, io.columns)}\n`)
+      const told = () => terminalText(format(result as never, io.columns))
+      io.stdout(`${isJson ? JSON.stringify(result) : told()}\n`)
     }
     return spec.isRefusal?.(result as never) === true ? REFUSED : DONE
   } catch (error) {
     if (opened?.isInterrupted() !== true)
-      io.stderr(`${fileFault(error, options) ?? describe(error)}\n`)
+      io.stderr(`${terminalText(fileFault(error, options) ?? describe(error))}\n`)
     return REFUSED
   } finally {
     await opened?.close()
