@@ -39,7 +39,7 @@ export function ReceiptPage() {
           / receipt
         </p>
         <div className="mt-0.5">
-          <Title>{headline(receipt.data)}</Title>
+          <Title {...headline(receipt.data)} />
         </div>
         <p className="mt-1 text-soft">
           <Parts of={[article_name ?? 'An article that is gone', link_url && shortUrl(link_url)]} />
@@ -70,12 +70,13 @@ export function ReceiptPage() {
   )
 }
 
-function headline({ explanation, merchants }: Receipt): string {
-  if (explanation === null) return 'A result without its candidates'
+function headline({ explanation, merchants }: Receipt) {
+  if (explanation === null) return { children: 'A result without its candidates' }
   const { won, merch_id, price } = explanation.outcome
-  if (!won) return 'Nobody won'
+  if (!won) return { children: 'Nobody won' }
   const name = merchants.find((merchant) => merchant.merch_id === merch_id)?.name ?? 'A merchant'
-  return Number(price) > 0 ? `${name} won, at ${dollars(price ?? '0')} a click` : `${name} won`
+  const at = Number(price) > 0 ? `, at ${dollars(price ?? '0')} a click` : ''
+  return { name, children: ` won${at}` }
 }
 
 /** The price, whose it is, and by which rule. */
