@@ -2,11 +2,10 @@
  * From a link and a market to a decision: compiles the market for the core once a snapshot, lays
  * out a link's candidates once a link, runs the core, and keeps the receipt.
  */
-import { ALWAYS, type BudgetedCampaign, type LeaseBook } from '../demand/lease.ts'
+import type { LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
-import type { PacedCampaign, PacingBook } from '../demand/pacing-book.ts'
+import type { PacingBook } from '../demand/pacing-book.ts'
 import { orderTerms, perOrderMicros } from '../demand/predict.ts'
-import { MODEL } from '../events/event.ts'
 import { type Micros, micros, PPM, publisherPart as partOf } from '../platform/money.ts'
 import {
   type CampaignFlight,
@@ -14,6 +13,7 @@ import {
   createCampaignState,
   refreshLive,
 } from './campaign-state.ts'
+import { budgetOf, campaignTerms, flightOf, pacedOf } from './campaign-terms.ts'
 import {
   buildCandidateSet,
   type CampaignTerms,
@@ -30,7 +30,7 @@ import { createOutcome, type Outcome } from './outcome.ts'
 import { packReceipt } from './receipt.ts'
 import type { Receipt } from './receipt-queue.ts'
 import { type AuctionRequest, acceptedBy, type PublisherTerms, runAuction } from './run-auction.ts'
-import { countryBits, countryIndex, deviceMask, idList } from './targeting.ts'
+import { countryIndex, idList } from './targeting.ts'
 
 /** Equal joinable GTINs are one product; so is the very address that the article links. */
 const SAME_PRODUCT_PPM = PPM
@@ -270,72 +270,6 @@ function offerTerms(
     floors: floorsOf?.get(categoryId) ?? null,
     categoryId,
   }
-}
-
-function campaignTerms(campaign: Campaign, index: number): CampaignTerms {
-  const bidMicros = Number(campaign.bid_micros ?? 0)
-  return {
-    index,
-    campaignId: campaign.campaign_id,
-    merchId: campaign.merch_id,
-    model: MODEL[campaign.model],
-    bidMicros,
-    exclusiveBidMicros: Number(campaign.exclusive_bid_micros ?? bidMicros),
-    deviceMask: deviceMask(campaign.devices),
-    countries: countryBits(campaign.countries),
-    publishers: idList(campaign.allow_publishers, campaign.block_publishers),
-  }
-}
-
-function flightOf(market: Market, campaign: Campaign, index: number): CampaignFlight {
-  const feedAt = market.merchants.get(campaign.merch_id)?.feed_imported_at
-  return {
-    index,
-    isActive: campaign.state === 'active',
-    startsAtMs: campaign.starts_at?.getTime() ?? null,
-    endsAtMs: campaign.ends_at?.getTime() ?? null,
-    feedImportedAtMs: feedAt?.getTime() ?? null,
-  }
-}
-
-function budgetOf(campaign: Campaign, index: number): BudgetedCampaign {
-  const { model, daily_budget_micros: daily, budget_micros: total } = campaign
-  const hasBudget = daily !== null || total !== null
-  const kind = model === 'cpc' ? 'leased' : 'ofOrders'
-  return {
-    campaignId: campaign.campaign_id,
-    index,
-    budget: hasBudget ? kind : 'none',
-    priceMaxMicros: priceMax(campaign),
-    budgetVersion: `${daily} ${total} ${campaign.state}`,
-    servesFromMs: campaign.starts_at?.getTime() ?? ALWAYS.servesFromMs,
-    servesUntilMs:
-      campaign.state === 'active'
-        ? (campaign.ends_at?.getTime() ?? ALWAYS.servesUntilMs)
-        : Number.NEGATIVE_INFINITY,
-  }
-}
-
-function pacedOf(campaign: Campaign, index: number): PacedCampaign {
-  const { model, daily_budget_micros: daily, roas } = campaign
-  const { allow_publishers: allowed, block_publishers: blocked } = campaign
-  const isListed = (pubId: number) => allowed.length === 0 || allowed.includes(pubId)
-  return {
-    campaignId: campaign.campaign_id,
-    index,
-    dailyBudgetMicros: model === 'cpc' && daily !== null ? Number(daily) : null,
-    priceMaxMicros: priceMax(campaign),
-    hasRoasGoal: model === 'cpc' && roas !== null,
-    isAllowed:
-      allowed.length + blocked.length === 0
-        ? null
-        : (pubId) => isListed(pubId) && !blocked.includes(pubId),
-  }
-}
-
-/** The most that one click can cost. */
-function priceMax({ bid_micros, exclusive_bid_micros }: Campaign): number {
-  return Math.max(Number(bid_micros ?? 0), Number(exclusive_bid_micros ?? 0))
 }
 
 function publisherTerms(publisher: Publisher): PublisherTerms {

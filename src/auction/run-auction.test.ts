@@ -11,6 +11,8 @@ import {
 import { kitPath } from '../../test/kit.ts'
 import { micros, publisherPart } from '../platform/money.ts'
 import { createSeed, drawBits, PURPOSE, readSeed, uniform } from './draw.ts'
+import { acceptedBy } from './run-auction.ts'
+import { idList } from './targeting.ts'
 
 interface Case {
   readonly rule: string
@@ -114,4 +116,29 @@ test('the worked example comes out to the micro-dollar (needs the data kit)', (t
   const commission = hold(specs.slice(1, 2), request)
   assert.equal(commission.winner, 'B')
   assert.equal(commission.outcome.priceMicros, 0)
+})
+
+test('the cut prefers whom both lists let, with a price where one is required, not too dear', () => {
+  type Asked = Parameters<typeof acceptedBy>[0]
+  type Candidate = Parameters<ReturnType<typeof acceptedBy>>[0]
+  const accepts = (
+    publisher: Partial<Asked['publisher']>,
+    { publishers = null, ...offer }: { publishers?: object | null; priceMicros?: number } = {},
+  ): boolean => {
+    const own = { pubId: 7, merchants: null, isPriceRequired: false, tolerancePpm: 50_000 }
+    const asked = { publisher: { ...own, ...publisher }, originalPriceMicros: 0 } as Asked
+    const candidate = { campaign: { publishers }, merchId: 3, priceMicros: 105, ...offer }
+    return acceptedBy(asked)(candidate as Candidate, 100)
+  }
+  assert.ok(accepts({}), 'at exactly the tolerance')
+  assert.ok(!accepts({}, { priceMicros: 106 }))
+  assert.ok(accepts({}, { publishers: idList([7], []) }))
+  assert.ok(!accepts({}, { publishers: idList([8], []) }))
+  assert.ok(!accepts({}, { publishers: idList([], [7]) }))
+  assert.ok(accepts({ merchants: idList([3], []) }))
+  assert.ok(!accepts({ merchants: idList([4], []) }))
+  assert.ok(!accepts({ merchants: idList([], [3]) }))
+  assert.ok(accepts({}, { priceMicros: 0 }))
+  assert.ok(!accepts({ isPriceRequired: true }, { priceMicros: 0 }))
+  assert.ok(accepts({ isPriceRequired: true }, { priceMicros: 1 }))
 })
