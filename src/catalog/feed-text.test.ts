@@ -56,6 +56,16 @@ test('an XML declaration decides, unless it cannot be true', () => {
   assert.match(decodeInPieces(hopeful, [64]), /<a>Crème brûlée<\/a>/)
   const converted = Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>Crème</a>')
   assert.match(decodeInPieces(converted, [64]), /<a>Crème<\/a>/)
+  for (const [charset, hex, text] of [
+    ['windows-1251', 'd7e0e9', 'Чай'],
+    ['ISO-8859-2', 'beb9', 'žš'],
+    ['Shift_JIS', '93fa967b', '日本'],
+  ] as const) {
+    const declared = Buffer.from(`<?xml version="1.0" encoding="${charset}"?><a>`)
+    assert.ok(
+      decodeInPieces(Buffer.concat([declared, Buffer.from(hex, 'hex')]), [60]).endsWith(text),
+    )
+  }
   const unknown = Buffer.from('<?xml version="1.0" encoding="x-nobody"?><a>é</a>')
   assert.match(decodeInPieces(unknown, [64]), /<a>é<\/a>/)
 })

@@ -81,6 +81,23 @@ test('a file for old Macintoshes, with a bare carriage return behind each line, 
   }
 })
 
+test('the format that the operator names is read, whatever the feed looks like', async () => {
+  // More commas than tabs in the header.
+  const feed = 'id\ttitle\tlink\tprice\ta,b,c,d,e,f\n1\tTea\thttps://s.example/1\t4 USD\tx\n'
+  await assert.rejects(read(feed), /no column id/)
+  assert.equal(rows((await read(feed, { format: 'tsv' })).entries)[0]?.title, 'Tea')
+  await assert.rejects(read(feed, { format: 'csv' }), /no column id/)
+  assert.deepEqual(faults((await read(CSV, { format: 'jsonl' })).entries)[0], 'row_malformed@1')
+  await assert.rejects(read('<rss></rss>', { format: 'csv' }), /no column id/)
+})
+
+test('a line is told by its number in the file, however lines end', async () => {
+  for (const end of ['\n', '\r\n', '\r']) {
+    const lines = ['id,title,link,price', '1,a,https://s.example/1,2 USD', '2,b', '']
+    assert.deepEqual(faults((await read(lines.join(end))).entries), ['row_malformed@3'])
+  }
+})
+
 test('column names are understood in any case, with spaces, underscores and aliases', async () => {
   const header = 'Item ID,Product Name,URL,Image Link,PRICE,EAN,g:google_product_category,Extra'
   const { entries } = await read(`${header}\n7,Tea,https://s.example/7,i,5 USD,301,422,x\n`)
@@ -124,6 +141,10 @@ test('what is no feed is refused as a whole, saying why', async () => {
   await assert.rejects(read(' \n '), /the feed is empty/)
   await assert.rejects(read('<!DOCTYPE html><html><body>404</body></html>'), /<html>, not <rss>/)
   await assert.rejects(read('<!doctype html><html><body>404</body></html>'), /<html>, not <rss>/)
+  for (const root of ['html', 'sitemapindex', 'rss2', 'myrss']) {
+    const refusal = new RegExp(`no product feed: its first element is <${root}>, not <rss>`)
+    await assert.rejects(read(`<${root}><item><id>1</id></item></${root}>`), refusal)
+  }
   await assert.rejects(read('[{"id":1}]'), /one object a line/)
   await assert.rejects(read('id,title,price\n1,a,2\n'), /no column link \(or url, .*\): id, title/)
   await assert.rejects(read('just some words'), /no column id .* and no column title/)
@@ -165,6 +186,7 @@ test('a line that is no JSON object costs itself; at the end of the feed it is a
   assert.equal(rows(entries).length, 2)
   const found = ['row_malformed@2', 'row_malformed@3', 'row_malformed@4', 'row_truncated@7']
   assert.deepEqual([faults(entries), isCut], [found, true])
+  assert.equal((await read(`{"id":\n${line}\n`)).isCut, false, 'a bad line is no end')
   const long = `${line}\n{"x":"${'y'.repeat(2 * ROW_CHARACTERS_MAX)}"}\n${line}\n`
   const after = await read(long)
   assert.deepEqual([rows(after.entries).length, faults(after.entries)], [2, ['row_too_long@2']])
@@ -185,6 +207,20 @@ test('only the own children of an item are read', async () => {
   const shipping = '<g:shipping><g:price>9 USD</g:price><g:id>x</g:id></g:shipping>'
   const { entries } = await read(rss(item(`${shipping}<g:price>5 USD</g:price>${shipping}`)))
   assert.deepEqual([rows(entries)[0]?.price, rows(entries)[0]?.id], ['5 USD', '1'])
+  const cost = '<g:shipping><g:price>9 USD</g:price></g:shipping>'
+  const costsFirst = await read(rss(item(`${cost}<g:price>5 USD</g:price>`)))
+  assert.equal(rows(costsFirst.entries)[0]?.price, '5 USD')
+})
+
+test('Google’s name is surer than the plain one, the surer of two names whichever has the prefix', async () => {
+  const two = ['<id>tag:1</id>', '<g:id>7</g:id>', '<name>N</name>', '<g:title>T</g:title>']
+  const crossed = ['<g:sku>S</g:sku>', '<id>7</id>', '<g:name>N</g:name>', '<title>T</title>']
+  for (const told of [two, crossed]) {
+    for (const fields of [told, told.toReversed()]) {
+      const [row] = rows((await read(rss(`<item>${fields.join('')}</item>`))).entries)
+      assert.deepEqual([row?.id, row?.title], ['7', 'T'], fields.join(''))
+    }
+  }
 })
 
 test('the prefix of Google’s namespace is the one declared, on whichever element', async () => {
@@ -193,11 +229,15 @@ test('the prefix of Google’s namespace is the one declared, on whichever eleme
   for (const feed of [
     `<rss><channel ${declared}><item><x:id>1</x:id>${title}</item></channel></rss>`,
     `<rss><channel><item ${declared}><x:id>1</x:id>${title}</item></channel></rss>`,
+    `<rss ${declared} xmlns:c="http://base.google.com/cns/1.0"><channel>
+      <item><x:id>1</x:id><c:id type="string">2</c:id>${title}</item></channel></rss>`,
     `<rss><item><x:id ${declared}>1</x:id>${title.replace('>', ` ${declared}>`)}</item></rss>`,
   ]) {
     const [row] = rows((await read(feed)).entries)
     assert.deepEqual([row?.id, row?.title], ['1', 'Tea'], feed)
   }
+  const other = `<rss ${declared} xmlns:g="urn:other"><item><g:id>2</g:id>${title}</item></rss>`
+  assert.deepEqual(rows((await read(other)).entries)[0]?.id, '')
 })
 
 test('an item that is not well-formed costs itself, a bare ampersand nothing', async () => {

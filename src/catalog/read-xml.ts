@@ -169,7 +169,6 @@ export class XmlParser implements FeedParser {
   }
 
   #end(): void {
-    this.#flush()
     const item = this.#item
     if (this.#depth > 0) this.isCut = true
     if (item !== null) {
