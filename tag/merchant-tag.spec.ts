@@ -114,9 +114,15 @@ test('what an address of the shop says of its buyer stays in the shop', async (t
 })
 
 test('an order is sent once, however often its page is looked at', async (t) => {
-  const { go, checkouts } = await openShop(t)
+  const { page, go, quiet, checkouts } = await openShop(t)
   for (let visit = 0; visit < 3; visit++) await go('/merchant-thanks.html')
   assert.equal(checkouts().length, 1)
+  await page.evaluate(() =>
+    Reflect.get(window, 'souk')('checkout', { id: 'R-2', value: 1, currency: 'USD' }),
+  )
+  await quiet()
+  await go('/merchant-thanks.html')
+  assert.equal(checkouts().length, 2, 'nor after another order')
 })
 
 test('a reload of the landing page does not make an old click young again', async (t) => {
@@ -140,6 +146,56 @@ test('click ids are forgotten after the merchant’s window', async (t) => {
   await go('/merchant-thanks.html')
   const { events } = JSON.parse(checkouts()[0]?.body ?? '')
   assert.deepEqual(events[0].order.click_ids, [LATER_CLICK])
+})
+
+test('a click is known on every host of the shop that it came to, and on no other', async (t) => {
+  const { page, quiet, checkouts } = await openShop(t)
+  const visit = async (host: string, path: string) => {
+    await page.goto(`${web.host(host)}${path}`)
+    await quiet()
+  }
+  await visit('www.kettles', `/merchant-landing.html?cid=${CLICK}`)
+  await visit('pots', '/merchant-landing.html')
+  assert.equal(await cookies(page), '')
+  await visit('pay.kettles', '/merchant-thanks.html')
+  assert.deepEqual(JSON.parse(checkouts()[0]?.body ?? '').events[0].order.click_ids, [CLICK])
+})
+
+test('the newest twenty clicks of a visitor are kept, and no more', async (t) => {
+  const { page, go } = await openShop(t)
+  await go('/merchant-landing.html')
+  await page.evaluate(() => {
+    const at = Math.floor(Date.now() / 1_000).toString(36)
+    const ids = Array.from({ length: 20 }, (_, index) => String(index).padStart(32, '0'))
+    // biome-ignore lint/suspicious/noDocumentCookie: as the tag writes it
+    document.cookie = `souk_clicks=${ids.map((id) => `${id}.${at}`).join('~')};path=/;domain=${location.hostname}`
+  })
+  await go(`/merchant-landing.html?cid=${CLICK}`)
+  const kept = (await cookies(page)).replace('souk_clicks=', '').split('~')
+  const numbers = kept.map((entry) => entry.slice(0, 32))
+  assert.deepEqual([numbers.length, numbers[0], Number(numbers.at(-1))], [20, CLICK, 18])
+})
+
+test('the click’s parameter, its window and test mode are said on the script', async (t) => {
+  const { page, go, calls, checkouts } = await openShop(t)
+  const tag = '<script src="{service}/tag/souk-merchant.js" data-merchant="{shopid}"'
+  web.publish(
+    '/own.html',
+    `<!doctype html>${tag} data-click-param="ref" data-window-days="1"></script>`,
+  )
+  web.publish('/trial.html', `<!doctype html>${tag} data-test></script>`)
+  await go(`/own.html?cid=${CLICK}&ref=${LATER_CLICK}`)
+  const [cookie] = await page.context().cookies()
+  const { value = '', expires = 0 } = cookie ?? {}
+  assert.ok(value.startsWith(`${LATER_CLICK}.`) && !value.includes('~'), value)
+  assert.ok(Math.abs(expires - Date.now() / 1_000 - 86_400) < 600, 'forgotten after a day')
+  const told = calls.length
+  await go('/trial.html')
+  await page.evaluate(() =>
+    Reflect.get(window, 'souk')('checkout', { id: 'T-1', value: 1, currency: 'usd' }),
+  )
+  assert.match(await page.locator('#souk-test').innerText(), /"id": "T-1"/)
+  assert.deepEqual([calls.length, checkouts()], [told, []])
 })
 
 test('whatever else a landing address carries is not kept', async (t) => {
@@ -176,7 +232,8 @@ test('beside the page tag, what a page writes into souk still reaches that', asy
   const ids = await network.smartLinks(url, goods)
   web.publish(
     '/both.html',
-    `<!doctype html><script src="{service}/tag/souk.js" data-publisher="daily"></script>
+    `<!doctype html><script>souk = { publisher: 'daily' }</script>
+     <script src="{service}/tag/souk.js"></script>
      <script src="{service}/tag/souk-merchant.js" data-merchant="{shopid}"></script>
      <a href="{service}/${ids[0]}">a smart link</a>`,
   )

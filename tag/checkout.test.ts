@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findGaps, type OrderInput, readCheckout } from './checkout.ts'
+
+const ORDER = { id: 'A', value: '10.00', currency: 'USD' }
+const KEPT = ['k'.repeat(32)]
+
+const read = (input: OrderInput) => readCheckout(input, KEPT)
+const product = (fields: object) => read({ ...ORDER, products: [{ ...fields }] }).products[0]
+
+test('an order is taken with its fields beside its products or inside of `order`', () => {
+  const products = [{ id: 'p', price: '5.00', quantity: 2 }]
+  const expected = { ...ORDER, click_ids: KEPT, is_new_customer: null }
+  for (const input of [
+    { ...ORDER, products },
+    { order: ORDER, products },
+  ]) {
+    assert.deepEqual(read(input), { order: expected, products })
+  }
+  for (const none of [{}, { products: null }, { products: [] }]) {
+    assert.deepEqual(read({ ...ORDER, ...none }), { order: expected, products: [] })
+  }
+})
+
+test('an order without its id, value or currency is told which; a value of nothing is one', () => {
+  for (const name of ['id', 'value', 'currency']) {
+    for (const empty of [null, undefined, '']) {
+      assert.throws(
+        () => read({ order: { ...ORDER, [name]: empty } }),
+        (told) => told === `order.${name} is missing`,
+      )
+    }
+  }
+  assert.equal(read({ ...ORDER, value: 0 }).order.value, '0')
+})
+
+test('ids become text, currencies capital, and a number is written without its binary dust', () => {
+  const { order } = read({ id: 7, value: 0.1 + 0.2, currency: 'usd' })
+  assert.deepEqual([order.id, order.value, order.currency], ['7', '0.3', 'USD'])
+  for (const [value, written] of [
+    [1234.5, '1234.5'],
+    [1.005, '1.005'],
+    [1e-7, '0'],
+    ['1.50', '1.50'],
+  ]) {
+    assert.equal(read({ ...ORDER, value }).order.value, written)
+    assert.equal(product({ id: 1, price: value })?.price, written)
+  }
+  assert.deepEqual(product({ id: 12, price: 1 }), { id: '12', price: '1', quantity: 1 })
+})
+
+test('click ids that the shop names, as a list or with commas, stand for the remembered ones', () => {
+  const idsOf = (named: object) => read({ ...ORDER, ...named }).order.click_ids
+  assert.deepEqual(idsOf({}), KEPT)
+  assert.deepEqual(idsOf({ cids: '', click_ids: null }), KEPT)
+  assert.deepEqual(idsOf({ cids: 'a,b' }), ['a', 'b'])
+  assert.deepEqual(idsOf({ cids: 'a,b', click_ids: ['c'] }), ['c'])
+  assert.deepEqual(idsOf({ click_ids: [] }), [])
+})
+
+test('whether a customer is new is true, false or not known', () => {
+  const toldOf = (is_new_customer: unknown) => read({ ...ORDER, is_new_customer }).order
+  const told = [true, false, 1, 'true', null, undefined].map((one) => toldOf(one).is_new_customer)
+  assert.deepEqual(told, [true, false, null, null, null, null])
+})
+
+test('a text that only describes is cut to what the service takes; what is not there stays so', () => {
+  const long = 'x'.repeat(3_000)
+  const texts = { name: 255, brand: 100, image_url: 2048, size: 20, color: 20 }
+  const told = product({
+    id: 'p',
+    price: '1',
+    sku: long,
+    ...Object.fromEntries(Object.keys(texts).map((name) => [name, long])),
+  })
+  for (const [name, length] of Object.entries(texts)) {
+    assert.equal(told?.[name], 'x'.repeat(length), name)
+  }
+  assert.equal(told?.sku, long)
+  const bare = product({ id: 'p', price: '1', name: null, size: 38 })
+  assert.deepEqual([bare?.name, bare?.size, bare && 'brand' in bare], [null, '38', false])
+})
+
+test('a quantity of nothing is one, and a number in text is a number', () => {
+  const told = [undefined, '', null, 0, '3', 2].map((quantity) => product({ quantity })?.quantity)
+  assert.deepEqual(told, [1, 1, 1, 1, 3, 2])
+})
+
+test('what products lack is said of each, and of none that has it', () => {
+  const products = [{ id: 'a', price: 0 }, { id: '', price: '1' }, { id: null }]
+  assert.deepEqual(findGaps({ products }), [
+    'products[1].id is missing',
+    'products[2].id is missing',
+    'products[2].price is missing',
+  ])
+  assert.deepEqual(findGaps({ products: null }), [])
+})

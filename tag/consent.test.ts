@@ -1,0 +1,147 @@
+/** What each word of a consent tool comes to; consent.spec.ts tries some of them on pages. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { watchConsent } from './consent.ts'
+import type { PageSettings } from './settings.ts'
+
+type Tool = readonly unknown[] | 'broken'
+
+interface Page {
+  readonly gpc?: boolean
+  /** What each tool tells as soon as it is asked, in this order; an empty list: nothing. */
+  readonly tcf?: Tool
+  readonly gpp?: Tool
+  readonly settings?: PageSettings
+}
+
+/** A reader on such a page: their choice after a while, and what the tools tell later. */
+function open(t: TestContext, { gpc, tcf, gpp, settings = {} }: Page) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const told: Record<string, (word: unknown) => void> = {}
+  const tool = (name: string, words: Tool | undefined) =>
+    words &&
+    ((command: string, ...rest: unknown[]) => {
+      if (words === 'broken') throw new Error(words)
+      const asked = name === 'tcf' ? ['addEventListener', 2] : ['addEventListener']
+      assert.deepEqual([command, ...rest.slice(0, -1)], asked)
+      const listener = rest.at(-1) as (word: unknown) => void
+      told[name] = listener
+      words.forEach((word) => void listener(word))
+    })
+  const define = (target: object, name: string, value: unknown) =>
+    Object.defineProperty(target, name, { configurable: true, value })
+  define(globalThis, 'window', { __tcfapi: tool('tcf', tcf), __gpp: tool('gpp', gpp) })
+  define(navigator, 'globalPrivacyControl', gpc)
+  let read: Awaited<ReturnType<typeof watchConsent>> | null = null
+  watchConsent(settings).then((choice) => {
+    read = choice
+  })
+  const after = async (ms: number): Promise<string> => {
+    t.mock.timers.tick(ms)
+    await new Promise(setImmediate)
+    const { _value, _source } = read?.() ?? { _value: 'not yet', _source: undefined }
+    return _source === undefined ? _value : `${_value} (${_source})`
+  }
+  return { after, told }
+}
+
+const tcf = (...purposes: number[]) => ({
+  gdprApplies: true,
+  purpose: { consents: Object.fromEntries(purposes.map((purpose) => [purpose, true])) },
+})
+const gpp = (parsedSections: unknown, signalStatus = 'ready') => ({
+  pingData: { signalStatus, parsedSections },
+})
+
+test('any refusal wins over any permission, and the first of them is named', async (t) => {
+  const [yes, no, full] = [[tcf(1, 2)], [tcf(2, 3)], { consent: 'full' } as const]
+  const [sold, kept] = [[gpp({ usnat: { SaleOptOut: 2 } })], [gpp({ usnat: { SaleOptOut: 1 } })]]
+  const contextual = { consent: 'contextual' } as const
+  const expected: [Page, string][] = [
+    [{}, 'unknown'],
+    [{ gpc: false }, 'unknown'],
+    [{ settings: full }, 'full (page)'],
+    [{ settings: contextual }, 'contextual (page)'],
+    [{ tcf: yes }, 'full (tcf)'],
+    [{ tcf: no }, 'contextual (tcf)'],
+    [{ tcf: yes, gpp: sold, settings: full }, 'full (tcf)'],
+    [{ tcf: yes, gpp: kept, settings: full }, 'contextual (gpp)'],
+    [{ tcf: no, gpp: kept, settings: contextual }, 'contextual (tcf)'],
+    [{ tcf: yes, gpp: sold, settings: contextual }, 'contextual (page)'],
+    [{ gpc: true, tcf: no, gpp: kept, settings: full }, 'contextual (gpc)'],
+    [{ tcf: [{ gdprApplies: false }], gpp: sold }, 'full (gpp)'],
+    [{ tcf: [{ ...tcf(1), gdprApplies: false }] }, 'unknown'],
+    [{ tcf: [{ purpose: { consents: { 1: true } } }] }, 'full (tcf)'],
+    [{ tcf: [null] }, 'contextual (tcf)'],
+    [{ gpp: [gpp({ usnat: { SaleOptOut: 2 } }, 'not ready'), ...kept] }, 'contextual (gpp)'],
+  ]
+  for (const [page, choice] of expected) {
+    assert.equal(await open(t, page).after(0), choice, JSON.stringify(page))
+    t.mock.timers.reset()
+  }
+})
+
+test('a sale or sharing that the reader has opted out of, in any state’s section, is a refusal', async (t) => {
+  const expected: [unknown, string][] = [
+    [{ usnat: { SharingOptOut: 1, SaleOptOut: 2 } }, 'contextual (gpp)'],
+    [{ usca: [{ SaleOptOut: 1 }, { Gpc: false }] }, 'contextual (gpp)'],
+    [{ usva: { SaleOptOut: 2 }, usco: { SaleOptOut: 1 } }, 'contextual (gpp)'],
+    [{ usca: [{ SaleOptOut: 2 }, { Gpc: true }] }, 'contextual (gpp)'],
+    [{ usnat: { SaleOptOut: 2, Gpc: 1 } }, 'contextual (gpp)'],
+    [{ uspv1: { Notice: 'Y', OptOutSale: 'Y' } }, 'contextual (gpp)'],
+    [{ uspv1: { Notice: 'Y', OptOutSale: 'N' } }, 'full (gpp)'],
+    [{ usnat: { SharingOptOut: 2 } }, 'full (gpp)'],
+    [{ usva: { SaleOptOut: 2, SaleOptOutNotice: 1, Gpc: false } }, 'full (gpp)'],
+    [{ usnat: { SaleOptOut: 0, SharingOptOut: 0 } }, 'unknown'],
+    [{ uspv1: { Notice: 'N', OptOutSale: '-' } }, 'unknown'],
+    [{ tcfeuv2: { PurposeConsents: [1] } }, 'unknown'],
+    [{}, 'unknown'],
+    [undefined, 'unknown'],
+  ]
+  for (const [sections, choice] of expected) {
+    const told = await open(t, { gpp: [gpp(sections)] }).after(0)
+    assert.equal(told, choice, JSON.stringify(sections))
+    t.mock.timers.reset()
+  }
+})
+
+test('a tool that says nothing for a second has refused, until it speaks', async (t) => {
+  for (const [name, word] of [
+    ['tcf', tcf(1)],
+    ['gpp', gpp({ usnat: { SaleOptOut: 2 } })],
+  ] as const) {
+    const { after, told } = open(t, { [name]: [] })
+    assert.equal(await after(999), 'not yet')
+    assert.equal(await after(1), `contextual (${name})`)
+    told[name]?.(word)
+    assert.equal(await after(0), `full (${name})`)
+    told[name]?.(null)
+    const still = name === 'tcf' ? 'contextual' : 'full'
+    assert.equal(await after(0), `${still} (${name})`, 'an answer that says nothing')
+    t.mock.timers.reset()
+  }
+})
+
+test('one tool that has spoken does not speak for the other', async (t) => {
+  const { after, told } = open(t, { tcf: [tcf(1)], gpp: [] })
+  assert.equal(await after(500), 'not yet')
+  told.gpp?.(gpp({ usnat: { SaleOptOut: 2 } }))
+  assert.equal(await after(0), 'full (tcf)')
+})
+
+test('a tool that throws has not heard the reader, and the other is still waited for', async (t) => {
+  const { after } = open(t, { tcf: 'broken', gpp: [] })
+  assert.equal(await after(999), 'not yet')
+  assert.equal(await after(1), 'contextual (tcf)')
+})
+
+test('a choice that the page or its tool changes counts from then on', async (t) => {
+  const settings: PageSettings = { consent: 'full' }
+  const { after, told } = open(t, { tcf: [tcf(1)], settings })
+  assert.equal(await after(0), 'full (tcf)')
+  told.tcf?.(tcf())
+  assert.equal(await after(0), 'contextual (tcf)')
+  told.tcf?.(tcf(1))
+  settings.consent = 'contextual'
+  assert.equal(await after(0), 'contextual (page)')
+})

@@ -1,0 +1,119 @@
+/** An order's way out of the browser, with a network that answers when the test says so. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { openOutbox, readList, writeList } from './outbox.ts'
+
+const URL_OF_ORDERS = 'https://souk.example/orders'
+
+/** A browser's storage, or one that forbids it. */
+function setStorage(kept: Map<string, string> | null): void {
+  const forbid = () => {
+    throw new DOMException('no', 'SecurityError')
+  }
+  const value =
+    kept === null
+      ? { getItem: forbid, setItem: forbid }
+      : {
+          getItem: (key: string) => kept.get(key) ?? null,
+          setItem: (key: string, text: string) => void kept.set(key, text),
+        }
+  Object.defineProperty(globalThis, 'localStorage', { configurable: true, value })
+}
+
+function openBrowser(t: TestContext, kept: Map<string, string> | null = new Map()) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  setStorage(kept)
+  const sent: (RequestInit & { url: string; answer: (status: number) => void })[] = []
+  t.mock.method(globalThis, 'fetch', (url: string, init: RequestInit) => {
+    return new Promise<{ status: number }>((resolve, reject) => {
+      const answer = (status: number) =>
+        status === 0 ? reject(new TypeError('offline')) : resolve({ status })
+      sent.push({ ...init, url, answer })
+    })
+  })
+  const after = async (ms: number) => {
+    t.mock.timers.tick(ms)
+    await new Promise(setImmediate)
+  }
+  const answer = async (status: number) => {
+    sent.at(-1)?.answer(status)
+    await after(0)
+    await after(0)
+  }
+  const bodies = () => sent.map(({ body }) => body)
+  const waiting = () => JSON.parse(kept?.get('souk_outbox') ?? '[]')
+  return { sent, bodies, waiting, after, answer }
+}
+
+test('an order is told without cookies or preflight, by a call that outlives the page', (t) => {
+  const { sent } = openBrowser(t)
+  openOutbox(URL_OF_ORDERS)._add('1')
+  const [{ answer: _, ...call } = {}, ...more] = sent
+  const expected = { url: URL_OF_ORDERS, method: 'POST', body: '1' }
+  assert.deepEqual([call, more], [{ ...expected, keepalive: true, credentials: 'omit' }, []])
+})
+
+test('orders are told one after the other and kept until each is answered', async (t) => {
+  const { bodies, waiting, answer } = openBrowser(t)
+  const outbox = openOutbox(URL_OF_ORDERS)
+  for (const body of ['1', '2']) outbox._add(body)
+  assert.deepEqual([bodies(), waiting()], [['1'], ['1', '2']])
+  await answer(201)
+  assert.deepEqual([bodies(), waiting()], [['1', '2'], ['2']])
+  await answer(400)
+  assert.deepEqual([bodies(), waiting()], [['1', '2'], []], 'a refusal is an answer')
+})
+
+test('what gets no answer is tried four times, later each time, and again from the next page', async (t) => {
+  for (const status of [0, 429, 500]) {
+    const kept = new Map<string, string>()
+    const { sent, waiting, after, answer } = openBrowser(t, kept)
+    openOutbox(URL_OF_ORDERS)._add('1')
+    for (const pauseMs of [2_000, 4_000, 8_000]) {
+      const before = sent.length
+      await answer(status)
+      await after(pauseMs - 1)
+      assert.equal(sent.length, before, `${status}: too soon`)
+      await after(1)
+      assert.equal(sent.length, before + 1, `${status}: not again after ${pauseMs} ms`)
+    }
+    await answer(status)
+    await after(600_000)
+    assert.deepEqual([sent.length, waiting()], [4, ['1']])
+    openOutbox(URL_OF_ORDERS)
+    assert.equal(sent.length, 5)
+    await answer(201)
+    assert.deepEqual(waiting(), [])
+    t.mock.reset()
+  }
+})
+
+test('an answer begins the tries anew for the order behind it', async (t) => {
+  const { sent, after, answer } = openBrowser(t)
+  const outbox = openOutbox(URL_OF_ORDERS)
+  for (const body of ['1', '2']) outbox._add(body)
+  for (const status of [500, 500, 500, 201, 500, 500, 500, 201]) {
+    await answer(status)
+    await after(8_000)
+  }
+  assert.equal(sent.length, 8)
+})
+
+test('of a service that is away for long the newest five orders are kept', (t) => {
+  const { waiting } = openBrowser(t)
+  const outbox = openOutbox(URL_OF_ORDERS)
+  for (let at = 1; at <= 7; at++) outbox._add(String(at))
+  assert.deepEqual(waiting(), ['3', '4', '5', '6', '7'])
+})
+
+test('without storage an order lives as long as its page', async (t) => {
+  const { bodies, after, answer } = openBrowser(t, null)
+  openOutbox(URL_OF_ORDERS)._add('1')
+  await answer(503)
+  await after(2_000)
+  assert.deepEqual(bodies(), ['1', '1'])
+  writeList('any', ['1'])
+  assert.deepEqual(readList('any'), [])
+  setStorage(new Map([['any', 'no JSON']]))
+  assert.deepEqual(readList('any'), [])
+})

@@ -1,0 +1,182 @@
+/** The queue's own rules, with a network that answers when the test says so. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type Job, makeQueue, REPEATS } from './request-queue.ts'
+
+type Sent = RequestInit & { readonly url: string; readonly answer: (status: number) => void }
+
+function openQueue(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const sent: Sent[] = []
+  const beacons: unknown[] = []
+  t.mock.method(globalThis, 'fetch', (url: string, init: RequestInit) => {
+    return new Promise<Response>((resolve, reject) => {
+      const answer = (status: number) =>
+        status === 0 ? reject(new TypeError('offline')) : resolve(Response.json({}, { status }))
+      sent.push({ ...init, url, answer })
+    })
+  })
+  const define = (target: object, name: string, value: unknown) =>
+    Object.defineProperty(target, name, { configurable: true, value })
+  define(navigator, 'sendBeacon', (...told: unknown[]) => beacons.push(told))
+  const images: { src: string; style: object; onload?: () => void }[] = []
+  define(globalThis, 'Image', function image() {
+    return { style: {} }
+  })
+  define(globalThis, 'document', {
+    body: { append: (image: (typeof images)[number]) => void images.push(image) },
+  })
+  const queue = makeQueue()
+  const after = async (ms: number) => {
+    t.mock.timers.tick(ms)
+    await new Promise(setImmediate)
+  }
+  /** Answers the request sent last, and lets the queue go on. */
+  const answer = async (status: number) => {
+    sent.at(-1)?.answer(status)
+    await after(0)
+    await after(0)
+  }
+  const urls = () => sent.map(({ url }) => url)
+  return { queue, sent, urls, beacons, images, after, answer }
+}
+
+const ask = (url: string, more: Partial<Job> = {}): Job => ({
+  _url: url,
+  _done: () => undefined,
+  ...more,
+})
+
+test('two requests are open at a time, in the order they were added, images first', async (t) => {
+  const { queue, urls, images, answer } = openQueue(t)
+  for (const url of ['/1', '/2', '/3', '/4']) queue._add(ask(url))
+  queue._add({ _url: '/pixel', _isImage: true })
+  assert.deepEqual([urls(), images.length], [['/1', '/2'], 0])
+  await answer(200)
+  assert.deepEqual([urls(), images.map(({ src }) => src)], [['/1', '/2'], ['/pixel']])
+  images[0]?.onload?.()
+  await answer(200)
+  assert.deepEqual(urls(), ['/1', '/2', '/3'])
+})
+
+test('an image that never loads gives its place up after eight seconds', async (t) => {
+  const { queue, urls, after } = openQueue(t)
+  for (const url of ['/p1', '/p2']) queue._add({ _url: url, _isImage: true })
+  queue._add(ask('/1'))
+  await after(0)
+  await after(7_999)
+  assert.deepEqual(urls(), [])
+  await after(1)
+  await after(0)
+  assert.deepEqual(urls(), ['/1'])
+})
+
+test('no request carries cookies; what is only told is text that outlives the page', async (t) => {
+  const { queue, sent, answer } = openQueue(t)
+  queue._add(ask('/asked'))
+  queue._add({ _url: '/told', _body: '{}' })
+  await answer(200)
+  queue._add(ask('/asked-with', { _body: '[]' }))
+  assert.deepEqual(
+    sent.map(({ url, method, body, keepalive, credentials }) => [
+      ...[url, method, body, keepalive, credentials],
+    ]),
+    [
+      ['/asked', undefined, undefined, false, 'omit'],
+      ['/told', 'POST', '{}', true, 'omit'],
+      ['/asked-with', 'POST', '[]', false, 'omit'],
+    ],
+  )
+  for (const { headers, signal } of sent) {
+    assert.equal(headers, undefined, 'text/plain, which needs no preflight')
+    assert.ok(signal instanceof AbortSignal)
+  }
+})
+
+test('what counts once is sent again after a failure, each time later; an answer is an end', async (t) => {
+  for (const status of [0, 429, 500, 503]) {
+    const { queue, sent, after, answer } = openQueue(t)
+    queue._add(ask('/1', { _again: REPEATS }))
+    for (const pauseMs of [1_000, 2_000, 4_000]) {
+      const before = sent.length
+      await answer(status)
+      await after(pauseMs - 1)
+      assert.equal(sent.length, before, `${status}: too soon`)
+      await after(1)
+      assert.equal(sent.length, before + 1, `${status}: not again after ${pauseMs} ms`)
+    }
+    await answer(status)
+    await after(60_000)
+    assert.equal(sent.length, 1 + REPEATS)
+    t.mock.reset()
+  }
+  for (const [status, again] of [
+    [503, undefined],
+    [200, REPEATS],
+    [400, REPEATS],
+    [428, REPEATS],
+  ] as const) {
+    const { queue, sent, after, answer } = openQueue(t)
+    queue._add(ask('/1', { _again: again }))
+    await answer(status)
+    await after(60_000)
+    assert.equal(sent.length, 1, `${status}`)
+    t.mock.reset()
+  }
+})
+
+test('four failures in a row end all asking until the next page, a success begins anew', async (t) => {
+  const { queue, sent, after, answer } = openQueue(t)
+  const fail = async (times: number) => {
+    for (let time = 0; time < times; time++) {
+      await answer(500)
+      await after(8_000)
+    }
+  }
+  for (let at = 0; at < 20; at++) queue._add({ _url: `/${at}`, _body: '' })
+  await answer(200)
+  await fail(3)
+  await answer(200)
+  await fail(3)
+  const before = sent.length
+  await fail(1)
+  queue._add(ask('/more'))
+  await after(60_000)
+  assert.ok(sent.length <= before + 1, `${sent.length - before} after the fourth`)
+  queue._flush()
+  queue._add(ask('/next page'))
+  assert.equal(sent.at(-1)?.url, '/next page')
+})
+
+test('only a good answer is read; one that cannot be read is a failure', async (t) => {
+  const { queue, sent, after, answer } = openQueue(t)
+  const read: unknown[] = []
+  queue._add(ask('/1', { _done: (body) => read.push(body) }))
+  await answer(404)
+  assert.equal(read.length, 0)
+  queue._add(ask('/2', { _done: (body) => read.push(body) }))
+  await answer(200)
+  assert.deepEqual(read, [{}])
+  const refuse = () => {
+    throw new Error('no answer')
+  }
+  queue._add(ask('/3', { _done: refuse, _again: 1 }))
+  await answer(200)
+  await after(1_000)
+  assert.deepEqual([sent.length, sent.at(-1)?.url], [4, '/3'])
+  await answer(200)
+  await after(60_000)
+  assert.equal(sent.length, 4, 'once more, as it may be')
+})
+
+test('a reader who leaves: what waits to be told is handed over, what was asked is forgotten', async (t) => {
+  const { queue, urls, beacons, answer } = openQueue(t)
+  for (const url of ['/1', '/2', '/asked']) queue._add(ask(url))
+  queue._add(ask('/asked-with', { _body: '{}' }))
+  queue._add({ _url: '/told', _body: '{"a":1}' })
+  queue._add({ _url: '/pixel', _isImage: true })
+  queue._flush()
+  assert.deepEqual(beacons, [['/told', '{"a":1}']])
+  await answer(200)
+  assert.deepEqual(urls(), ['/1', '/2'])
+})
