@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { makeGeoip } from '../test/geoip.ts'
 import { ConfigError, onPort, readConfig, readSealingKeys } from './config.ts'
 
 const EVENTS_DEFAULT = { rate: 1_000, burst: 5_000 }
@@ -51,7 +52,9 @@ test('every wrong value is named at once, and no right one', (t) => {
   }
   assert.deepEqual(refused(wrong).sort(), Object.keys(wrong).sort())
   assert.deepEqual(refused({ PORT: 'abc' }), ['PORT'])
-  assert.deepEqual(refused({ IP_BLOCKLIST: folder }), ['IP_BLOCKLIST'])
+  for (const name of ['IP_BLOCKLIST', 'GEOIP_DB']) {
+    assert.throws(() => readConfig({ [name]: folder }), new RegExp(`${name}: ".*" is not a file`))
+  }
   assert.deepEqual(refused({ HOST: '::1', SOUK_DATA: folder, GEO_HEADER: 'X-Country' }), [])
 })
 
@@ -205,6 +208,34 @@ test('the blocklist is read with the rest: lines of addresses and blocks, commen
     blocks.map(([address, bits]) => `${address}/${bits}`),
     ['10.0.0.0/8', '2001:db8::1/128'],
   )
+})
+
+test('each wrong line of a blocklist is told with its number, ten at most', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'souk-config-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'list')
+  writeFileSync(file, ['10.0.0.0/8', ...Array(12).fill('x')].join('\n'))
+  assert.throws(
+    () => readConfig({ IP_BLOCKLIST: file }),
+    (error: Error) => {
+      const lines = Array.from(error.message.matchAll(/line (\d+): /g), ([, line]) => Number(line))
+      assert.deepEqual(lines, [2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+      return true
+    },
+  )
+})
+
+test('a country database is known by the description near its end, however large it is', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'souk-config-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'country.mmdb')
+  const database = makeGeoip({ '203.0.113.0/24': 'US' })
+  for (const before of [0, 1 << 20]) {
+    writeFileSync(file, Buffer.concat([Buffer.alloc(before), database]))
+    assert.equal(readConfig({ GEOIP_DB: file }).geoipDb, file)
+  }
+  writeFileSync(file, Buffer.concat([database, Buffer.alloc(1 << 20)]))
+  assert.throws(() => readConfig({ GEOIP_DB: file }), /is not a MaxMind database/)
 })
 
 test('with PORT=0 the addresses name the port that was picked, set ones stay', () => {

@@ -40,3 +40,27 @@ test('figures are told while the database is away, but for what only it knows', 
   assert.match(text, /^souk_fold_waiting_seconds Nan$/im)
   assert.match(text, /^souk_unrecorded_clicks_total 0$/m)
 })
+
+test('events are counted by where they went, each word apart', async () => {
+  const db = openDatabase({
+    connection: { host: '127.0.0.1', port: 1 },
+    applicationName: 'souk: test',
+  })
+  const { registry, append } = makeMetrics({ db, now: Date.now, isWorker: false })
+  append.spooled(1)
+  append.drained(20)
+  append.refused(300)
+  append.unavailable(4_000)
+  append.unavailable(1)
+  const counted = (await registry.getSingleMetric('souk_events_total')?.get())?.values
+  assert.deepEqual(
+    counted?.map(({ labels, value }) => [labels.outcome, value]),
+    [
+      ['spooled', 1],
+      ['drained', 20],
+      ['refused', 300],
+      ['unavailable', 4_001],
+    ],
+  )
+  await db.close()
+})

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readDollars, readFraction, readInteger, readNumber } from './option.ts'
+import {
+  readCategoryFloor,
+  readDay,
+  readDollars,
+  readFraction,
+  readInstant,
+  readInteger,
+  readList,
+  readNumber,
+  readRepeated,
+  readWord,
+} from './option.ts'
 
 test('a whole number that no column holds is told the range, not that it is no number', () => {
   assert.deepEqual(['0', '2147483647'].map(readInteger), [0, 2_147_483_647])
@@ -20,6 +31,10 @@ test('a fraction may leave out the nought before its point', () => {
   for (const wrong of ['.', '-', '1.', '1e3', '0x1', ' 1', 'half', '1.2.3']) {
     assert.throws(() => readNumber(wrong), /must be a number/, wrong)
   }
+  assert.equal(readFraction('2147.483647'), 2_147_483_647)
+  for (const wrong of ['2147.483648', '-2147.483648', '99999999999']) {
+    assert.throws(() => readFraction(wrong), /must be a fraction/, wrong)
+  }
 })
 
 test('dollars may leave out the nought before their point', () => {
@@ -27,4 +42,32 @@ test('dollars may leave out the nought before their point', () => {
   for (const wrong of ['.', '-.5', '1.', '$1', '1,20', '.0000001']) {
     assert.throws(() => readDollars(wrong), /US dollars, such as 0.60/, wrong)
   }
+})
+
+test('a day is a plain date that there is, an instant also a time with its offset', () => {
+  assert.equal(readDay('2028-02-29'), '2028-02-29')
+  assert.equal(readInstant('2028-02-29T01:00:00+01:00')?.toISOString(), '2028-02-29T00:00:00.000Z')
+  const wrong = ['2026-02-29', '2026-3-2', '2026-03-02x', 'x2026-03-02', 'today']
+  for (const text of [...wrong, '2026-03-02T00:00:00Z', '']) {
+    assert.throws(() => readDay(text), /must be a date, such as 2026-03-02/, text)
+  }
+  for (const text of [...wrong, '2026-03-02T00:00:00']) {
+    assert.throws(() => readInstant(text), /ISO 8601/, text)
+  }
+})
+
+test('a word is one of a few, whatever its case; another is told them', () => {
+  const read = readWord('cpc', 'cpa')
+  assert.deepEqual(['cpa', 'CPC'].map(read), ['cpa', 'cpc'])
+  for (const wrong of ['', 'cp', 'epp']) assert.throws(() => read(wrong), /one of cpc, cpa/, wrong)
+  assert.throws(() => readCategoryFloor('222'), /must be CATEGORY=DOLLARS/)
+})
+
+test('a list grows by commas and by repeating; one whose values hold commas by repeating alone', () => {
+  const read = readList(readInteger)
+  assert.deepEqual(read('3', read('1, 2,', undefined)), [1, 2, 3])
+  assert.deepEqual(read('', undefined), [])
+  const url = 'https://t.example/?a=1,2'
+  assert.deepEqual(readRepeated(url, readRepeated('x', undefined)), ['x', url])
+  assert.deepEqual(readRepeated('', undefined), [])
 })

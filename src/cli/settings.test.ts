@@ -126,3 +126,25 @@ test('a campaign keeps every setting, made with it or changed to it', async () =
     await assertKept('campaign', { id: String(campaign_id), given: changed, told })
   }
 })
+
+test('an empty value takes a setting away, and a switch has its --no-: as if never given', async () => {
+  for (const [kind, options, kept] of [
+    ['merchant', MERCHANT_SETTINGS, { name: 'Bare', domain: 'bare.example' }],
+    ['publisher', PUBLISHER_SETTINGS, { name: 'B', slug: 'b', user: 'ann@pub.example' }],
+    ['campaign', CAMPAIGN_SETTINGS, { merchant: 2, model: 'cpc', bid: '0.60' }],
+  ] as const) {
+    const bare = await json(kind, 'create', ...optionsOf(kept))
+    const taken = options.flatMap(({ flags }) => {
+      const [name = ''] = flags.slice('--'.length).split(' ')
+      return name in kept ? [] : [{ name, off: flags.includes('<') ? `${name}=` : `no-${name}` }]
+    })
+    // The first of its kind has every setting, from the tests above.
+    const told = await json(kind, 'update', '--id=1', ...taken.map(({ off }) => `--${off}`))
+    for (const { name } of taken) {
+      const column = name === 'user' ? 'uid' : name.replaceAll('-', '_')
+      assert.deepEqual(told[column], bare[column], `${kind} --${name}`)
+      assert.notEqual(told[column], undefined, `${kind} --${name}`)
+    }
+    assert.equal((await runCommand([kind, 'update'], world)).code, 2, 'which one is not guessed')
+  }
+})

@@ -73,6 +73,27 @@ test('of 2,116 strings listed as robots’ nine are taken for people’s, five o
   )
 })
 
+test('a browser is named by its own word, not by those that it adds to be taken for others', () => {
+  const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
+  const chrome = `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webkit} Chrome/149.0.0.0 Safari/537.36`
+  const apple = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15'
+  for (const [family, text] of [
+    ['Chrome', chrome],
+    ['Edge', `${chrome} Edg/149.0.0.0`],
+    ['Edge', `${chrome} EdgA/149.0.0.0`],
+    ['Edge', `${apple} Version/18.0 EdgiOS/149.0.0.0 Mobile/15E148 Safari/604.1`],
+    ['Opera', `${chrome} OPR/125.0.0.0`],
+    ['Samsung Internet', chrome.replace('Chrome/', 'SamsungBrowser/29.0 Chrome/')],
+    ['Firefox', 'Mozilla/5.0 (X11; Linux x86_64; rv:149.0) Gecko/20100101 Firefox/149.0'],
+    ['Firefox', `${apple} FxiOS/149.0 Mobile/15E148 Safari/605.1.15`],
+    ['Chrome', `${apple} CriOS/149.0.0.0 Mobile/15E148 Safari/604.1`],
+    ['Safari', IPAD],
+    ['Other', WINDOWS_TABLET_PC],
+  ] as const) {
+    assert.equal(readUserAgent(text).family, family, text)
+  }
+})
+
 test('who says nothing is a robot on a device that nobody knows', () => {
   const nothing = { isRobot: true, device: DEVICE.unknown, family: 'Other' }
   for (const header of [undefined, '']) assert.deepEqual(readUserAgent(header), nothing)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { csvLine, readCsv } from './csv.ts'
+import { csvLine, guessSeparator, quotedCsvLine, readCsv, requireColumns } from './csv.ts'
 
 test('what is written is read back by another reader, quotes and line breaks included', () => {
   fc.assert(
@@ -62,9 +62,34 @@ test('semicolons and tabs separate as well, where the header has most of them', 
   assert.deepEqual(readCsv('only\na;b').rows[0]?.cells, { only: 'a;b' })
 })
 
+test('a header without separators is one column, and of two equally frequent ones the comma wins', () => {
+  const headers = ['only', 'a,b;c', 'a;b,c', 'a|b,c|d', 'a;b|c;d', '"x;y;z",b']
+  assert.deepEqual(headers.map(guessSeparator), [',', ',', ',', '|', ';', ','])
+})
+
+test('spaces around a cell are no part of it, nor is a byte order mark before a quote', () => {
+  const { rows } = readCsv('\uFEFF"Date", usd ,note\n 2026-01-01 ,\t1.1 ," in quotes "\n')
+  assert.deepEqual(rows[0]?.cells, { date: '2026-01-01', usd: '1.1', note: ' in quotes ' })
+})
+
+test('every column that a file lacks is named, and none that it has', () => {
+  const table = readCsv('date,usd\n')
+  assert.equal(requireColumns(table, ['usd', 'date']), undefined)
+  const faults = ['gbp', 'jpy'].map((name) => ({
+    field: 'line 1',
+    rule: `needs a column "${name}"`,
+  }))
+  assert.throws(() => requireColumns(table, ['gbp', 'usd', 'jpy']), { data: faults })
+})
+
+test('where every cell is text each is in quotes, an unknown one too, and none a formula', () => {
+  assert.equal(quotedCsvLine(['', 'a "b"', '=1', 'x,y']), `"","a ""b""","'=1","x,y"\n`)
+})
+
 test('a file that is no CSV says where', () => {
   assert.throws(() => readCsv('a,b\n"x'), /file: .*line 2/)
   assert.throws(() => readCsv('a,b\n1,2\n1,x\0'), /file: holds U\+0000 in line 3/)
+  assert.throws(() => readCsv('\0a,b\n'), /file: holds U\+0000 in line 1/)
 })
 
 test('a row with more cells than the header is refused, never read a column further on', () => {

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readDomain } from './domain.ts'
 
+const LONGEST = 'a'.repeat(63) // of one label (RFC 1035)
+const LONGEST_NAME = `${`${LONGEST}.`.repeat(3)}${'b'.repeat(53)}.example` // 253
+
 test('a domain is kept in one form: lower case, punycode, no www., no port', () => {
   const forms: [string, string][] = [
     ['Shop.Example', 'shop.example'],
@@ -15,6 +18,9 @@ test('a domain is kept in one form: lower case, punycode, no www., no port', () 
     ['localhost', 'localhost'],
     ['127.0.0.1:9000', '127.0.0.1'],
     ['[::1]', '[::1]'],
+    ['shop.www.example', 'shop.www.example'],
+    [`${LONGEST}.example`, `${LONGEST}.example`],
+    [LONGEST_NAME, LONGEST_NAME],
   ]
   for (const [text, domain] of forms) assert.equal(readDomain(text), domain, text)
 })
@@ -28,6 +34,14 @@ test('nothing is a domain that one owner could not have', () => {
     'https://shop.example',
     'shop.example/path',
     'a b.example',
+    'shop.example,two.example',
+    '*.shop.example',
+    "o'shop.example",
+    '.shop.example',
+    'shop.example..',
+    `a${LONGEST}.example`,
+    `b${LONGEST_NAME}`,
+    'shop',
   ]
   for (const text of [...wrong, 'x@shop.example', '.', '..', 'shop..example', 'a'.repeat(300)]) {
     assert.equal(readDomain(text), null, text)

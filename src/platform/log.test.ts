@@ -22,6 +22,22 @@ test('secrets are cut out wherever they stand', () => {
   assert.match(text, /"message":"failed"/)
 })
 
+test('every name that a secret has here is cut out, at the top, one down and among headers', () => {
+  const names = [
+    ...['authorization', 'cookie', 'set-cookie', 'x-souk-signature'],
+    ...['password', 'password_hash', 'key', 'secret', 'secrets', 'postback_secret'],
+    ...['sealingKeys', 'databaseUrl', 'natsUrl', 'connectionString'],
+  ]
+  for (const name of names) {
+    const secret = { [name]: 'hunter2' }
+    const text = JSON.stringify(
+      linesOf((log) => log.info({ ...secret, config: secret, response: { headers: secret } })),
+    )
+    assert.doesNotMatch(text, /hunter2/, name)
+    assert.equal(text.split('[secret]').length - 1, 3, name)
+  }
+})
+
 test('lines below the level are not written', () => {
   assert.deepEqual(
     linesOf((log) => log.debug('too much')),

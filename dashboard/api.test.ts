@@ -1,0 +1,123 @@
+/** What the dashboard asks and what it says of a refusal, with a service played by the test. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { api, faultsOf, isNotLoggedIn, isRefusal } from './api.ts'
+
+interface Asked {
+  readonly path: string
+  readonly init: RequestInit
+}
+
+function serve(t: TestContext, answer: () => Response | Promise<Response>): Asked[] {
+  const asked: Asked[] = []
+  t.mock.method(globalThis, 'fetch', async (path: string, init: RequestInit) => {
+    asked.push({ path, init })
+    return answer()
+  })
+  return asked
+}
+
+const refusal = (status: number, error: object = {}, headers: Record<string, string> = {}) =>
+  Response.json({ info: {}, error: { message: 'No.', data: null, ...error } }, { status, headers })
+
+const failure = (call: Promise<unknown>): Promise<Error> =>
+  call.then(
+    () => assert.fail('was answered'),
+    (error) => error,
+  )
+
+test('days, cursors and words are asked as they are; what is not chosen is not asked', async (t) => {
+  const asked = serve(t, () => Response.json({ data: [{ rows: [] }] }))
+  const range = { from: '2026-03-01', to: '2026-03-02' }
+  await api.overview(7, range)
+  await api.clicks(7, range, { outcome: 'unpaid', cursor: null })
+  await api.orders(7, range, 'a b')
+  await api.links(7, { search: 'a&b', cursor: null })
+  await api.receipt('1/2')
+  await api.pageTag('the daily')
+  const dates = 'date_from=2026-03-01&date_to=2026-03-02'
+  assert.deepEqual(
+    asked.map(({ path }) => path),
+    [
+      `/dashboard/api/publishers/7/overview/?${dates}`,
+      `/dashboard/api/publishers/7/clicks/?${dates}&outcome=unpaid`,
+      `/dashboard/api/publishers/7/orders/?${dates}&cursor=a+b`,
+      '/dashboard/api/publishers/7/links/?search=a%26b',
+      '/dashboard/api/receipts/1%2F2/',
+      '/api/v0/publishers/the%20daily/amp_config/?page_tag=1',
+    ],
+  )
+  for (const { init } of asked) {
+    assert.equal(init.method, undefined)
+    assert.ok(init.signal instanceof AbortSignal, 'a connection that is gone ends too')
+  }
+})
+
+test('what is changed is posted as JSON, and its one entry is the answer', async (t) => {
+  const asked = serve(t, () => Response.json({ data: [{ token_id: 3 }, 'more'] }))
+  assert.deepEqual(await api.disableKey(3), { token_id: 3 })
+  assert.deepEqual(await api.keys(), [{ token_id: 3 }, 'more'])
+  await api.logIn({ email: 'a@b.example', password: 'p' })
+  const [disable, , logIn] = asked
+  assert.equal(disable?.path, '/dashboard/api/keys/3/disable/')
+  const { method, headers, body } = logIn?.init ?? {}
+  const json = { 'content-type': 'application/json' }
+  assert.deepEqual(
+    [method, headers, body],
+    ['POST', json, '{"email":"a@b.example","password":"p"}'],
+  )
+})
+
+test('a refusal has the service’s own sentence and its parts by field', async (t) => {
+  const faults = [{ field: 'url', rule: 'is required' }]
+  serve(t, () => refusal(400, { message: 'Bad request', data: faults }))
+  const error = await failure(api.me())
+  assert.deepEqual([error.message, faultsOf(error)], ['Bad request', faults])
+  assert.deepEqual([isRefusal(error), isNotLoggedIn(error)], [true, false])
+  assert.deepEqual([faultsOf(new Error('x')), isRefusal(new Error('x'))], [[], false])
+})
+
+test('only what the same call will get again is a refusal, only a 401 asks to log in', async (t) => {
+  for (const [status, isAgain, isOut] of [
+    [400, true, false],
+    [401, true, true],
+    [404, true, false],
+    [499, true, false],
+    [500, false, false],
+    [503, false, false],
+  ] as const) {
+    serve(t, () => refusal(status))
+    const error = await failure(api.me())
+    assert.deepEqual([isRefusal(error), isNotLoggedIn(error)], [isAgain, isOut], `${status}`)
+    assert.deepEqual(faultsOf(error), [])
+    t.mock.reset()
+  }
+})
+
+test('too often is said with the wait, where the service names one', async (t) => {
+  for (const [headers, words] of [
+    [{ 'retry-after': '1' }, 'That was too often. Try again in a second.'],
+    [{ 'retry-after': '30' }, 'That was too often. Try again in 30 seconds.'],
+    [{}, 'No.'],
+  ] as const) {
+    serve(t, () => refusal(429, {}, headers))
+    assert.equal((await failure(api.me())).message, words)
+    t.mock.reset()
+  }
+  serve(t, () => refusal(503, {}, { 'retry-after': '30' }))
+  assert.equal((await failure(api.me())).message, 'No.')
+})
+
+test('no answer, half an answer, and a page of a proxy are said in words, and asked again', async (t) => {
+  const silence = 'The service does not answer. It may be restarting.'
+  for (const [answer, words] of [
+    [() => Promise.reject(new TypeError('fetch failed')), silence],
+    [() => new Response('{"data":[', { status: 200 }), silence],
+    [() => new Response('<html>', { status: 502 }), 'The service said 502'],
+  ] as const) {
+    serve(t, answer)
+    const error = await failure(api.me())
+    assert.deepEqual([error.message, isRefusal(error)], [words, false])
+    t.mock.reset()
+  }
+})

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  count,
+  date,
+  dollars,
+  microDollars,
+  monthOfYear,
+  percent,
+  shortDay,
+  shortUrl,
+  time,
+} from './format.ts'
+
+function assertShown<T>(show: (value: T) => string, cases: readonly (readonly [T, string])[]) {
+  for (const [value, shown] of cases) assert.equal(show(value), shown, String(value))
+}
+
+test('an amount keeps every digit that it has, and has two at least', () => {
+  assertShown(dollars, [
+    ['0', '$0.00'],
+    ['1234.5', '$1,234.50'],
+    ['-1234.5', '−$1,234.50'],
+    ['0.000001', '$0.000001'],
+    ['-0.10', '−$0.10'],
+    ['12345678901234567890.12', '$12,345,678,901,234,567,890.12'],
+  ])
+  assertShown(microDollars, [
+    [0, '$0.00'],
+    [100_000, '$0.10'],
+    [1_000_000, '$1.00'],
+    [120_000, '$0.12'],
+    [123_000, '$0.123'],
+    [542_235.4, '$0.542235'],
+    [12_345_600, '$12.3456'],
+  ])
+})
+
+test('numbers have their thousands apart and a minus that is one; shares all their digits', () => {
+  assertShown(count, [
+    [0, '0'],
+    [1_234_567, '1,234,567'],
+    [-1_234, '−1,234'],
+  ])
+  assertShown(percent, [
+    [0.7013, '70.13 %'],
+    [0.75, '75 %'],
+    [0.000001, '0.0001 %'],
+    [1, '100 %'],
+  ])
+  assert.equal(percent(0.12345, 1), '12.3 %')
+})
+
+test('days and times are those of UTC, whatever the reader’s clock', () => {
+  assertShown(shortDay, [['2026-03-02', '2 Mar']])
+  assertShown(monthOfYear, [['2026-03-02', 'Mar 2026']])
+  assertShown(date, [
+    ['2026-03-01T23:59:59Z', '1 Mar 2026'],
+    ['2026-03-02T00:00:00Z', '2 Mar 2026'],
+  ])
+  assertShown(time, [['2026-03-02T09:24:05Z', '09:24:05']])
+})
+
+test('an address is shown by its host and path; what is none is shown as it is', () => {
+  assertShown(shortUrl, [
+    ['https://www.shop.example/p/1?x=1#y', 'shop.example/p/1'],
+    ['https://shop.example/', 'shop.example'],
+    ['https://awww.shop.example:8080/a/', 'awww.shop.example:8080/a'],
+    ['not an address', 'not an address'],
+  ])
+})

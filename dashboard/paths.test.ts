@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readSearch } from './paths.ts'
+
+const NOTHING = {
+  pub: undefined,
+  from: undefined,
+  to: undefined,
+  outcome: undefined,
+  figure: undefined,
+  find: undefined,
+}
+
+test('what an address says is taken where it is valid', () => {
+  const said = {
+    pub: 7,
+    from: '2028-02-29',
+    to: '2028-02-29',
+    outcome: 'unpaid',
+    figure: 'sales',
+    find: '',
+  }
+  assert.deepEqual(readSearch({ ...said, other: 1 }), said)
+  for (const outcome of ['counted', 'unpaid'])
+    assert.equal(readSearch({ outcome }).outcome, outcome)
+  for (const figure of ['earnings', 'clicks', 'impressions', 'sales']) {
+    assert.equal(readSearch({ figure }).figure, figure)
+  }
+})
+
+test('what is not valid is as if it were not there, days only in pairs', () => {
+  const day = '2026-03-02'
+  for (const search of [
+    { pub: '7', outcome: 'all', figure: 'cost', find: 7 },
+    { pub: 1.5 },
+    { from: day },
+    { to: day },
+    { from: day, to: '2026-03-01' },
+    { from: '2026-02-30', to: day },
+    { from: '2026-02-29', to: day },
+    { from: '2026-13-01', to: '2026-13-02' },
+    { from: `x${day}`, to: `${day}x` },
+    { from: day, to: `${day}T00:00:00Z` },
+    { from: '2026', to: '2026' },
+    { from: '2026-03', to: '2026-04' },
+    { from: 2026, to: 2026 },
+  ]) {
+    assert.deepEqual(readSearch(search), NOTHING, JSON.stringify(search))
+  }
+})
