@@ -81,6 +81,20 @@ test('a text that only describes is cut to what the service takes; what is not t
   assert.deepEqual([bare?.name, bare?.size, bare && 'brand' in bare], [null, '38', false])
 })
 
+test('a product goes by its id, else by its name, else by its place in the order', () => {
+  const told = [
+    { id: 0, name: 'n' },
+    { id: '', name: 'Kettle' },
+    { name: null },
+    { id: 'x'.repeat(101) },
+  ]
+  const { products } = read({ ...ORDER, products: told })
+  assert.deepEqual(
+    products.map(({ id }) => id),
+    ['0', 'Kettle', '3', 'x'.repeat(100)],
+  )
+})
+
 test('a quantity of nothing is one, and a number in text is a number', () => {
   const told = [undefined, '', null, 0, '3', 2].map((quantity) => product({ quantity })?.quantity)
   assert.deepEqual(told, [1, 1, 1, 1, 3, 2])

@@ -16,6 +16,7 @@ export interface CheckoutEvent {
   products: Fields[]
 }
 
+const ID_LENGTH = 100 // What the service takes for a product.
 /** Texts that only describe are cut to what the service takes: none is worth losing an order. */
 const LENGTHS: Fields & Record<string, number> = {
   name: 255,
@@ -54,10 +55,10 @@ export const findGaps = ({ products }: OrderInput): string[] =>
       .map((name) => `products[${at}].${name} is missing`),
   )
 
-const readProduct = (product: Fields): Fields => {
+const readProduct = (product: Fields, at: number): Fields => {
   const read: Fields = {
     ...product,
-    id: `${product.id}`,
+    id: idOf(product, at),
     price: decimal(product.price),
     quantity: Number(product.quantity || 1),
   }
@@ -65,6 +66,12 @@ const readProduct = (product: Fields): Fields => {
     if (read[name] != null) read[name] = `${read[name]}`.slice(0, LENGTHS[name])
   }
   return read
+}
+
+/** A product without an id goes by its name, or its place: neither is worth losing an order. */
+const idOf = (product: Fields, at: number): string => {
+  const named = [product.id, product.name].find((one) => one != null && one !== '')
+  return `${named ?? at + 1}`.slice(0, ID_LENGTH)
 }
 
 /** Money is a decimal string on the wire; a number is written without its binary dust. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { openOutbox, readList, writeList } from './outbox.ts'
+import { holdFetches } from './testing/held-fetches.ts'
 
 const URL_OF_ORDERS = 'https://souk.example/orders'
 
@@ -21,25 +22,8 @@ function setStorage(kept: Map<string, string> | null): void {
 }
 
 function openBrowser(t: TestContext, kept: Map<string, string> | null = new Map()) {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
   setStorage(kept)
-  const sent: (RequestInit & { url: string; answer: (status: number) => void })[] = []
-  t.mock.method(globalThis, 'fetch', (url: string, init: RequestInit) => {
-    return new Promise<{ status: number }>((resolve, reject) => {
-      const answer = (status: number) =>
-        status === 0 ? reject(new TypeError('offline')) : resolve({ status })
-      sent.push({ ...init, url, answer })
-    })
-  })
-  const after = async (ms: number) => {
-    t.mock.timers.tick(ms)
-    await new Promise(setImmediate)
-  }
-  const answer = async (status: number) => {
-    sent.at(-1)?.answer(status)
-    await after(0)
-    await after(0)
-  }
+  const { sent, after, answer } = holdFetches(t)
   const bodies = () => sent.map(({ body }) => body)
   const waiting = () => JSON.parse(kept?.get('souk_outbox') ?? '[]')
   return { sent, bodies, waiting, after, answer }

@@ -2,20 +2,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Job, makeQueue, REPEATS } from './request-queue.ts'
-
-type Sent = RequestInit & { readonly url: string; readonly answer: (status: number) => void }
+import { holdFetches } from './testing/held-fetches.ts'
 
 function openQueue(t: TestContext) {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const sent: Sent[] = []
+  const { sent, after, answer } = holdFetches(t)
   const beacons: unknown[] = []
-  t.mock.method(globalThis, 'fetch', (url: string, init: RequestInit) => {
-    return new Promise<Response>((resolve, reject) => {
-      const answer = (status: number) =>
-        status === 0 ? reject(new TypeError('offline')) : resolve(Response.json({}, { status }))
-      sent.push({ ...init, url, answer })
-    })
-  })
   const define = (target: object, name: string, value: unknown) =>
     Object.defineProperty(target, name, { configurable: true, value })
   define(navigator, 'sendBeacon', (...told: unknown[]) => beacons.push(told))
@@ -27,16 +18,6 @@ function openQueue(t: TestContext) {
     body: { append: (image: (typeof images)[number]) => void images.push(image) },
   })
   const queue = makeQueue()
-  const after = async (ms: number) => {
-    t.mock.timers.tick(ms)
-    await new Promise(setImmediate)
-  }
-  /** Answers the request sent last, and lets the queue go on. */
-  const answer = async (status: number) => {
-    sent.at(-1)?.answer(status)
-    await after(0)
-    await after(0)
-  }
   const urls = () => sent.map(({ url }) => url)
   return { queue, sent, urls, beacons, images, after, answer }
 }
