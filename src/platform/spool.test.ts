@@ -278,6 +278,26 @@ test('a disk that fails rejects the append, and the next one is tried on a new f
   await spool.close()
 })
 
+test('the file of a write that failed is cleared away, whatever comes after it', async (t) => {
+  const root = await makeRoot(t)
+  const spool = await openAt(root)
+  const [directory = ''] = (await readdir(root)).filter((name) => /^\d+-/.test(name))
+  await using handle = await fs.open(join(root, directory, 'lock'))
+  const full = t.mock.method(Object.getPrototypeOf(handle), 'datasync', async () => {
+    throw new Error('ENOSPC')
+  })
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    await assert.rejects(spool.append(toRecords(['refused'])), /ENOSPC/)
+  }
+  full.mock.restore()
+  assert(spool.isEmpty())
+  assert(spool.hasWork(), 'files are left')
+  assert.deepEqual(await drainAll(spool), [])
+  assert.deepEqual(await readdir(join(root, directory)), ['lock'])
+  assert(!spool.hasWork())
+  await spool.close()
+})
+
 test('records set aside are kept and never drained', async (t) => {
   const root = await makeRoot(t)
   const spool = await openAt(root)

@@ -112,7 +112,8 @@ export class Spool {
 
   /** Whether there is anything to drain, of this process or of a dead one. */
   hasWork(): boolean {
-    return this.#adopted.length > 0 || !this.isEmpty()
+    // A write that failed leaves a file without a record.
+    return this.#adopted.length > 0 || !this.isEmpty() || this.#own.segments.sealed().length > 0
   }
 
   /** Writes beside the records whose they are, for whoever drains them after this process. */
