@@ -9,8 +9,8 @@ import { isIP } from 'node:net'
 import { readableFile, readBlocklist, readFolder, readGeoip } from './config-files.ts'
 import { type Cidr, readCidr } from './platform/client-address.ts'
 
-export type Role = 'api' | 'edge' | 'worker'
-export type Pricing = 'second_price' | 'first_price'
+type Role = 'api' | 'edge' | 'worker'
+type Pricing = 'second_price' | 'first_price'
 
 /** A token bucket: `rate` tokens a second, at most `burst` saved up. Null: no limit. */
 export interface RateLimit {

@@ -47,7 +47,7 @@ export interface AttributionPolicy {
 }
 
 /** Why a touch won or lost: the evidence that is stored with an attribution and shown. */
-export type TouchVerdict =
+type TouchVerdict =
   | 'won'
   | 'older_than_winner'
   | 'not_named' // the merchant's server named another click
@@ -65,7 +65,7 @@ export interface Evidence {
 
 export type AttributionModel = 'exact' | 'visitor' | 'impression'
 
-export interface Attribution {
+interface Attribution {
   readonly model: AttributionModel
   readonly touchId: string // the click that led here, or that the impression's visitor is known by
 }

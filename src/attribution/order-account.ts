@@ -61,7 +61,7 @@ export interface OrderAccount {
 }
 
 /** A hold that began while the order was open: until it ends nothing locks (economics 4). */
-export interface Wait {
+interface Wait {
   readonly endedAtMs: number | null // null: not decided yet
 }
 

@@ -19,7 +19,7 @@ import {
 import { type HoldReason, type MergedOrder, mergeReports } from './order-merge.ts'
 import { placeReturn, type ReturnRefusal, returnAmount } from './returns.ts'
 
-export interface LineFigures {
+interface LineFigures {
   readonly revenueMicros: Micros
   readonly commissionMicros: Micros // what the merchant owes
   readonly earningsMicros: Micros // the publisher's part of it
@@ -27,7 +27,7 @@ export interface LineFigures {
 }
 
 /** What one return takes back of one line: amounts are positive. */
-export interface ReturnFigures {
+interface ReturnFigures {
   readonly return_id: string
   readonly line: number
   readonly quantity: number

@@ -61,7 +61,7 @@ function isNewer(report: OrderReport, known: OrderReport): boolean {
   return BigInt(report.event_id) > BigInt(known.event_id)
 }
 
-export interface MergedLine {
+interface MergedLine {
   readonly productId: string | null
   readonly name: string | null
   readonly brand: string | null

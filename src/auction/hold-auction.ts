@@ -20,7 +20,7 @@ export interface Decision {
   readonly runnerUpMicros: Micros
 }
 
-export interface Winner {
+interface Winner {
   readonly campaign: Campaign
   readonly merchant: Merchant
   readonly offer: OfferRow | null // null: the merchant's own page, in no feed

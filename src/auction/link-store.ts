@@ -4,7 +4,7 @@ import type { Db } from '../platform/postgres.ts'
 import { prepared, sql } from '../platform/sql.ts'
 import { trimUrl, urlKey } from '../platform/url.ts'
 
-export interface LinkRow {
+interface LinkRow {
   readonly auction_id: string
   readonly pub_id: number
   readonly url: string | null

@@ -37,7 +37,7 @@ export interface LoggedAuction {
   readonly clicks: number
 }
 
-export interface WhatIfSide {
+interface WhatIfSide {
   readonly won: number // auctions that a merchant won
   /** The publisher's part over the clicks that came, in micros. */
   readonly earnings_micros: number

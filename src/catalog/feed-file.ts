@@ -22,7 +22,7 @@ export interface FeedFile {
   readonly isCut: boolean
 }
 
-export interface UnpackLimits {
+interface UnpackLimits {
   readonly unpackedBytesMax: number
   readonly ratioMax: number
 }

@@ -30,7 +30,7 @@ export interface EvaluationOptions {
 }
 
 export const METHODS = ['ours', 'global', 'merchant', 'pair7d'] as const
-export type Method = (typeof METHODS)[number]
+type Method = (typeof METHODS)[number]
 
 export interface Evaluation {
   readonly clicks: number

@@ -26,7 +26,7 @@ const ADOPT_ROUNDS = 40
 /** At the end the spool gets this long to empty itself; the rest stays for the next start. */
 const LAST_DRAIN_MS = 2_000
 
-export interface AppendCounters {
+interface AppendCounters {
   /** Events that went to the spool, because the log was late or away. */
   spooled(events: number): void
   /** Spooled events that the log has now. */

@@ -12,7 +12,7 @@ import { LANES, type LogEvent } from './event.ts'
  * - `json`: JSON text of an object
  * - `bytes`: a buffer
  */
-export type FieldKind = 'integer' | 'id' | 'text' | 'json' | 'bytes'
+type FieldKind = 'integer' | 'id' | 'text' | 'json' | 'bytes'
 
 export interface EventField {
   readonly name: keyof LogEvent

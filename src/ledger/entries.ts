@@ -9,7 +9,7 @@
 import type { Micros } from '../platform/money.ts'
 import { micros, publisherPart } from '../platform/money.ts'
 
-export type LedgerKind =
+type LedgerKind =
   | 'click'
   | 'order'
   | 'revision'
@@ -19,9 +19,9 @@ export type LedgerKind =
   | 'payment_reversal'
 
 /** Money received from merchants lies in `bank` until it is paid out: the operator's side. */
-export type LedgerAccount = 'merchant' | 'publisher' | 'platform' | 'bank'
+type LedgerAccount = 'merchant' | 'publisher' | 'platform' | 'bank'
 
-export interface LedgerLine {
+interface LedgerLine {
   readonly account: LedgerAccount
   readonly merchId: number
   readonly pubId: number // 0: no publisher is concerned, as in a merchant's payment

@@ -32,7 +32,7 @@ export interface Match {
   readonly best: CampaignPrediction | null
 }
 
-export interface CampaignPrediction extends Prediction {
+interface CampaignPrediction extends Prediction {
   readonly campaignId: number
 }
 

@@ -31,7 +31,7 @@ export interface Db {
   transaction<T>(work: (tx: Db) => Promise<T>, options?: TransactionOptions): Promise<T>
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   /** Every statement sees the database as it was at the first one, and nothing is written. */
   readonly isSnapshot?: boolean
 }

@@ -27,7 +27,7 @@ export const CLICK_AGE_MIN_MS = 300
 const CLOCKS_APART_MAX_MS = 5_000
 
 /** How a merchant wants its clicks: the click id's parameter, or its own network's template. */
-export interface Landing {
+interface Landing {
   readonly click_param: string
   readonly deep_link: string | null
 }

@@ -34,7 +34,7 @@ import { lessonChange } from './order-lesson.ts'
 import { noPostings, postChange, writePostings } from './post-order.ts'
 
 /** The body of an orderDecision event. */
-export type DecisionBody = Decision & { readonly order_id: string }
+type DecisionBody = Decision & { readonly order_id: string }
 
 export async function foldOrders(
   tx: Db,

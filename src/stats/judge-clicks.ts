@@ -17,7 +17,7 @@ export const VISITOR_WINDOW_MS = 60 * 60_000
 const VISITOR_CLICKS_MAX = 5
 
 /** An earlier valid click of a visitor, at most VISITOR_WINDOW_MS before the first judged. */
-export interface EarlierClick {
+interface EarlierClick {
   readonly visitorKey: string // hex
   readonly campaignId: number
   readonly auctionId: string
