@@ -36,6 +36,7 @@ import type { HotRoute } from './platform/hot-http.ts'
 import { createHttp, type Http } from './platform/http.ts'
 import { errorTeller } from './platform/log.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
+import { lostPage } from './redirect/pages.ts'
 import { merchantRoutes } from './reports/merchant-routes.ts'
 import { reportRoutes } from './reports/routes.ts'
 import { startSchedules } from './schedules.ts'
@@ -108,6 +109,7 @@ async function buildHttp(node: Node): Promise<Http> {
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     matchHot: hotRoutes(node),
+    lostPage,
     onAnswer: node.metrics.answered,
     isUnavailable: (error) => error instanceof LogUnavailable,
   })

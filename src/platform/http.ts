@@ -24,6 +24,7 @@ import {
   type Answer,
   BODY_BYTES_MAX,
   behindBody,
+  type HotReply,
   type HotRoute,
   hotServer,
   isStillComing,
@@ -61,6 +62,8 @@ export interface HttpOptions {
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly Cidr[]
   readonly matchHot: (path: string) => HotRoute | null
+  /** What a person sees who follows an address outside of the API that leads nowhere. */
+  readonly lostPage?: () => HotReply
   /** Told of each answer, hot or not. */
   readonly onAnswer?: (answer: Answer) => void
   /** Errors of the domain that mean "storage cannot take it now". */
@@ -264,10 +267,20 @@ function addErrorHandlers(http: Http, options: HttpOptions, methodsOf: MethodsOf
     }
     // A route of this very method that found nothing itself, such as a file, says the same.
     if (methods.length === 0 || methods.includes(request.method)) {
+      if (options.lostPage !== undefined && isPerson(request)) {
+        const { status, headers, body } = options.lostPage()
+        return reply.status(status).headers(headers).send(body)
+      }
       throw new ApiError('notFound', { message: 'No such path' })
     }
     throw new ApiError('methodNotAllowed', { headers: { allow: methods.join(', ') } })
   })
+}
+
+/** A reader with a damaged smart link, in a browser: programs do not ask for HTML. */
+function isPerson({ method, url, headers }: FastifyRequest): boolean {
+  const isReading = method === 'GET' || method === 'HEAD'
+  return isReading && !url.startsWith('/api/') && headers.accept?.includes('text/html') === true
 }
 
 /** What is no HTTP, or too long to be read as such, gets the envelope all the same. */

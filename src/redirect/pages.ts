@@ -34,6 +34,12 @@ export function messagePage(status: number, title: string, text: string): HotRep
   }
 }
 
+/** An address of ours that leads nowhere: the link is damaged, or was never made. */
+export function lostPage(): HotReply {
+  const text = 'Nothing is known under this address. Please go back and try another link.'
+  return messagePage(404, 'This link leads nowhere', text)
+}
+
 /** Shown to a reader who comes from elsewhere: names the host and lets the reader decide. */
 export function leavingPage(url: string): HotReply {
   const host = URL.parse(url)?.host ?? url

@@ -14,7 +14,7 @@ import { readAuctionId, readClickLabels } from '../links/link-url.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { originAndPath } from '../platform/url.ts'
 import { answerClick, type Click, type ClickDeps, redirectTo } from './click.ts'
-import { leavingPage, messagePage, retryPage } from './pages.ts'
+import { leavingPage, lostPage, retryPage } from './pages.ts'
 
 /** A click a day after its auction: prices and stock have moved, so a fresh auction is held. */
 const RESULT_AGE_MAX_MS = 24 * 3_600_000
@@ -79,7 +79,7 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
   const nowMs = deps.now()
   if (result === null) {
     const auctionId = readAuctionId(binding.auctionId)
-    if (auctionId === null) return notFound()
+    if (auctionId === null) return lostPage()
     return followLink(deps, request, { auctionId, verdict: REASON.sealBroken })
   }
   const { auctionId, url } = binding
@@ -130,7 +130,7 @@ export async function followLink(
     away = error
   }
   if (link !== null) return clickOnLink(deps, request, link, click)
-  if (instead === null) return notFound()
+  if (instead === null) return lostPage()
   // No link is ever deleted: a database restored from a backup lacks those made since.
   const reply = instead()
   const why = away ?? new Error('the database has lost a smart link that this node remembers')
@@ -189,9 +189,4 @@ async function finishClick(deps: RedirectDeps, seen: ClickSeen): Promise<HotRepl
     reply.headers['set-cookie'] = visitorCookie(visitorId, deps.isHttps)
   }
   return reply
-}
-
-function notFound(): HotReply {
-  const text = 'Nothing is known under this address. Please go back and try another link.'
-  return messagePage(404, 'This link leads nowhere', text)
 }

@@ -85,6 +85,28 @@ test('a parameter given several times is refused as such, an empty one beside it
   }
 })
 
+test('a browser at an address that leads nowhere gets a page, a program the envelope', async () => {
+  const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+  for (const path of ['/123456789', '/92233720368547758070', '/7mUqA', '/7mUqAbcDe%20', '/a/b']) {
+    const page = await api.call(path, { headers: browser })
+    assert.equal(page.status, 404)
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
+    assert.match(page.text, /<h1>This link leads nowhere<\/h1>/)
+    assert.equal(page.headers.get('cache-control'), 'no-store')
+    const head = await api.call(path, { method: 'HEAD', headers: browser })
+    assert.deepEqual([head.status, head.text], [404, ''])
+  }
+  for (const [path, options] of [
+    ['/123456789', {}],
+    ['/123456789', { headers: { accept: '*/*' } }],
+    ['/123456789', { method: 'POST', headers: browser }],
+    ['/api/v1/nowhere/', { headers: browser }],
+  ] as const) {
+    const { error } = (await api.call(path, options)).json<{ error: { code: number } }>()
+    assert.equal(error.code, 4040, path)
+  }
+})
+
 test('no cache keeps an error: what is not there yet may be there a moment later', async () => {
   for (const [path, status] of [
     [`/api/v1/tokeninfo/?x=${'x'.repeat(20_000)}`, 400],
