@@ -192,6 +192,7 @@ test('an address keeps its page, and nothing that tells which reader stood there
   kept('https://daily.example/a?email=jane%40mail.example', 'https://daily.example/a')
   kept('https://daily.example/?to=jane+n@mail.example&p=%C3', 'https://daily.example/?p=%C3')
   kept('https://daily.example/?a=1&&b=2', 'https://daily.example/?a=1&b=2')
+  kept('https://daily.example/??id=3&fbclid=I', 'https://daily.example/??id=3')
   for (const same of [
     'https://daily.example/#!/mugs',
     'https://daily.example/?handle=@daily&at=1@2',

@@ -89,7 +89,8 @@ export function withoutReader(address: string): string {
   url.password = ''
   if (canonicalFragment(url.hash) === '') url.hash = ''
   const isPages = (pair: string) => canonicalQuery(`?${pair}`) !== ''
-  url.search = url.search.slice(1).split('&').filter(isPages).join('&')
+  const query = url.search.slice(1).split('&').filter(isPages).join('&')
+  url.search = query && `?${query}` // A setter takes the first of `??x` for its own.
   return url.href
 }
 
