@@ -127,7 +127,7 @@ export function refuse(req: IncomingMessage, res: ServerResponse, known: ApiErro
 /** Caches may keep a 200 or a 404 by themselves, past the moment of which it tells. */
 export const UNCACHED = { 'cache-control': 'no-store' }
 
-function errorReply(known: ApiError): HotReply {
+export function errorReply(known: ApiError): HotReply {
   return {
     status: known.status,
     headers: {

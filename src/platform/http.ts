@@ -24,6 +24,7 @@ import {
   type Answer,
   BODY_BYTES_MAX,
   behindBody,
+  errorReply,
   type HotReply,
   type HotRoute,
   hotServer,
@@ -87,12 +88,12 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     return503OnClosing: false, // Who got in before the port was closed is served.
     // Addresses that cannot be decoded get no further than this.
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-      const known = toApiError(error, options)
+      const { status, headers, body } =
+        pageFor(request, options) ?? errorReply(toApiError(error, options))
       const cors = corsHeaders(corsOf(request, methodsOf(request.url).cors, options))
-      reply.headers({ ...cors, ...UNCACHED, 'x-request-id': request.id })
-      reply.status(known.status).type('application/json; charset=utf-8')
+      reply.status(status).headers({ ...cors, ...headers, 'x-request-id': request.id })
       // No hook sees these.
-      reply.send(sentOf(JSON.stringify(failure(known)), request, reply))
+      reply.send(sentOf(body, request, reply))
     },
     clientErrorHandler: refuseUnreadable,
     serverFactory: (handler) => makeServer(options, handler),
@@ -267,20 +268,22 @@ function addErrorHandlers(http: Http, options: HttpOptions, methodsOf: MethodsOf
     }
     // A route of this very method that found nothing itself, such as a file, says the same.
     if (methods.length === 0 || methods.includes(request.method)) {
-      if (options.lostPage !== undefined && isPerson(request)) {
-        const { status, headers, body } = options.lostPage()
-        return reply.status(status).headers(headers).send(body)
-      }
+      const page = pageFor(request, options)
+      if (page !== null) return reply.status(page.status).headers(page.headers).send(page.body)
       throw new ApiError('notFound', { message: 'No such path' })
     }
     throw new ApiError('methodNotAllowed', { headers: { allow: methods.join(', ') } })
   })
 }
 
-/** A reader with a damaged smart link, in a browser: programs do not ask for HTML. */
-function isPerson({ method, url, headers }: FastifyRequest): boolean {
+/** For a reader with a damaged smart link, in a browser: programs do not ask for HTML. */
+function pageFor(
+  { method, url, headers }: FastifyRequest,
+  { lostPage }: HttpOptions,
+): HotReply | null {
   const isReading = method === 'GET' || method === 'HEAD'
-  return isReading && !url.startsWith('/api/') && headers.accept?.includes('text/html') === true
+  const isPerson = isReading && !url.startsWith('/api/') && headers.accept?.includes('text/html')
+  return isPerson === true && lostPage !== undefined ? lostPage() : null
 }
 
 /** What is no HTTP, or too long to be read as such, gets the envelope all the same. */

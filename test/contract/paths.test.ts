@@ -87,7 +87,8 @@ test('a parameter given several times is refused as such, an empty one beside it
 
 test('a browser at an address that leads nowhere gets a page, a program the envelope', async () => {
   const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
-  for (const path of ['/123456789', '/92233720368547758070', '/7mUqA', '/7mUqAbcDe%20', '/a/b']) {
+  const numbers = ['/123456789', '/92233720368547758070', '/9223372036854%']
+  for (const path of [...numbers, '/7mUqA', '/7mUqAbcDe%20', '/7mUqAbcDe%E2%8', '/a/b']) {
     const page = await api.call(path, { headers: browser })
     assert.equal(page.status, 404)
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
@@ -101,9 +102,11 @@ test('a browser at an address that leads nowhere gets a page, a program the enve
     ['/123456789', { headers: { accept: '*/*' } }],
     ['/123456789', { method: 'POST', headers: browser }],
     ['/api/v1/nowhere/', { headers: browser }],
+    ['/9223372036854%', {}],
+    ['/api/v1/nowhere/%', { headers: browser }],
   ] as const) {
     const { error } = (await api.call(path, options)).json<{ error: { code: number } }>()
-    assert.equal(error.code, 4040, path)
+    assert.equal(error.code, path.endsWith('%') ? 4000 : 4040, path)
   }
 })
 
