@@ -26,3 +26,17 @@ test('a table that is wider than the terminal becomes records, one below the oth
     'pub_id  2',
   ])
 })
+
+test('a line break that somebody wrote makes no field, in a record, a table or its records', () => {
+  const row = { url: 'https://shop.example/\nkeyless  false\n\nurl', keyless: true }
+  for (const result of [row, [row], { links: [row] }]) {
+    for (const columns of [10, 200]) {
+      const lines = formatResult(result, columns).split('\n')
+      assert.deepEqual(
+        lines.filter((line) => line.startsWith('keyless  false')),
+        [],
+      )
+    }
+  }
+  assert.match(formatResult(row), /^url {6}https:\/\/shop\.example\/\\u000akeyless {2}false\\u000a/)
+})

@@ -26,7 +26,9 @@ export function formatResult(result: unknown, columns: number = ANY_WIDTH): stri
 
 function fieldLines(fields: readonly (readonly [string, unknown])[]): string[] {
   const width = Math.max(0, ...fields.map(([name]) => name.length))
-  return fields.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`.trimEnd())
+  // A line break that somebody wrote would show what follows it as a field of its own.
+  const line = (value: unknown) => cell(value).replaceAll('\n', '\\u000a')
+  return fields.map(([name, value]) => `${name.padEnd(width)}  ${line(value)}`.trimEnd())
 }
 
 /** What each check saw, whole: the way out of what is wrong stands at its end. */
