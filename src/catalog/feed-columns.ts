@@ -158,7 +158,8 @@ export function findColumns(header: readonly string[]): Columns {
   const missing = (['id', 'title', 'link', 'price'] as const).filter((f) => first[f] === -1)
   if (missing.length > 0) {
     const wanted = missing.map((field) => `${field} (or ${NAMES[field].slice(1).join(', ')})`)
-    const told = header.slice(0, 40).join(', ').slice(0, 400)
+    // A name in quotes may have lines, and would make lines of its own wherever this is shown.
+    const told = header.slice(0, 40).join(', ').replace(/\s+/g, ' ').slice(0, 400)
     throw new FeedError(
       `the feed's header has no column ${wanted.join(' and no column ')}: ${told}`,
     )

@@ -148,6 +148,8 @@ test('what is no feed is refused as a whole, saying why', async () => {
   await assert.rejects(read('[{"id":1}]'), /one object a line/)
   await assert.rejects(read('id,title,price\n1,a,2\n'), /no column link \(or url, .*\): id, title/)
   await assert.rejects(read('just some words'), /no column id .* and no column title/)
+  const lines = read('"a\nok  database  all is well",b\n1,2\n')
+  await assert.rejects(lines, /no column id .*: a ok database all is well, b$/)
   await assert.rejects(read(gzipSync(CSV)), /the feed is no text: .* packed twice/)
 })
 
