@@ -44,6 +44,7 @@ export interface Reconciliation {
   readonly to: string
   readonly events: number
   readonly clicks: number
+  /** Each once, however often its merchant told of it. */
   readonly orders: number
   readonly totals: UsedTotals | null
   readonly differences: readonly Difference[]
@@ -96,13 +97,14 @@ async function compare(
       set_config('reconcile.day_to', coalesce(${to}::date, max(day), current_date)::text, true)
     from event`)
   await db.run(constantSql(readSql('00-range')))
-  const counted = await count(db)
+  const counted = await countEvents(db)
   onProgress(`${counted.events} events from ${counted.from} to ${counted.to}`)
   for (const [index, step] of STEPS.entries()) {
     await timed(`recomputing ${step}`, onProgress, () =>
       db.run(constantSql(readSql(`${(index + 1) * 10}-${step}`))),
     )
   }
+  const orders = await countOrders(db)
   const differences: Difference[] = []
   for (const check of CHECKS) {
     const table = check.replaceAll('-', '_')
@@ -111,7 +113,12 @@ async function compare(
   }
   const totals = await checkTotals(db, { ...counted, keys })
   differences.push(...totals.differences)
-  return { ...counted, totals: totals.used, differences: differences.slice(0, DIFFERENCES_MAX) }
+  return {
+    ...counted,
+    orders,
+    totals: totals.used,
+    differences: differences.slice(0, DIFFERENCES_MAX),
+  }
 }
 
 interface DifferenceRow {
@@ -129,14 +136,21 @@ async function differencesOf(db: ReservedDb, check: string): Promise<Omit<Differ
   return rows.map(({ column_name: column, ...row }) => ({ ...row, column }))
 }
 
-async function count(db: ReservedDb) {
-  const row = await db.row<Omit<Reconciliation, 'totals' | 'differences'>>(sql`
+async function countEvents(db: ReservedDb) {
+  const row = await db.row<Pick<Reconciliation, 'from' | 'to' | 'events' | 'clicks'>>(sql`
     select pg_temp.day_from() as from, pg_temp.day_to() as to, count(*)::float8 as events,
-      (count(*) filter (where type = 10))::float8 as clicks,
-      (count(*) filter (where type = 12))::float8 as orders
+      (count(*) filter (where type = 10))::float8 as clicks
     from event where day between pg_temp.day_from() and pg_temp.day_to()`)
   if (row === null) throw new Error('the range of days is lost')
   return row
+}
+
+/** Of the days, by what the step of orders has read. */
+async function countOrders(db: ReservedDb): Promise<number> {
+  const row = await db.row<{ orders: number }>(sql`
+    select count(distinct (merch_id, order_id))::float8 as orders from r_told
+    where type = 12 and day between pg_temp.day_from() and pg_temp.day_to()`)
+  return row?.orders ?? 0
 }
 
 async function timed<T>(
