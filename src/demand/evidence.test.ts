@@ -60,6 +60,16 @@ test('evidence of a clock that was years ahead is still evidence', () => {
   assert.ok(ripeClicks(seen) >= 0)
 })
 
+test('what is added up is as of the later instant, whichever comes first', () => {
+  const [early, late] = [
+    clickEvidence(0, { isValid: true }),
+    clickEvidence(14 * DAY, { isValid: true }),
+  ]
+  const sum = { ...noEvidence(14 * DAY), clicks: 1.5, unripe: 1 + 0.5 * Math.exp(-2) }
+  assert.deepEqual(addEvidence(early, late, 7 * DAY), sum)
+  assert.deepEqual(addEvidence(late, early, 7 * DAY), sum)
+})
+
 test('counting in shards and adding them up is counting together (P34)', () => {
   const happening = fc.record({
     atMs: fc.integer({ min: 0, max: 60 * DAY }),

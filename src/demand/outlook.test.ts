@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { clickEvidence, type Evidence, noEvidence } from './evidence.ts'
+import { OutlookBook } from './outlook.ts'
+import { UNFITTED_MODEL } from './prediction-model.ts'
+
+const DAY = 86_400_000
+const NOW = Date.parse('2026-04-13T12:00:00Z')
+
+/** Counts as of now, all ripe. */
+const seen = (counts: Partial<Evidence>): Evidence => ({ ...noEvidence(NOW), ...counts })
+
+function bookOf(...pairs: [pubId: number, merchId: number, Evidence][]): OutlookBook {
+  const book = new OutlookBook()
+  const evidence = pairs.map(([pubId, merchId, of]) => ({ pubId, merchId, evidence: of }))
+  book.take(UNFITTED_MODEL, evidence, NOW)
+  return book
+}
+
+test('97 of 100 clicks are taken for valid until a pair shows its own, and then with those', () => {
+  assert.equal(new OutlookBook().of(1, 1).validShare, 0.97)
+  const book = bookOf([1, 1, seen({ clicks: 300, invalid: 100 })])
+  assert.equal(book.of(1, 1).validShare, (300 + 97) / (300 + 100 + 100))
+  assert.equal(book.of(2, 1).validShare, 0.97)
+})
+
+test('a pair leans on its merchant’s orders at all publishers, and on no other merchant’s', () => {
+  const good = seen({ clicks: 1_000, orders: 100 })
+  const book = bookOf(
+    [1, 1, good],
+    [2, 1, seen({ clicks: 1_000 })],
+    [1, 2, seen({ clicks: 1_000 })],
+  )
+  const rate = (pubId: number, merchId: number) => book.of(pubId, merchId).rate.rate
+  assert.ok(rate(1, 1) > rate(3, 1), 'its own orders')
+  assert.ok(rate(3, 1) > rate(3, 3), 'those of the merchant elsewhere')
+  assert.ok(rate(2, 1) < rate(3, 1), 'its own clicks without any')
+  assert.ok(rate(3, 3) > rate(3, 2), 'an unknown merchant is as the network')
+  const alone = bookOf([1, 1, good])
+  assert.ok(alone.of(3, 3).rate.rate > rate(3, 3), 'the network is all merchants together')
+})
+
+test('evidence is seen as of the refresh: halved in fourteen days, its clicks ripe', () => {
+  const click = clickEvidence(NOW - 14 * DAY, { isValid: true })
+  const old = { ...click, clicks: 600, unripe: 600, invalid: 0 }
+  assert.equal(bookOf([1, 1, old]).of(1, 1).validShare, (300 + 97) / (300 + 100))
+  const fresh = { ...old, atMs: NOW }
+  const [known, open] = [bookOf([1, 1, old]), bookOf([1, 1, fresh])]
+  // Clicks whose orders are still to come say nothing about the rate.
+  assert.ok(known.of(1, 1).rate.nEff > open.of(1, 1).rate.nEff)
+  assert.deepEqual(open.of(1, 1).rate, bookOf().of(1, 1).rate)
+})
