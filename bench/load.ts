@@ -1,10 +1,11 @@
 /**
  * Load generators.
  *
- * Raw sockets, because the generator shares two cores with what it measures: a client library
- * costs more per request than a bare server does.
+ * Raw sockets, read into buffers of their own, without a promise or a text for an answer, because
+ * the generator shares two cores with what it measures: a client library costs more per request
+ * than a bare server does.
  */
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface LoadRequest {
@@ -31,23 +32,32 @@ export interface LoadOptions {
 }
 
 /** Closed loop: each connection sends its next request when the last was answered. */
-export async function runLoad(options: LoadOptions): Promise<LoadResult> {
-  const { connections, seconds } = options
+export function runLoad(options: LoadOptions): Promise<LoadResult> {
   const nextMessage = messagesOf(options)
   const latencies: number[] = []
+  const { promise, resolve, reject } = Promise.withResolvers<LoadResult>()
   const started = performance.now()
-  const until = started + seconds * 1000
-  const one = async (): Promise<void> => {
-    const connection = open(options)
-    while (performance.now() < until) {
-      const sentAt = performance.now()
-      await connection.ask(nextMessage())
-      latencies.push(performance.now() - sentAt)
-    }
-    connection.close()
+  const until = started + options.seconds * 1000
+  let opened = 0
+  const start = (): void => {
+    opened += 1
+    let sentAt = performance.now()
+    const connection = open(options, {
+      onAnswer() {
+        const now = performance.now()
+        latencies.push(now - sentAt)
+        sentAt = now
+        if (now < until) return connection.send(nextMessage())
+        connection.close()
+        opened -= 1
+        if (opened === 0) resolve(summary(latencies, started))
+      },
+      onError: reject,
+    })
+    connection.send(nextMessage())
   }
-  await Promise.all(Array.from({ length: connections }, one))
-  return summary(latencies, started)
+  for (let count = 0; count < options.connections; count++) start()
+  return promise
 }
 
 /**
@@ -59,30 +69,48 @@ export async function runOpenLoad({
   ...options
 }: LoadOptions & { readonly rate: number }): Promise<LoadResult> {
   const nextMessage = messagesOf(options)
+  const wanted = rate * options.seconds
   const latencies: number[] = []
-  const all = Array.from({ length: options.connections }, () => open(options))
-  await Promise.all(all.map(({ ask }) => ask(nextMessage()))) // They stand before the clock starts.
-  const idle = [...all]
+  const idle: ((since: number) => void)[] = [] // sends on a free connection what is due since then
   const waiting: number[] = [] // since when, of each
-  const send = async (connection: Connection, since: number): Promise<void> => {
-    await connection.ask(nextMessage())
-    latencies.push(performance.now() - since)
-    const next = waiting.shift()
-    if (next === undefined) idle.push(connection)
-    else await send(connection, next)
-  }
-  const sent: Promise<void>[] = []
+  const ended = Promise.withResolvers<void>()
+  const ready = Promise.withResolvers<void>()
+  const closers = Array.from({ length: options.connections }, () => {
+    let askedSince: number | null = null // null: it was only asked so that it stands
+    const send = (since: number | null): void => {
+      askedSince = since
+      connection.send(nextMessage())
+    }
+    const connection = open(options, {
+      onAnswer() {
+        if (askedSince !== null) latencies.push(performance.now() - askedSince)
+        const next = waiting.shift()
+        if (next === undefined) idle.push(send)
+        else send(next)
+        if (idle.length === options.connections) ready.resolve()
+        if (latencies.length === wanted) ended.resolve()
+      },
+      onError(error) {
+        ready.reject(error)
+        ended.reject(error)
+      },
+    })
+    send(null)
+    return connection.close
+  })
+  ended.promise.catch(() => undefined) // an error before it is waited for is the one of `ready`
+  await ready.promise // All stand before the clock starts.
   const started = performance.now()
-  for (let due = 0; due < rate * options.seconds; await sleep(1)) {
+  for (let due = 0; due < wanted; await sleep(1)) {
     const now = performance.now()
-    for (; due < Math.min(rate * options.seconds, ((now - started) / 1000) * rate); due++) {
-      const connection = idle.pop()
-      if (connection === undefined) waiting.push(now)
-      else sent.push(send(connection, now))
+    for (; due < Math.min(wanted, ((now - started) / 1000) * rate); due++) {
+      const send = idle.pop()
+      if (send === undefined) waiting.push(now)
+      else send(now)
     }
   }
-  await Promise.all(sent)
-  for (const connection of all) connection.close()
+  await ended.promise
+  for (const close of closers) close()
   return summary(latencies, started)
 }
 
@@ -98,22 +126,40 @@ function messagesOf({ requests }: LoadOptions): () => Buffer {
 }
 
 interface Connection {
-  /** Resolves when the wanted answer is there; rejects with any other. */
-  readonly ask: (message: Buffer) => Promise<void>
+  readonly send: (message: Buffer) => void
   readonly close: () => void
 }
 
-function open({ port, status }: LoadOptions): Connection {
-  const wanted = `HTTP/1.1 ${status} `
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-  const answers = readAnswers(socket)
-  return {
-    async ask(message) {
-      socket.write(message)
-      const head = await answers()
-      if (!head.startsWith(wanted)) throw new Error(`answered "${head.slice(0, 300)}"`)
+interface ConnectionEvents {
+  /** The wanted answer to what was sent last is there, its body as well. */
+  readonly onAnswer: () => void
+  readonly onError: (error: Error) => void
+}
+
+/** What one read may bring. */
+const READ_BYTES = 16_384
+
+function open({ port, status }: LoadOptions, events: ConnectionEvents): Connection {
+  const read = answerReader(status, events)
+  const onread = {
+    buffer: Buffer.allocUnsafe(READ_BYTES),
+    callback(bytes: number, buffer: Uint8Array): boolean {
+      read(buffer as Buffer, bytes)
+      return true
     },
-    close: () => socket.destroy(),
+  }
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread })
+  let isClosed = false
+  socket.on('error', events.onError)
+  socket.on('close', () => {
+    if (!isClosed) events.onError(new Error('the server closed the connection'))
+  })
+  return {
+    send: (message) => void socket.write(message),
+    close() {
+      isClosed = true
+      socket.destroy()
+    },
   }
 }
 
@@ -136,25 +182,38 @@ function toMessage({ method, path, headers, body }: LoadRequest): Buffer {
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`)
 }
 
-/** Resolves with the head of each answer once its body has arrived. */
-function readAnswers(socket: Socket): () => Promise<string> {
-  let text = ''
-  let waiting: PromiseWithResolvers<string> | null = null
-  socket.setEncoding('latin1')
-  socket.on('data', (chunk: string) => {
-    text += chunk
-    const end = text.indexOf('\r\n\r\n')
-    if (end < 0) return
-    const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0)
-    if (text.length < end + 4 + length) return
-    const head = text.slice(0, end)
-    text = text.slice(end + 4 + length)
-    waiting?.resolve(head)
-  })
-  socket.on('error', (error) => waiting?.reject(error))
-  socket.on('close', () => waiting?.reject(new Error('the server closed the connection')))
-  return () => {
-    waiting = Promise.withResolvers<string>()
-    return waiting.promise
+const HEAD_END = Buffer.from('\r\n\r\n')
+const LENGTH = Buffer.from('ontent-length: ') // with either letter before it
+
+/** Takes what is read. Answers never share a read: each connection has one request under way. */
+function answerReader(status: number, { onAnswer, onError }: ConnectionEvents) {
+  const wanted = `HTTP/1.1 ${status} `
+  let early = Buffer.alloc(0) // of an answer whose head is not there yet
+  let missing = 0 // of its body
+  return (buffer: Buffer, bytes: number): void => {
+    const chunk = buffer.subarray(0, bytes)
+    if (missing > 0) missing -= bytes
+    else {
+      const text = early.length === 0 ? chunk : Buffer.concat([early, chunk])
+      const end = text.indexOf(HEAD_END)
+      if (end < 0) {
+        early = Buffer.from(text) // The next read writes over the buffer.
+        return
+      }
+      if (text.toString('latin1', 0, wanted.length) !== wanted) {
+        onError(new Error(`answered "${text.toString('latin1', 0, 300)}"`))
+        return
+      }
+      early = Buffer.alloc(0)
+      missing = end + HEAD_END.length + bodyLength(text, end) - text.length
+    }
+    if (missing === 0) onAnswer()
   }
+}
+
+function bodyLength(text: Buffer, end: number): number {
+  const at = text.indexOf(LENGTH)
+  return at < 0 || at > end
+    ? 0
+    : Number.parseInt(text.toString('latin1', at + LENGTH.length, end), 10)
 }
