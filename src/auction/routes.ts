@@ -11,29 +11,23 @@ import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.t
 import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
 import { readUserAgent } from '../events/user-agent.ts'
-import { ok } from '../platform/envelope.ts'
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { isId } from '../platform/ids.ts'
-import { formatCents } from '../platform/money.ts'
 import { UUID_PATTERN } from '../platform/pattern.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
-import { isOnDomain, parseWebUrl } from '../platform/url.ts'
-import { type HeldAuction, trackersOf } from './hold-auction.ts'
-import type { LinkData, OfferRow } from './link-store.ts'
-import type { Merchant } from './market.ts'
-import { readRedirectQuery, redirectQuery } from './redirect-query.ts'
+import { type AnswerDeps, answerWriter, type WriteAnswer } from './answer.ts'
+import type { HeldAuction } from './hold-auction.ts'
+import type { LinkData } from './link-store.ts'
+import { readRedirectQuery } from './redirect-query.ts'
 import { makeRepeats } from './repeats.ts'
-import type { AuctionEntry, Product } from './schema.ts'
 import type { SealBinding, SealedResult } from './seal.ts'
 
 const UUID = new RegExp(UUID_PATTERN)
 /** How long a page waits for a link that this node does not hold; then it gets a 503. */
 const LINK_PATIENCE_MS = 2_000
 
-export interface AuctionDeps {
-  readonly brand: string
-  readonly auctionUrl: string
+export interface AuctionDeps extends AnswerDeps {
   readonly now: () => number
   readonly findLink: (auctionId: string, patienceMs: number) => Promise<LinkData | null>
   /** The link if this node holds it, without waiting. */
@@ -45,7 +39,6 @@ export interface AuctionDeps {
   ) => HeldAuction
   /** The consent that applies, from what the page said, the browser's signals and the default. */
   readonly consentFor: (request: HotRequest, pubId: number, said: string | undefined) => number
-  readonly findMerchant: (merchId: number) => Merchant | undefined
   readonly seal: (result: SealedResult, binding: SealBinding) => string
   readonly openSeal: (token: string, binding: SealBinding) => SealedResult | null
   readonly hash: HashKeys['hash']
@@ -57,7 +50,7 @@ export interface AuctionDeps {
 }
 
 export function auctionRoute(deps: AuctionDeps): HotRoute {
-  const products = new ShownProducts(deps)
+  const write = answerWriter(deps)
   const repeats = makeRepeats(deps.now)
   return {
     name: '/api/v1/auction',
@@ -80,7 +73,7 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
         const repeat = isSession ? `${uuid} ${auctionId} ${consent}` : null
         const before = repeat === null ? undefined : repeats.get(repeat)
         if (before !== undefined) return json(before)
-        const body = auctionBody(deps, products, { request, link, uuid, consent: said })
+        const body = auctionBody(deps, write, { request, link, uuid, consent: said })
         if (repeat !== null && !request.isHead) repeats.set(repeat, body)
         return json(body)
       }
@@ -115,92 +108,22 @@ interface PageAuction {
 
 function auctionBody(
   deps: AuctionDeps,
-  products: ShownProducts,
+  write: WriteAnswer,
   { request, link, uuid, consent }: PageAuction,
 ): string {
   const held = deps.holdForPage(link, request, { nowMs: deps.now(), consent })
-  const auctionId = link.link.auction_id
-  const binding = { auctionId, uuid, url: held.url, uidService: freshUid(held.result.consent) }
-  const id = deps.seal(held.result, binding)
-  const query = redirectQuery(deps.brand, id, binding)
-  const trackers = trackersOf(held)
-  const hasTrackers = trackers.impression.length + trackers.viewable.length > 0
-  const entry: AuctionEntry = {
-    auction_result: {
-      id,
-      auction_id: auctionId,
-      redirect_url: `${deps.auctionUrl}/api/v1/redirect/?${query}`,
-      ...(held.product === null ? {} : { product: products.of(held.product) }),
-      ...(hasTrackers
-        ? {
-            tracker_urls: {
-              impression: [...trackers.impression],
-              viewable_impression: [...trackers.viewable],
-            },
-          }
-        : {}),
-    },
-    impression_pixel_url: `${deps.auctionUrl}/api/v1/pixel/?${query}`,
-    // Ours: without a winner the product is the original's, and a page keeps its own words.
-    has_winner: held.result.campaignId !== 0,
-  }
-  return JSON.stringify(ok(200, entry))
+  const uidService = freshUid(held.result.consent)
+  const binding = { auctionId: link.link.auction_id, uuid, url: held.url, uidService }
+  return write(held, deps.seal(held.result, binding), binding)
 }
 
 /** Fresh for each result; 0 where the reader asked not to be told apart. */
 function freshUid(consent: number): string {
   if (consent !== CONSENT.full) return '0'
   const bytes = drawRandomBytes(8)
-  // 53 bits, never 0: the shift drops 11 of 64.
-  return String((bytes.readBigUInt64BE() >> 11n) | 1n)
-}
-
-/** The key under which an offer keeps its product: a WeakMap would stop the thread (decide.ts). */
-const SHOWN = Symbol('shown')
-
-interface ShownOffer extends OfferRow {
-  [SHOWN]?: { readonly by: Merchant | undefined; readonly product: Product }
-}
-
-/** Interface 2.6 for offers that this node holds: made once for each until its merchant changes. */
-class ShownProducts {
-  readonly #findMerchant: AuctionDeps['findMerchant']
-  readonly #categoryField: string
-
-  constructor({ brand, findMerchant }: Pick<AuctionDeps, 'brand' | 'findMerchant'>) {
-    this.#findMerchant = findMerchant
-    this.#categoryField = `${brand}_product_category_id`
-  }
-
-  of(offer: ShownOffer): Product {
-    const by = this.#findMerchant(offer.merch_id)
-    const known = offer[SHOWN]
-    if (known !== undefined && known.by === by) return known.product
-    const product = this.#show(offer, by)
-    offer[SHOWN] = { by, product }
-    return product
-  }
-
-  #show(offer: OfferRow, merchant: Merchant | undefined): Product {
-    const url = parseWebUrl(offer.url)
-    const host = url?.hostname ?? ''
-    return {
-      id: Number(offer.product_id),
-      name: offer.title,
-      price: formatCents(offer.price_micros),
-      url: offer.url,
-      ...(offer.image_url === null ? {} : { image_url: offer.image_url }),
-      is_in_stock: offer.is_in_stock,
-      ...(offer.category_id === null ? {} : { [this.#categoryField]: offer.category_id }),
-      merchant: {
-        id: offer.merch_id,
-        // Where a shop has several sites, the one that `url` belongs to.
-        canonical_host: merchant?.domains.find((domain) => isOnDomain(host, domain)) ?? host,
-        name: merchant?.name ?? '',
-        url: url === null ? '' : `${url.origin}/`,
-      },
-    }
-  }
+  // 53 bits: 21 and 32 of the 64, in a number that holds them exactly. Never 0.
+  const high = bytes.readUInt32BE() >>> 11
+  return String(high * 2 ** 32 + bytes.readUInt32BE(4) || 1)
 }
 
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')

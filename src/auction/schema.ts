@@ -48,4 +48,3 @@ export const AuctionEntry = Type.Object({
   impression_pixel_url: Type.String(),
   has_winner: Type.Boolean({ description: 'Ours: whether the product is one that is paid for.' }),
 })
-export type AuctionEntry = Static<typeof AuctionEntry>

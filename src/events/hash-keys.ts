@@ -76,7 +76,8 @@ export class HashKeys {
     const key = this.#keys.get(name) ?? this.#makeOwn(name)
     // One call, a quarter of an Hmac object's cost. As good as one here: the key's length is fixed,
     // and of a hash that is cut in half nobody can compute a longer text's.
-    return sha('sha256', key + value, 'buffer').subarray(0, HASH_BYTES)
+    // By way of text, of a byte a character: half the time of a buffer that the hash would make.
+    return Buffer.from(sha('sha256', key + value, 'latin1').slice(0, HASH_BYTES), 'latin1')
   }
 
   /** Offered to all nodes by the next refresh. */

@@ -20,9 +20,7 @@ export type CounterCipher = (iv: Uint8Array, data: Uint8Array) => Buffer
 export function counterCipher(key: Uint8Array): CounterCipher {
   const blockCipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false)
   return (iv, data) => {
-    const counters = Buffer.allocUnsafe(
-      Math.ceil(data.length / AES_BLOCK_BYTES) * AES_BLOCK_BYTES,
-    )
+    const counters = Buffer.allocUnsafe(Math.ceil(data.length / AES_BLOCK_BYTES) * AES_BLOCK_BYTES)
     for (let at = 0; at < counters.length; at += AES_BLOCK_BYTES) {
       counters.set(iv, at)
       addTo(counters.subarray(at, at + AES_BLOCK_BYTES), at / AES_BLOCK_BYTES)

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Check } from 'typebox/value'
+import { answerWriter } from './answer.ts'
+import type { HeldAuction } from './hold-auction.ts'
+import type { OfferRow } from './link-store.ts'
+import type { Campaign, Merchant } from './market.ts'
+import { AuctionEntry } from './schema.ts'
+
+/** Quotes, backslashes, line ends, halves of characters: whatever a feed or an article may hold. */
+const text = fc.string({ unit: 'binary' }).map((random) => `"\\\u2028${random}`)
+const texts = fc.array(text, { maxLength: 2 })
+const merchant = {
+  merch_id: 9,
+  name: 'Pans "& more"',
+  domains: ['pans.example'],
+  click_param: 'cid',
+  deep_link: null,
+  feed_imported_at: null,
+} satisfies Merchant
+
+const offer = fc.record<OfferRow>({
+  offer_id: fc.constant('5'),
+  merch_id: fc.constant(9),
+  product_id: fc.constant('9521000000018'),
+  title: text,
+  url: text.map((random) => `https://www.pans.example/p?q=${random}`),
+  url_key: fc.constant(Buffer.alloc(16)),
+  image_url: fc.option(text),
+  price_micros: fc.constant('49000000'),
+  is_in_stock: fc.boolean(),
+  category_id: fc.option(fc.integer({ min: 1 })),
+})
+
+test('an answer is JSON of the documented form, whatever feeds and articles hold', () => {
+  const writeAnswer = answerWriter({
+    brand: 'service',
+    auctionUrl: 'https://bid.example/souk',
+    findMerchant: () => merchant,
+  })
+  fc.assert(
+    fc.property(fc.option(offer), text, texts, texts, (product, url, impression, viewable) => {
+      const trackers = { tracker_impression: impression, tracker_viewable: viewable }
+      const campaign = trackers as unknown as Campaign
+      const isWon = impression.length > 0
+      const held: HeldAuction = {
+        url,
+        product,
+        winner: isWon ? { campaign, merchant, offer: product } : null,
+        result: { consent: 1 } as HeldAuction['result'],
+      }
+      const uuid = '7e6f3a52-3c9f-4d0b-9d25-2a4f6d1c0a11'
+      const binding = { auctionId: '381000000000000001', uidService: '5', url, uuid }
+      const answer = JSON.parse(writeAnswer(held, 'AQ-_x', binding))
+
+      assert.deepEqual(answer.info, { error: false, status: 200 })
+      assert.equal(answer.data.length, 1)
+      const [entry] = answer.data
+      assert.ok(Check(AuctionEntry, entry))
+      const address = new URL(entry.auction_result.redirect_url)
+      assert.equal(address.origin + address.pathname, 'https://bid.example/souk/api/v1/redirect/')
+      assert.deepEqual(Object.fromEntries(address.searchParams), {
+        ...{ a: '381000000000000001', uid_service: '5', ar: 'AQ-_x' },
+        ...{ url: url.toWellFormed(), uuid },
+      })
+      const pixel = new URL(entry.impression_pixel_url)
+      assert.equal(pixel.pathname, '/souk/api/v1/pixel/')
+      assert.equal(pixel.search, address.search)
+      assert.equal(entry.auction_result.id, 'AQ-_x')
+      assert.equal(entry.auction_result.auction_id, '381000000000000001')
+      assert.equal(entry.auction_result.product?.name, product?.title)
+      assert.equal(
+        entry.auction_result.product?.merchant.name,
+        product ? 'Pans "& more"' : undefined,
+      )
+      assert.deepEqual(
+        entry.auction_result.tracker_urls,
+        isWon ? { impression, viewable_impression: viewable } : undefined,
+      )
+      assert.equal(entry.has_winner, isWon)
+    }),
+  )
+})

@@ -1,0 +1,95 @@
+/**
+ * The answer to an auction (interface 2.5–2.7), as text.
+ *
+ * Put together here rather than serialized as a whole, which took a sixth of an auction: a
+ * product's text is made once for each offer, and what differs between two answers are ids and
+ * encoded addresses, in which there is nothing to escape.
+ */
+import { formatCents } from '../platform/money.ts'
+import { isOnDomain, parseWebUrl } from '../platform/url.ts'
+import { type HeldAuction, trackersOf } from './hold-auction.ts'
+import type { OfferRow } from './link-store.ts'
+import type { Merchant } from './market.ts'
+import { redirectQuery } from './redirect-query.ts'
+import type { Product } from './schema.ts'
+import type { SealBinding } from './seal.ts'
+
+export interface AnswerDeps {
+  readonly brand: string
+  readonly auctionUrl: string
+  readonly findMerchant: (merchId: number) => Merchant | undefined
+}
+
+/** The body of an answer with one entry: an auction, its sealed id, and what that binds. */
+export type WriteAnswer = (held: HeldAuction, id: string, binding: SealBinding) => string
+
+export function answerWriter(deps: AnswerDeps): WriteAnswer {
+  const products = new ShownProducts(deps)
+  return (held, id, binding) => {
+    const query = redirectQuery(deps.brand, id, binding)
+    const product = held.product === null ? '' : `,"product":${products.textOf(held.product)}`
+    return (
+      `{"info":{"error":false,"status":200},"data":[{"auction_result":{"id":"${id}",` +
+      `"auction_id":"${binding.auctionId}",` +
+      `"redirect_url":"${deps.auctionUrl}/api/v1/redirect/?${query}"` +
+      `${product}${trackersText(held)}},` +
+      `"impression_pixel_url":"${deps.auctionUrl}/api/v1/pixel/?${query}",` +
+      // Ours: without a winner the product is the original's, and a page keeps its own words.
+      `"has_winner":${held.winner !== null}}]}`
+    )
+  }
+}
+
+function trackersText(held: HeldAuction): string {
+  const { impression, viewable } = trackersOf(held)
+  if (impression.length + viewable.length === 0) return ''
+  return `,"tracker_urls":${JSON.stringify({ impression, viewable_impression: viewable })}`
+}
+
+/** The key under which an offer keeps its product: a WeakMap would stop the thread (decide.ts). */
+const SHOWN = Symbol('shown')
+
+interface ShownOffer extends OfferRow {
+  [SHOWN]?: { readonly by: Merchant | undefined; readonly text: string }
+}
+
+/** Interface 2.6 for offers that this node holds: made once for each until its merchant changes. */
+class ShownProducts {
+  readonly #findMerchant: AnswerDeps['findMerchant']
+  readonly #categoryField: string
+
+  constructor({ brand, findMerchant }: Pick<AnswerDeps, 'brand' | 'findMerchant'>) {
+    this.#findMerchant = findMerchant
+    this.#categoryField = `${brand}_product_category_id`
+  }
+
+  textOf(offer: ShownOffer): string {
+    const by = this.#findMerchant(offer.merch_id)
+    const known = offer[SHOWN]
+    if (known !== undefined && known.by === by) return known.text
+    const text = JSON.stringify(this.#show(offer, by))
+    offer[SHOWN] = { by, text }
+    return text
+  }
+
+  #show(offer: OfferRow, merchant: Merchant | undefined): Product {
+    const url = parseWebUrl(offer.url)
+    const host = url?.hostname ?? ''
+    return {
+      id: Number(offer.product_id),
+      name: offer.title,
+      price: formatCents(offer.price_micros),
+      url: offer.url,
+      ...(offer.image_url === null ? {} : { image_url: offer.image_url }),
+      is_in_stock: offer.is_in_stock,
+      ...(offer.category_id === null ? {} : { [this.#categoryField]: offer.category_id }),
+      merchant: {
+        id: offer.merch_id,
+        // Where a shop has several sites, the one that `url` belongs to.
+        canonical_host: merchant?.domains.find((domain) => isOnDomain(host, domain)) ?? host,
+        name: merchant?.name ?? '',
+        url: url === null ? '' : `${url.origin}/`,
+      },
+    }
+  }
+}
