@@ -9,7 +9,7 @@
  */
 import { createCipheriv, hash } from 'node:crypto'
 
-export const AES_BLOCK_BYTES = 16
+const AES_BLOCK_BYTES = 16
 const SHA256_BLOCK_BYTES = 64
 const SHA256_BYTES = 32
 
