@@ -54,7 +54,7 @@ export interface SealBinding {
 
 interface Key {
   readonly id: number
-  readonly encrypt: CounterCipher
+  readonly encrypt: CounterCipher // and decrypt: it is its own inverse
   readonly authenticate: Hmac
 }
 
