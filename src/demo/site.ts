@@ -79,7 +79,8 @@ function answer(res: ServerResponse, { status, type, body }: Page): void {
 
 function respond(options: SiteOptions, req: IncomingMessage): Page {
   const slug = (req.headers.host ?? '').split('.')[0] ?? ''
-  const url = new URL(req.url ?? '/', 'http://demo')
+  const url = URL.parse(req.url ?? '/', 'http://demo')
+  if (url === null) return NOT_FOUND // such as `//`, the start of an address without a host
   const publisher = PUBLISHERS.find((item) => item.slug === slug)
   if (publisher !== undefined) return magazine(options, publisher, url)
   const merchant = MERCHANTS.find((item) => item.slug === slug)
