@@ -79,7 +79,9 @@ export function listPayingCampaigns(
         select from budget_account account
         where account.campaign_id = campaign.campaign_id
           and (account.day is null or account.day = (${now}::timestamptz at time zone 'UTC')::date)
-          and account.settled_micros >= account.cap_micros
+          -- Not the account's cap: where orders cost money after their click, it has none.
+          and account.settled_micros >=
+            case when account.day is null then budget_micros else daily_budget_micros end
       ) as is_funded
     from campaign left join roas_multiplier using (campaign_id)
     where merch_id = any(${merchIds}::int[]) and state = 'active'

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
+import { insertMerchant } from '../catalog/merchant-store.ts'
+import { openAccounts } from '../demand/budget-account.ts'
+import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../demand/campaign.ts'
+import { insertCampaign } from '../demand/campaign-store.ts'
+import { micros } from '../platform/money.ts'
+import { sql } from '../platform/sql.ts'
+import { listPayingCampaigns } from './store.ts'
+
+const now = new Date('2026-03-02T12:00:00Z')
+const [YESTERDAY, TODAY] = ['2026-03-01', '2026-03-02']
+const BUDGET = micros(1_000_000)
+const TERMS: readonly Partial<CampaignSettings>[] = [
+  { model: 'cpc', bid_micros: micros(500_000) },
+  { model: 'cpa', rate_ppm: 80_000 },
+  { model: 'epp', payment_micros: micros(500_000) },
+]
+const BUDGETS: readonly [string, Partial<CampaignSettings>, day: string | null][] = [
+  ['all of its budget', { budget_micros: BUDGET }, null],
+  ['today’s budget', { daily_budget_micros: BUDGET }, TODAY],
+]
+
+for (const terms of TERMS) {
+  for (const [budget, settings, day] of BUDGETS) {
+    test(`a ${terms.model} campaign is funded until ${budget} is used up`, async (t) => {
+      const { spend, isFunded } = await campaignOf(t, { ...terms, ...settings })
+      await spend(BUDGET - 1, day)
+      assert.equal(await isFunded(), true)
+      await spend(BUDGET, day)
+      assert.equal(await isFunded(), false)
+    })
+  }
+}
+
+test('a daily budget that was used up yesterday funds today', async (t) => {
+  const { spend, isFunded } = await campaignOf(t, { ...TERMS[0], daily_budget_micros: BUDGET })
+  await spend(BUDGET, YESTERDAY)
+  assert.equal(await isFunded(), true)
+})
+
+/** A campaign of a database of its own, with its accounts of yesterday and today. */
+async function campaignOf(t: TestContext, changes: Partial<CampaignSettings>) {
+  const db = await testDatabase(t)
+  const shop = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example'] }
+  const { merch_id } = await insertMerchant(db, shop)
+  const { campaign_id: campaignId } = await insertCampaign(db, {
+    settings: { ...CAMPAIGN_DEFAULTS, merch_id, ...changes } as CampaignSettings,
+    world: { now, knowsCountries: true },
+  })
+  await openAccounts(
+    db,
+    [YESTERDAY, TODAY].map((day) => ({ campaignId, day })),
+  )
+  return {
+    spend: (micros: number, day: string | null) =>
+      db.run(sql`
+        update budget_account set settled_micros = ${micros}
+        where day is not distinct from ${day}::date`),
+    async isFunded() {
+      const [row] = await listPayingCampaigns(db, { pubId: 1, merchIds: [merch_id], now })
+      return row?.is_funded
+    },
+  }
+}
