@@ -87,8 +87,9 @@ async function follow(
     return link === null ? forward() : await clickOnLink(deps, request, link, click(auctionId))
   } catch (error) {
     // A reader is never stranded: without storage the wrapper is a plain link to its page.
-    deps.onUnrecorded(error)
-    return forward()
+    const reply = forward()
+    if (reply.status === 302 && !request.isHead) deps.onUnrecorded(error)
+    return reply
   }
 }
 
