@@ -61,8 +61,8 @@ async function importFile(
   const merchant = await requireMerchant(await context.database(), options.merchant)
   return withEventWriter(context, async (writer) => {
     const { rejected, ...imported } = await run(writer, merchant, text)
+    await writeRejects(options.rejects, rejected) // first: `folded` rejects when it takes too long
     await writer.folded()
-    await writeRejects(options.rejects, rejected)
     return { ...imported, rejected: rejected.length, rejects: rejected.slice(0, REJECTS_SHOWN) }
   })
 }
@@ -92,8 +92,8 @@ export async function importNetworkCommand(
   const text = await readText(options.file)
   return withEventWriter(context, async (writer) => {
     const { rejects, ...imported } = await importNetwork(writer, { network, map, text })
-    await writer.folded()
     await writeRejects(options.rejects, rejects)
+    await writer.folded()
     return imported
   })
 }
