@@ -35,7 +35,9 @@ export async function withEventWriter<T>(
   const db = await context.database()
   const problems: unknown[] = []
   const onError = (error: unknown) => void problems.push(error)
+  await using stack = new AsyncDisposableStack()
   const log = await openEventLog(context.config, db, onError)
+  stack.defer(() => log.close())
   const claim = await claimNode({
     db,
     host: hostname(),
@@ -45,6 +47,7 @@ export async function withEventWriter<T>(
     onLost: () => undefined,
     onError,
   })
+  stack.defer(() => claim.release({ isSpoolEmpty: true }))
   const now = () => context.now().getTime()
   const ids = makeIdSource({ nodeId: claim.nodeId, now })
   // Those before them lie before them in the lane as well.
@@ -64,17 +67,12 @@ export async function withEventWriter<T>(
       `it is recorded, and will count once the worker has folded it: see the worker’s log${why}`,
     )
   }
-  try {
-    await ensureEventPartitions(db, now())
-    const append: IntakeDeps['append'] = async (events) => {
-      if (events.length === 0) return // Still to be waited for are those before.
-      await log.append(events)
-      last = events
-      appended += events.length
-    }
-    return await work({ db, append, nextId: () => ids.next(), now, folded })
-  } finally {
-    await claim.release({ isSpoolEmpty: true })
-    await log.close()
+  await ensureEventPartitions(db, now())
+  const append: IntakeDeps['append'] = async (events) => {
+    if (events.length === 0) return // Still to be waited for are those before.
+    await log.append(events)
+    last = events
+    appended += events.length
   }
+  return await work({ db, append, nextId: () => ids.next(), now, folded })
 }

@@ -80,7 +80,8 @@ test('a number given back is used again only when no fresh one is left', async (
 test('a node silent for a minute is taken over, one that beats never is', async (t) => {
   const db = await testDatabase(t)
   await occupyAllBut(db, 0)
-  await assert.rejects(claim(db), /all 1023 node numbers are in use/)
+  const refusal = { name: 'Refusal', message: /^all 1023 node numbers are in use/ }
+  await assert.rejects(claim(db), refusal)
   await silence(db, 77)
   const node = await claim(db)
   assert.equal(node.nodeId, 77)

@@ -8,6 +8,7 @@
  */
 import type { Db } from './postgres.ts'
 import { startPulse } from './pulse.ts'
+import { Refusal } from './refusal.ts'
 import { sql } from './sql.ts'
 
 /** Short beside the time after which a silent node counts as dead. */
@@ -107,7 +108,7 @@ async function takeNumber(options: ClaimOptions) {
       returning node_id, incarnation`)
   })
   if (taken === null) {
-    throw new Error('all 1023 node numbers are in use: stop some processes, or wait a minute')
+    throw new Refusal('all 1023 node numbers are in use: stop some processes, or wait a minute')
   }
   return taken
 }
