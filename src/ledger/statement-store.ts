@@ -5,8 +5,14 @@ import { MONEY_LANE } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
-import { openReleases } from './publisher-releases.ts'
-import { makeStatements, monthOf, previousMonth, type Statement } from './statement.ts'
+import { listMerchantsOf, settleMerchant } from './debt-store.ts'
+import {
+  type Movement,
+  makeStatements,
+  monthOf,
+  previousMonth,
+  type Statement,
+} from './statement.ts'
 
 /** A day after the month's end, so that events which waited in a spool are in the log by then. */
 const GRACE_MS = 86_400_000
@@ -52,16 +58,38 @@ async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
   const lastMonth = previousMonth(monthOf(now.getTime() - GRACE_MS))
   const publishers = await db.rows<{ pub_id: number }>(sql`
     select pub_id from publisher order by pub_id`)
-  const missing: IssuedStatement[] = []
-  for (const { pub_id: pubId } of publishers) {
-    const known = await listStatements(db, pubId)
-    if ((known.at(-1)?.month ?? '') >= lastMonth) continue
-    const releases = await openReleases(db, { pubId, until: now }).all()
-    for (const statement of makeStatements(releases, lastMonth, known)) {
-      missing.push({ ...statement, pubId, issuedAt: now })
+  const issued = Map.groupBy(await readStatements(db, sql`true`), ({ pubId }) => pubId)
+  const lacking = publishers
+    .map(({ pub_id }) => pub_id)
+    .filter((pubId) => (issued.get(pubId)?.at(-1)?.month ?? '') < lastMonth)
+  if (lacking.length === 0) return []
+  const movements = await listMovements(db, now)
+  return lacking.flatMap((pubId) =>
+    makeStatements(movements.get(pubId) ?? [], lastMonth, issued.get(pubId)).map((statement) => {
+      return { ...statement, pubId, issuedAt: now }
+    }),
+  )
+}
+
+/**
+ * What was released to each publisher and what was taken back from it: of each one sum a month, as
+ * there may be millions. Each merchant is settled once, however many publishers it owes.
+ */
+async function listMovements(db: Db, until: Date): Promise<Map<number, Movement[]>> {
+  const sums = new Map<string, { pubId: number; atMs: number; earningsMicros: number }>()
+  for (const merchId of await listMerchantsOf(db, null)) {
+    const { releases } = await settleMerchant(db, { merchId, until })
+    for (const { pubId, atMs, earningsMicros } of releases) {
+      const key = `${pubId} ${monthOf(atMs)} ${earningsMicros < 0}`
+      const sum = sums.get(key)
+      if (sum === undefined) sums.set(key, { pubId, atMs, earningsMicros })
+      else sum.earningsMicros += earningsMicros
     }
   }
-  return missing
+  const movements = [...sums.values()].map((sum) => {
+    return { ...sum, earningsMicros: micros(sum.earningsMicros) }
+  })
+  return Map.groupBy(movements, ({ pubId }) => pubId)
 }
 
 /** Asked first: all that was folded by then is in the statements, and perhaps a little more. */
