@@ -184,13 +184,13 @@ async function stateOf(
   { now, keys }: { readonly now: Date; readonly keys: readonly string[] },
 ) {
   if (row.pub_id === null) return row.rejected_at === null ? 'PENDING' : 'REJECTED'
+  const dates = datesOf(row.told)
+  const unpaid = orderState({ ...dates, paidAtMs: null }, now.getTime())
+  if (unpaid !== 'LOCKED') return unpaid // and needs no look at all that the merchant owes and paid
   const paidAt = await openReleases(db, { pubId: row.pub_id, until: now }).paidAtOf(row.merch_id)
   const paid = keys.flatMap((key) => paidAt(key) ?? [])
   const isPaid = paid.length > 0 && paid.length === keys.length
-  return orderState(
-    { ...datesOf(row.told), paidAtMs: isPaid ? Math.max(...paid) : null },
-    now.getTime(),
-  )
+  return orderState({ ...dates, paidAtMs: isPaid ? Math.max(...paid) : null }, now.getTime())
 }
 
 async function findLines(db: Db, { merchId, orderId }: OrderKey) {

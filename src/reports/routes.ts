@@ -35,7 +35,10 @@ import { findStatementDetail, statementCsv, toStatementRecord } from './statemen
 import { publisherWebhookRoutes } from './webhook-routes.ts'
 
 const security = [{ apiKey: [] }]
-/** A page may take the database a second, and the pool's connections are for all. */
+/**
+ * A page may take the database a second, and settling a large merchant this thread half of one;
+ * the pool's connections, and the thread, are for all.
+ */
 const PAGES_AT_ONCE = 3
 const RANGE_MAX = { days: REPORT_DAYS_MAX, rule: `at most ${REPORT_DAYS_MAX} days at a time` }
 const REPORT = {
@@ -56,15 +59,19 @@ export const reportRoutes =
       const { pub_id: pubId } = request.params as { pub_id: number }
       await requireExistingOwnPublisher(deps.db, holderOf(request), pubId)
     })
-    await app.register(tableRoutes(deps))
-    await app.register(statementRoutes(deps))
+    const turns = new FairTurns(PAGES_AT_ONCE)
+    await app.register(tableRoutes({ ...deps, turns }))
+    await app.register(statementRoutes({ ...deps, turns }))
     await app.register(publisherWebhookRoutes(deps))
   }
 
+interface PageDeps extends ReportDeps {
+  readonly turns: FairTurns
+}
+
 const tableRoutes =
-  ({ db, now }: ReportDeps): FastifyPluginAsyncTypebox =>
+  ({ db, now, turns }: PageDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = new FairTurns(PAGES_AT_ONCE)
     app.get(
       '/api/v1/publishers/:pub_id/reports/:report/',
       {
@@ -115,7 +122,8 @@ const tableRoutes =
       },
       async (request) => {
         const { pub_id: pubId, order_id: eventId } = request.params
-        const order = await explainPublisherOrder(db, { pubId, eventId, now: now() })
+        const wanted = { pubId, eventId, now: now() }
+        const order = await turns.run(pubId, () => explainPublisherOrder(db, wanted))
         if (order === null) throw new ApiError('notFound', { message: `No order ${eventId}` })
         return ok(200, order)
       },
@@ -123,7 +131,7 @@ const tableRoutes =
   }
 
 const statementRoutes =
-  ({ db }: ReportDeps): FastifyPluginAsyncTypebox =>
+  ({ db, turns }: PageDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/publishers/:pub_id/statements/',
@@ -156,7 +164,7 @@ const statementRoutes =
       },
       async (request, reply) => {
         const { pub_id: pubId, month } = request.params
-        const statement = await findStatementDetail(db, { pubId, month })
+        const statement = await turns.run(pubId, () => findStatementDetail(db, { pubId, month }))
         if (statement === null) {
           throw new ApiError('notFound', { message: `No statement of ${month}` })
         }
