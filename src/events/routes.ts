@@ -45,7 +45,7 @@ interface Reported {
 const checkPage = compileCheck(PageImpressions)
 const checkLink = compileCheck(LinkImpressions)
 
-/** The route of `/api/v1/events/<category>/<type>`; null when no such pair exists. */
+/** The route of `/api/v1/events/<category>/<type>`; null for other paths. */
 export function eventRoute(deps: EventRoutesDeps): (path: string) => HotRoute | null {
   const routes = new Map<string, HotRoute>()
   const add = (name: string, type: EventType): void => {
@@ -62,7 +62,20 @@ export function eventRoute(deps: EventRoutesDeps): (path: string) => HotRoute | 
     add(`${word}_link_impression`, EVENT_TYPE.linkImpression)
     add(`${word}_link_viewable_impression`, EVENT_TYPE.linkViewable)
   }
-  return (path) => routes.get(path) ?? null
+  return (path) => routes.get(path) ?? (ANY_PAIR.test(path) ? UNKNOWN_PAIR : null)
+}
+
+/** Conversions are merchants', and not hot. */
+const ANY_PAIR = /^\/api\/v1\/events\/(?!conversions\/)\w+\/\w+$/
+
+/** A page can read that there is no such pair: an answer without CORS would be hidden from it. */
+const UNKNOWN_PAIR: HotRoute = {
+  name: '/api/v1/events/:event_category/:event_type',
+  method: 'POST',
+  cors: 'open',
+  handle() {
+    throw new ApiError('notFound', { message: 'No such event category and type' })
+  },
 }
 
 async function record(

@@ -206,6 +206,15 @@ test('unknown categories, types and organizations are 404', async () => {
   ]) {
     assert.equal((await send(path, batch([{}]))).failure().code, 4040, path)
   }
+  // The page that asked may read so.
+  const origin = 'https://daily.example'
+  for (const path of [
+    '/api/v1/events/impressions/nonsense/',
+    '/api/v1/events/clicks/page_impression/',
+  ]) {
+    const { headers } = await send(path, batch([{}]), { origin })
+    assert.equal(headers.get('access-control-allow-origin'), origin, path)
+  }
   for (const organization_id of [2_000_000_000, 2_147_483_648, 0, -1, 1e30]) {
     const answer = await send(PAGE, { ...batch([{}]), organization_id })
     assert.equal(answer.failure().code, 4040, String(organization_id))
