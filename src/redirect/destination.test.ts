@@ -10,7 +10,8 @@ test('the click id is added, and not a byte of the rest is changed', () => {
     ['https://shop.example', 'https://shop.example?cid=ID'],
     ['https://shop.example/p', 'https://shop.example/p?cid=ID'],
     ['https://shop.example/p?', 'https://shop.example/p?cid=ID'],
-    ['https://shop.example/p?a=%20b+c&&d', 'https://shop.example/p?a=%20b+c&d&cid=ID'],
+    ['https://shop.example/p?a=%20b+c&&d', 'https://shop.example/p?a=%20b+c&&d&cid=ID'],
+    ['https://shop.example/p?&a=1&', 'https://shop.example/p?&a=1&cid=ID'],
     ['https://shop.example/p#top?x', 'https://shop.example/p?cid=ID#top?x'],
     ['https://shop.example/p?a=1?b=2#f', 'https://shop.example/p?a=1?b=2&cid=ID#f'],
   ]

@@ -27,10 +27,11 @@ export function withParameter(
   const base = hash < 0 ? url : url.slice(0, hash)
   const mark = base.indexOf('?')
   const path = mark < 0 ? base : base.slice(0, mark)
-  const kept = mark < 0 ? [] : base.slice(mark + 1).split('&')
+  const pairs = mark < 0 ? [] : base.slice(mark + 1).split('&')
   // The `&` keeps what begins a pair: URLSearchParams would take a `?` there for the query's own.
-  const pairs = kept.filter((pair) => pair !== '' && !new URLSearchParams(`&${pair}`).has(name))
-  return `${path}?${[...pairs, `${name}=${value}`].join('&')}${fragment}`
+  const query = pairs.filter((pair) => !new URLSearchParams(`&${pair}`).has(name)).join('&')
+  const joint = query === '' || query.endsWith('&') ? '' : '&'
+  return `${path}?${query}${joint}${name}=${value}${fragment}`
 }
 
 /**
