@@ -86,6 +86,35 @@ test('a link without a place of its own is seen where its picture or its content
   assert.deepEqual((await network.recorded(url)).viewable, [first, first, second].sort(), 'area')
 })
 
+test('a link that only touches the edge of the screen is not in view, its first line is', async (t) => {
+  const before = web.trackers.length
+  const seen = () => web.trackers.slice(before).filter(({ path }) => path.startsWith('/viewed'))
+  const { page, quiet } = await visit(t, 'at-the-edge.html')
+  await passTime(page, 500)
+  await quiet()
+  assert.equal(seen().length, 0)
+  await page.evaluate(() => scrollTo(0, 1))
+  await until(async () => seen().length > 0)
+  assert.equal(seen().length, 1)
+})
+
+test('a link whose box is empty, as its content floats, is in view where that box is', async (t) => {
+  const before = web.trackers.length
+  const { quiet } = await visit(t, 'at-the-edge.html', (page) =>
+    page.addInitScript(() =>
+      addEventListener('DOMContentLoaded', () => {
+        const [screen, edge] = ['screen', 'edge'].map((id) => document.getElementById(id))
+        screen?.remove()
+        edge?.setAttribute('style', '')
+        edge?.firstElementChild?.setAttribute('style', 'float: left')
+      }),
+    ),
+  )
+  await quiet()
+  const seen = web.trackers.slice(before).filter(({ path }) => path.startsWith('/viewed'))
+  assert.equal(seen.length, 1)
+})
+
 test('of more links in view than one call may tell of, each is told', async (t) => {
   const { page, quiet, url } = await visit(t, 'scrolling.html')
   await page.evaluate(() => {

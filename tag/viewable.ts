@@ -5,6 +5,8 @@
 
 import type { Link } from './link.ts'
 
+/** Not 0: that is reached where a link and the screen only touch, in view or not. */
+const ANY_SHARE = 1e-6
 const SHARE_IN_VIEW = 0.5
 const IN_VIEW_MS = 1000
 /** Views gather this long, so that scrolling does not send one call per link. */
@@ -24,13 +26,13 @@ export const watchView = (link: Link, seen: () => void, flush: () => void): void
   }
   const observer = new IntersectionObserver(
     (entries) => {
-      for (const { isIntersecting, intersectionRatio } of entries) {
+      for (const { intersectionRatio } of entries) {
         clearTimeout(timer)
-        if (isIntersecting) seen()
+        if (intersectionRatio) seen()
         if (intersectionRatio >= SHARE_IN_VIEW) arm()
       }
     },
-    { threshold: [0, SHARE_IN_VIEW] },
+    { threshold: [ANY_SHARE, SHARE_IN_VIEW] },
   )
   const stop = (): void => {
     observer.disconnect()
