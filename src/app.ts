@@ -161,8 +161,8 @@ async function buildHttp(node: Node): Promise<Http> {
 }
 
 function hotRoutes(node: Node): (path: string) => HotRoute | null {
-  const { roles, ipBlocklist: blocklist } = node.config
-  if (roles.has('edge')) return edgeRoutes(node, { blocklist })
+  const { roles } = node.config
+  if (roles.has('edge')) return edgeRoutes(node)
   return roles.has('api') ? baseRoutes(node) : () => null
 }
 

@@ -12,7 +12,7 @@ import { eventRoute } from './events/routes.ts'
 import { findOrCreateWrapperLink, findWrapperLink } from './links/wrapper-link.ts'
 import type { Node } from './node.ts'
 import { addressIndex } from './platform/address-index.ts'
-import { addressUnit, type Cidr } from './platform/client-address.ts'
+import { addressUnit } from './platform/client-address.ts'
 import type { HotRequest, HotRoute } from './platform/hot-http.ts'
 import { errorTeller } from './platform/log.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
@@ -25,12 +25,9 @@ import { wrapperRoute } from './redirect/wrapper-routes.ts'
 const OWNER_PATIENCE_MS = 100
 
 /** The hot route of a path without its trailing slash, or null. */
-export function edgeRoutes(
-  node: Node,
-  { blocklist }: { blocklist: readonly Cidr[] },
-): (path: string) => HotRoute | null {
+export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
   const { config, edge, sealer, now } = node
-  const limiters = makeLimiters(node)
+  const [auctions, redirects] = [makeLimiter(node, 'auction'), makeLimiter(node, 'redirect')]
   const append = node.appender.append
   const nextId = () => node.ids.next()
   const readUid = (query: URLSearchParams) => uidOf(query, config.brandWords)
@@ -52,8 +49,7 @@ export function edgeRoutes(
     seal: sealer.seal.bind(sealer),
     openSeal: sealer.open.bind(sealer),
     readUid,
-    limit: (request: HotRequest, auctionId: string) =>
-      limiters.refuse('auction', request, auctionId),
+    limit: auctions.refuse,
     append,
     nextId,
     hash: node.hashKeys.hash.bind(node.hashKeys),
@@ -82,8 +78,8 @@ export function edgeRoutes(
     noteClick: (campaignId, click) => node.book.recordClick(campaignId, click),
     release: (campaignId, leaseId, micros) => node.book.release(campaignId, leaseId, micros),
     findLanding: (merchId) => edge.market.merchants.get(merchId),
-    isBlocked: addressIndex(blocklist),
-    isWithinLimit: (request) => limiters.take('redirect', request, ''),
+    isBlocked: addressIndex(config.ipBlocklist),
+    isWithinLimit: (request) => redirects.take(request, ''),
     countryOf: (request) => node.geo.countryOf(request),
     hash: auctionDeps.hash,
     nextId,
@@ -118,7 +114,7 @@ export function edgeRoutes(
  */
 export function baseRoutes(node: Node): (path: string) => HotRoute | null {
   const { config, edge, now } = node
-  const limiters = makeLimiters(node)
+  const events = makeLimiter(node, 'events')
   return eventRoute({
     brandWords: config.brandWords,
     append: node.appender.append,
@@ -130,7 +126,7 @@ export function baseRoutes(node: Node): (path: string) => HotRoute | null {
     findPublisher: (pubId) =>
       edge.market.publishers.get(pubId) ?? findPublisher(node.edgeDatabase, pubId),
     ownersOf: (auctionIds) => ownersOf(node, auctionIds),
-    limit: (request, pubId) => limiters.refuse('events', request, String(pubId)),
+    limit: (request, pubId) => events.refuse(request, String(pubId)),
   })
 }
 
@@ -194,19 +190,16 @@ function makeHourlyLimit({ config, now, metrics }: Node): (pubId: number) => boo
   }
 }
 
-/** Rate limits of the hot endpoints, by address and publisher or link (decisions). */
-function makeLimiters({ config, now }: Node) {
-  const groups = new Map<RateLimitGroup, TokenBuckets>()
-  for (const group of ['auction', 'events', 'redirect'] as const) {
-    const limit = config.rateLimits[group]
-    if (limit !== null) groups.set(group, new TokenBuckets(limit))
-  }
+/** The rate limit of a group of hot endpoints, by address and publisher or link (decisions). */
+function makeLimiter({ config, now }: Node, group: RateLimitGroup) {
+  const limit = config.rateLimits[group]
+  const buckets = limit === null ? null : new TokenBuckets(limit)
   const keyOf = (request: HotRequest, subject: string) =>
     `${addressUnit(request.address)} ${subject}`
   return {
-    take: (group: RateLimitGroup, request: HotRequest, subject: string): boolean =>
-      groups.get(group)?.take(keyOf(request, subject), now()) ?? true,
-    refuse: (group: RateLimitGroup, request: HotRequest, subject: string): void =>
-      groups.get(group)?.spend(keyOf(request, subject), now()),
+    take: (request: HotRequest, subject: string): boolean =>
+      buckets?.take(keyOf(request, subject), now()) ?? true,
+    refuse: (request: HotRequest, subject: string): void =>
+      buckets?.spend(keyOf(request, subject), now()),
   }
 }

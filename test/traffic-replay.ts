@@ -124,7 +124,7 @@ class Player {
     this.#node = node
     this.#world = world
     this.#clock = clock
-    this.#match = edgeRoutes(node, { blocklist: [] })
+    this.#match = edgeRoutes(node)
   }
 
   async play(action: Action): Promise<void> {
