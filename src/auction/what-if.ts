@@ -7,7 +7,7 @@
  * would have answered is no question a log can answer.
  */
 import type { CategoryFloor } from '../accounts/category-floor.ts'
-import { BETA_MAX, type CandidateSet } from './candidate-set.ts'
+import type { CandidateSet } from './candidate-set.ts'
 import { type CategoryFloors, compileFloors } from './category-floors.ts'
 import { earningsPerClick } from './expected-earnings.ts'
 import type { Outcome } from './outcome.ts'
@@ -15,9 +15,6 @@ import { CATEGORY_UNTOLD, type StoredAuction } from './receipt.ts'
 import { rerun } from './replay.ts'
 import { type AuctionRequest, RULE_VERSION } from './run-auction.ts'
 import { type IdList, idList } from './targeting.ts'
-
-/** As in the publisher's settings (decisions: 0 to 20 %). */
-const TOLERANCE_MAX_PPM = 200_000
 
 /** Settings that are given replace those of the day; lists replace both lists. */
 export interface WhatIfChange {
@@ -85,9 +82,6 @@ export class WhatIfRun {
   #changed = 0
 
   constructor(change: WhatIfChange) {
-    checkRange('tolerancePpm', change.tolerancePpm, TOLERANCE_MAX_PPM)
-    checkRange('beta', change.beta, BETA_MAX)
-    checkRange('floorMicros', change.floorMicros, Number.MAX_SAFE_INTEGER)
     this.#change = change
     this.#floors = change.categoryFloors === undefined ? null : compileFloors(change.categoryFloors)
     const { allowMerchants: allow, blockMerchants: block } = change
@@ -210,10 +204,4 @@ function count(
   const counts = winners.get(merchId) ?? { before: 0, after: 0 }
   counts[side] += 1
   winners.set(merchId, counts)
-}
-
-function checkRange(name: string, value: number | undefined, max: number): void {
-  if (value !== undefined && !(value >= 0 && value <= max)) {
-    throw new RangeError(`${name} must be from 0 to ${max}, not ${value}`)
-  }
 }
