@@ -364,7 +364,6 @@ function toApiError(error: FastifyError, { isUnavailable }: HttpOptions): ApiErr
       return new ApiError('tooLarge')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError('unsupportedMediaType')
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return badRequest([{ field: 'body', rule: error.message }])
     default:
