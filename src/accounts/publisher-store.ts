@@ -17,8 +17,6 @@ interface PublisherRow extends Omit<Publisher, 'floor_micros'> {
   readonly floor_micros: string
 }
 
-const LIST_ROWS_MAX = 10_000
-
 /** Of `PublisherSettings`. */
 const SETTINGS = sql`uid, name, slug, is_partner, share_ppm, domains, floor_micros,
   category_floors, tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
@@ -83,7 +81,7 @@ export async function listPublishers(db: Db, { uid }: { uid: number | null }) {
   const rows = await db.rows<PublisherRow>(sql`
     select ${COLUMNS} from publisher
     where ${uid}::int is null or uid = ${uid}
-    order by pub_id limit ${LIST_ROWS_MAX}
+    order by pub_id
   `)
   return rows.map(toPublisher)
 }

@@ -95,7 +95,7 @@ export async function statsCommand(
   if (to < from) throw badRequest([{ field: 'to', rule: 'must not be before from' }])
   const db = await context.database()
   const { pub_id: pubId } = await requirePublisher(context, slug)
-  return listStats(db, {
+  const rows = await listStats(db, {
     pubId,
     dayFrom: from,
     dayTo: to,
@@ -105,6 +105,10 @@ export async function statsCommand(
     isOutOfNetwork: false,
     asOf: null,
   })
+  if (rows.length === LIMIT_MAX) {
+    context.progress(`the ${LIMIT_MAX} rows with the most clicks; for all, ask for fewer days`)
+  }
+  return rows
 }
 
 export async function reconcileCommand(
