@@ -13,8 +13,10 @@ import {
   run,
   type TaskList,
 } from 'graphile-worker'
+import { deletePastSessions } from './accounts/store.ts'
 import { deleteUnclickedReceipts } from './auction/receipt-store.ts'
 import { retireViews } from './events/view-totals.ts'
+import { deletePastResponses } from './links/idempotency-store.ts'
 import { deletePastLinkHours } from './links/store.ts'
 import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
@@ -28,10 +30,8 @@ import { DAY_MS } from './platform/timestamp.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
 import type { Schedule } from './schedule.ts'
 
-/** Idempotency keys are kept 24 hours (decisions 4.1). */
-const IDEMPOTENCY_HOURS = 24
 /** The key that made a session's hash is thrown away after 30 days: nothing can match it then. */
-const SESSION_DAYS = 60
+const PAGE_SESSION_DAYS = 60
 /** A night's reconciliation must not keep the minute's webhooks waiting. */
 const JOBS_AT_ONCE = 4
 /** After a runner that ended: what ended it may need a moment to pass. */
@@ -78,7 +78,7 @@ export const SCHEDULES: readonly Schedule[] = [
   },
   { task: 'refetch_feeds', cron: '50 * * * *', work: refetchAllFeeds },
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
-  { task: 'forget_responses', cron: '40 * * * *', work: forgetResponses },
+  { task: 'forget_responses', cron: '40 * * * *', work: forgetExpired },
   { task: 'forget_page_sessions', cron: '50 3 * * *', isMadeUpFor: true, work: forgetPageSessions },
   { task: 'retire_views', cron: '5 4 * * *', isMadeUpFor: true, work: dropOldViews },
   ...MONEY_SCHEDULES,
@@ -258,15 +258,16 @@ async function forgetReceipts({ database, config, now }: Node): Promise<void> {
   await deleteUnclickedReceipts(database, new Date(now() - config.receiptHours * 3_600_000))
 }
 
-async function forgetResponses({ database, now }: Node): Promise<void> {
-  const before = new Date(now() - IDEMPOTENCY_HOURS * 3_600_000)
-  await database.run(sql`delete from idempotent_response where created_at < ${before}`)
-  await database.run(sql`delete from dashboard_session where expires_at < ${new Date(now())}`)
-  await deletePastLinkHours(database, new Date(now()))
+/** What is over within hours: kept answers, sessions of the dashboard, counts of new links. */
+async function forgetExpired({ database, now }: Node): Promise<void> {
+  const at = new Date(now())
+  await deletePastResponses(database, at)
+  await deletePastSessions(database, at)
+  await deletePastLinkHours(database, at)
 }
 
 async function forgetPageSessions({ database, now }: Node): Promise<void> {
-  const before = new Date(now() - SESSION_DAYS * DAY_MS)
+  const before = new Date(now() - PAGE_SESSION_DAYS * DAY_MS)
   await deleteWhere(database, 'page_session', sql`day < ${before}`)
 }
 

@@ -1,4 +1,5 @@
 /** Users, their API keys and their dashboard sessions, in SQL. */
+import { deleteWhere } from '../platform/delete-in-batches.ts'
 import { badRequest } from '../platform/errors.ts'
 import { type Db, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -191,6 +192,11 @@ export function findSessionUser(
 
 export async function deleteSession(db: Db, tokenHash: Buffer): Promise<void> {
   await db.run(sql`delete from dashboard_session where token_hash = ${tokenHash}`)
+}
+
+/** Deletes the sessions that have expired; how many it found. */
+export function deletePastSessions(db: Db, now: Date): Promise<number> {
+  return deleteWhere(db, 'dashboard_session', sql`expires_at < ${now}`)
 }
 
 /** Notes a place of use; whether it is new, and whether it is the key's first one. */

@@ -6,11 +6,13 @@
  * fails, nothing of it is left and the second does the work.
  */
 import { hash } from 'node:crypto'
+import { deleteWhere } from '../platform/delete-in-batches.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { TOO_DEEP_RULE } from '../platform/json-body.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
+/** Decisions 4.1. */
 const KEPT_HOURS = 24
 
 /**
@@ -62,6 +64,12 @@ interface KeyUse {
 }
 
 /** Also one whose time is over; the others of that age are a schedule's to forget. */
+/** Deletes the answers that no retry is given any more; how many it found. */
+export function deletePastResponses(db: Db, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - KEPT_HOURS * 3_600_000)
+  return deleteWhere(db, 'idempotent_response', sql`created_at < ${before}`)
+}
+
 async function takeKey(tx: Db, { tokenId, key, bodyHash }: KeyUse): Promise<boolean> {
   const taken = await tx.run(sql`
     insert into idempotent_response as kept (token_id, idempotency_key, body_hash)
