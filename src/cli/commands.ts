@@ -55,7 +55,9 @@ const DATABASE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'doctor',
-    help: 'Checks database, disk, clock, spool, lag, secrets and migrations.',
+    help:
+      'Checks what the service stands on: database, migrations, disk, clock, spool, secrets; that ' +
+      'the fold keeps up and reconciles; feeds, leases, the nodes’ keys, and the stream of NATS.',
     run: doctor('doctorCommand'),
     format: formatChecks,
     isRefusal: ({ ok }: Checks) => !ok,
