@@ -100,16 +100,16 @@ test('a link that only touches the edge of the screen is not in view, its first 
 
 test('a link whose box is empty, as its content floats, is in view where that box is', async (t) => {
   const before = web.trackers.length
-  const { quiet } = await visit(t, 'at-the-edge.html', (page) =>
-    page.addInitScript(() =>
+  const { quiet } = await visit(t, 'at-the-edge.html', async (page) => {
+    await page.addInitScript(() =>
       addEventListener('DOMContentLoaded', () => {
         const [screen, edge] = ['screen', 'edge'].map((id) => document.getElementById(id))
         screen?.remove()
         edge?.setAttribute('style', '')
         edge?.firstElementChild?.setAttribute('style', 'float: left')
       }),
-    ),
-  )
+    )
+  })
   await quiet()
   const seen = web.trackers.slice(before).filter(({ path }) => path.startsWith('/viewed'))
   assert.equal(seen.length, 1)
