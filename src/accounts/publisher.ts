@@ -12,7 +12,7 @@ export const LIST_LENGTH_MAX = 1000 // Entries in one list of a publisher's sett
 export const FLOOR_MAX = micros(9_000_000_000)
 /** Economics 1.2, 1.3 and 1.4: the ranges of a publisher's own settings. */
 const TOLERANCE_PPM_MAX = 200_000
-const BETA_MAX = 3
+export const BETA_MAX = 3
 const EPSILON_PPM_MAX = 100_000
 
 export const LINKMATE_SCOPES = ['all', 'network'] as const

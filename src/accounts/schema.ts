@@ -1,7 +1,7 @@
 /** Wire shapes of accounts: API key records (interface 2.3) and the dashboard's own calls. */
 import Type, { type Static } from 'typebox'
 import { timestamp } from '../platform/field-types.ts'
-import { formatExact } from '../platform/money.ts'
+import { formatExact, PPM } from '../platform/money.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import { formatCategoryFloor } from './category-floor.ts'
 import { PASSWORD_LENGTH_MAX } from './password.ts'
@@ -100,13 +100,13 @@ export function toPublisherRecord(row: Publisher): Static<typeof PublisherRecord
     name: row.name,
     uid: row.uid,
     partner: row.is_partner,
-    share: row.share_ppm / 1_000_000,
+    share: row.share_ppm / PPM,
     domain: [...row.domains],
     floor: formatExact(row.floor_micros),
     category_floor: row.category_floors.map(formatCategoryFloor),
-    tolerance: row.tolerance_ppm / 1_000_000,
+    tolerance: row.tolerance_ppm / PPM,
     beta: row.beta,
-    epsilon: row.epsilon_ppm / 1_000_000,
+    epsilon: row.epsilon_ppm / PPM,
     allow_merchant: [...row.allow_merchants],
     block_merchant: [...row.block_merchants],
     linkmate_scope: row.linkmate_scope,

@@ -6,6 +6,7 @@
  * snapshots (live, funded, pacing) is read through `campaign` from the shared CampaignState.
  */
 import assert from 'node:assert/strict'
+import { BETA_MAX } from '../accounts/publisher.ts'
 import { ALPHA_MIN } from '../demand/predict.ts'
 import { MODEL, type Model } from '../events/event.ts'
 import { PPM } from '../platform/money.ts'
@@ -20,8 +21,6 @@ export const CANDIDATES_MAX = 64
  * campaigns would else be alone among the kept, and pay no more than the reserve.
  */
 const OF_MERCHANT_MAX = 8
-/** The strongest preference for lower prices a publisher can set. */
-export const BETA_MAX = 3
 
 export interface CandidateSet {
   /** Of the snapshot it was built from; told in the seal and the receipt. */

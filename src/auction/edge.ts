@@ -20,6 +20,7 @@ import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './ho
 import { LinkCache } from './link-cache.ts'
 import { type LinkData, loadLinks } from './link-store.ts'
 import { isOwnPage, loadMarket, type Market } from './market.ts'
+import { RESULT_NUMBER_BYTES } from './receipt.ts'
 import type { Receipt } from './receipt-queue.ts'
 
 /** Changes reach every node within 2 s by notification; this poll is for a lost one. */
@@ -33,7 +34,6 @@ const PROBE_MS = 500
 const ANSWER_HOLDS_MS = 1_500
 /** Predictions move slowly, and each reload lays out all candidates anew. */
 const OUTLOOK_MS = 60_000
-const RESULT_NUMBER_BYTES = 16
 /** Tables whose change alters what a held link means. */
 const LINK_TABLES = new Set(['merchant', 'merchant_domain', 'smart_link'])
 

@@ -3,6 +3,7 @@
  * (inverse propensity, economics 1.4): `p = (1 − ε)·[winner is best by mean] + ε·P_TS(winner)`.
  */
 import { createHash } from 'node:crypto'
+import { PPM } from '../platform/money.ts'
 import type { CandidateSet } from './candidate-set.ts'
 import { LOSS } from './loss-code.ts'
 import { createOutcome } from './outcome.ts'
@@ -17,9 +18,9 @@ export function winnerPropensity(auction: StoredAuction): number | null {
   const { outcome, request, resultNumber } = auction
   if (outcome.winner < 0) return null
   const set = withCoinsFallen(auction)
-  const sampled = withEpsilon(request, 1_000_000)
+  const sampled = withEpsilon(request, PPM)
   const again = createOutcome()
-  const epsilon = request.publisher.epsilonPpm / 1_000_000
+  const epsilon = request.publisher.epsilonPpm / PPM
   let drawn = 0
   for (let salt = 0; salt < SALTS; salt++) {
     runAuction(set, sampled, salted(resultNumber, salt), again)

@@ -32,7 +32,7 @@ const CANDIDATE_BYTES_OF: Readonly<Record<number, number>> = { 1: 80, [FORMAT]: 
 export const CATEGORY_UNTOLD = -1
 /** The engine that computed the outcome, `14.6.202.33-node.20`. */
 const ENGINE = Buffer.from(process.versions.v8.slice(0, 255), 'latin1')
-const RESULT_NUMBER_BYTES = 16
+export const RESULT_NUMBER_BYTES = 16
 
 /** An auction as it was: what went in and what came out. */
 export interface StoredAuction {

@@ -18,7 +18,7 @@ import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
-import { micros, parseDollars } from '../platform/money.ts'
+import { micros, PPM, parseDollars } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
 import { FairTurns } from '../platform/turns.ts'
@@ -237,7 +237,7 @@ function readChange(body: WhatIfBody): WhatIfChange {
   return {
     ...(floorMicros === null ? {} : { floorMicros }),
     ...(categoryFloors === undefined ? {} : { categoryFloors }),
-    ...(tolerance === undefined ? {} : { tolerancePpm: Math.round(tolerance * 1_000_000) }),
+    ...(tolerance === undefined ? {} : { tolerancePpm: Math.round(tolerance * PPM) }),
     ...(beta === undefined ? {} : { beta }),
     ...(require_price === undefined ? {} : { isPriceRequired: require_price }),
     ...(pricing === undefined ? {} : { isFirstPrice: pricing === 'first_price' }),

@@ -1,7 +1,6 @@
 /** Bodies of the receipt endpoints. */
 import Type, { type Static } from 'typebox'
-import { LIST_LENGTH_MAX } from '../accounts/publisher.ts'
-import { BETA_MAX } from './candidate-set.ts'
+import { BETA_MAX, LIST_LENGTH_MAX } from '../accounts/publisher.ts'
 import { LISTED_ID_MAX } from './targeting.ts'
 
 const DAY = '^\\d{4}-\\d{2}-\\d{2}$'

@@ -2,7 +2,7 @@
 import { formatExact, type Micros, micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 
 export interface RecordedPayment {
   readonly eventId: string
@@ -43,7 +43,7 @@ export async function findPayment(
 /** All payments that were recorded, the latest first; of one merchant, or of all for null. */
 export async function listPayments(db: Db, merchId: number | null) {
   const rows = await db.rows<ListedRow>(sql`
-    select event_id, merch_id, name, reference, to_char(paid_on, 'YYYY-MM-DD') as paid_on, at,
+    select event_id, merch_id, name, reference, paid_on, at,
       amount_micros, reversed_at, reverse_reason
     from merchant_payment join merchant using (merch_id)
     where ${merchId}::int is null or merch_id = ${merchId}
@@ -56,7 +56,7 @@ export async function listPayments(db: Db, merchId: number | null) {
     paid_on: row.paid_on,
     recorded_at: formatTimestamp(row.at),
     amount_usd: formatExact(row.amount_micros),
-    reversed_at: row.reversed_at === null ? null : formatTimestamp(row.reversed_at),
+    reversed_at: formatTimestampOrNull(row.reversed_at),
     reverse_reason: row.reverse_reason,
   }))
 }
