@@ -7,7 +7,8 @@ import { connect, createServer } from 'node:net'
  * listened on at once. Rejects with the reason when it cannot be had.
  */
 export async function freePort(wanted: { host: string; port: number }): Promise<number> {
-  const server = createServer((caller) => caller.end()).listen(wanted.port, wanted.host)
+  // Not `end`: a client that comes before its time may reset, or never close its own side.
+  const server = createServer((caller) => caller.destroy()).listen(wanted.port, wanted.host)
   await once(server, 'listening')
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error(`no port on ${wanted.host}`)
