@@ -91,6 +91,19 @@ test('a feed is fetched again only from where it may be, in its format and by to
   assert.equal(await price(), 11)
 })
 
+test('an import without a good row leaves the address that the offers are fetched from', async (t) => {
+  const { shop, importFrom, url, refetch, record, folder } = await makeShop(t)
+  await importFrom(url)
+  const bad = join(folder, 'bad.csv')
+  await writeFile(bad, `${HEAD}p,Tea,${LINK},many USD,in stock\n`)
+  await importFrom(bad)
+  shop.feed = () => `${HEAD}p,Tea,${LINK},many USD,in stock\n`
+  await importFrom(`${url}?bad`)
+  assert.equal((await record()).feed_url, url)
+  shop.feed = () => `${HEAD}p,Tea,${LINK},9.00 USD,in stock\n`
+  assert.equal((await refetch(7))[0]?.error, null)
+})
+
 test('of what was fetched nothing is left, nor what a process before this one has left', async (t) => {
   const { importFrom, url, refetch } = await makeShop(t)
   const folder = await ownTemporaryFolder(scopeOf(t))

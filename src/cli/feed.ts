@@ -41,8 +41,11 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
       onProgress: progressLine(context, file),
       ...(rejects === null ? {} : { onRejects: (rows) => writeRejects(rejects, rows) }),
     })
-    if (fetched === null) await dropFeedSource(db, merchId)
-    else await keepFeedSource(db, { merch_id: merchId, url: options.file, format, at })
+    // A feed without a good row has changed nothing, and leaves the address of the good one.
+    if (result.offers_upserted + result.offers_unchanged > 0) {
+      if (fetched === null) await dropFeedSource(db, merchId)
+      else await keepFeedSource(db, { merch_id: merchId, url: options.file, format, at })
+    }
     return { ...result, seconds: Math.round(performance.now() - started) / 1000 }
   } finally {
     await fetched?.remove()
