@@ -81,6 +81,22 @@ test('a file for old Macintoshes, with a bare carriage return behind each line, 
   }
 })
 
+test('a first column without a name, of row numbers, moves no other, and blank lines stand above it', async () => {
+  for (const [separator, format] of [
+    ['\t', 'auto'],
+    ['\t', 'tsv'],
+    [',', 'auto'],
+  ] as const) {
+    const lines = ['id,title,link,price,gtin', '1,Thé noir,https://s.example/1,4.20 USD,']
+    const numbered = [`,${lines[0]}`, `0,${lines[1]}`].join('\n').replaceAll(',', separator)
+    for (const before of ['', '\ufeff', '\n', ' \t\r\n\n ']) {
+      const { entries } = await read(`${before}${numbered}\n`, { format })
+      assert.deepEqual(faults(entries), [], JSON.stringify([before, separator, format]))
+      assert.equal(rows(entries)[0]?.title, 'Thé noir')
+    }
+  }
+})
+
 test('the format that the operator names is read, whatever the feed looks like', async () => {
   // More commas than tabs in the header.
   const feed = 'id\ttitle\tlink\tprice\ta,b,c,d,e,f\n1\tTea\thttps://s.example/1\t4 USD\tx\n'

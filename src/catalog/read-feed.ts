@@ -57,10 +57,16 @@ function hasHeader(start: string): boolean {
   return text.includes('\n') || text.length > HEADER_CHARACTERS_MAX
 }
 
-// XML allows nothing before its declaration, and a header none of the blank lines above it.
+/**
+ * XML allows nothing before its declaration, and a header none of the blank lines above it; but a
+ * tab before it may end an empty first cell, the name of a column of row numbers.
+ */
 function withoutLeadingSpace(start: string): string {
-  return start.trimStart()
+  const text = start.trimStart()
+  return text.startsWith('<') ? text : start.replace(BEFORE_HEADER, '')
 }
+
+const BEFORE_HEADER = /^(?:[^\S\r\n]*[\r\n])*[^\S\t]*/
 
 function chooseParser(start: string, format: FeedFormat): FeedParser {
   const parser = parserOf(start, format)
