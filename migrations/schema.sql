@@ -276,7 +276,7 @@ CREATE INDEX click_at ON click USING brin (at) WITH (pages_per_range='32', autos
 CREATE INDEX click_click_id ON click USING hash (click_id);
 CREATE INDEX click_merchant_at ON click USING btree (merch_id, at);
 CREATE INDEX click_of_result ON click USING hash (result_number);
-CREATE INDEX click_publisher_day ON click USING btree (pub_id, day);
+CREATE INDEX click_publisher_event ON click USING btree (pub_id, day, event_id);
 CREATE UNIQUE INDEX click_result ON click USING btree (result_number) WHERE is_reserved;
 CREATE INDEX click_visitor ON click USING hash (visitor_key) WHERE ((visitor_key IS NOT NULL) AND (reason = 0));
 
