@@ -51,7 +51,8 @@ export function FiguresTable({
       </section>
       {(areRowsCut || rows.length > SHOWN_MAX) && (
         <p className="border-t border-line px-4 py-3 text-sm text-soft">
-          The first {SHOWN_MAX} rows. The statistics endpoint of the API returns all of them.
+          The first {SHOWN_MAX} rows{areRowsCut && ` of the ${rows.length} that earned most`}. The
+          statistics endpoint of the API returns all of them.
         </p>
       )}
     </section>

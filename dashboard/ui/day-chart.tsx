@@ -23,7 +23,7 @@ const HALF_LABEL_PX = 30
 const YEAR_DAYS = 365
 
 export function DayChart(props: DayChartProps) {
-  const { label, days, values, format } = props
+  const { label, days, values, format, unit } = props
   const holder = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState<number | null>(null)
   const scheme = useScheme()
@@ -31,7 +31,7 @@ export function DayChart(props: DayChartProps) {
   useEffect(() => {
     const element = holder.current
     if (element === null) return
-    const chart = drawChart(element, props, setAt)
+    const chart = drawChart(element, { label, days, values, format, unit }, setAt)
     const observer = new ResizeObserver(() =>
       chart.setSize({ width: element.clientWidth, height: HEIGHT_PX }),
     )
@@ -40,7 +40,7 @@ export function DayChart(props: DayChartProps) {
       observer.disconnect()
       chart.destroy()
     }
-  }, [props, scheme])
+  }, [label, days, values, format, unit, scheme])
   const shown = at !== null && at < days.length ? at : null
   return (
     <figure className="panel p-4 pb-2">
