@@ -30,24 +30,23 @@ const FREED_PATIENCE_MS = 5_000
 export async function startServer(given: Config, options: ServerOptions): Promise<Server> {
   const config = onPort(given, await takeMachine(given))
   const node = await openNode(config, options)
-  const opened: { close(): Promise<void> }[] = [node]
-  const close = async (): Promise<void> => {
-    for (const part of opened.reverse()) await part.close()
-  }
+  const opened = new AsyncDisposableStack() // closes all of them, whichever fails to
+  opened.defer(() => node.close())
+  const close = () => opened.disposeAsync()
   try {
     let screen = ''
     if (options.isDemo) {
       const { startDemo } = await import('./demo/run-demo.ts')
       const demo = await startDemo(node)
-      opened.push(demo)
+      opened.defer(() => demo.close())
       screen = demo.screen
     }
     const app = await startApp(node)
-    opened.push(app)
+    opened.defer(() => app.close())
     await node.whenFreed(FREED_PATIENCE_MS)
     return { url: app.url, screen, close }
   } catch (error) {
-    await close()
+    await close().catch((cause) => options.log.error({ err: cause }, 'the start was not undone'))
     throw error
   }
 }
