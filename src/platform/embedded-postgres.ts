@@ -251,9 +251,12 @@ async function leave(cluster: Cluster, lock: FileLock): Promise<void> {
   lock.release()
   const alone = await takeAlone(cluster)
   if (alone === null) return
-  await stopCluster(cluster)
-  await untilStopped(cluster)
-  alone.release()
+  try {
+    await stopCluster(cluster)
+    await untilStopped(cluster)
+  } finally {
+    alone.release()
+  }
 }
 
 /** Two that leave at the same moment are in each other's way for an instant, so it asks twice. */

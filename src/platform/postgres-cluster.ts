@@ -108,7 +108,11 @@ export async function stopCluster(cluster: Cluster): Promise<void> {
   const pid = await runningPid(cluster.folder)
   if (pid === null) return
   if (process.platform !== 'win32') {
-    process.kill(pid, 'SIGINT')
+    try {
+      process.kill(pid, 'SIGINT')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // else it ended just now
+    }
     return
   }
   const { pg_ctl } = await findBinaries(cluster.dataDir, { kind: 'self' })
