@@ -46,8 +46,8 @@ async function openDatabase(path: string, onError: (error: unknown) => void): Pr
   const renew = async () => {
     const newest = await versionOf(path)
     if (newest === version) return
-    version = newest
     reader = await read(path)
+    version = newest // only now: a file that could not be read is tried again
   }
   const timer = startPulse(renew, { everyMs: RENEW_MS, onError })
   return {
