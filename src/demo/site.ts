@@ -60,17 +60,19 @@ export async function startDemoSite(options: SiteOptions): Promise<DemoSite> {
 
 /** A port that is free now, from `first` on; the demo keeps it for good. */
 export async function findFreePort(first: number, host: string): Promise<number> {
-  for (let port = first; port < first + PORTS_TRIED; port++) {
+  const last = Math.min(first + PORTS_TRIED - 1, PORT_MAX)
+  for (let port = first; port <= last; port++) {
     try {
       return await freePort({ host, port })
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
     }
   }
-  throw new Error(`no free port for the demo's shops from ${first} to ${first + PORTS_TRIED - 1}`)
+  throw new Error(`no free port for the demo's shops from ${first} to ${last}`)
 }
 
 const PORTS_TRIED = 50
+const PORT_MAX = 65_535
 
 function answer(res: ServerResponse, { status, type, body }: Page): void {
   res.writeHead(status, { 'content-type': type, 'cache-control': 'no-cache' })
