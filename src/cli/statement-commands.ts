@@ -90,7 +90,7 @@ const WEBHOOKS: readonly CommandSpec[] = [
 const DELIVERIES: readonly CommandSpec[] = [
   {
     name: 'delivery create',
-    help: 'Schedules nightly delivery of a publisher’s reports, each time of the last seven days.',
+    help: 'Delivers a publisher’s reports every six hours, each time those of the last seven days.',
     options: [
       PUBLISHER,
       { flags: '--to <TARGET>', help: 'a folder, or s3://bucket/prefix', isRequired: true },

@@ -63,13 +63,13 @@ interface KeyUse {
   readonly bodyHash: Buffer
 }
 
-/** Also one whose time is over; the others of that age are a schedule's to forget. */
 /** Deletes the answers that no retry is given any more; how many it found. */
 export function deletePastResponses(db: Db, now: Date): Promise<number> {
   const before = new Date(now.getTime() - KEPT_HOURS * 3_600_000)
   return deleteWhere(db, 'idempotent_response', sql`created_at < ${before}`)
 }
 
+/** Also one whose time is over; the others of that age are a schedule's to forget. */
 async function takeKey(tx: Db, { tokenId, key, bodyHash }: KeyUse): Promise<boolean> {
   const taken = await tx.run(sql`
     insert into idempotent_response as kept (token_id, idempotency_key, body_hash)
