@@ -1,6 +1,7 @@
 /** The figures by article and merchant, in the order that the reader of the table chooses. */
 import { useState } from 'react'
 import type { Overview } from '../api.ts'
+import { count } from '../format.ts'
 import { COLUMNS } from './figure-columns.ts'
 
 type Row = Overview['rows'][number]
@@ -51,8 +52,8 @@ export function FiguresTable({
       </section>
       {(areRowsCut || rows.length > SHOWN_MAX) && (
         <p className="border-t border-line px-4 py-3 text-sm text-soft">
-          The first {SHOWN_MAX} rows{areRowsCut && ` of the ${rows.length} that earned most`}. The
-          statistics endpoint of the API returns all of them.
+          The first {SHOWN_MAX} rows{areRowsCut && ` of the ${count(rows.length)} that earned most`}
+          . The statistics endpoint of the API returns all of them.
         </p>
       )}
     </section>
