@@ -8,6 +8,7 @@ import { EVENT_TYPE } from '../src/events/event.ts'
 import { sql } from '../src/platform/sql.ts'
 import { openPage } from './testing/browser.ts'
 import { startNetwork } from './testing/network.ts'
+import { startStandIn } from './testing/stand-in.ts'
 
 const network = await startNetwork({ after })
 const { web, app } = network
@@ -25,7 +26,7 @@ async function openShop(t: Test, prepare?: (page: Page) => Promise<void>) {
   const calls: { url: string; body: string }[] = []
   watched.page.on('request', (request) => {
     if (request.url().includes('/conversions/')) {
-      calls.push({ url: new URL(request.url()).pathname, body: request.postData() ?? '' })
+      calls.push({ url: request.url(), body: request.postData() ?? '' })
     }
   })
   await prepare?.(watched.page)
@@ -223,6 +224,39 @@ test('calls made before and after the tag has loaded are both taken', async (t) 
   )
   assert.deepEqual(sent[1].products, [{ id: 'a', price: '20', quantity: 1 }])
   assert.equal((await orders('late')).length, 1)
+})
+
+test('a shop of two networks tells both of an order, once each', async (t) => {
+  const other = await startStandIn(t, { article: '' })
+  const { page, go, quiet, checkouts, errors } = await openShop(t)
+  web.publish(
+    '/two-networks.html',
+    `<!doctype html>
+     <script>SOUK_ORDER = { id: 'on the page', value: 1, currency: 'USD' }</script>
+     <script src="{service}/tag/souk-merchant.js" data-merchant="{shopid}"></script>
+     <script src="${other.origin}/tag/souk-merchant.js" data-merchant="7"></script>`,
+  )
+  for (let visit = 0; visit < 2; visit++) await go('/two-networks.html')
+  await page.evaluate(() =>
+    Reflect.get(window, 'souk')('checkout', { id: 'called', value: 1, currency: 'USD' }),
+  )
+  await quiet()
+  const isOther = ({ url }: { url: string }) => url.startsWith(other.origin)
+  const told = (calls: { body: string }[]) =>
+    calls.map(({ body }) => {
+      const { organization_id, events } = JSON.parse(body)
+      return [organization_id, events[0].order.id]
+    })
+  const [here, there] = [checkouts().filter((call) => !isOther(call)), checkouts().filter(isOther)]
+  assert.deepEqual(told(here), [
+    [network.merchId, 'on the page'],
+    [network.merchId, 'called'],
+  ])
+  assert.deepEqual(told(there), [
+    [7, 'on the page'],
+    [7, 'called'],
+  ])
+  assert.deepEqual(errors, [])
 })
 
 test('beside the page tag, what a page writes into souk still reaches that', async (t) => {

@@ -7,7 +7,8 @@
  */
 import { findGaps, type OrderInput, readCheckout } from './checkout.ts'
 import { clickIds, rememberLanding } from './click-ids.ts'
-import { openOutbox, readList, writeList } from './outbox.ts'
+import { openOutbox } from './outbox.ts'
+import { openSentOrders } from './sent-orders.ts'
 import { showMessage } from './test-panel.ts'
 
 interface Command {
@@ -20,10 +21,6 @@ interface ShopWindow {
   SOUK_ORDER?: OrderInput
 }
 
-const SENT = 'souk_orders'
-/** Order ids that a browser remembers as sent. */
-const SENT_MAX = 50
-
 const main = (script: HTMLScriptElement): void => {
   const shop = window as unknown as ShopWindow
   const { merchant, clickParam = 'cid', windowDays = '30', test } = script.dataset
@@ -31,6 +28,7 @@ const main = (script: HTMLScriptElement): void => {
   const endpoint = script.src.replace(/tag\/[^/]*$/, 'api/v1/events/conversions/')
   const isLanding = rememberLanding(clickParam, +windowDays)
   const outbox = isTest ? null : openOutbox(`${endpoint}checkout/`)
+  const sent = openSentOrders(`${merchant} ${endpoint}`, isTest)
 
   const message = (event: object): object => ({
     organization_type: 'merchant',
@@ -39,24 +37,21 @@ const main = (script: HTMLScriptElement): void => {
     events: [event],
   })
 
-  const sent = readList(SENT)
   const checkout = (input: OrderInput): void => {
     const event = readCheckout(input, clickIds(+windowDays))
     const { id } = event.order
-    const isRepeat = sent.includes(id)
+    const isRepeat = sent._has(id)
     if (isTest) {
       showMessage(isRepeat ? 'checkout (a repeat: suppressed)' : 'checkout', message(event))
       const gaps = findGaps(input)
       if (gaps[0]) showMessage('checkout: not complete', gaps)
     }
     if (isRepeat) return
-    sent.unshift(id)
-    if (!outbox) return
-    writeList(SENT, sent.slice(0, SENT_MAX))
-    outbox._add(JSON.stringify(message(event)))
+    sent._add(id)
+    outbox?._add(JSON.stringify(message(event)))
   }
 
-  const souk: Command = (command, input) => {
+  const take: Command = (command, input) => {
     try {
       if (command === 'checkout' && input) checkout(input)
     } catch (problem) {
@@ -65,11 +60,11 @@ const main = (script: HTMLScriptElement): void => {
     }
   }
   const earlier = shop.souk?.q || []
-  shop.souk = shareName(souk, shop.souk)
-  for (const { 0: command, 1: input } of earlier) souk(command as string, input as OrderInput)
+  shop.souk = shareName(take, shop.souk)
+  for (const { 0: command, 1: input } of earlier) take(command as string, input as OrderInput)
 
   const readPage = (): void => {
-    if (shop.SOUK_ORDER) souk('checkout', shop.SOUK_ORDER)
+    if (shop.SOUK_ORDER) take('checkout', shop.SOUK_ORDER)
   }
   if (document.readyState === 'loading') addEventListener('DOMContentLoaded', readPage)
   else readPage()
@@ -87,13 +82,19 @@ const main = (script: HTMLScriptElement): void => {
 const bare = (address: string): string => address.replace(/[?#].*/, '')
 
 /** The page tag reads its settings from the object that it found: what a page writes goes there. */
-const shareName = (souk: Command, before: Command | undefined): Command =>
-  before
+const shareName = (take: Command, before: Command | undefined): Command => {
+  const souk: Command = (command, input) => {
+    take(command, input)
+    // Another network's tag; or the page's queue, which is for those that load later.
+    if (typeof before === 'function') before(command, input)
+  }
+  return before
     ? new Proxy(souk, {
         get: (_, name) => Reflect.get(before, name),
         set: (_, name, value) => Reflect.set(before, name, value),
       })
     : souk
+}
 
 try {
   main(

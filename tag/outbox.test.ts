@@ -25,7 +25,7 @@ function openBrowser(t: TestContext, kept: Map<string, string> | null = new Map(
   setStorage(kept)
   const { sent, after, answer } = holdFetches(t)
   const bodies = () => sent.map(({ body }) => body)
-  const waiting = () => JSON.parse(kept?.get('souk_outbox') ?? '[]')
+  const waiting = () => JSON.parse(kept?.get(`souk_outbox ${URL_OF_ORDERS}`) ?? '[]')
   return { sent, bodies, waiting, after, answer }
 }
 

@@ -3,7 +3,6 @@
  * after a pause and on the next page. Without local storage they live as long as the page.
  */
 
-const OUTBOX = 'souk_outbox'
 /** A shop that cannot be reached for this many orders of one visitor is not reached at all. */
 const MESSAGES_MAX = 5
 const FIRST_PAUSE_MS = 2000
@@ -33,7 +32,8 @@ export interface Outbox {
 }
 
 export const openOutbox = (url: string): Outbox => {
-  let waiting = readList(OUTBOX)
+  const key = `souk_outbox ${url}`
+  let waiting = readList(key)
   let tries = 0
   let isSending = false
   const send = (): void => {
@@ -46,7 +46,7 @@ export const openOutbox = (url: string): Outbox => {
         if (status >= REFUSED) throw status
         tries = 0
         waiting = waiting.filter((other) => other !== body)
-        writeList(OUTBOX, waiting)
+        writeList(key, waiting)
         return 0
       })
       .catch(() => FIRST_PAUSE_MS << tries++)
@@ -59,7 +59,7 @@ export const openOutbox = (url: string): Outbox => {
   return {
     _add(body) {
       waiting = [...waiting, body].slice(-MESSAGES_MAX)
-      writeList(OUTBOX, waiting)
+      writeList(key, waiting)
       send()
     },
   }
