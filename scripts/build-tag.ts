@@ -1,15 +1,12 @@
 /**
  * Builds the browser tags of tag/ into dist/tag/ and holds them to their size.
  *
- *   node scripts/build-tag.ts [--force]
- *
  * Writes souk.js and souk-merchant.js, the same bytes under a name that carries their hash (to be
  * cached for ever), souk-debug.js (the overlay, loaded on demand), and manifest.json with file
  * names, sizes and the SRI hash of each. Prints the sizes; exits 1 when a tag is over its budget.
- * When nothing in tag/ is newer than the manifest it only prints what the manifest says.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -90,32 +87,7 @@ function write(tag: TagFile, code: string): TagEntry {
   }
 }
 
-/** When the newest source was written; the build itself and the lockfile count as sources. */
-function newestSourceMs(): number {
-  const files = [
-    ...readdirSync(SOURCE)
-      .filter((name) => name.endsWith('.ts') && !/\.(spec|test)\.ts$/.test(name))
-      .map((name) => join(SOURCE, name)),
-    import.meta.filename,
-    join(ROOT, 'package-lock.json'),
-  ]
-  return Math.max(...files.map((file) => statSync(file).mtimeMs))
-}
-
-function readManifest(): TagManifest | null {
-  const path = join(TARGET, 'manifest.json')
-  try {
-    if (statSync(path).mtimeMs < newestSourceMs()) return null
-    return JSON.parse(readFileSync(path, 'utf8')) as TagManifest
-  } catch {
-    return null // Not built yet, or half written: build.
-  }
-}
-
-/** Builds the tags unless they are fresh; returns the manifest. */
-export async function buildTags({ force = false } = {}): Promise<TagManifest> {
-  const fresh = force ? null : readManifest()
-  if (fresh !== null) return fresh
+async function buildTags(): Promise<TagManifest> {
   const built: [TagFile, string][] = []
   for (const tag of TAGS) built.push([tag, await bundle(tag)])
   rmSync(TARGET, { recursive: true, force: true })
@@ -140,8 +112,7 @@ export function reportSizes(manifest: TagManifest): { lines: string[]; isWithinB
 }
 
 if (import.meta.main) {
-  const manifest = await buildTags({ force: process.argv.includes('--force') })
-  const { lines, isWithinBudget } = reportSizes(manifest)
+  const { lines, isWithinBudget } = reportSizes(await buildTags())
   console.log(lines.join('\n'))
   process.exitCode = isWithinBudget ? 0 : 1
 }

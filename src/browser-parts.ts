@@ -31,7 +31,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'tag',
     sources: ['tag', 'scripts/build-tag.ts'],
-    command: ['scripts/build-tag.ts', '--force'],
+    command: ['scripts/build-tag.ts'],
   },
   {
     name: 'dashboard',

@@ -10,7 +10,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildTags } from '../../scripts/build-tag.ts'
+import { buildBrowserParts } from '../../src/browser-parts.ts'
 
 export type Call = 'config' | 'linkmate' | 'auction' | 'events' | 'pixel'
 
@@ -49,7 +49,7 @@ export async function startStandIn(
   t: { after(fn: () => void): void },
   options: StandInOptions,
 ): Promise<StandIn> {
-  await buildTags()
+  await buildBrowserParts({ isOnlyIfStale: true })
   let open = 0
   const server = createServer((request, response) => void handle(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
