@@ -107,6 +107,28 @@ test('where a merchant confirms its orders, what browsers alone tell counts noth
   assert.deepEqual(await holds(), { o1: null, free: 'review', o2: 'review' })
 })
 
+test('what only a merchant’s server may say of an order counts nothing from a browser', async (t) => {
+  const app = await start(t)
+  const call = (changes: object) =>
+    app.checkout(checkoutOf(app.merchant.merch_id, [order('o1', changes)]))
+  await call({})
+  const told = {
+    status: 'cancelled',
+    updated_at: '2026-04-13T12:04:00Z',
+    ordered_at: '2020-01-01',
+    click_id: '00112233445566778899aabbccddeeff',
+  }
+  assert.equal((await call(told)).status, 201)
+  for (const name of Object.keys(told)) {
+    for (const value of [5, {}, 'x']) assert.equal((await call({ [name]: value })).status, 201)
+  }
+  await app.fold()
+  const rows = await app.db.rows(sql`
+    select rejected_at, ordered_at, told->'evidence' as evidence from merchant_order`)
+  const orderedAt = new Date(app.clock.nowMs)
+  assert.deepEqual(rows, [{ rejected_at: null, ordered_at: orderedAt, evidence: [] }])
+})
+
 test('bad checkout calls are refused with the documented error and kept', async (t) => {
   const app = await start(t)
   const { merch_id: id } = app.merchant

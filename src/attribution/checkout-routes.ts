@@ -10,7 +10,7 @@ import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
 import { parseJson } from '../platform/json-body.ts'
 import type { Db } from '../platform/postgres.ts'
-import { compileCheck } from '../platform/validation.ts'
+import { compileCheck, knownFields } from '../platform/validation.ts'
 import { acceptOrders, type IntakeDeps, intakeTurns } from './intake.ts'
 import { checked, orderFaults } from './intake-faults.ts'
 import { insertRefusal } from './intake-store.ts'
@@ -56,7 +56,8 @@ export const checkoutRoutes =
 async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<void> {
   let told: unknown = null
   try {
-    told = parseJson(rawBody(request))
+    // Of what only a merchant's own server may say (a status, times), nothing counts here.
+    told = knownFields(CheckoutBody, parseJson(rawBody(request)))
     const body = checked<CheckoutBody>(told, { ...EVENTS, nowMs: deps.now() })
     await accept(deps, await tagMerchant(deps, request, body), body)
   } catch (cause) {

@@ -7,8 +7,7 @@
  */
 import { hash } from 'node:crypto'
 import { deleteWhere } from '../platform/delete-in-batches.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
-import { TOO_DEEP_RULE } from '../platform/json-body.ts'
+import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -27,7 +26,7 @@ export async function once<T>(
 ): Promise<T> {
   const { tokenId, key, status } = call
   if (key === null) return work(db)
-  const bodyHash = hashOf(call.body)
+  const bodyHash = hash('sha256', JSON.stringify(call.body, inOneOrder), 'buffer')
   return db.transaction(async (tx) => {
     const isFirst = await takeKey(tx, { tokenId, key, bodyHash })
     if (!isFirst) return readKept<T>(tx, { tokenId, key, bodyHash })
@@ -38,16 +37,6 @@ export async function once<T>(
     `)
     return result
   })
-}
-
-/** Throws a 400 for a body that only a parser without a stack of its own can read. */
-function hashOf(body: unknown): Buffer {
-  try {
-    return hash('sha256', JSON.stringify(body, inOneOrder), 'buffer')
-  } catch (error) {
-    if (error instanceof RangeError) throw badRequest([{ field: 'body', rule: TOO_DEEP_RULE }])
-    throw error
-  }
 }
 
 /** A retry may write the members of an object in another order: that says nothing (RFC 8259, 4). */

@@ -36,10 +36,8 @@ export function parseJson(body: Uint8Array): unknown {
 function whyUnreadable(error: unknown): string {
   if (error instanceof TypeError) return 'is not valid UTF-8'
   // A reviver calls itself at every level.
-  return error instanceof RangeError ? TOO_DEEP_RULE : 'is not valid JSON'
+  return error instanceof RangeError ? 'is nested too deeply' : 'is not valid JSON'
 }
-
-export const TOO_DEEP_RULE = 'is nested too deeply'
 
 type Reviver = (this: unknown, key: string, value: unknown) => unknown
 

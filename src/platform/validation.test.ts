@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import Type from 'typebox'
 import { idText } from './field-types.ts'
 import { UUID_PATTERN } from './pattern.ts'
-import { compileCheck } from './validation.ts'
+import { compileCheck, knownFields } from './validation.ts'
 
 test('a refusal says in words what is wanted, field by field', () => {
   const check = compileCheck(
@@ -83,4 +83,17 @@ test('of a list that is far too long no more is told than of the longest one', (
   const few = { lines: Array(3).fill({ id: '1' }), more: { lines: null } }
   assert.deepEqual(check(few), [])
   assert.deepEqual(check(null), [{ field: 'body', rule: 'must be object' }])
+})
+
+test('fields that a schema does not name are left out, at every depth', () => {
+  const entry = Type.Object({ id: Type.String() })
+  const schema = Type.Object({
+    entries: Type.Array(entry),
+    one: Type.Union([entry, Type.Null()]),
+    words: Type.Record(Type.String(), Type.Integer()),
+  })
+  const told = { id: '1', owner: 2 }
+  const body = JSON.parse('{"__proto__":{"owner":2},"words":{"a":1}}')
+  const found = knownFields(schema, { ...body, owner: 2, entries: [told], one: told })
+  assert.deepEqual(found, { entries: [{ id: '1' }], one: { id: '1' }, words: { a: 1 } })
 })

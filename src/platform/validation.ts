@@ -8,7 +8,7 @@ import type { FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
-import { Pointer } from 'typebox/value'
+import { Clean, Pointer } from 'typebox/value'
 import { FAULTS_MAX, type Fault } from './errors.ts'
 import { patternRule } from './pattern.ts'
 
@@ -88,8 +88,17 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
   return (value) => {
     const read = httpPart === 'body' ? value : readText(schema, value as Record<string, unknown>)
     const faults = check(read)
-    return { value: read, ...(faults.length > 0 && { error: new ValidationError(faults) }) }
+    if (faults.length > 0) return { value: read, error: new ValidationError(faults) }
+    return { value: httpPart === 'body' ? knownFields(schema, read) : read }
   }
+}
+
+/**
+ * A value without the fields that its schema does not name, which are ignored (decisions, Paths):
+ * also where a route hands a body on, and a further field would pass for an argument of its own.
+ */
+export function knownFields(schema: TSchema, value: unknown): unknown {
+  return Clean(schema, value)
 }
 
 const PARTS = { params: 'params', querystring: 'query', headers: 'headers', body: 'body' } as const

@@ -87,7 +87,7 @@ const webhookRoutes =
       },
       async (request, reply) => {
         const owner = ownerOf(request.params)
-        const { webhook, secret } = await createWebhook(db, { owner, ...request.body })
+        const { webhook, secret } = await createWebhook(db, { ...request.body, owner })
         reply.status(201)
         return ok(201, { ...toWebhookRecord(webhook), secret })
       },

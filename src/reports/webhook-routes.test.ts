@@ -1,0 +1,119 @@
+/** Webhooks by API: whoever may make, see and delete them. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { startQuietHttp } from '../../test/quiet-http.ts'
+import { makeKeyGuard } from '../accounts/require-key.ts'
+import { updateMerchant } from '../catalog/merchant-store.ts'
+import { merchantRoutes } from './merchant-routes.ts'
+import { reportRoutes } from './routes.ts'
+import { listWebhooks } from './webhook-store.ts'
+
+interface Answer {
+  readonly status: number
+  readonly json: ReturnType<typeof JSON.parse>
+}
+
+async function startApi(t: TestContext) {
+  const db = await testDatabase(t)
+  const world = await makePublisherWorld(db)
+  const http = await startQuietHttp(t)
+  const keys = makeKeyGuard({
+    db,
+    brandWords: ['service'],
+    limits: null,
+    now: () => new Date(),
+  })
+  const deps = { db, keys, now: () => new Date() }
+  await http.register(reportRoutes(deps))
+  await http.register(merchantRoutes(deps))
+  const caller =
+    (owner: string, headers = world.headers) =>
+    async (method: 'GET' | 'POST' | 'DELETE', path: string, payload?: object) => {
+      const answer = await http.inject({
+        method,
+        url: `/api/v1/${owner}/${path}`,
+        headers,
+        ...(payload === undefined ? {} : { payload }),
+      })
+      return { status: answer.statusCode, json: answer.json() }
+    }
+  return {
+    ...world,
+    db,
+    url: 'https://hooks.example/hook?x=1',
+    pubId: world.publisher.pub_id,
+    caller,
+  }
+}
+
+test('publishers and merchants make, list and delete webhooks with their key; the secret is seen once', async (t) => {
+  const s = await startApi(t)
+  const { uid } = s.publisher
+  await updateMerchant(s.db, { merchId: s.merchant.merch_id, changes: { uid } })
+  for (const owner of [`publishers/${s.pubId}`, `merchants/${s.merchant.merch_id}`]) {
+    await assertWebhooks(s, s.caller(owner))
+  }
+})
+
+test('a merchant’s webhooks are open to the key of its user alone', async (t) => {
+  const s = await startApi(t)
+  const { uid } = s.publisher
+  const other = await makePublisherWorld(s.db, 'other')
+  const theirs = s.caller(`merchants/${other.merchant.merch_id}/webhooks`)
+  assert.equal((await theirs('GET', '')).status, 403, 'nobody’s')
+  const merchId = other.merchant.merch_id
+  await updateMerchant(s.db, { merchId, changes: { uid: other.publisher.uid } })
+  assert.equal((await theirs('GET', '')).status, 403, 'another’s')
+  await updateMerchant(s.db, { merchId, changes: { uid } })
+  assert.equal((await theirs('GET', '')).status, 200)
+  assert.equal((await s.caller('merchants/999999/webhooks')('GET', '')).status, 404)
+  const nobody = { authorization: 'SERVICE-API-KEY wrong' }
+  assert.equal((await s.caller('merchants/1/webhooks', nobody)('GET', '')).status, 401)
+  const made = await theirs('POST', '', { url: s.url, events: ['order.locked'] })
+  const { webhook_id } = made.json.data[0]
+  const own = s.caller(`publishers/${s.pubId}/webhooks`)
+  assert.equal((await own('DELETE', `${webhook_id}/`)).status, 404, 'not a publisher’s')
+})
+
+test('whose a webhook is says its path: no body makes one for somebody else', async (t) => {
+  const s = await startApi(t)
+  const other = await makePublisherWorld(s.db, 'other')
+  const own = s.caller(`publishers/${s.pubId}/webhooks`)
+  const others = [{ pubId: other.publisher.pub_id }, { merchId: other.merchant.merch_id }]
+  for (const owner of others) {
+    const made = await own('POST', '', { url: s.url, events: ['order.attributed'], owner })
+    assert.equal(made.status, 201)
+    assert.deepEqual(await listWebhooks(s.db, owner), [])
+  }
+  assert.equal((await listWebhooks(s.db, { pubId: s.pubId })).length, 2)
+})
+
+async function assertWebhooks(
+  s: { readonly url: string },
+  send: (method: 'GET' | 'POST' | 'DELETE', path: string, payload?: object) => Promise<Answer>,
+): Promise<void> {
+  const call: typeof send = (method, path, payload) => send(method, `webhooks/${path}`, payload)
+  const made = await call('POST', '', { url: s.url, events: ['order.locked'] })
+  assert.equal(made.status, 201)
+  const { secret, webhook_id } = made.json.data[0]
+  assert.ok(secret.length > 40)
+  const listed = await call('GET', '')
+  assert.deepEqual(listed.json.data[0].events, ['order.locked'])
+  assert.ok(!JSON.stringify(listed.json).includes(secret))
+  for (const wrong of [
+    { url: 'ftp://x.example/', events: ['order.locked'] },
+    { url: 'https://user:pass@x.example/', events: ['order.locked'] },
+    { url: s.url, events: ['order.eaten'] },
+    { url: s.url, events: [] },
+    { url: s.url },
+  ]) {
+    assert.equal((await call('POST', '', wrong)).status, 400, JSON.stringify(wrong))
+  }
+  assert.equal((await call('GET', `${webhook_id}/deliveries/`)).status, 200)
+  assert.equal((await call('POST', `${webhook_id}/enable/`)).status, 200)
+  assert.equal((await call('DELETE', `${webhook_id}/`)).status, 200)
+  assert.equal((await call('DELETE', `${webhook_id}/`)).status, 404)
+  assert.equal((await send('POST', 'webhook_deliveries/1/replay/')).status, 404)
+}
