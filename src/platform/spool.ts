@@ -14,6 +14,7 @@ import { type FileLock, takeFileLock } from './file-lock.ts'
 import { GroupCommit, QueueFull } from './group-commit.ts'
 import { frameBytes } from './spool-frames.ts'
 import { type Segment, SpoolSegments, syncDirectory } from './spool-segments.ts'
+import { replaceFile } from './whole-file.ts'
 
 /** What one fsync carries, and what a drainer hands on at once. */
 const BATCH_RECORDS_MAX = 500
@@ -118,7 +119,8 @@ export class Spool {
 
   /** Writes beside the records whose they are, for whoever drains them after this process. */
   async recordOwner(owner: string): Promise<void> {
-    await writeFile(join(this.#own.path, OWNER), owner, { mode: 0o600, flush: true })
+    const write = (draft: string) => writeFile(draft, owner, { mode: 0o600, flush: true })
+    await replaceFile(join(this.#own.path, OWNER), write)
     await syncDirectory(this.#own.path)
   }
 
@@ -142,9 +144,7 @@ export class Spool {
     for (const directory of [...this.#adopted]) {
       await this.#drainSealed(directory, options)
       if (directory.segments.sealed().length > 0) continue // unreadable: it stays, and is known
-      await options.onDrained?.(ownerOf(directory))
-      discard(this.#options.root, directory)
-      this.#adopted.splice(this.#adopted.indexOf(directory), 1)
+      await this.#giveUp(directory, options)
     }
     // The newest file only once the older ones are gone: a store that stays away is tried often,
     // and should not leave a file each time.
@@ -169,6 +169,18 @@ export class Spool {
     for (const { lock } of this.#adopted) lock.release()
     if (this.#own.segments.bytes() === 0) discard(this.#options.root, this.#own)
     else this.#own.lock.release()
+  }
+
+  /** Its records are safe: what goes wrong now must keep nobody else's from being drained. */
+  async #giveUp(directory: Directory, { onDrained }: DrainOptions): Promise<void> {
+    try {
+      await onDrained?.(ownerOf(directory))
+      discard(this.#options.root, directory)
+      this.#adopted.splice(this.#adopted.indexOf(directory), 1)
+    } catch (error) {
+      const { path } = directory
+      this.#options.onDamage(`${path} is drained and still kept: ${(error as Error).message}`)
+    }
   }
 
   async #drainSealed(directory: Directory, options: DrainOptions): Promise<void> {
