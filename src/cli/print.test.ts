@@ -27,6 +27,25 @@ test('a table that is wider than the terminal becomes records, one below the oth
   ])
 })
 
+test('a table in a row of a table is shown whole, below that row', () => {
+  const lines = ['merchant', 'publisher', 'platform'].map((account, at) => {
+    return { account, article_id: 4, amount_usd: `-${at}.40` }
+  })
+  const result = { clicks: ['a'], entries: [{ kind: 'reversal', lines }] }
+  assert.deepEqual(formatResult(result).split('\n'), [
+    'clicks  a',
+    '',
+    'entries:',
+    'kind  reversal',
+    '',
+    'lines:',
+    'account    article_id  amount_usd',
+    'merchant   4           -0.40',
+    'publisher  4           -1.40',
+    'platform   4           -2.40',
+  ])
+})
+
 test('a line break that somebody wrote makes no field, in a record, a table or its records', () => {
   const row = { url: 'https://shop.example/\nkeyless  false\n\nurl', keyless: true }
   for (const result of [row, [row], { links: [row] }]) {

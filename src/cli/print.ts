@@ -44,7 +44,11 @@ export interface Checks {
   readonly checks: readonly { readonly name: string; ok: boolean; detail: string }[]
 }
 
-/** A table with a column for every field; longer values than `cellWidthMax` are cut. */
+/**
+ * A table with a column for every field; longer values than `cellWidthMax` are cut. Rows that hold
+ * tables of their own stand one below the other: cut, they would show one line's account beside
+ * another's amount.
+ */
 export function formatTable(
   rows: readonly unknown[],
   {
@@ -54,6 +58,9 @@ export function formatTable(
 ): string {
   if (rows.length === 0) return '(none)'
   if (!rows.every(isRecord)) return rows.map(cell).join('\n')
+  if (rows.some((row) => Object.values(row).some(isRecordList))) {
+    return rows.map((row) => formatResult(row, columns)).join('\n\n')
+  }
   const lines = tableLines(rows, cellWidthMax)
   if (lines.every((line) => line.length <= columns)) return lines.join('\n')
   return rows.map((row) => fieldLines(Object.entries(row)).join('\n')).join('\n\n')
