@@ -16,7 +16,7 @@ const WEBHOOK: OptionSpec = {
 const STATEMENTS: readonly CommandSpec[] = [
   {
     name: 'statement issue',
-    help: 'Issues the statements of all months that are over, as the nightly job does.',
+    help: 'Issues the statements of all months over for a day at least, as the nightly job does.',
     run: statements('issueStatementsCommand'),
   },
   {
@@ -33,7 +33,7 @@ const STATEMENTS: readonly CommandSpec[] = [
   },
   {
     name: 'payout file',
-    help: 'Writes who is to be paid how much for a month.',
+    help: 'Writes who is to be paid how much for a month, whose statements it issues if need be.',
     options: [MONTH, { flags: '--out <FILE>', help: 'CSV', isRequired: true }],
     run: statements('payoutsCommand'),
   },

@@ -177,3 +177,21 @@ test('webhooks are made, listed without their secret, and deleted, of one owner 
     assert.match((await souk('webhook', ...gone)).err, /No (webhook|delivery)/)
   }
 })
+
+test('the payout file of a month is refused until a day after it, and then lacks nothing', async () => {
+  const path = join(folder, 'june.csv')
+  const payouts = (time: string, month = '2026-06') =>
+    soukAt(new Date(time), 'payout', 'file', '--month', month, '--out', path)
+  const early = await payouts('2026-07-01T23:59:59Z')
+  assert.equal(early.code, 1)
+  assert.match(early.err, /month: the last month that is over, for a day at least, is 2026-05/)
+  assert.equal((await payouts('2026-07-02T12:00:00Z', '2027-05')).code, 1)
+  await assert.rejects(readFile(path), { code: 'ENOENT' })
+  const juneMs = Date.UTC(2026, 5, 14)
+  const body = { reference: 'june', paid_on: '2026-06-16', amount_micros: 400_000_000 }
+  const merchId = gazette.merchant.merch_id
+  const paid = { type: EVENT_TYPE.payment, merchId, body: JSON.stringify(body) }
+  await log.tell(click(gazette, 'june', 150, juneMs), events.at(juneMs + 2 * DAY_MS, paid))
+  const first = await payouts('2026-07-02T12:00:00Z')
+  assert.deepEqual([first.code, first.json?.rows], [0, 1], 'though no job has run yet')
+})

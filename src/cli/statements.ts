@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { listAgeing } from '../ledger/ageing.ts'
-import { listStatements } from '../ledger/statement-store.ts'
+import { lastIssuableMonth, listStatements } from '../ledger/statement-store.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { isId } from '../platform/ids.ts'
 import { makeFolder } from '../platform/make-folder.ts'
@@ -69,12 +69,20 @@ export async function writeStatementCommand(
   return { ...statement, files: files.map(([path]) => path) }
 }
 
+/** Issues what the nightly job has not yet issued of the month: a file that lacks it pays nobody. */
 export async function payoutsCommand(
   context: CommandContext,
   options: { readonly month: string; readonly out: string },
 ) {
   const month = requireMonth(options.month)
-  const { text, rows, totalMicros } = await payoutFile(await context.database(), month)
+  const last = lastIssuableMonth(context.now())
+  if (month > last) {
+    const rule = `the last month that is over, for a day at least, is ${last}`
+    throw badRequest([{ field: 'month', rule }])
+  }
+  const db = await context.database()
+  await issueWithNotices(db, context.now())
+  const { text, rows, totalMicros } = await payoutFile(db, month)
   await replaceText(options.out, text)
   return { path: options.out, rows, total_usd: formatExact(totalMicros) }
 }

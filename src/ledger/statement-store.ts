@@ -17,6 +17,11 @@ import {
 /** A day after the month's end, so that events which waited in a spool are in the log by then. */
 const GRACE_MS = 86_400_000
 
+/** The last month whose statements are issued, or will be by the next run of the nightly job. */
+export function lastIssuableMonth(now: Date): string {
+  return previousMonth(monthOf(now.getTime() - GRACE_MS))
+}
+
 export interface IssuedStatement extends Statement {
   readonly pubId: number
   readonly issuedAt: Date
@@ -55,7 +60,7 @@ export async function issueStatements(
 
 /** What each publisher lacks, its oldest statement first. */
 async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
-  const lastMonth = previousMonth(monthOf(now.getTime() - GRACE_MS))
+  const lastMonth = lastIssuableMonth(now)
   const publishers = await db.rows<{ pub_id: number }>(sql`
     select pub_id from publisher order by pub_id`)
   const issued = Map.groupBy(await readStatements(db, sql`true`), ({ pubId }) => pubId)
