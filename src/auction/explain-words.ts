@@ -122,6 +122,6 @@ export function explainPrice(held: Rerun, audience: Audience): string {
 }
 
 /** Why the link kept its own destination. */
-export function explainNoWinner({ outcome }: Rerun, audience: Audience): string {
-  return `Nobody won, the link keeps its own destination. ${lossReason(outcome.reason)[audience]}`
+export function explainNoWinner(code: number, audience: Audience): string {
+  return `Nobody won, the link keeps its own destination. ${lossReason(code)[audience]}`
 }

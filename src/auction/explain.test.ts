@@ -60,6 +60,17 @@ test('the publisher reads every candidate, its numbers, why it lost, the price a
   assert.match(abroad?.loss?.why ?? '', /country: US/)
 })
 
+test('where nobody won, a merchant is told its own reason, not a rival’s', () => {
+  const auction = stored([
+    { name: 'A', merchant: 1, flight: { isActive: false } },
+    { name: 'B', merchant: 2, budgetOk: false },
+  ])
+  const wordFor = (merchId: number) =>
+    explainAuction(auction, new Set([merchId])).outcome.reason?.word
+  assert.deepEqual([1, 2].map(wordFor), ['inactive', 'unfunded'])
+  assert.equal(explainAuction(auction).outcome.reason?.word, 'unfunded')
+})
+
 test('a candidate is told with every number that counted', () => {
   const specs: CandidateSpec[] = [
     {

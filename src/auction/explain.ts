@@ -23,7 +23,7 @@ import { lossReason } from './loss-reason.ts'
 import { winnerPropensity } from './propensity.ts'
 import type { StoredAuction } from './receipt.ts'
 import { type Replay, replayStored, rerun } from './replay.ts'
-import { referencePrice, reservePrice } from './run-auction.ts'
+import { closestReason, referencePrice, reservePrice } from './run-auction.ts'
 import { countryCode } from './targeting.ts'
 
 export interface Explanation {
@@ -142,7 +142,7 @@ export function explainAuction(
     pub_id: request.publisher.pubId,
     request: explainRequest(held),
     publisher: merchIds === null ? explainPublisher(held) : null,
-    outcome: explainOutcome(held, { audience, isShown: (i) => shown.includes(i), propensity }),
+    outcome: explainOutcome(held, { audience, shown, propensity }),
     candidates: shown
       .map((i) => explainCandidate(held, i, audience))
       .sort((a, b) => rank(b) - rank(a) || a.campaign_id - b.campaign_id),
@@ -202,18 +202,21 @@ function explainOutcome(
   held: Rerun,
   {
     audience,
-    isShown,
+    shown,
     propensity,
-  }: { audience: Audience; isShown: (candidate: number) => boolean; propensity: number | null },
+  }: { audience: Audience; shown: readonly number[]; propensity: number | null },
 ): ExplainedOutcome {
   const { set, request, outcome } = held
   const { winner, explored } = outcome
   const isAll = audience === 'publisher'
   if (winner < 0) {
-    const reason = reasonOf(outcome.reason, explainNoWinner(held, audience))
+    // The closest of those shown: a merchant's own, or it would hear why a rival could not win.
+    const losses = Uint16Array.from(shown, (i) => outcome.losses[i] as number)
+    const code = isAll ? outcome.reason : closestReason(losses.length, losses)
+    const reason = reasonOf(code, explainNoWinner(code, audience))
     return { ...NOT_SHOWN, won: false, explored, reason, eligible: isAll ? 0 : null }
   }
-  if (!isShown(winner)) return { ...NOT_SHOWN, won: true, explored }
+  if (!shown.includes(winner)) return { ...NOT_SHOWN, won: true, explored }
   const price = micros(outcome.priceMicros)
   const part = publisherPart(price, request.publisher.sharePpm)
   return {

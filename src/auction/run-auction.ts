@@ -332,7 +332,7 @@ function regret(winner: number): number {
 }
 
 /** Why nobody won: the check that the candidate closest to winning failed. */
-function closestReason(n: number, losses: Uint16Array): number {
+export function closestReason(n: number, losses: Uint16Array): number {
   let furthest = 0
   for (let i = 0; i < n; i++) furthest = Math.max(furthest, LADDER.indexOf(losses[i] as number))
   return LADDER[furthest] as number
