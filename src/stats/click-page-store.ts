@@ -6,7 +6,7 @@ import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import { clickPrice } from './click-store.ts'
+import { clickPrice, RESERVED_FIRST } from './click-store.ts'
 import { joinClickedOffer } from './clicked-offer-store.ts'
 import type { ClickEntry, ClickPage } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
@@ -61,14 +61,14 @@ export async function readClickPage(db: Db, request: ClickPageRequest): Promise<
   }
 }
 
-/** The clicks on one auction result, oldest first. */
+/** The clicks on one auction result. */
 export async function listClickEntries(
   db: Db,
   { pubId, resultNumber }: { pubId: number; resultNumber: Buffer },
 ): Promise<ClickEntry[]> {
   const rows = await db.rows<ClickRow>(sql`
     ${SELECT_CLICKS} where c.pub_id = ${pubId} and result_number = ${resultNumber}
-    order by event_id limit ${RESULT_ROWS_MAX}`)
+    ${RESERVED_FIRST} limit ${RESULT_ROWS_MAX}`)
   return rows.map(toClickEntry)
 }
 

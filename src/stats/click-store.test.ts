@@ -3,7 +3,10 @@ import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { MODEL } from '../events/event.ts'
-import { listClicksOfResult } from './click-store.ts'
+import { REASON } from '../events/reason.ts'
+import { sql } from '../platform/sql.ts'
+import { listClickEntries } from './click-page-store.ts'
+import { findClicksToReverse, listClicksOfResult } from './click-store.ts'
 import { foldMoney } from './fold-money.ts'
 
 test('the price of a click is that of a paid one: the terms of an order are none', async (t) => {
@@ -23,4 +26,24 @@ test('the price of a click is that of a paid one: the terms of an order are none
   assert.deepEqual(await told('cpc'), ['0.08', '0.08', '0.06'])
   assert.deepEqual(await told('cpa'), ['0.00', '0.00', '0.00'])
   assert.deepEqual(await told('epp'), ['0.00', '0.00', '0.00'])
+})
+
+test('a robot’s clicks on a result, however many, hide the paid one from nobody', async (t) => {
+  const db = await testDatabase(t)
+  const events = new MoneyEvents()
+  const resultNumber = Buffer.from(clickId('result of all'), 'hex')
+  const price = { model: MODEL.cpc, priceMicros: 80_000, reservedMicros: 80_000, resultNumber }
+  const click = (name: string, reason: number) => events.click(name, START_MS, { ...price, reason })
+  const robots = Array.from({ length: 104 }, (_, at) => click(`robot ${at}`, REASON.robot))
+  await db.transaction((tx) => foldMoney(tx, [...robots, click('paid', REASON.ok)]))
+  const paid = clickId('paid')
+  assert.equal((await listClicksOfResult(db, resultNumber))[0]?.click_id, paid)
+  assert.equal((await listClickEntries(db, { pubId: 5, resultNumber }))[0]?.click_id, paid)
+  const wanted = { clickId: null, resultNumber: resultNumber.toString('hex') }
+  const first = await findClicksToReverse(db, wanted)
+  assert.equal(first[0]?.clickId, paid)
+  const ids = first.map(({ clickId: id }) => Buffer.from(id, 'hex'))
+  await db.run(sql`update click set reversed_at = now() where click_id = any(${ids}::bytea[])`)
+  const left = (await findClicksToReverse(db, wanted)).filter(({ isReversed }) => !isReversed)
+  assert.equal(left.length, 5, 'and the next call finds the rest')
 })

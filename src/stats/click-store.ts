@@ -26,12 +26,13 @@ interface ClickRow {
   readonly reverse_reason: string | null
 }
 
-/** The clicks on one auction result, oldest first: what each was paid, or why nothing. */
+/** The clicks on one auction result: what each was paid, or why nothing. */
 export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
   const rows = await db.rows<ClickRow>(sql`
     select click_id, at, pub_id, auction_id, merch_id, campaign_id, model, price_micros,
       paid_micros, publisher_micros, reason, reversed_at, reverse_reason
-    from click where result_number = ${resultNumber} order by at, event_id limit ${CLICKS_MAX}
+    from click where result_number = ${resultNumber} ${RESERVED_FIRST}
+    limit ${CLICKS_MAX}
   `)
   return rows.map((row) => ({
     click_id: row.click_id.toString('hex'),
@@ -48,6 +49,9 @@ export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
     reverse_reason: row.reverse_reason,
   }))
 }
+
+/** Of a result that a robot follows very often: what is paid is not cut. Then the oldest first. */
+export const RESERVED_FIRST = sql`order by is_reserved desc, event_id`
 
 /** The auction result that a click was on; null for what is no click's id. */
 export async function findResultOfClick(db: Db, clickId: string): Promise<Buffer | null> {
@@ -95,7 +99,7 @@ export interface ReversibleClick {
   readonly isReversed: boolean
 }
 
-/** The click of an id, or the clicks of an auction result, both in hex. */
+/** The click of an id, or the clicks of an auction result, both in hex; open ones before others. */
 export async function findClicksToReverse(
   db: Db,
   { clickId, resultNumber }: { clickId: string | null; resultNumber: string | null },
@@ -111,7 +115,7 @@ export async function findClicksToReverse(
     reversed_at: Date | null
   }>(sql`
     select click_id, pub_id, merch_id, reversed_at from click where ${isWanted}
-    order by event_id limit ${CLICKS_MAX}`)
+    order by reversed_at is not null, is_reserved desc, event_id limit ${CLICKS_MAX}`)
   return rows.map((row) => ({
     clickId: row.click_id.toString('hex'),
     pubId: row.pub_id,
