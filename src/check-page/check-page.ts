@@ -66,7 +66,7 @@ const QUIET_MS = 1_500
 const POLL_MS = 100
 const VIEWPORT = { width: 1280, height: 900 }
 const FLAGS = [
-  ...['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-gpu', '--no-first-run', '--disable-background-networking'],
   WITHOUT_FEATURES,
 ]
 
@@ -84,7 +84,10 @@ export async function checkPage(options: CheckPageOptions): Promise<CheckPageRes
 
 async function launch(executablePath: string): Promise<Browser> {
   const { chromium } = await loadPlaywright()
-  return chromium.launch({ executablePath, args: FLAGS }).catch((error: Error) => {
+  // Pages of anybody are opened. As root no browser starts with its sandbox.
+  const chromiumSandbox = process.getuid?.() !== 0
+  const options = { executablePath, chromiumSandbox, args: FLAGS }
+  return chromium.launch(options).catch((error: Error) => {
     const [reason] = error.message.split('\n') // its log is below
     throw new Refusal(`no browser starts from ${executablePath}; --chromium names one. ${reason}`)
   })
