@@ -69,7 +69,7 @@ export async function writeStatementCommand(
   return { ...statement, files: files.map(([path]) => path) }
 }
 
-/** Issues what the nightly job has not yet issued of the month: a file that lacks it pays nobody. */
+/** Issues first what the nightly job has not: a file without a statement would pay nobody. */
 export async function payoutsCommand(
   context: CommandContext,
   options: { readonly month: string; readonly out: string },
