@@ -30,10 +30,11 @@ function open(t: TestContext, { gpc, tcf, gpp, settings = {} }: Page) {
     })
   const define = (target: object, name: string, value: unknown) =>
     Object.defineProperty(target, name, { configurable: true, value })
-  define(globalThis, 'window', { __tcfapi: tool('tcf', tcf), __gpp: tool('gpp', gpp) })
+  const tools = { __tcfapi: tool('tcf', tcf), __gpp: tool('gpp', gpp) }
+  define(globalThis, 'window', { ...tools, souk: settings })
   define(navigator, 'globalPrivacyControl', gpc)
   let read: Awaited<ReturnType<typeof watchConsent>> | null = null
-  watchConsent(settings).then((choice) => {
+  watchConsent().then((choice) => {
     read = choice
   })
   const after = async (ms: number): Promise<string> => {
@@ -42,7 +43,8 @@ function open(t: TestContext, { gpc, tcf, gpp, settings = {} }: Page) {
     const { _value, _source } = read?.() ?? { _value: 'not yet', _source: undefined }
     return _source === undefined ? _value : `${_value} (${_source})`
   }
-  return { after, told }
+  const write = (souk: PageSettings) => Object.assign(window, { souk })
+  return { after, told, write }
 }
 
 const tcf = (...purposes: number[]) => ({
@@ -137,11 +139,17 @@ test('a tool that throws has not heard the reader, and the other is still waited
 
 test('a choice that the page or its tool changes counts from then on', async (t) => {
   const settings: PageSettings = { consent: 'full' }
-  const { after, told } = open(t, { tcf: [tcf(1)], settings })
+  const { after, told, write } = open(t, { tcf: [tcf(1)], settings })
   assert.equal(await after(0), 'full (tcf)')
   told.tcf?.(tcf())
   assert.equal(await after(0), 'contextual (tcf)')
   told.tcf?.(tcf(1))
   settings.consent = 'contextual'
   assert.equal(await after(0), 'contextual (page)')
+  write({ consent: 'full' })
+  assert.equal(await after(0), 'full (tcf)')
+  write({ consent: 'contextual' })
+  assert.equal(await after(0), 'contextual (page)')
+  write({})
+  assert.equal(await after(0), 'full (tcf)', 'what the page has taken back holds no more')
 })

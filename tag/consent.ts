@@ -5,6 +5,7 @@
  * say (TCF purpose 1; GPP opt-out of sale or sharing), then what the page itself says. A tool that
  * is there but has not heard the reader yet counts as a refusal until it has.
  */
+
 import type { PageSettings } from './settings.ts'
 
 type Source = 'gpc' | 'tcf' | 'gpp' | 'page'
@@ -27,13 +28,14 @@ interface GppEvent {
 interface ConsentWindow {
   __tcfapi?: (command: string, version: number, listener: (data: TcData | null) => void) => void
   __gpp?: (command: string, listener: (event: GppEvent | null) => void) => void
+  souk?: PageSettings
 }
 
 /**
  * Listens to the page's consent tools; resolves once each has spoken or its time is up.
  * The function it resolves to gives the reader's choice as it is then: call it for each request.
  */
-export const watchConsent = async (settings: PageSettings): Promise<() => Consent> => {
+export const watchConsent = async (): Promise<() => Consent> => {
   const { __tcfapi, __gpp } = window as ConsentWindow
   // True: allowed, false: refused. The first refusal in this order is the one that is named.
   const told: Partial<Record<Source, boolean | undefined>> = {
@@ -69,7 +71,9 @@ export const watchConsent = async (settings: PageSettings): Promise<() => Consen
     Promise.allSettled(heard).then(resolve)
   })
   return () => {
-    if (settings.consent) told.page = settings.consent === 'full'
+    // Looked up each time: a page may write a new object where the tag found another.
+    const consent = (window as ConsentWindow).souk?.consent
+    told.page = consent && consent === 'full'
     const sources = Object.keys(told) as Source[]
     const refusing = sources.find((source) => told[source] === false)
     const _source = refusing || sources.find((source) => told[source])
