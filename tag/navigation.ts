@@ -5,15 +5,8 @@
  * back/forward cache, and when a single-page application shows another article.
  */
 
-/** Resolves once a person can see the parsed page: a prerendered one may never be looked at. */
-export const pageReady = async (): Promise<void> => {
-  if ((document as { prerendering?: boolean }).prerendering) {
-    await heard('prerenderingchange')
-  }
-  if (document.readyState === 'loading') await heard('DOMContentLoaded')
-}
-
-const heard = (type: string): Promise<unknown> =>
+/** Resolves at the page's next event of this type. */
+export const heard = (type: string): Promise<unknown> =>
   new Promise((resolve) => document.addEventListener(type, resolve))
 
 /**

@@ -161,3 +161,10 @@ test('a reader who leaves: what waits to be told is handed over, what was asked 
   await answer(200)
   assert.deepEqual(urls(), ['/1', '/2'])
 })
+
+test('a browser without beacons ends a page like any other', (t) => {
+  const { queue } = openQueue(t)
+  Object.defineProperty(navigator, 'sendBeacon', { configurable: true, value: undefined })
+  for (const url of ['/1', '/2', '/told']) queue._add({ _url: url, _body: '{}' })
+  assert.doesNotThrow(() => queue._flush())
+})

@@ -36,6 +36,10 @@ const REFUSED = 429
 /** After so many failures in a row the page goes on without us. */
 const FAILURES_MAX = 4
 
+/**
+ * Bodies go as text/plain, fetch's default, which needs no preflight, and without cookies. What is
+ * only told outlives the page; an answer would be for nobody.
+ */
 export const makeQueue = (): RequestQueue => {
   let jobs: Job[] = []
   let inFlight = 0
@@ -64,7 +68,12 @@ export const makeQueue = (): RequestQueue => {
           setTimeout(done, TIMEOUT_MS)
         })
       } else {
-        const response = await send(job)
+        const response = await fetch(job._url, {
+          ...(job._body && { method: 'POST', body: job._body }),
+          credentials: 'omit',
+          keepalive: !job._done,
+          signal: AbortSignal.timeout(TIMEOUT_MS),
+        })
         if (response.status >= REFUSED) throw response
         if (job._done && response.ok) job._done(await response.json())
       }
@@ -84,20 +93,10 @@ export const makeQueue = (): RequestQueue => {
     },
     _flush() {
       for (const job of jobs) {
-        if (job._body && !job._done) navigator.sendBeacon(job._url, job._body)
+        if (job._body && !job._done) navigator.sendBeacon?.(job._url, job._body)
       }
       failures = 0
       jobs = []
     },
   }
 }
-
-/** text/plain by default, which needs no preflight; never with cookies. */
-const send = (job: Job): Promise<Response> =>
-  fetch(job._url, {
-    ...(job._body && { method: 'POST', body: job._body }),
-    credentials: 'omit',
-    // What is only told outlives the page; an answer would be for nobody.
-    keepalive: !job._done,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })

@@ -6,7 +6,7 @@
  * throws into the page, and whatever fails, every link still works.
  */
 import { watchConsent } from './consent.ts'
-import { pageReady, watchPage } from './navigation.ts'
+import { heard, watchPage } from './navigation.ts'
 import { type PageLinks, watchLinks } from './page-links.ts'
 import { beginSession, type Parts } from './page-session.ts'
 import { makeQueue, REPEATS } from './request-queue.ts'
@@ -21,7 +21,9 @@ const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<vo
   const parts = { _settings: settings, _queue: queue } as Parts
   settings.parts = parts
   const base = script.src.replace(/\/tag\/[^/]*$/, '')
-  await pageReady()
+  // A prerendered page may never be looked at.
+  if ((document as { prerendering?: boolean }).prerendering) await heard('prerenderingchange')
+  if (document.readyState === 'loading') await heard('DOMContentLoaded')
   ;[parts._service, parts._consent] = await Promise.all([
     new Promise<Service>((resolve) => {
       queue._add({
@@ -30,7 +32,7 @@ const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<vo
         _again: REPEATS,
       })
     }),
-    watchConsent(settings),
+    watchConsent(),
   ])
 
   let links: PageLinks | undefined
