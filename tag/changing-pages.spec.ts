@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { passTime } from './testing/browser.ts'
+import { openPage, passTime } from './testing/browser.ts'
 import { attribute, startVisits } from './testing/visit.ts'
 
 const visits = await startVisits({ after })
@@ -171,4 +171,31 @@ test('links in a text that a reader writes are left alone', async (t) => {
   )
   assert.equal(auctions.length, 1)
   assert.deepEqual((await network.recorded(url)).links, [second])
+})
+
+test('a link costs as little on a page of a thousand as on one of ten', async (t) => {
+  const reads: number[] = []
+  for (const count of [10, 1_000]) {
+    web.publish(
+      '/many.html',
+      `<!doctype html><title>Many</title>
+       <script>
+         const href = Object.getOwnPropertyDescriptor(HTMLAnchorElement.prototype, 'href')
+         window.reads = 0
+         const get = function () { window.reads++; return href.get.call(this) }
+         Object.defineProperty(HTMLAnchorElement.prototype, 'href', { ...href, get })
+       </script>
+       ${'<a href="/local">here</a>'.repeat(count)}
+       <script src="{service}/tag/souk.js" data-publisher="daily"></script>`,
+    )
+    const { page, quiet, errors } = await openPage(t)
+    await page.goto(`${web.host('daily')}/many.html`)
+    await page.waitForFunction((least) => Reflect.get(window, 'reads') >= least, count)
+    await quiet()
+    await passTime(page, 2_000)
+    reads.push((await page.evaluate(() => Number(Reflect.get(window, 'reads')))) / count)
+    assert.deepEqual(errors, [])
+  }
+  const [few = 0, many = 0] = reads
+  assert.ok(few > 1 && many < 2 * few, `${many} looks at each of a thousand, ${few} at each of ten`)
 })

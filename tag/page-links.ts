@@ -16,7 +16,7 @@ export interface PageLinks {
    * Looks at the page again, at most 50 new links at a time; links it knows already cost next to
    * nothing. True when there are more: the page gets a breath first.
    */
-  _scan(): boolean
+  _scan(): unknown
   /** Sends what has gathered: the reader may be about to leave. */
   _flush(): void
   /** Ends the session: every anchor is again as the page wrote it. */
@@ -33,23 +33,11 @@ const AGAIN_MAX = 1000
 
 export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   parts._links = new Map()
-  const { _settings, _service, _links } = parts
-  const told: Record<string, number> = {}
+  const { _settings, _links } = parts
   let again = 0
-  /** Tells of each smart link as often as it has stood on the page at one time. */
-  const flush = (): void => {
-    for (const type of ['', 'viewable_']) {
-      const events: object[] = []
-      const counts: Record<string, number> = {}
-      for (const { _id, _isViewed } of _links.values()) {
-        if (!_id || (type && !_isViewed)) continue
-        counts[_id] ||= 0
-        // Another anchor in the same place is no news: pages draw their links anew.
-        told[`${type}${_id},${counts[_id]++}`] ||= events.push({ auction_id: _id })
-      }
-      session._send(`${_service._brand}_link_${type}impression`, events)
-    }
-  }
+  /** How many more the last look would have taken; at zero the next one only goes on with it. */
+  let room = LINKS_AT_ONCE
+  const flush = tellLinks(session, _links, parts._service._brand)
   const fireTrackers = makeTrackers(parts)
   const apply = (link: Link, result: AuctionResult): void => {
     if (link._isLeft || link._anchor.href !== link._href) return
@@ -61,14 +49,19 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   return {
     _flush: flush,
     _scan() {
-      let room = LINKS_AT_ONCE
-      flush()
-      for (const link of _links.values()) {
-        const isOwn = link._anchor.href === link._href && (!link._outcome || again++ > AGAIN_MAX)
-        if (link._anchor.isConnected && (isOwn || isLed(link))) continue
-        takeBack(link)
-        _links.delete(link._anchor)
+      if (room) {
+        flush()
+        for (const link of _links.values()) {
+          const { href } = link._anchor
+          const isOwn = href === link._href && (!link._outcome || again++ > AGAIN_MAX)
+          // What a page adds to an outcome's address changes nothing.
+          const isLed = link._outcome && href.startsWith(link._outcome)
+          if (link._anchor.isConnected && (isOwn || isLed)) continue
+          takeBack(link)
+          _links.delete(link._anchor)
+        }
       }
+      room = LINKS_AT_ONCE
       for (const _anchor of document.links) {
         if (!room || _links.has(_anchor)) continue
         room--
@@ -80,9 +73,8 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
         if (+_verdict) adopt(link, _verdict)
         else if (_verdict === RAW) linkmate._take(link)
       }
-      flush()
       linkmate._ask()
-      return !room
+      return !room || flush()
     },
     _end() {
       session._isOver = true
@@ -92,6 +84,20 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   }
 }
 
-/** What a page adds to an outcome's address changes nothing. */
-const isLed = ({ _anchor, _outcome }: Link): unknown =>
-  _outcome && _anchor.href.startsWith(_outcome)
+/** Tells of each smart link as often as it has stood on the page at one time. */
+const tellLinks = (session: PageSession, links: Parts['_links'], brand: string): (() => void) => {
+  const told: Record<string, number> = {}
+  return (): void => {
+    for (const type of ['', 'viewable_']) {
+      const events: object[] = []
+      const counts: Record<string, number> = {}
+      for (const { _id, _isViewed } of links.values()) {
+        if (!_id || (type && !_isViewed)) continue
+        counts[_id] ||= 0
+        // Another anchor in the same place is no news: pages draw their links anew.
+        told[`${type}${_id},${counts[_id]++}`] ||= events.push({ auction_id: _id })
+      }
+      session._send(`${brand}_link_${type}impression`, events)
+    }
+  }
+}
