@@ -186,6 +186,53 @@ test('a lease that its node forgot, as the database was set back, holds what cli
   assert.equal((await accounts(db))[DAY]?.escrow_micros, '0')
 })
 
+/** Sets a lease of ten clicks back to two, as a standby may know it; node 2 gets all but `rest`. */
+async function loseGrants(db: Database, rest: number): Promise<LeaseRequest> {
+  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+  await db.run(sql`update lease set granted_micros = ${2 * PRICE} where lease_id = ${leaseId}`)
+  await db.run(sql`
+    update budget_account set escrow_micros = ${2 * PRICE} where campaign_id = 1`)
+  const amounts = { wantMicros: 8 * PRICE - rest, urgentMicros: 8 * PRICE - rest }
+  assert.equal((await ask(db, 2, 1, [wish(amounts)]))?.grantedMicros, 8 * PRICE - rest)
+  return wish({ leaseId, spentMicros: 4 * PRICE, holdMicros: 10 * PRICE })
+}
+
+test('a lease of which grants were lost gets no more than there is, and its node’s others go on', async (t) => {
+  const db = await makeWorld(
+    t,
+    [10, 40].map((clicks) => ({ daily: clicks * PRICE, total: null })),
+  )
+  const lost = await loseGrants(db, PRICE)
+  const batch = { requestNo: 2, requests: [lost, wish({ campaignId: 2 })], nowMs: NOON }
+  const grants = await requestLeases(db, node(1), batch)
+  const { [DAY]: day } = await accounts(db)
+  assert.deepEqual(
+    grants?.map(({ campaignId, grantedMicros }) => [campaignId, grantedMicros]),
+    [
+      [1, 3 * PRICE], // Two that the database knew of and the one that was left.
+      [2, 10 * PRICE],
+    ],
+  )
+  assert.equal(day?.escrow_micros, String(10 * PRICE))
+})
+
+test('a day that is over, of whose lease grants were lost, takes nothing from the day that follows', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }])
+  const lost = await loseGrants(db, PRICE)
+  const next = wish({ day: '2026-04-14', urgentMicros: PRICE })
+  await openAccounts(db, [next])
+  const ended = { ...lost, holdMicros: 4 * PRICE, wantMicros: 4 * PRICE, isFinal: true }
+  const batch = { requestNo: 2, requests: [ended, next], nowMs: NOON }
+  const grants = await requestLeases(db, node(1), batch)
+  assert.deepEqual(
+    grants?.map(({ day, grantedMicros }) => [day, grantedMicros]),
+    [
+      [DAY, 2 * PRICE],
+      ['2026-04-14', PRICE],
+    ],
+  )
+})
+
 test('clicks move from escrow to settled; unpaid ones only leave escrow (P22)', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }], 1)
   const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0

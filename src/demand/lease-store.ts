@@ -171,8 +171,14 @@ function decided({ nodeId }: NodeIdentity): Sql {
     else room / (2 * nodes)
   end as fair from room
 ), term as materialized (
-  select *, greatest(keep, folded,
-    least(want, spent_here + greatest(fair, least(urgent, greatest(room, 0))))) as granted
+  -- Of a lease whose grants the database lost, more may be spent than is there. Nobody gets what is
+  -- not: the check of one account would refuse the whole batch. Nor does a day that is over, whose
+  -- next one may be promised all that is free.
+  select *, least(
+    granted_before + case when is_final then 0 else greatest(free, 0) end,
+    greatest(keep, folded,
+      least(want, spent_here + greatest(fair, least(urgent, greatest(room, 0)))))
+  ) as granted
   from fair
 )`
 }

@@ -216,15 +216,20 @@ test('a lease that is gone is spent no further, and keeps its id and what was sp
   assert.deepEqual(lease, held({ spentMicros: 30, toldAtMs: NOW - 500, ...ended }))
 })
 
-test('nothing of a new lease is spent yet; of the same one never more than was granted', () => {
+test('nothing of a new lease is spent yet', () => {
   const lease = held({ spentMicros: 30 })
   answer(lease, { leaseId: 12, grantedMicros: 20, fairMicros: 10 }, { urgentMicros: 20 })
   assert.deepEqual([lease.leaseId, lease.spentMicros, lease.fairMicros], [12, 0, 10])
   assert.equal(lease.urgentFromMs, 0)
-  lease.spentMicros = 20
-  answer(lease, { grantedMicros: 20 })
-  lease.spentMicros = 21
-  assert.throws(() => answer(lease, { grantedMicros: 20 }), /fell below what was spent/)
+})
+
+test('a lease of which less is left than was spent is gone; one with just that is not', () => {
+  const lease = held({ spentMicros: 30, elsewhereMicros: 9 })
+  answer(lease, { grantedMicros: 29, elsewhereMicros: 9 })
+  const ended = { grantedMicros: 30, fairMicros: 0, usableUntilMs: 0, retryAtMs: NOW + 2_000 }
+  assert.deepEqual(lease, held({ spentMicros: 30, toldAtMs: NOW - 500, ...ended }))
+  answer(lease, { grantedMicros: 30 })
+  assert.deepEqual([lease.grantedMicros, lease.usableUntilMs], [30, NOW - 500 + 28_000])
 })
 
 test('a lease whose day is over ends with its last answer; one not known changes nothing', () => {

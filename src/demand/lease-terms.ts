@@ -165,9 +165,11 @@ export function applyGrant(
   if (lease === undefined) return leases
   lease.toldAtMs = sentAtMs
   if (request.isFinal) return leases.filter((held) => held !== lease)
-  if (grant === null) {
-    // Nothing could be set aside, or the lease was closed behind our back. Its id and spending
-    // stay known: were it to come back, what was spent of it must not be spent again.
+  const isAnother = grant?.leaseId !== lease.leaseId
+  if (grant === null || (!isAnother && grant.grantedMicros < lease.spentMicros)) {
+    // Nothing could be set aside, or the lease was closed behind our back, or the database has lost
+    // grants of it. Its id and spending stay known: were it to come back, what was spent of it must
+    // not be spent again.
     lease.grantedMicros = lease.spentMicros
     lease.fairMicros = 0
     lease.elsewhereMicros = 0
@@ -176,8 +178,7 @@ export function applyGrant(
     return leases
   }
   // Another lease than the one asked about is a new one: nothing of it is spent yet.
-  if (grant.leaseId !== lease.leaseId) lease.spentMicros = 0
-  assert(grant.grantedMicros >= lease.spentMicros, 'a grant fell below what was spent')
+  if (isAnother) lease.spentMicros = 0
   const spentBefore = grant.leaseId === request.leaseId ? request.spentMicros : 0
   lease.leaseId = grant.leaseId
   lease.grantedMicros = grant.grantedMicros
