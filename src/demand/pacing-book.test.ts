@@ -28,6 +28,10 @@ const settled = (
 
 const makeOutputs = () => ({ ptr: new Float32Array(3), roasFactor: new Float32Array(3) })
 
+/** A publisher's clicks, all of them in some hours of each day. */
+const hours = (isBusy: (hour: number) => boolean) =>
+  Float64Array.from({ length: HOURS_PER_WEEK }, (_, hour) => (isBusy(hour % 24) ? 1e6 : 0))
+
 /** A book in which campaign 1 has spent almost all of its day by ten in the morning. */
 function makeThrottled() {
   const book = new PacingBook()
@@ -41,8 +45,6 @@ function makeThrottled() {
 }
 
 test('a campaign is paced along the traffic of the publishers that it may appear with', () => {
-  const hours = (isBusy: (hour: number) => boolean) =>
-    Float64Array.from({ length: HOURS_PER_WEEK }, (_, hour) => (isBusy(hour % 24) ? 1e6 : 0))
   const traffic = new Map([
     [1, hours((hour) => hour < 10)],
     [2, hours((hour) => hour >= 20)],
@@ -70,6 +72,28 @@ test('a campaign is paced along the traffic of the publishers that it may appear
     assert.equal(evenings, Math.fround(PTR_MIN))
     assert.ok(everywhere > PTR_MIN && everywhere < 1, '10 of the 14 busy hours have come')
   }
+})
+
+test('a curve learned at night holds from the next midnight on: the day goes on by its own', () => {
+  const learned = (isBusy: (hour: number) => boolean) => ({
+    traffic: new Map([[1, hours(isBusy)]]),
+    multipliers: new Map(),
+  })
+  const book = new PacingBook()
+  const outputs = makeOutputs()
+  book.take(learned((hour) => hour < 12))
+  book.setCampaigns([CAMPAIGN], outputs)
+  // Ten of the twelve busy hours are over, by the new curve none of the four.
+  book.noteSpent([settled(1, 0.8 * BUDGET)], TEN)
+  book.step(TEN)
+  book.take(learned((hour) => hour >= 20))
+  book.setCampaigns([CAMPAIGN], outputs)
+  book.step(TEN + MINUTE)
+  assert.equal(outputs.ptr[0], 1)
+  const nextDay = TEN + 24 * 60 * MINUTE
+  book.noteSpent([settled(1, 0.8 * BUDGET, '2026-04-14')], nextDay)
+  book.step(nextDay)
+  assert.equal(outputs.ptr[0], Math.fround(PTR_MIN))
 })
 
 test('a snapshot keeps what pacing has learned, for as long as the campaign has a daily budget', () => {

@@ -33,8 +33,8 @@ export interface BrakeOutputs {
 
 interface Entry {
   campaign: PacedCampaign
-  shape: HoursOfWeek
   pacer: Pacer | null // null until first measured
+  shape: HoursOfWeek | null // of the day that is measured
   spentDay: string
   spentMicros: number
 }
@@ -43,6 +43,7 @@ export class PacingBook {
   #entries = new Map<number, Entry>()
   #outputs: BrakeOutputs = { ptr: new Float32Array(0), roasFactor: new Float32Array(0) }
   #steppedAtMs = Number.NEGATIVE_INFINITY
+  #steppedDay = ''
   #traffic: ReadonlyMap<number, HoursOfWeek> = new Map()
   #multipliers: ReadonlyMap<number, number> = new Map()
 
@@ -57,17 +58,12 @@ export class PacingBook {
   }): void {
     this.#traffic = learned.traffic
     this.#multipliers = learned.multipliers
-    const shapeOf = this.#shaper()
-    for (const entry of this.#entries.values()) {
-      entry.shape = shapeOf(entry.campaign)
-      this.#publish(entry)
-    }
+    for (const entry of this.#entries.values()) this.#publish(entry)
   }
 
   /** Takes over a snapshot of campaigns; their places in `outputs` are kept current from now on. */
   setCampaigns(campaigns: readonly PacedCampaign[], outputs: BrakeOutputs): void {
     const before = this.#entries
-    const shapeOf = this.#shaper()
     this.#entries = new Map()
     this.#outputs = outputs
     for (const campaign of campaigns) {
@@ -75,8 +71,8 @@ export class PacingBook {
       const isPaced = campaign.dailyBudgetMicros !== null
       const entry: Entry = {
         campaign,
-        shape: shapeOf(campaign),
         pacer: isPaced ? (known?.pacer ?? null) : null,
+        shape: isPaced ? (known?.shape ?? null) : null,
         spentDay: known?.spentDay ?? '',
         spentMicros: known?.spentMicros ?? 0,
       }
@@ -101,11 +97,17 @@ export class PacingBook {
   step(nowMs: number): void {
     // A clock set back must not stop pacing until it has caught up.
     if (Math.abs(nowMs - this.#steppedAtMs) < PACING_INTERVAL_MS) return
-    this.#steppedAtMs = nowMs
     const today = utcDay(nowMs)
+    if (today !== this.#steppedDay) for (const entry of this.#entries.values()) entry.shape = null
+    this.#steppedAtMs = nowMs
+    this.#steppedDay = today
+    const shapeOf = this.#shaper()
     for (const entry of this.#entries.values()) {
       const { dailyBudgetMicros, priceMaxMicros } = entry.campaign
       if (dailyBudgetMicros === null) continue
+      // A day goes on by the curve it began with: by another one the campaign would be ahead or
+      // behind from one minute to the next, and be held back for what was right until then.
+      entry.shape ??= shapeOf(entry.campaign)
       const measure = {
         budgetMicros: dailyBudgetMicros,
         spentMicros: entry.spentDay === today ? entry.spentMicros : 0,
