@@ -277,6 +277,22 @@ test('a node that spoke its last word gets nothing more, and the rest is free', 
   assert.equal((await ask(db, 2, 1))?.grantedMicros, 9 * PRICE)
 })
 
+test('of two last words under one number the later one counts, in whatever order they are read', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 2)
+  await db.run(sql`update node set incarnation = 3`)
+  for (const [nodeId, incarnations] of [
+    [1, ['2', '3']],
+    [2, ['3', '2']],
+  ] as const) {
+    const words = incarnations.map((incarnation) => ({
+      body: leaseCloseBody({ nodeId, incarnation }),
+    }))
+    await db.transaction((tx) => closeLeases(tx, words))
+    const last = { nodeId, incarnation: '3' }
+    assert.equal(await requestLeases(db, last, { requestNo: 1, requests: [wish()] }), null)
+  }
+})
+
 test('a number taken over is not served under its old incarnation', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 1)
   await db.run(sql`update node set incarnation = 2 where node_id = 1`)

@@ -124,9 +124,9 @@ export async function closeLeases(
   // First, and on its own: a grant that is under way for the node ends before or is refused after.
   await tx.run(sql`
     with ended as (
-      select node_id, incarnation
+      select node_id, max(incarnation) as incarnation
       from unnest(${nodeIds}::int[], ${incarnations}::bigint[]) as given (node_id, incarnation)
-      order by node_id
+      group by node_id order by node_id
     )
     update node set closed_incarnation = greatest(closed_incarnation, ended.incarnation)
     from ended where node.node_id = ended.node_id`)
