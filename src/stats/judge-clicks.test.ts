@@ -30,6 +30,7 @@ test('a reader who clicks a link again is paid for again after 30 minutes, to th
   assert.equal(again(30 * MINUTE_MS - 1), 'duplicate_visitor')
   assert.equal(again(30 * MINUTE_MS), 'ok')
   assert.equal(again(-30 * MINUTE_MS + 1), 'duplicate_visitor', 'told by a node whose clock lags')
+  assert.equal(again(-30 * MINUTE_MS), 'ok')
   assert.equal(again(1, { auctionId: '9007199254740993' }), 'ok', 'another link')
   assert.equal(again(1, { campaignId: 2 }), 'ok', 'another campaign')
   assert.equal(again(1, { visitorKey: Buffer.alloc(16, 8) }), 'ok', 'another reader')
@@ -42,6 +43,8 @@ test('a reader’s sixth click on a campaign within an hour is not paid, whateve
   assert.deepEqual(new Set(reasons(five)), new Set(['ok']))
   assert.equal(sixth(60 * MINUTE_MS - 1), 'visitor_limit')
   assert.equal(sixth(60 * MINUTE_MS), 'ok', 'the first is an hour old')
+  assert.equal(sixth(-60 * MINUTE_MS + 5), 'visitor_limit', 'told by a node whose clock lags')
+  assert.equal(sixth(-60 * MINUTE_MS + 4), 'ok', 'the fifth came an hour later')
   assert.equal(sixth(9, { campaignId: 2 }), 'ok')
   assert.equal(sixth(9, { visitorKey: null }), 'ok')
   // Only valid clicks count: neither the robot's nor the repeated one uses up the hour.
