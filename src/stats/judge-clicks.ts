@@ -74,8 +74,7 @@ export function judgeClicks(events: readonly StoredEvent[], history: ClickHistor
 function takeFrom(rests: Map<string, number>, { leaseId, reservedMicros }: StoredEvent): boolean {
   if (leaseId === null) return true
   const rest = (rests.get(leaseId) ?? -1) - (reservedMicros ?? 0)
-  if (rest < 0) rests.delete(leaseId)
-  else rests.set(leaseId, rest)
+  rests.set(leaseId, rest)
   return rest >= 0
 }
 
