@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { micros } from '../platform/money.ts'
@@ -65,6 +65,23 @@ test('a key that no longer signs still verifies; an unknown one does not', () =>
   const token = new Sealer([older]).seal(result, binding)
   assert.notEqual(new Sealer([newer, older]).open(token, binding), null)
   assert.equal(new Sealer([newer]).open(token, binding), null)
+})
+
+test('a seal of another version is not opened, though it was made with our key', () => {
+  const sealer = new Sealer([newer])
+  const key = Buffer.from(hkdfSync('sha256', newer.key, '', 'souk seal authenticate', 32))
+  const { auctionId, uidService, uuid, url } = binding
+  const bound = `${auctionId}\n${uidService}\n${uuid}\n${url}`
+  const asVersion = (version: number) => {
+    const token = Buffer.from(sealer.seal(result, binding), 'base64url')
+    token[0] = version
+    const digest = createHmac('sha256', key).update(token.subarray(0, -16)).update(bound).digest()
+    digest.copy(token, token.length - 16, 0, 16)
+    return token.toString('base64url')
+  }
+  assert.notEqual(sealer.open(asVersion(1), binding), null)
+  assert.equal(sealer.open(asVersion(2), binding), null)
+  assert.equal(sealer.open(asVersion(0), binding), null)
 })
 
 test('two seals of one price share no readable byte beyond the head', () => {

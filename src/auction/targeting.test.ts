@@ -46,3 +46,7 @@ test('a country list holds its own countries only, and never the unknown one', (
   assert.equal((bits?.[0] ?? 0) & 1, 0)
   assert.equal(countryBits([]), null)
 })
+
+test('a list of nothing but unknown countries is open to none, not to all', () => {
+  assert.deepEqual(countryBits(['XX', '']), new Uint32Array(8))
+})
