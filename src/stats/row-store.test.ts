@@ -4,6 +4,8 @@ import { testDatabase } from '../../test/database.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE } from '../events/event.ts'
+import { sql } from '../platform/sql.ts'
+import { keyOfUrl } from '../platform/url.ts'
 import { foldMoney } from './fold-money.ts'
 import { listStats } from './row-store.ts'
 import { ORDER_COLUMNS } from './schema.ts'
@@ -36,4 +38,42 @@ test('any limit cuts the same order, also between other networks’ rows of one 
       }
     }
   }
+})
+
+test('in ascending order an article that was only seen comes before those with figures', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
+  const { pub_id: pubId } = publisher
+  const [sold, seen] = [await addArticle('Ten mugs'), await addArticle('Ten plates')]
+  const day = '2026-03-02'
+  await db.run(sql`
+    insert into stats_day (day, pub_id, article_id, merch_id, clicks)
+    values (${day}, ${pubId}, ${sold.articleId}, ${merchant.merch_id}, 3)`)
+  await db.run(sql`
+    insert into page_day (pub_id, url_key, day, impressions)
+    values (${pubId}, ${keyOfUrl(new URL(seen.url))}, ${day}, 9)`)
+  const first = async (isAscending: boolean) => {
+    const order = { orderBy: 'clicks', isAscending, isOutOfNetwork: false, limitRows: 1 } as const
+    const rows = await listStats(db, { pubId, dayFrom: day, dayTo: day, asOf: null, ...order })
+    return rows.map(({ article_id, clicks, impressions }) => [article_id, clicks, impressions])
+  }
+  assert.deepEqual(await first(true), [[seen.articleId, 0, 9]])
+  assert.deepEqual(await first(false), [[sold.articleId, 3, 0]])
+})
+
+test('sums that no number holds exactly are shown to the cent, beside those that one does', async (t) => {
+  const db = await testDatabase(t)
+  const { pub_id: pubId } = (await makePublisherWorld(db)).publisher
+  const day = '2026-03-02'
+  // As a number it would be half a cent, and be rounded up.
+  const belowHalf = '9007199254754999'
+  await db.run(sql`
+    insert into stats_day (day, pub_id, article_id, merch_id, earnings_micros)
+    values (${day}, ${pubId}, 0, 1, ${belowHalf}), (${day}, ${pubId}, 0, 2, 15000)`)
+  const order = { orderBy: 'merch_id', isAscending: true, isOutOfNetwork: false } as const
+  const asked = { pubId, dayFrom: day, dayTo: day, asOf: null, limitRows: 9, ...order }
+  assert.deepEqual(
+    (await listStats(db, asked)).map(({ pub_earnings }) => pub_earnings),
+    ['9007199254.75', '0.02'],
+  )
 })
