@@ -132,6 +132,14 @@ test('a click that waits is asked for once, above what is held', () => {
   assert.equal(ask(lease), null)
 })
 
+test('with a click that waits, too, a node keeps its fair part at most', () => {
+  const waiting = { spentMicros: 7, urgentMicros: PRICE, usableUntilMs: 0 }
+  const shared = ask(held({ ...waiting, fairMicros: 10 * PRICE }))
+  assert.deepEqual([shared?.holdMicros, shared?.wantMicros], [7 + 10 * PRICE, 7 + NEED])
+  const paused = ask(held(waiting), { isWanted: false })
+  assert.deepEqual([paused?.holdMicros, paused?.wantMicros], [7, 7 + PRICE])
+})
+
 test('a changed budget is asked about once, and holds only what was spent', () => {
   const lease = held({ spentMicros: 7, isRecalled: true })
   assert.equal(ask(lease)?.holdMicros, 7)

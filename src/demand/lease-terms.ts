@@ -275,9 +275,8 @@ function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
     lease.isResting = isOld && isIdle
     return null
   }
-  const kept = isUrgent ? unspent : Math.min(unspent, keep)
   // A lowered budget binds at once: held on to, a lease would spend the old one to its end.
-  const hold = lease.spentMicros + (lease.isRecalled ? 0 : kept)
+  const hold = lease.spentMicros + (lease.isRecalled ? 0 : Math.min(unspent, keep))
   const want = lease.spentMicros + Math.max(need, lease.urgentMicros)
   return { holdMicros: hold, wantMicros: Math.max(hold, want) }
 }
