@@ -184,6 +184,10 @@ export class Fleet {
     const batch = { requestNo, requests: sent, nowMs: this.#trueMs() }
     const grants = await requestLeases(this.#db, node, batch)
     assert(grants !== null, 'a node in good standing was refused')
+    for (const { leaseId, grantedMicros } of grants) {
+      const spent = sent.find((request) => request.leaseId === leaseId)?.spentMicros ?? 0
+      assert(grantedMicros >= spent, 'a grant fell below what was spent')
+    }
     for (const { book, requests } of heard) book.apply(requestNo, { requests, grants }, nowMs)
   }
 
