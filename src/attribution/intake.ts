@@ -2,8 +2,8 @@
  * Orders and returns on their way into the log: completed with the facts that later decide about
  * money, appended, durable (I2). What they are worth to whom, the fold decides.
  */
-import { type DurableAppend, REPORT_PATIENCE_MS } from '../events/durable-append.ts'
-import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
+import { appendMoney, type MoneyWriter } from '../events/append-money.ts'
+import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { Turns } from '../platform/turns.ts'
@@ -25,11 +25,8 @@ import {
 } from './read-order.ts'
 import { findSeenLinks } from './seen-link-store.ts'
 
-export interface IntakeDeps {
+export interface IntakeDeps extends MoneyWriter {
   readonly db: Db
-  readonly append: DurableAppend['append']
-  readonly nextId: () => string
-  readonly now: () => number
 }
 
 /** So many share their commits; more would only lengthen the queue for the pool's connections. */
@@ -211,13 +208,10 @@ async function judgeReturns(
 const LAST_EVENT_ID = '9223372036854775807'
 
 async function append(
-  { append, nextId, now }: IntakeDeps,
+  deps: IntakeDeps,
   { merch_id: merchId }: IntakeMerchant,
   { type, bodies }: { readonly type: LogEvent['type']; readonly bodies: readonly object[] },
 ): Promise<void> {
-  const atMs = now()
-  const events = bodies.map((body) =>
-    newEvent({ id: nextId(), atMs, lane: MONEY_LANE, type, merchId, body: JSON.stringify(body) }),
-  )
-  await append(events, { patienceMs: REPORT_PATIENCE_MS })
+  const news = bodies.map((body) => ({ merchId, body }))
+  await appendMoney(deps, type, news)
 }

@@ -5,8 +5,8 @@
  * time stamp as the first, is accepted later, and so takes its place (order-merge.ts). Nothing
  * else about the order changes, and the log says when and by which rate it came to count.
  */
-import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
-import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
+import { appendMoney, type MoneyNews } from '../events/append-money.ts'
+import { EVENT_TYPE } from '../events/event.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { WINDOW_DAYS_DEFAULT } from './attribute.ts'
 import type { IntakeDeps } from './intake.ts'
@@ -36,8 +36,7 @@ export async function releaseHeldOrders(deps: IntakeDeps): Promise<number> {
 async function releaseRound(deps: IntakeDeps, orders: readonly OrderRecord[]): Promise<number> {
   const withRateOf = await converter(deps, orders)
   const atMs = deps.now()
-  const shared = { atMs, lane: MONEY_LANE, type: EVENT_TYPE.order }
-  const events: LogEvent[] = []
+  const news: MoneyNews[] = []
   let released = 0
   for (const { merchId, orderId, account } of orders) {
     let after = account
@@ -49,12 +48,11 @@ async function releaseRound(deps: IntakeDeps, orders: readonly OrderRecord[]): P
       const heard = addReport(after, told)
       if (heard.ignored !== null) continue
       after = heard.account
-      const body = JSON.stringify(bodyOf(orderId, report))
-      events.push(newEvent({ ...shared, id, merchId, body }))
+      news.push({ id, merchId, body: bodyOf(orderId, report) })
     }
     if (holdOf(after) === null) released += 1
   }
-  await deps.append(events, { patienceMs: REPORT_PATIENCE_MS })
+  await appendMoney(deps, EVENT_TYPE.order, news)
   return released
 }
 

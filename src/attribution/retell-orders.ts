@@ -7,8 +7,8 @@
  * says when it was found whom the order is owed to, and fold and reconciliation know nothing more
  * than that it was told twice.
  */
-import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
-import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
+import { appendMoney } from '../events/append-money.ts'
+import { EVENT_TYPE } from '../events/event.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import type { IntakeDeps } from './intake.ts'
 import {
@@ -45,18 +45,13 @@ async function retellRound(
   const clicks = await findClicks(deps.db, [...new Set(orders.flatMap(unknownClicksOf))])
   const found = orders.filter((order) => unknownClicksOf(order).some((id) => clicks.has(id)))
   const bodies = await findBodies(deps.db, { day, eventIds: found.flatMap(toldBy) })
-  const atMs = deps.now()
-  const shared = { atMs, lane: MONEY_LANE, type: EVENT_TYPE.order }
-  const events: LogEvent[] = found.flatMap((order) =>
+  const news = found.flatMap((order) =>
     namings(order, bodies)
       .filter((body) => clickIdsOf(body).some((id) => clicks.has(id)))
-      .map((body) => {
-        const told = JSON.stringify(body)
-        return newEvent({ ...shared, id: deps.nextId(), merchId: order.merchId, body: told })
-      }),
+      .map((body) => ({ merchId: order.merchId, body })),
   )
-  await deps.append(events, { patienceMs: REPORT_PATIENCE_MS })
-  return events.length
+  await appendMoney(deps, EVENT_TYPE.order, news)
+  return news.length
 }
 
 function unknownClicksOf({ account }: OrderRecord): string[] {

@@ -7,7 +7,8 @@ import { readRates } from '../attribution/read-rates.ts'
 import { releaseHeldOrders } from '../attribution/release-held.ts'
 import { feedDecoder } from '../catalog/feed-text.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
-import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { appendMoney } from '../events/append-money.ts'
+import { EVENT_TYPE } from '../events/event.ts'
 import { listPayments } from '../ledger/payment-store.ts'
 import { characterCount } from '../platform/characters.ts'
 import { CSV_BYTES_MAX } from '../platform/csv.ts'
@@ -192,16 +193,8 @@ async function decideOrder(
     const standing = { ...known, isTold: known.accepted_at !== null }
     const refusal = decisionRefusal(standing, decision.kind)
     if (refusal !== null) throw badRequest([{ field: 'order', rule: refusal }])
-    const body = JSON.stringify({ order_id: orderId, ...decision })
-    const event = newEvent({
-      id: writer.nextId(),
-      atMs: writer.now(),
-      lane: MONEY_LANE,
-      type: EVENT_TYPE.orderDecision,
-      merchId,
-      body,
-    })
-    await writer.append([event], { patienceMs: 0 })
+    const body = { order_id: orderId, ...decision }
+    await appendMoney(writer, EVENT_TYPE.orderDecision, [{ merchId, body }])
     await writer.folded()
     return requireOrder(context, { merchId, orderId })
   })

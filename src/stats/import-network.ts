@@ -9,8 +9,8 @@ import { createHash } from 'node:crypto'
 import { toMicros } from '../attribution/currency.ts'
 import type { IntakeDeps } from '../attribution/intake.ts'
 import { findRates } from '../attribution/rate-store.ts'
-import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
-import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
+import { appendMoney } from '../events/append-money.ts'
+import { EVENT_TYPE } from '../events/event.ts'
 import { readCsv } from '../platform/csv.ts'
 import type { NetworkBody, NetworkPartitionBody, NetworkRowBody } from './fold-networks.ts'
 import { findColumns, type NetworkMap } from './network-map.ts'
@@ -202,13 +202,8 @@ async function append(
   deps: IntakeDeps,
   bodies: readonly { readonly body: NetworkBody; readonly pubId: number | null }[],
 ): Promise<void> {
-  const atMs = deps.now()
-  const shared = { atMs, lane: MONEY_LANE, type: EVENT_TYPE.networkRow }
-  const events: LogEvent[] = bodies.map(({ body, pubId }) =>
-    newEvent({ ...shared, id: deps.nextId(), pubId, body: JSON.stringify(body) }),
-  )
-  for (let start = 0; start < events.length; start += EVENTS_PER_APPEND) {
-    const batch = events.slice(start, start + EVENTS_PER_APPEND)
-    await deps.append(batch, { patienceMs: REPORT_PATIENCE_MS })
+  for (let start = 0; start < bodies.length; start += EVENTS_PER_APPEND) {
+    const batch = bodies.slice(start, start + EVENTS_PER_APPEND)
+    await appendMoney(deps, EVENT_TYPE.networkRow, batch)
   }
 }

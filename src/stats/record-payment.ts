@@ -1,7 +1,7 @@
 /** A merchant's payment: recorded once, and what it releases, per publisher. */
 import type { IntakeDeps } from '../attribution/intake.ts'
-import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
-import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { appendMoney } from '../events/append-money.ts'
+import { EVENT_TYPE } from '../events/event.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
 import { findPayment } from '../ledger/payment-store.ts'
 import { characterCount } from '../platform/characters.ts'
@@ -37,26 +37,19 @@ export async function recordPayment(
     paid_on: paidOn,
     amount_micros: amountMicros ?? 0,
   }
-  const event = newEvent({
-    id: deps.nextId(),
-    atMs: deps.now(),
-    lane: MONEY_LANE,
-    type: EVENT_TYPE.payment,
-    merchId,
-    body: JSON.stringify(body),
-  })
-  await deps.append([event], { patienceMs: REPORT_PATIENCE_MS })
+  const id = deps.nextId()
+  await appendMoney(deps, EVENT_TYPE.payment, [{ id, merchId, body }])
   await deps.folded()
   // Of two at once the fold takes the one that came first in the log.
   const recorded = await findPayment(deps.db, { merchId, reference })
-  if (recorded?.eventId !== event.id) throw badRequest([RECORDED_ALREADY])
+  if (recorded?.eventId !== id) throw badRequest([RECORDED_ALREADY])
   const { releases, account } = await settleAccount(deps.db, {
     merchId,
     until: new Date(deps.now()),
   })
-  const own = releases.filter(({ paymentId, pubId }) => paymentId === event.id && pubId !== 0)
+  const own = releases.filter(({ paymentId, pubId }) => paymentId === id && pubId !== 0)
   return {
-    payment_id: event.id,
+    payment_id: id,
     merch_id: merchId,
     reference,
     paid_on: paidOn,

@@ -1,7 +1,7 @@
 /** Clicks found invalid later: reversed by their id, or all of an auction result. */
 import type { IntakeDeps } from '../attribution/intake.ts'
-import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
-import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
+import { appendMoney } from '../events/append-money.ts'
+import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
 import { characterCount } from '../platform/characters.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
@@ -41,19 +41,11 @@ export async function acceptReversal(
   if (open.length === 0) {
     throw badRequest([{ field: key.field, rule: 'was reversed before; at most once per click' }])
   }
-  const events = open.map(({ clickId, pubId, merchId }) => {
+  const news = open.map(({ clickId, pubId, merchId }) => {
     const body: ReversalBody = { click_id: clickId, reason: wanted.reason.trim() }
-    return newEvent({
-      id: deps.nextId(),
-      atMs: deps.now(),
-      lane: MONEY_LANE,
-      type: EVENT_TYPE.reversal,
-      pubId,
-      merchId,
-      body: JSON.stringify(body),
-    })
+    return { pubId, merchId, body }
   })
-  await deps.append(events, { patienceMs: REPORT_PATIENCE_MS })
+  const events = await appendMoney(deps, EVENT_TYPE.reversal, news)
   return { clickIds: open.map(({ clickId }) => clickId), events }
 }
 

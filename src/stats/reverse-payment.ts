@@ -5,8 +5,8 @@
  * they may have been paid already, and it was not their mistake.
  */
 import type { IntakeDeps } from '../attribution/intake.ts'
-import { REPORT_PATIENCE_MS } from '../events/durable-append.ts'
-import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { appendMoney } from '../events/append-money.ts'
+import { EVENT_TYPE } from '../events/event.ts'
 import { findPayment } from '../ledger/payment-store.ts'
 import { characterCount } from '../platform/characters.ts'
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
@@ -45,19 +45,12 @@ export async function reversePayment(
   }
   if (payment.reversalId !== null) throw badRequest([REVERSED_ALREADY])
   const body: PaymentReversalBody = { reference, reason }
-  const event = newEvent({
-    id: deps.nextId(),
-    atMs: deps.now(),
-    lane: MONEY_LANE,
-    type: EVENT_TYPE.paymentReversal,
-    merchId,
-    body: JSON.stringify(body),
-  })
-  await deps.append([event], { patienceMs: REPORT_PATIENCE_MS })
+  const id = deps.nextId()
+  await appendMoney(deps, EVENT_TYPE.paymentReversal, [{ id, merchId, body }])
   await deps.folded()
   // Of two at once the fold takes the one that came first in the log.
   const reversed = await findPayment(deps.db, { merchId, reference })
-  if (reversed?.reversalId !== event.id) throw badRequest([REVERSED_ALREADY])
+  if (reversed?.reversalId !== id) throw badRequest([REVERSED_ALREADY])
   const until = new Date(deps.now())
   const { account } = await settleAccount(deps.db, { merchId, until })
   return {

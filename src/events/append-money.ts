@@ -1,0 +1,27 @@
+/** What is told about money, on its way into the log: a body each, in the lane of all money. */
+import { type DurableAppend, REPORT_PATIENCE_MS } from './durable-append.ts'
+import { type LogEvent, MONEY_LANE, newEvent } from './event.ts'
+
+export interface MoneyWriter {
+  readonly append: DurableAppend['append']
+  readonly nextId: () => string
+  readonly now: () => number
+}
+
+export interface MoneyNews extends Partial<Pick<LogEvent, 'id' | 'pubId' | 'merchId'>> {
+  readonly body: object
+}
+
+/** The events it became, when they are durable. */
+export async function appendMoney(
+  { append, nextId, now }: MoneyWriter,
+  type: LogEvent['type'],
+  news: readonly MoneyNews[],
+): Promise<LogEvent[]> {
+  const shared = { atMs: now(), lane: MONEY_LANE, type }
+  const events = news.map(({ id = nextId(), body, ...subject }) =>
+    newEvent({ ...shared, ...subject, id, body: JSON.stringify(body) }),
+  )
+  await append(events, { patienceMs: REPORT_PATIENCE_MS })
+  return events
+}
