@@ -10,7 +10,7 @@ import { requireMerchant } from '../catalog/merchant-store.ts'
 import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { listPayments } from '../ledger/payment-store.ts'
-import { characterCount } from '../platform/characters.ts'
+import { requireText } from '../platform/characters.ts'
 import { CSV_BYTES_MAX } from '../platform/csv.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import type { Micros } from '../platform/money.ts'
@@ -29,7 +29,7 @@ export async function importRatesCommand(
   context: CommandContext,
   options: { readonly file: string; readonly source: string },
 ) {
-  const source = requireName('source', options.source)
+  const source = requireText('source', options.source, NAME_LENGTH_MAX)
   const rates = readRates(await readText(options.file))
   const db = await context.database()
   const counts = await insertRates(db, source, rates)
@@ -88,7 +88,7 @@ export async function importNetworkCommand(
   },
 ) {
   // One network whatever the case: its name is part of what an import replaces.
-  const network = requireName('network', options.network).toLowerCase()
+  const network = requireText('network', options.network, NAME_LENGTH_MAX).toLowerCase()
   const map = await findMap(network, options.map)
   const text = await readText(options.file)
   return withEventWriter(context, async (writer) => {
@@ -147,7 +147,7 @@ export async function reversePaymentCommand(
     reversePayment(writer, {
       merchId,
       reference: options.reference.trim(),
-      reason: options.reason.trim(),
+      reason: options.reason,
     }),
   )
 }
@@ -215,12 +215,6 @@ async function requireOrder(
   const order = await explainOrder(await context.database(), { ...key, now: context.now() })
   if (order !== null) return order
   throw new ApiError('notFound', { message: `Merchant ${key.merchId} has no order ${key.orderId}` })
-}
-
-function requireName(field: string, value: string): string {
-  const name = value.trim()
-  if (name !== '' && characterCount(name) <= NAME_LENGTH_MAX) return name
-  throw badRequest([{ field, rule: `1 to ${NAME_LENGTH_MAX} characters` }])
 }
 
 async function readText(path: string): Promise<string> {

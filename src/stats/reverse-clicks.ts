@@ -3,14 +3,14 @@ import type { IntakeDeps } from '../attribution/intake.ts'
 import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
-import { characterCount } from '../platform/characters.ts'
+import { requireText } from '../platform/characters.ts'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { findClicksToReverse } from './click-store.ts'
 import type { ReversalBody } from './fold-reversals.ts'
 
-const REASON_LENGTH_MAX = 255
+export const REASON_LENGTH_MAX = 255
 const HEX_32 = /^[0-9a-f]{32}$/
 
 export interface WantedReversal {
@@ -35,6 +35,7 @@ export async function acceptReversal(
   wanted: WantedReversal,
 ): Promise<AcceptedReversal> {
   const key = checked(wanted)
+  const reason = requireText('reason', wanted.reason, REASON_LENGTH_MAX)
   const clicks = await findClicksToReverse(deps.db, key)
   if (clicks.length === 0) throw new ApiError('notFound', { message: 'No such click' })
   const open = clicks.filter(({ isReversed }) => !isReversed)
@@ -42,7 +43,7 @@ export async function acceptReversal(
     throw badRequest([{ field: key.field, rule: 'was reversed before; at most once per click' }])
   }
   const news = open.map(({ clickId, pubId, merchId }) => {
-    const body: ReversalBody = { click_id: clickId, reason: wanted.reason.trim() }
+    const body: ReversalBody = { click_id: clickId, reason }
     return { pubId, merchId, body }
   })
   const events = await appendMoney(deps, EVENT_TYPE.reversal, news)
@@ -79,7 +80,7 @@ interface ReversalKey {
   readonly resultNumber: string | null
 }
 
-function checked({ clickId, resultNumber, reason }: WantedReversal): ReversalKey {
+function checked({ clickId, resultNumber }: WantedReversal): ReversalKey {
   const field = clickId === null ? 'result' : 'click'
   if ((clickId === null) === (resultNumber === null)) {
     throw badRequest([{ field: 'click', rule: 'either a click or a result must be given' }])
@@ -87,10 +88,6 @@ function checked({ clickId, resultNumber, reason }: WantedReversal): ReversalKey
   const id = (clickId ?? resultNumber ?? '').toLowerCase()
   if (!HEX_32.test(id)) {
     throw badRequest([{ field, rule: 'must be 32 hexadecimal characters' }])
-  }
-  const length = characterCount(reason.trim())
-  if (length === 0 || length > REASON_LENGTH_MAX) {
-    throw badRequest([{ field: 'reason', rule: `1 to ${REASON_LENGTH_MAX} characters` }])
   }
   return field === 'click'
     ? { field, clickId: id, resultNumber: null }

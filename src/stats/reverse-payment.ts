@@ -8,13 +8,13 @@ import type { IntakeDeps } from '../attribution/intake.ts'
 import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { findPayment } from '../ledger/payment-store.ts'
-import { characterCount } from '../platform/characters.ts'
+import { requireText } from '../platform/characters.ts'
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
 import type { PaymentReversalBody } from './fold-payments.ts'
 import { settleAccount } from './record-payment.ts'
+import { REASON_LENGTH_MAX } from './reverse-clicks.ts'
 
-const REASON_LENGTH_MAX = 255
 const REVERSED_ALREADY: Fault = {
   field: 'reference',
   rule: 'this payment was reversed before; at most once each',
@@ -32,12 +32,9 @@ export interface WantedPaymentReversal {
  */
 export async function reversePayment(
   deps: IntakeDeps & { folded(): Promise<void> },
-  { merchId, reference, reason }: WantedPaymentReversal,
+  { merchId, reference, ...wanted }: WantedPaymentReversal,
 ) {
-  const length = characterCount(reason)
-  if (length === 0 || length > REASON_LENGTH_MAX) {
-    throw badRequest([{ field: 'reason', rule: `1 to ${REASON_LENGTH_MAX} characters` }])
-  }
+  const reason = requireText('reason', wanted.reason, REASON_LENGTH_MAX)
   const payment = await findPayment(deps.db, { merchId, reference })
   if (payment === null) {
     const message = `The merchant has no payment ${reference}; souk payment list shows them`
