@@ -23,6 +23,7 @@ import type { Node } from './node.ts'
 import { ClockSteps } from './platform/clock-steps.ts'
 import { deleteWhere } from './platform/delete-in-batches.ts'
 import { errorTeller } from './platform/log.ts'
+import { withPatience } from './platform/patience.ts'
 import type { Db } from './platform/postgres.ts'
 import { startPulse } from './platform/pulse.ts'
 import { sql } from './platform/sql.ts'
@@ -124,15 +125,10 @@ export async function startSchedules(
       clearInterval(clock)
       clearInterval(ahead)
       // Jobs under way are not waited for: another node, or the next start, does them again.
-      await within(LAST_JOBS_MS, runner.stop())
-      await within(GIVE_BACK_MS, giveBack(node.database, [...pools]))
+      await withPatience(runner.stop(), LAST_JOBS_MS).catch(() => undefined)
+      await withPatience(giveBack(node.database, [...pools]), GIVE_BACK_MS).catch(() => undefined)
     },
   }
-}
-
-async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-  const done = work.catch(() => undefined)
-  await Promise.race([done, sleep(limitMs, undefined, { ref: false })])
 }
 
 /** Else they would be taken for under way, and left alone for four hours. */

@@ -9,6 +9,7 @@
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { withPatience } from '../platform/patience.ts'
 import { type Connection, newClient } from '../platform/postgres.ts'
 import type { LogEvent } from './event.ts'
 import { storableText } from './event-fields.ts'
@@ -62,7 +63,7 @@ export class EventLogCarrier {
 
   /** Ends with all that the stream holds by now in the log, unless that takes long. */
   async close(): Promise<void> {
-    await Promise.race([this.#untilCarried(), sleep(LAST_CARRY_MS, undefined, { ref: false })])
+    await withPatience(this.#untilCarried(), LAST_CARRY_MS).catch(() => undefined)
     this.#stopping.abort()
     await this.#running
   }

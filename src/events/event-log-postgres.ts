@@ -6,9 +6,9 @@
  * first, and both batches would be half as large: 36 µs of the database an event instead of 30.
  * Other processes are told by a notification sent apart from the appends (append-hints.ts).
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { GroupCommit, type Writer } from '../platform/group-commit.ts'
+import { withPatience } from '../platform/patience.ts'
 import {
   type Connection,
   clientConfig,
@@ -111,8 +111,7 @@ export function openPostgresEventLog(connection: Connection): PostgresEventLog {
     hint: hints.appended,
     close() {
       closing ??= (async () => {
-        const late = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })
-        await Promise.race([commits.close(), late])
+        await withPatience(commits.close(), CLOSE_TIMEOUT_MS).catch(() => undefined)
         // A batch still without an answer is cut here, and rejects.
         await Promise.all([hints.close(), readers.end(), writer.end()])
       })()
