@@ -46,7 +46,6 @@ export async function openJetStreamEventLog(options: JetStreamLogOptions): Promi
     writers: Array.from({ length: WRITER_COUNT }, () => (events) => publish(stream, events)),
     maxBatchItems: MESSAGE_EVENTS_MAX,
     maxQueuedItems: MAX_QUEUED_EVENTS,
-    isItemAtFault: () => false,
   })
   const carrier = options.isCarrier
     ? new EventLogCarrier({ stream, streamName, connection, onProblem, onCarried: table.hint })

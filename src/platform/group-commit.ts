@@ -27,9 +27,9 @@ export interface GroupCommitOptions<T> {
   /**
    * Tells an error that some item of a batch caused (a value no column takes) from one of the
    * store: after such an error each group is written on its own, so that a bad item fails its
-   * own group and nobody else's.
+   * own group and nobody else's. Without it every error is the store's.
    */
-  readonly isItemAtFault: (error: unknown) => boolean
+  readonly isItemAtFault?: (error: unknown) => boolean
 }
 
 export class GroupCommit<T> {
@@ -114,7 +114,7 @@ export class GroupCommit<T> {
 async function writeBatch<T>(
   writer: Writer<T>,
   groups: readonly Group<T>[],
-  isItemAtFault: (error: unknown) => boolean,
+  isItemAtFault: GroupCommitOptions<T>['isItemAtFault'] = () => false,
 ): Promise<void> {
   const [first] = groups
   const items = groups.length === 1 && first ? first.items : groups.flatMap(({ items }) => items)

@@ -76,7 +76,6 @@ export class Spool {
     writers: [(records) => this.#own.segments.write(records)],
     maxBatchItems: BATCH_RECORDS_MAX,
     maxQueuedItems: QUEUED_RECORDS_MAX,
-    isItemAtFault: () => false,
   })
 
   constructor(options: SpoolOptions, own: Directory) {
