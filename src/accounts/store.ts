@@ -2,7 +2,7 @@
 import { deleteWhere } from '../platform/delete-in-batches.ts'
 import { badRequest } from '../platform/errors.ts'
 import { type Db, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { LIST_ROWS_MAX, sql } from '../platform/sql.ts'
 
 export interface UserRow {
   readonly uid: number
@@ -29,9 +29,6 @@ export interface KeyHolderRow extends ApiKeyRow {
   readonly pub_ids: readonly number[]
   readonly is_admin: boolean
 }
-
-/** Lists are for people and scripts of one installation; a longer one is a report. */
-const LIST_ROWS_MAX = 10_000
 
 const USER_COLUMNS = sql`uid, email, is_admin, datetime_created`
 const KEY_COLUMNS = sql`token_id, uid, description, datetime_created, datetime_updated,

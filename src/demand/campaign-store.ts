@@ -2,7 +2,7 @@
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { type Micros, micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { type Sql, sql } from '../platform/sql.ts'
+import { LIST_ROWS_MAX, type Sql, sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { applyBudgets, shareBudgets } from './budget-account.ts'
 import { type CampaignSettings, campaignFaults } from './campaign.ts'
@@ -32,8 +32,6 @@ export interface CampaignWorld {
   readonly now: Date
   readonly knowsCountries: boolean
 }
-
-const LIST_ROWS_MAX = 10_000
 
 /** Of `CampaignSettings`. */
 const SETTINGS = sql`merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm, payment_micros,

@@ -15,6 +15,9 @@ export interface Sql {
   readonly parts: readonly string[]
 }
 
+/** Lists are for people and scripts of one installation; a longer one is a report. */
+export const LIST_ROWS_MAX = 10_000
+
 /** sql`select … where id = ${id} and ${condition}`: values become $1, $2 …; queries are inlined. */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   const parts = [strings[0] ?? '']
