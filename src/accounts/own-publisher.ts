@@ -1,7 +1,7 @@
 /** Whose publisher is it? For endpoints under /api/v1/publishers/<pub_id>/. */
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
-import { findPublisher } from './publisher-store.ts'
+import { findPublisher, type Publisher } from './publisher-store.ts'
 import { type KeyHolder, requireOwnPublisher } from './require-key.ts'
 
 /** Throws 404 when there is no such publisher, 403 when it is somebody else's. */
@@ -9,9 +9,9 @@ export async function requireExistingOwnPublisher(
   db: Db,
   holder: Pick<KeyHolder, 'pubIds'>,
   pubId: number,
-): Promise<void> {
-  if (!holder.pubIds.includes(pubId) && (await findPublisher(db, pubId)) === null) {
-    throw new ApiError('notFound', { message: `No publisher ${pubId}` })
-  }
+): Promise<Publisher> {
+  const publisher = await findPublisher(db, pubId)
+  if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${pubId}` })
   requireOwnPublisher(holder, pubId)
+  return publisher
 }

@@ -2,8 +2,9 @@
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { findPublisher, type Publisher } from '../accounts/publisher-store.ts'
-import { holderOf, type KeyGuard, requireOwnPublisher } from '../accounts/require-key.ts'
+import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
+import type { Publisher } from '../accounts/publisher-store.ts'
+import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchants } from '../catalog/merchant-store.ts'
 import { begunStream } from '../platform/begun-stream.ts'
@@ -41,7 +42,8 @@ export const feedRoutes =
         },
       },
       async (request) => {
-        const publisher = await requireFeedReader(db, request, request.params.pub_id)
+        const { pub_id: pubId } = request.params
+        const publisher = await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const merchants = await listFeedMerchants(db, publisher)
         return ok(200, ...merchants.map((merchant) => toProductFeed(merchant, publisher, baseUrl)))
       },
@@ -62,7 +64,7 @@ export const feedRoutes =
       },
       async (request, reply) => {
         const { pub_id: pubId, merch_id: merchId } = request.params
-        const publisher = await requireFeedReader(db, request, pubId)
+        const publisher = await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const merchants = await listFeedMerchants(db, publisher)
         if (!merchants.some(({ merch_id }) => merch_id === merchId)) {
           throw new ApiError('notFound', { message: `No product feed of merchant ${merchId}` })
@@ -78,16 +80,6 @@ export const feedRoutes =
   }
 
 const CSV = { schema: Type.Unsafe<Readable>({ type: 'string' }) }
-
-type KeyedRequest = Parameters<typeof holderOf>[0]
-
-/** Throws 404 when there is no such publisher, 403 when it is somebody else's. */
-async function requireFeedReader(db: Db, request: KeyedRequest, pubId: number): Promise<Publisher> {
-  const publisher = await findPublisher(db, pubId)
-  if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${pubId}` })
-  requireOwnPublisher(holderOf(request), pubId)
-  return publisher
-}
 
 /** Merchants with a feed that the publisher takes links of. */
 async function listFeedMerchants(db: Db, publisher: Publisher): Promise<FeedMerchant[]> {
