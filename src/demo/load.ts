@@ -14,7 +14,7 @@ import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant } from '../catalog/merchant-store.ts'
 import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../demand/campaign.ts'
 import { insertCampaign } from '../demand/campaign-store.ts'
-import { readOrder } from '../links/create-link.ts'
+import { readLinkWish } from '../links/create-link.ts'
 import { smartLinkUrl } from '../links/link-url.ts'
 import { insertSmartLink } from '../links/store.ts'
 import type { IdSource } from '../platform/ids.ts'
@@ -199,7 +199,7 @@ async function makeLinks(
     if (publisher === undefined || pubId === undefined || publisher.isPartner) continue
     for (const pick of article.picks) {
       const { merchant, sku } = pickedOffer(pick)
-      const order = readOrder(
+      const wish = readLinkWish(
         {
           url: `${siteUrl(merchant.slug, state.sitePort)}/p/${sku}`,
           article_name: article.title,
@@ -210,7 +210,7 @@ async function makeLinks(
         },
         { holder: { uid: user, pubIds: Object.values(state.publishers) }, at: now() },
       )
-      const { link } = await insertSmartLink(db, { ...order, auctionId: ids.next() })
+      const { link } = await insertSmartLink(db, { ...wish, auctionId: ids.next() })
       links[linkKey(article.slug, pick)] = smartLinkUrl(linkUrl, link.auction_id)
     }
   }

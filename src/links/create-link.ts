@@ -5,7 +5,7 @@ import type { Fault } from '../platform/errors.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
 import { urlKey } from '../platform/url.ts'
 import type { CreateSmartLinkBody } from './schema.ts'
-import type { SmartLinkOrder } from './store.ts'
+import type { SmartLinkWish } from './store.ts'
 
 /** What a body without a `pub_id` lacks: only a holder of one publisher may leave it out. */
 export function pubIdFaults(pubId: unknown, { pubIds }: Pick<KeyHolder, 'pubIds'>): Fault[] {
@@ -18,10 +18,10 @@ export function pubIdFaults(pubId: unknown, { pubIds }: Pick<KeyHolder, 'pubIds'
 }
 
 /** What a body without a fault asks for; throws a 403 for another's publisher. */
-export function readOrder(
+export function readLinkWish(
   body: CreateSmartLinkBody,
   { holder, at }: { holder: Pick<KeyHolder, 'uid' | 'pubIds'>; at: Date },
-): SmartLinkOrder {
+): SmartLinkWish {
   const { article_url: articleUrl, url = null } = body
   const key = urlKey(articleUrl)
   const publicationDate = parseTimestamp(body.article_publication_date ?? '')

@@ -8,7 +8,7 @@ import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import { readOrder } from './create-link.ts'
+import { readLinkWish } from './create-link.ts'
 import { LinkPage, LinkQuery } from './dashboard-schema.ts'
 import { findAuctionId, smartLinkUrl } from './link-url.ts'
 import { CreateSmartLinkBody, SmartLinkRecord, toSmartLinkRecord } from './schema.ts'
@@ -74,11 +74,11 @@ export const dashboardLinkRoutes =
       async (request, reply) => {
         const { pub_id: pubId } = await requireOwnedPublisher(db, request)
         const body = { ...request.body, pub_id: pubId }
-        const order = readOrder(body, {
+        const wish = readLinkWish(body, {
           holder: { uid: sessionUserOf(request).uid, pubIds: [pubId] },
           at: now(),
         })
-        const created = await insertSmartLink(db, { ...order, auctionId: nextId() })
+        const created = await insertSmartLink(db, { ...wish, auctionId: nextId() })
         const record = toSmartLinkRecord(created, linkUrl)
         onLink(record)
         return reply.status(201).send(ok(201, record))

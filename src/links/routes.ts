@@ -13,7 +13,7 @@ import { idempotencyKeyFaults, readIdempotencyKey } from '../platform/idempotenc
 import { SharedWork } from '../platform/shared-work.ts'
 import type { TokenBuckets } from '../platform/token-bucket.ts'
 import { Turns } from '../platform/turns.ts'
-import { pubIdFaults, readOrder } from './create-link.ts'
+import { pubIdFaults, readLinkWish } from './create-link.ts'
 import { once } from './idempotency-store.ts'
 import { type LinkMateCall, type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
 import {
@@ -74,10 +74,10 @@ export const createLinkRoute =
         const { body } = request
         const holder = holderOf(request)
         const key = readIdempotencyKey(request.headers['idempotency-key'])
-        const order = readOrder(body, { holder, at: now() })
+        const wish = readLinkWish(body, { holder, at: now() })
         const call = { tokenId: holder.tokenId, key, body, status: 201 }
         const record = await once(db, call, async (tx) => {
-          const created = await insertSmartLink(tx, { ...order, auctionId: nextId() })
+          const created = await insertSmartLink(tx, { ...wish, auctionId: nextId() })
           return toSmartLinkRecord(created, bases.linkUrl)
         })
         onLink(record)

@@ -34,8 +34,8 @@ function page(path: string, changes: Partial<WantedArticle> = {}): WantedArticle
 }
 
 const make = async (article: WantedArticle) => {
-  const order = { article, url: 'https://shop.example/1', isExclusive: false }
-  return (await insertSmartLink(db, { ...order, auctionId: nextId() })).article
+  const wish = { article, url: 'https://shop.example/1', isExclusive: false }
+  return (await insertSmartLink(db, { ...wish, auctionId: nextId() })).article
 }
 
 async function articlesOf(path: string) {
@@ -102,8 +102,8 @@ test('the links that calls without a key make are counted for each publisher and
 
 test('a link is disabled once: a second time changes nothing of it', async () => {
   const auctionId = nextId()
-  const order = { article: page('disabled'), url: null, isExclusive: false, auctionId }
-  await insertSmartLink(db, order)
+  const wish = { article: page('disabled'), url: null, isExclusive: false, auctionId }
+  await insertSmartLink(db, wish)
   const updatedAt = () =>
     db.row(sql`select datetime_updated from smart_link where auction_id = ${auctionId}::bigint`)
   await disableLink(db, auctionId)

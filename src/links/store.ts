@@ -68,7 +68,7 @@ const HOUR_MS = 3_600_000
 const URL_HASH_BYTES = 16 // 128 bits: no two addresses of one article meet by accident.
 
 /** A link to be made (4.1). */
-export interface SmartLinkOrder {
+export interface SmartLinkWish {
   readonly article: WantedArticle
   readonly url: string | null
   readonly isExclusive: boolean
@@ -76,11 +76,11 @@ export interface SmartLinkOrder {
 
 /**
  * Makes a new smart link, and its article when it is not there: one statement. A second call with
- * the same order makes a second link (decisions 4.1).
+ * the same wish makes a second link (decisions 4.1).
  */
 export async function insertSmartLink(
   db: Db,
-  { article, url, isExclusive, auctionId }: SmartLinkOrder & { readonly auctionId: string },
+  { article, url, isExclusive, auctionId }: SmartLinkWish & { readonly auctionId: string },
 ): Promise<CreatedLinkRow> {
   const row = await db.row<CreatedLinkRow['link'] & { article: ArticleRow }>(sql`
     with ${articleSteps(article)}, link as (
