@@ -15,7 +15,7 @@ import {
   acceptGoodReturns,
   type IntakeDeps,
   type IntakeMerchant,
-  type Outcome,
+  type Judged,
 } from './intake.ts'
 import { type BodyCheck, orderFaults, returnFaults } from './intake-faults.ts'
 import { type ReadOrder, type ReturnBody, readOrder, readReturn } from './read-order.ts'
@@ -105,7 +105,7 @@ function faultsOf(
 async function importEntries<T>(
   rows: number,
   entries: readonly Entry<T>[],
-  accept: (batch: readonly T[]) => Promise<readonly Outcome<unknown>[]>,
+  accept: (batch: readonly T[]) => Promise<readonly Judged<unknown>[]>,
 ): Promise<ImportedFile> {
   const rejected: RejectedEntry[] = []
   const good: (Entry<T> & { readonly read: T })[] = []

@@ -55,7 +55,7 @@ export interface AcceptedOrder {
 }
 
 /** What became of each entry of a batch, in its order. */
-export type Outcome<T> = { readonly accepted: T } | { readonly fault: Fault }
+export type Judged<T> = { readonly accepted: T } | { readonly fault: Fault }
 
 /**
  * Accepts orders that were read without a fault; resolves when they are durable.
@@ -79,7 +79,7 @@ export async function acceptGoodOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
   orders: readonly ReadOrder[],
-): Promise<Outcome<OrderBody>[]> {
+): Promise<Judged<OrderBody>[]> {
   const judged = await judgeOrders(deps, merchant, orders)
   await append(deps, merchant, { type: EVENT_TYPE.order, bodies: acceptedOf(judged) })
   return judged
@@ -103,18 +103,18 @@ export async function acceptGoodReturns(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
   returns: readonly ReturnBody[],
-): Promise<Outcome<ReturnBody>[]> {
+): Promise<Judged<ReturnBody>[]> {
   const judged = await judgeReturns(deps, merchant, returns)
   await append(deps, merchant, { type: EVENT_TYPE.orderReturn, bodies: acceptedOf(judged) })
   return judged
 }
 
-function acceptedOf<T>(outcomes: readonly Outcome<T>[]): T[] {
+function acceptedOf<T>(outcomes: readonly Judged<T>[]): T[] {
   return outcomes.flatMap((outcome) => ('accepted' in outcome ? [outcome.accepted] : []))
 }
 
 /** A batch of which nothing is refused; throws a 400 that names all that is. */
-function allGood<T>(outcomes: readonly Outcome<T>[]): T[] {
+function allGood<T>(outcomes: readonly Judged<T>[]): T[] {
   const faults = outcomes.flatMap((outcome) => ('fault' in outcome ? [outcome.fault] : []))
   if (faults.length > 0) throw badRequest(faults)
   return acceptedOf(outcomes)
@@ -125,7 +125,7 @@ async function judgeOrders(
   merchant: IntakeMerchant,
   orders: readonly ReadOrder[],
   holdOf: HoldOf = () => null,
-): Promise<Outcome<OrderBody>[]> {
+): Promise<Judged<OrderBody>[]> {
   const dated = await dateOrders(deps, merchant, orders)
   const rateOf = await findOrderRates(deps.db, dated)
   const seenBy = await findSeenLinks(deps.db, merchant, dated)
@@ -181,7 +181,7 @@ async function judgeReturns(
   deps: IntakeDeps,
   { merch_id: merchId }: IntakeMerchant,
   returns: readonly ReturnBody[],
-): Promise<Outcome<ReturnBody>[]> {
+): Promise<Judged<ReturnBody>[]> {
   const orderIds = [...new Set(returns.map(({ order_id }) => order_id))]
   const known = await findKnownOrders(deps.db, { merchId, orderIds })
   return returns.map((body, index) => {
