@@ -57,7 +57,7 @@ type TouchVerdict =
   | 'invalid_click'
   | 'unknown_click'
 
-export interface Evidence {
+export interface TouchEvidence {
   readonly id: string
   readonly at_ms: number | null // null: no click has this id
   readonly verdict: TouchVerdict
@@ -72,7 +72,7 @@ interface Attribution {
 
 export interface AttributionResult {
   readonly attribution: Attribution | null
-  readonly evidence: readonly Evidence[]
+  readonly evidence: readonly TouchEvidence[]
 }
 
 /**
@@ -120,14 +120,14 @@ export function attribute(
   if (!policy.isPostImpression) return { attribution: null, evidence }
   const seen = latestSeen(order, byId, seenLinks)
   if (seen === null) return { attribution: null, evidence }
-  const shown: Evidence = { id: seen.impressionId, at_ms: seen.atMs, verdict: 'won' }
+  const shown: TouchEvidence = { id: seen.impressionId, at_ms: seen.atMs, verdict: 'won' }
   return won('impression', seen.clickId, [...evidence, shown])
 }
 
 function won(
   model: AttributionModel,
   touchId: string,
-  evidence: readonly Evidence[],
+  evidence: readonly TouchEvidence[],
 ): AttributionResult {
   return { attribution: { model, touchId }, evidence }
 }
@@ -157,7 +157,7 @@ function judgeAll(
   byId: ReadonlyMap<string, Touch>,
   windowMs: number,
   winner: Touch | null,
-): Evidence[] {
+): TouchEvidence[] {
   const beaten = winner?.clickId === order.exactClickId ? 'not_named' : 'older_than_winner'
   const exactIds = order.exactClickId === null ? [] : [order.exactClickId]
   return [...new Set([...exactIds, ...order.rememberedClickIds])].map((id) => {

@@ -7,7 +7,7 @@
  */
 import type { Model } from '../events/event.ts'
 import type { Micros } from '../platform/money.ts'
-import type { AttributionModel, Evidence } from './attribute.ts'
+import type { AttributionModel, TouchEvidence } from './attribute.ts'
 import {
   type HoldReason,
   holdIn,
@@ -51,7 +51,7 @@ export interface OrderAccount {
   readonly reports: Reports
   readonly returns: readonly ReportedReturn[]
   readonly attribution: OrderAttribution | null
-  readonly evidence: readonly Evidence[] // of the attribution, or why there is none
+  readonly evidence: readonly TouchEvidence[] // of the attribution, or why there is none
   readonly rejection: { readonly reason: string; readonly atMs: number } | null
   readonly isClickReversed: boolean // the click it is owed to was found invalid later
   readonly attributedAtMs?: number // when the click was found; absent: at acceptance
@@ -88,7 +88,7 @@ export function addReport(
   heard: {
     readonly report: OrderReport
     readonly attribution: OrderAttribution | null
-    readonly evidence?: readonly Evidence[]
+    readonly evidence?: readonly TouchEvidence[]
     readonly atMs: number
   },
 ): { readonly account: OrderAccount; readonly ignored: IgnoredBecause | null } {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MODEL, type Model } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
-import type { Evidence } from './attribute.ts'
+import type { TouchEvidence } from './attribute.ts'
 import {
   addReport,
   addReversal,
@@ -28,7 +28,7 @@ function owedTo(clickId: string, model: Model = MODEL.epp): OrderAttribution {
 }
 
 test('evidence stays with its attribution; without one, the last report that names clicks tells', () => {
-  const seen = (id: string): Evidence => ({ id, at_ms: null, verdict: 'unknown_click' })
+  const seen = (id: string): TouchEvidence => ({ id, at_ms: null, verdict: 'unknown_click' })
   const told = (account: OrderAccount, owner: OrderAttribution | null, ...ids: string[]) =>
     addReport(account, { report, attribution: owner, evidence: ids.map(seen), atMs: NOW_MS })
       .account

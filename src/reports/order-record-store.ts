@@ -2,7 +2,7 @@
  * One order, explained: what was reported by whom, which clicks competed for it and why one won,
  * what it earned line by line, what came back, and every ledger entry that it caused.
  */
-import type { Evidence } from '../attribution/attribute.ts'
+import type { TouchEvidence } from '../attribution/attribute.ts'
 import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
 import { type HoldReason, mostTrusted } from '../attribution/order-merge.ts'
 import { orderState } from '../attribution/order-states.ts'
@@ -75,7 +75,7 @@ export async function explainPublisherOrder(
   }
 }
 
-async function findForeignClicks(db: Db, pubId: number, evidence: readonly Evidence[]) {
+async function findForeignClicks(db: Db, pubId: number, evidence: readonly TouchEvidence[]) {
   const clickIds = evidence.map(({ id }) => Buffer.from(id, 'hex'))
   const rows = await db.rows<{ click_id: Buffer }>(sql`
     select click_id from click where click_id = any(${clickIds}::bytea[]) and pub_id <> ${pubId}`)

@@ -5,7 +5,7 @@
  * lane's position (I3). Each event is told to its order's account; the difference of the account's
  * figures before and after is what the event posts, on the event's own day (decisions 4.4).
  */
-import { attribute, type Evidence } from '../attribution/attribute.ts'
+import { attribute, type TouchEvidence } from '../attribution/attribute.ts'
 import {
   addDecision,
   addReport,
@@ -118,7 +118,7 @@ function attributionOf(
   merchId: number,
   body: OrderBody,
   clicks: Clicks,
-): { attribution: OrderAttribution | null; evidence: readonly Evidence[] } {
+): { attribution: OrderAttribution | null; evidence: readonly TouchEvidence[] } {
   const exactIds = body.exact_click_id === null ? [] : [body.exact_click_id]
   const touches = [...exactIds, ...body.remembered_click_ids].flatMap(
     (id) => clicks.get(id)?.touch ?? [],
