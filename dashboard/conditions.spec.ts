@@ -67,6 +67,28 @@ test('days that cannot be shown are refused in the words of the page', async (t)
   troubles.length = 0 // The refusal.
 })
 
+test('a form is sent once, however often it is pressed', async (t) => {
+  const { page } = await visit(t, '/dashboard/links')
+  const sent: string[] = []
+  page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
+  await page.getByRole('button', { name: 'New link' }).click()
+  await page.getByLabel('Article', { exact: true }).fill('Mugs')
+  await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
+  const make = page.getByRole('button', { name: 'Make the link' })
+  await make.dblclick()
+  await page.getByRole('button', { name: 'Copy address' }).first().waitFor()
+  await make.click()
+  await page.getByLabel('Address of the article').fill('https://daily.example/more-mugs')
+  await make.click()
+  await until(async () => sent.length > 1)
+  await page.getByRole('link', { name: 'Developer', exact: true }).click()
+  await page.getByLabel('What is it for?').fill('pressed twice')
+  await page.getByRole('button', { name: 'Create key' }).dblclick()
+  await page.getByText('pressed twice').first().waitFor()
+  await until(async () => (await page.getByLabel('What is it for?').inputValue()) === '')
+  assert.equal(sent.length, 3, sent.join(' '))
+})
+
 test('a key works until the end of the day that was chosen', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await page.getByLabel('What is it for?').fill('today')

@@ -59,7 +59,7 @@ function Keys(props: { fresh: string | null; onFresh: (key: string | null) => vo
           }}
         />
       )}
-      <NewKeyForm error={make.error} isPending={make.isPending} onMake={make.mutate} />
+      <NewKeyForm error={make.error} isPending={make.isPending} onMake={make.mutateAsync} />
       <Progress query={keys} />
       {disable.error !== null && <Failure error={disable.error} />}
       {keys.data !== undefined && <KeyList keys={keys.data} onDisable={disable.mutate} />}

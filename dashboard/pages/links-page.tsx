@@ -55,7 +55,7 @@ export function LinksPage() {
           made={make.data ?? null}
           error={make.error}
           isPending={make.isPending}
-          onMake={make.mutate}
+          onMake={make.mutateAsync}
           onClose={() => {
             make.reset()
             setMaking(false)
@@ -155,7 +155,7 @@ function LinkLine({ link }: { link: ListedLink }) {
         </p>
         <p className="truncate text-sm text-soft">
           <a href={article_url} target="_blank" rel="noreferrer" className="hover:underline">
-            {article_name || shortUrl(article_url)}
+            {article_name.trim() || shortUrl(article_url)}
           </a>
         </p>
         <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-soft">

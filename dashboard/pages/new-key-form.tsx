@@ -1,6 +1,7 @@
 /** Makes an API key: what it is for, and until when it works. */
 import { type FormEvent, useState } from 'react'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
+import { useOneAtATime } from '../ui/use-one-at-a-time.ts'
 
 interface NewKey {
   readonly description: string
@@ -10,21 +11,23 @@ interface NewKey {
 export function NewKeyForm(props: {
   error: Error | null
   isPending: boolean
-  onMake: (key: NewKey, options: { onSuccess: () => void }) => void
+  onMake: (key: NewKey) => Promise<unknown>
 }) {
   const { error, isPending, onMake } = props
   const [description, setDescription] = useState('')
   const [lastDay, setLastDay] = useState('')
   const form = useFaultFocus(error)
-  const onSuccess = () => {
+  const make = useOneAtATime(onMake)
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    // Who names a day means all of it.
+    const isMade = await make({
+      description,
+      expires: lastDay === '' ? null : `${lastDay}T23:59:59Z`,
+    })
+    if (!isMade) return
     setDescription('')
     setLastDay('')
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isPending) return
-    // Who names a day means all of it.
-    onMake({ description, expires: lastDay === '' ? null : `${lastDay}T23:59:59Z` }, { onSuccess })
   }
   return (
     <form ref={form} onSubmit={submit} aria-label="New API key" className="panel space-y-3 p-4">

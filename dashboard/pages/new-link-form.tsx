@@ -1,14 +1,15 @@
 /** The form of interface 4.1: an article, the product's page, and whether the link is locked. */
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import type { CreateSmartLinkBody, SmartLink } from '../api.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
+import { useOneAtATime } from '../ui/use-one-at-a-time.ts'
 
 interface NewLinkFormProps {
   readonly made: SmartLink | null
   readonly error: Error | null
   readonly isPending: boolean
-  readonly onMake: (body: CreateSmartLinkBody) => void
+  readonly onMake: (body: CreateSmartLinkBody) => Promise<unknown>
   readonly onClose: () => void
 }
 
@@ -18,15 +19,19 @@ export function NewLinkForm({ made, error, isPending, onMake, onClose }: NewLink
   const [fields, setFields] = useState(BLANK)
   const [isExclusive, setExclusive] = useState(false)
   const form = useFaultFocus(error)
-  const submit = (event: FormEvent) => {
+  const make = useOneAtATime(onMake)
+  const lastMade = useRef('')
+  const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if (isPending) return
     const { url, ...article } = fields
-    onMake({
+    const body = {
       ...article,
       ...(url === '' ? {} : { url }),
       exclusive_match_requested: isExclusive,
-    })
+    }
+    // The article stays for its next link. Who only presses the key once more wants no second one.
+    const wanted = JSON.stringify(body)
+    if (wanted !== lastMade.current && (await make(body))) lastMade.current = wanted
   }
   return (
     <form ref={form} onSubmit={submit} className="panel space-y-4 p-4" aria-label="New smart link">
