@@ -33,14 +33,14 @@ export function renderReference(api: OpenApi, errors: ErrorTable): string {
     <a href="/openapi.json" class="link ml-auto text-sm">openapi.json</a>
   </div>
 </header>
-<div class="mx-auto max-w-6xl gap-12 px-4 py-6 sm:px-6 sm:py-8 lg:grid lg:grid-cols-[15rem_1fr]">
+<main id="reference" class="mx-auto max-w-6xl gap-x-12 space-y-12 px-4 py-6 sm:px-6 sm:py-8 lg:grid lg:grid-cols-[15rem_1fr] lg:grid-rows-[auto_1fr] lg:gap-y-12 lg:space-y-0">
+  ${introduction(api)}
   ${contents(groups)}
-  <main id="reference" class="min-w-0 space-y-12">
-    ${introduction(api)}
+  <div class="min-w-0 space-y-12 lg:col-start-2">
     ${groups.map(renderGroup)}
     ${renderErrors(errors)}
-  </main>
-</div>`.html
+  </div>
+</main>`.html
 }
 
 /** What an endpoint is for is read off its path and its security: there is no list to keep. */
@@ -75,7 +75,7 @@ function groupsOf({ paths }: OpenApi): Group[] {
 }
 
 function contents(groups: readonly Group[]): Html {
-  return html`<nav aria-label="Endpoints" class="mb-8 text-sm lg:sticky lg:top-6 lg:max-h-[calc(100vh-3rem)] lg:self-start lg:overflow-y-auto">
+  return html`<nav aria-label="Endpoints" class="text-sm lg:sticky lg:top-6 lg:col-start-1 lg:row-span-2 lg:row-start-1 lg:max-h-[calc(100vh-3rem)] lg:self-start lg:overflow-y-auto">
     ${groups.map(
       ({ title, operations }) => html`<p class="mt-4 mb-1 font-semibold first:mt-0">${title}</p>
     <ul>${operations.map(
@@ -88,7 +88,7 @@ function contents(groups: readonly Group[]): Html {
 }
 
 function introduction({ info }: OpenApi): Html {
-  return html`<section class="max-w-prose space-y-3">
+  return html`<section class="max-w-prose space-y-3 lg:col-start-2 lg:row-start-1">
     <h1>API reference</h1>
     <p>${info.description}</p>
     <p>Endpoints that need a key read it from
