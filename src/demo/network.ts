@@ -180,7 +180,7 @@ export const ARTICLES: readonly DemoArticle[] = [
         place: 1,
         seller: 'kettlework',
         isExclusive: false,
-        text: 'The spout bends twice and then forgives you. It boils a litre in under four minutes and holds its temperature through a second cup, which is all most mornings ask.',
+        text: 'The spout bends twice and then forgives you. It boils in under four minutes and holds its temperature through a second cup, which is all most mornings ask.',
       },
       {
         verdict: 'For small kitchens',
@@ -244,7 +244,7 @@ export const ARTICLES: readonly DemoArticle[] = [
         place: 20,
         seller: 'larder-and-loom',
         isExclusive: false,
-        text: 'Three centimetres longer and a heel that clears a knuckle. It asks for a larger board.',
+        text: 'A higher blade and a heel that clears a knuckle. It asks for a larger board.',
       },
       {
         verdict: 'A gift that lasts',

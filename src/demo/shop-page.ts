@@ -23,7 +23,7 @@ padding:1.5rem 1.25rem 4rem}.product{display:grid;gap:2rem;grid-template-columns
 @media(min-width:44rem){.product{grid-template-columns:1fr 1fr}}.product img{width:100%;height:auto;
 border-radius:.5rem}h1{font-size:1.75rem;line-height:1.2;margin:0 0 .5rem}.price{font-size:1.6rem;
 font-weight:700;margin:.5rem 0}button,.button{font:600 1.05rem system-ui,sans-serif;border:0;
-border-radius:.4rem;padding:.9rem 1.4rem;background:hsl(${hue} 55% 34%);color:#fff;cursor:pointer;
+border-radius:.4rem;padding:.9rem 1.4rem;background:hsl(${hue} 55% 28%);color:#fff;cursor:pointer;
 text-decoration:none;display:inline-block}button:disabled{background:#a1a1aa;cursor:default}
 .note{color:#52525b;font-size:.9rem}ul.goods{list-style:none;padding:0;display:grid;gap:1.25rem;
 grid-template-columns:repeat(auto-fill,minmax(11rem,1fr))}ul.goods a{color:inherit;
