@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { startApp } from '../src/app.ts'
+import { buildBrowserParts } from '../src/browser-parts.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { type Node, openNode } from '../src/node.ts'
 import type { Http } from '../src/platform/http.ts'
@@ -48,6 +49,7 @@ export async function startTestApp(
   options: TestAppOptions = {},
 ): Promise<TestApp> {
   const { reach = async (connection: Connection) => connection } = options
+  await buildBrowserParts({ isOnlyIfStale: true })
   // Ends in the opposite order, and at once where the start fails: the database goes last.
   await using started = new AsyncDisposableStack()
   const database = await testDatabase({ after: (work) => started.defer(work) })

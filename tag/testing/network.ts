@@ -11,7 +11,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createUser } from '../../src/accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS } from '../../src/accounts/publisher.ts'
 import { insertPublisher } from '../../src/accounts/publisher-store.ts'
-import { buildBrowserParts } from '../../src/browser-parts.ts'
 import { openFeedFile } from '../../src/catalog/feed-file.ts'
 import { importFeed } from '../../src/catalog/import-feed.ts'
 import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
@@ -64,7 +63,6 @@ export interface NetworkOptions {
 }
 
 export async function startNetwork(scope: Scope, options: NetworkOptions = {}): Promise<Network> {
-  await buildBrowserParts({ isOnlyIfStale: true })
   const app = await startTestApp(scope, { env: options.env ?? {} })
   const web = await startWeb(options.webPort)
   scope.after(() => web.close())
