@@ -31,8 +31,8 @@ test('a fraction may leave out the nought before its point', () => {
   for (const wrong of ['.', '-', '1.', '1e3', '0x1', ' 1', 'half', '1.2.3']) {
     assert.throws(() => readNumber(wrong), /must be a number/, wrong)
   }
-  assert.equal(readFraction('2147.483647'), 2_147_483_647)
-  for (const wrong of ['2147.483648', '-2147.483648', '99999999999']) {
+  assert.deepEqual(['2147.483647', '0.123456'].map(readFraction), [2_147_483_647, 123_456])
+  for (const wrong of ['2147.483648', '-2147.483648', '99999999999', '0.1234567']) {
     assert.throws(() => readFraction(wrong), /must be a fraction/, wrong)
   }
 })

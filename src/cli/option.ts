@@ -36,8 +36,10 @@ export function readFraction(value: string): number | null {
   const number = readNumber(value)
   if (number === null) return null
   const ppm = Math.round(number * PPM)
-  if (!Number.isSafeInteger(ppm) || Math.abs(ppm) > INTEGER_MAX) {
-    throw new InvalidArgumentError('It must be a fraction, such as 0.75.')
+  // What is finer than a millionth would be kept as another number than was written.
+  const isExact = Math.abs(number * PPM - ppm) < 0.01
+  if (!isExact || !Number.isSafeInteger(ppm) || Math.abs(ppm) > INTEGER_MAX) {
+    throw new InvalidArgumentError('It must be a fraction of at most six decimals, such as 0.75.')
   }
   return ppm
 }
