@@ -27,7 +27,9 @@ export const MONEY_SCHEDULES: readonly Schedule[] = [
 ]
 
 async function sendWebhooks({ database: db, config, log, metrics, now }: Node): Promise<void> {
-  await makeNotices(db, new Date(now()))
+  // Where making them fails, those that wait are sent all the same.
+  const making = makeNotices(db, new Date(now()))
+  await making.catch(() => undefined)
   const agent = guardedAgent({ allowPrivate: config.allowPrivateFetch })
   try {
     const delivered = await deliverWebhooks({
@@ -43,6 +45,7 @@ async function sendWebhooks({ database: db, config, log, metrics, now }: Node): 
   } finally {
     await agent.close()
   }
+  await making
 }
 
 async function retellAllOrders(node: Node): Promise<void> {

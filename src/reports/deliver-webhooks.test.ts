@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, LookupFunction } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { Agent } from 'undici'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
 import { until } from '../../test/market.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { guardedAgent } from '../platform/fetch-guard.ts'
 import type { Db } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
 import { createWebhook } from './create-webhook.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import {
@@ -225,11 +227,15 @@ test('a webhook does not tell its owner which names our network has', async (t) 
   const { webhook } = await createWebhook(db, { owner, url, events: ['order.locked'] })
   const told = { event: 'order.locked' as const, key: 'k', merchId: null, payload: {}, ...owner }
   await queueNotices(db, [told], NOW)
-  const agent = guardedAgent({ allowPrivate: false })
-  t.after(() => agent.close())
-  await deliverWebhooks({ db, agent, now: () => NOW, onDisabled: () => undefined })
-  const [delivery] = await listDeliveries(db, { webhookId: webhook.webhook_id, owner })
-  assert.equal(delivery?.error, 'its host has no public address')
+  const isNowhere = Object.assign(new Error('getaddrinfo ENOTFOUND db'), { code: 'ENOTFOUND' })
+  const lookup: LookupFunction = (_host, _options, done) => done(isNowhere, [])
+  for (const agent of [guardedAgent({ allowPrivate: false }), new Agent({ connect: { lookup } })]) {
+    t.after(() => agent.close())
+    await db.run(sql`update webhook_delivery set due_at = ${NOW}, error = null`)
+    await deliverWebhooks({ db, agent, now: () => NOW, onDisabled: () => undefined })
+    const [delivery] = await listDeliveries(db, { webhookId: webhook.webhook_id, owner })
+    assert.equal(delivery?.error, 'its host has no public address')
+  }
 })
 
 test('a publisher has a hundred webhooks at most', async (t) => {

@@ -128,6 +128,7 @@ async function post(
 
 /** For the webhook's owner, who is not to learn which names our network has, and where. */
 function whyUnreached(cause: unknown): string {
-  if (cause instanceof PrivateAddressError) return 'its host has no public address'
+  const isUnknown = cause instanceof Error && 'code' in cause && cause.code === 'ENOTFOUND'
+  if (cause instanceof PrivateAddressError || isUnknown) return 'its host has no public address'
   return cause instanceof Error ? cause.message : String(cause)
 }
