@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { LADDER } from '../src/auction/loss-code.ts'
 import { candidates, request, resultNumber } from './auction-arbitraries.ts'
 import { hold, lossWord } from './auction-world.ts'
+import fc from './fast-check.ts'
 
 const AUCTIONS = 2_000
 const SEED = 20_260_413

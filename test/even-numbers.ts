@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from './fast-check.ts'
 
 const STEPS = 2 ** 31 - 1
 

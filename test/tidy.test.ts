@@ -140,6 +140,14 @@ test('routes are imported by the table of contents alone', () => {
   )
 })
 
+test('properties take fast-check as test/fast-check.ts sets it up', () => {
+  report(files, ({ path, packages }) =>
+    packages.includes('fast-check') && path !== 'test/fast-check.ts'
+      ? ['imports fast-check itself, which keeps lists and texts short: import test/fast-check.ts']
+      : [],
+  )
+})
+
 test('there are no barrels', () => {
   report(files, ({ text }) => {
     const isOnlyExports = text

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../test/fast-check.ts'
 import { kitPath } from '../../test/kit.ts'
 import { MODEL } from '../events/event.ts'
 import { micros } from '../platform/money.ts'

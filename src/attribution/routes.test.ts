@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import fc from 'fast-check'
+import fc from '../../test/fast-check.ts'
 import { checkoutOf, startIntakeApp } from '../../test/intake-app.ts'
 import { sql } from '../platform/sql.ts'
 import { insertRates } from './rate-store.ts'

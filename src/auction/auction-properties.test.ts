@@ -1,7 +1,6 @@
 /** P1 to P15 of economics 5, each on random auctions; P16 is in draw.test.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { candidates, open, request, resultNumber, rivals } from '../../test/auction-arbitraries.ts'
 import {
   type CandidateSpec,
@@ -12,6 +11,7 @@ import {
   type RequestSpec,
 } from '../../test/auction-world.ts'
 import { evenly } from '../../test/even-numbers.ts'
+import fc from '../../test/fast-check.ts'
 import { MODEL } from '../events/event.ts'
 import { LOSS } from './loss-code.ts'
 import { createOutcome, type Outcome } from './outcome.ts'

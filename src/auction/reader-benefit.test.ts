@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { evenly } from '../../test/even-numbers.ts'
+import fc from '../../test/fast-check.ts'
 import { benefit } from './reader-benefit.ts'
 
 const exponent = evenly(-1, 1)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../test/fast-check.ts'
 import { readRedirectQuery, redirectQuery } from './redirect-query.ts'
 
 const readUid = (query: URLSearchParams) => query.get('uid_service') ?? ''

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
 import {
   type CandidateSpec,
@@ -8,6 +7,7 @@ import {
   hold,
   resultNumber as numberOf,
 } from '../../test/auction-world.ts'
+import fc from '../../test/fast-check.ts'
 import { MODEL } from '../events/event.ts'
 import { offerIdOf } from './candidate-set.ts'
 import { packReceipt, type StoredAuction, unpackReceipt } from './receipt.ts'

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
 import {
   type CandidateSpec,
@@ -8,6 +7,7 @@ import {
   resultNumber as numberOf,
   type RequestSpec,
 } from '../../test/auction-world.ts'
+import fc from '../../test/fast-check.ts'
 import type { CategoryFloor } from '../accounts/category-floor.ts'
 import { micros } from '../platform/money.ts'
 import { LOSS } from './loss-code.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../test/fast-check.ts'
 import { ROW_CHARACTERS_MAX } from './feed-entry.ts'
 import { type CsvRecord, csvReader } from './read-csv.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import fc from 'fast-check'
+import fc from '../../test/fast-check.ts'
 import { readAvailability } from './availability.ts'
 import type { FeedFields } from './feed-columns.ts'
 import { type FeedEntry, ROW_CHARACTERS_MAX } from './feed-entry.ts'

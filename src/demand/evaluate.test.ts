@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { evenly } from '../../test/even-numbers.ts'
+import fc from '../../test/fast-check.ts'
 import { beta, gamma, poisson, seededRandom } from '../../test/seeded-random.ts'
 import { calibrationPlot } from './calibration-plot.ts'
 import { type Cohort, evaluate, METHODS } from './evaluate.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { evenly } from '../../test/even-numbers.ts'
+import fc from '../../test/fast-check.ts'
 import { newPacer, PTR_MIN, passThrough, stepPacer } from './pacing.ts'
 import { PacingBook } from './pacing-book.ts'
 import { roasBid, stepRoasMultiplier, strongerBrake } from './roas.ts'

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import fc from 'fast-check'
 import { testDatabase } from '../../test/database.ts'
+import fc from '../../test/fast-check.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../test/fast-check.ts'
 import { micros } from '../platform/money.ts'
 import { type Debt, type Payment, settle } from './release.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import fc from 'fast-check'
+import fc from '../../test/fast-check.ts'
 import { csvLine, guessSeparator, quotedCsvLine, readCsv, requireColumns } from './csv.ts'
 
 test('what is written is read back by another reader, quotes and line breaks included', () => {

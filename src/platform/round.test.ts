@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../test/fast-check.ts'
 import { divideHalfEven } from './round.ts'
 
 test('half to even is within half a unit of the exact quotient, ties on the even side, odd in sign', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { testDatabase } from '../../test/database.ts'
+import fc from '../../test/fast-check.ts'
 import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
 import {
   addEvidence,

@@ -3,9 +3,9 @@
  * against the running service by the fuzz tests.
  */
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import type { TSchema } from 'typebox'
 import type { Answer } from '../api.ts'
+import fc from '../fast-check.ts'
 
 export const RUNS = 200
 
