@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CANDIDATES_MAX } from '../src/auction/candidate-set.ts'
 import { LADDER } from '../src/auction/loss-code.ts'
-import { candidates, request, resultNumber } from './auction-arbitraries.ts'
-import { hold, lossWord } from './auction-world.ts'
+import { candidates, open, request, resultNumber, rivals } from './auction-arbitraries.ts'
+import { type CandidateSpec, type Held, hold, lossWord, type RequestSpec } from './auction-world.ts'
 import fc from './fast-check.ts'
 
 const AUCTIONS = 2_000
 const SEED = 20_260_413
 
+const given = sample(candidates, request)
+const held = given.map((one) => hold(...one))
+
 test('of the random auctions most have a winner, many a rival, and each check fails somewhere', () => {
-  const given = fc.sample(fc.tuple(candidates, request, resultNumber), {
-    numRuns: AUCTIONS,
-    seed: SEED,
-  })
-  const held = given.map(([specs, asked, number]) => hold(specs, asked, number))
-  const share = (is: (outcome: (typeof held)[number]['outcome']) => boolean) =>
+  const share = (is: (outcome: Held['outcome']) => boolean) =>
     held.filter(({ outcome }) => is(outcome)).length / AUCTIONS
   assert.ok(share(({ winner }) => winner >= 0) > 0.5)
   assert.ok(share(({ runnerUp }) => runnerUp >= 0) > 0.25)
@@ -28,3 +27,20 @@ test('of the random auctions most have a winner, many a rival, and each check fa
     [],
   )
 })
+
+test('of the random auctions some are a tie between merchants, and some are cut', () => {
+  const tied = (some: readonly Held[]) => some.filter(isTie).length / AUCTIONS
+  assert.ok(tied(held) > 0.03)
+  assert.ok(tied(sample(rivals, open).map((one) => hold(...one))) > 0.1)
+  const cut = given.filter(([specs]) => specs.length > CANDIDATES_MAX)
+  assert.ok(cut.length / AUCTIONS > 0.01)
+})
+
+function isTie({ outcome }: Held): boolean {
+  return outcome.runnerUp >= 0 && outcome.runnerUpScore === outcome.score
+}
+
+function sample(specs: fc.Arbitrary<CandidateSpec[]>, asked: fc.Arbitrary<RequestSpec>) {
+  const auctions = fc.tuple(specs, asked, resultNumber)
+  return fc.sample(auctions, { numRuns: AUCTIONS, seed: SEED })
+}

@@ -85,28 +85,34 @@ export const resultNumber = fc
 
 /** Up to 70 candidates of up to 6 merchants, each a campaign of its own. */
 export const candidates: fc.Arbitrary<CandidateSpec[]> = named(
-  fc.oneof(
-    { weight: 9, arbitrary: fc.array(candidate, { maxLength: 8 }) },
-    { weight: 1, arbitrary: fc.array(candidate, { maxLength: 70 }) },
+  withTwin(
+    fc.oneof(
+      { weight: 9, arbitrary: fc.array(candidate, { maxLength: 8 }) },
+      { weight: 1, arbitrary: fc.array(candidate, { minLength: 40, maxLength: 69 }) },
+    ),
+    (spec) => ({ ...spec, merchant: 1 + (spec.merchant % 6) }),
   ),
 )
 
 /** Plain CPC rivals that pass every check, of a merchant each. */
 export const rivals: fc.Arbitrary<CandidateSpec[]> = named(
-  fc.array(
-    fc.record({
-      bidMicros: fc.oneof(
-        fc.constantFrom(300_000, 500_000, 600_000),
-        fc.integer({ min: 20_000, max: 3 * DOLLAR }),
-      ),
-      // On a grid: two that differ in the last bit of a double are a tie in one scale only (P14).
-      quality: fc.integer({ min: 10, max: 1000 }).map((perMille) => perMille / 1000),
-      priceMicros: fc.oneof(
-        fc.constantFrom(90 * DOLLAR, 100 * DOLLAR),
-        fc.integer({ min: 60 * DOLLAR, max: 105 * DOLLAR }),
-      ),
-    }),
-    { minLength: 1, maxLength: 8 },
+  withTwin(
+    fc.array(
+      fc.record({
+        bidMicros: fc.oneof(
+          fc.constantFrom(300_000, 500_000, 600_000),
+          fc.integer({ min: 20_000, max: 3 * DOLLAR }),
+        ),
+        // On a grid: two that differ in the last bit of a double are a tie in one scale only (P14).
+        quality: fc.integer({ min: 10, max: 1000 }).map((perMille) => perMille / 1000),
+        priceMicros: fc.oneof(
+          fc.constantFrom(90 * DOLLAR, 100 * DOLLAR),
+          fc.integer({ min: 60 * DOLLAR, max: 105 * DOLLAR }),
+        ),
+      }),
+      { minLength: 1, maxLength: 7 },
+    ),
+    (spec) => spec, // by their places they are of other merchants
   ),
 )
 
@@ -116,6 +122,17 @@ export const open: fc.Arbitrary<RequestSpec> = fc.record({
   beta: evenly(0, 3),
   originalPriceMicros: fc.constant(100 * DOLLAR),
 })
+
+/**
+ * Half of the lists with a copy of one of them at the end, of another merchant: what is random in
+ * bid, quality and price never ties by itself.
+ */
+function withTwin<T>(specs: fc.Arbitrary<T[]>, ofAnother: (spec: T) => T): fc.Arbitrary<T[]> {
+  return fc.tuple(specs, fc.option(fc.nat(), { freq: 2 })).map(([list, pick]) => {
+    const spec = pick === null ? undefined : list[pick % list.length]
+    return spec === undefined ? list : [...list, ofAnother(spec)]
+  })
+}
 
 function named<T extends object>(specs: fc.Arbitrary<T[]>): fc.Arbitrary<(T & { name: string })[]> {
   return specs.map((list) => list.map((spec, index) => ({ ...spec, name: `C${index + 1}` })))
