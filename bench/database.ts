@@ -8,6 +8,7 @@ import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
 import { makeLogger } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
 import { type Database, openDatabase } from '../src/platform/postgres.ts'
+import { deferAlways } from './interrupted.ts'
 
 /** The database of a running service, by its SOUK_DATA. */
 export async function openDatabaseOf(
@@ -23,16 +24,18 @@ export async function openDatabaseOf(
   return storage.db
 }
 
-/** A migrated PostgreSQL of a benchmark's own, gone when the benchmark ends. */
+/** A migrated PostgreSQL of a benchmark's own, gone when the benchmark ends, however it does. */
 export async function openBenchDatabase(
   stack: AsyncDisposableStack,
 ): Promise<{ readonly dataDir: string; readonly database: Database }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-  stack.defer(() => rm(dataDir, { recursive: true, force: true }))
-  const server = await openEmbeddedPostgres({ dataDir, log: makeLogger({ level: 'warn' }) })
-  stack.defer(() => server.close())
-  await migrate(server.connection, join(import.meta.dirname, '../migrations'))
-  const { connection } = server
+  const opening = openEmbeddedPostgres({ dataDir, log: makeLogger({ level: 'warn' }) })
+  deferAlways(stack, async () => {
+    await (await opening.catch(() => null))?.close()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+  const { connection } = await opening
+  await migrate(connection, join(import.meta.dirname, '../migrations'))
   const database = openDatabase({
     connection,
     applicationName: 'souk: bench',

@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabaseOf } from './database.ts'
+import { deferAlways } from './interrupted.ts'
 import type { LoadRequest } from './load.ts'
 import { type BenchNetwork, makeBenchNetwork } from './network.ts'
-import { type Running, startProcess, startService } from './service.ts'
+import { startProcess, startService, stopStarted } from './service.ts'
 
 export const LINKS = 20_000
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/149.0 Safari/537.36'
@@ -49,9 +50,11 @@ async function makeNetwork(dataDir: string): Promise<BenchNetwork> {
   return await makeBenchNetwork(await openDatabaseOf(stack, dataDir), LINKS)
 }
 
-/** A bare node:http server that gives the same answer to anything. */
-export function startBaseline(answer: Answer): Promise<Running> {
-  return startProcess(['bench/http-baseline.ts'], { BASELINE: JSON.stringify(answer) })
+/** The port of a bare node:http server that gives the same answer to anything. */
+export async function startBaseline(stack: AsyncDisposableStack, answer: Answer): Promise<string> {
+  const starting = startProcess(['bench/http-baseline.ts'], { BASELINE: JSON.stringify(answer) })
+  deferAlways(stack, () => stopStarted(starting))
+  return (await starting).ready
 }
 
 async function scenariosOf(base: string, { links, pubId }: BenchNetwork): Promise<HotScenario[]> {

@@ -11,7 +11,6 @@ import { parseArgs } from 'node:util'
 import { type CpuTime, cpuTime } from './cpu-time.ts'
 import { type HotScenario, LINKS, startBaseline, withHotService } from './hot-service.ts'
 import { type LoadRequest, type LoadResult, runLoad, showLoad } from './load.ts'
-import { stopProcess } from './service.ts'
 
 const CONNECTIONS = 64
 const ROUNDS = 5
@@ -35,21 +34,18 @@ async function compare(
   { name, sample, requests }: HotScenario,
   { port, serviceCpu }: { port: string; serviceCpu: () => CpuTime | null },
 ): Promise<void> {
-  const baseline = await startBaseline(sample)
+  await using stack = new AsyncDisposableStack()
+  const baseline = await startBaseline(stack, sample)
   const ours: LoadResult[] = []
   const bare: LoadResult[] = []
   const cpu: string[] = []
-  try {
-    for (let round = 0; round < ROUNDS; round++) {
-      const asked = await requests(REQUESTS)
-      bare.push(await load(baseline.ready, asked, sample.status))
-      const before = serviceCpu()
-      const result = await load(port, asked, sample.status)
-      cpu.push(cpuPerAnswer(before, serviceCpu(), result))
-      ours.push(result)
-    }
-  } finally {
-    await stopProcess(baseline)
+  for (let round = 0; round < ROUNDS; round++) {
+    const asked = await requests(REQUESTS)
+    bare.push(await load(baseline, asked, sample.status))
+    const before = serviceCpu()
+    const result = await load(port, asked, sample.status)
+    cpu.push(cpuPerAnswer(before, serviceCpu(), result))
+    ours.push(result)
   }
   const [mine, theirs, goal] = [median(ours), median(bare), GOALS[name]]
   const ratio = mine.rate / theirs.rate

@@ -7,7 +7,6 @@
 import { parseArgs } from 'node:util'
 import { startBaseline, withHotService } from './hot-service.ts'
 import { type LoadOptions, runOpenLoad, showLoad } from './load.ts'
-import { stopProcess } from './service.ts'
 
 const { values } = parseArgs({
   options: {
@@ -20,20 +19,17 @@ const [rate, seconds] = [Number(values.rate), Number(values.seconds)]
 await withHotService(async ({ scenarios, port }) => {
   console.log(`${rate} requests a second for ${seconds} s, whatever has been answered`)
   for (const { name, sample, requests } of scenarios) {
-    const baseline = await startBaseline(sample)
+    await using stack = new AsyncDisposableStack()
+    const baseline = await startBaseline(stack, sample)
     const load: Omit<LoadOptions, 'port'> = {
       connections: 512,
       seconds,
       status: sample.status,
       requests: await requests(rate * seconds),
     }
-    try {
-      const bare = await runOpenLoad({ ...load, rate, port: Number(baseline.ready) })
-      const ours = await runOpenLoad({ ...load, rate, port: Number(port) })
-      console.log(`${name.padEnd(9)} ours ${showLoad(ours)}`)
-      console.log(`          bare ${showLoad(bare)}`)
-    } finally {
-      await stopProcess(baseline)
-    }
+    const bare = await runOpenLoad({ ...load, rate, port: Number(baseline) })
+    const ours = await runOpenLoad({ ...load, rate, port: Number(port) })
+    console.log(`${name.padEnd(9)} ours ${showLoad(ours)}`)
+    console.log(`          bare ${showLoad(bare)}`)
   }
 })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from '../test/free-port.ts'
+import { deferAlways } from './interrupted.ts'
 
 export interface Running {
   readonly child: ChildProcess
@@ -21,13 +22,17 @@ export interface Service {
 /** A service of a benchmark's own: fsync, receipts and logging on, rate limits off. */
 export async function startService(stack: AsyncDisposableStack): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-  stack.defer(() => rm(dataDir, { recursive: true, force: true }))
-  const service = await startProcess(
+  const port = await freePort()
+  const starting = startProcess(
     ['bin/souk.mjs', 'serve'],
-    { SOUK_DATA: dataDir, PORT: String(await freePort()), RATE_LIMITS: '0', LOG_LEVEL: 'info' },
+    { SOUK_DATA: dataDir, PORT: String(port), RATE_LIMITS: '0', LOG_LEVEL: 'info' },
     join(dataDir, 'log'),
   )
-  stack.defer(() => stopProcess(service))
+  deferAlways(stack, async () => {
+    await stopStarted(starting)
+    await rm(dataDir, { recursive: true, force: true })
+  })
+  const service = await starting
   const base = service.ready.replace('localhost', '127.0.0.1')
   return { base, pid: service.child.pid ?? 0, dataDir }
 }
@@ -51,9 +56,12 @@ export async function startProcess(
   throw new Error(`${args.join(' ')} ended before it was ready`)
 }
 
-/** Asks a process to end, and waits until it has. */
-export async function stopProcess({ child }: Running): Promise<void> {
-  if (child.exitCode !== null) return
+/** Asks a process to end, and waits until it has; one that did not even start has ended. */
+export async function stopStarted(starting: Promise<Running>): Promise<void> {
+  const started = await starting.catch(() => null)
+  if (started === null) return
+  const { child } = started
+  if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
   await ended
