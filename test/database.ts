@@ -12,6 +12,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { whenInterrupted } from '../src/cli/interrupt.ts'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
 import { makeLogger } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
@@ -101,9 +102,13 @@ interface TestServer {
 
 let entered: Promise<TestServer> | null = null
 let users = 0
+let isWatching = false
 
 function enterServer(): Promise<TestServer> {
   users += 1
+  // Or Ctrl-C, which ends the runner and the tests alike, would have the server run on.
+  if (!isWatching) whenInterrupted(async () => (await entered)?.server.close())
+  isWatching = true
   entered ??= (async () => {
     const server = await openTestServer()
     const admin = openDatabase({
