@@ -9,34 +9,53 @@ import { LinkImpressions, PageImpressions } from './events/schema.ts'
 import { envelope } from './platform/envelope.ts'
 import { serverAt } from './platform/http.ts'
 
-const Found = Type.Null({ description: 'Location: the destination' })
 const page = (description: string) => ({
   description,
   content: { 'text/html': { schema: Type.String() } },
 })
-const Wrapper = Type.Object({
-  url: Type.String(),
-  publisher_slug: Type.Optional(Type.String({ examples: ['magazine'] })),
-  exclusive: Type.Optional(Type.Literal('1')),
-  article_url: Type.Optional(Type.String()),
-  article_name: Type.Optional(Type.String()),
-})
-const Redirect = Type.Object({
+/** What a reader who follows a link may be answered. */
+const LEFT = {
+  200: page('A page for the reader that names the host and offers the link'),
+  302: Type.Null({
+    description: 'On to the destination',
+    headers: { Location: Type.String({ description: 'The destination' }) },
+  }),
+}
+const LOST = { 404: page('A page for the reader: the link leads nowhere') }
+const RETRIED = { 503: page('A page for the reader that tries again by itself') }
+
+const label = Type.Optional(
+  Type.String({ description: 'Kept with the click for reports; never changes the auction.' }),
+)
+const labels = { u1: label, utm_source: label }
+const Result = Type.Object({
   a: Type.String(),
   uid_service: Type.String(),
   ar: Type.String(),
   url: Type.String(),
   uuid: Type.String(),
 })
+const SmartLink = Type.Object({
+  auction_id: Type.String({ description: 'Auction id, or its short form in base 62.' }),
+})
+const Wrapper = Type.Object({
+  url: Type.String(),
+  publisher_slug: Type.Optional(Type.String({ examples: ['magazine'] })),
+  exclusive: Type.Optional(Type.Union([Type.Literal('1'), Type.Literal('true')])),
+  article_url: Type.Optional(Type.String()),
+  article_name: Type.Optional(Type.String()),
+  ...labels,
+})
 
 interface Description extends FastifySchema {
   readonly servers?: ReturnType<typeof serverAt>
 }
+type Describe = (method: 'GET' | 'POST', url: string, schema: Description) => void
 
 export const edgeDocs =
   ({ brand }: { brand: string }): FastifyPluginAsync =>
   async (app) => {
-    const describe = (method: 'GET' | 'POST', url: string, schema: Description): void => {
+    const describe: Describe = (method, url, schema) => {
       const config = { cors: 'none' } as const
       const here = { onRequest: noSuchPath, handler: noSuchPath } // Before any schema is asked.
       app.route({ method, url, schema, config, exposeHeadRoute: false, ...here })
@@ -57,43 +76,60 @@ export const edgeDocs =
       body: PageImpressions,
       response: created,
     })
-    for (const [name, summary] of [
-      ['link_impression', 'Report smart links that have loaded'],
-      ['link_viewable_impression', 'Report smart links that were seen'],
+    for (const [name, operationId, summary] of [
+      ['link_impression', 'reportLinkImpression', 'Report smart links that have loaded'],
+      [
+        'link_viewable_impression',
+        'reportLinkViewableImpression',
+        'Report smart links that were seen',
+      ],
     ] as const) {
       describe('POST', `/api/v1/events/impressions/${brand}_${name}/`, {
-        operationId: `report_${name}`,
+        operationId,
         summary,
         body: LinkImpressions,
         response: created,
       })
     }
-    describe('GET', '/api/v1/redirect/', {
-      operationId: 'followRedirect',
-      summary: 'Follow the redirect of an auction result',
-      servers: serverAt('auction_url'),
-      querystring: Redirect,
-      response: { 302: Found, 404: page('A page for the reader: the link leads nowhere') },
-    })
     describe('GET', '/api/v1/pixel/', {
       operationId: 'recordPlacement',
       summary: 'Fire the pixel of an auction result',
       servers: serverAt('auction_url'),
-      querystring: Redirect,
+      querystring: Result,
       response: { 200: { description: 'A 1×1 picture', content: { 'image/gif': { schema: {} } } } },
     })
-    describe('GET', '/link/', {
-      operationId: 'followWrapper',
-      summary: 'Follow a wrapper link',
-      servers: serverAt('link_url'),
-      querystring: Wrapper,
-      response: {
-        200: page('A page for the reader that names the host and offers the link'),
-        302: Found,
-        400: page('A page for the reader: the address is missing or bad'),
-      },
-    })
+    describeLinks(describe)
   }
+
+/** What readers click on. */
+function describeLinks(describe: Describe): void {
+  describe('GET', '/api/v1/redirect/', {
+    operationId: 'followRedirect',
+    summary: 'Follow the redirect of an auction result',
+    servers: serverAt('auction_url'),
+    querystring: Type.Object({ ...Result.properties, ...labels }),
+    response: { ...LEFT, ...LOST, ...RETRIED },
+  })
+  // The form of an id, so that any other path keeps being none.
+  describe('GET', '/:auction_id(^\\w{10,19}$)', {
+    operationId: 'followSmartLink',
+    summary: 'Follow a smart link',
+    servers: serverAt('link_url'),
+    params: SmartLink,
+    querystring: Type.Object(labels),
+    response: { ...LEFT, ...LOST, ...RETRIED },
+  })
+  describe('GET', '/link/', {
+    operationId: 'followWrapper',
+    summary: 'Follow a wrapper link',
+    servers: serverAt('link_url'),
+    querystring: Wrapper,
+    response: {
+      ...LEFT,
+      400: page('A page for the reader: the address is missing or bad'),
+    },
+  })
+}
 
 /** What gets past the hot server only resembles one of its paths, such as `/lin%6B/`. */
 async function noSuchPath(_request: FastifyRequest, reply: FastifyReply): Promise<void> {

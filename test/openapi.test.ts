@@ -63,6 +63,19 @@ test('the description of every operation says that it may refuse and may fail', 
   }
 })
 
+test('every operation is named in camel case', async () => {
+  for (const { operationId } of await readOperations())
+    assert.match(operationId, /^[a-z][A-Za-z]*$/)
+})
+
+test('the description of every link that a reader clicks names the labels of the click', async () => {
+  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  for (const path of ['/api/v1/redirect/', '/{auction_id}', '/link/']) {
+    const names = paths[path].get.parameters.map(({ name }: { name: string }) => name)
+    assert.deepEqual([names.includes('u1'), names.includes('utm_source')], [true, true], path)
+  }
+})
+
 test('the description of an answer names its type, where it is a file, a page or nothing', async () => {
   const told = (await readOperations()).flatMap(({ operationId, responses }) =>
     Object.entries(responses)
@@ -75,10 +88,16 @@ test('the description of an answer names its type, where it is a file, a page or
     ['readReport', '200', JSON_TYPE, 'text/csv'],
     ['readStatement', '200', JSON_TYPE, 'text/csv', 'text/html'],
     ['reportPageImpression', '201'],
-    ['report_link_impression', '201'],
-    ['report_link_viewable_impression', '201'],
+    ['reportLinkImpression', '201'],
+    ['reportLinkViewableImpression', '201'],
+    ['followRedirect', '200', 'text/html'],
     ['followRedirect', '302'],
     ['followRedirect', '404', 'text/html'],
+    ['followRedirect', '503', 'text/html'],
+    ['followSmartLink', '200', 'text/html'],
+    ['followSmartLink', '302'],
+    ['followSmartLink', '404', 'text/html'],
+    ['followSmartLink', '503', 'text/html'],
     ['recordPlacement', '200', 'image/gif'],
     ['followWrapper', '200', 'text/html'],
     ['followWrapper', '302'],

@@ -16,6 +16,7 @@ export interface Operation {
 
 interface Answer {
   readonly description?: string
+  readonly headers?: Readonly<Record<string, unknown>>
   readonly content?: Content
 }
 
@@ -37,10 +38,7 @@ export function renderOperation(operation: Operation): Html {
     return toField(name, { ...schema, description: words }, required === true)
   })
   const body = requestBody && schemaOf(requestBody.content)
-  const [status, success] = Object.entries(responses).find(([code]) => /^[23]/.test(code)) ?? []
-  const answer = success?.content && schemaOf(success.content)
-  // The envelope is the same everywhere: the introduction tells it once.
-  const answered = (answer ? fieldsOf(answer) : []).filter(({ path }) => !/^info\b/.test(path))
+  const answers = Object.entries(responses).filter(([code]) => /^[23]/.test(code))
   return html`<article id="${operationId}" class="panel scroll-mt-6 p-4 sm:p-5">
     <h3 class="font-semibold">${summary ?? operationId}</h3>
     <p class="mt-1 font-mono text-[0.8125rem] break-all"><span class="font-semibold text-accent">${place.method}</span> ${place.path}</p>
@@ -49,8 +47,7 @@ export function renderOperation(operation: Operation): Html {
     ${fieldTable('Parameters', parameters)}
     ${fieldTable('Body', body === undefined ? [] : fieldsOf(body))}
     ${example('Example', [curlOf(operation, body)])}
-    ${fieldTable(`Answer ${status ?? ''}`, answered)}
-    ${answer && answered.length > 0 ? folded(answer, Number(status)) : plainAnswer(status, success)}
+    ${answers.map(([status, answer]) => renderAnswer(status, answer))}
   </article>`
 }
 
@@ -86,9 +83,21 @@ function example(title: string, lines: readonly string[]): Html {
     <pre class="code" tabindex="0">${lines.join('\n')}</pre>`
 }
 
-function plainAnswer(status = '', { description, content = {} }: Answer = {}): Html | null {
+function renderAnswer(status: string, answer: Answer): Html | null {
+  const schema = answer.content && schemaOf(answer.content)
+  // The envelope is the same everywhere: the introduction tells it once.
+  const fields = (schema ? fieldsOf(schema) : []).filter(({ path }) => !/^info\b/.test(path))
+  if (schema === undefined || fields.length === 0) return plainAnswer(status, answer)
+  return html`${fieldTable(`Answer ${status}`, fields)}${folded(schema, Number(status))}`
+}
+
+function plainAnswer(
+  status: string,
+  { description, headers = {}, content = {} }: Answer,
+): Html | null {
   if (description === undefined) return null
-  const words = [description, ...Object.keys(content)].join(', ')
+  const named = Object.keys(headers).map((name) => `header ${name}`)
+  const words = listed([description, ...named, ...Object.keys(content)])
   return html`<h4 class="mt-5 mb-1 text-sm font-semibold">Answer ${status}</h4><p class="text-sm">${words}</p>`
 }
 

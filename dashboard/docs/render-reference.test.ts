@@ -57,6 +57,13 @@ test('the example of an answer names the status that it is sent with', () => {
   assert.equal(/&quot;status&quot;: (\d+)/.exec(created)?.[1], '201')
 })
 
+test('every answer that is no refusal is told, with its header and its type', () => {
+  const [, told = ''] = renderReference(api, {}).split('<article id="followSmartLink"')
+  const [answers = ''] = told.split('</article>')
+  assert.match(answers, /Answer 200<.*?>A page for the reader.*?, text\/html</s)
+  assert.match(answers, /Answer 302<.*?>On to the destination, header Location</s)
+})
+
 test('a field is told with its path, type and rules, in lists and unions too', () => {
   const schema: Schema = {
     type: 'object',
