@@ -14,6 +14,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '5' },
   },
 })
+const CONNECTIONS = 512
 const [rate, seconds] = [Number(values.rate), Number(values.seconds)]
 
 await withHotService(async ({ scenarios, port }) => {
@@ -22,10 +23,10 @@ await withHotService(async ({ scenarios, port }) => {
     await using stack = new AsyncDisposableStack()
     const baseline = await startBaseline(stack, sample)
     const load: Omit<LoadOptions, 'port'> = {
-      connections: 512,
+      connections: CONNECTIONS,
       seconds,
       status: sample.status,
-      requests: await requests(rate * seconds),
+      requests: await requests(CONNECTIONS + rate * seconds), // Each connection asks once before.
     }
     const bare = await runOpenLoad({ ...load, rate, port: Number(baseline) })
     const ours = await runOpenLoad({ ...load, rate, port: Number(port) })

@@ -31,23 +31,34 @@ export interface LoadOptions {
   readonly requests: readonly LoadRequest[]
 }
 
-/** Closed loop: each connection sends its next request when the last was answered. */
-export function runLoad(options: LoadOptions): Promise<LoadResult> {
+/**
+ * Closed loop: each connection sends its next request when the last was answered. Ends when each
+ * was sent, if the time is not over before, unless they may be sent again.
+ */
+export function runLoad({
+  isRepeating = false,
+  ...options
+}: LoadOptions & { readonly isRepeating?: boolean }): Promise<LoadResult> {
   const nextMessage = messagesOf(options)
   const latencies: number[] = []
   const { promise, resolve, reject } = Promise.withResolvers<LoadResult>()
   const started = performance.now()
   const until = started + options.seconds * 1000
   let opened = 0
+  let left = isRepeating ? Number.POSITIVE_INFINITY : options.requests.length
   const start = (): void => {
     opened += 1
+    left -= 1
     let sentAt = performance.now()
     const connection = open(options, {
       onAnswer() {
         const now = performance.now()
         latencies.push(now - sentAt)
         sentAt = now
-        if (now < until) return connection.send(nextMessage())
+        if (now < until && left > 0) {
+          left -= 1
+          return connection.send(nextMessage())
+        }
         connection.close()
         opened -= 1
         if (opened === 0) resolve(summary(latencies, started))
