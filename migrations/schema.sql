@@ -682,7 +682,7 @@ create table offer (
   item_group_id text,
   constraint offer_pkey PRIMARY KEY (offer_id, from_generation),
   constraint offer_price_micros_check CHECK ((price_micros > 0))
-);
+) with (fillfactor=90);
 CREATE INDEX offer_gtin_text ON offer USING btree (gtin_text) WHERE ((gtin14 IS NULL) AND (gtin_text IS NOT NULL));
 CREATE INDEX offer_merchant ON offer USING btree (merch_id);
 CREATE INDEX offer_product ON offer USING hash (product_id);

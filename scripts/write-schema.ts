@@ -69,6 +69,7 @@ interface Table {
   readonly partition_of: string | null
   readonly partition_bound: string | null
   readonly partition_by: string | null
+  readonly options: string | null
   readonly is_unlogged: boolean
 }
 
@@ -80,6 +81,7 @@ async function tables(db: Db): Promise<string[]> {
       ) end as partition_of,
       pg_get_expr(t.relpartbound, t.oid) as partition_bound,
       case when t.relkind = 'p' then pg_get_partkeydef(t.oid) end as partition_by,
+      array_to_string(t.reloptions, ', ') as options,
       array(
         select format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod))
           || case when a.attidentity = 'a' then ' generated always as identity'
@@ -124,13 +126,14 @@ async function tables(db: Db): Promise<string[]> {
 function tableText(table: Table): string {
   const kind = table.is_unlogged ? 'unlogged table' : 'table'
   const more = table.more.map((statement) => `\n${statement};`).join('')
+  const options = table.options === null ? '' : ` with (${table.options})`
   if (table.partition_of !== null) {
     const { name, partition_of, partition_bound } = table
-    return `create ${kind} ${name} partition of ${partition_of} ${partition_bound};${more}`
+    return `create ${kind} ${name} partition of ${partition_of} ${partition_bound}${options};${more}`
   }
   const lines = [...table.columns, ...table.constraints].map((line) => `  ${line}`)
   const by = table.partition_by === null ? '' : ` partition by ${table.partition_by}`
-  return `create ${kind} ${table.name} (\n${lines.join(',\n')}\n)${by};${more}`
+  return `create ${kind} ${table.name} (\n${lines.join(',\n')}\n)${by}${options};${more}`
 }
 
 if (import.meta.main) {
