@@ -373,7 +373,6 @@ create table exchange_rate (
   currency text not null,
   usd_per_base text not null,
   currency_per_base text not null,
-  imported_at timestamp with time zone not null default now(),
   constraint exchange_rate_pkey PRIMARY KEY (rate_id)
 );
 CREATE INDEX exchange_rate_currency ON exchange_rate USING btree (currency, day);
@@ -910,7 +909,6 @@ create table smart_link (
   datetime_updated timestamp with time zone not null default now(),
   is_article_given boolean not null default false,
   constraint smart_link_pkey PRIMARY KEY (auction_id),
-  constraint smart_link_smart_link_id_key UNIQUE (smart_link_id),
   constraint smart_link_article_id_fkey FOREIGN KEY (article_id) REFERENCES article(article_id),
   constraint smart_link_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
   constraint smart_link_uid_created_fkey FOREIGN KEY (uid_created) REFERENCES app_user(uid),
