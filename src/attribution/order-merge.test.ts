@@ -48,3 +48,35 @@ test('an order told without products is one line of one piece', () => {
     [[null, 1, 10_000_000]],
   )
 })
+
+test('a report without products keeps those its source told before, whichever comes first', () => {
+  const product = { name: 'Socks', brand: null, price: '10.00', price_minor: '1000', quantity: 1 }
+  const of = (id: string, at: number, ids: readonly string[], value = '10.00') =>
+    report({
+      ...{ event_id: id, updated_at_ms: NOW_MS + at, value, value_micros: Number(value) * 1e6 },
+      lines: ids.map((product_id) => ({ ...product, product_id })),
+    })
+  const [old, listed, bare] = [of('1', 0, ['A']), of('2', 1, ['B', 'C']), of('3', 2, [], '20.00')]
+  const later = of('4', 3, [])
+  for (const told of [
+    [old, listed, bare, later],
+    [bare, old, listed, later, bare],
+    [later, listed, bare, old],
+    [listed, later, old, bare, listed],
+  ]) {
+    const { value, lines } = believed(...told)
+    assert.equal(value, '10.00')
+    assert.deepEqual(
+      lines.map(({ productId }) => productId),
+      ['B', 'C'],
+    )
+  }
+  // The amount is the latest report's, divided as between sources; and a list replaces a list.
+  assert.deepEqual(
+    believed(listed, bare).lines.map(({ revenueMicros }) => revenueMicros),
+    [10_000_000, 10_000_000],
+  )
+  assert.equal(believed(bare, listed, of('5', 4, ['D'])).lines[0]?.productId, 'D')
+  const sure = believed(report({ ...listed, source: 'import' }), old, bare)
+  assert.equal(sure.lines[0]?.productId, 'A', 'a surer source is believed first')
+})

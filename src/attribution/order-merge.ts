@@ -27,34 +27,63 @@ export interface ReportedLine {
   readonly quantity: number
 }
 
-/** One report of an order, as its event carries it. Text where a number could lose digits. */
-export interface OrderReport {
-  readonly source: Source
+/** The products that a report told, and when: of one source the latest list counts. */
+interface ToldLines {
   readonly event_id: string // of the event that told it
   readonly updated_at_ms: number // orders the reports of one source; accepted-at unless told
+  readonly lines: readonly ReportedLine[]
+}
+
+/** What a report tells, as its event carries it. Text where a number could lose digits. */
+export interface ToldReport extends Omit<ToldLines, 'event_id'> {
+  readonly source: Source
   readonly ordered_at_ms: number
   readonly currency: string
   readonly value: string // as reported
   readonly value_micros: number | null // null: no rate young enough when it was accepted
   readonly rate_id: string | null
-  readonly lines: readonly ReportedLine[]
   readonly is_new_customer: boolean | null
   readonly is_cancelled: boolean
   readonly hold: HoldReason | null
 }
 
+/** One report of an order, as its account keeps it. */
+export interface OrderReport extends ToldReport, ToldLines {
+  /** What its source told of products in an older report, where this one tells none. */
+  readonly listed?: ToldLines
+}
+
 /** The reports in force: at most one per source. */
 export type Reports = Readonly<Partial<Record<Source, OrderReport>>>
 
-/** Adds a report; an older one of the same source than what is known changes nothing. */
+/**
+ * Adds a report; an older one of the same source than what is known changes nothing, but that it
+ * may be the latest with products. Those count until others are told: a report of a new amount or
+ * status says nothing of them, and what came back of them stays back.
+ */
 export function withReport(reports: Reports, report: OrderReport): Reports {
   const known = reports[report.source]
-  if (known !== undefined && !isNewer(report, known)) return reports
-  return { ...reports, [report.source]: report }
+  if (known === undefined) return { ...reports, [report.source]: report }
+  const latest = isNewer(report, known) ? report : known
+  const listed = [known, known.listed, report]
+    .filter((told) => told !== undefined && told.lines.length > 0)
+    .reduce((one, other) => (one && other && isNewer(one, other) ? one : other), undefined)
+  return { ...reports, [report.source]: withLines(latest, listed) }
+}
+
+function withLines(report: OrderReport, listed: ToldLines | undefined): OrderReport {
+  if (report.lines.length > 0 || listed === undefined) return report
+  const { event_id, updated_at_ms, lines } = listed
+  return { ...report, listed: { event_id, updated_at_ms, lines } }
+}
+
+/** A kept report as it was told, to tell it again: the log must not hold what others told. */
+export function asTold({ event_id: _, listed: __, ...told }: OrderReport): ToldReport {
+  return told
 }
 
 /** Of two reports with one time stamp the one accepted later wins: event ids are time-ordered. */
-function isNewer(report: OrderReport, known: OrderReport): boolean {
+function isNewer(report: ToldLines, known: ToldLines): boolean {
   if (report.updated_at_ms !== known.updated_at_ms) {
     return report.updated_at_ms > known.updated_at_ms
   }
@@ -84,15 +113,17 @@ export interface MergedOrder {
 }
 
 /**
- * What is believed of an order. The most trusted report gives amounts and date; lines that it
- * leaves out are the next one's.
+ * What is believed of an order. The most trusted report gives amounts and date; lines that its
+ * source never told are the next one's.
  *
  * Line revenues are the order's value divided by price times quantity, so that they add up to it
  * exactly also where the value holds shipping, or a conversion was rounded.
  */
 export function mergeReports(reports: Reports): MergedOrder {
   const best = mostTrusted(reports)
-  const told = rank(reports).find((report) => report.lines.length > 0)?.lines ?? [wholeOrder(best)]
+  const told = rank(reports)
+    .map(linesOf)
+    .find((lines) => lines.length > 0) ?? [wholeOrder(best)]
   const revenueMicros = micros(best.value_micros ?? 0)
   const weights = told.map((line) => BigInt(line.price_minor) * BigInt(line.quantity))
   const revenues = allocate(revenueMicros, weights)
@@ -125,6 +156,10 @@ export function mostTrusted(reports: Reports): OrderReport {
 
 function rank(reports: Reports): OrderReport[] {
   return SOURCES.toReversed().flatMap((source) => reports[source] ?? [])
+}
+
+function linesOf({ lines, listed }: OrderReport): readonly ReportedLine[] {
+  return lines.length > 0 ? lines : (listed?.lines ?? [])
 }
 
 /** Why an order of which this is believed waits. */

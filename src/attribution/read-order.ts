@@ -13,7 +13,7 @@ import { MICROS_PER_DOLLAR, type Micros } from '../platform/money.ts'
 import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
 import { formatMinor, parseMinor, type Rate, toMicros } from './currency.ts'
 import type { OrderAccount, ReportedReturn } from './order-account.ts'
-import type { HoldReason, OrderReport, ReportedLine, Source } from './order-merge.ts'
+import type { HoldReason, ReportedLine, Source, ToldReport } from './order-merge.ts'
 import type { CheckoutEvent, ReturnEntry, ServerOrder } from './schema.ts'
 
 /** An order that is well-formed and lacks only its rate. */
@@ -43,7 +43,7 @@ export interface DatedOrder extends ReadOrder {
 /** The body of an order event. */
 export interface OrderBody {
   readonly order_id: string
-  readonly report: Omit<OrderReport, 'event_id'>
+  readonly report: ToldReport
   readonly exact_click_id: string | null
   readonly remembered_click_ids: readonly string[]
   readonly window_days: number // the merchant's, when the order was accepted
@@ -186,7 +186,7 @@ export function orderBody(
 }
 
 /** A report that waited for a rate, with one; null when it is more than an order may be. */
-export function withRate(report: OrderBody['report'], rate: Rate): OrderBody['report'] | null {
+export function withRate(report: ToldReport, rate: Rate): ToldReport | null {
   const exponent = ISO_4217.get(report.currency) ?? 0
   const minor = parseMinor(report.value, exponent)
   const valueMicros = minor === null ? null : orderMicros(minor, exponent, rate)

@@ -67,3 +67,25 @@ test('an order that several sources told without a rate is released once', async
   await app.fold()
   assert.deepEqual(await orders(app), [{ order_id: 'o1', hold: null, dollars: 150 }])
 })
+
+test('an order that waited is told again as it was told, and keeps the products it had', async (t) => {
+  const app = await start(t)
+  const products = [{ id: 'socks', price: '100.00' }]
+  await app.post('orders', { orders: [{ ...order('o1'), products }] })
+  app.clock.nowMs += 1000
+  await app.post('orders', { orders: [order('o1')] })
+  await app.fold()
+  await importRate(app)
+  assert.equal(await releaseHeldOrders(app.deps), 1)
+  await app.fold()
+  assert.deepEqual(await app.db.rows(sql`select product_id from order_line`), [
+    { product_id: 'socks' },
+  ])
+  const [last] = await app.db.rows<{ report: object }>(sql`
+    select body->'report' as report from event order by seq desc limit 1`)
+  assert.deepEqual(
+    Object.entries(last?.report ?? {}).find(([key]) => key === 'lines'),
+    ['lines', []],
+  )
+  assert.ok(!('listed' in (last?.report ?? {})))
+})

@@ -11,7 +11,7 @@ import { utcDay } from '../platform/timestamp.ts'
 import { WINDOW_DAYS_DEFAULT } from './attribute.ts'
 import type { IntakeDeps } from './intake.ts'
 import { addReport, holdOf, type OrderAccount } from './order-account.ts'
-import type { OrderReport } from './order-merge.ts'
+import { asTold, type OrderReport, type ToldReport } from './order-merge.ts'
 import { listOrdersWithoutRate, type OrderRecord } from './order-store.ts'
 import { findRates } from './rate-store.ts'
 import { type OrderBody, withRate } from './read-order.ts'
@@ -60,7 +60,7 @@ function reportsWithoutRate({ reports }: OrderAccount): OrderReport[] {
   return Object.values(reports).filter(({ value_micros }) => value_micros === null)
 }
 
-function bodyOf(orderId: string, report: OrderBody['report']): OrderBody {
+function bodyOf(orderId: string, report: ToldReport): OrderBody {
   return {
     order_id: orderId,
     exact_click_id: null,
@@ -74,7 +74,7 @@ function bodyOf(orderId: string, report: OrderBody['report']): OrderBody {
 async function converter(
   deps: IntakeDeps,
   orders: readonly OrderRecord[],
-): Promise<(merchId: number, waiting: OrderReport) => OrderBody['report'] | null> {
+): Promise<(merchId: number, waiting: OrderReport) => ToldReport | null> {
   const wanted = orders.flatMap(({ account }) => reportsWithoutRate(account))
   const rateOf = await findRates(
     deps.db,
@@ -84,7 +84,8 @@ async function converter(
     deps,
     orders.map(({ merchId }) => merchId),
   )
-  return (merchId, { event_id: _, ...told }) => {
+  return (merchId, waiting) => {
+    const told = asTold(waiting)
     const rate = rateOf({ currency: told.currency, day: utcDay(told.ordered_at_ms) })
     const converted = rate === null ? null : withRate(told, rate)
     if (converted === null) return null

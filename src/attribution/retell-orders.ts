@@ -11,6 +11,7 @@ import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import type { IntakeDeps } from './intake.ts'
+import { asTold } from './order-merge.ts'
 import {
   findBodies,
   findClicks,
@@ -74,9 +75,9 @@ function namings(order: OrderRecord, bodies: ReadonlyMap<string, string>): Order
     .map((body) => JSON.parse(body) as OrderBody)
     .filter((body) => clickIdsOf(body).length > 0)
   const bySource = new Map(named.map((body) => [body.report.source, body]))
-  return Object.values(order.account.reports).flatMap(({ event_id: _, ...report }) => {
+  return Object.values(order.account.reports).flatMap((report) => {
     const body = bySource.get(report.source)
-    return body === undefined ? [] : { ...body, report }
+    return body === undefined ? [] : { ...body, report: asTold(report) }
   })
 }
 

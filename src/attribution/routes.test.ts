@@ -224,6 +224,28 @@ test('a return of more than was bought is refused at once, folded or not', async
   assert.deepEqual(kept, { count: '4' })
 })
 
+test('goods that came back stay back when their order is told again without products', async (t) => {
+  const app = await start(t)
+  const products = [
+    { ...SOCKS, quantity: 1 },
+    { id: 'shoes', price: '440.00' },
+  ]
+  await app.post('orders', { orders: [order('o1', {}, products)] })
+  await app.post('returns', { returns: [{ id: 'r1', order_id: 'o1', product_id: 'socks' }] })
+  for (const changes of [{}, { status: 'cancelled' }]) {
+    app.clock.nowMs += 1000
+    assert.equal((await app.post('orders', { orders: [order('o1', changes)] })).status, 201)
+    await app.fold()
+    const rows = await app.db.rows(sql`
+      select product_id, state, reason from order_line left join order_return
+        using (merch_id, order_id, product_id) order by order_line.line`)
+    assert.deepEqual(rows, [
+      { product_id: 'socks', state: 'applied', reason: null },
+      { product_id: 'shoes', state: null, reason: null },
+    ])
+  }
+})
+
 test('the refused can be read back by the merchant, with body and reason', async (t) => {
   const app = await start(t)
   const body = { orders: [order('o1', { currency: 'XYZ' })] }

@@ -70,7 +70,9 @@ const CheckoutProduct = Type.Object({
 })
 
 const products = Type.Optional(
-  Type.Union([Type.Array(CheckoutProduct, { maxItems: LINES_MAX }), Type.Null()]),
+  Type.Union([Type.Array(CheckoutProduct, { maxItems: LINES_MAX }), Type.Null()], {
+    description: 'Left out of a later report, those that its sender told before stay',
+  }),
 )
 
 /** An order as a reader's browser reports it. */

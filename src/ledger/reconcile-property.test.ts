@@ -235,6 +235,11 @@ const WAITING_ORDER = {
   ...{ paysForSeen: false, updatedHours: 0, isCancelled: false, isHeld: false, isElsewhere: false },
 } satisfies Partial<Told>
 
+const BASKET: Item<typeof linesArbitrary> = [
+  ['A1', 1000, 1],
+  ['B 1', 3000, 2],
+]
+
 /** What only the merchant's tag remembers of a click: some runs have no such order. */
 const REMEMBERED: { afterHours: number; told: Told }[] = [
   { afterHours: 0, told: CLICK_A },
@@ -286,6 +291,28 @@ const CANCELLED_AND_REVERSED: { afterHours: number; told: Told }[] = [
   { afterHours: 1, told: { ...WAITING_ORDER, isCancelled: true, valueMicros: 550_000_000 } },
   { afterHours: 1, told: { kind: 'reversal', name: 'a' } },
   { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
+]
+
+/** Goods come back, and the order is told again by its value alone; an older report comes late. */
+const TOLD_BY_VALUE: { afterHours: number; told: Told }[] = [
+  { afterHours: 0, told: CLICK_A },
+  {
+    afterHours: 0,
+    told: { ...WAITING_ORDER, exact: 'a', valueMicros: 550_000_000, lines: BASKET },
+  },
+  {
+    afterHours: 1,
+    told: {
+      ...{ kind: 'return', id: 'o1', returnId: 'r1' },
+      ...{ product: 'A1', line: null, quantity: 1 },
+    },
+  },
+  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 123_456_789 } },
+  {
+    afterHours: 1,
+    told: { ...WAITING_ORDER, valueMicros: 10_000, updatedHours: -2, lines: BASKET.toReversed() },
+  },
+  { afterHours: 0, told: { ...WAITING_ORDER, valueMicros: 10_000, updatedHours: -2 } },
 ]
 
 /** Amounts may no longer change, but of what waits. */
@@ -359,6 +386,7 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
         [HELD_WHEN_LOCKED, 30],
         [RELEASED_WHEN_LOCKED, 30],
         [CANCELLED_AND_REVERSED, 30],
+        [TOLD_BY_VALUE, 30],
         [HELD_FOR_LONG, 30],
         [TOLD_LATE, 2],
         [TAKEN_BACK, 3],

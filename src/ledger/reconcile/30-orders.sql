@@ -99,6 +99,15 @@ returns boolean language sql immutable as $$
       > ((known->>'updated_at_ms')::bigint, (known->>'event_id')::bigint)
 $$;
 
+-- Of one source the latest report counts, with the latest list of products that it told.
+create or replace function pg_temp.told(report jsonb, known jsonb)
+returns jsonb language sql immutable as $$
+  select case when pg_temp.newer(report, known) then report else known end
+    || jsonb_build_object('listed', case
+      when report->'lines' <> '[]' and pg_temp.newer(report, nullif(known->'listed', 'null'))
+      then report else known->'listed' end)
+$$;
+
 -- What a person has approved passes; what is told later is another matter.
 create or replace function pg_temp.passed(report jsonb)
 returns jsonb language sql immutable as $$
@@ -146,14 +155,14 @@ with recursive state as (
     select case when counts then coalesce(state.accepted_at, step.at) else state.accepted_at end
         as accepted_at,
       case when approves then pg_temp.passed(told_pixel)
-        when counts and report->>'source' = 'pixel' and pg_temp.newer(report, told_pixel)
-        then report else told_pixel end as pixel,
+        when counts and report->>'source' = 'pixel' then pg_temp.told(report, told_pixel)
+        else told_pixel end as pixel,
       case when approves then pg_temp.passed(told_import)
-        when counts and report->>'source' = 'import' and pg_temp.newer(report, told_import)
-        then report else told_import end as import,
+        when counts and report->>'source' = 'import' then pg_temp.told(report, told_import)
+        else told_import end as import,
       case when approves then pg_temp.passed(told_s2s)
-        when counts and report->>'source' = 's2s' and pg_temp.newer(report, told_s2s)
-        then report else told_s2s end as s2s
+        when counts and report->>'source' = 's2s' then pg_temp.told(report, told_s2s)
+        else told_s2s end as s2s
   ) as told
   cross join lateral (
     select counts and step.click_id is not null and (

@@ -24,7 +24,7 @@ from owed;
 create unique index on r_gross (merch_id, order_id, n);
 analyze r_gross (merch_id, order_id, n);
 
--- The lines of the most trusted report that has any; an order told without them is one line. The
+-- The lines of the most trusted source that told any; an order told without them is one line. The
 -- order's revenue is shared out by price, by largest remainder: in cents where it is whole cents,
 -- equal remainders to the line told first, and equally where no line has a price.
 create temp table r_priced on commit drop as
@@ -34,9 +34,8 @@ with listed as (
     coalesce((told->>'price_minor')::numeric, 0) * coalesce((told->>'quantity')::int, 1) as weight
   from r_state
   cross join lateral (
-    select coalesce(
-      nullif(s2s->'lines', '[]'::jsonb), nullif(import->'lines', '[]'::jsonb),
-      nullif(pixel->'lines', '[]'::jsonb), '[{}]'::jsonb) as lines
+    select coalesce(s2s->'listed'->'lines', import->'listed'->'lines', pixel->'listed'->'lines',
+      '[{}]'::jsonb) as lines
   ) as chosen
   cross join lateral jsonb_array_elements(lines) with ordinality as elements (told, place)
   where accepted_at is not null
