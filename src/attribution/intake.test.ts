@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startIntakeApp as start } from '../../test/intake-app.ts'
+import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
+import { importOrders } from './import-orders.ts'
+import { AMOUNTS_OPEN_MS } from './order-states.ts'
 import { insertRates } from './rate-store.ts'
 
 const order = (id: string, changes: object = {}) => ({
@@ -126,4 +129,91 @@ test('of two rates of one day in one import the last counts', async (t) => {
   assert.deepEqual(await insertRates(app.db, 'ecb', twice), { new: 0, changed: 0, same: 1 })
   await app.post('orders', { orders: [order('o1')] })
   assert.deepEqual(await foldedOrders(app), [[app.clock.nowMs, 150]])
+})
+
+const SOCKS = { id: 'socks', price: '40.00' }
+const CLOSED = 'amounts closed on 2026-07-12; only a return changes it'
+
+/** An order of 100 dollars, told when its amounts have closed. */
+async function startClosed(t: Parameters<typeof start>[0]) {
+  const app = await start(t)
+  await app.post('orders', { orders: [order('o1', { currency: 'USD' })] })
+  await app.fold()
+  app.clock.nowMs += AMOUNTS_OPEN_MS
+  const tell = async (changes: object, more: object = {}) => {
+    app.clock.nowMs += 1000
+    const told = { ...order('o1', { currency: 'USD', ...changes }), ...more }
+    const answer = await app.post('orders', { orders: [order('new', { currency: 'USD' }), told] })
+    return answer.json.error?.data ?? answer.status
+  }
+  return { app, tell }
+}
+
+test('what would change an order whose amounts have closed is refused, and kept', async (t) => {
+  const { app, tell } = await startClosed(t)
+  const refused = (field: string) => [{ field: `orders[1].${field}`, rule: CLOSED }]
+  assert.deepEqual(await tell({ status: 'cancelled' }), refused('order.status'))
+  assert.deepEqual(await tell({ value: '50.00' }), refused('order.value'))
+  assert.deepEqual(await tell({}, { products: [SOCKS] }), refused('products'))
+  await insertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
+  assert.deepEqual(await tell({ currency: 'EUR' }), refused('order.currency'))
+  const [kept] = await app.db.rows(sql`select count(*)::int as kept from refused_intake`)
+  assert.deepEqual(kept, { kept: 4 })
+  const [log] = await app.db.rows(sql`select count(*)::int as events from event`)
+  assert.deepEqual(log, { events: 1 }, 'and the batch with it')
+})
+
+test('after that day a repeat, an older report and a browser’s are no mistakes', async (t) => {
+  const { app, tell } = await startClosed(t)
+  assert.equal(await tell({}), 201)
+  assert.equal(await tell({ value: '100' }), 201)
+  assert.equal(await tell({ value: '50.00', updated_at: '2026-04-13T11:00:00Z' }), 201)
+  const page = checkoutOf(app.merchant.merch_id, order('o1', { currency: 'USD', value: '7.00' }))
+  assert.equal((await app.checkout(page)).status, 201)
+  const file = await importOrders(app.deps, app.merchant, 'order_id,value,currency\no1,50,USD\n')
+  assert.equal(file.imported, 1, 'a file is not believed more than the server that told before')
+})
+
+test('an order that was rejected says so to the server that tells more of it', async (t) => {
+  const app = await start(t)
+  const tell = (changes: object = {}) =>
+    app.post('orders', { orders: [order('o1', { currency: 'USD', ...changes })] })
+  await tell()
+  await app.deps.append([
+    newEvent({
+      ...{ id: app.deps.nextId(), atMs: app.clock.nowMs, lane: MONEY_LANE },
+      ...{ type: EVENT_TYPE.orderDecision, merchId: app.merchant.merch_id },
+      body: JSON.stringify({ order_id: 'o1', kind: 'reject', reason: 'fraud' }),
+    }),
+  ])
+  await app.fold()
+  app.clock.nowMs += 1000
+  assert.equal((await tell()).status, 201, 'the same again')
+  assert.deepEqual((await tell({ value: '50.00' })).json.error.data, [
+    { field: 'orders[0].order.value', rule: 'rejected on 2026-04-13: fraud; no report changes it' },
+  ])
+})
+
+test('a cancellation may be taken back, by report, until its order would have locked', async (t) => {
+  const app = await start(t)
+  for (const status of ['placed', 'cancelled', 'placed', 'cancelled']) {
+    app.clock.nowMs += 1000
+    const told = order('o1', { currency: 'USD', status })
+    assert.equal((await app.post('orders', { orders: [told] })).status, 201)
+    await app.fold()
+  }
+})
+
+test('of a file the orders whose amounts have closed are left out with the reason', async (t) => {
+  const { app } = await startClosed(t)
+  const rows = 'order_id,value,currency,status\no1,100.00,USD,cancelled\nnew,5.00,USD,\n'
+  const { imported, rejected } = await importOrders(app.deps, app.merchant, rows)
+  assert.deepEqual([imported, rejected], [2, []], 'the server is believed more')
+  const told = 'order_id,value,currency\nfiled,5.00,USD\n'
+  await importOrders(app.deps, app.merchant, told)
+  await app.fold()
+  app.clock.nowMs += AMOUNTS_OPEN_MS
+  const later = await importOrders(app.deps, app.merchant, told.replace('5.00', '6.00'))
+  assert.equal(later.imported, 0)
+  assert.match(later.rejected[0]?.faults[0]?.rule ?? '', /amounts closed on 2026-10-10/)
 })

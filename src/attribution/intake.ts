@@ -9,9 +9,10 @@ import type { Db } from '../platform/postgres.ts'
 import { Turns } from '../platform/turns.ts'
 import type { Rate } from './currency.ts'
 import { findKnownOrders } from './known-orders.ts'
-import { addReturn, EMPTY_ACCOUNT } from './order-account.ts'
+import { lateFault } from './late-report.ts'
+import { addReturn, EMPTY_ACCOUNT, type OrderAccount } from './order-account.ts'
 import { figuresOf } from './order-figures.ts'
-import type { HoldReason } from './order-merge.ts'
+import { type HoldReason, LAST_EVENT_ID } from './order-merge.ts'
 import { emptyOrder, keyText } from './order-store.ts'
 import { findRates, findRatesByIds } from './rate-store.ts'
 import {
@@ -61,7 +62,7 @@ export type Judged<T> = { readonly accepted: T } | { readonly fault: Fault }
  * Accepts orders that were read without a fault; resolves when they are durable.
  *
  * `holdOf` says which ones wait for a person. Throws a 400 that names an amount too large for
- * money; nothing is accepted then.
+ * money, or a change that comes too late; nothing is accepted then.
  */
 export async function acceptOrders(
   deps: IntakeDeps,
@@ -126,7 +127,9 @@ async function judgeOrders(
   orders: readonly ReadOrder[],
   holdOf: HoldOf = () => null,
 ): Promise<Judged<OrderBody>[]> {
-  const dated = await dateOrders(deps, merchant, orders)
+  const nowMs = deps.now()
+  const knownOf = await findAccounts(deps.db, merchant, orders)
+  const dated = orders.map((order) => dateOrder(order, knownOf(order), nowMs))
   const rateOf = await findOrderRates(deps.db, dated)
   const seenBy = await findSeenLinks(deps.db, merchant, dated)
   return dated.map((order) => {
@@ -134,26 +137,31 @@ async function judgeOrders(
     const windowDays = merchant.window_days
     const found = { rate: rateOf(order), windowDays, postImpression, holdOf }
     const body = orderBody(order, found)
-    return 'rule' in body ? { fault: body } : { accepted: body }
+    if ('rule' in body) return { fault: body }
+    // A reader's browser can do nothing about it, and its order has been told by then.
+    const late = isProven(order) ? lateFault(knownOf(order), body.report, nowMs) : null
+    if (late === null) return { accepted: body }
+    return { fault: { ...late, field: `${order.path}.${late.field}` } }
   })
 }
 
-async function dateOrders(
-  { db, now }: IntakeDeps,
+async function findAccounts(
+  db: Db,
   { merch_id: merchId }: IntakeMerchant,
   orders: readonly ReadOrder[],
-): Promise<DatedOrder[]> {
-  const open = orders.filter(dependsOnKnown)
-  const orderIds = [...new Set(open.map(({ orderId }) => orderId))]
+): Promise<(order: ReadOrder) => OrderAccount> {
+  const wanted = orders.filter((order) => isProven(order) || dependsOnKnown(order))
+  const orderIds = [...new Set(wanted.map(({ orderId }) => orderId))]
   const known = await findKnownOrders(db, { merchId, orderIds })
-  const nowMs = now()
-  return orders.map((order) => {
-    const record = known.get(keyText({ merchId, orderId: order.orderId }))
-    return dateOrder(order, record?.account ?? EMPTY_ACCOUNT, nowMs)
-  })
+  return ({ orderId }) => known.get(keyText({ merchId, orderId }))?.account ?? EMPTY_ACCOUNT
 }
 
-/** A time that is told stands, and a dollar has one rate: then nobody need look. */
+/** Told by the merchant itself, not by a browser. */
+function isProven({ source }: ReadOrder): boolean {
+  return source !== 'pixel'
+}
+
+/** A time that is told stands, and a dollar has one rate: then a browser's need no look. */
 function dependsOnKnown({ orderedAtMs, currency }: ReadOrder): boolean {
   return orderedAtMs === null || currency !== 'USD'
 }
@@ -204,8 +212,6 @@ async function judgeReturns(
     return { accepted: body }
   })
 }
-
-const LAST_EVENT_ID = '9223372036854775807'
 
 async function append(
   deps: IntakeDeps,

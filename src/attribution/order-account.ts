@@ -211,6 +211,11 @@ export function datesOf(account: OrderAccount): { locksAtMs: number; rejectedAtM
   return { locksAtMs: lockOf(account), rejectedAtMs: account.rejection?.atMs ?? null }
 }
 
+/** When reports stop to change what an order sold for: of one that waited, not before its end. */
+export function amountsCloseAt({ acceptedAtMs, wait }: OrderAccount): number {
+  return Math.max((acceptedAtMs ?? 0) + AMOUNTS_OPEN_MS, wait?.endedAtMs ?? 0)
+}
+
 /** Whether it is held, and was open when that began: it stays open however long that takes. */
 function isWaiting({ wait }: OrderAccount): boolean {
   return wait?.endedAtMs === null

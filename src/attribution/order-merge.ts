@@ -83,12 +83,15 @@ export function asTold({ event_id: _, listed: __, ...told }: OrderReport): ToldR
 }
 
 /** Of two reports with one time stamp the one accepted later wins: event ids are time-ordered. */
-function isNewer(report: ToldLines, known: ToldLines): boolean {
+export function isNewer(report: ToldLines, known: ToldLines): boolean {
   if (report.updated_at_ms !== known.updated_at_ms) {
     return report.updated_at_ms > known.updated_at_ms
   }
   return BigInt(report.event_id) > BigInt(known.event_id)
 }
+
+/** Of what is not in the log yet: later than everything that is. */
+export const LAST_EVENT_ID = '9223372036854775807'
 
 interface MergedLine {
   readonly productId: string | null

@@ -1,0 +1,51 @@
+/**
+ * What is told of an order when it is too late: its amounts have closed, or it was rejected.
+ *
+ * The fold passes such reports over. So the one who tells must hear of it, but not where nothing is
+ * lost: a retry, or a report that is older, or less believed, than what is known.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { Fault } from '../platform/errors.ts'
+import { utcDay } from '../platform/timestamp.ts'
+import { addReport, amountsCloseAt, type OrderAccount } from './order-account.ts'
+import {
+  isNewer,
+  LAST_EVENT_ID,
+  type MergedOrder,
+  mergeReports,
+  type OrderReport,
+  type Reports,
+  type ToldReport,
+  withReport,
+} from './order-merge.ts'
+
+/** What a report would have changed, and why it cannot; null: it counts, or says nothing new. */
+export function lateFault(account: OrderAccount, told: ToldReport, atMs: number): Fault | null {
+  const report = { ...told, event_id: LAST_EVENT_ID }
+  if (addReport(account, { report, attribution: null, atMs }).ignored === null) return null
+  const field = changedField(account.reports, report)
+  return field === null ? null : { field, rule: whyClosed(account) }
+}
+
+function changedField(reports: Reports, report: OrderReport): string | null {
+  const known = reports[report.source]
+  if (known !== undefined && !isNewer(report, known)) return null
+  const before = mergeReports(reports)
+  const after = mergeReports(withReport(reports, report))
+  if (after.isCancelled !== before.isCancelled) return 'order.status'
+  if (after.currency !== before.currency) return 'order.currency'
+  if (after.value !== before.value) return 'order.value'
+  return isDeepStrictEqual(goodsOf(after), goodsOf(before)) ? null : 'products'
+}
+
+/** Names may be put right at any time without a word: nobody is owed less or more for them. */
+function goodsOf({ lines }: MergedOrder) {
+  return lines.map(({ productId, quantity, weight }) => ({ productId, quantity, weight }))
+}
+
+function whyClosed(account: OrderAccount): string {
+  const { rejection } = account
+  return rejection === null
+    ? `amounts closed on ${utcDay(amountsCloseAt(account))}; only a return changes it`
+    : `rejected on ${utcDay(rejection.atMs)}: ${rejection.reason}; no report changes it`
+}
