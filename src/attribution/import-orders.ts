@@ -3,9 +3,10 @@
  *
  * Columns of an order: order_id, value, currency, and as far as known ordered_at, updated_at,
  * click_id, click_ids (comma-separated), is_new_customer, status; of its products: product_id,
- * product_name, product_brand, quantity, price. Rows of one order_id are one order; the first of
- * them says what is true of the whole. Columns of a return: return_id, order_id, product_id or
- * line, quantity, returned_at. What cannot be taken is left out and said, with line and reason.
+ * product_name, product_brand, quantity, price. Rows of one order_id are one order: what is true of
+ * the whole stands in one of them, or the same in several. Columns of a return: return_id,
+ * order_id, product_id or line, quantity, returned_at. What cannot be taken is left out and said,
+ * with line and reason.
  */
 import { type CsvRow, readCsv, requireColumns } from '../platform/csv.ts'
 import type { Fault } from '../platform/errors.ts'
@@ -47,7 +48,7 @@ export async function importOrders(
     ([id, lines]): Entry<ReadOrder> => {
       const entry = orderOf(lines)
       const context = { path: id, source: 'import', nowMs } as const
-      const faults = faultsOf(entry, ORDER, context)
+      const faults = [...contradictions(lines), ...faultsOf(entry, ORDER, context)]
       const read = faults.length > 0 ? faults : readOrder(entry as ServerOrder, context)
       return { line: lines[0]?.line ?? 0, id, read }
     },
@@ -126,8 +127,35 @@ async function importEntries<T>(
   return { rows, imported, rejected: rejected.sort((a, b) => a.line - b.line) }
 }
 
+const OF_THE_WHOLE = [
+  ...(['value', 'currency', 'status', 'click_id', 'click_ids'] as const),
+  ...(['ordered_at', 'updated_at'] as const),
+]
+
+/**
+ * Where rows of one order disagree about it, as in an export whose values are its products’: the
+ * first would be believed, and the order underpaid without a word.
+ */
+function contradictions(rows: readonly CsvRow[]): Fault[] {
+  return OF_THE_WHOLE.flatMap((column) => {
+    const cellOf = ({ cells }: CsvRow) => cells[column] ?? ''
+    const [first, ...others] = rows.filter((row) => cellOf(row) !== '')
+    const other = others.find((row) => first && !isSame(column, cellOf(first), cellOf(row)))
+    if (first === undefined || other === undefined) return []
+    const rule = `line ${other.line} differs from line ${first.line}; it is the whole order’s`
+    return [{ field: `order.${column}`, rule }]
+  })
+}
+
+/** As text: one program wrote all rows. But a spreadsheet may cut the zeros of some amounts. */
+function isSame(column: string, one: string, other: string): boolean {
+  if (column === 'currency') return one.toUpperCase() === other.toUpperCase()
+  return one === other || (column === 'value' && Number(one) === Number(other))
+}
+
 function orderOf(rows: readonly CsvRow[]): object {
-  const first = rows[0]?.cells ?? {}
+  const whole = (column: string) =>
+    rows.map(({ cells }) => cells[column]).find((cell) => cell !== undefined && cell !== '')
   const products = rows.flatMap(({ cells }) =>
     cells.product_id === undefined || cells.product_id === ''
       ? []
@@ -141,17 +169,18 @@ function orderOf(rows: readonly CsvRow[]): object {
           },
         ],
   )
+  const status = whole('status')
   return {
     order: {
-      id: first.order_id ?? '',
-      value: first.value ?? '',
-      currency: (first.currency ?? '').toUpperCase(),
-      click_id: optional(first.click_id),
-      cids: optional(first.click_ids),
-      ordered_at: optional(first.ordered_at),
-      updated_at: optional(first.updated_at),
-      is_new_customer: truth(first.is_new_customer),
-      ...(first.status === undefined || first.status === '' ? {} : { status: first.status }),
+      id: rows[0]?.cells.order_id ?? '',
+      value: whole('value') ?? '',
+      currency: (whole('currency') ?? '').toUpperCase(),
+      click_id: optional(whole('click_id')),
+      cids: optional(whole('click_ids')),
+      ordered_at: optional(whole('ordered_at')),
+      updated_at: optional(whole('updated_at')),
+      is_new_customer: truth(whole('is_new_customer')),
+      ...(status === undefined ? {} : { status }),
     },
     products,
   }

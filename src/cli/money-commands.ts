@@ -18,7 +18,7 @@ const ORDERS_FILE: OptionSpec = {
   help:
     'CSV, a row per product: order_id, value, currency; as far as known ordered_at, updated_at, ' +
     'click_id, click_ids, is_new_customer, status, product_id, product_name, product_brand, ' +
-    'quantity, price',
+    'quantity, price. What is the whole order’s stands in one row of it, or the same in several',
 }
 const RETURNS_FILE: OptionSpec = {
   ...FILE,
