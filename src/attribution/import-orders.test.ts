@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startIntakeApp as start } from '../../test/intake-app.ts'
 import { sql } from '../platform/sql.ts'
-import { importOrders } from './import-orders.ts'
+import { importOrders, importReturns } from './import-orders.ts'
 
 const HEADER =
   'order_id,value,currency,status,click_id,click_ids,ordered_at,updated_at,product_id,price'
@@ -47,5 +47,37 @@ test('rows that contradict each other are no order: one of them would be believe
   assert.deepEqual(told, [
     { order_id: 'c', value: '30.00', lines: 3 },
     { order_id: 'd', value: '20.00', lines: 2 },
+  ])
+})
+
+test('a fault names a field of its entry, whoever found it: the entry is named beside it', async (t) => {
+  const { deps, merchant } = await start(t)
+  const orders = await importOrders(
+    deps,
+    merchant,
+    [
+      'order_id,value,currency,status,product_id,quantity,price',
+      'a,many,USD,,,,',
+      'b,1.00,USD,gone,A,none,1.00',
+      'c,10000000.01,USD,,,,',
+      'd,5.00,USD,,socks,1,5.00',
+    ].join('\n'),
+  )
+  const returns = await importReturns(
+    deps,
+    merchant,
+    'return_id,order_id,product_id,quantity\nx,d,,1\nok,d,socks,1\ny,d,socks,1\nz,d,shoes,0\n',
+  )
+  const told = [...orders.rejected, ...returns.rejected].map(({ id, faults }) => [
+    id,
+    ...faults.map(({ field }) => field),
+  ])
+  assert.deepEqual(told, [
+    ['a', 'order.value'],
+    ['b', 'order.status', 'products[0].quantity'],
+    ['c', 'order.value'],
+    ['x', 'product_id'],
+    ['y', 'quantity'],
+    ['z', 'quantity'],
   ])
 })

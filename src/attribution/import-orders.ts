@@ -25,7 +25,7 @@ import { BATCH_MAX, ReturnEntry, ServerOrder } from './schema.ts'
 export interface RejectedEntry {
   readonly line: number
   readonly id: string
-  readonly faults: readonly Fault[]
+  readonly faults: readonly Fault[] // of fields of the entry, as the API names them
 }
 
 export interface ImportedFile {
@@ -47,7 +47,7 @@ export async function importOrders(
   const entries = [...Map.groupBy(rows, ({ cells }) => cells.order_id ?? '')].map(
     ([id, lines]): Entry<ReadOrder> => {
       const entry = orderOf(lines)
-      const context = { path: id, source: 'import', nowMs } as const
+      const context = { path: '', source: 'import', nowMs } as const
       const faults = [...contradictions(lines), ...faultsOf(entry, ORDER, context)]
       const read = faults.length > 0 ? faults : readOrder(entry as ServerOrder, context)
       return { line: lines[0]?.line ?? 0, id, read }
@@ -76,7 +76,7 @@ export async function importReturns(
       quantity: wholeNumber(cells.quantity) ?? 1,
       returned_at: optional(cells.returned_at),
     }
-    const faults = faultsOf(entry, RETURN, { path: id, nowMs })
+    const faults = faultsOf(entry, RETURN, { nowMs })
     return { line, id, read: faults.length > 0 ? faults : readReturn(entry as ReturnEntry, nowMs) }
   })
   return importEntries(rows.length, entries, (returns) =>
@@ -96,7 +96,7 @@ const RETURN = { schemaFaults: compileCheck(ReturnEntry), entryFaults: returnFau
 function faultsOf(
   entry: object,
   { schemaFaults, entryFaults }: Pick<BodyCheck, 'schemaFaults' | 'entryFaults'>,
-  context: { readonly path: string; readonly nowMs: number },
+  context: { readonly nowMs: number },
 ): readonly Fault[] {
   const found = schemaFaults(entry)
   return found.length > 0 ? found : entryFaults(entry, context)

@@ -14,20 +14,20 @@ import { parseMinor } from './currency.ts'
 import { BATCH_MAX, LINES_MAX } from './schema.ts'
 
 type Loose = Readonly<Record<string, unknown>>
-type Context = { readonly path: string; readonly nowMs: number }
+type Context = { readonly nowMs: number }
 
 const CODE = /^[A-Z]{3}$/
 const AMOUNT_RULE = 'must be a decimal such as "105.00", not negative'
 /** More decimals than any currency has: for amounts in one that is not known. */
 const DECIMALS_MAX = 12
 
-/** What is wrong with an order; fields are named under `path`, such as `orders[3]`. */
-export function orderFaults(entry: unknown, { path, nowMs }: Context): Fault[] {
+/** What is wrong with an order. */
+export function orderFaults(entry: unknown, { nowMs }: Context): Fault[] {
   const { order: told, products } = loose(entry)
   const order = loose(told)
   const faults: Fault[] = []
   const note = (field: string, rule: string | null) => {
-    if (rule !== null) faults.push({ field: `${path}.${field}`, rule })
+    if (rule !== null) faults.push({ field, rule })
   }
   note('order.currency', currencyFault(order.currency))
   note('order.value', amountFault(order.value, order.currency))
@@ -46,14 +46,14 @@ export function orderFaults(entry: unknown, { path, nowMs }: Context): Fault[] {
 }
 
 /** What is wrong with a return: it must say which goods came back, and not from the future. */
-export function returnFaults(entry: unknown, { path, nowMs }: Context): Fault[] {
+export function returnFaults(entry: unknown, { nowMs }: Context): Fault[] {
   const { line = null, product_id: productId = null, returned_at: returnedAt } = loose(entry)
   const time = timeFault(returnedAt, nowMs)
   const isUntold = line === null && (productId === null || productId === '')
   const rule = 'or line is required: what came back?'
   return [
-    ...(isUntold ? [{ field: `${path}.product_id`, rule }] : []),
-    ...(time === null ? [] : [{ field: `${path}.returned_at`, rule: time }]),
+    ...(isUntold ? [{ field: 'product_id', rule }] : []),
+    ...(time === null ? [] : [{ field: 'returned_at', rule: time }]),
   ]
 }
 
@@ -71,11 +71,16 @@ export function checked<T>(
   { schemaFaults, listName, entryFaults, nowMs }: BodyCheck,
 ): T {
   const further = listOf(loose(body)[listName], BATCH_MAX).flatMap((entry, index) =>
-    entryFaults(entry, { path: `${listName}[${index}]`, nowMs }),
+    under(`${listName}[${index}]`, entryFaults(entry, { nowMs })),
   )
   const faults = addFaults(schemaFaults(body), further)
   if (faults.length > 0) throw badRequest(faults)
   return body as T
+}
+
+/** Faults of an entry, named by where it stands in the request. */
+export function under(path: string, faults: readonly Fault[]): Fault[] {
+  return faults.map(({ field, rule }) => ({ field: `${path}.${field}`, rule }))
 }
 
 function currencyFault(currency: unknown): string | null {

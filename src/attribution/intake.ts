@@ -8,6 +8,7 @@ import { badRequest, type Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { Turns } from '../platform/turns.ts'
 import type { Rate } from './currency.ts'
+import { under } from './intake-faults.ts'
 import { findKnownOrders } from './known-orders.ts'
 import { lateFault } from './late-report.ts'
 import { addReturn, EMPTY_ACCOUNT, type OrderAccount } from './order-account.ts'
@@ -55,7 +56,7 @@ export interface AcceptedOrder {
   readonly held: HoldReason | null
 }
 
-/** What became of each entry of a batch, in its order. */
+/** What became of each entry of a batch, in its order; a fault names a field of the entry. */
 export type Judged<T> = { readonly accepted: T } | { readonly fault: Fault }
 
 /**
@@ -70,7 +71,10 @@ export async function acceptOrders(
   orders: readonly ReadOrder[],
   holdOf?: HoldOf,
 ): Promise<AcceptedOrder[]> {
-  const bodies = allGood(await judgeOrders(deps, merchant, orders, holdOf))
+  const bodies = allGood(
+    await judgeOrders(deps, merchant, orders, holdOf),
+    (index) => orders[index]?.path ?? '',
+  )
   await append(deps, merchant, { type: EVENT_TYPE.order, bodies })
   return bodies.map(({ order_id, report }) => ({ order_id, held: report.hold }))
 }
@@ -95,7 +99,10 @@ export async function acceptReturns(
   merchant: IntakeMerchant,
   returns: readonly ReturnBody[],
 ): Promise<void> {
-  const bodies = allGood(await judgeReturns(deps, merchant, returns))
+  const bodies = allGood(
+    await judgeReturns(deps, merchant, returns),
+    (index) => `returns[${index}]`,
+  )
   await append(deps, merchant, { type: EVENT_TYPE.orderReturn, bodies })
 }
 
@@ -115,8 +122,10 @@ function acceptedOf<T>(outcomes: readonly Judged<T>[]): T[] {
 }
 
 /** A batch of which nothing is refused; throws a 400 that names all that is. */
-function allGood<T>(outcomes: readonly Judged<T>[]): T[] {
-  const faults = outcomes.flatMap((outcome) => ('fault' in outcome ? [outcome.fault] : []))
+function allGood<T>(outcomes: readonly Judged<T>[], pathOf: (index: number) => string): T[] {
+  const faults = outcomes.flatMap((outcome, index) =>
+    'fault' in outcome ? under(pathOf(index), [outcome.fault]) : [],
+  )
   if (faults.length > 0) throw badRequest(faults)
   return acceptedOf(outcomes)
 }
@@ -140,8 +149,7 @@ async function judgeOrders(
     if ('rule' in body) return { fault: body }
     // A reader's browser can do nothing about it, and its order has been told by then.
     const late = isProven(order) ? lateFault(knownOf(order), body.report, nowMs) : null
-    if (late === null) return { accepted: body }
-    return { fault: { ...late, field: `${order.path}.${late.field}` } }
+    return late === null ? { accepted: body } : { fault: late }
   })
 }
 
@@ -192,7 +200,7 @@ async function judgeReturns(
 ): Promise<Judged<ReturnBody>[]> {
   const orderIds = [...new Set(returns.map(({ order_id }) => order_id))]
   const known = await findKnownOrders(deps.db, { merchId, orderIds })
-  return returns.map((body, index) => {
+  return returns.map((body) => {
     const { order_id: orderId, ...goods } = body
     const key = { merchId, orderId }
     const record = known.get(keyText(key)) ?? emptyOrder(key)
@@ -206,7 +214,7 @@ async function judgeReturns(
         : figuresOf(account).refused.find(({ return_id }) => return_id === goods.return_id)
     if (refused !== undefined) {
       const field = refused.reason === 'unknown_line' ? 'product_id' : 'quantity'
-      return { fault: { field: `returns[${index}].${field}`, rule: REFUSALS[refused.reason] } }
+      return { fault: { field, rule: REFUSALS[refused.reason] } }
     }
     known.set(keyText(key), { ...record, account })
     return { accepted: body }

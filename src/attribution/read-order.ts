@@ -18,7 +18,7 @@ import type { CheckoutEvent, ReturnEntry, ServerOrder } from './schema.ts'
 
 /** An order that is well-formed and lacks only its rate. */
 export interface ReadOrder {
-  readonly path: string // where it stood in the request, for later faults
+  readonly path: string // where it stood in the request, for later faults; '' in a file
   readonly orderId: string
   readonly source: Source
   readonly currency: string
@@ -161,7 +161,7 @@ export function orderBody(
   const { rate } = found
   const valueMicros = rate === null ? null : orderMicros(order.valueMinor, order.exponent, rate)
   if (rate !== null && valueMicros === null) {
-    return { field: `${order.path}.order.value`, rule: 'is more than ten million dollars' }
+    return { field: 'order.value', rule: 'is more than ten million dollars' }
   }
   return {
     order_id: order.orderId,
