@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { kitPath } from '../../test/kit.ts'
 import type { ApiError, Fault } from '../platform/errors.ts'
-import { readRates } from './read-rates.ts'
+import { readRates as readRatesBy } from './read-rates.ts'
+
+const readRates = (text: string) => readRatesBy(text, Date.UTC(2026, 10, 24, 12))
 
 function faultsOf(text: string): readonly Fault[] {
   try {
@@ -91,4 +93,13 @@ test('a file with anything wrong gives no rates but every fault with its line', 
 
 test('a currency that was not published on a day has no rate then', () => {
   assert.equal(readRates('date,USD,ISK\n2026-01-02,1.1,N/A\n2026-01-03,1.1,\n').length, 2)
+})
+
+test('a day that has not begun anywhere yet has no rate: a typing error is named', () => {
+  const file = 'date,USD\n2026-11-24,1.1\n2026-11-25,1.1\n2026-11-26,1.1\n2099-11-23,1.1\n'
+  const rule = (day: string) => `"${day}" lies in the future`
+  assert.deepEqual(faultsOf(file), [
+    { field: 'line 4', rule: rule('2026-11-26') },
+    { field: 'line 5', rule: rule('2099-11-23') },
+  ])
 })

@@ -9,7 +9,7 @@
 import { readCsv, requireColumns } from '../platform/csv.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
-import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, parseTimestamp, utcDay } from '../platform/timestamp.ts'
 import { isRate } from './currency.ts'
 import type { NewRate } from './rate-store.ts'
 
@@ -28,7 +28,8 @@ interface Quote {
 const GONE: ReadonlySet<string> = new Set('BGN CYP EEK HRK LTL LVL MTL ROL SIT SKK TRL'.split(' '))
 
 /** The rates of a file. Throws a 400 whose faults name the lines; then none is to be used. */
-export function readRates(text: string): NewRate[] {
+export function readRates(text: string, nowMs: number): NewRate[] {
+  const lastDay = utcDay(nowMs + DAY_MS) // Far in the east tomorrow has begun.
   const table = readCsv(text)
   requireColumns(table, ['date'])
   const { headers, rows } = table
@@ -47,7 +48,7 @@ export function readRates(text: string): NewRate[] {
       .map(({ name, rate }) => ({ line, day, base: null, currency: name.toUpperCase(), rate }))
   })
   const quotes = told.filter(({ currency }) => !GONE.has(currency))
-  const faults = quotes.flatMap(faultsOf)
+  const faults = quotes.flatMap((quote) => faultsOf(quote, lastDay))
   const base = baseOf(quotes)
   if (base === null && (quotes.length === 0 || quotes.some((quote) => quote.base === null))) {
     faults.push({
@@ -70,12 +71,12 @@ function isoDay(written: string): string {
   return isDay ? utcDay(atMs) : written
 }
 
-function faultsOf({ line, day, base, currency, rate }: Quote): Fault[] {
+function faultsOf({ line, day, base, currency, rate }: Quote, lastDay: string): Fault[] {
   const field = `line ${line}`
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(day) && parseTimestamp(day) !== null
   return [
-    ...(/^\d{4}-\d{2}-\d{2}$/.test(day) && parseTimestamp(day) !== null
-      ? []
-      : [{ field, rule: `"${day}" is no date such as 2026-03-02` }]),
+    ...(isDay ? [] : [{ field, rule: `"${day}" is no date such as 2026-03-02` }]),
+    ...(isDay && day > lastDay ? [{ field, rule: `"${day}" lies in the future` }] : []),
     ...[currency, base ?? currency]
       .filter((code, index, all) => all.indexOf(code) === index && !ISO_4217.has(code))
       .map((code) => ({ field, rule: `ISO 4217 has no ${code}` })),

@@ -30,7 +30,7 @@ export async function importRatesCommand(
   options: { readonly file: string; readonly source: string },
 ) {
   const source = requireText('source', options.source, NAME_LENGTH_MAX)
-  const rates = readRates(await readText(options.file))
+  const rates = readRates(await readText(options.file), context.now().getTime())
   const db = await context.database()
   const counts = await insertRates(db, source, rates)
   const released = await withEventWriter(context, async (writer) => {
