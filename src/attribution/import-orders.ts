@@ -31,7 +31,7 @@ export interface RejectedEntry {
 export interface ImportedFile {
   readonly rows: number
   readonly imported: number // orders or returns, not rows
-  readonly rejected: readonly RejectedEntry[]
+  readonly rejected: readonly RejectedEntry[] // likewise
 }
 
 /** Imports orders of one merchant. The same file again changes nothing (P47). */

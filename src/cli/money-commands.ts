@@ -30,7 +30,7 @@ const RATES_FILE: OptionSpec = {
 }
 const REJECTS: OptionSpec = {
   flags: '--rejects <FILE>',
-  help: 'write each row left out, with its line and reason',
+  help: 'write what is left out, with its line and reason',
 }
 const ORDER: OptionSpec = {
   flags: '--order <ID>',
@@ -48,7 +48,9 @@ const INTAKE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'orders import',
-    help: 'Imports orders from a file; the same file again changes nothing.',
+    help:
+      'Imports orders from a file; the same file again changes nothing. Of its rows it tells the ' +
+      'number, and how many orders they were: imported and rejected.',
     options: [MERCHANT, ORDERS_FILE, REJECTS],
     run: money('importOrdersCommand'),
   },
