@@ -90,6 +90,26 @@ test('whose a webhook is says its path: no body makes one for somebody else', as
   assert.equal((await listWebhooks(s.db, { pubId: s.pubId })).length, 2)
 })
 
+test('a merchant that asks for notices which publishers alone get is told so', async (t) => {
+  const s = await startApi(t)
+  const merchId = s.merchant.merch_id
+  await updateMerchant(s.db, { merchId, changes: { uid: s.publisher.uid } })
+  const events = ['order.locked', 'payout.ready', 'key.used_from_new_place']
+  const ask = (owner: string, events: readonly string[]) =>
+    s.caller(owner)('POST', 'webhooks/', { url: s.url, events })
+  const refused = await ask(`merchants/${merchId}`, events)
+  assert.equal(refused.status, 400)
+  assert.deepEqual(refused.json.error.data, [
+    {
+      field: 'events',
+      rule: 'payout.ready is told to publishers only: merchants are paid nothing',
+    },
+  ])
+  assert.equal((await ask(`publishers/${s.pubId}`, events)).status, 201)
+  const others = events.filter((event) => event !== 'payout.ready')
+  assert.equal((await ask(`merchants/${merchId}`, others)).status, 201)
+})
+
 async function assertWebhooks(
   s: { readonly url: string },
   send: (method: 'GET' | 'POST' | 'DELETE', path: string, payload?: object) => Promise<Answer>,

@@ -55,7 +55,7 @@ const DATA_TOLD = [
   'earnings_usd, for a merchant commission_usd, which it owes;',
   'order.locked also locked_at, net_revenue_usd and, for a publisher, net_earnings_usd, for a',
   'merchant net_commission_usd: what stands of the order, less all that has come back so far.',
-  'payout.ready: statement_id, month and amount_usd.',
+  'payout.ready: statement_id, month and amount_usd, told to publishers only.',
   'key.used_from_new_place: token_id, description and used_at.',
 ].join(' ')
 

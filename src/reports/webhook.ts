@@ -2,12 +2,13 @@
 import { characterCount } from '../platform/characters.ts'
 import type { Fault } from '../platform/errors.ts'
 import { parseWebUrl } from '../platform/url.ts'
-import { WEBHOOK_EVENTS, type WebhookEvent } from './webhook-store.ts'
+import { WEBHOOK_EVENTS, type WebhookEvent, type WebhookOwner } from './webhook-store.ts'
 
 const URL_LENGTH_MAX = 2048
 
 /** Everything wrong with a webhook that somebody wants. */
 export function webhookFaults(wanted: {
+  readonly owner: WebhookOwner
   readonly url: string
   readonly events: readonly string[]
 }): Fault[] {
@@ -23,6 +24,14 @@ export function webhookFaults(wanted: {
       : []),
     ...(wanted.events.length === 0 || unknown.length > 0
       ? [{ field: 'events', rule: `one or more of ${WEBHOOK_EVENTS.join(', ')}` }]
+      : []),
+    ...('merchId' in wanted.owner && wanted.events.includes('payout.ready')
+      ? [
+          {
+            field: 'events',
+            rule: 'payout.ready is told to publishers only: merchants are paid nothing',
+          },
+        ]
       : []),
   ]
 }
