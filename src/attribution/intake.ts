@@ -54,6 +54,7 @@ export interface IntakeMerchant {
 export interface AcceptedOrder {
   readonly order_id: string
   readonly held: HoldReason | null
+  readonly ignored: string | null // why it changes nothing; null: it counts
 }
 
 /** What became of each entry of a batch, in its order; a fault names a field of the entry. */
@@ -63,7 +64,8 @@ export type Judged<T> = { readonly accepted: T } | { readonly fault: Fault }
  * Accepts orders that were read without a fault; resolves when they are durable.
  *
  * `holdOf` says which ones wait for a person. Throws a 400 that names an amount too large for
- * money, or a change that comes too late; nothing is accepted then.
+ * money; nothing is accepted then. A change that comes too late is told, and keeps no other order
+ * of a batch from counting: shops send all that changed, whatever its age.
  */
 export async function acceptOrders(
   deps: IntakeDeps,
@@ -71,21 +73,28 @@ export async function acceptOrders(
   orders: readonly ReadOrder[],
   holdOf?: HoldOf,
 ): Promise<AcceptedOrder[]> {
-  const bodies = allGood(
+  const judged = allGood(
     await judgeOrders(deps, merchant, orders, holdOf),
     (index) => orders[index]?.path ?? '',
   )
+  const bodies = judged.map(({ body }) => body)
   await append(deps, merchant, { type: EVENT_TYPE.order, bodies })
-  return bodies.map(({ order_id, report }) => ({ order_id, held: report.hold }))
+  return judged.map(({ body: { order_id, report }, late }) => {
+    return { order_id, held: report.hold, ignored: late && `${late.field}: ${late.rule}` }
+  })
 }
 
-/** The same, but a wrong order does not keep the others from being accepted. */
+/** The same, but a wrong or late order does not keep the others from being accepted. */
 export async function acceptGoodOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
   orders: readonly ReadOrder[],
 ): Promise<Judged<OrderBody>[]> {
-  const judged = await judgeOrders(deps, merchant, orders)
+  const judged = (await judgeOrders(deps, merchant, orders)).map((one): Judged<OrderBody> => {
+    if ('fault' in one) return one
+    const { body, late } = one.accepted
+    return late === null ? { accepted: body } : { fault: late }
+  })
   await append(deps, merchant, { type: EVENT_TYPE.order, bodies: acceptedOf(judged) })
   return judged
 }
@@ -135,7 +144,7 @@ async function judgeOrders(
   merchant: IntakeMerchant,
   orders: readonly ReadOrder[],
   holdOf: HoldOf = () => null,
-): Promise<Judged<OrderBody>[]> {
+): Promise<Judged<{ readonly body: OrderBody; readonly late: Fault | null }>[]> {
   const nowMs = deps.now()
   const knownOf = await findAccounts(deps.db, merchant, orders)
   const dated = orders.map((order) => dateOrder(order, knownOf(order), nowMs))
@@ -149,7 +158,7 @@ async function judgeOrders(
     if ('rule' in body) return { fault: body }
     // A reader's browser can do nothing about it, and its order has been told by then.
     const late = isProven(order) ? lateFault(knownOf(order), body.report, nowMs) : null
-    return late === null ? { accepted: body } : { fault: late }
+    return { accepted: { body, late } }
   })
 }
 

@@ -24,8 +24,8 @@ test('a signed batch of orders is accepted, durable, and folded', async (t) => {
   const answer = await app.post('orders', { orders: [order('o1'), order('o2', {}, [SOCKS])] })
   assert.equal(answer.status, 201)
   assert.deepEqual(answer.json.data, [
-    { order_id: 'o1', held: null },
-    { order_id: 'o2', held: null },
+    { order_id: 'o1', held: null, ignored: null },
+    { order_id: 'o2', held: null, ignored: null },
   ])
   await app.fold()
   assert.deepEqual(
@@ -172,8 +172,8 @@ test('amounts become micro-dollars by the day’s rate; without one the order is
     orders: [yen('o1', '2026-04-13'), yen('o2', '2026-04-12')],
   })
   assert.deepEqual(answer.json.data, [
-    { order_id: 'o1', held: null },
-    { order_id: 'o2', held: 'no_rate' },
+    { order_id: 'o1', held: null, ignored: null },
+    { order_id: 'o2', held: 'no_rate', ignored: null },
   ])
   await app.fold()
   assert.deepEqual(await app.db.rows(orderRows), [

@@ -82,9 +82,6 @@ export const intakeRoutes =
       signedReport({
         operationId: 'reportOrders',
         summary: 'Report orders, server to server',
-        description:
-          'What would change an order after its amounts have closed (90 days), or after it was ' +
-          'rejected, is refused; telling the same again is not',
         body: OrdersBody,
         response: { 201: envelope(AcceptedOrderRecord) },
       }),

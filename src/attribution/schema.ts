@@ -156,6 +156,10 @@ export const AcceptedOrderRecord = Type.Object({
   held: Type.Union([Type.Literal('no_rate'), Type.Literal('review'), Type.Null()], {
     description: 'Why the order waits: for a recent exchange rate, or for review by a person',
   }),
+  ignored: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Why the report changes nothing: the order’s amounts have closed (90 days), or it was rejected',
+  }),
 })
 
 export const RefusalRecord = Type.Object({
