@@ -27,7 +27,10 @@ const INTEGER_MAX = 2_147_483_647 // Ids and counts are 32-bit columns.
 export function readDollars(value: string): Micros | null {
   if (value === '') return null
   const amount = parseDollars(value.replace(/^\./, '0.'))
-  if (amount === null) throw new InvalidArgumentError('It must be US dollars, such as 0.60.')
+  if (amount === null) {
+    const how = 'digits and a point, six decimals at most, up to nine billion'
+    throw new InvalidArgumentError(`It must be US dollars, such as 0.60: ${how}.`)
+  }
   return amount
 }
 
