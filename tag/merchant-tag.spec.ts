@@ -345,6 +345,11 @@ test('a browser without beacons loses no order', async (t) => {
 
 test('test mode shows what would be sent and sends nothing', async (t) => {
   const { page, go, calls } = await openShop(t)
+  const panel = page.locator('#souk-test')
+  await go('/merchant-landing.html#souk-test')
+  assert.match(await panel.innerText(), /page view: not sent\s+"no click is known/)
+  await panel.locator('summary').click()
+  assert.doesNotMatch(await panel.innerText(), /page view/, 'folded, it covers nothing')
   await go(`/merchant-landing.html?cid=${CLICK}&souk-test`)
   assert.match(await page.locator('#souk-test').innerText(), /page view\s[\s\S]*"is_landing": true/)
   await go('/merchant-thanks.html#souk-test')
