@@ -1,5 +1,4 @@
 /** Random auctions: wide enough to meet every rule, narrow enough to meet ties and near misses. */
-
 import { FEED_AGE_MAX_MS } from '../src/catalog/merchant.ts'
 import { DEVICES } from '../src/demand/campaign.ts'
 import { type CandidateSpec, NOON_MS, type RequestSpec } from './auction-world.ts'

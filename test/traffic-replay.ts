@@ -216,10 +216,10 @@ class Player {
       price: money(price_minor),
     }))
     const source = { postback: 's2s', pixel: 'pixel', import: 'import' } as const
-    const context = { path: 'order', source: source[action.via ?? 'postback'] }
-    const read = [readOrder({ order, products }, { ...context, nowMs: this.#clock.nowMs })]
+    const context = { source: source[action.via ?? 'postback'], nowMs: this.#clock.nowMs }
+    const read = [readOrder({ order, products }, context)]
     this.#merchantOf.set(action.seq, merchant.merch_id)
-    await acceptOrders(this.#intake(), merchant, read)
+    await acceptOrders(this.#intake(), merchant, { orders: read, listName: 'orders' })
   }
 
   async #goodsBack(action: Action): Promise<void> {

@@ -15,7 +15,7 @@ import { acceptOrders, type IntakeDeps, intakeTurns } from './intake.ts'
 import { checked, orderFaults } from './intake-faults.ts'
 import { insertRefusal } from './intake-store.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
-import { readOrder } from './read-order.ts'
+import { type HoldOf, readOrder } from './read-order.ts'
 import { CheckoutBody, Stored } from './schema.ts'
 import { type TagDeps, tagMerchant } from './tag-merchant.ts'
 import type { UsualValues } from './usual-value.ts'
@@ -68,13 +68,11 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
 
 async function accept(deps: CheckoutDeps, merchant: Merchant, body: CheckoutBody): Promise<void> {
   const nowMs = deps.now()
-  const orders = body.events.map((event, index) =>
-    readOrder(event, { path: `events[${index}]`, source: 'pixel', nowMs }),
-  )
+  const orders = body.events.map((event) => readOrder(event, { source: 'pixel', nowMs }))
   const limitMicros = await deps.usualValues.limitOf(merchant.merch_id, new Date(nowMs))
-  await acceptOrders(deps, merchant, orders, (valueMicros) =>
-    merchant.is_confirming || (valueMicros ?? 0) > limitMicros ? 'review' : null,
-  )
+  const holdOf: HoldOf = (valueMicros) =>
+    merchant.is_confirming || (valueMicros ?? 0) > limitMicros ? 'review' : null
+  await acceptOrders(deps, merchant, { orders, listName: 'events', holdOf })
 }
 
 /**

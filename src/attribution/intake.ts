@@ -8,7 +8,7 @@ import { badRequest, type Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { Turns } from '../platform/turns.ts'
 import type { Rate } from './currency.ts'
-import { under } from './intake-faults.ts'
+import { type BodyCheck, under } from './intake-faults.ts'
 import { findKnownOrders } from './known-orders.ts'
 import { lateFault } from './late-report.ts'
 import { addReturn, EMPTY_ACCOUNT, type OrderAccount } from './order-account.ts'
@@ -70,13 +70,13 @@ export type Judged<T> = { readonly accepted: T } | { readonly fault: Fault }
 export async function acceptOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
-  orders: readonly ReadOrder[],
-  holdOf?: HoldOf,
+  told: {
+    readonly orders: readonly ReadOrder[]
+    readonly listName: BodyCheck['listName'] // of the request, for faults
+    readonly holdOf?: HoldOf
+  },
 ): Promise<AcceptedOrder[]> {
-  const judged = allGood(
-    await judgeOrders(deps, merchant, orders, holdOf),
-    (index) => orders[index]?.path ?? '',
-  )
+  const judged = allGood(await judgeOrders(deps, merchant, told.orders, told.holdOf), told.listName)
   const bodies = judged.map(({ body }) => body)
   await append(deps, merchant, { type: EVENT_TYPE.order, bodies })
   return judged.map(({ body: { order_id, report }, late }) => {
@@ -108,10 +108,7 @@ export async function acceptReturns(
   merchant: IntakeMerchant,
   returns: readonly ReturnBody[],
 ): Promise<void> {
-  const bodies = allGood(
-    await judgeReturns(deps, merchant, returns),
-    (index) => `returns[${index}]`,
-  )
+  const bodies = allGood(await judgeReturns(deps, merchant, returns), 'returns')
   await append(deps, merchant, { type: EVENT_TYPE.orderReturn, bodies })
 }
 
@@ -131,9 +128,9 @@ function acceptedOf<T>(outcomes: readonly Judged<T>[]): T[] {
 }
 
 /** A batch of which nothing is refused; throws a 400 that names all that is. */
-function allGood<T>(outcomes: readonly Judged<T>[], pathOf: (index: number) => string): T[] {
+function allGood<T>(outcomes: readonly Judged<T>[], listName: BodyCheck['listName']): T[] {
   const faults = outcomes.flatMap((outcome, index) =>
-    'fault' in outcome ? under(pathOf(index), [outcome.fault]) : [],
+    'fault' in outcome ? under(`${listName}[${index}]`, [outcome.fault]) : [],
   )
   if (faults.length > 0) throw badRequest(faults)
   return acceptedOf(outcomes)

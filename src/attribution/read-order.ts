@@ -18,7 +18,6 @@ import type { CheckoutEvent, ReturnEntry, ServerOrder } from './schema.ts'
 
 /** An order that is well-formed and lacks only its rate. */
 export interface ReadOrder {
-  readonly path: string // where it stood in the request, for later faults; '' in a file
   readonly orderId: string
   readonly source: Source
   readonly currency: string
@@ -67,12 +66,11 @@ export type ReturnBody = Omit<ReportedReturn, 'event_id' | 'accepted_at_ms'> & {
 
 const CLICK_ID = /^[0-9a-f]{32}$/
 
-/** Reads an order that `orderFaults` finds nothing wrong with; `path` names it, as `orders[3]`. */
+/** Reads an order that `orderFaults` finds nothing wrong with. */
 export function readOrder(
   entry: ServerOrder | CheckoutEvent,
-  context: { readonly path: string; readonly source: Source; readonly nowMs: number },
+  { source, nowMs }: { readonly source: Source; readonly nowMs: number },
 ): ReadOrder {
-  const { path, source, nowMs } = context
   const order: ServerOrder['order'] = entry.order
   const exponent = ISO_4217.get(order.currency) ?? null
   assert(exponent !== null)
@@ -93,7 +91,6 @@ export function readOrder(
   )
   const exactClickId = (order.click_id ?? '').toLowerCase()
   return {
-    path,
     orderId: clean(order.id) ?? '',
     source,
     currency: order.currency,

@@ -144,10 +144,8 @@ const RETURNS = {
 function takeOrders(deps: IntakeDeps, merchant: Merchant, body: unknown): Promise<AcceptedOrder[]> {
   const nowMs = deps.now()
   const { orders } = checked<OrdersBody>(body, { ...ORDERS, nowMs })
-  const read = orders.map((order, index) =>
-    readOrder(order, { path: `orders[${index}]`, source: 's2s', nowMs }),
-  )
-  return acceptOrders(deps, merchant, read)
+  const read = orders.map((order) => readOrder(order, { source: 's2s', nowMs }))
+  return acceptOrders(deps, merchant, { orders: read, listName: 'orders' })
 }
 
 async function takeReturns(

@@ -35,9 +35,9 @@ async function start(t: TestContext, { ratePpm = RATE_PPM as number | null } = {
     events.at(atMs, { type, lane: viewLane(pubId), ...inSession, ...fields })
   const order = async (id: string, atMs: number, ids: Partial<ServerOrder['order']>) => {
     const entry = { order: { id, value: '550.00', currency: 'USD', ...ids } }
-    const read = [readOrder(entry, { path: 'o', source: 's2s', nowMs: atMs })]
+    const read = [readOrder(entry, { source: 's2s', nowMs: atMs })]
     const intake = { append: log.append, nextId: () => events.at(atMs, {}).id, now: () => atMs }
-    await acceptOrders({ db, ...intake }, merchant, read)
+    await acceptOrders({ db, ...intake }, merchant, { orders: read, listName: 'orders' })
     await log.fold()
   }
   await append(
