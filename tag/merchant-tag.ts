@@ -75,7 +75,7 @@ const main = (script: HTMLScriptElement): void => {
     const view = message({ click_ids: click_ids.slice(0, 1), is_landing: isLanding })
     if (isTest) showMessage('page view', view)
     else navigator.sendBeacon(`${endpoint}page_view/`, JSON.stringify(view))
-  } else if (isTest) showMessage('page view: not sent', 'no click is known: see a landing page')
+  } else if (isTest) showMessage('page view: not sent', 'no click is known: come through a link')
 }
 
 /** On a page of thanks the query may name the buyer. */
