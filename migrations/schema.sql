@@ -286,7 +286,8 @@ create table click_debt (
   day date not null,
   cost_micros bigint not null,
   earnings_micros bigint not null,
-  constraint click_debt_pkey PRIMARY KEY (merch_id, pub_id, day)
+  click_day date not null,
+  constraint click_debt_pkey PRIMARY KEY (merch_id, pub_id, day, click_day)
 );
 CREATE INDEX click_debt_publisher ON click_debt USING btree (pub_id, merch_id);
 

@@ -102,3 +102,25 @@ test('a click that was taken back is owed no more', async (t) => {
   assert.deepEqual((await settledAt(START_MS + DAY_MS)).owed, [4])
   assert.deepEqual((await settledAt(START_MS + 3 * DAY_MS)).owed, [2])
 })
+
+test('a click that was taken back unpaid pays for no other day and no other publisher', async (t) => {
+  const { tell, settledAt, events } = await openMerchant(t)
+  const reversal = (name: string, atMs: number) =>
+    events.at(atMs, {
+      type: EVENT_TYPE.reversal,
+      body: JSON.stringify({ click_id: clickId(name), reason: 'bought' }),
+    })
+  const nextDay = START_MS + DAY_MS
+  await tell(
+    ...[events.click('a', START_MS, PAID_CLICK), events.click('b', nextDay, PAID_CLICK)],
+    events.click('other', START_MS, { ...PAID_CLICK, pubId: 6 }),
+    ...[reversal('b', nextDay + DAY_MS), reversal('other', nextDay + DAY_MS)],
+  )
+  const settled = await settledAt(START_MS + 5 * DAY_MS)
+  assert.deepEqual(settled.owed, [2], 'the click that stands')
+  assert.equal(
+    settled.released.reduce((sum, dollars) => sum + dollars, 0),
+    0,
+  )
+  assert.equal(settled.credit, 0)
+})

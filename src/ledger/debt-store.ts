@@ -2,14 +2,14 @@
  * What merchants owe and paid, in SQL, and what that releases.
  *
  * Clicks are owed per publisher and day, due when the day is over; sales per line of an order, due
- * when the order locks, which one that is held does not. What comes back before the lock lowers
- * the debt; what comes back later is a debt below zero, due when it came. A payment that was taken
- * back is owed again since then: what it released before stays released.
+ * when the order locks, which one that is held does not. What comes back before the lock, or the
+ * day's end, lowers the debt; what comes back later is a debt below zero, due when it came. A
+ * payment that was taken back is owed again since then: what it released before stays released.
  */
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
-import { type Debt, type Payment, type Settlement, settle } from './release.ts'
+import { type Debt, ownKeyOf, type Payment, type Settlement, settle } from './release.ts'
 
 interface DebtRow {
   readonly key: string
@@ -62,17 +62,18 @@ async function listDebts(
   }))
 }
 
-/** The key of a day of clicks; `clickDayOf` reads it back. */
+/** The key of a day of clicks, which `clickDayOf` reads back, or of what a later day took back. */
 function clickDebts(merchId: number): Sql {
   return sql`
-    select 'clicks:' || pub_id || ':' || day as key, pub_id,
+    select 'clicks:' || pub_id || ':' || click_day
+        || case when click_day = day then '' else ' ' || day end as key, pub_id,
       (day + 1)::timestamp at time zone 'UTC' as due_at, cost_micros, earnings_micros
     from click_debt where merch_id = ${merchId}`
 }
 
-/** The day of a key of `clickDebts`, null for the key of an order's line. */
+/** The day of the clicks of a key of `clickDebts`, null for the key of an order's line. */
 export function clickDayOf(key: string): string | null {
-  return /^clicks:\d+:(\d{4}-\d{2}-\d{2})$/.exec(key)?.[1] ?? null
+  return /^clicks:\d+:(\d{4}-\d{2}-\d{2})$/.exec(ownKeyOf(key))?.[1] ?? null
 }
 
 function saleDebts(merchId: number): Sql {

@@ -59,7 +59,7 @@ test('a click without a price makes no entry and says so', () => {
 test('lines that do not sum to zero make no entry, whichever way they are off', () => {
   for (const amount of [1, -1]) {
     const line = { account: 'bank', ...parties, amountMicros: micros(amount) } as const
-    const original = { idempotencyKey: 'click:ab', lines: [line] }
+    const original = { idempotencyKey: 'click:ab', clickDay: null, lines: [line] }
     assert.throws(() => reversalEntry(cause, original), /click:ab: lines sum to/)
   }
 })

@@ -37,6 +37,7 @@ export interface LedgerEntry {
   readonly atMs: number
   readonly eventId: string
   readonly corrects: string | null // idempotency key of the entry that this one corrects
+  readonly clickDay: string | null // of a paid click or its reversal: the click's day
   readonly lines: readonly LedgerLine[]
 }
 
@@ -86,6 +87,7 @@ export function clickEntry(
     kind: 'click',
     idempotencyKey: clickKey(click.clickIdHex),
     corrects: null,
+    clickDay: cause.day,
     lines: earningLines(parties, { totalMicros: click.priceMicros, publisherMicros }),
   })
 }
@@ -138,15 +140,16 @@ export function changeEntry(
   })
 }
 
-/** The opposite of an entry, at most once: its key is made of the original's. */
+/** The opposite of a click's entry, at most once: its key is made of the original's. */
 export function reversalEntry(
   cause: Cause,
-  original: Pick<LedgerEntry, 'idempotencyKey' | 'lines'>,
+  original: Pick<LedgerEntry, 'idempotencyKey' | 'clickDay' | 'lines'>,
 ): LedgerEntry {
   return entry(cause, {
     kind: 'reversal',
     idempotencyKey: `reversal:${original.idempotencyKey}`,
     corrects: original.idempotencyKey,
+    clickDay: original.clickDay,
     lines: original.lines.map((line) => ({ ...line, amountMicros: negative(line.amountMicros) })),
   })
 }
@@ -207,11 +210,12 @@ function sumByHolder(lines: readonly LedgerLine[]): LedgerLine[] {
 
 function entry(
   cause: Cause,
-  what: Pick<LedgerEntry, 'kind' | 'idempotencyKey' | 'corrects' | 'lines'>,
+  what: Pick<LedgerEntry, 'kind' | 'idempotencyKey' | 'corrects' | 'lines'> &
+    Partial<Pick<LedgerEntry, 'clickDay'>>,
 ): LedgerEntry {
   const sum = what.lines.reduce((total, line) => total + line.amountMicros, 0)
   if (sum !== 0) throw new RangeError(`${what.idempotencyKey}: lines sum to ${sum}, not to 0`)
-  return { ...what, day: cause.day, atMs: cause.atMs, eventId: cause.eventId }
+  return { clickDay: null, ...what, day: cause.day, atMs: cause.atMs, eventId: cause.eventId }
 }
 
 /** `-x` without minus zero, which would not equal 0 in a deep comparison. */

@@ -1,7 +1,7 @@
 /** What of a publisher's earnings was released or taken back by a time, merchant by merchant. */
 import type { Db } from '../platform/postgres.ts'
 import { listMerchantsOf, settleMerchant } from './debt-store.ts'
-import type { Release, Settlement } from './release.ts'
+import { ownKeyOf, type Release, type Settlement } from './release.ts'
 
 export interface MerchantRelease extends Release {
   readonly merchId: number
@@ -59,7 +59,7 @@ function ownReleases(
   const lines = new Map<string, number>()
   const orders = new Map<string, number>()
   for (const { key, atMs, isWhole } of releases) {
-    if (!isWhole || isGoodsBack(key)) continue
+    if (!isWhole || key !== ownKeyOf(key)) continue // What was taken back pays for no line.
     lines.set(key, atMs)
     orders.set(orderOf(key), Math.max(atMs, orders.get(orderOf(key)) ?? atMs))
   }
@@ -74,9 +74,4 @@ function byTime(a: MerchantRelease, b: MerchantRelease): number {
 /** Keys of lines begin with the order and the merchant, in which colons and blanks are escaped. */
 function orderOf(key: string): string {
   return key.split(':', 2).join(':')
-}
-
-/** Its key has the return's id behind that of the line. */
-function isGoodsBack(key: string): boolean {
-  return key.includes(' ')
 }

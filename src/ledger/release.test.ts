@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
 import { micros } from '../platform/money.ts'
-import { type Debt, type Payment, settle } from './release.ts'
+import { type Debt, ownKeyOf, type Payment, settle } from './release.ts'
 
 function debt(key: string, dueAtMs: number, cost: number, earnings: number, pubId = 1): Debt {
   return { key, pubId, dueAtMs, costMicros: micros(cost), earningsMicros: micros(earnings) }
@@ -58,6 +58,43 @@ test('what is taken back lowers the publisher’s earnings and pays for another 
   )
   assert.deepEqual(open, [])
   assert.equal(creditMicros, 0)
+})
+
+test('what is taken back of a debt that nobody paid for pays no other debt', () => {
+  const debts = [
+    debt('a', 10, 100, 75, 1),
+    debt('b', 10, 100, 75, 2),
+    debt('b back', 30, -60, -45, 2),
+  ]
+  const told = (payments: readonly Payment[]) => {
+    const { releases, open, creditMicros } = settle(debts, payments)
+    return {
+      releases: releases.map(({ key, atMs, earningsMicros }) => [key, atMs, earningsMicros]),
+      owed: open.map(({ debt: { key }, owedMicros }) => [key, owedMicros]),
+      creditMicros,
+    }
+  }
+  const closed = ['b', 30, 45]
+  const back = ['b back', 30, -45]
+  assert.deepEqual(told([]), {
+    releases: [closed, back],
+    owed: [
+      ['a', 100],
+      ['b', 40],
+    ],
+    creditMicros: 0,
+  })
+  assert.deepEqual(told([payment('p1', 40, 140)]), {
+    releases: [closed, back, ['a', 40, 75], ['b', 40, 30]],
+    owed: [],
+    creditMicros: 0,
+  })
+  // Of what money had covered by then, the merchant has it again.
+  assert.deepEqual(told([payment('p1', 20, 170)]), {
+    releases: [['a', 20, 75], ['b', 20, 52], ['b', 30, 23], back],
+    owed: [],
+    creditMicros: 30,
+  })
 })
 
 test('money that a merchant took back is owed behind all that was due, and takes no release back', () => {
@@ -153,11 +190,12 @@ function world(
   payments: readonly (readonly [number, number])[],
 ) {
   return {
-    debts: debts.map(({ dueAtMs, cost, share, pubId }, index) =>
-      Math.abs(cost) < FREE_UNDER
-        ? debt(`d${index}`, dueAtMs, 0, cost, pubId)
-        : debt(`d${index}`, dueAtMs, cost, Math.trunc((cost * share) / 100) || 0, pubId),
-    ),
+    debts: debts.map(({ dueAtMs, cost, share, pubId }, index) => {
+      const key = cost < 0 ? `d${dueAtMs % debts.length} d${index}` : `d${index}`
+      return Math.abs(cost) < FREE_UNDER
+        ? debt(key, dueAtMs, 0, cost, pubId)
+        : debt(key, dueAtMs, cost, Math.trunc((cost * share) / 100) || 0, pubId)
+    }),
     payments: payments.map(([atMs, amount], index) => payment(`p${index}`, atMs, amount)),
   }
 }
@@ -182,6 +220,40 @@ test('no dollar is released twice, and every covered debt releases exactly its e
         if (isCovered) assert.equal(released, earningsMicros)
         else assert.ok(released <= earningsMicros)
       }
+    }),
+  )
+})
+
+test('nothing is taken back from a publisher that had not been released to it', () => {
+  const quarters = fc.integer({ min: 1, max: 4 })
+  const ageMs = fc.integer({ min: 0, max: 30 })
+  const bought = fc.record({
+    atMs: ageMs,
+    quarters,
+    back: fc.array(fc.record({ afterMs: ageMs, quarters }), { maxLength: 3 }),
+  })
+  const history = fc.array(bought, { maxLength: 8 })
+  fc.assert(
+    fc.property(history, paymentsArbitrary, (purchases, somePayments) => {
+      const debts = purchases.flatMap(({ atMs, quarters, back }, index) => {
+        const own = debt(`d${index}`, atMs, 400 * quarters, 300 * quarters)
+        let rest = quarters
+        const parts = back.map(({ afterMs, quarters: wanted }, at) => {
+          const part = Math.min(rest, wanted)
+          rest -= part
+          return debt(`d${index} r${at}`, atMs + afterMs, -400 * part, -300 * part)
+        })
+        return [own, ...parts.filter(({ costMicros }) => costMicros < 0)]
+      })
+      const { payments } = world([], somePayments)
+      const earned = new Map<string, number>()
+      for (const { key, earningsMicros } of settle(debts, payments).releases) {
+        const own = ownKeyOf(key)
+        const sum = (earned.get(own) ?? 0) + earningsMicros
+        assert.ok(sum >= 0, `${key}: ${sum}`)
+        earned.set(own, sum)
+      }
+      if (payments.length === 0) assert.ok([...earned.values()].every((sum) => sum === 0))
     }),
   )
 })

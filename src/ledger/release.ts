@@ -5,9 +5,11 @@
  * at the end, so a release that was told once never changes, but for fractions of a cent where the
  * lines of an order per purchase that is paid in part are told otherwise. The merchant's debts
  * stand in a row in the order in which they fell due, its money in the order in which it came, and
- * each dollar meets the debt that stands at its place. A debt that is covered in part releases that
- * part of the publisher's earnings, rounded on the running total, so that a covered debt releases
- * all.
+ * each dollar meets the debt in front. A debt that is covered in part releases that part of the
+ * publisher's earnings, rounded on the running total, so that a covered debt releases all.
+ *
+ * What is taken back closes what is still owed of its own debt. Only what money had covered of it
+ * is money for other debts: one that nobody paid, and that came to nothing, would else pay them.
  */
 import { type Micros, micros } from '../platform/money.ts'
 
@@ -16,7 +18,11 @@ import { type Micros, micros } from '../platform/money.ts'
  * be part of the earnings: a commission of few cents does not reach every line of an order.
  */
 export interface Debt {
-  readonly key: string // an order's line, a day of clicks, or a payment: unique per merchant
+  /**
+   * An order's line, a day of clicks, or a payment: unique per merchant. What takes back is named
+   * by what it takes back, a blank, and its own name.
+   */
+  readonly key: string
   readonly pubId: number // 0: no publisher's, for the merchant owes a payment again
   readonly dueAtMs: number
   readonly costMicros: Micros // what the merchant owes
@@ -47,91 +53,121 @@ export interface Settlement {
   readonly creditMicros: Micros
 }
 
-interface Money {
-  readonly paymentId: string | null
-  readonly atMs: number
-  left: number
-}
-
 /** Settles one merchant's debts with its payments. Neither needs to be sorted. */
 export function settle(debts: readonly Debt[], payments: readonly Payment[]): Settlement {
   const owed = debts.filter((debt) => !isBack(debt)).sort(byAge)
   const back = debts.filter(isBack).sort(byAge)
-  const releases: Release[] = back.map(({ key, pubId, dueAtMs, earningsMicros }) => ({
-    key,
-    pubId,
-    atMs: dueAtMs,
-    paymentId: null,
-    earningsMicros,
-    isWhole: true,
-  }))
-  const money = moneyOf(back, payments)
-  const open: { debt: Debt; owedMicros: Micros }[] = []
-  let next = 0
-  let latest: Money | null = null // What met a debt last.
-  for (const debt of owed) {
-    let covered = 0
-    if (debt.costMicros === 0 && open.length === 0) releases.push(freeRelease(debt, latest))
-    while (covered < debt.costMicros && next < money.length) {
-      const coin = money[next] as Money
-      const part = Math.min(debt.costMicros - covered, coin.left)
-      covered += part
-      coin.left -= part
-      if (part > 0) {
-        releases.push(releaseOf(debt, coin, { before: covered - part, after: covered }))
-        latest = coin
+  const paid = [...payments].sort(
+    (a, b) => a.atMs - b.atMs || compareText(a.paymentId, b.paymentId),
+  )
+  const row = new DebtRow()
+  // Of one moment debts come first and payments last: the sort keeps what is equal in its order.
+  const happenings = [
+    ...owed.map((debt) => ({ atMs: debt.dueAtMs, happen: () => row.owe(debt) })),
+    ...back.map((debt) => ({ atMs: debt.dueAtMs, happen: () => row.takeBack(debt) })),
+    ...paid.map((payment) => ({ atMs: payment.atMs, happen: () => row.receive(payment) })),
+  ].sort((a, b) => a.atMs - b.atMs)
+  for (const { happen } of happenings) happen()
+  return row.settlement()
+}
+
+/** The key of the debt that one of this key takes back, or its own. */
+export function ownKeyOf(key: string): string {
+  return key.split(' ', 1)[0] as string
+}
+
+/** A debt in the row, and how much of it is covered by now. */
+interface Standing {
+  readonly debt: Debt
+  covered: number
+}
+
+interface Money {
+  readonly paymentId: string | null
+  left: number
+}
+
+/** One merchant's debts and money, told in the order in which they came. */
+class DebtRow {
+  readonly #releases: Release[] = []
+  readonly #row: Standing[] = []
+  readonly #byKey = new Map<string, Standing>()
+  readonly #money: Money[] = []
+  #front = 0 // Of the row: those before are covered.
+  #spent = 0 // Of the money: what is before has met debts.
+  #latest: Money | null = null // What met a debt last.
+
+  owe(debt: Debt): void {
+    const standing = { debt, covered: 0 }
+    this.#row.push(standing)
+    this.#byKey.set(debt.key, standing)
+    this.#pour(debt.dueAtMs)
+  }
+
+  receive({ paymentId, atMs, amountMicros }: Payment): void {
+    this.#money.push({ paymentId, left: amountMicros })
+    this.#pour(atMs)
+  }
+
+  takeBack({ key, pubId, dueAtMs: atMs, costMicros, earningsMicros }: Debt): void {
+    this.#releases.push({ key, pubId, atMs, paymentId: null, earningsMicros, isWhole: true })
+    const credit = { paymentId: null, left: -costMicros }
+    const own = this.#byKey.get(ownKeyOf(key))
+    if (own !== undefined) this.#meet(own, credit, atMs)
+    this.#money.push(credit)
+    this.#pour(atMs)
+  }
+
+  settlement(): Settlement {
+    const open = this.#row
+      .slice(this.#front)
+      .map(({ debt, covered }) => ({ debt, owedMicros: micros(debt.costMicros - covered) }))
+      .filter(({ owedMicros }) => owedMicros > 0)
+    const credit = this.#money.slice(this.#spent).reduce((sum, { left }) => sum + left, 0)
+    return { releases: this.#releases.sort(byTime), open, creditMicros: micros(credit) }
+  }
+
+  /** Lets the money that is there meet the debts that are due. */
+  #pour(atMs: number): void {
+    for (let first = this.#row[this.#front]; first; first = this.#row[this.#front]) {
+      while (first.covered < first.debt.costMicros) {
+        const money = this.#money[this.#spent]
+        if (money === undefined) return
+        this.#meet(first, money, atMs)
+        if (money.left === 0) this.#spent += 1
       }
-      if (coin.left === 0) next += 1
+      // What costs nothing goes with the debts before it, those of its own order among them.
+      if (first.debt.costMicros === 0) {
+        this.#release(first.debt, { atMs, earned: first.debt.earningsMicros, isWhole: true })
+      }
+      this.#front += 1
     }
-    const rest = debt.costMicros - covered
-    if (rest > 0) open.push({ debt, owedMicros: micros(rest) })
   }
-  const credit = money.slice(next).reduce((sum, { left }) => sum + left, 0)
-  return { releases: releases.sort(byTime), open, creditMicros: micros(credit) }
-}
 
-/** Payments and what was taken back, in the order in which they came. */
-function moneyOf(back: readonly Debt[], payments: readonly Payment[]): Money[] {
-  return [
-    ...payments.map(({ paymentId, atMs, amountMicros }) => ({
-      paymentId,
-      atMs,
-      left: amountMicros as number,
-    })),
-    ...back.map(({ dueAtMs, costMicros }) => ({
-      paymentId: null,
-      atMs: dueAtMs,
-      left: -costMicros,
-    })),
-  ].sort((a, b) => a.atMs - b.atMs || compareText(a.paymentId ?? '', b.paymentId ?? ''))
-}
+  #meet(standing: Standing, money: Money, atMs: number): void {
+    const { debt, covered: before } = standing
+    const part = Math.min(debt.costMicros - before, money.left)
+    if (part <= 0) return
+    money.left -= part
+    standing.covered += part
+    this.#latest = money
+    const earned = earnedBy(debt, standing.covered) - earnedBy(debt, before)
+    const isWhole = standing.covered === debt.costMicros
+    this.#release(debt, { atMs, earned, isWhole })
+  }
 
-function releaseOf(
-  { key, pubId, dueAtMs, costMicros, earningsMicros }: Debt,
-  { paymentId, atMs }: Money,
-  covered: { readonly before: number; readonly after: number },
-): Release {
-  const part = (of: number) => Number((BigInt(earningsMicros) * BigInt(of)) / BigInt(costMicros))
-  return {
-    key,
-    pubId,
-    atMs: Math.max(dueAtMs, atMs),
-    paymentId,
-    earningsMicros: micros(part(covered.after) - part(covered.before)),
-    isWhole: covered.after === costMicros,
+  #release(
+    { key, pubId }: Debt,
+    { atMs, earned, isWhole }: { atMs: number; earned: number; isWhole: boolean },
+  ): void {
+    const paymentId = this.#latest?.paymentId ?? null
+    this.#releases.push({ key, pubId, atMs, paymentId, earningsMicros: micros(earned), isWhole })
   }
 }
 
-/** What costs nothing is released with the debts before it, those of its own order among them. */
-function freeRelease({ key, pubId, dueAtMs, earningsMicros }: Debt, latest: Money | null): Release {
-  return {
-    key,
-    pubId,
-    atMs: Math.max(dueAtMs, latest?.atMs ?? dueAtMs),
-    paymentId: latest?.paymentId ?? null,
-    earningsMicros,
-    isWhole: true,
-  }
+/** A debt's earnings for so much of its cost, rounded on the running total. */
+function earnedBy({ earningsMicros, costMicros }: Debt, coveredMicros: number): number {
+  return Number((BigInt(earningsMicros) * BigInt(coveredMicros)) / BigInt(costMicros))
 }
 
 function isBack({ costMicros, earningsMicros }: Debt): boolean {

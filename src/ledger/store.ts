@@ -46,12 +46,14 @@ export async function insertLedgerEntries(tx: Db, entries: readonly LedgerEntry[
 
 /** Adds what is owed for clicks to the days of their entries; orders are owed line by line. */
 async function addClickDebts(tx: Db, entries: readonly LedgerEntry[]): Promise<void> {
-  const ofClicks = entries.filter(({ kind }) => kind === 'click' || kind === 'reversal')
-  const lines = ofClicks.flatMap(({ day, lines }) => lines.map((line) => ({ ...line, day })))
+  const ofClicks = entries.filter(({ clickDay }) => clickDay !== null)
+  const lines = ofClicks.flatMap(({ day, clickDay, lines }) =>
+    lines.map((line) => ({ ...line, day, clickDay })),
+  )
   if (lines.length === 0) return
   await tx.run(sql`
-    insert into click_debt (merch_id, pub_id, day, cost_micros, earnings_micros)
-    select merch_id, pub_id, day,
+    insert into click_debt (merch_id, pub_id, day, click_day, cost_micros, earnings_micros)
+    select merch_id, pub_id, day, click_day,
       -coalesce(sum(amount_micros) filter (where account = 'merchant'), 0),
       coalesce(sum(amount_micros) filter (where account = 'publisher'), 0)
     from unnest(
@@ -59,10 +61,11 @@ async function addClickDebts(tx: Db, entries: readonly LedgerEntry[]): Promise<v
       ${lines.map((line) => line.merchId)}::int[],
       ${lines.map((line) => line.pubId)}::int[],
       ${lines.map((line) => line.day)}::date[],
+      ${lines.map((line) => line.clickDay)}::date[],
       ${lines.map((line) => line.amountMicros)}::bigint[]
-    ) as line (account, merch_id, pub_id, day, amount_micros)
-    group by merch_id, pub_id, day
-    on conflict (merch_id, pub_id, day) do update set
+    ) as line (account, merch_id, pub_id, day, click_day, amount_micros)
+    group by merch_id, pub_id, day, click_day
+    on conflict (merch_id, pub_id, day, click_day) do update set
       cost_micros = click_debt.cost_micros + excluded.cost_micros,
       earnings_micros = click_debt.earnings_micros + excluded.earnings_micros`)
 }

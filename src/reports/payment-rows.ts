@@ -1,6 +1,7 @@
 /** The payments report: what merchants' money released of a publisher's earnings, day by day. */
 import { clickDayOf } from '../ledger/debt-store.ts'
 import type { MerchantRelease } from '../ledger/publisher-releases.ts'
+import { ownKeyOf } from '../ledger/release.ts'
 import { monthOf, statementId } from '../ledger/statement.ts'
 import { formatExact } from '../platform/money.ts'
 import { utcDay } from '../platform/timestamp.ts'
@@ -42,13 +43,12 @@ function rowOf(
   of: { readonly pubId: number; readonly merchantNames: ReadonlyMap<number, string> },
 ): ReportRow<'payments'> {
   const { key, atMs, paymentId, earningsMicros, isWhole, merchId } = release
-  const [orderProductId = ''] = key.split(' ')
   const paid = isWhole ? 'PAID' : 'PART_PAID'
   return {
     payment_id: paymentId,
     paid_at: reportTime(new Date(atMs)),
     merchant: { text: of.merchantNames.get(merchId) ?? null },
-    order_product_id: { text: clickDayOf(key) ?? orderProductId },
+    order_product_id: { text: clickDayOf(key) ?? ownKeyOf(key) },
     amount_usd: formatExact(earningsMicros),
     statement_id: statementId(of.pubId, monthOf(atMs)),
     state: earningsMicros < 0 ? 'TAKEN_BACK' : paid,

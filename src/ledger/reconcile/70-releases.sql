@@ -1,21 +1,23 @@
 -- Statements told again: debts and money of each merchant stand in a row, and each dollar meets
--- the debt at its place (pay-as-paid, oldest first).
+-- the debt at its place (pay-as-paid, oldest first); but what is taken back meets its own first.
 
 create temp table r_click_debt on commit drop as
-select merch_id, pub_id, day, sum(cost) as cost, sum(part) as earnings
+select merch_id, pub_id, day, click_day, sum(cost) as cost, sum(part) as earnings
 from (
-  select merch_id, pub_id, day, paid_micros as cost, publisher_micros as part
+  select merch_id, pub_id, day, day as click_day, paid_micros as cost, publisher_micros as part
   from r_click where paid_micros > 0
   union all
-  select merch_id, pub_id, reversal_day, -paid_micros, -publisher_micros
+  select merch_id, pub_id, reversal_day, day, -paid_micros, -publisher_micros
   from r_click where paid_micros > 0 and reversal_id is not null
 ) as clicks
-group by merch_id, pub_id, day;
+group by merch_id, pub_id, day, click_day;
 
+-- What takes back names what it takes back (own).
 create temp table r_debt on commit drop as
-select merch_id, 'clicks:' || pub_id || ':' || day as key, pub_id,
+select merch_id, own || case when click_day = day then '' else ' ' || day end as key, own, pub_id,
   (day + 1)::timestamp at time zone 'UTC' as due_at, cost, earnings
-from r_click_debt;
+from r_click_debt
+cross join lateral (select 'clicks:' || pub_id || ':' || click_day as own) as named;
 
 -- The last word on each order, line by line, with what came back before and after its lock.
 create temp table r_sale_line on commit drop as
@@ -63,7 +65,7 @@ from r_sale_line sold join r_back back using (merch_id, order_id, line)
 where sold.model = 2;
 
 insert into r_debt
-select merch_id, key, pub_id, locks_at, sold.commission - coalesce(early.commission, 0),
+select merch_id, key, key, pub_id, locks_at, sold.commission - coalesce(early.commission, 0),
   sold.earnings - coalesce(early.earnings, 0)
 from r_sale_line sold
 left join (
@@ -72,52 +74,124 @@ left join (
 ) as early using (merch_id, order_id, line);
 
 insert into r_debt
-select merch_id, key || ' ' || return_id, pub_id, accepted_at, -commission, -earnings
+select merch_id, key || ' ' || return_id, key, pub_id, accepted_at, -commission, -earnings
 from r_back_line where not is_early;
 
 -- Money that was taken back is owed again, and releases nothing.
 insert into r_debt
-select merch_id, 'payment:' || payment_id, 0, at, amount_micros, 0 from r_payment_back;
+select merch_id, key, key, 0, at, amount_micros, 0
+from r_payment_back cross join lateral (select 'payment:' || payment_id as key) as named;
 
 create temp table r_owed on commit drop as
-select *, coalesce(sum(cost) over before, 0) as place_from,
-  coalesce(sum(cost) over before, 0) + cost as place_to
+select *, coalesce(sum(cost) over before, 0) as place
 from r_debt where cost > 0 or (cost = 0 and earnings > 0)
 window before as (
   partition by merch_id order by due_at, cost = 0, key collate "C"
   rows between unbounded preceding and 1 preceding
 );
-create index on r_owed (merch_id, place_from);
+create index on r_owed (merch_id, key);
+
+-- What is taken back closes what was still owed of its own debt by then: one after the other, as
+-- each closes a gap in the row.
+create temp table r_closed (
+  merch_id int, key text, own text, at timestamptz, amount numeric, place numeric,
+  closed numeric, closed_from numeric
+) on commit drop;
+create index on r_closed (merch_id);
+do $$
+declare
+  back record;
+begin
+  for back in
+    select debt.merch_id, debt.key, debt.own, debt.due_at, -debt.cost as amount, owed.place,
+      owed.cost,
+      (select coalesce(sum(amount_micros), 0) from r_payment payment
+        where payment.merch_id = debt.merch_id and payment.at < debt.due_at) as paid
+    from r_debt debt
+    left join r_owed owed on owed.merch_id = debt.merch_id and owed.key = debt.own
+      and owed.due_at <= debt.due_at
+    where debt.cost < 0
+    order by debt.merch_id, debt.due_at, debt.key collate "C"
+  loop
+    insert into r_closed
+    select back.merch_id, back.key, back.own, back.due_at, back.amount, back.place,
+      least(back.amount, coalesce(back.cost - covered, 0)), covered
+    from (
+      select coalesce(sum(amount - closed), 0) + back.paid as money,
+        coalesce(sum(closed) filter (where place < back.place), 0) as gaps,
+        coalesce(sum(closed) filter (where own = back.own), 0) as closed
+      from r_closed where merch_id = back.merch_id
+    ) as before
+    cross join lateral (
+      select closed + least(greatest(money - (back.place - gaps), 0), back.cost - closed) as covered
+    ) as own;
+  end loop;
+end $$;
+
+-- Debts without what was closed of them, in parts where that lies within them.
+create temp table r_part on commit drop as
+with edge as (
+  select merch_id, key, 0::numeric as part_from from r_owed
+  union all
+  select merch_id, own, closed_from + closed from r_closed where closed > 0
+), part as (
+  select owed.*, part_from, coalesce((
+      select min(closed_from) from r_closed closed
+      where closed.merch_id = owed.merch_id and closed.own = owed.key and closed > 0
+        and closed_from >= part_from
+    ), cost) as part_to
+  from r_owed owed join edge using (merch_id, key)
+)
+select merch_id, pub_id, due_at, cost, earnings, part_from, part_to, place,
+  coalesce(sum(part_to - part_from) over before, 0) as place_from,
+  coalesce(sum(part_to - part_from) over before, 0) + part_to - part_from as place_to
+from part
+where part_to > part_from or cost = 0
+window before as (
+  partition by merch_id order by due_at, cost = 0, key collate "C", part_from
+  rows between unbounded preceding and 1 preceding
+);
+create index on r_part (merch_id, place_from);
 
 create temp table r_money on commit drop as
 select *, coalesce(sum(amount) over before, 0) as place_from,
   coalesce(sum(amount) over before, 0) + amount as place_to
 from (
-  select merch_id, at, id::text as payment, amount_micros::numeric as amount from r_payment
+  select merch_id, at, id::text as payment, '' as key, amount_micros::numeric as amount
+  from r_payment
   union all
-  select merch_id, due_at, '', -cost from r_debt where cost < 0
+  select merch_id, at, '', key, amount - closed from r_closed where amount > closed
 ) as money
 window before as (
-  partition by merch_id order by at, payment collate "C"
+  partition by merch_id order by at, payment collate "C", key collate "C"
   rows between unbounded preceding and 1 preceding
 );
 
 create temp table r_release on commit drop as
-select owed.pub_id, greatest(due_at, at) as at,
-  div(earnings * (least(owed.place_to, money.place_to) - owed.place_from), cost)
-    - div(earnings * (greatest(owed.place_from, money.place_from) - owed.place_from), cost)
-    as earnings
-from r_owed owed
-join r_money money on money.merch_id = owed.merch_id
-  and money.place_from < owed.place_to and owed.place_from < money.place_to
+select part.pub_id, greatest(due_at, at) as at,
+  div(earnings * (part_from + least(part.place_to, money.place_to) - part.place_from), cost)
+    - div(earnings * (part_from + greatest(part.place_from, money.place_from) - part.place_from),
+      cost) as earnings
+from r_part part
+join r_money money on money.merch_id = part.merch_id
+  and money.place_from < part.place_to and part.place_from < money.place_to
 where cost > 0
 union all
--- What costs nothing is released with the money that covered all before it.
-select owed.pub_id, greatest(due_at, at), earnings
-from r_owed owed
-left join r_money money on money.merch_id = owed.merch_id
-  and money.place_from < owed.place_from and owed.place_from <= money.place_to
-where cost = 0 and (owed.place_from = 0 or money.merch_id is not null)
+select owed.pub_id, at, div(earnings * (closed_from + closed), cost)
+    - div(earnings * closed_from, cost)
+from r_closed closed
+join r_owed owed on owed.merch_id = closed.merch_id and owed.key = closed.own
+where closed > 0
+union all
+-- What costs nothing is released with what covered or closed the last of all before it.
+select part.pub_id, greatest(due_at, money.at, (
+    select max(at) from r_closed closed
+    where closed.merch_id = part.merch_id and closed.place < part.place and closed > 0
+  )), earnings
+from r_part part
+left join r_money money on money.merch_id = part.merch_id
+  and money.place_from < part.place_from and part.place_from <= money.place_to
+where cost = 0 and (part.place_from = 0 or money.merch_id is not null)
 union all
 select pub_id, due_at, earnings from r_debt where cost < 0 or (cost = 0 and earnings < 0);
 

@@ -1,9 +1,9 @@
--- What each merchant owes each publisher for a day's clicks.
-select 'merchant ' || merch_id || ' publisher ' || pub_id || ' ' || day as key,
+-- What each merchant owes each publisher for a day's clicks, less what was taken back of them.
+select 'merchant ' || merch_id || ' publisher ' || pub_id || ' ' || day || ' of ' || click_day as key,
   compared.name as column_name, wanted::text as expected, had::text as found,
-  'paid clicks of ' || day as cause
+  'paid clicks of ' || click_day as cause
 from r_click_debt told
-full join click_debt found using (merch_id, pub_id, day)
+full join click_debt found using (merch_id, pub_id, day, click_day)
 cross join lateral (
   values ('cost_micros', cost, cost_micros),
     ('earnings_micros', earnings, found.earnings_micros)

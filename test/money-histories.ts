@@ -1,0 +1,281 @@
+/**
+ * Histories of merchants’ money as a log may tell them: any, and some that chance rarely makes.
+ */
+import { MODEL } from '../src/events/event.ts'
+import { REASON } from '../src/events/reason.ts'
+import fc from './fast-check.ts'
+
+const CLICKS = ['a', 'b', 'c', 'd'] as const
+
+const clickArbitrary = fc.record({
+  kind: fc.constant('click'),
+  name: fc.constantFrom(...CLICKS),
+  world: fc.constantFrom(0, 1),
+  campaign: fc.constantFrom(0, 1, null), // the merchant's first, its second, none
+  terms: fc.constantFrom(
+    { model: MODEL.cpc, priceMicros: 399_999, reservedMicros: 399_999 },
+    { model: MODEL.cpa, priceMicros: 81_234 },
+    { model: MODEL.epp, priceMicros: 1_500_001 },
+  ),
+  sharePpm: fc.constantFrom(750_000, 333_333),
+  reason: fc.constantFrom(REASON.ok, REASON.ok, REASON.ok, REASON.unfunded, REASON.robot),
+  visitor: fc.constantFrom(null, 'v1', 'v2'),
+  result: fc.constantFrom('r1', 'r2', 'r3', 'r4'),
+  isElsewhere: fc.constantFrom(false, false, true), // at another merchant
+})
+const viewArbitrary = fc.record({
+  kind: fc.constant('view'),
+  name: fc.constantFrom(...CLICKS), // whose page session it is
+  reason: fc.constantFrom(REASON.ok, REASON.ok, REASON.robot),
+})
+const linesArbitrary = fc.array(
+  fc.tuple(
+    fc.constantFrom('A1', 'B 1', 'ö/%'),
+    fc.integer({ min: 0, max: 5000 }),
+    fc.integer({ min: 1, max: 4 }),
+  ),
+  { maxLength: 4 },
+)
+const orderArbitrary = fc.record({
+  kind: fc.constant('order'),
+  id: fc.constantFrom('o1', 'o 2'),
+  source: fc.constantFrom('pixel', 'import', 's2s'),
+  exact: fc.option(fc.constantFrom(...CLICKS)),
+  remembered: fc.option(fc.constantFrom(...CLICKS)),
+  paysForSeen: fc.boolean(),
+  valueMicros: fc.option(fc.constantFrom(0, 10_000, 550_000_000, 123_456_789)),
+  updatedHours: fc.integer({ min: -2, max: 2 }),
+  lines: linesArbitrary,
+  isCancelled: fc.constantFrom(false, false, false, true),
+  isHeld: fc.constantFrom(false, false, true),
+  isElsewhere: fc.constantFrom(false, false, true), // of another merchant, by the same id
+})
+const returnArbitrary = fc.record({
+  kind: fc.constant('return'),
+  id: fc.constantFrom('o1', 'o 2'),
+  returnId: fc.constantFrom('r1', 'r2', 'r3'),
+  product: fc.constantFrom('A1', 'B 1', 'ö/%', null),
+  line: fc.constantFrom(null, null, 0, 1),
+  quantity: fc.integer({ min: 1, max: 3 }),
+})
+const decisionArbitrary = fc.record({
+  kind: fc.constant('decision'),
+  id: fc.constantFrom('o1', 'o 2'),
+  decision: fc.constantFrom({ kind: 'approve' }, { kind: 'reject', reason: 'fraud' }),
+})
+const reversalArbitrary = fc.record({
+  kind: fc.constant('reversal'),
+  name: fc.constantFrom(...CLICKS),
+})
+const paymentArbitrary = fc.record({
+  kind: fc.constant('payment'),
+  reference: fc.constantFrom('p1', 'p2'),
+  micros: fc.integer({ min: 1, max: 60_000_000 }),
+})
+const paymentReversalArbitrary = fc.record({
+  kind: fc.constant('paymentReversal'),
+  reference: fc.constantFrom('p1', 'p2'),
+})
+export type Told =
+  | Item<typeof clickArbitrary>
+  | Item<typeof orderArbitrary>
+  | Item<typeof viewArbitrary>
+  | Item<typeof returnArbitrary>
+  | Item<typeof decisionArbitrary>
+  | Item<typeof reversalArbitrary>
+  | Item<typeof paymentArbitrary>
+  | Item<typeof paymentReversalArbitrary>
+/** What an arbitrary makes. */
+type Item<A> = A extends fc.Arbitrary<infer T> ? T : never
+
+export type History = readonly { readonly afterHours: number; readonly told: Told }[]
+
+export const historyArbitrary = fc.array(
+  fc.record({
+    afterHours: fc.constantFrom(0, 0, 0.2, 1, 30, 2000),
+    told: fc.oneof(
+      { arbitrary: clickArbitrary, weight: 5 },
+      { arbitrary: orderArbitrary, weight: 5 },
+      { arbitrary: viewArbitrary, weight: 3 },
+      { arbitrary: returnArbitrary, weight: 3 },
+      { arbitrary: decisionArbitrary, weight: 1 },
+      { arbitrary: reversalArbitrary, weight: 1 },
+      { arbitrary: paymentArbitrary, weight: 1 },
+      { arbitrary: paymentReversalArbitrary, weight: 1 },
+    ) as fc.Arbitrary<Told>,
+  }),
+  { minLength: 4, maxLength: 30 },
+)
+
+const CLICK_A = {
+  ...{ kind: 'click', name: 'a', world: 0, campaign: 0, isElsewhere: false },
+  terms: { model: MODEL.cpa, priceMicros: 81_234 },
+  ...{ sharePpm: 750_000, reason: REASON.ok, visitor: null, result: 'r1' },
+} satisfies Told
+
+/** A reader who clicks another shop’s link, sees this one’s, and buys there: rare by chance. */
+const SEEN_ONLY: History = [
+  { afterHours: 0, told: { ...CLICK_A, isElsewhere: true } },
+  { afterHours: 0.2, told: { kind: 'view', name: 'a', reason: REASON.ok } },
+  {
+    afterHours: 1,
+    told: {
+      ...{ kind: 'order', id: 'o1', source: 's2s', exact: null, remembered: 'a', lines: [] },
+      ...{ paysForSeen: true, valueMicros: 550_000_000, updatedHours: 0 },
+      ...{ isCancelled: false, isHeld: false, isElsewhere: false },
+    },
+  },
+]
+
+const WAITING_ORDER = {
+  ...{ kind: 'order', id: 'o1', source: 's2s', exact: null, remembered: null, lines: [] },
+  ...{ paysForSeen: false, updatedHours: 0, isCancelled: false, isHeld: false, isElsewhere: false },
+} satisfies Partial<Told>
+
+const BASKET: Item<typeof linesArbitrary> = [
+  ['A1', 1000, 1],
+  ['B 1', 3000, 2],
+]
+
+/** What only the merchant's tag remembers of a click: some runs have no such order. */
+const REMEMBERED: History = [
+  { afterHours: 0, told: CLICK_A },
+  { afterHours: 1, told: { ...WAITING_ORDER, remembered: 'a', valueMicros: 550_000_000 } },
+]
+
+/** Known by one click, buys in two shops that number alike; the click is taken back. */
+const SAME_NUMBER: History = [
+  ...SEEN_ONLY,
+  {
+    afterHours: 0,
+    told: { ...WAITING_ORDER, isElsewhere: true, exact: 'a', valueMicros: 550_000_000 },
+  },
+  { afterHours: 1, told: { kind: 'reversal', name: 'a' } },
+]
+
+const WAITED_FOR_NOBODY: History = [
+  { afterHours: 0, told: { ...WAITING_ORDER, valueMicros: null } },
+  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 10_000 } },
+  {
+    afterHours: 1,
+    told: { kind: 'decision', id: 'o1', decision: { kind: 'reject', reason: 'fraud' } },
+  },
+]
+
+/** Paid per purchase and so locked at once: a revision in a currency without a rate, then one. */
+const HELD_WHEN_LOCKED: History = [
+  { afterHours: 0, told: { ...CLICK_A, terms: { model: MODEL.epp, priceMicros: 1_500_001 } } },
+  { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: 123_456_789 } },
+  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 1_500_001 } },
+  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: null } },
+  {
+    afterHours: 1,
+    told: {
+      ...{ kind: 'return', id: 'o1', returnId: 'r1' },
+      ...{ product: null, line: 0, quantity: 1 },
+    },
+  },
+]
+const RELEASED_WHEN_LOCKED: History = [
+  ...HELD_WHEN_LOCKED,
+  { afterHours: 2000, told: { ...WAITING_ORDER, valueMicros: 10_000 } },
+]
+
+/** The merchant takes its word back, the click is found invalid, and the order is told again. */
+const CANCELLED_AND_REVERSED: History = [
+  { afterHours: 0, told: CLICK_A },
+  { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: 550_000_000 } },
+  { afterHours: 1, told: { ...WAITING_ORDER, isCancelled: true, valueMicros: 550_000_000 } },
+  { afterHours: 1, told: { kind: 'reversal', name: 'a' } },
+  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
+]
+
+/** Goods come back, and the order is told again by its value alone; an older report comes late. */
+const TOLD_BY_VALUE: History = [
+  { afterHours: 0, told: CLICK_A },
+  {
+    afterHours: 0,
+    told: { ...WAITING_ORDER, exact: 'a', valueMicros: 550_000_000, lines: BASKET },
+  },
+  {
+    afterHours: 1,
+    told: {
+      ...{ kind: 'return', id: 'o1', returnId: 'r1' },
+      ...{ product: 'A1', line: null, quantity: 1 },
+    },
+  },
+  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 123_456_789 } },
+  {
+    afterHours: 1,
+    told: { ...WAITING_ORDER, valueMicros: 10_000, updatedHours: -2, lines: BASKET.toReversed() },
+  },
+  { afterHours: 0, told: { ...WAITING_ORDER, valueMicros: 10_000, updatedHours: -2 } },
+]
+
+/** Amounts may no longer change, but of what waits. */
+const HELD_FOR_LONG: History = [
+  { afterHours: 0, told: CLICK_A },
+  { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: null } },
+  { afterHours: 3000, told: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
+]
+
+/** Paid for in advance, and in the log when its month has its statement. */
+const PAID_CLICK = {
+  ...CLICK_A,
+  terms: { model: MODEL.cpc, priceMicros: 399_999, reservedMicros: 399_999 },
+} satisfies Told
+const TOLD_LATE: History = [
+  { afterHours: 0, told: PAID_CLICK },
+  { afterHours: 1, told: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
+  { afterHours: 0, told: { ...PAID_CLICK, name: 'b', result: 'r2' } },
+]
+
+/** Its money came and went; what it pays next covers that before the click behind it. */
+const TAKEN_BACK: History = [
+  { afterHours: 0, told: PAID_CLICK },
+  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
+  { afterHours: 1, told: { kind: 'paymentReversal', reference: 'p1' } },
+  { afterHours: 1, told: { kind: 'paymentReversal', reference: 'p1' } },
+  { afterHours: 30, told: { ...PAID_CLICK, name: 'b', result: 'r2' } },
+  { afterHours: 30, told: { kind: 'payment', reference: 'p2', micros: 60_000_000 } },
+]
+
+const BASKET_ORDER = {
+  ...{ ...WAITING_ORDER, valueMicros: 550_000_000, lines: BASKET },
+} satisfies Partial<Told>
+
+/** Half of what two publishers sold comes back, unpaid and paid for in part; so does a click. */
+const BACK_UNPAID: History = [
+  { afterHours: 0, told: CLICK_A },
+  { afterHours: 0, told: { ...CLICK_A, name: 'b', world: 1, result: 'r2' } },
+  { afterHours: 0, told: { ...PAID_CLICK, name: 'c', result: 'r3' } },
+  { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a' } },
+  { afterHours: 1, told: { ...BASKET_ORDER, id: 'o 2', exact: 'b' } },
+  { afterHours: 2200, told: goodsBack('o 2', 'r1', 'A1') },
+  { afterHours: 1, told: { kind: 'reversal', name: 'c' } },
+  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 45_000_000 } },
+  { afterHours: 1, told: goodsBack('o 2', 'r2', 'B 1') },
+  { afterHours: 1, told: goodsBack('o1', 'r3', 'B 1') },
+  { afterHours: 30, told: { kind: 'payment', reference: 'p2', micros: 60_000_000 } },
+]
+
+function goodsBack(id: 'o1' | 'o 2', returnId: 'r1' | 'r2' | 'r3', product: 'A1' | 'B 1'): Told {
+  return { kind: 'return', id, returnId, product, line: null, quantity: 1 }
+}
+
+/** Each with the number of its events that are told before the first statements. */
+export const RARE_HISTORIES: [History, number][] = [
+  [SEEN_ONLY, 30],
+  [REMEMBERED, 30],
+  [SAME_NUMBER, 30],
+  [WAITED_FOR_NOBODY, 30],
+  [HELD_WHEN_LOCKED, 30],
+  [RELEASED_WHEN_LOCKED, 30],
+  [CANCELLED_AND_REVERSED, 30],
+  [TOLD_BY_VALUE, 30],
+  [HELD_FOR_LONG, 30],
+  [TOLD_LATE, 2],
+  [TAKEN_BACK, 3],
+  [BACK_UNPAID, 30],
+  [BACK_UNPAID, 7],
+]
