@@ -581,7 +581,7 @@ CREATE INDEX merchant_order_event ON merchant_order USING btree (event_id);
 CREATE INDEX merchant_order_hold ON merchant_order USING btree (hold) WHERE (hold IS NOT NULL);
 CREATE INDEX merchant_order_locks ON merchant_order USING btree (locks_at) WHERE ((pub_id IS NOT NULL) AND (rejected_at IS NULL));
 CREATE INDEX merchant_order_publisher ON merchant_order USING btree (pub_id, day) WHERE (pub_id IS NOT NULL);
-CREATE INDEX merchant_order_unknown_click ON merchant_order USING btree (merch_id, order_id) WHERE ((attribution IS NULL) AND (rejected_at IS NULL) AND (told @> '{"evidence": [{"verdict": "unknown_click"}]}'::jsonb));
+CREATE INDEX merchant_order_unknown_click ON merchant_order USING btree (merch_id, order_id) WHERE (((attribution IS NULL) OR (attribution <> 'exact'::text)) AND (rejected_at IS NULL) AND (told @> '{"evidence": [{"verdict": "unknown_click"}]}'::jsonb));
 
 create table merchant_payment (
   event_id bigint not null,

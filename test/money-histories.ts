@@ -263,6 +263,39 @@ function goodsBack(id: 'o1' | 'o 2', returnId: 'r1' | 'r2' | 'r3', product: 'A1'
   return { kind: 'return', id, returnId, product, line: null, quantity: 1 }
 }
 
+/** A browser repeats what a person has approved. */
+const DOUBTFUL_ORDER = { ...BASKET_ORDER, source: 'pixel', isHeld: true } satisfies Partial<Told>
+const APPROVED_AND_REPEATED: History = [
+  { afterHours: 0, told: CLICK_A },
+  { afterHours: 1, told: { ...DOUBTFUL_ORDER, remembered: 'a' } },
+  { afterHours: 1, told: { kind: 'decision', id: 'o1', decision: { kind: 'approve' } } },
+  { afterHours: 1, told: { ...DOUBTFUL_ORDER, remembered: 'a' } },
+]
+const APPROVED_AND_CHANGED: History = [
+  ...APPROVED_AND_REPEATED,
+  { afterHours: 1, told: { ...DOUBTFUL_ORDER, lines: BASKET.slice(1) } },
+]
+
+/** A purchase that pays at once, of which the first word is that it is none. */
+const NEVER_BOUGHT: History = [
+  { afterHours: 0, told: { ...CLICK_A, terms: { model: MODEL.epp, priceMicros: 1_500_001 } } },
+  { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a', isCancelled: true } },
+  { afterHours: 1, told: { ...BASKET_ORDER, source: 'pixel', remembered: 'a' } },
+]
+
+const CANCELLED_BEFORE_ITS_CLICK: History = NEVER_BOUGHT.map(({ told, afterHours }) => ({
+  told: told.kind === 'order' ? { ...told, exact: null } : told,
+  afterHours,
+}))
+
+/** The tag knows a paid click, the server then names one of another publisher. */
+const GUESSED_FIRST: History = [
+  { afterHours: 0, told: CLICK_A },
+  { afterHours: 0, told: { ...PAID_CLICK, name: 'b', world: 1, result: 'r2' } },
+  { afterHours: 1, told: { ...BASKET_ORDER, source: 'pixel', remembered: 'b' } },
+  { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a' } },
+]
+
 /** Each with the number of its events that are told before the first statements. */
 export const RARE_HISTORIES: [History, number][] = [
   [SEEN_ONLY, 30],
@@ -278,4 +311,9 @@ export const RARE_HISTORIES: [History, number][] = [
   [TAKEN_BACK, 3],
   [BACK_UNPAID, 30],
   [BACK_UNPAID, 7],
+  [APPROVED_AND_REPEATED, 30],
+  [APPROVED_AND_CHANGED, 30],
+  [NEVER_BOUGHT, 30],
+  [CANCELLED_BEFORE_ITS_CLICK, 30],
+  [GUESSED_FIRST, 30],
 ]

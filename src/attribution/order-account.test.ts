@@ -3,91 +3,30 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
 import { kitPath } from '../../test/kit.ts'
+import {
+  attribution,
+  EPP,
+  goodsBack,
+  line,
+  NOW_MS,
+  report,
+  type Told,
+  tell,
+} from '../../test/order-account.ts'
 import { MODEL } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import {
   addDecision,
   addReport,
-  addReturn,
   datesOf,
   EMPTY_ACCOUNT,
   type OrderAccount,
   type OrderAttribution,
-  type ReportedReturn,
 } from './order-account.ts'
 import { figuresOf, NOTHING } from './order-figures.ts'
-import type { OrderReport, ReportedLine } from './order-merge.ts'
+import type { OrderReport } from './order-merge.ts'
 import { AMOUNTS_OPEN_MS, locksAt, orderState } from './order-states.ts'
-
-const NOW_MS = Date.UTC(2026, 2, 2, 12)
-const DAY_MS = 86_400_000
-
-function attribution(changes: Partial<OrderAttribution['owner']> = {}): OrderAttribution {
-  return {
-    model: 'visitor',
-    owner: {
-      clickId: 'aa',
-      clickAtMs: NOW_MS - 1000,
-      pubId: 5,
-      articleId: 9,
-      campaignId: 1,
-      model: MODEL.cpa,
-      priceMicros: micros(100_000), // 10 %
-      sharePpm: 1_000_000,
-      ...changes,
-    },
-  }
-}
-
-const EPP = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000) })
-
-function line(product_id: string, cents: number, quantity: number): ReportedLine {
-  return { product_id, name: null, brand: null, price: null, price_minor: `${cents}`, quantity }
-}
-
-function report(changes: Partial<OrderReport> = {}): OrderReport {
-  return {
-    source: 's2s',
-    event_id: '1',
-    updated_at_ms: NOW_MS,
-    ordered_at_ms: NOW_MS,
-    currency: 'USD',
-    value: '550.00',
-    value_micros: 550_000_000,
-    rate_id: 'usd',
-    lines: [line('A1', 10_000, 4), line('B1', 15_000, 1)],
-    is_new_customer: null,
-    is_cancelled: false,
-    hold: null,
-    ...changes,
-  }
-}
-
-function goodsBack(changes: Partial<ReportedReturn> = {}): ReportedReturn {
-  return {
-    return_id: 'r1',
-    event_id: '50',
-    accepted_at_ms: NOW_MS + DAY_MS,
-    line: null,
-    product_id: 'A1',
-    quantity: 1,
-    returned_at_ms: NOW_MS + DAY_MS,
-    ...changes,
-  }
-}
-
-/** One thing told of an order, in whatever order it arrives. */
-type Told = { report: OrderReport; attribution: OrderAttribution | null } | { back: ReportedReturn }
-
-function tell(told: readonly Told[], atMs = NOW_MS): OrderAccount {
-  return told.reduce<OrderAccount>(
-    (account, item) =>
-      'back' in item
-        ? addReturn(account, item.back)
-        : addReport(account, { ...item, atMs }).account,
-    EMPTY_ACCOUNT,
-  )
-}
 
 test('the report documents’ example: lines, returns over two days, and what is left (data kit)', (t) => {
   const path = kitPath(t, 'oracles/orders-returns.json')
@@ -273,9 +212,54 @@ test('a held order counts nothing until it is approved, or a trusted source tell
     addReport(account, { report: told, attribution: null, atMs: NOW_MS }).account
   const approved = addDecision(held, { kind: 'approve' }, NOW_MS)
   assert.equal(figuresOf(approved).net.sales, 1)
-  const unseen = hear(approved, { ...doubtful, event_id: '2' }) // Nobody has looked at this one.
-  assert.equal(figuresOf(unseen).hold, 'review')
+  // Nobody has looked at this one.
+  for (const change of [{ value: '551.00' }, { currency: 'EUR' }, { lines: [] }]) {
+    const unseen = hear(approved, { ...doubtful, ...change, event_id: '2' })
+    assert.equal(figuresOf(unseen).hold, 'review')
+  }
   assert.equal(figuresOf(hear(held, report())).net.sales, 1)
+})
+
+test('what was approved stays so when its browser tells the same again', () => {
+  const doubtful = report({ source: 'pixel', hold: 'review' })
+  const held = tell([{ report: doubtful, attribution: attribution() }])
+  const again = { report: { ...doubtful, event_id: '2' }, attribution: null, atMs: NOW_MS + DAY_MS }
+  const approved = addDecision(held, { kind: 'approve' }, NOW_MS)
+  assert.deepEqual(figuresOf(addReport(approved, again).account), figuresOf(approved))
+  assert.equal(figuresOf(addReport(held, again).account).hold, 'review', 'nobody has yet')
+})
+
+test('a purchase that was cancelled before it was told of is none, whatever its model', () => {
+  for (const owner of [EPP, attribution(), attribution({ model: MODEL.cpc }), null]) {
+    const first = tell([{ report: report({ is_cancelled: true }), attribution: owner }])
+    assert.deepEqual(first.rejection, { reason: 'cancelled', atMs: NOW_MS })
+    const placed = report({ source: 'pixel', event_id: '2' })
+    const later = addReport(first, { report: placed, attribution: EPP, atMs: NOW_MS + 1 })
+    assert.deepEqual(figuresOf(later.account).net, NOTHING)
+  }
+})
+
+test('a click that was named takes over from a guess for which nothing is owed (P41)', () => {
+  const exact = { ...attribution({ clickId: 'bb', pubId: 6 }), model: 'exact' as const }
+  const server = { report: report({ event_id: '2' }), attribution: exact, atMs: NOW_MS + DAY_MS }
+  for (const model of [MODEL.none, MODEL.cpc, MODEL.cpa]) {
+    const guess = { report: report({ source: 'pixel' }), attribution: attribution({ model }) }
+    const { account } = addReport(tell([guess]), server)
+    assert.deepEqual(account.attribution, exact)
+    assert.deepEqual(figuresOf(account), figuresOf(tell([server, guess])))
+  }
+})
+
+test('a click that was unknown is shown as what it is once it is known, the winner stays', () => {
+  const unknown = { id: 'bb', at_ms: null, verdict: 'unknown_click' } as const
+  const won = { id: 'aa', at_ms: 1, verdict: 'won' } as const
+  const told = { report: report(), attribution: attribution(), atMs: NOW_MS }
+  const first = addReport(EMPTY_ACCOUNT, { ...told, evidence: [unknown, won] }).account
+  const foreign = { id: 'bb', at_ms: 2, verdict: 'other_merchant' } as const
+  const later = (evidence: Parameters<typeof addReport>[1]['evidence'] = []) =>
+    addReport(first, { ...told, evidence }).account.evidence
+  assert.deepEqual(later([foreign, { ...won, verdict: 'not_named' }]), [foreign, won])
+  assert.deepEqual(later([{ ...foreign, verdict: 'won' }]), [unknown, won], 'it did not')
 })
 
 test('an order that is held is open whatever its model, and locks when that is decided', () => {
@@ -337,7 +321,8 @@ test('what is locked stands while a later report is held, which counts once that
   const converted = figuresOf(hear(waiting, { event_id: '4', value_micros: 80_083_106 }))
   assert.equal(converted.net.revenueMicros, 80_083_106)
 
-  const doubtful = hear(locked, { event_id: '2', value_micros: 9_000_000_000, hold: 'review' })
+  const dear = { value: '9000.00', value_micros: 9_000_000_000 }
+  const doubtful = hear(locked, { ...dear, event_id: '2', hold: 'review' })
   assert.deepEqual(figuresOf(doubtful).net, figuresOf(locked).net)
   const { net } = figuresOf(addDecision(doubtful, { kind: 'approve' }, atMs))
   assert.equal(net.revenueMicros, 9_000_000_000)

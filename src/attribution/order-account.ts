@@ -9,6 +9,7 @@ import type { Model } from '../events/event.ts'
 import type { Micros } from '../platform/money.ts'
 import type { AttributionModel, TouchEvidence } from './attribute.ts'
 import {
+  approved,
   type HoldReason,
   holdIn,
   mostTrusted,
@@ -80,8 +81,8 @@ export type IgnoredBecause = 'amounts_closed' | 'rejected'
 
 /**
  * Adds a report. The first attribution stays, but for a surer one that replaces it while the order
- * is pending; a cancelled order that is still pending is rejected, until a report that is believed
- * more says otherwise.
+ * is pending; a cancelled order that was pending until now is rejected, until a report that is
+ * believed more says otherwise.
  */
 export function addReport(
   account: OrderAccount,
@@ -102,17 +103,30 @@ export function addReport(
   const attribution = keepOrReplace({ ...open, acceptedAtMs }, heard.attribution, atMs)
   const isFrozen = attribution !== null && attribution === account.attribution
   const isSilent = (heard.evidence ?? []).length === 0 // This report names no click at all.
-  const evidence = isFrozen || isSilent ? account.evidence : (heard.evidence ?? [])
+  const evidence = isFrozen || isSilent ? withLate(account, heard) : (heard.evidence ?? [])
   const isFoundLater = account.acceptedAtMs !== null && attribution !== null && !isFrozen
   const since = isFoundLater ? { attributedAtMs: atMs } : {}
   const told = { ...open, acceptedAtMs, reports, attribution, evidence, ...since }
   const next = holdOf(told) === null ? told : hold(told, open, atMs)
-  const isRejected = mostTrusted(reports).is_cancelled && isOpen(datesOf(next), atMs)
+  // Open until now: one that was cancelled from the first never was, though it would lock at once.
+  const isRejected = mostTrusted(reports).is_cancelled && isOpen(datesOf(open), atMs)
   const rejection = isRejected ? (account.rejection ?? { reason: CANCELLED, atMs }) : null
   return { account: endWait({ ...next, rejection }, atMs), ignored: null }
 }
 
 const CANCELLED = 'cancelled'
+
+/** The evidence as it was, but that a click which was unknown may have been found since. */
+function withLate(
+  { evidence }: OrderAccount,
+  heard: { readonly evidence?: readonly TouchEvidence[] },
+): readonly TouchEvidence[] {
+  const verdicts = new Map(heard.evidence?.map((touch) => [touch.id, touch]))
+  return evidence.map((touch) => {
+    const late = touch.verdict === 'unknown_click' ? verdicts.get(touch.id) : undefined
+    return late === undefined || late.verdict === 'won' ? touch : late
+  })
+}
 
 /**
  * The account as if not cancelled, where reports alone have cancelled it and it would still be
@@ -182,7 +196,7 @@ export function addDecision(account: OrderAccount, decision: Decision, atMs: num
 /** What was told until now passes; a person who looked at it has not seen what is told later. */
 function passed(account: OrderAccount): OrderAccount {
   const reports = Object.values(account.reports).map((report) =>
-    report.hold === 'review' ? { ...report, hold: null } : report,
+    report.hold === 'review' ? approved(report) : report,
   )
   return { ...account, reports: Object.fromEntries(reports.map((told) => [told.source, told])) }
 }

@@ -16,10 +16,14 @@ import type { HoldReason } from './order-merge.ts'
 
 export type OrderState = 'PENDING' | 'LOCKED' | 'PAID' | 'REJECTED'
 
-/** How long a merchant may still take its word back; per purchase (EPP) and per click: never. */
+/**
+ * How long a merchant may still take its word back; per purchase (EPP) never. Our choice: an order
+ * for which nothing is owed, as its click was paid or nobody's, stays open as long as any. The tag
+ * often tells it first, and the click that the merchant's server then names may be owed for it.
+ */
 const LOCK_DAYS: Readonly<Record<Model, number>> = {
-  [MODEL.none]: 0,
-  [MODEL.cpc]: 0,
+  [MODEL.none]: 90,
+  [MODEL.cpc]: 90,
   [MODEL.cpa]: 90,
   [MODEL.epp]: 0,
 }

@@ -67,18 +67,24 @@ export async function listOrdersWithoutRate(
 }
 
 /**
- * Orders accepted since then that nobody is known to have led to, though a click is named that was
- * not known either; a page at a time in the order of their keys. An index holds just these: the
- * condition stands there in the same words.
+ * Open orders accepted since then that are owed to no named click, though one is named that was not
+ * known; a page at a time in the order of their keys. An index holds just these: the condition
+ * stands there in the same words.
  */
 export async function listOrdersOfUnknownClicks(
   db: Db,
-  page: { readonly since: Date; readonly after: OrderKey; readonly limit: number },
+  page: {
+    readonly now: Date
+    readonly since: Date
+    readonly after: OrderKey
+    readonly limit: number
+  },
 ): Promise<OrderRecord[]> {
-  const { since, after, limit } = page
+  const { now, since, after, limit } = page
   const orders = await readOrders(
     db,
-    sql`accepted_at >= ${since} and attribution is null and rejected_at is null
+    sql`accepted_at >= ${since} and (locks_at is null or locks_at > ${now})
+      and (attribution is null or attribution <> 'exact') and rejected_at is null
       and told @> '{"evidence": [{"verdict": "unknown_click"}]}'
       and (merch_id, order_id) > (${after.merchId}, ${after.orderId})`,
     limit,

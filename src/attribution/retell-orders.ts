@@ -26,11 +26,12 @@ const ORDERS_PER_ROUND = 500 // One batch of the event log.
 
 /** Tells again what names clicks that have come since; the number of reports. */
 export async function retellOrders(deps: IntakeDeps): Promise<number> {
-  const since = new Date(deps.now() - LATE_DAYS * DAY_MS)
+  const now = new Date(deps.now())
+  const since = new Date(now.getTime() - LATE_DAYS * DAY_MS)
   let retold = 0
   let after = { merchId: 0, orderId: '' }
   for (;;) {
-    const page = { since, after, limit: ORDERS_PER_ROUND }
+    const page = { now, since, after, limit: ORDERS_PER_ROUND }
     const orders = await listOrdersOfUnknownClicks(deps.db, page)
     const last = orders.at(-1)
     if (last === undefined) return retold
@@ -48,14 +49,14 @@ async function retellRound(
   const bodies = await findBodies(deps.db, { day, eventIds: found.flatMap(toldBy) })
   const news = found.flatMap((order) =>
     namings(order, bodies)
-      .filter((body) => clickIdsOf(body).some((id) => clicks.has(id)))
+      .filter((body) => namesFor(order, body).some((id) => clicks.has(id)))
       .map((body) => ({ merchId: order.merchId, body })),
   )
   await appendMoney(deps, EVENT_TYPE.order, news)
   return news.length
 }
 
-function unknownClicksOf({ account }: OrderRecord): string[] {
+function unknownClicksOf({ account }: Pick<OrderRecord, 'account'>): string[] {
   return account.evidence.flatMap(({ id, verdict }) => (verdict === 'unknown_click' ? id : []))
 }
 
@@ -79,6 +80,15 @@ function namings(order: OrderRecord, bodies: ReadonlyMap<string, string>): Order
     const body = bySource.get(report.source)
     return body === undefined ? [] : { ...body, report: asTold(report) }
   })
+}
+
+/** Of an order that is owed to a guess, only the click that the merchant named may take it over. */
+function namesFor({ account }: OrderRecord, body: OrderBody): string[] {
+  const unknown = new Set(unknownClicksOf({ account }))
+  const named = clickIdsOf(
+    account.attribution === null ? body : { ...body, remembered_click_ids: [] },
+  )
+  return named.filter((id) => unknown.has(id))
 }
 
 function clickIdsOf({ exact_click_id: exact, remembered_click_ids: remembered }: OrderBody) {

@@ -75,6 +75,32 @@ test('an order is told again once, also where its late click earns nothing', asy
   ])
 })
 
+test('a late click that the shop named takes an open order over from a guess', async (t) => {
+  const { app, merchId, click, order } = await startShop(t)
+  await click('guessed')
+  const guessed = { click_ids: [clickId('guessed')] }
+  await order('late', 'named', guessed)
+  await order('of another shop', 'foreign', guessed)
+  await order('guessed late', 'guessed', { click_ids: [clickId('only remembered')] })
+  await app.fold()
+  assert.equal(await retellOrders(app.deps), 0)
+
+  await click('named')
+  await click('only remembered')
+  await click('foreign', merchId + 1)
+  await app.fold()
+  assert.equal(await retellOrders(app.deps), 2)
+  await app.fold()
+  assert.deepEqual(await orders(app), [
+    { order_id: 'guessed late', attribution: 'exact', dollars: 10 },
+    { order_id: 'late', attribution: 'exact', dollars: 10 },
+    { order_id: 'of another shop', attribution: 'visitor', dollars: 10 },
+  ])
+  assert.equal(await retellOrders(app.deps), 0, 'each once')
+  const { differences } = await reconcile(app.db, { from: null, to: null })
+  assert.deepEqual(differences, [])
+})
+
 test('an order that was rejected meanwhile is not told again', async (t) => {
   const { app, click, order, decide } = await startShop(t)
   await order('o1', 'a')

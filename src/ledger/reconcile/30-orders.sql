@@ -99,19 +99,32 @@ returns boolean language sql immutable as $$
       > ((known->>'updated_at_ms')::bigint, (known->>'event_id')::bigint)
 $$;
 
+-- What a person has looked at passes, also when it is told again word for word.
+create or replace function pg_temp.approved(report jsonb)
+returns jsonb language sql immutable as $$
+  select report || '{"hold": null, "is_approved": true}'
+$$;
+create or replace function pg_temp.seen_before(report jsonb, known jsonb)
+returns boolean language sql immutable as $$
+  select known->'is_approved' = 'true' and
+    jsonb_build_array(report->'value', report->'currency', report->'lines', report->'is_cancelled')
+    = jsonb_build_array(known->'value', known->'currency', known->'lines', known->'is_cancelled')
+$$;
+
 -- Of one source the latest report counts, with the latest list of products that it told.
 create or replace function pg_temp.told(report jsonb, known jsonb)
 returns jsonb language sql immutable as $$
-  select case when pg_temp.newer(report, known) then report else known end
+  select case when not pg_temp.newer(report, known) then known
+      when report->>'hold' = 'review' and pg_temp.seen_before(report, known) then
+        pg_temp.approved(report) else report end
     || jsonb_build_object('listed', case
       when report->'lines' <> '[]' and pg_temp.newer(report, nullif(known->'listed', 'null'))
       then report else known->'listed' end)
 $$;
 
--- What a person has approved passes; what is told later is another matter.
 create or replace function pg_temp.passed(report jsonb)
 returns jsonb language sql immutable as $$
-  select case when report->>'hold' = 'review' then report || '{"hold": null}' else report end
+  select case when report->>'hold' = 'review' then pg_temp.approved(report) else report end
 $$;
 
 create temp table r_state on commit drop as
@@ -180,8 +193,8 @@ with recursive state as (
   left join r_click click on click.click_id = owed.click_id
   cross join lateral (
     select case when owed.click_id is not null then greatest(owed.owed_since, told.accepted_at
-      + case when click.model = 2 or owed.sureness = 1 then interval '90 days'
-        else interval '0' end) end as earliest
+      + case when click.model = 3 and owed.sureness <> 1 then interval '0'
+        else interval '90 days' end) end as earliest
   ) as locked
   cross join lateral (
     select best->>'value_micros' is null
@@ -205,8 +218,7 @@ with recursive state as (
       -- A reversed click ends for good what reports alone have cancelled.
       when state.rejected_at is not null and not counts
         and not (step.kind = 'reversal' and is_standing) then null
-      when not is_waiting_on and step.at >= locked.earliest
-        and coalesce(step.at >= state.waited_until, true) then null
+      when step.at >= state.locks_at then null -- What is locked stands.
       when counts and (coalesce(told.s2s, told.import, told.pixel)->>'is_cancelled')::boolean
         then 'cancelled'
       when step.decision->>'kind' = 'reject' then step.decision->>'reason'
