@@ -916,6 +916,7 @@ create table smart_link (
   constraint smart_link_source_check CHECK ((source = ANY (ARRAY['api'::text, 'linkmate'::text, 'wrapper'::text]))),
   constraint smart_link_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])))
 );
+CREATE INDEX smart_link_disabled ON smart_link USING btree (auction_id) WHERE (state = 'disabled'::text);
 CREATE UNIQUE INDEX smart_link_found ON smart_link USING btree (article_id, url_hash, is_exclusive) WHERE (source <> 'api'::text);
 CREATE INDEX smart_link_identity ON smart_link USING btree (article_id, url_hash, is_exclusive);
 CREATE INDEX smart_link_publisher ON smart_link USING btree (pub_id, auction_id);

@@ -60,6 +60,7 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
     openSeal: auctionDeps.openSeal,
     readUid,
     findLink,
+    isDisabled: (auctionId) => edge.market.disabledLinks.has(auctionId),
     isStorageAway: () => node.appender.isLogAway() || !edge.isStorageAnswering(),
     lastDestination: (auctionId) => node.destinations.get(auctionId),
     holdAtClick: edge.holdAtClick.bind(edge),

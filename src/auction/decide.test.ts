@@ -15,6 +15,8 @@ import { unpackReceipt } from './receipt.ts'
 import type { Receipt } from './receipt-queue.ts'
 
 const DOLLAR = 1_000_000
+/** Of every snapshot here. */
+const FIRST = { version: 1, disabledLinks: [] }
 const PUBLISHER: Publisher = {
   ...{ pub_id: 1, slug: 'daily', share_ppm: 750_000 },
   ...{ domains: [], floor_micros: '0', category_floors: [], tolerance_ppm: 50_000, beta: 1 },
@@ -48,7 +50,6 @@ function linkTo(offers: readonly OfferRow[], isExclusive: boolean): LinkData {
     link: {
       ...{ auction_id: '1', pub_id: 1, url: original.url, unwraps: false },
       ...{ article_url: 'https://daily.example/a', is_exclusive: isExclusive, is_keyless: false },
-      state: 'active',
     },
     ...{ page: original.url, original, offers },
   }
@@ -82,7 +83,7 @@ function decide(
 ): readonly [number | undefined, number] {
   const publishers = [{ ...PUBLISHER, ...settings }]
   const merchants = campaigns.map(({ merch_id }) => merchant(merch_id))
-  const market = indexMarket({ version: 1, publishers, merchants, campaigns })
+  const market = indexMarket({ ...FIRST, publishers, merchants, campaigns })
   return outcomeOf(makeDecider(market, { pacing }), data)
 }
 
@@ -142,7 +143,7 @@ test('flights begin and end, and feeds grow stale, at the tick after their momen
   const fed = { ...merchant(1), feed_imported_at: new Date(NOON_MS) }
   const flown = { ...merchant(2), feed_imported_at: null }
   const market = indexMarket({
-    ...{ version: 1, publishers: [PUBLISHER], merchants: [fed, flown] },
+    ...{ ...FIRST, publishers: [PUBLISHER], merchants: [fed, flown] },
     campaigns: [campaign(1, 1, 0.3), { ...campaign(2, 2, 0.5), starts_at, ends_at }],
   })
   const data = linkTo([offer(1, 100), offer(2, 100)], false)
@@ -162,7 +163,7 @@ test('a link is laid out anew for each snapshot: a bid that was raised counts at
   const marketOf = (dollars: number) => {
     const campaigns = [campaign(1, 1, 0.3), campaign(2, 2, dollars)]
     const merchants = [merchant(1), merchant(2)]
-    return indexMarket({ version: 1, publishers: [PUBLISHER], merchants, campaigns })
+    return indexMarket({ ...FIRST, publishers: [PUBLISHER], merchants, campaigns })
   }
   const decider = makeDecider(marketOf(0.2))
   assert.deepEqual(outcomeOf(decider, data), [1, 0.2])
@@ -201,7 +202,7 @@ test('a daily budget for clicks is paced along the traffic of where its campaign
     { ...campaign(8, 1, 0), ...PER_ORDER, ...daily, model: 'cpa', rate_ppm: 80_000 },
   ]
   const publishers = [PUBLISHER, { ...PUBLISHER, pub_id: 2 }]
-  const market = indexMarket({ version: 1, publishers, merchants: [merchant(1)], campaigns })
+  const market = indexMarket({ ...FIRST, publishers, merchants: [merchant(1)], campaigns })
   const onReceipt = (receipt: Receipt) => receipts.push(receipt)
   const decider = makeDecider(market, { pacing, now: () => nowMs, onReceipt })
   decider.tick()
@@ -238,7 +239,7 @@ test('leases are asked for what pays per click, has a budget and may serve now',
     { ...campaign(8, 1, 0.5), ...daily, starts_at: soon ?? null, ends_at: after ?? null },
   ]
   const merchants = [merchant(1)]
-  makeDecider(indexMarket({ version: 1, publishers: [PUBLISHER], merchants, campaigns }), { book })
+  makeDecider(indexMarket({ ...FIRST, publishers: [PUBLISHER], merchants, campaigns }), { book })
   const asked = new Set(book.prepare(1, NOON_MS).map(({ campaignId }) => campaignId))
   assert.deepEqual([...asked], [2, 3, 8])
 })
@@ -252,7 +253,7 @@ test('a campaign that now pays per order pays clicks of before only where it has
     ...budget,
   }))
   const merchants = [merchant(1)]
-  makeDecider(indexMarket({ version: 1, publishers: [PUBLISHER], merchants, campaigns }), { book })
+  makeDecider(indexMarket({ ...FIRST, publishers: [PUBLISHER], merchants, campaigns }), { book })
   const reserved = [1, 2, 3].map((campaignId) => book.reserve(campaignId, DOLLAR / 2, NOON_MS))
   assert.deepEqual(reserved, [UNCAPPED_LEASE, null, null])
 })

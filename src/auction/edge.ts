@@ -152,7 +152,7 @@ export class Edge {
   #hold(link: LinkData, request: HotRequest, page: AuctionFacts): HeldAuction {
     const context = this.#context(link, request, page)
     const resultNumber = drawRandomBytes(RESULT_NUMBER_BYTES)
-    if (link.link.state === 'disabled') {
+    if (this.#market.disabledLinks.has(link.link.auction_id)) {
       return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
     }
     const decision = this.#decider.decide(link, {

@@ -9,7 +9,7 @@ const PATIENCE_MS = 1_000
 const link = (auction_id: string): LinkData => ({
   link: {
     ...{ auction_id, pub_id: 1, url: null, article_url: 'https://daily.example/a' },
-    ...{ is_exclusive: false, is_keyless: false, unwraps: true, state: 'active' },
+    ...{ is_exclusive: false, is_keyless: false, unwraps: true },
   },
   ...{ page: null, original: null, offers: [] },
 })

@@ -12,7 +12,6 @@ interface LinkRow {
   readonly is_exclusive: boolean
   readonly is_keyless: boolean
   readonly unwraps: boolean // whether a click wrapper is looked into (decisions 4.5)
-  readonly state: 'active' | 'disabled'
 }
 
 export interface OfferRow {
@@ -55,7 +54,7 @@ export async function loadLinks(
       'load_links',
       sql`
     select l.auction_id, l.pub_id, l.url, a.url as article_url, l.is_exclusive,
-      l.is_keyless, l.unwraps, l.state
+      l.is_keyless, l.unwraps
     from smart_link l join article a using (article_id)
     where l.auction_id = any(${auctionIds}::bigint[])`,
     ),

@@ -1,5 +1,6 @@
 /**
- * The market as an edge sees it: publishers, merchants and campaigns in one immutable snapshot.
+ * The market as an edge sees it: publishers, merchants, campaigns and disabled links in one
+ * immutable snapshot.
  *
  * Rebuilt off the request path when the database says that something changed (NOTIFY, polled as a
  * fallback), so that the hot path asks no SQL for any of it.
@@ -49,6 +50,8 @@ export interface Market {
   readonly merchants: ReadonlyMap<number, Merchant>
   readonly merchantsByDomain: ReadonlyMap<string, number>
   readonly campaigns: ReadonlyMap<number, Campaign>
+  /** Auction ids: few, as an operator names each. Sealed results are followed without the link. */
+  readonly disabledLinks: ReadonlySet<string>
 }
 
 /** Reads the whole market in one snapshot of the database. */
@@ -69,7 +72,10 @@ export function loadMarket(db: Db, version: number): Promise<Market> {
     const campaigns = await tx.rows<Campaign>(
       sql`select ${CAMPAIGN_COLUMNS} from campaign order by campaign_id`,
     )
-    return indexMarket({ version, publishers, merchants, campaigns })
+    const disabledLinks = await tx.rows<{ auction_id: string }>(
+      sql`select auction_id from smart_link where state = 'disabled' order by auction_id`,
+    )
+    return indexMarket({ version, publishers, merchants, campaigns, disabledLinks })
   }
   return db.transaction(read, { isSnapshot: true })
 }
@@ -80,11 +86,12 @@ export function indexMarket(parts: {
   publishers: readonly Publisher[]
   merchants: readonly Merchant[]
   campaigns: readonly Campaign[]
+  disabledLinks: readonly { auction_id: string }[]
 }): Market {
-  const { version, publishers, merchants, campaigns } = parts
+  const { version, publishers, merchants, campaigns, disabledLinks } = parts
   return {
     version,
-    fingerprint: hash('sha1', JSON.stringify([publishers, merchants, campaigns])),
+    fingerprint: hash('sha1', JSON.stringify([publishers, merchants, campaigns, disabledLinks])),
     publishers: new Map(publishers.map((item) => [item.pub_id, item])),
     publishersBySlug: new Map(publishers.map((item) => [item.slug.toLowerCase(), item])),
     merchants: new Map(merchants.map((item) => [item.merch_id, item])),
@@ -92,6 +99,7 @@ export function indexMarket(parts: {
       merchants.flatMap(({ merch_id, domains }) => domains.map((domain) => [domain, merch_id])),
     ),
     campaigns: new Map(campaigns.map((item) => [item.campaign_id, item])),
+    disabledLinks: new Set(disabledLinks.map((item) => item.auction_id)),
   }
 }
 

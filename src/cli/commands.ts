@@ -203,7 +203,7 @@ const CATALOG_COMMANDS: readonly CommandSpec[] = [
 const LINK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'link disable',
-    help: 'Makes a smart link lead to its own destination; nobody pays for its clicks.',
+    help: 'Makes a smart link lead to its own destination; clicks are unpaid, on earlier results too.',
     options: [{ flags: '--auction-id <ID>', help: 'which one', isRequired: true }],
     run: links('disableLinkCommand'),
   },

@@ -208,7 +208,7 @@ export async function listMerchantDomains(
   return new Set(rows.map(({ domain }) => domain))
 }
 
-/** Disables a link: it leads to its own destination and is paid by nobody. */
+/** Disables a link: it leads to its own destination, and nobody pays for a result of it. */
 export async function disableLink(
   db: Db,
   auctionId: string,

@@ -11,7 +11,6 @@ import { type RedirectDeps, redirectRoute } from './routes.ts'
 const NOON_MS = Date.UTC(2026, 2, 2, 12)
 const DAY_MS = 24 * 3_600_000
 const [SHOP, ELSEWHERE] = ['https://shop.example/1', 'https://elsewhere.example/']
-const LINK = { link: { state: 'active' } }
 
 const result: SealedResult = {
   ...{ resultNumber: Buffer.alloc(16, 1), issuedAtMs: NOON_MS, pubId: 1, merchId: 0 },
@@ -30,8 +29,8 @@ async function follow(ageMs: number, changes: Partial<RedirectDeps> = {}) {
   const deps = {
     ...{ now: () => NOON_MS + ageMs, isHttps: true, readUid: () => '0' },
     ...{ openSeal: () => result, isStorageAway: () => false, lastDestination: () => ELSEWHERE },
-    ...{ findLink: async () => LINK, mayForward: () => false },
-    ...{ holdAtClick: hold('at click'), keepOriginal: hold('original') },
+    ...{ findLink: async () => ({}), mayForward: () => false },
+    ...{ isDisabled: () => false, holdAtClick: hold('at click'), keepOriginal: hold('original') },
     ...{ append: async () => undefined, reservedResults: new ReservedResults() },
     ...{ findLanding: () => undefined, isBlocked: () => false, isWithinLimit: () => true },
     ...{ countryOf: () => null, hash: () => Buffer.alloc(16), nextId: () => '1' },
@@ -71,7 +70,6 @@ test('a result of more than a day ago holds a new auction, under what the reader
 test('a broken seal and a disabled link hold no auction: the link’s own address is where they lead', async () => {
   const broken = await follow(1_000, { openSeal: () => null })
   assert.deepEqual(broken, { answer: [302, SHOP], held: [['original', undefined]] })
-  const link = { link: { state: 'disabled' } }
-  const disabled = await follow(DAY_MS + 1, { findLink: async () => link as never })
+  const disabled = await follow(DAY_MS + 1, { isDisabled: () => true })
   assert.deepEqual(disabled, { answer: [302, SHOP], held: [['original', 'contextual']] })
 })

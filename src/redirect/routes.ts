@@ -36,6 +36,8 @@ export interface RedirectDeps extends ClickDeps {
   readonly openSeal: (token: string, binding: SealBinding) => SealedResult | null
   /** The link; null when there is none. Rejects when that cannot be told in time. */
   readonly findLink: (auctionId: string, patienceMs: number) => Promise<LinkData | null>
+  /** Whether nobody pays for a link's clicks, those on results that pages hold included. */
+  readonly isDisabled: (auctionId: string) => boolean
   readonly isStorageAway: () => boolean
   /** The last known destination of a link whose data is out of reach, or lost. */
   readonly lastDestination: (auctionId: string) => string | null
@@ -97,7 +99,7 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
     result,
     url,
     sessionUuid: binding.uuid === '' ? null : binding.uuid.toLowerCase(),
-    verdict: REASON.ok,
+    verdict: verdictOnLink(deps, auctionId),
   })
 }
 
@@ -145,14 +147,17 @@ export async function clickOnLink(
   link: LinkData,
   { auctionId, verdict: known, consent }: LinkClick,
 ): Promise<HotReply> {
-  const isDisabled = known === REASON.ok && link.link.state === 'disabled'
-  const verdict = isDisabled ? REASON.disabledLink : known
+  const verdict = known === REASON.ok ? verdictOnLink(deps, auctionId) : known
   const nowMs = deps.now()
   // A click that has a reason gets no auction: a broken seal must never choose where it leads.
   const hold = verdict === REASON.ok ? deps.holdAtClick : deps.keepOriginal
   const { result, url } = hold(link, request, { nowMs, consent })
   if (isGuarded(deps, request, { result, url })) return leavingPage(url)
   return finishClick(deps, { request, nowMs, auctionId, result, url, sessionUuid: null, verdict })
+}
+
+function verdictOnLink({ isDisabled }: RedirectDeps, auctionId: string): number {
+  return isDisabled(auctionId) ? REASON.disabledLink : REASON.ok
 }
 
 /** Whether nobody vouches for this address: the reader is told of it instead of sent there. */

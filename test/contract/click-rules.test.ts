@@ -19,8 +19,12 @@ await market.campaign(market.kettles, { bid_micros: micros(600_000) })
 
 const lastClick = async () => {
   await api.app.settled()
-  const row = await api.db.row<{ reason: number; paid_micros: string }>(sql`
-    select click.reason, paid_micros
+  const row = await api.db.row<{
+    reason: number
+    paid_micros: string
+    reserved_micros: string | null
+  }>(sql`
+    select click.reason, paid_micros, event.reserved_micros
     from click join event on event.id = click.event_id order by event.seq desc limit 1`)
   return { ...row, isPaid: row?.paid_micros !== '0' }
 }
@@ -72,6 +76,23 @@ test('a disabled link leads to its own address, unpaid, and the click says why',
   await until(async () => (await locationOf(`/${auctionId}`)) === KETTLE)
   const { reason, isPaid } = await lastClick()
   assert.deepEqual([reason, isPaid], [REASON.disabledLink, false])
+})
+
+test('results of a disabled link, those that pages held before too, lead on and are paid by nobody', async () => {
+  const auctionId = await market.link()
+  const before = await runAuction(api, auctionId)
+  await disableLink(api.db, auctionId)
+  await until(() => edge.market.disabledLinks.has(auctionId))
+  const since = await runAuction(api, auctionId)
+  clockAheadMs += 1_000
+  for (const [{ auction_result }, leadsTo] of [
+    [before, /^https:\/\/kettles\.example\/p\/1\?cid=/],
+    [since, /^https:\/\/kettles\.example\/p\/1$/],
+  ] as const) {
+    assert.match(await locationOf(auction_result.redirect_url), leadsTo)
+    const { reason, isPaid, reserved_micros } = await lastClick()
+    assert.deepEqual([reason, isPaid, reserved_micros], [REASON.disabledLink, false, null])
+  }
 })
 
 test('a disabled link is as disabled behind a wrapper address that this node has not seen yet', async () => {
