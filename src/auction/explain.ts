@@ -154,7 +154,9 @@ export function explainWithoutReceipt(resultNumber: Buffer) {
   return {
     auction_result_number: resultNumber.toString('hex'),
     receipt: null,
-    note: 'The receipt was dropped or never written; the clicks hold what was sealed and paid.',
+    note:
+      'The receipt was dropped or never written (a disabled link holds no auction); ' +
+      'the clicks hold what was sealed and paid.',
   }
 }
 

@@ -7,6 +7,7 @@ import { follow, KETTLE, makeMarket, runAuction, until, untilReceipt } from '../
 import { createApiKey, createUser } from '../accounts/create-account.ts'
 import { updatePublisher } from '../accounts/publisher-store.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
+import { disableLink } from '../links/store.ts'
 import { micros } from '../platform/money.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -82,6 +83,19 @@ test('a click whose receipt is gone is still explained, to those it concerns', a
   assert.equal(shop.clicks[0]?.publisher_earns, undefined, 'it is not the merchant’s to know')
   const stranger = await api.account({})
   assert.equal((await api.call(path, { key: stranger.key })).failure().code, 4040)
+})
+
+test('a click on a disabled link is explained: it held no auction', async () => {
+  const auctionId = await market.link()
+  await disableLink(api.db, auctionId)
+  await until(() => api.app.node.edge.market.disabledLinks.has(auctionId))
+  const { auction_result } = await runAuction(api, auctionId)
+  await follow(api, auction_result.redirect_url)
+  await api.app.settled()
+  const answer = await api.call(`/api/v1/auction_results/${auction_result.id}/`, { key })
+  const told = answer.entry<{ note: string; clicks: { reason: string }[] }>()
+  assert.match(told.note, /a disabled link holds no auction/)
+  assert.equal(told.clicks[0]?.reason, 'disabled_link')
 })
 
 test('what if answers what a day would have earned under other settings', async () => {
