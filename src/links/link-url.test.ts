@@ -84,8 +84,13 @@ test('a click’s labels are read also where a second question mark was glued on
   assert.deepEqual(readClickLabels('?&utm_source=mail&u1='), { ...none, utmSource: 'mail' })
   assert.equal(readClickLabels(`?u1=${'y'.repeat(10_000)}`).u1?.length, 255)
   assert.equal(readClickLabels('?u1=a%00b%ED%A0%80').u1, 'ab\uFFFD\uFFFD\uFFFD')
-  const cut = readClickLabels(`u1=${'y'.repeat(254)}😀`).u1
-  assert.equal(cut, `${'y'.repeat(254)}\uFFFD`, 'half a character is no text')
+})
+
+test('a long label of a click is cut between characters, never within one', () => {
+  const encoded = encodeURIComponent('😀'.repeat(300))
+  const { u1, utmSource } = readClickLabels(`u1=${encoded}&utm_source=y${encoded}`)
+  assert.equal(u1, '😀'.repeat(127))
+  assert.equal(utmSource, `y${'😀'.repeat(127)}`)
 })
 
 test('our own links are known by their form, under a path of ours too', () => {

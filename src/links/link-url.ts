@@ -120,9 +120,10 @@ function filled(value: string): string | null {
   return value === '' ? null : value
 }
 
-/** Cut to its length: half a surrogate pair, which a cut may leave, is no text either. */
+/** Cut to its length, not between the two halves of a character. */
 function label(value: string | null): string | null {
-  return filled(text(value).slice(0, CLICK_LABEL_LENGTH_MAX).toWellFormed())
+  const cut = text(value).slice(0, CLICK_LABEL_LENGTH_MAX)
+  return filled(cut.replace(/[\ud800-\udbff]$/, ''))
 }
 
 /** PostgreSQL's text holds no NUL. */
