@@ -1,7 +1,10 @@
 /** Kept receipts, read back: one to be explained, a day to be run again; and let go unclicked. */
+import { MONEY_LANE } from '../events/event.ts'
+import { oldestUnfolded } from '../events/unfolded-days-store.ts'
 import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
+import { RESULT_AGE_MAX_MS } from './seal.ts'
 
 export interface ReceiptRow {
   readonly result_number: Buffer
@@ -65,11 +68,17 @@ async function* batchesOf<Row extends object>(
 }
 
 /**
- * Deletes the receipts from before `before` that no click names, some at a time; how many. What an
- * earlier call has kept, because of a click, is not looked at again: those are kept for ever, and
- * soon far more than there are new ones.
+ * Deletes the receipts from before `wanted` that no click names, some at a time; how many. Those
+ * stay for now whose clicks may wait in the log: after days without a worker all of them would go.
+ * What an earlier call has kept, because of a click, is not looked at again: those are kept for
+ * ever, and soon far more than there are new ones.
  */
-export async function deleteUnclickedReceipts(db: Db, before: Date): Promise<number> {
+export async function deleteUnclickedReceipts(db: Db, wanted: Date): Promise<number> {
+  const waiting = await oldestUnfolded(db, MONEY_LANE)
+  const before =
+    waiting === null
+      ? wanted
+      : new Date(Math.min(wanted.getTime(), waiting.getTime() - RESULT_AGE_MAX_MS))
   const row = await db.row<{ done_until: Date }>(sql`
     select done_until from upkeep where task = ${FORGETTING}`)
   const after = row === null ? sql`true` : sql`at >= ${row.done_until}`

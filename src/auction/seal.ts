@@ -25,6 +25,9 @@ const SEALED_BYTES = 59
 const MAC_BYTES = 16
 const TOKEN_BYTES = HEAD_BYTES + SEALED_BYTES + MAC_BYTES
 
+/** A click a day after its auction: prices and stock have moved, so a fresh auction is held. */
+export const RESULT_AGE_MAX_MS = 24 * 3_600_000
+
 /** What the edge needs to bill a click, fixed when the auction ran. */
 export interface SealedResult {
   readonly resultNumber: Buffer // 16 random bytes: names the result in ledger and receipts

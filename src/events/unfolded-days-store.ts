@@ -13,3 +13,15 @@ export async function firstUnfoldedDay(db: Db, lanes: readonly number[]): Promis
   if (row === null) throw new Error('table lane has none of these lanes')
   return row.day
 }
+
+/** When the oldest event of a lane was accepted that no figure holds yet; null: all are folded. */
+export async function oldestUnfolded(db: Db, lane: number): Promise<Date | null> {
+  const dayFrom = await firstUnfoldedDay(db, [lane])
+  const row = await db.row<{ at: Date | null }>(sql`
+    select least(
+      (select min(at) from event join lane using (lane)
+        where lane = ${lane} and seq > position and day >= ${dayFrom}),
+      (select min(day)::timestamp at time zone 'UTC' from unfolded_event where lane = ${lane})
+    ) as at`)
+  return row?.at ?? null
+}

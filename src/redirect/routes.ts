@@ -6,7 +6,7 @@
 import type { HeldAuction } from '../auction/hold-auction.ts'
 import type { LinkData } from '../auction/link-store.ts'
 import { readRedirectQuery } from '../auction/redirect-query.ts'
-import type { SealBinding, SealedResult } from '../auction/seal.ts'
+import { RESULT_AGE_MAX_MS, type SealBinding, type SealedResult } from '../auction/seal.ts'
 import { CONSENT, type ConsentWord, consentNow, consentWord } from '../events/consent.ts'
 import { REASON } from '../events/reason.ts'
 import { newVisitor, readVisitor, visitorCookie } from '../events/visitor.ts'
@@ -16,8 +16,6 @@ import { originAndPath } from '../platform/url.ts'
 import { answerClick, type Click, type ClickDeps, redirectTo } from './click.ts'
 import { leavingPage, lostPage, retryPage } from './pages.ts'
 
-/** A click a day after its auction: prices and stock have moved, so a fresh auction is held. */
-const RESULT_AGE_MAX_MS = 24 * 3_600_000
 /** The longest that a reader waits while storage is away (I5: 50 ms). */
 const LINK_PATIENCE_MS = 35
 /**

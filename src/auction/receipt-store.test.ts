@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
+import { deleteUnclickedReceipts } from './receipt-store.ts'
+
+test('a receipt stays while a click on its result may wait in the log, or was set aside', async (t) => {
+  const db = await testDatabase(t)
+  const log = openFoldedLog(t, db)
+  const left = async () => {
+    await deleteUnclickedReceipts(db, new Date(START_MS + 30 * DAY_MS))
+    const rows = await db.rows<{ name: string }>(sql`
+      select convert_from(result_number, 'UTF8') as name from receipt order by at`)
+    return rows.map(({ name }) => name)
+  }
+  const hold = (name: string, atMs: number) =>
+    db.run(sql`
+      insert into receipt values (${Buffer.from(name)}, ${new Date(atMs)}, 5, 1, 1, 'packed')`)
+  await hold('too old to be clicked then', START_MS - DAY_MS - 1)
+  await hold('clicked', START_MS - DAY_MS)
+  await hold('not clicked', START_MS)
+  const resultNumber = Buffer.from('clicked')
+  await log.append([new MoneyEvents().click('a', START_MS, { resultNumber })])
+  assert.deepEqual(await left(), ['clicked', 'not clicked'])
+
+  await db.run(sql`update lane set position = 1 where lane = 0`)
+  await db.run(sql`
+    insert into unfolded_event (lane, seq, event_id, day, error)
+    select lane, seq, id, day, 'a test' from event`)
+  assert.deepEqual(await left(), ['clicked', 'not clicked'])
+
+  await db.run(sql`delete from unfolded_event`)
+  await db.run(sql`update lane set position = 0 where lane = 0`)
+  await log.fold()
+  assert.deepEqual(await left(), ['clicked'])
+})
