@@ -97,7 +97,9 @@ async function checkDatabase(context: CommandContext): Promise<Finding> {
   const megabytes = Math.ceil(Number(facts.bytes) / 1024 ** 2)
   const seen = `PostgreSQL ${facts.version} (${where}), ${settings}, ${megabytes} MB`
   const isDurable = facts.fsync === 'on' && facts.synchronous_commit !== 'off'
-  return { ok: isDurable, detail: isDurable ? seen : `${seen}: a crash would lose paid clicks` }
+  if (isDurable) return { ok: true, detail: seen }
+  const fix = 'a crash would lose paid clicks: set both to on for the server, its role and database'
+  return { ok: false, detail: `${seen}: ${fix}` }
 }
 
 /** What is asked of tables is told only where they are as this program knows them. */
@@ -148,7 +150,8 @@ async function checkJetStream(context: CommandContext, natsUrl: string): Promise
   const facts = await readStreamFacts({ natsUrl, streamName }, positionOf).catch(
     (cause: unknown) => {
       const why = (cause as Error).message
-      throw new Error(`NATS_URL: the server does not answer (${why})`, { cause })
+      const fix = 'is it running, and reached from here? Events wait in the spools meanwhile'
+      throw new Error(`NATS_URL: the server does not answer (${why}): ${fix}`, { cause })
     },
   )
   if (facts === null) return { ok: true, detail: 'no stream yet: the first start makes it' }
@@ -178,11 +181,15 @@ async function checkLag(db: Database, now: Date): Promise<Finding> {
   if (behind.length === 0) return { ok: true, detail: 'everything is folded' }
   const oldest = Math.min(...behind.map(({ waiting_since }) => waiting_since.getTime()))
   const ageMs = Math.max(0, now.getTime() - oldest)
-  const detail = `${behind.length} lanes behind, the oldest event waits for ${ageMs} ms`
+  const events = behind.reduce((sum, lane) => sum + Number(lane.events), 0)
+  const detail =
+    `events that are not folded yet: about ${events.toLocaleString('en')}, ` +
+    `the first since ${formatTimestamp(new Date(oldest))}`
   if (ageMs <= LAG_MAX_MS) return { ok: true, detail }
   // A stopped server's last words wait for the next start.
   if (!(await isAnyServerAlive(db))) return { ok: true, detail: `${detail}: no server runs` }
-  return { ok: false, detail: `${detail}: does a process with the role worker run?` }
+  const fix = 'does a process with the role worker run? One that was away may be catching up'
+  return { ok: false, detail: `${detail}: ${fix}` }
 }
 
 /** What was set aside is in the log, and in no figure until it folds. */
@@ -251,7 +258,12 @@ async function checkKeys(db: Database): Promise<Finding> {
 
 async function checkDisk(dataDir: string): Promise<Finding> {
   const folder = await existing(dataDir)
-  await access(folder, constants.W_OK)
+  await access(folder, constants.W_OK).catch((cause: unknown) => {
+    const why = (cause as NodeJS.ErrnoException).code
+    throw new Error(`SOUK_DATA: ${folder} cannot be written to (${why}): spooled clicks go there`, {
+      cause,
+    })
+  })
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const detail = `${(free / GIB).toFixed(1)} GiB free at ${dataDir}`

@@ -21,16 +21,23 @@ export async function areFolded(
   return row?.folded === events.length
 }
 
+export interface LaneBehind {
+  readonly lane: number
+  readonly waiting_since: Date
+  readonly events: string // about so many: a number that was drawn in vain counts as well
+}
+
 /** Lanes that have events the fold has not reached, with the age of the first of them. */
-export async function listLanesBehind(db: Db): Promise<{ lane: number; waiting_since: Date }[]> {
+export async function listLanesBehind(db: Db): Promise<LaneBehind[]> {
   const dayFrom = await firstUnfoldedDay(db, LANES)
+  const waiting = sql`
+    from event
+    where event.lane = lane.lane and event.seq > lane.position and event.day >= ${dayFrom}`
   return db.rows(sql`
-    select lane.lane, first.at as waiting_since
-    from lane cross join lateral (
-      select at from event
-      where event.lane = lane.lane and event.seq > lane.position and event.day >= ${dayFrom}
-      order by seq limit 1
-    ) as first
+    select lane.lane, first.at as waiting_since, last.seq - lane.position as events
+    from lane
+    cross join lateral (select at ${waiting} order by seq limit 1) as first
+    cross join lateral (select seq ${waiting} order by seq desc limit 1) as last
     order by lane.lane
   `)
 }
