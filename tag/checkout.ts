@@ -31,36 +31,51 @@ export const readCheckout = (input: OrderInput, click_ids: string[]): CheckoutEv
   const { products, order = input } = input
   const { is_new_customer } = order
   for (const name of ['id', 'value', 'currency']) {
-    if (order[name] == null || order[name] === '') throw `order.${name} is missing`
+    if (isEmpty(order[name])) throw `order.${name} is missing`
   }
+  const currency = `${order.currency}`.toUpperCase()
+  const decimals = decimalsOf(currency)
   return {
     order: {
       id: `${order.id}`,
-      value: decimal(order.value),
-      currency: `${order.currency}`.toUpperCase(),
+      value: Number(order.value).toFixed(decimals),
+      currency,
       // `cids`, comma-separated, is the other way in which the service takes them.
       click_ids: order.click_ids || (order.cids ? `${order.cids}`.split(',') : click_ids),
       // True, false or not known: what a 1 means only the shop knows.
       is_new_customer: typeof is_new_customer === 'boolean' ? is_new_customer : null,
     },
-    products: (products || []).map(readProduct),
+    products: (products || []).map((product, at) => readProduct(product, at, decimals)),
   }
 }
 
-/** What a shop's developer should add to an order's products, a sentence each. */
-export const findGaps = ({ products }: OrderInput): string[] =>
-  (products || []).flatMap((product, at) =>
-    ['id', 'price']
-      .filter((name) => product[name] == null || product[name] === '')
-      .map((name) => `products[${at}].${name} is missing`),
-  )
+/** What is sent otherwise than a shop's developer may have meant it, a sentence each. */
+export const findChanges = (input: OrderInput, { order, products }: CheckoutEvent): string[] => [
+  ...changes('order', input.order || input, order),
+  ...products.flatMap((sent, at) =>
+    changes(`products[${at}]`, { quantity: 1, ...input.products?.[at] }, sent),
+  ),
+]
 
-const readProduct = (product: Fields, at: number): Fields => {
+const changes = (path: string, told: Fields, sent: Fields): string[] =>
+  ['id', 'value', 'price', 'quantity'].flatMap((name) => {
+    const [before, after] = [`${told[name]}`, `${sent[name]}`]
+    return before === after || parseFloat(before) === parseFloat(after)
+      ? []
+      : `${path}.${name}: ${before} is sent as ${after}`
+  })
+
+/**
+ * Prices and quantities only divide the order's value among its products: one that the service
+ * would refuse is worth no order. An order has one currency, which its products need not name.
+ */
+const readProduct = (told: Fields, at: number, decimals: number): Fields => {
+  const { currency: _, ...product } = told
   const read: Fields = {
     ...product,
     id: idOf(product, at),
-    price: decimal(product.price),
-    quantity: Number(product.quantity || 1),
+    price: Math.max(0, Number(product.price) || 0).toFixed(decimals),
+    quantity: Math.max(1, Math.round(Number(product.quantity)) || 1),
   }
   for (const name in LENGTHS) {
     if (read[name] != null) read[name] = `${read[name]}`.slice(0, LENGTHS[name])
@@ -70,10 +85,24 @@ const readProduct = (product: Fields, at: number): Fields => {
 
 /** A product without an id goes by its name, or its place: neither is worth losing an order. */
 const idOf = (product: Fields, at: number): string => {
-  const named = [product.id, product.name].find((one) => one != null && one !== '')
+  const named = [product.id, product.name].find((one) => !isEmpty(one))
   return `${named ?? at + 1}`.slice(0, ID_LENGTH)
 }
 
-/** Money is a decimal string on the wire; a number is written without its binary dust. */
-const decimal = (value: unknown): unknown =>
-  typeof value === 'number' ? `${+value.toFixed(4)}` : value
+const isEmpty = (value: unknown): boolean => value == null || value === ''
+
+/**
+ * Those that shops print: never more than the service takes, whose table of ISO 4217 is too long
+ * for every page of a shop. What is no currency it refuses by name.
+ */
+const decimalsOf = (currency: string): number => {
+  try {
+    const { maximumFractionDigits } = new Intl.NumberFormat('en', {
+      style: 'currency',
+      currency,
+    }).resolvedOptions()
+    return maximumFractionDigits as number
+  } catch {
+    return 2
+  }
+}

@@ -5,7 +5,7 @@
  * for visitors who came through it, and for nobody else. Checkout: `window.SOUK_ORDER` or
  * `souk('checkout', {...})`, once per order. It never throws into the shop's page.
  */
-import { findGaps, type OrderInput, readCheckout } from './checkout.ts'
+import { findChanges, type OrderInput, readCheckout } from './checkout.ts'
 import { clickIds, rememberLanding } from './click-ids.ts'
 import { openOutbox } from './outbox.ts'
 import { openSentOrders } from './sent-orders.ts'
@@ -43,8 +43,8 @@ const main = (script: HTMLScriptElement): void => {
     const isRepeat = sent._has(id)
     if (isTest) {
       showMessage(isRepeat ? 'checkout (a repeat: suppressed)' : 'checkout', message(event))
-      const gaps = findGaps(input)
-      if (gaps[0]) showMessage('checkout: not complete', gaps)
+      const changes = findChanges(input, event)
+      if (changes[0]) showMessage('checkout: not sent as told', changes)
     }
     if (isRepeat) return
     sent._add(id)

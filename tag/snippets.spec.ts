@@ -105,8 +105,9 @@ test('the snippet "merchant-call" reports an order made before the tag has loade
 test('the snippets "merchant-gtm" and "merchant-gtm-purchase" report the data layer’s purchase', async (t) => {
   const layer = `<script>
     window.dataLayer = [{ event: 'page' }, { event: 'purchase', ecommerce: {
-      transaction_id: 'G-77', value: 80.5, currency: 'USD',
-      items: [{ item_id: 'K-1', item_name: 'Kettle', item_brand: 'O', quantity: 2, price: 40.25, discount: 4.75 }],
+      transaction_id: 'G-77', value: 100, currency: 'USD',
+      items: [{ item_id: 'K-1', item_name: 'Kettle', item_brand: 'O',
+        quantity: 3, price: 33.333333, discount: 4.75 }],
     } }, { event: 'later' }]</script>`
   const html = layer + snippet('merchant-gtm') + snippet('merchant-gtm-purchase')
   const bodies: string[] = []
@@ -119,9 +120,9 @@ test('the snippets "merchant-gtm" and "merchant-gtm-purchase" report the data la
   await quiet()
   assert.equal((await ordersWith('G-77')).length, 1)
   const { order, products } = JSON.parse(bodies[0] ?? '').events[0]
-  assert.deepEqual([order.id, order.value, order.currency], ['G-77', '80.5', 'USD'])
+  assert.deepEqual([order.id, order.value, order.currency], ['G-77', '100.00', 'USD'])
   assert.deepEqual(products, [
-    { id: 'K-1', name: 'Kettle', brand: 'O', quantity: 2, price: '40.25' },
+    { id: 'K-1', name: 'Kettle', brand: 'O', quantity: 3, price: '33.33' },
   ])
 })
 
