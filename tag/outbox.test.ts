@@ -90,6 +90,16 @@ test('of a service that is away for long the newest five orders are kept', (t) =
   assert.deepEqual(waiting(), ['3', '4', '5', '6', '7'])
 })
 
+test('an order that another tab left in the storage stays there until it is answered', async (t) => {
+  const { waiting, bodies, answer } = openBrowser(t)
+  const [one, other] = [openOutbox(URL_OF_ORDERS), openOutbox(URL_OF_ORDERS)]
+  one._add('1')
+  other._add('2')
+  assert.deepEqual(waiting(), ['1', '2'])
+  await answer(201)
+  assert.deepEqual([bodies(), waiting()], [['1', '2'], ['1']])
+})
+
 test('without storage an order lives as long as its page', async (t) => {
   const { bodies, after, answer } = openBrowser(t, null)
   openOutbox(URL_OF_ORDERS)._add('1')

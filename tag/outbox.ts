@@ -36,6 +36,11 @@ export const openOutbox = (url: string): Outbox => {
   let waiting = readList(key)
   let tries = 0
   let isSending = false
+  const change = (edit: (list: string[]) => string[]): void => {
+    waiting = edit(waiting)
+    // Read each time: another tab may have left an order there.
+    writeList(key, edit(readList(key)))
+  }
   const send = (): void => {
     const body = waiting[0]
     if (!body || isSending) return
@@ -45,8 +50,7 @@ export const openOutbox = (url: string): Outbox => {
       .then(({ status }) => {
         if (status >= REFUSED) throw status
         tries = 0
-        waiting = waiting.filter((other) => other !== body)
-        writeList(key, waiting)
+        change((list) => list.filter((other) => other !== body))
         return 0
       })
       .catch(() => FIRST_PAUSE_MS << tries++)
@@ -58,8 +62,7 @@ export const openOutbox = (url: string): Outbox => {
   send()
   return {
     _add(body) {
-      waiting = [...waiting, body].slice(-MESSAGES_MAX)
-      writeList(key, waiting)
+      change((list) => [...list, body].slice(-MESSAGES_MAX))
       send()
     },
   }
