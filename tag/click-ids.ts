@@ -9,54 +9,69 @@
 const COOKIE = 'souk_clicks'
 /** 32 lower-case hex characters, as the redirect mints them: nothing else is kept. */
 const CLICK_ID = /^[0-9a-f]{32}$/
+const ID_LENGTH = 32
 /** Twenty are under 1 kB, which every request to the shop carries. */
 const CLICK_IDS_MAX = 20
 const DAY_SECONDS = 86_400
+const BASE = 36
 
-interface KeptClick {
-  _id: string
-  _atSeconds: number
+export interface ClickIds {
+  /** Whether the reader landed on this page, with an id that was not known. */
+  readonly _isLanding: boolean
+  /** Newest first. */
+  _list(): string[]
 }
 
 /** Keeps the click id that the landing address carries in `parameter`, if any. */
-export const rememberLanding = (parameter: string, windowDays: number): boolean => {
+export const openClickIds = (parameter: string, windowDays: number): ClickIds => {
+  const windowSeconds = windowDays * DAY_SECONDS
+  const list = (): string[] => read(windowSeconds).map(idOf)
   const id = new URLSearchParams(location.search).get(parameter) || ''
-  const nowSeconds = Math.floor(Date.now() / 1000)
-  const kept = read(nowSeconds - windowDays * DAY_SECONDS)
-  const isNew = CLICK_ID.test(id) && !kept.some(({ _id }) => _id === id)
   // A reload of the landing page must not make an old click young again.
-  if (isNew) write([{ _id: id, _atSeconds: nowSeconds }, ...kept], windowDays)
-  return isNew
+  const _isLanding = CLICK_ID.test(id) && !list().includes(id)
+  if (_isLanding) {
+    write([`${id}.${nowSeconds().toString(BASE)}`, ...read(windowSeconds)], windowSeconds)
+  }
+  return {
+    _isLanding,
+    // Where cookies are refused, the page of the landing knows its own.
+    _list: () => [...new Set([...list(), ...(_isLanding ? [id] : [])])],
+  }
 }
 
-/** Newest first. */
-export const clickIds = (windowDays: number): string[] =>
-  read(Date.now() / 1000 - windowDays * DAY_SECONDS).map(({ _id }) => _id)
+const nowSeconds = (): number => Math.floor(Date.now() / 1000)
 
-const read = (sinceSeconds: number): KeptClick[] => {
-  const text = new RegExp(`(^|; )${COOKIE}=([^;]*)`).exec(document.cookie)?.[2] || ''
-  return text
+/** A click is kept as its id, a dot, and when it came, in seconds. */
+const idOf = (click: string): string => click.slice(0, ID_LENGTH)
+
+const read = (windowSeconds: number): string[] =>
+  (new RegExp(`(^|; )${COOKIE}=([^;]*)`).exec(cookies())?.[2] || '')
     .split('~')
-    .map((entry) => {
-      const [_id = '', at = ''] = entry.split('.')
-      return { _id, _atSeconds: parseInt(at, 36) }
-    })
-    .filter(({ _id, _atSeconds }) => CLICK_ID.test(_id) && _atSeconds > sinceSeconds)
-}
+    .filter(
+      (click) =>
+        CLICK_ID.test(idOf(click)) &&
+        parseInt(click.slice(ID_LENGTH + 1), BASE) > nowSeconds() - windowSeconds,
+    )
 
 /** Written for the widest domain the browser allows: the shop's own, below the public suffix. */
-const write = (clicks: KeptClick[], windowDays: number): void => {
-  const value = clicks
-    .slice(0, CLICK_IDS_MAX)
-    .map(({ _id, _atSeconds }) => `${_id}.${_atSeconds.toString(36)}`)
-    .join('~')
+const write = (clicks: string[], windowSeconds: number): void => {
+  const cookie = `${COOKIE}=${clicks.slice(0, CLICK_IDS_MAX).join('~')}`
   const secure = location.protocol === 'https:' ? ';secure' : ''
   const labels = location.hostname.split('.')
   for (let first = labels.length - 1; first >= -1; first--) {
     const domain = first < 0 ? '' : `;domain=${labels.slice(first).join('.')}`
-    const cookie = `${COOKIE}=${value}`
+    const terms = `;path=/;samesite=lax;max-age=${windowSeconds}${domain}${secure}`
+    if (cookies(cookie + terms).includes(cookie)) return
+  }
+}
+
+/** The page's cookies, after a change if any; none where it may not even ask, as in a sandbox. */
+const cookies = (change = ''): string => {
+  try {
     // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser
-    document.cookie = `${cookie};path=/;samesite=lax;max-age=${windowDays * DAY_SECONDS}${domain}${secure}`
-    if (document.cookie.includes(cookie)) return
+    if (change) document.cookie = change
+    return document.cookie
+  } catch {
+    return ''
   }
 }

@@ -6,7 +6,7 @@
  * `souk('checkout', {...})`, once per order. It never throws into the shop's page.
  */
 import { findChanges, type OrderInput, readCheckout } from './checkout.ts'
-import { clickIds, rememberLanding } from './click-ids.ts'
+import { openClickIds } from './click-ids.ts'
 import { openOutbox } from './outbox.ts'
 import { openSentOrders } from './sent-orders.ts'
 import { showMessage } from './test-panel.ts'
@@ -23,10 +23,10 @@ interface ShopWindow {
 
 const main = (script: HTMLScriptElement): void => {
   const shop = window as unknown as ShopWindow
-  const { merchant, clickParam = 'cid', windowDays = '30', test } = script.dataset
+  const { merchant, clickParam, windowDays, test } = script.dataset
   const isTest = test !== undefined || /souk-test/.test(location.search + location.hash)
   const endpoint = script.src.replace(/tag\/[^/]*$/, 'api/v1/events/conversions/')
-  const isLanding = rememberLanding(clickParam, +windowDays)
+  const clicks = openClickIds(clickParam || 'cid', Number(windowDays) || 30)
   const outbox = isTest ? null : openOutbox(`${endpoint}checkout/`)
   const sent = openSentOrders(`${merchant} ${endpoint}`, isTest)
 
@@ -38,7 +38,7 @@ const main = (script: HTMLScriptElement): void => {
   })
 
   const checkout = (input: OrderInput): void => {
-    const event = readCheckout(input, clickIds(+windowDays))
+    const event = readCheckout(input, clicks._list())
     const { id } = event.order
     const isRepeat = sent._has(id)
     if (isTest) {
@@ -70,9 +70,9 @@ const main = (script: HTMLScriptElement): void => {
   else readPage()
 
   // Last: a browser set up for privacy may have no `sendBeacon`, which must cost no order.
-  const click_ids = clickIds(+windowDays)
+  const click_ids = clicks._list()
   if (click_ids[0]) {
-    const view = message({ click_ids: click_ids.slice(0, 1), is_landing: isLanding })
+    const view = message({ click_ids: click_ids.slice(0, 1), is_landing: clicks._isLanding })
     if (isTest) showMessage('page view', view)
     else navigator.sendBeacon(`${endpoint}page_view/`, JSON.stringify(view))
   } else if (isTest) showMessage('page view: not sent', 'no click is known: come through a link')
