@@ -1,7 +1,7 @@
 /** Who is logged in, and whose figures are shown. */
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { createContext, use } from 'react'
+import { createContext, use, useEffect } from 'react'
 import { api, type Publisher } from './api.ts'
 
 export const useMe = () => useQuery({ queryKey: ['me'], queryFn: api.me, staleTime: Infinity })
@@ -40,13 +40,18 @@ export function useLogOut() {
   })
 }
 
-/** The publisher that the address names, or the first one. */
+/** The publisher that the address names, or the first one: the address then names that. */
 export function useChosenPublisher(publishers: readonly Publisher[]) {
   const { pub } = useSearch({ from: '__root__' })
   const navigate = useNavigate()
   const chosen = publishers.find(({ pub_id }) => pub_id === pub) ?? publishers[0] ?? null
   const choose = (pubId: number) =>
     void navigate({ to: '.', search: (search) => ({ ...search, pub: pubId }) })
+  const known = chosen?.pub_id
+  useEffect(() => {
+    if (pub === undefined || known === undefined || pub === known) return
+    void navigate({ to: '.', search: (search) => ({ ...search, pub: known }), replace: true })
+  }, [pub, known, navigate])
   return [chosen, choose] as const
 }
 

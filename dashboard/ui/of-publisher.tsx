@@ -1,13 +1,16 @@
 /** A page of a publisher's own; an account without one reads here how to get it. */
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { PATHS } from '../paths.ts'
 import { useMe, usePublisherIfAny } from '../session.ts'
 import { CopyButton } from './copy-button.tsx'
 import { EmptyState } from './notice.tsx'
 
 export function OfPublisher({ children }: { children: ReactNode }) {
-  return usePublisherIfAny() === null ? <NoPublisher /> : children
+  const publisher = usePublisherIfAny()
+  if (publisher === null) return <NoPublisher />
+  // Drawn anew for another: what a form holds, or has just made, is of one publisher.
+  return <Fragment key={publisher.pub_id}>{children}</Fragment>
 }
 
 function NoPublisher() {

@@ -1,0 +1,37 @@
+/** The dashboard of an account with several publishers, and names of any length and direction. */
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { startApi } from '../test/api.ts'
+import { logIn, visitPage } from './testing/visit.ts'
+
+// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+const LONG = 'The Long Name of a Magazine '.repeat(4).trim()
+const two = await api.account({ slug: 'one', name: 'One' }, { slug: 'two', name: LONG })
+
+async function visit(t: TestContext, path: string, { width = 1280, account = two } = {}) {
+  const { page } = await visitPage(t, { service: api.url, path, width })
+  await logIn(page, account)
+  return page
+}
+
+test('a link that was made for one publisher is gone when another is chosen', async (t) => {
+  const page = await visit(t, '/dashboard/links')
+  const fillIn = async () => {
+    await page.getByRole('button', { name: 'New link' }).click()
+    await page.getByLabel('Article', { exact: true }).fill('Mugs')
+    await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
+    await page.getByRole('button', { name: 'Make the link' }).click()
+    return (await page.getByRole('status').locator('code').textContent()) ?? ''
+  }
+  const first = await fillIn()
+  await page.getByLabel('Publisher').selectOption(LONG)
+  await page.getByText('No smart link yet').waitFor()
+  assert.equal(await page.getByText(first).count(), 0)
+  assert.notEqual(await fillIn(), first)
+})
+
+test('an address of a publisher whom the account has not comes to name the one that is shown', async (t) => {
+  const page = await visit(t, '/dashboard/clicks?pub=999999&outcome=unpaid')
+  await page.waitForURL(new RegExp(`pub=${two.pubId}&outcome=unpaid`))
+})
