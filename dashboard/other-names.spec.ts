@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { startApi } from '../test/api.ts'
+import { makeMarket, until } from '../test/market.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+const market = await makeMarket(api)
 const LONG = 'The Long Name of a Magazine '.repeat(4).trim()
 const two = await api.account({ slug: 'one', name: 'One' }, { slug: 'two', name: LONG })
 
@@ -34,4 +36,27 @@ test('a link that was made for one publisher is gone when another is chosen', as
 test('an address of a publisher whom the account has not comes to name the one that is shown', async (t) => {
   const page = await visit(t, '/dashboard/clicks?pub=999999&outcome=unpaid')
   await page.waitForURL(new RegExp(`pub=${two.pubId}&outcome=unpaid`))
+})
+
+test('who empties the search may go on typing, and the way back changes it', async (t) => {
+  const { account } = market
+  for (const article of ['m23', 'm5']) await market.link(undefined, { article })
+  const page = await visit(t, '/dashboard/links', { account })
+  const field = page.getByRole('searchbox', { name: 'Find links' })
+  await field.fill('m23')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/find=m23/)
+  for (let at = 0; at < 3; at++) await page.keyboard.press('Backspace')
+  await page.keyboard.type('m5')
+  await page.getByRole('link', { name: 'm5' }).waitFor()
+  await page.getByRole('link', { name: 'm23' }).waitFor()
+  assert.equal(await field.inputValue(), 'm5')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/find=m5/)
+  await page.getByRole('link', { name: 'm23' }).waitFor({ state: 'detached' })
+  assert.ok(await field.evaluate((one) => one === document.activeElement))
+  await page.goBack()
+  await until(async () => (await field.inputValue()) === '')
+  await page.goBack()
+  await until(async () => (await field.inputValue()) === 'm23')
 })

@@ -1,7 +1,7 @@
 /** A publisher's smart links, newest first, a search among them, and a form that makes one. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
 import { date, shortUrl } from '../format.ts'
 import { usePublisher } from '../session.ts'
@@ -63,8 +63,8 @@ export function LinksPage() {
           }}
         />
       )}
-      {(find !== null || links.length > 0) && (
-        <SearchForm key={find} find={find} onFind={setFind} />
+      {(find !== null || links.length > 0 || pages.isPending) && (
+        <SearchForm find={find ?? ''} onFind={setFind} />
       )}
       {pages.isSuccess && links.length === 0 && !isMaking && (
         <NoLinks find={find} onAll={() => setFind('')} />
@@ -76,26 +76,37 @@ export function LinksPage() {
   )
 }
 
-function SearchForm(props: { find: string | null; onFind: (text: string) => void }) {
-  const { find, onFind } = props
+function SearchForm({ find, onFind }: { find: string; onFind: (text: string) => void }) {
+  const field = useRef<HTMLInputElement>(null)
+  const asked = useRef(find)
+  const ask = (text: string) => {
+    asked.current = text.trim()
+    onFind(asked.current)
+  }
+  // What was asked from elsewhere, as by going back; who types on is left alone.
+  useEffect(() => {
+    if (field.current === null || find === asked.current) return
+    field.current.value = asked.current = find
+  }, [find])
   return (
     <search>
       <form
         className="flex max-w-xl gap-2"
         onSubmit={(event) => {
           event.preventDefault()
-          onFind(String(new FormData(event.currentTarget).get('find')))
+          ask(field.current?.value ?? '')
         }}
       >
         <input
+          ref={field}
           type="search"
           name="find"
           aria-label="Find links"
           placeholder="Address or article of a link"
           className="field"
-          defaultValue={find ?? ''}
+          defaultValue={find}
           // Emptied by its own cross, which submits nothing.
-          onChange={({ target }) => target.value === '' && onFind('')}
+          onChange={({ target }) => target.value === '' && ask('')}
         />
         <button type="submit" className="button">
           Find
