@@ -61,9 +61,9 @@ test('days and times are those of UTC, whatever the reader’s clock', () => {
   assertShown(time, [['2026-03-02T09:24:05Z', '09:24:05']])
 })
 
-test('an address is shown by its host and path; what is none is shown as it is', () => {
+test('an address is shown by its host, path and query; what is none is shown as it is', () => {
   assertShown(shortUrl, [
-    ['https://www.shop.example/p/1?x=1#y', 'shop.example/p/1'],
+    ['https://www.shop.example/p/1?x=1#y', 'shop.example/p/1?x=1'],
     ['https://shop.example/', 'shop.example'],
     ['https://awww.shop.example:8080/a/', 'awww.shop.example:8080/a'],
     ['not an address', 'not an address'],

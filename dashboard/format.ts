@@ -37,10 +37,10 @@ export const date = (instant: string): string => DATE.format(new Date(instant))
 /** `10:24:05`, UTC like everything here. */
 export const time = (instant: string): string => TIME.format(new Date(instant))
 
-/** `https://www.shop.example/p/1?x` → `shop.example/p/1`, for a line of small print. */
+/** `https://www.shop.example/p/1?x#y` → `shop.example/p/1?x`, for a line of small print. */
 export function shortUrl(address: string): string {
   // Not `URL.parse`: Safari 17, the last one for older Macs, has none.
   if (!URL.canParse(address)) return address
   const url = new URL(address)
-  return (url.host.replace(/^www\./, '') + url.pathname).replace(/\/$/, '')
+  return (url.host.replace(/^www\./, '') + url.pathname + url.search).replace(/\/$/, '')
 }
