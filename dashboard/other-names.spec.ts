@@ -1,14 +1,17 @@
 /** The dashboard of an account with several publishers, and names of any length and direction. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { startApi } from '../test/api.ts'
 import { makeMarket, until } from '../test/market.ts'
+import type { ClickPage, OrderPage } from './api.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const market = await makeMarket(api)
 const LONG = 'The Long Name of a Magazine '.repeat(4).trim()
+const ARABIC = 'أفضل غلايات الماء التي جربناها هذا العام في مطبخنا الصغير، واحدة بعد أخرى'
 const two = await api.account({ slug: 'one', name: 'One' }, { slug: 'two', name: LONG })
 
 async function visit(t: TestContext, path: string, { width = 1280, account = two } = {}) {
@@ -16,6 +19,9 @@ async function visit(t: TestContext, path: string, { width = 1280, account = two
   await logIn(page, account)
   return page
 }
+
+const answer = (page: Page, path: string, entry: ClickPage | OrderPage): Promise<unknown> =>
+  page.route(path, (route) => route.fulfill({ json: { data: [entry] } }))
 
 test('a link that was made for one publisher is gone when another is chosen', async (t) => {
   const page = await visit(t, '/dashboard/links')
@@ -59,4 +65,56 @@ test('who empties the search may go on typing, and the way back changes it', asy
   await until(async () => (await field.inputValue()) === '')
   await page.goBack()
   await until(async () => (await field.inputValue()) === 'm23')
+})
+
+test('of a name too long for its line the beginning is read, whichever way it reads', async (t) => {
+  const page = await visit(t, '/dashboard/orders', { width: 390 })
+  await answer(page, '**/orders/?*', { orders: [ORDER], next: null })
+  await page.reload()
+  const name = page.getByText(ARABIC)
+  await name.waitFor()
+  const revenue = page.getByText('$1,234.50 revenue')
+  assert.ok(
+    await revenue.evaluate((one) => one.scrollWidth <= one.clientWidth),
+    'the amount is whole',
+  )
+  const [word, box] = await name.evaluate((one) => {
+    const range = document.createRange()
+    range.setStart(one.firstChild as Text, 0)
+    range.setEnd(one.firstChild as Text, 4)
+    const line = one.closest('p') ?? one
+    return [range.getBoundingClientRect(), line.getBoundingClientRect()] as const
+  })
+  assert.ok(word.left >= box.left && word.right <= box.right, JSON.stringify([word, box]))
+})
+
+const ORDER: OrderPage['orders'][number] = {
+  order_id: '1',
+  checkout_id: 'R-1001',
+  at: '2026-03-01T12:00:00Z',
+  merchant_name: 'Kettles',
+  article_name: ARABIC,
+  auction_result_number: null,
+  model: 'cpa',
+  revenue: '1234.50',
+  earnings: '12.34',
+  returned: '0.00',
+  state: 'PENDING',
+  is_cancelled: false,
+  locks_at: '2026-04-01T12:00:00Z',
+  reject_reason: null,
+}
+
+test('the long name of a publisher leaves the figures in view on a phone', async (t) => {
+  const page = await visit(t, `/dashboard/?pub=${two.publishers[1]?.pub_id}`, { width: 390 })
+  const heading = await page.getByRole('heading', { level: 1, name: LONG }).boundingBox()
+  assert.ok((heading?.height ?? 99) < 80, JSON.stringify(heading))
+})
+
+test('the count of clicks says of what kind they are', async (t) => {
+  const page = await visit(t, '/dashboard/clicks')
+  const reasons = [{ reason: 'ok', why: 'A valid click.', clicks: 600 }]
+  await answer(page, '**/clicks/?*', { clicks: [], next: null, reasons })
+  await page.reload()
+  await page.getByRole('term').getByText('Valid clicks', { exact: true }).waitFor()
 })

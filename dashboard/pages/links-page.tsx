@@ -164,7 +164,7 @@ function LinkLine({ link }: { link: ListedLink }) {
         <p className="line-clamp-3 font-medium" title={url ?? article_url}>
           {url === null ? 'No product: leads to its article' : shortUrl(url)}
         </p>
-        <p className="truncate text-sm text-soft">
+        <p dir="auto" className="truncate text-left text-sm text-soft">
           <a href={article_url} target="_blank" rel="noreferrer" className="hover:underline">
             {article_name.trim() || shortUrl(article_url)}
           </a>

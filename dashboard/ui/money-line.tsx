@@ -29,7 +29,8 @@ export function MoneyLine(props: {
       </p>
       <div className="min-w-0">
         <p className="font-medium">{props.title}</p>
-        <p className="truncate text-sm text-soft">
+        {/* Each is cut at its own end, whichever way it reads; the first, such as an amount, last. */}
+        <p className="flex gap-x-1 overflow-hidden text-sm text-soft *:truncate *:first:max-w-full *:first:shrink-0">
           <Parts of={props.details} />
         </p>
         <p className={`mt-1 text-sm ${isGood ? 'text-soft' : 'text-bad'}`}>{props.verdict}</p>

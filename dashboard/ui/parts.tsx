@@ -1,10 +1,12 @@
+import { Fragment } from 'react'
+
 /** Names side by side, each in its own direction: two in Arabic would otherwise change places. */
 export function Parts({ of }: { of: readonly (string | null)[] }) {
   const parts = [...new Set(of)].filter((part) => part !== null)
   return parts.map((part) => (
-    <span key={part}>
+    <Fragment key={part}>
       {part !== parts[0] && ' · '}
       <bdi>{part}</bdi>
-    </span>
+    </Fragment>
   ))
 }

@@ -7,7 +7,7 @@ import { Title } from './title.tsx'
 
 export function RangeTitle({ children }: { children: string }) {
   return (
-    <div className="flex flex-wrap items-end justify-between gap-4">
+    <div className="flex flex-wrap items-end justify-between gap-4 *:[h1]:line-clamp-2">
       <Title>{children}</Title>
       <RangePicker />
     </div>
