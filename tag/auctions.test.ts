@@ -15,9 +15,9 @@ function openSession() {
   const links = new Map<number, Link>()
   const session = { _uuid: 'u' } as PageSession
   const parts = {
-    _service: { _auction: 'https://auction.example' },
+    _service: { auction_url: 'https://auction.example' },
     _queue: { _add: (job: Job) => void jobs.push(job) },
-    _consent: () => ({ _value: 'full', _source: 'tcf' }),
+    _consent: () => ({ consent: 'full', consent_source: 'tcf' }),
     _links: links as unknown as Parts['_links'],
   } as unknown as Parts
   const applied: (readonly [Link, AuctionResult])[] = []

@@ -30,11 +30,11 @@ export const makeAuctions = (
     if (known) apply(link, known)
     if (id in results) return
     results[id] = known
-    const { _value, _source } = _consent()
+    const { consent, consent_source } = _consent()
     _queue._add({
       _url:
-        `${_service._auction}/api/v1/auction/?a=${id}&t=${randomNumber()}` +
-        `&uuid=${session._uuid}&consent=${_value}&consent_source=${_source || ''}`,
+        `${_service.auction_url}/api/v1/auction/?a=${id}&t=${randomNumber()}` +
+        `&uuid=${session._uuid}&consent=${consent}&consent_source=${consent_source || ''}`,
       _done(answer) {
         for (const entry of (answer as AuctionAnswer).data) {
           const { auction_result, impression_pixel_url, has_winner } = entry

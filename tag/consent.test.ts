@@ -40,8 +40,8 @@ function open(t: TestContext, { gpc, tcf, gpp, settings = {} }: Page) {
   const after = async (ms: number): Promise<string> => {
     t.mock.timers.tick(ms)
     await new Promise(setImmediate)
-    const { _value, _source } = read?.() ?? { _value: 'not yet', _source: undefined }
-    return _source === undefined ? _value : `${_value} (${_source})`
+    const { consent, consent_source = null } = read?.() ?? { consent: 'not yet' }
+    return consent_source === null ? consent : `${consent} (${consent_source})`
   }
   const write = (souk: PageSettings) => Object.assign(window, { souk })
   return { after, told, write }

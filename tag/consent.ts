@@ -10,9 +10,10 @@ import type { PageSettings } from './settings.ts'
 
 type Source = 'gpc' | 'tcf' | 'gpp' | 'page'
 
+/** As events and auctions carry it. */
 export interface Consent {
-  _value: 'full' | 'contextual' | 'unknown'
-  _source: Source | undefined
+  consent: 'full' | 'contextual' | 'unknown'
+  consent_source: Source | undefined
 }
 
 /** Consent tools have this long to answer; then their silence is the answer. */
@@ -72,12 +73,13 @@ export const watchConsent = async (): Promise<() => Consent> => {
   })
   return () => {
     // Looked up each time: a page may write a new object where the tag found another.
-    const consent = (window as ConsentWindow).souk?.consent
-    told.page = consent && consent === 'full'
+    const said = (window as ConsentWindow).souk?.consent
+    told.page = said && said === 'full'
     const sources = Object.keys(told) as Source[]
     const refusing = sources.find((source) => told[source] === false)
-    const _source = refusing || sources.find((source) => told[source])
-    return { _value: refusing ? 'contextual' : _source ? 'full' : 'unknown', _source }
+    const consent_source = refusing || sources.find((source) => told[source])
+    const consent = refusing ? 'contextual' : consent_source ? 'full' : 'unknown'
+    return { consent, consent_source }
   }
 }
 

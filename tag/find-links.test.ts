@@ -8,12 +8,13 @@ import type { PageSettings, Service } from './settings.ts'
 const LINK = 'https://go.example'
 const service: Service = {
   _base: 'https://souk.example',
-  _auction: 'https://auction.example',
+  auction_url: 'https://auction.example',
+  link_url: LINK,
   _own: ['//go.example', '//souk.example', '//auction.example'],
-  _brand: 'service',
-  _publisherId: 7,
-  _isLinkmate: true,
-  _domains: ['magazine.example'],
+  brand: 'service',
+  publisher_id: 7,
+  linkmate_enabled: true,
+  domains: ['magazine.example'],
 }
 
 /** What the tag makes of an address on a page of `www.news.example`. */
@@ -96,10 +97,7 @@ test('the article’s host and the publisher’s domains are not outside', () =>
     assert.equal(verdictOf(url), LOCAL, url)
   }
   assert.equal(verdictOf('https://notmagazine.example/'), RAW)
-  assert.equal(
-    verdictOf('https://x.example/', {}, { ...service, _domains: ['x.www.example'] }),
-    RAW,
-  )
+  assert.equal(verdictOf('https://x.example/', {}, { ...service, domains: ['x.www.example'] }), RAW)
 })
 
 test('what is not on the web is no link to sell', () => {

@@ -47,7 +47,7 @@ export const judge = (
     // Another tag has wrapped one of ours: taking it back would start a fight.
     if (href.includes(encodeURIComponent(address)) || href.includes(own)) return WRAPPED
   }
-  if ([pageHost, ..._service._domains].some((domain) => isUnder(host, domain))) return LOCAL
+  if ([pageHost, ..._service.domains].some((domain) => isUnder(host, domain))) return LOCAL
   if (_settings.unwrap === false && /.https?(:|%3a)/i.test(href)) return WRAPPED
   return RAW
 }

@@ -22,7 +22,7 @@ function openPage({
   const jobs: Job[] = []
   const links = new Map<number, Link>()
   const parts = {
-    _service: { _base: 'https://souk.example', _publisherId: 7, _isLinkmate: isMember },
+    _service: { _base: 'https://souk.example', publisher_id: 7, linkmate_enabled: isMember },
     _queue: { _add: (job: Job) => void jobs.push(job) },
     _settings: settings,
     _links: links as unknown as Parts['_links'],

@@ -38,7 +38,7 @@ export const makeLinkmate = (
   return {
     _take(link) {
       const { _anchor, _href } = link
-      if (!_service._isLinkmate || link._isLeft || _href.length > URL_MAX) return
+      if (!_service.linkmate_enabled || link._isLeft || _href.length > URL_MAX) return
       if (!_anchor.matches(_settings.selector || '*')) return
       link._raw = true
       const id = ids[_href]
@@ -48,7 +48,7 @@ export const makeLinkmate = (
     _ask() {
       if (!fresh[0]) return
       _queue._add({
-        _url: `${_service._base}/api/v1/publishers/${_service._publisherId}/linkmate/smart_links/`,
+        _url: `${_service._base}/api/v1/publishers/${_service.publisher_id}/linkmate/smart_links/`,
         _body: JSON.stringify({
           article: {
             name: (document.title || location.host).slice(0, NAME_MAX),

@@ -142,11 +142,11 @@ const item = (link: LinkReport): HTMLElement => {
 /** Tries what the tag needs, at the addresses that it uses. */
 const probe = async ({ parts }: SoukGlobal): Promise<string[]> => {
   if (!parts?._service) return []
-  const { _base, _auction } = parts._service
+  const { _base, auction_url } = parts._service
   return probePolicy({
     script: `${_base}/tag/souk.js`,
-    connect: [`${_base}/healthz`, `${_auction}/healthz`],
-    image: `${_auction}/api/v1/pixel/?probe`,
+    connect: [`${_base}/healthz`, `${auction_url}/healthz`],
+    image: `${auction_url}/api/v1/pixel/?probe`,
   })
 }
 

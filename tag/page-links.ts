@@ -37,7 +37,7 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   let again = 0
   /** How many more the last look would have taken; at zero the next one only goes on with it. */
   let room = LINKS_AT_ONCE
-  const flush = tellLinks(session, _links, parts._service._brand)
+  const flush = tellLinks(session, _links, parts._service.brand)
   const fireTrackers = makeTrackers(parts)
   const apply = (link: Link, result: AuctionResult): void => {
     if (link._isLeft || link._anchor.href !== link._href) return

@@ -7,12 +7,12 @@ import { type Job, REPEATS } from './request-queue.ts'
 const PAGE = 'https://news.example/article?id=1#top'
 const LAST_PAGE = 'https://news.example/'
 
-function begin(consent: Consent = { _value: 'full', _source: 'tcf' }) {
+function begin(consent: Consent = { consent: 'full', consent_source: 'tcf' }) {
   const location = { href: PAGE }
   Object.defineProperty(globalThis, 'location', { configurable: true, value: location })
   const jobs: Job[] = []
   const parts = {
-    _service: { _base: 'https://souk.example', _publisherId: 7 },
+    _service: { _base: 'https://souk.example', publisher_id: 7 },
     _queue: { _add: (job: Job) => void jobs.push(job) },
     _consent: () => consent,
   } as unknown as Parts
@@ -76,7 +76,7 @@ test('events go out a hundred a call, none of them again, and the list is empty 
 test('events are of the page on which they began, with the reader’s choice as it is now', () => {
   const { session, bodies, location, consent } = begin()
   location.href = 'https://news.example/another'
-  Object.assign(consent, { _value: 'contextual', _source: 'page' })
+  Object.assign(consent, { consent: 'contextual', consent_source: 'page' })
   session._send('service_link_impression', [{ auction_id: '1' }])
   const { user } = bodies()[1]
   assert.deepEqual(

@@ -37,19 +37,17 @@ export const beginSession = (
   const _uuid = makeUuid()
   const _sourceUrl = location.href
   const _send = (type: string, events: object[], again?: number): void => {
-    const consent = _consent()
     while (events[0]) {
       _queue._add({
         _url: `${_service._base}/api/v1/events/impressions/${type}/`,
         _body: JSON.stringify({
-          organization_id: _service._publisherId,
+          organization_id: _service.publisher_id,
           organization_type: 'publisher',
           user: {
             page_session_uuid: _uuid,
             source_url: _sourceUrl,
             previous_url,
-            consent_source: consent._source,
-            consent: consent._value,
+            ..._consent(),
           },
           events: events.splice(0, EVENTS_PER_CALL),
         }),

@@ -17,13 +17,13 @@ export const reportPage = (settings: SoukGlobal): PageReport | null => {
   const { parts } = settings
   if (!parts?._links) return null
   const { _service, _consent, _links } = parts
-  const { _value, _source } = _consent()
+  const { consent, consent_source } = _consent()
   return {
-    publisher_id: _service._publisherId,
-    is_member: _service._isLinkmate,
+    publisher_id: _service.publisher_id,
+    is_member: _service.linkmate_enabled,
     is_audit: !!settings.donotlink,
-    consent: _value,
-    consent_source: _source ?? null,
+    consent,
+    consent_source: consent_source ?? null,
     blocked: blockers(settings, _consent()),
     other_tags: findOtherTags(),
     // In the order of the page; links that are gone from it do not count.
@@ -34,12 +34,12 @@ export const reportPage = (settings: SoukGlobal): PageReport | null => {
   }
 }
 
-const blockers = ({ donotlink }: SoukGlobal, { _value, _source }: Consent): string[] => [
+const blockers = ({ donotlink }: SoukGlobal, { consent, consent_source }: Consent): string[] => [
   ...(donotlink ? ['Audit mode: the page sets souk.donotlink, nothing is changed.'] : []),
-  ...(_value === 'contextual'
+  ...(consent === 'contextual'
     ? [
-        `Consent is not given (${_source}): auctions are contextual, third-party trackers are ` +
-          'not fired.',
+        `Consent is not given (${consent_source}): auctions are contextual, ` +
+          'third-party trackers are not fired.',
       ]
     : []),
 ]
@@ -88,11 +88,12 @@ const explain = (link: Link, { _settings, _service }: Parts): [LinkStatus, strin
   if (reason) return ['left', reason]
   if (link._anchor.matches('[rel~=noauction]')) return ['left', 'Marked rel="noauction".']
   if (_settings.donotlink) {
-    const would = link._verdict === RAW && !_service._isLinkmate ? 'stay as it is' : 'be auctioned'
+    const would =
+      link._verdict === RAW && !_service.linkmate_enabled ? 'stay as it is' : 'be auctioned'
     return ['left', `Audit mode (donotlink): nothing is changed; it would ${would}.`]
   }
   if (link._id) return ['waiting', 'A smart link; its auction has not answered.']
-  if (!_service._isLinkmate) {
+  if (!_service.linkmate_enabled) {
     return ['left', 'A raw link, and the account is not in the partner program.']
   }
   if (!link._raw) {

@@ -25,34 +25,27 @@ export interface PageSettings {
   consent?: 'full' | 'contextual'
 }
 
-/** The service's addresses and the publisher's facts, from the page-tag configuration. */
-export interface Service {
-  _base: string
-  _auction: string
-  /** Our addresses without their scheme, that of smart links first. */
-  _own: string[]
-  _brand: string
-  _publisherId: number
-  _isLinkmate: boolean
-  _domains: string[]
-}
-
 interface Configuration {
   amp_config: { publisher_id: number; linkmate_enabled: boolean }
   page_tag: { auction_url: string; link_url: string; brand: string; domains: string[] }
 }
 
+/** The service's addresses and the publisher's facts, as the page-tag configuration names them. */
+export type Service = Configuration['amp_config'] &
+  Configuration['page_tag'] & {
+    _base: string
+    /** Our addresses without their scheme, that of smart links first. */
+    _own: string[]
+  }
+
 /** Reads the answer of `…/amp_config/?page_tag=1`; throws when it is not one. */
 export const readService = (answer: unknown, base: string): Service => {
   const [{ amp_config, page_tag }] = (answer as { data: [Configuration] }).data
   return {
+    ...amp_config,
+    ...page_tag,
     _base: base,
-    _auction: page_tag.auction_url,
     _own: [page_tag.link_url, base, page_tag.auction_url].map(withoutScheme),
-    _brand: page_tag.brand,
-    _publisherId: amp_config.publisher_id,
-    _isLinkmate: amp_config.linkmate_enabled,
-    _domains: page_tag.domains,
   }
 }
 

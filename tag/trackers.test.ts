@@ -8,7 +8,7 @@ import { makeTrackers } from './trackers.ts'
 
 const [SEEN, VIEWED] = ['https://t.example/seen?r={RAND}', 'https://t.example/viewed']
 
-function openPage(consent: Consent['_value']) {
+function openPage(consent: Consent['consent']) {
   const fired: { readonly src: string; readonly style: { readonly cssText: string } }[] = []
   const define = (name: string, value: unknown) =>
     Object.defineProperty(globalThis, name, { configurable: true, value })
@@ -18,7 +18,7 @@ function openPage(consent: Consent['_value']) {
   define('document', {
     body: { append: (image: (typeof fired)[number]) => void fired.push(image) },
   })
-  const choice = { _value: consent, _source: undefined }
+  const choice = { consent, consent_source: undefined }
   const fire = makeTrackers({ _consent: () => choice } as unknown as Parts)
   return { fire, fired, choice }
 }
@@ -68,7 +68,7 @@ test('a reader who has refused is told of to nobody, from then on', () => {
   const { fire, fired, choice } = openPage('unknown')
   fire('impression', result([SEEN]))
   assert.equal(fired.length, 1, 'then the service has decided')
-  choice._value = 'contextual'
+  choice.consent = 'contextual'
   fire('viewable_impression', result([], [VIEWED]))
   assert.equal(fired.length, 1)
 })

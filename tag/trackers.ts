@@ -14,7 +14,7 @@ export const makeTrackers = ({ _consent }: Parts): FireTrackers => {
   return (event, result) => {
     for (const url of result.tracker_urls?.[event] || []) {
       // Consent that the page does not know, the service has decided: it then gave no trackers.
-      if (_consent()._value !== 'contextual') fired[event + url] ||= insertImage(url)
+      if (_consent().consent !== 'contextual') fired[event + url] ||= insertImage(url)
     }
   }
 }

@@ -78,7 +78,7 @@ function watch(
     {
       _settings: settings,
       _service: readService({ data: [configuration] }, BASE),
-      _consent: () => ({ _value: 'full', _source: undefined }),
+      _consent: () => ({ consent: 'full', consent_source: undefined }),
       _queue: service.queue,
       _links: new Map(),
     },
