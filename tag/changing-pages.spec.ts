@@ -153,6 +153,43 @@ test('a page that never stops writing its addresses anew has its way', async (t)
   assert.deepEqual(errors, [])
 })
 
+test('a page that replaces its body, and runs its scripts again, counts each article once', async (t) => {
+  web.publish(
+    '/replaced.html',
+    `<!doctype html><title>A page</title><body>
+    <script>window.souk = { u1: 'news' }</script>
+    <script src="{service}/tag/souk.js" data-publisher="daily"></script>
+    <a id="smart" href="{service}/{smart 1}">smart</a>
+    </body>`,
+  )
+  const visited = await visit(t, 'replaced.html')
+  const { page, quiet, requests, url, errors } = visited
+  const articles = ['/article-2', '/article-3', '/article-4']
+  for (const article of articles) {
+    // As Turbo and pjax do.
+    await page.evaluate(async (path) => {
+      const answer = await fetch('/replaced.html')
+      document.body = new DOMParser().parseFromString(await answer.text(), 'text/html').body
+      for (const inert of document.body.querySelectorAll('script')) {
+        const script = document.createElement('script')
+        for (const { name, value } of inert.attributes) script.setAttribute(name, value)
+        script.text = inert.text
+        inert.replaceWith(script)
+      }
+      history.pushState({}, '', path)
+    }, article)
+    await quiet()
+    assert.equal((await redirectOf(page, 'smart')).searchParams.get('u1'), 'news')
+  }
+  for (const article of articles) {
+    const { pages, links } = await network.recorded(new URL(article, url).href)
+    assert.deepEqual([pages, links], [1, [first]], article)
+  }
+  assert.equal(visited.auctions.length, 4)
+  assert.equal(requests.filter((request) => request.includes('/api/v1/pixel/')).length, 4)
+  assert.deepEqual(errors, [])
+})
+
 test('links in a text that a reader writes are left alone', async (t) => {
   const draft = `<a href="{kettles}/p/6">raw</a> <a href="{service}/{smart 2}">smart</a>`
   web.publish(

@@ -77,6 +77,16 @@ test('a page with the tag is described link by link, and nobody was there', asyn
   assert.match(text, /\+ a smart link {2}\$0\.0075 a click/)
 })
 
+test('a page that writes a new `souk` once the tag runs is described like any other', async () => {
+  const replacing = `<script>
+    addEventListener('souk:auction', () => { window.souk = { consent: 'full' } })
+  </script>`
+  const result = await check(publish(replacing + ARTICLE + TAG))
+  assert.deepEqual(result.blocked, [])
+  assert.deepEqual([result.consent, result.consent_source], ['full', 'page'])
+  assert.deepEqual(result.totals, { links: 4, auctioned: 3, waiting: 0, left: 1 })
+})
+
 test('a page without the tag is shown as it would be with it, under the publisher named', async (t) => {
   const folder = await temporaryFolder(t, 'souk-check-')
   const screenshot = join(folder, 'page.png')

@@ -5,12 +5,9 @@
 import { outlineLinks, showOverlay } from './overlay.ts'
 import { probePolicy } from './probe.ts'
 import { reportPage } from './report.ts'
-import type { SoukGlobal } from './souk-global.ts'
 
-window.souk = window.souk ?? {}
-const settings: SoukGlobal = window.souk
-const report = () => reportPage(settings)
-settings.report = report
-settings.probe = probePolicy
-settings.outline = () => void outlineLinks(settings, report())
-if (location.hash === '#souk-debug') showOverlay(settings, report)
+window.souk ??= {}
+window.souk.report = reportPage
+window.souk.probe = probePolicy
+window.souk.outline = () => void outlineLinks(reportPage())
+if (location.hash === '#souk-debug') showOverlay(reportPage)

@@ -4,7 +4,6 @@
  */
 import type { LinkReport, LinkStatus, PageReport } from '../src/check-page/page-report.ts'
 import { probePolicy } from './probe.ts'
-import type { SoukGlobal } from './souk-global.ts'
 
 const COLOURS: Record<LinkStatus, string> = {
   auctioned: '#0a7d33',
@@ -34,9 +33,9 @@ const CONSENT: Record<string, string> = {
 const REFRESH_MS = 1000
 
 /** Draws around every link what becomes of it; the function returned takes that back. */
-export const outlineLinks = (settings: SoukGlobal, page: PageReport | null): (() => void) => {
+export const outlineLinks = (page: PageReport | null): (() => void) => {
   const before = new Map<HTMLElement, string>()
-  const shown = Array.from(document.links).filter((anchor) => settings.parts?._links?.has(anchor))
+  const shown = Array.from(document.links).filter((anchor) => navigator.souk?._links?.has(anchor))
   page?.links.forEach(({ status }, at) => {
     const anchor = shown[at]
     if (!anchor) return
@@ -49,7 +48,7 @@ export const outlineLinks = (settings: SoukGlobal, page: PageReport | null): (()
 }
 
 /** Shows the overlay and keeps it up to date until it is closed. */
-export const showOverlay = (settings: SoukGlobal, report: () => PageReport | null): void => {
+export const showOverlay = (report: () => PageReport | null): void => {
   const host = document.createElement('div')
   const root = host.attachShadow({ mode: 'open' })
   const style = new CSSStyleSheet()
@@ -58,14 +57,14 @@ export const showOverlay = (settings: SoukGlobal, report: () => PageReport | nul
   document.body.append(host)
   let takeOutlinesBack = (): void => undefined
   let forbidden: string[] = []
-  probe(settings).then((found) => {
+  probe().then((found) => {
     forbidden = found
   })
 
   const refresh = (): void => {
     const page = report()
     takeOutlinesBack()
-    takeOutlinesBack = outlineLinks(settings, page)
+    takeOutlinesBack = outlineLinks(page)
     // Redrawn only when something is new: a list that jumps cannot be read.
     const drawn = JSON.stringify([page, forbidden])
     if (drawn !== shown) root.replaceChildren(panel(page, { forbidden, close }))
@@ -140,7 +139,8 @@ const item = (link: LinkReport): HTMLElement => {
 }
 
 /** Tries what the tag needs, at the addresses that it uses. */
-const probe = async ({ parts }: SoukGlobal): Promise<string[]> => {
+const probe = async (): Promise<string[]> => {
+  const { souk: parts } = navigator
   if (!parts?._service) return []
   const { _base, auction_url } = parts._service
   return probePolicy({

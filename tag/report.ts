@@ -7,24 +7,24 @@ import { DO_NOT_LINK, IGNORED, LOCAL, OTHER, OURS, RAW, WRAPPED } from './find-l
 import type { AuctionResult, Link } from './link.ts'
 import { findOtherTags } from './other-tags.ts'
 import type { Parts } from './page-session.ts'
-import type { SoukGlobal } from './souk-global.ts'
+import type { PageSettings } from './settings.ts'
 
 /** Long enough to recognise a link by. */
 const TEXT_MAX = 80
 
 /** Null while the tag is not at work: it waits for the service or for consent, or gave up. */
-export const reportPage = (settings: SoukGlobal): PageReport | null => {
-  const { parts } = settings
+export const reportPage = (): PageReport | null => {
+  const { souk: parts } = navigator
   if (!parts?._links) return null
-  const { _service, _consent, _links } = parts
+  const { _settings, _service, _consent, _links } = parts
   const { consent, consent_source } = _consent()
   return {
     publisher_id: _service.publisher_id,
     is_member: _service.linkmate_enabled,
-    is_audit: !!settings.donotlink,
+    is_audit: !!_settings.donotlink,
     consent,
     consent_source: consent_source ?? null,
-    blocked: blockers(settings, _consent()),
+    blocked: blockers(_settings, _consent()),
     other_tags: findOtherTags(),
     // In the order of the page; links that are gone from it do not count.
     links: Array.from(document.links).flatMap((anchor) => {
@@ -34,7 +34,7 @@ export const reportPage = (settings: SoukGlobal): PageReport | null => {
   }
 }
 
-const blockers = ({ donotlink }: SoukGlobal, { consent, consent_source }: Consent): string[] => [
+const blockers = ({ donotlink }: PageSettings, { consent, consent_source }: Consent): string[] => [
   ...(donotlink ? ['Audit mode: the page sets souk.donotlink, nothing is changed.'] : []),
   ...(consent === 'contextual'
     ? [

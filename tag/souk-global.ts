@@ -4,8 +4,6 @@ import type { ProbeAddresses } from './probe.ts'
 import type { PageSettings } from './settings.ts'
 
 export interface SoukGlobal extends PageSettings {
-  /** For the overlay. Its presence marks a running tag; what it lacks is still waited for. */
-  parts?: Parts
   /** Written by the overlay's script: what the tag makes of each link of the page. */
   report?: () => unknown
   /** Likewise: draws around each link what becomes of it. */
@@ -17,5 +15,12 @@ export interface SoukGlobal extends PageSettings {
 declare global {
   interface Window {
     souk?: SoukGlobal
+  }
+  interface Navigator {
+    /**
+     * For the overlay. Its presence marks a running tag; what it lacks is still waited for. It is
+     * here because a page may replace its `souk` and its body, and name an element as it likes.
+     */
+    souk?: Parts
   }
 }

@@ -15,11 +15,11 @@ import type { SoukGlobal } from './souk-global.ts'
 
 const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<void> => {
   const slug = script.dataset.publisher || settings.publisher
-  // A second copy of the tag on a page does nothing.
-  if (!slug || settings.parts) return
+  // A second copy of the tag on a page does nothing, also where the page runs its scripts again.
+  if (!slug || navigator.souk) return
   const queue = makeQueue()
   const parts = { _settings: settings, _queue: queue } as Parts
-  settings.parts = parts
+  navigator.souk = parts
   const base = script.src.replace(/\/tag\/[^/]*$/, '')
   // A prerendered page may never be looked at.
   if ((document as { prerendering?: boolean }).prerendering) await heard('prerenderingchange')
