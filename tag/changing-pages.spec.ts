@@ -190,6 +190,17 @@ test('a page that replaces its body, and runs its scripts again, counts each art
   assert.deepEqual(errors, [])
 })
 
+test('a new `souk` for the next article holds there, and what it does not name stays', async (t) => {
+  const { page, quiet } = await visit(t, 'settings.html')
+  await page.evaluate(() => {
+    Object.assign(window, { souk: { u1: 'sport' } })
+    history.pushState({}, '', '/another-article')
+  })
+  await quiet()
+  assert.equal((await redirectOf(page, 'in')).searchParams.get('u1'), 'sport')
+  assert.equal(await attribute(page, 'in', 'rel'), null)
+})
+
 test('links in a text that a reader writes are left alone', async (t) => {
   const draft = `<a href="{kettles}/p/6">raw</a> <a href="{service}/{smart 2}">smart</a>`
   web.publish(

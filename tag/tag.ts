@@ -44,6 +44,8 @@ const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<vo
     // A page that comes back from the back/forward cache was reached as it was at first.
     if (sourceUrl !== location.href) previousUrl = sourceUrl
     sourceUrl = location.href
+    // The page may have written a new object for this article.
+    Object.assign(settings, window.souk)
     links = watchLinks(parts, beginSession(parts, previousUrl))
     scan()
   }
