@@ -21,7 +21,10 @@ interface ShopWindow {
   SOUK_ORDER?: OrderInput
 }
 
-const main = (script: HTMLScriptElement): void => {
+const main = (): void => {
+  // An image or a form whose name is `currentScript` has that place; a script is in none of them.
+  const script = (document.currentScript?.closest('script') ||
+    document.querySelector('script[data-merchant]')) as HTMLScriptElement
   const shop = window as unknown as ShopWindow
   const { merchant, clickParam, windowDays, test } = script.dataset
   const isTest = test !== undefined || /souk-test/.test(location.search + location.hash)
@@ -97,10 +100,7 @@ const shareName = (take: Command, before: Command | undefined): Command => {
 }
 
 try {
-  main(
-    (document.currentScript ||
-      document.querySelector('script[data-merchant]')) as HTMLScriptElement,
-  )
+  main()
 } catch {
   // The shop's page stays as it is.
 }

@@ -13,7 +13,10 @@ import { makeQueue, REPEATS } from './request-queue.ts'
 import { readService, type Service } from './settings.ts'
 import type { SoukGlobal } from './souk-global.ts'
 
-const main = async (script: HTMLScriptElement, settings: SoukGlobal): Promise<void> => {
+const main = async (settings: SoukGlobal): Promise<void> => {
+  // An image or a form whose name is `currentScript` has that place; a script is in none of them.
+  const script = (document.currentScript?.closest('script') ||
+    document.querySelector('script[data-publisher]')) as HTMLScriptElement
   const slug = script.dataset.publisher || settings.publisher
   // A second copy of the tag on a page does nothing, also where the page runs its scripts again.
   if (!slug || navigator.souk) return
@@ -75,7 +78,6 @@ const guarded = (work: () => void) => (): void => {
 }
 
 main(
-  (document.currentScript || document.querySelector('script[data-publisher]')) as HTMLScriptElement,
   // biome-ignore lint/suspicious/noAssignInExpressions: the shortest way to say it
   (window.souk ||= {}),
 ).catch(() => {
