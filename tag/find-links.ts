@@ -40,20 +40,19 @@ export const judge = (
 ): Verdict => {
   if (!host || !/^https?:/.test(href)) return OTHER
   if (/#donotlink$/i.test(href)) return DO_NOT_LINK
-  for (const address of _service._own) {
-    const own = `${address}/`
-    const path = withoutScheme(href)
+  const path = withoutScheme(href)
+  for (const own of _service._own) {
     if (path.startsWith(own)) return readSmartLink(path.slice(own.length)) || OURS
-    // Another tag has wrapped one of ours: taking it back would start a fight.
-    if (href.includes(encodeURIComponent(address)) || href.includes(own)) return WRAPPED
+    // Another tag has wrapped one of ours: taking it back would start a fight. The newer
+    // `decodeURIComponent` throws where an address holds a stray `%`.
+    if (unescape(path).includes(own)) return WRAPPED
   }
-  if ([pageHost, ..._service.domains].some((domain) => isUnder(host, domain))) return LOCAL
+  const isOver = (domain: string): boolean =>
+    `.${host}`.endsWith(`.${domain.replace(/^www\./, '')}`)
+  if ([pageHost, ..._service.domains].some(isOver)) return LOCAL
   if (_settings.unwrap === false && /.https?(:|%3a)/i.test(href)) return WRAPPED
   return RAW
 }
-
-const isUnder = (host: string, domain: string): boolean =>
-  `.${host}`.endsWith(`.${domain.replace(/^www\./, '')}`)
 
 /**
  * Ids of our making are above 2^53 and so have 10 or 11 characters in base 62. `newsletter` or

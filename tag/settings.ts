@@ -34,7 +34,7 @@ interface Configuration {
 export type Service = Configuration['amp_config'] &
   Configuration['page_tag'] & {
     _base: string
-    /** Our addresses without their scheme, that of smart links first. */
+    /** How our addresses go on behind their scheme, that of smart links first. */
     _own: string[]
   }
 
@@ -45,7 +45,7 @@ export const readService = (answer: unknown, base: string): Service => {
     ...amp_config,
     ...page_tag,
     _base: base,
-    _own: [page_tag.link_url, base, page_tag.auction_url].map(withoutScheme),
+    _own: [page_tag.link_url, base, page_tag.auction_url].map((own) => `${withoutScheme(own)}/`),
   }
 }
 
