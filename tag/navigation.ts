@@ -43,6 +43,11 @@ export const watchPage = (land: () => void, scan: () => void): void => {
   addEventListener('pageshow', (event) => event.persisted && land())
 }
 
-/** The address without what only scrolls or tracks; `#/path` and `#!path` are pages. */
+/**
+ * The address without what only scrolls or tracks, and without a last slash: pages tidy such things
+ * up. `#/path` and `#!path` are pages.
+ */
 const articleAddress = (): string =>
-  location.href.replace(/#(?![/!]).*|(utm_\w+|\w*clk?id)=[^&#]*&?/g, '').replace(/[?&]+$/, '')
+  location.href
+    .replace(/#(?![/!]).*|((utm|mc)_\w+|\w*clk?id)=[^&#]*&?/g, '')
+    .replace(/[?&/]+(?=\?|$)/g, '')
