@@ -104,6 +104,16 @@ test('only members are asked for, only links that the page leaves to us, none th
   assert.deepEqual(asked({ settings: { selector: 'shop' } }), [`${B}shop`])
 })
 
+test('a selector that is none selects no link, and the look at the page goes on', () => {
+  const { linkmate, jobs, take } = openPage({ settings: { selector: '.a >' } })
+  const matches = (): never => {
+    throw new SyntaxError('not a valid selector')
+  }
+  const link = take(A, { _anchor: { href: A, matches } as unknown as Link['_anchor'] })
+  linkmate._ask()
+  assert.deepEqual([link._raw, jobs], [undefined, []])
+})
+
 test('the article is named by its title, else its host, each as long as the service takes', () => {
   for (const [page, article] of [
     [{}, { name: 'A title', url: ARTICLE }],

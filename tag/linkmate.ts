@@ -39,7 +39,11 @@ export const makeLinkmate = (
     _take(link) {
       const { _anchor, _href } = link
       if (!_service.linkmate_enabled || link._isLeft || _href.length > URL_MAX) return
-      if (!_anchor.matches(_settings.selector || '*')) return
+      try {
+        if (!_anchor.matches(_settings.selector || '*')) return
+      } catch {
+        return // No selector: it selects nothing.
+      }
       link._raw = true
       const id = ids[_href]
       if (id) adopt(link, id)
