@@ -29,8 +29,7 @@ export const watchPage = (land: () => void, scan: () => void): void => {
       timer = 0
       const before = article
       article = articleAddress()
-      if (article === before) scan()
-      else land()
+      ;(article === before ? scan : land)()
     }, SETTLE_MS)
   }
   new MutationObserver(look).observe(document, {

@@ -64,5 +64,5 @@ export const beginSession = (
 const makeUuid = (): string =>
   // Each 0 becomes any digit, the 8 one from 8 to b; a list of one byte reads as its number.
   '00000000-0000-4000-8000-000000000000'.replace(/[08]/g, (digit) =>
-    (+digit ^ (+crypto.getRandomValues(new Uint8Array(1)) & (15 >> (+digit / 4)))).toString(16),
+    (+digit ^ (+crypto.getRandomValues(new Uint8Array(1)) % (+digit ? 4 : 16))).toString(16),
   )

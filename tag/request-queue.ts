@@ -49,7 +49,6 @@ export const makeQueue = (): RequestQueue => {
     while (inFlight < IN_FLIGHT_MAX && failures < FAILURES_MAX && jobs[0]) {
       inFlight++
       run(jobs.shift() as Job).then((pauseMs) => {
-        // The slot stays taken during the pause: that is the back-off.
         setTimeout(() => {
           inFlight--
           next()
@@ -58,7 +57,7 @@ export const makeQueue = (): RequestQueue => {
     }
   }
 
-  /** Resolves to the pause that must follow, in milliseconds. */
+  /** Resolves to the milliseconds that its slot stays taken afterwards: that is the back-off. */
   const run = async (job: Job): Promise<number> => {
     try {
       if (job._isImage) {
@@ -69,11 +68,12 @@ export const makeQueue = (): RequestQueue => {
         })
       } else {
         const response = await fetch(job._url, {
-          ...(job._body && { method: 'POST', body: job._body }),
+          method: job._body && 'POST',
+          body: job._body,
           credentials: 'omit',
           keepalive: !job._done,
           signal: AbortSignal.timeout(TIMEOUT_MS),
-        })
+        } as RequestInit)
         if (response.status >= REFUSED) throw response
         if (job._done && response.ok) job._done(await response.json())
       }
