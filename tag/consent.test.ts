@@ -124,6 +124,18 @@ test('a tool that says nothing for a second has refused, until it speaks', async
   }
 })
 
+test('a banner that is up is waited for like a tool that says nothing', async (t) => {
+  const shown = { ...tcf(), eventStatus: 'cmpuishown' }
+  const answered = { ...tcf(1), eventStatus: 'useractioncomplete' }
+  const { after, told } = open(t, { tcf: [shown] })
+  assert.equal(await after(600), 'not yet')
+  told.tcf?.(answered)
+  assert.equal(await after(0), 'full (tcf)')
+  t.mock.timers.reset()
+  const silent = open(t, { tcf: [shown] })
+  assert.equal(await silent.after(1_000), 'contextual (tcf)')
+})
+
 test('one tool that has spoken does not speak for the other', async (t) => {
   const { after, told } = open(t, { tcf: [tcf(1)], gpp: [] })
   assert.equal(await after(500), 'not yet')

@@ -16,10 +16,11 @@ export interface Consent {
   consent_source: Source | undefined
 }
 
-/** Consent tools have this long to answer; then their silence is the answer. */
+/** Consent tools and readers have this long to answer; then their silence is the answer. */
 const PATIENCE_MS = 1000
 
 interface TcData {
+  eventStatus?: string
   gdprApplies?: boolean
   purpose?: { consents?: Record<string, boolean> }
 }
@@ -33,7 +34,7 @@ interface ConsentWindow {
 }
 
 /**
- * Listens to the page's consent tools; resolves once each has spoken or its time is up.
+ * Listens to the page's consent tools; resolves once each has heard the reader or its time is up.
  * The function it resolves to gives the reader's choice as it is then: call it for each request.
  */
 export const watchConsent = async (): Promise<() => Consent> => {
@@ -50,7 +51,7 @@ export const watchConsent = async (): Promise<() => Consent> => {
           // The reader's answer, or the lack of one while the banner is up. Where the law does not
           // apply nobody asked: that is no permission.
           told.tcf = data?.gdprApplies === false ? undefined : !!data?.purpose?.consents?.[1]
-          resolve(0)
+          if (data?.eventStatus !== 'cmpuishown') resolve(0)
         })
       }),
     __gpp &&
