@@ -87,8 +87,8 @@ test('what is owed is a merchant’s own, and a publisher’s merchants are thos
   assert.deepEqual((await settledAt(LOCKED_MS)).owed, [40, 15])
   assert.deepEqual((await settledAt(LOCKED_MS, clicked)).owed, [2])
   assert.deepEqual(await settledAt(LOCKED_MS, ahead), { owed: [], released: [], credit: 1 })
-  assert.deepEqual(await listMerchantsOf(db, PUB_ID), [merchId])
-  assert.deepEqual(await listMerchantsOf(db, 6), [clicked])
+  assert.deepEqual(await listMerchantsOf(db, [PUB_ID]), [merchId])
+  assert.deepEqual(await listMerchantsOf(db, [6]), [clicked])
   assert.deepEqual(await listMerchantsOf(db, null), [merchId, clicked, ahead])
 })
 

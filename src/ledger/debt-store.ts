@@ -31,15 +31,15 @@ export async function settleMerchant(
   return settle(debts, payments)
 }
 
-/** The merchants that a publisher ever got clicks or orders from; of all publishers for null. */
-export async function listMerchantsOf(db: Db, pubId: number | null): Promise<number[]> {
-  const own = pubId === null ? sql`true` : sql`pub_id = ${pubId}`
+/** The merchants that publishers ever got clicks or orders from; of all publishers for null. */
+export async function listMerchantsOf(db: Db, pubIds: readonly number[] | null): Promise<number[]> {
+  const own = pubIds === null ? sql`true` : sql`pub_id = any(${pubIds}::int[])`
   const rows = await db.rows<{ merch_id: number }>(sql`
     select merch_id from click_debt where ${own}
     union
     select merch_id from merchant_order where ${own}
     union
-    select merch_id from merchant_payment where ${pubId === null}
+    select merch_id from merchant_payment where ${pubIds === null}
     order by merch_id`)
   return rows.map(({ merch_id }) => merch_id)
 }

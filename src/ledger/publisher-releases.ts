@@ -33,7 +33,7 @@ export function openReleases(
   return {
     async all() {
       const releases: MerchantRelease[] = []
-      for (const merchId of await listMerchantsOf(db, pubId)) {
+      for (const merchId of await listMerchantsOf(db, [pubId])) {
         for (const release of (await settledOf(merchId)).releases) releases.push(release)
       }
       return releases.sort(byTime)

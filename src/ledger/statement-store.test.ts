@@ -74,6 +74,26 @@ test('a run that is cut short has issued and told nothing, and the next one does
   assert.deepEqual(told, ['2026-03', '2026-04'])
 })
 
+test('a publisher that never earned makes no night settle the debts of others', async (t) => {
+  const db = await makeReleased(t)
+  await makePublisherWorld(db, 'unread')
+  const settled: string[] = []
+  const counting = {
+    ...db,
+    rows: <T>(query: Parameters<typeof db.rows>[0]) => {
+      if (query.text.includes('from merchant_payment') && query.text.includes('order by at')) {
+        settled.push(query.text)
+      }
+      return db.rows<T>(query)
+    },
+  }
+  const now = new Date('2026-05-02T12:00:00Z')
+  assert.equal((await issueStatements(counting, { now })).length, 2)
+  assert.ok(settled.splice(0).length > 0)
+  assert.deepEqual(await issueStatements(counting, { now }), [])
+  assert.deepEqual(settled, [])
+})
+
 test('the clicks of a day fall due when it is over: those of a month’s last day in the next', async (t) => {
   const times = ['2026-03-30T23:59:59Z', '2026-03-31T00:00:00Z', '2026-03-31T23:59:59Z']
   const db = await makeReleased(t, times.map(Date.parse))

@@ -68,7 +68,7 @@ async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
     .map(({ pub_id }) => pub_id)
     .filter((pubId) => (issued.get(pubId)?.at(-1)?.month ?? '') < lastMonth)
   if (lacking.length === 0) return []
-  const movements = await listMovements(db, now)
+  const movements = await listMovements(db, now, lacking)
   return lacking.flatMap((pubId) =>
     makeStatements(movements.get(pubId) ?? [], lastMonth, issued.get(pubId)).map((statement) => {
       return { ...statement, pubId, issuedAt: now }
@@ -77,12 +77,17 @@ async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
 }
 
 /**
- * What was released to each publisher and what was taken back from it: of each one sum a month, as
- * there may be millions. Each merchant is settled once, however many publishers it owes.
+ * What was released to publishers and what was taken back from them: of each one sum a month, as
+ * there may be millions. Each of their merchants is settled once, however many publishers it owes;
+ * others are not: a publisher that never earned has no statement, and lacks one every night.
  */
-async function listMovements(db: Db, until: Date): Promise<Map<number, Movement[]>> {
+async function listMovements(
+  db: Db,
+  until: Date,
+  pubIds: readonly number[],
+): Promise<Map<number, Movement[]>> {
   const sums = new Map<string, { pubId: number; atMs: number; earningsMicros: number }>()
-  for (const merchId of await listMerchantsOf(db, null)) {
+  for (const merchId of await listMerchantsOf(db, pubIds)) {
     const { releases } = await settleMerchant(db, { merchId, until })
     for (const { pubId, atMs, earningsMicros } of releases) {
       const key = `${pubId} ${monthOf(atMs)} ${earningsMicros < 0}`
