@@ -146,15 +146,25 @@ test('the snippet "shopify" keeps a landing’s click and reports the checkout',
       const inPage = globalThis.eval as (code: string) => Promise<unknown>
       await inPage(`listeners.page_viewed({ context: context('?cid=${click}') })`)
       await inPage(`listeners.page_viewed({ context: context('?cid=nonsense') })`)
-      await inPage(`listeners.checkout_completed({ context: context(''), data: { checkout: {
-        order: { id: 'S-9', customer: { isFirstOrder: true } }, currencyCode: 'USD',
-        subtotalPrice: { amount: 90 },
-        lineItems: [{ title: 'Kettle', quantity: 2, finalLinePrice: { amount: 90 },
-          variant: { id: '1', sku: 'K-1' } }] } } })`)
+      for (const [id, currency, amount] of [
+        ['S-9', 'USD', 90],
+        ['S-10', 'JPY', 101],
+      ]) {
+        await inPage(`listeners.checkout_completed({ context: context(''), data: { checkout: {
+          order: { id: '${id}', customer: { isFirstOrder: true } }, currencyCode: '${currency}',
+          subtotalPrice: { amount: ${amount} },
+          lineItems: [{ title: 'Kettle', quantity: 2, finalLinePrice: { amount: ${amount} },
+            variant: { id: '1', sku: 'K-1' } }] } } })`)
+      }
     },
     [CLICK],
   )
-  const [order] = await ordersWith('S-9')
-  assert.ok(order, 'the order arrived')
-  assert.ok(JSON.stringify(order).includes(CLICK))
+  for (const [id, price] of [
+    ['S-9', '45.00'],
+    ['S-10', '51'], // A yen has no decimals: a price of 50.50 costs the order.
+  ] as const) {
+    const [order] = await ordersWith(id)
+    assert.ok(JSON.stringify(order).includes(CLICK), 'the order arrived')
+    assert.ok(JSON.stringify(order).includes(`"price":"${price}"`))
+  }
 })
