@@ -97,7 +97,7 @@ create temp table r_closed (
   merch_id int, key text, own text, at timestamptz, amount numeric, place numeric,
   closed numeric, closed_from numeric
 ) on commit drop;
-create index on r_closed (merch_id);
+create index on r_closed (merch_id, own);
 do $$
 declare
   back record;
