@@ -60,7 +60,7 @@ export function settle(debts: readonly Debt[], payments: readonly Payment[]): Se
   const paid = [...payments].sort(
     (a, b) => a.atMs - b.atMs || compareText(a.paymentId, b.paymentId),
   )
-  const row = new DebtRow()
+  const row = new DebtRow(new Set(back.map(({ key }) => ownKeyOf(key))))
   // Of one moment debts come first and payments last: the sort keeps what is equal in its order.
   const happenings = [
     ...owed.map((debt) => ({ atMs: debt.dueAtMs, happen: () => row.owe(debt) })),
@@ -91,16 +91,22 @@ interface Money {
 class DebtRow {
   readonly #releases: Release[] = []
   readonly #row: Standing[] = []
-  readonly #byKey = new Map<string, Standing>()
+  readonly #backOf: ReadonlySet<string>
+  readonly #byKey = new Map<string, Standing>() // Of those only: a map of all costs as much again.
   readonly #money: Money[] = []
   #front = 0 // Of the row: those before are covered.
   #spent = 0 // Of the money: what is before has met debts.
   #latest: Money | null = null // What met a debt last.
 
+  /** `backOf`: the keys of the debts of which something is taken back. */
+  constructor(backOf: ReadonlySet<string>) {
+    this.#backOf = backOf
+  }
+
   owe(debt: Debt): void {
     const standing = { debt, covered: 0 }
     this.#row.push(standing)
-    this.#byKey.set(debt.key, standing)
+    if (this.#backOf.has(debt.key)) this.#byKey.set(debt.key, standing)
     this.#pour(debt.dueAtMs)
   }
 
@@ -167,6 +173,8 @@ class DebtRow {
 
 /** A debt's earnings for so much of its cost, rounded on the running total. */
 function earnedBy({ earningsMicros, costMicros }: Debt, coveredMicros: number): number {
+  if (coveredMicros === 0) return 0
+  if (coveredMicros === costMicros) return earningsMicros
   return Number((BigInt(earningsMicros) * BigInt(coveredMicros)) / BigInt(costMicros))
 }
 
