@@ -34,8 +34,8 @@ with listed as (
     coalesce((told->>'price_minor')::numeric, 0) * coalesce((told->>'quantity')::int, 1) as weight
   from r_state
   cross join lateral (
-    select coalesce(s2s->'listed'->'lines', import->'listed'->'lines', pixel->'listed'->'lines',
-      '[{}]'::jsonb) as lines
+    select coalesce(pg_temp.listed(s2s)->'lines', pg_temp.listed(import)->'lines',
+      pg_temp.listed(pixel)->'lines', '[{}]'::jsonb) as lines
   ) as chosen
   cross join lateral jsonb_array_elements(lines) with ordinality as elements (told, place)
   where accepted_at is not null

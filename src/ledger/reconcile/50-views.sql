@@ -2,8 +2,9 @@
 -- from the signed totals of what was dropped from it.
 
 -- Totals also stand for the 30 days after what was dropped: which of their sessions began before,
--- only the events that are gone could tell.
-create temp table r_totalled on commit drop as
+-- only the events that are gone could tell. A view: what reads a temporary table reads alone, and
+-- the views of a day are shared among workers.
+create temp view r_totalled as
 select day, lane, seq as until, events from view_day
 where day between pg_temp.day_from() and pg_temp.day_to()
   and day <= (select max(day) + 30 from view_day where state <> 'written');
