@@ -46,8 +46,9 @@ export function ReceiptPage() {
         </p>
       </div>
       {explanation === null ? (
-        <EmptyState title="The candidates are not kept any more">
-          What was paid is explained by the seal alone: the clicks below hold it.
+        <EmptyState title="No candidates are kept of it">
+          Receipts are dropped after a while, and a disabled link holds no auction. What was paid is
+          explained by the seal alone: the clicks below hold it.
         </EmptyState>
       ) : (
         <>
