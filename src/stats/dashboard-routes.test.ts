@@ -156,6 +156,30 @@ test('every click is listed, newest first, with what it earned or the reason why
   assert.equal((await listed('&cursor=2')).clicks[0]?.reason, 'ok')
 })
 
+test('the next page begins where one ended, also where a day has a lower id than the one before', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Mugs')
+  const commission = { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }
+  // As of two nodes whose clocks differ, at midnight.
+  const later = s.click('later', auctionId, commission, START_MS + DAY_MS)
+  const laterOrder = s.order('R-2', { exact: 'later' }, START_MS + DAY_MS)
+  const sooner = s.click('sooner', auctionId, commission)
+  const soonerOrder = s.order('R-1', { exact: 'sooner' })
+  await s.money(later, laterOrder, sooner, soonerOrder)
+  const clicks = async (query = '') => {
+    const { json } = await s.own.call<ClickPage>(`${s.path}/clicks/?${MARCH}${query}`)
+    return json.data[0].clicks.map(({ click_id }) => click_id)
+  }
+  assert.deepEqual(await clicks(), [clickId('later'), clickId('sooner')])
+  assert.deepEqual(await clicks(`&cursor=${later.id}`), [clickId('sooner')])
+  const orders = async (query = '') => {
+    const { json } = await s.own.call<OrderPage>(`${s.path}/orders/?${MARCH}${query}`)
+    return json.data[0].orders.map(({ checkout_id }) => checkout_id)
+  }
+  assert.deepEqual(await orders(), ['R-2', 'R-1'])
+  assert.deepEqual(await orders(`&cursor=${laterOrder.id}`), ['R-1'])
+})
+
 test('a click that was taken back says why, in the words of who did it', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')

@@ -37,7 +37,11 @@ interface OrderRow {
 /** As in the orders report: those that nobody led to, or that are held, are not in it yet. */
 export async function readOrderPage(db: Db, request: OrderPageRequest): Promise<OrderPage> {
   const { pubId, dayFrom, dayTo, cursor, now } = request
-  const before = cursor === null ? sql`true` : sql`o.event_id < ${cursor}`
+  const before =
+    cursor === null
+      ? sql`true`
+      : sql`(o.day, o.event_id)
+          < ((select day from merchant_order where event_id = ${cursor}), ${cursor}::bigint)`
   const rows = await db.rows<OrderRow>(sql`
     select o.event_id, o.order_id, accepted_at, locks_at, rejected_at, reject_reason, o.model,
       ${isCancelledSale(sql`o`)} as is_cancelled, revenue_micros, earnings_micros,
@@ -49,7 +53,7 @@ export async function readOrderPage(db: Db, request: OrderPageRequest): Promise<
     left join merchant on merchant.merch_id = o.merch_id
     where o.pub_id = ${pubId} and locks_at is not null
       and o.day between ${dayFrom} and ${dayTo} and ${before}
-    order by o.event_id desc limit ${PAGE_ROWS + 1}`)
+    order by o.day desc, o.event_id desc limit ${PAGE_ROWS + 1}`)
   const page = rows.slice(0, PAGE_ROWS)
   return {
     orders: page.map((row) => toOrderEntry(row, now)),
