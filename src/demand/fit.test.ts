@@ -81,3 +81,22 @@ test('a network is fitted from twenty orders on', () => {
   assert.equal(fit([{ merchId: 1, ...orders(19, LOG) }]), UNFITTED_MODEL)
   assert.notEqual(fit([{ merchId: 1, ...orders(20, LOG) }]), UNFITTED_MODEL)
 })
+
+test('a merchant with more orders than clicks hides from nobody how much publishers differ', () => {
+  const pairs = (merchId: number, counts: readonly (readonly [number, number])[]) =>
+    counts.map(([clicks, count]) => ({ merchId, ...orders(count, LOG), clicks }))
+  const plain = [1, 2, 3, 4].flatMap((merchId) =>
+    pairs(merchId, [
+      [1_000, 10],
+      [1_000, 20],
+      [1_000, 40],
+    ]),
+  )
+  const manyPerClick = pairs(5, [
+    [50, 200],
+    [50, 200],
+  ])
+  const { k0, k1 } = fit([...plain, ...manyPerClick]).rates
+  assert(k0 < 60, `${k0}: merchants differ`)
+  assert(k1 < 600, `${k1}: so do publishers`)
+})

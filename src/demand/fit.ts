@@ -52,7 +52,8 @@ export function fitConcentration(groups: readonly RateGroup[]): number {
 }
 
 function logLikelihood({ clicks, orders, rate }: RateGroup, k: number): number {
-  if (clicks <= 0) return 0
+  // A rate of an order a click and above is no chance, and would make the whole sum NaN.
+  if (clicks <= 0 || rate >= 1) return 0
   // Decayed counts need not be whole, and unripe clicks may leave fewer than their orders.
   const misses = Math.max(0, clicks - orders)
   const [a, b] = [k * rate, k * (1 - rate)]
