@@ -1,4 +1,4 @@
-/** The logarithm of the gamma function for positive numbers, and of the beta function. */
+/** The logarithm of the gamma function for positive numbers, and how far it rises. */
 
 /** Above this Stirling's series with the terms below is exact to 2e-14. */
 const STIRLING_MIN = 10
@@ -6,10 +6,10 @@ const HALF_LOG_2_PI = 0.5 * Math.log(2 * Math.PI)
 
 /** ln Γ(x), x > 0: raised by Γ(x+1) = xΓ(x) until Stirling's series holds. */
 export function logGamma(x: number): number {
-  let shift = 0
+  let shift = 1
   let at = x
   while (at < STIRLING_MIN) {
-    shift += Math.log(at)
+    shift *= at // at most 10!; one logarithm of all, as each costs more than all else here
     at += 1
   }
   const inverse = 1 / at
@@ -17,10 +17,10 @@ export function logGamma(x: number): number {
   const series =
     inverse *
     (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
-  return (at - 0.5) * Math.log(at) - at + HALF_LOG_2_PI + series - shift
+  return (at - 0.5) * Math.log(at) - at + HALF_LOG_2_PI + series - Math.log(shift)
 }
 
-/** ln B(a, b). */
-export function logBeta(a: number, b: number): number {
-  return logGamma(a) + logGamma(b) - logGamma(a + b)
+/** ln Γ(x + by) − ln Γ(x), by ≥ 0. */
+export function logGammaRise(x: number, by: number): number {
+  return by === 0 ? 0 : logGamma(x + by) - logGamma(x)
 }
