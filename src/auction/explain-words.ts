@@ -109,8 +109,13 @@ export function explainPrice(held: Rerun, audience: Audience): string {
     const part = outcome.ratePpm === PPM ? '' : `${percent(outcome.ratePpm / PPM)} of `
     return `The click costs nothing; the merchant pays ${part}${what}.`
   }
-  if (request.isExclusive) return `${price}: an exclusive link costs the campaign's posted price.`
-  if (request.isFirstPrice) return `${price}: in a first-price market the winner pays its bid.`
+  const typed = typedWords(held)
+  if (request.isExclusive) {
+    return `${price}: an exclusive link costs the campaign's posted price${typed}.`
+  }
+  if (request.isFirstPrice) {
+    return `${price}: in a first-price market the winner pays its bid${typed}.`
+  }
   if (outcome.runnerUp < 0) return `Nobody else competed: the floor, ${floorWords(held, winner)}.`
   if (priceMicros === outcome.reserveMicros) {
     return `The runner-up asks for less than the floor: ${floorWords(held, winner)}.`
@@ -119,6 +124,14 @@ export function explainPrice(held: Rerun, audience: Audience): string {
   if (audience === 'merchant') return `${rule}.`
   const weight = Number((outcome.weights[winner] as number).toFixed(6))
   return `${rule}, its score ${dollars(outcome.runnerUpScore)} over the winner's weight ${weight}.`
+}
+
+/** What the winner has typed, where its ROAS goal lowered that; '' where it pays just that. */
+function typedWords({ set, request, outcome }: Rerun): string {
+  const { winner, priceMicros } = outcome
+  const typed = (request.isExclusive ? set.posted : set.value)[winner] as number
+  if (typed === priceMicros) return ''
+  return `, ${dollars(typed)}, lowered to what a click is worth to its ROAS goal`
 }
 
 /** Why the link kept its own destination. */

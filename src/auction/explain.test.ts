@@ -244,3 +244,19 @@ test('every loss code has its words, one word each, and OpenRTB names where it h
   assert.equal(lossReason(104).name, 'Buyer Seat Blocked')
   assert.throws(() => lossReason(7), /no loss code/)
 })
+
+test('a bid or posted price that its ROAS goal lowered is not told as what the click costs', () => {
+  const goal = { name: 'A', bidMicros: 600_000, exclusiveBidMicros: 800_000, roasFactor: 0.5 }
+  const why = (asks: RequestSpec, ceilingMicros: number) => {
+    const held = stored([{ ...goal, ceilingMicros }], { ...asked, ...asks })
+    return explainAuction(held).outcome.price_why ?? ''
+  }
+  const [exclusive, firstPrice] = [{ isExclusive: true }, { isFirstPrice: true }]
+  const lowered = 'lowered to what a click is worth to its ROAS goal'
+  const posted = "an exclusive link costs the campaign's posted price"
+  assert.equal(why(exclusive, 300_000), `$0.15: ${posted}, $0.80, ${lowered}.`)
+  assert.equal(why(exclusive, 1_600_000), `$0.80: ${posted}.`)
+  const bid = 'in a first-price market the winner pays its bid'
+  assert.equal(why(firstPrice, 300_000), `$0.15: ${bid}, $0.60, ${lowered}.`)
+  assert.equal(why(firstPrice, 1_600_000), `$0.60: ${bid}.`)
+})
