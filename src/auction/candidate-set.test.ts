@@ -127,6 +127,22 @@ test('the median is the middle known price, the lower of two', () => {
   assert.equal(median(), 0)
 })
 
+test('an offer counts once in the median: a second campaign makes no dear offer acceptable', () => {
+  const fair = { name: 'fair', merchant: 500, bidMicros: 300_000, priceMicros: 100_000_000 }
+  const dear = { name: 'dear', merchant: 600, bidMicros: 900_000, priceMicros: 150_000_000 }
+  const second = { ...dear, name: 'second', flight: { isActive: false } }
+  const listed = (specs: readonly CandidateSpec[]) =>
+    specs.map((spec) => ({ ...spec, offerId: String(spec.merchant) }))
+  for (const specs of [
+    [fair, dear],
+    [fair, dear, second],
+    [fair, dear, second, second],
+  ]) {
+    assert.equal(makeSet(listed(specs)).medianPriceMicros, 100_000_000)
+    assert.equal(hold(listed(specs)).winner, 'fair')
+  }
+})
+
 test('quality and confidence make one factor', () => {
   assert.equal(makeSet([{ name: 'A', quality: 0.5, confidencePpm: 980_000 }]).fit[0], 0.49)
 })

@@ -225,9 +225,13 @@ function offerWords(offerIds: readonly string[]): Uint32Array {
   )
 }
 
-/** The middle known price. Our choice: the lower of two, which some merchant really asks. */
+/**
+ * The middle known price. Our choice: the lower of two, which some merchant really asks; and each
+ * offer counts once, or a merchant's second campaign would move it towards its own price.
+ */
 function medianPrice(candidates: readonly Candidate[]): number {
-  const prices = candidates.map(({ priceMicros }) => priceMicros).filter((price) => price > 0)
+  const asked = new Map(candidates.map(({ offerId, priceMicros }) => [offerId, priceMicros]))
+  const prices = [...asked.values()].filter((price) => price > 0)
   prices.sort((a, b) => a - b)
   return prices[(prices.length - 1) >> 1] ?? 0
 }
