@@ -12,7 +12,7 @@ export async function fitNightly(db: Db, nowMs: number): Promise<PredictionModel
   const day = utcDay(nowMs)
   const yesterday = (await loadModelBefore(db, day)) ?? UNFITTED_MODEL
   const fitted = fitModel(await loadEvidence(db), { yesterday, nowMs })
-  const model = { ...fitted, ...(await findReturnShares(db, { nowMs, prior: fitted.returnShare })) }
+  const model = { ...fitted, ...(await findReturnShares(db, nowMs)) }
   await saveModel(db, { model, day, nowMs })
   return model
 }
@@ -22,9 +22,13 @@ const RETURN_DAYS = { youngest: 14, oldest: 120 }
 /** Order value that the network's share is worth against a merchant's own: some 200 orders. */
 const RETURN_PRIOR_MICROS = 10_000e6
 
+/**
+ * Drawn to what is usual and not to yesterday's: that comes from the same orders, and each night
+ * would count them once more.
+ */
 async function findReturnShares(
   db: Db,
-  { nowMs, prior }: { nowMs: number; prior: number },
+  nowMs: number,
 ): Promise<Pick<PredictionModel, 'returnShare' | 'returnShareByMerchant'>> {
   const day = (daysAgo: number) => utcDay(nowMs - daysAgo * DAY_MS)
   const rows = await db.rows<{ merch_id: number; sold: number; kept: number }>(sql`
@@ -40,7 +44,7 @@ async function findReturnShares(
     )
   const sold = rows.reduce((sum, row) => sum + row.sold, 0)
   const kept = rows.reduce((sum, row) => sum + row.kept, 0)
-  const returnShare = shareOf(sold - kept, sold, prior)
+  const returnShare = shareOf(sold - kept, sold, UNFITTED_MODEL.returnShare)
   const ofMerchant = (row: (typeof rows)[number]) =>
     [row.merch_id, shareOf(row.sold - row.kept, row.sold, returnShare)] as const
   return { returnShare, returnShareByMerchant: Object.fromEntries(rows.map(ofMerchant)) }

@@ -220,6 +220,20 @@ test('the nightly fit is kept for its day, smoothed with the day before, and has
   assert.deepEqual(days, [{ day: '2026-04-13' }, { day: '2026-04-14' }])
 })
 
+test('one return counts as one, however many nights look at it again', async (t) => {
+  const db = await makeCampaign(t)
+  await addClicks(db, 1, { atMs: NOON - 30 * DAY })
+  // Half a percent of what the network's usual share is worth.
+  await addOrder(db, 'returned', { sold: 50e6, kept: 0 })
+  for (let night = 0; night < 30; night++) await fitNightly(db, NOON + night * DAY)
+  const { returnShare, returnShareByMerchant } = await loadModel(db)
+  assert(Math.abs(returnShare - (50 + 1_000) / 10_050) < 1e-9, String(returnShare))
+  assert((returnShareByMerchant[1] ?? 1) < 0.11)
+  // Once it is history the share is the usual one again.
+  const later = await fitNightly(db, NOON + 200 * DAY)
+  assert.equal(later.returnShare, UNFITTED_MODEL.returnShare)
+})
+
 test('a model of a day to come gives way to today’s: the clock was ahead', async (t) => {
   const db = await makeCampaign(t)
   await fitNightly(db, NOON + 400 * DAY)
