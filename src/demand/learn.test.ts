@@ -93,13 +93,13 @@ test('a goal that is missed lowers the bid step by step, one that is met lets it
   await addClicks(db, 100, { atMs: NOON - DAY })
   assert.equal(await stepRoasMultipliers(db, NOON), 1)
   const first = (await loadRoasMultipliers(db)).get(1) ?? 1
-  assert(Math.abs(first - Math.exp(-0.1)) < 1e-9, String(first)) // Nothing came back at all.
+  assert(Math.abs(first - Math.exp(-0.01)) < 1e-9, String(first)) // Nothing came back at all.
   await stepRoasMultipliers(db, NOON)
-  assert(Math.abs(((await loadRoasMultipliers(db)).get(1) ?? 1) - Math.exp(-0.2)) < 1e-9)
+  assert(Math.abs(((await loadRoasMultipliers(db)).get(1) ?? 1) - Math.exp(-0.02)) < 1e-9)
 
   await addOrder(db, 'large', { sold: 1_000 * BID, kept: 1_000 * BID }) // Ten times what was spent.
   await stepRoasMultipliers(db, NOON)
-  assert(((await loadRoasMultipliers(db)).get(1) ?? 0) > Math.exp(-0.2))
+  assert(((await loadRoasMultipliers(db)).get(1) ?? 0) > Math.exp(-0.02))
 })
 
 test('a goal is judged by clicks whose orders are due, so that new ones slow no campaign', async (t) => {
@@ -117,7 +117,7 @@ test('a goal is judged by clicks whose orders are due, so that new ones slow no 
   await db.run(sql`update merchant_order set net_revenue_micros = 0`)
   assert.equal(await step(), 1, 'of a slow merchant too little is due to say anything')
   await saveModel(db, { model: UNFITTED_MODEL, day: '2026-04-13', nowMs: NOON })
-  assert((await step()) === Math.exp(-0.1), 'nothing came of what is due')
+  assert((await step()) === Math.exp(-0.01), 'nothing came of what is due')
 })
 
 test('a goal is judged by the campaign’s own clicks that were paid and have come by now', async (t) => {
@@ -163,9 +163,9 @@ test('a goal is judged by orders that clicks led to, each weighed as its click i
     return multiplier
   }
   // A quarter of the order's 600 bids over a quarter and a half of a hundred: half of the goal.
-  assert(Math.abs((await step()) - Math.exp(-0.05)) < 1e-4)
+  assert(Math.abs((await step()) - Math.exp(-0.005)) < 1e-5)
   await db.run(sql`update merchant_order set attribution = 'impression'`)
-  assert(Math.abs((await step()) - Math.exp(-0.1)) < 1e-9)
+  assert(Math.abs((await step()) - Math.exp(-0.01)) < 1e-9)
 })
 
 test('the evidence of a pair is kept as of its last event and read by the outlook', async (t) => {

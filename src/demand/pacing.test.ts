@@ -164,11 +164,11 @@ test('a curve runs within its hours, a day without any is flat, and 500 clicks o
   }
 })
 
-test('one large return moves the multiplier by a factor of e at most', () => {
+test('one large return moves the multiplier by a tenth or so at most', () => {
   const measure = { goal: 4, bidMicros: 100_000, spendMicros: 5_000_000 }
   const step = (ratio: number) =>
     stepRoasMultiplier(0.21, { ...measure, valueMicros: ratio * 4 * 5_000_000 })
-  assert(Math.abs(step(11) - 0.21 * Math.E) < 1e-12)
+  assert(Math.abs(step(11) - 0.21 * Math.exp(0.1)) < 1e-12)
   assert.equal(step(1_000), step(11))
 })
 
@@ -234,7 +234,7 @@ test('a return under the goal lowers the bid, one above raises it to what was ty
   )
 })
 
-test('the multiplier moves by a tenth of what the return misses the goal by, from 50 clicks on', () => {
+test('the multiplier moves by a hundredth of what the return misses the goal by, from 50 clicks on', () => {
   const bidMicros = 100_000
   const step = (multiplier: number, roas: number, clicks = 50) => {
     const spendMicros = clicks * bidMicros
@@ -243,13 +243,34 @@ test('the multiplier moves by a tenth of what the return misses the goal by, fro
   }
   const near = (value: number, wanted: number) =>
     assert(Math.abs(value - wanted) < 1e-12, `${value}`)
-  near(step(0.5, 2), 0.5 * Math.exp(-0.05))
-  near(step(0.5, 6), 0.5 * Math.exp(0.05))
+  near(step(0.5, 2), 0.5 * Math.exp(-0.005))
+  near(step(0.5, 6), 0.5 * Math.exp(0.005))
   near(step(0.5, 4), 0.5)
-  near(step(0.5, 0), 0.5 * Math.exp(-0.1))
+  near(step(0.5, 0), 0.5 * Math.exp(-0.01))
   assert.equal(step(0.5, 2, 49.99), 0.5)
-  assert.equal(step(0.21, 0), 0.2)
-  assert.equal(step(0.99, 8), 1)
+  assert.equal(step(0.201, 0), 0.2)
+  assert.equal(step(0.995, 8), 1)
+})
+
+test('a forecast that is twice too high is halved in the end, and does not swing for ever', () => {
+  const goal = 4
+  const [valueMicros, hours] = [400_000, 90 * 24] // what a click really brings
+  for (const waitHours of [12, 72]) {
+    const prices: number[] = []
+    let multiplier = 1
+    for (let hour = 0; hour < hours; hour++) {
+      assert(hour < hours / 2 || Math.abs(multiplier - 0.5) < 0.1, `hour ${hour}: ${multiplier}`)
+      prices.unshift(((2 * valueMicros) / goal) * multiplier)
+      const measure = { goal, bidMicros: 0, valueMicros: 0, spendMicros: 0 }
+      for (const [age, price] of prices.entries()) {
+        // As the store weighs clicks: half after a week, and by how much of their orders is due.
+        const weight = 0.5 ** (age / 168) * (1 - Math.exp(-(age + 0.5) / waitHours))
+        measure.spendMicros += price * weight
+        measure.valueMicros += valueMicros * weight
+      }
+      multiplier = stepRoasMultiplier(multiplier, measure)
+    }
+  }
 })
 
 test('the bid under a goal is a whole number of micros and never above the typed one', () => {
