@@ -179,6 +179,29 @@ test('a database that goes away as jobs end, well or not, ends neither process n
   assert.equal(endings, 2)
 })
 
+test('a job whose end the database was not there to take is done again when it is back', async (t) => {
+  const { scope, database, proxy, queue } = await behindProxy(t)
+  let runs = 0
+  const work = async () => {
+    runs += 1
+    if (runs > 1) return
+    proxy.setMode('refuse')
+    throw new Error('its work failed')
+  }
+  const lost = Promise.withResolvers<void>()
+  const log: Node['log'] = Object.create(api.app.node.log, {
+    warn: { value: (told: unknown) => told === RUNNER_ENDED && lost.resolve() },
+  })
+  const running = await startSchedules({ ...api.app.node, database, log }, [
+    { task: 'nightly', cron: NEVER, work },
+  ])
+  scope.after(() => running.close())
+  await queue('nightly')
+  await lost.promise
+  proxy.setMode('pass')
+  await until(() => runs === 2)
+})
+
 test('schedules go on where one job’s end is not written down and later ones’ are', async (t) => {
   const { scope, own, database, proxy, queue } = await behindProxy(t)
   const lost = Promise.withResolvers<void>()
@@ -187,9 +210,14 @@ test('schedules go on where one job’s end is not written down and later ones�
     warn: { value: ({ schedule = '' }) => /^Failed to complete/.test(schedule) && lost.resolve() },
   })
   const [one, other, last] = [heldJob('one'), heldJob('other'), heldJob('last')]
+  let isCut = false
+  const cutOnce = async () => {
+    if (!isCut) proxy.setMode('refuse')
+    isCut = true
+  }
   const running = await startSchedules({ ...api.app.node, database, log }, [
     ...[one, other, last].map(({ task, work }) => ({ task, cron: NEVER, work })),
-    { task: 'cut_and_end', cron: NEVER, work: async () => proxy.setMode('refuse') },
+    { task: 'cut_and_end', cron: NEVER, work: cutOnce },
     { task: 'next', cron: NEVER, work: async () => done.resolve() },
   ])
   scope.after(() => running.close())

@@ -97,7 +97,7 @@ export async function startSchedules(
 ): Promise<{ close(): Promise<void> }> {
   const stopping = new AbortController()
   const { signal } = stopping
-  const pools = new Set<string>()
+  const pools: Pools = new Map()
   let runner = await startRunner(node, { schedules, pools })
   const clockSteps = new ClockSteps(node.now)
   let step = Promise.withResolvers<void>()
@@ -126,7 +126,8 @@ export async function startSchedules(
       clearInterval(ahead)
       // Jobs under way are not waited for: another node, or the next start, does them again.
       await withPatience(runner.stop(), LAST_JOBS_MS).catch(() => undefined)
-      await withPatience(giveBack(node.database, [...pools]), GIVE_BACK_MS).catch(() => undefined)
+      const given = giveBack(node.database, [...pools.keys()])
+      await withPatience(given, GIVE_BACK_MS).catch(() => undefined)
     },
   }
 }
@@ -169,14 +170,18 @@ async function startAgain(
   return null
 }
 
+/** Under which of this process's names jobs were begun, and how many of each are under way. */
+type Pools = Map<string, number>
+
 interface ScheduledWork {
   readonly schedules: readonly Schedule[]
-  /** Under which of this process's names jobs were begun; added to. */
-  readonly pools: Set<string>
+  /** Added to. */
+  readonly pools: Pools
 }
 
 async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Promise<Runner> {
   await clearLeft(node.database)
+  await failEnded(node.database, pools)
   const taskList: TaskList = Object.fromEntries(
     schedules.map(({ task, work }) => [task, async () => void (await work(await notAhead(node)))]),
   )
@@ -204,8 +209,25 @@ async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Pro
       else node.log.debug({ schedule: message }, 'schedule')
     }),
   })
-  runner.events.on('job:start', ({ worker }) => pools.add(worker.workerPool.id))
+  const count = (pool: string, jobs: number) => pools.set(pool, (pools.get(pool) ?? 0) + jobs)
+  runner.events.on('job:start', ({ worker }) => count(worker.workerPool.id, 1))
+  runner.events.on('job:complete', ({ worker }) => count(worker.workerPool.id, -1))
   return runner
+}
+
+/**
+ * What runners that ended still hold, with no job under way, is over, but they could not write that
+ * down: a night's work that the database went away from. It is tried again when that is back, and
+ * like any that failed, later each time: it may be what the database broke down at.
+ */
+async function failEnded(db: Db, pools: Pools): Promise<void> {
+  const ended = [...pools].flatMap(([pool, underWay]) => (underWay === 0 ? [pool] : []))
+  if (ended.length === 0) return
+  await db.run(sql`
+    update graphile_worker._private_jobs set locked_by = null, locked_at = null,
+      last_error = 'the database went away from it',
+      run_at = greatest(now(), run_at) + make_interval(secs => exp(least(attempts, 10)))
+    where locked_by = any(${ended}::text[])`)
 }
 
 /**
