@@ -9,7 +9,7 @@ import { databaseFaults, readDatabaseFacts } from '../platform/database-faults.t
 import { newestMigration, readVersion } from '../platform/migrate.ts'
 import { formatExact } from '../platform/money.ts'
 import { listKeyGaps } from '../platform/node-registry.ts'
-import type { Database } from '../platform/postgres.ts'
+import { type Database, isUnreachable } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { knownSealingKeys } from '../sealing-keys.ts'
 import { listLanesBehind } from '../stats/lane-store.ts'
@@ -48,10 +48,20 @@ const LEASE_SILENT_SECONDS = 300
 const LEASES_SHOWN = 5
 const KEY_GAPS_SHOWN = 5
 
-export async function doctorCommand(context: CommandContext) {
-  const { dataDir, natsUrl } = context.config
+export async function doctorCommand(asked: CommandContext) {
+  const { dataDir, natsUrl } = asked.config
+  let unreached: unknown = null
+  const database = await run('database', () =>
+    checkDatabase(asked).catch((cause) => {
+      if (isUnreachable(cause)) unreached = cause
+      throw cause
+    }),
+  )
+  // Who is silent is waited for once: each of the others would wait as long, and hear another word.
+  const context: CommandContext =
+    unreached === null ? asked : { ...asked, storage: () => Promise.reject(unreached) }
   const checks = [
-    await run('database', () => checkDatabase(context)),
+    database,
     await run('migrations', async () => checkMigrations((await context.storage()).db)),
     await run('connections', () => ifMigrated(context, checkConnections)),
     await run('clock', async () => checkClock((await context.storage()).db)),
