@@ -22,7 +22,7 @@ const NETWORK_FIELDS = [
   'sales', // where there is no such column, one for each order that earned something
   'revenue',
   'earnings',
-  'currency', // USD where there is no such column
+  'currency', // where there is no such column, that of the amounts’ sign, else USD
 ] as const
 export type NetworkField = (typeof NETWORK_FIELDS)[number]
 export type NetworkMap = Readonly<Partial<Record<NetworkField, readonly string[]>>>

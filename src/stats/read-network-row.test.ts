@@ -52,6 +52,21 @@ test('an empty cell is no count, no amount and dollars; a correction may be nega
   assert.partialDeepStrictEqual(row(cells), told)
 })
 
+test('an amount that shows its currency is of that one, and never against the column', () => {
+  const columns = { ...COLUMNS, revenue: 'revenue', currency: 'currency' }
+  const currencyOf = (cells: Record<string, string>) => {
+    const row = readNetworkRow({ line: 2, cells: { date: '2026-03-02', ...cells } }, columns)
+    return typeof row === 'string' ? row : row.currency
+  }
+  assert.equal(currencyOf({ earnings: '£10.00' }), 'GBP')
+  assert.equal(currencyOf({ earnings: '1', revenue: '(€20.00)' }), 'EUR')
+  assert.equal(currencyOf({ earnings: '$10.00' }), 'USD')
+  assert.equal(currencyOf({ earnings: '$10.00', currency: 'CAD' }), 'CAD')
+  assert.equal(currencyOf({ earnings: '€10.00', currency: 'eur' }), 'EUR')
+  assert.equal(currencyOf({ earnings: '£10.00', currency: 'USD' }), 'currency_unknown')
+  assert.equal(currencyOf({ earnings: '£10.00', revenue: '$100.00' }), 'currency_unknown')
+})
+
 test('a row names its click, its page and its publisher only by what can be one', () => {
   const columns = { ...COLUMNS, sub_id: 'sub', article_url: 'page', publisher: 'slug' }
   const named = (cells: Record<string, string>) => {

@@ -1,6 +1,6 @@
 /** One row of another network's report, as far as the row itself tells. */
+import { currencyWords, readCurrency } from '../catalog/read-currency.ts'
 import type { CsvRow } from '../platform/csv.ts'
-import { ISO_4217 } from '../platform/iso4217.ts'
 import { keyOfUrl, parseWebUrl } from '../platform/url.ts'
 import {
   type FoundColumns,
@@ -50,8 +50,9 @@ export function readNetworkRow({ cells }: CsvRow, columns: FoundColumns): ReadRo
   if (revenueMillionths === null || earningsMillionths === null) return 'amount_unreadable'
   const [clicks, sales] = [readCount(cell('clicks')), readCount(cell('sales'))]
   if (clicks === 'unreadable' || sales === 'unreadable') return 'count_unreadable'
-  const currency = (cell('currency') ?? 'USD').toUpperCase()
-  if (!ISO_4217.has(currency)) return 'currency_unknown'
+  const named = [cell('currency'), ...[cell('revenue'), cell('earnings')].map(signOf)]
+  const currency = readCurrency(currencyWords(named.join(' ')), 'USD')
+  if (currency === undefined) return 'currency_unknown'
   const subId = (cell('sub_id') ?? '').toLowerCase()
   const page = parseWebUrl(cell('article_url') ?? '')
   return {
@@ -68,6 +69,11 @@ export function readNetworkRow({ cells }: CsvRow, columns: FoundColumns): ReadRo
     revenueMillionths,
     earningsMillionths,
   }
+}
+
+/** `£` of `£10.00`, which is not ten dollars, whatever the file lacks a column for. */
+function signOf(amount: string | null): string | null {
+  return /[$€£]/.exec(amount ?? '')?.[0] ?? null
 }
 
 function readCount(text: string | null): number | null | 'unreadable' {
