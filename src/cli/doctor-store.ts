@@ -63,6 +63,17 @@ export function listLostFeeds(
     order by merch_id`)
 }
 
+/** Merchants with a campaign that is on, whose feed came by hand and is too old to bid. */
+export function listStaleHandFeeds(db: Db, now: Date): Promise<{ merch_id: number }[]> {
+  return db.rows(sql`
+    select merch_id from merchant
+    where feed_imported_at < ${now}::timestamptz - interval '24 hours'
+      and not exists (select from feed_source where feed_source.merch_id = merchant.merch_id)
+      and exists (
+        select from campaign where campaign.merch_id = merchant.merch_id and state = 'active')
+    order by merch_id`)
+}
+
 export interface AbandonedLease {
   readonly node_id: number
   readonly host: string
