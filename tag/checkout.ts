@@ -84,10 +84,8 @@ const readProduct = (told: Fields, at: number, decimals: number): Fields => {
 }
 
 /** A product without an id goes by its name, or its place: neither is worth losing an order. */
-const idOf = (product: Fields, at: number): string => {
-  const named = [product.id, product.name].find((one) => !isEmpty(one))
-  return `${named ?? at + 1}`.slice(0, ID_LENGTH)
-}
+const idOf = (product: Fields, at: number): string =>
+  `${[product.id, product.name, at + 1].find((one) => !isEmpty(one))}`.slice(0, ID_LENGTH)
 
 const isEmpty = (value: unknown): boolean => value == null || value === ''
 
@@ -97,11 +95,8 @@ const isEmpty = (value: unknown): boolean => value == null || value === ''
  */
 const decimalsOf = (currency: string): number => {
   try {
-    const { maximumFractionDigits } = new Intl.NumberFormat('en', {
-      style: 'currency',
-      currency,
-    }).resolvedOptions()
-    return maximumFractionDigits as number
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+    return format.resolvedOptions().maximumFractionDigits as number
   } catch {
     return 2
   }

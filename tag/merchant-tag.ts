@@ -26,16 +26,16 @@ const main = (): void => {
   const script = (document.currentScript?.closest('script') ||
     document.querySelector('script[data-merchant]')) as HTMLScriptElement
   const shop = window as unknown as ShopWindow
-  const { merchant, clickParam, windowDays, test } = script.dataset
-  const isTest = test !== undefined || /souk-test/.test(location.search + location.hash)
+  const { merchant, clickParam, windowDays } = script.dataset
+  const isTest = 'test' in script.dataset || /[?#].*souk-test/.test(location.href)
   const endpoint = script.src.replace(/tag\/[^/]*$/, 'api/v1/events/conversions/')
-  const clicks = openClickIds(clickParam || 'cid', Number(windowDays) || 30)
-  const outbox = isTest ? null : openOutbox(`${endpoint}checkout/`)
-  const sent = openSentOrders(`${merchant} ${endpoint}`, isTest)
+  const clicks = openClickIds(clickParam || 'cid', +(windowDays as string) || 30)
+  const post = isTest ? null : openOutbox(`${endpoint}checkout/`)
+  const isSent = openSentOrders(`${merchant} ${endpoint}`, isTest)
 
   const message = (event: object): object => ({
     organization_type: 'merchant',
-    organization_id: Number(merchant),
+    organization_id: +(merchant as string),
     user: { source_url: bare(location.href), previous_url: bare(document.referrer) },
     events: [event],
   })
@@ -43,15 +43,13 @@ const main = (): void => {
   const checkout = (input: OrderInput): void => {
     const event = readCheckout(input, clicks._list())
     const { id } = event.order
-    const isRepeat = sent._has(id)
+    const isRepeat = isSent(id)
     if (isTest) {
       showMessage(isRepeat ? 'checkout (a repeat: suppressed)' : 'checkout', message(event))
       const changes = findChanges(input, event)
       if (changes[0]) showMessage('checkout: not sent as told', changes)
     }
-    if (isRepeat) return
-    sent._add(id)
-    outbox?._add(JSON.stringify(message(event)))
+    if (!isRepeat) post?.(JSON.stringify(message(event)))
   }
 
   const take: Command = (command, input) => {
@@ -93,8 +91,11 @@ const shareName = (take: Command, before: Command | undefined): Command => {
   }
   return before
     ? new Proxy(souk, {
-        get: (_, name) => Reflect.get(before, name),
-        set: (_, name, value) => Reflect.set(before, name, value),
+        get: (_, name) => before[name as 'q'],
+        set(_, name, value) {
+          before[name as 'q'] = value
+          return true
+        },
       })
     : souk
 }

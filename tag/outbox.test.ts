@@ -31,7 +31,7 @@ function openBrowser(t: TestContext, kept: Map<string, string> | null = new Map(
 
 test('an order is told without cookies or preflight, by a call that outlives the page', (t) => {
   const { sent } = openBrowser(t)
-  openOutbox(URL_OF_ORDERS)._add('1')
+  openOutbox(URL_OF_ORDERS)('1')
   const [{ answer: _, ...call } = {}, ...more] = sent
   const expected = { url: URL_OF_ORDERS, method: 'POST', body: '1' }
   assert.deepEqual([call, more], [{ ...expected, keepalive: true, credentials: 'omit' }, []])
@@ -39,8 +39,8 @@ test('an order is told without cookies or preflight, by a call that outlives the
 
 test('orders are told one after the other and kept until each is answered', async (t) => {
   const { bodies, waiting, answer } = openBrowser(t)
-  const outbox = openOutbox(URL_OF_ORDERS)
-  for (const body of ['1', '2']) outbox._add(body)
+  const post = openOutbox(URL_OF_ORDERS)
+  for (const body of ['1', '2']) post(body)
   assert.deepEqual([bodies(), waiting()], [['1'], ['1', '2']])
   await answer(201)
   assert.deepEqual([bodies(), waiting()], [['1', '2'], ['2']])
@@ -52,7 +52,7 @@ test('what gets no answer is tried four times, later each time, and again from t
   for (const status of [0, 429, 500]) {
     const kept = new Map<string, string>()
     const { sent, waiting, after, answer } = openBrowser(t, kept)
-    openOutbox(URL_OF_ORDERS)._add('1')
+    openOutbox(URL_OF_ORDERS)('1')
     for (const pauseMs of [2_000, 4_000, 8_000]) {
       const before = sent.length
       await answer(status)
@@ -74,8 +74,8 @@ test('what gets no answer is tried four times, later each time, and again from t
 
 test('an answer begins the tries anew for the order behind it', async (t) => {
   const { sent, after, answer } = openBrowser(t)
-  const outbox = openOutbox(URL_OF_ORDERS)
-  for (const body of ['1', '2']) outbox._add(body)
+  const post = openOutbox(URL_OF_ORDERS)
+  for (const body of ['1', '2']) post(body)
   for (const status of [500, 500, 500, 201, 500, 500, 500, 201]) {
     await answer(status)
     await after(8_000)
@@ -85,16 +85,16 @@ test('an answer begins the tries anew for the order behind it', async (t) => {
 
 test('of a service that is away for long the newest five orders are kept', (t) => {
   const { waiting } = openBrowser(t)
-  const outbox = openOutbox(URL_OF_ORDERS)
-  for (let at = 1; at <= 7; at++) outbox._add(String(at))
+  const post = openOutbox(URL_OF_ORDERS)
+  for (let at = 1; at <= 7; at++) post(String(at))
   assert.deepEqual(waiting(), ['3', '4', '5', '6', '7'])
 })
 
 test('an order that another tab left in the storage stays there until it is answered', async (t) => {
   const { waiting, bodies, answer } = openBrowser(t)
   const [one, other] = [openOutbox(URL_OF_ORDERS), openOutbox(URL_OF_ORDERS)]
-  one._add('1')
-  other._add('2')
+  one('1')
+  other('2')
   assert.deepEqual(waiting(), ['1', '2'])
   await answer(201)
   assert.deepEqual([bodies(), waiting()], [['1', '2'], ['1']])
@@ -102,7 +102,7 @@ test('an order that another tab left in the storage stays there until it is answ
 
 test('without storage an order lives as long as its page', async (t) => {
   const { bodies, after, answer } = openBrowser(t, null)
-  openOutbox(URL_OF_ORDERS)._add('1')
+  openOutbox(URL_OF_ORDERS)('1')
   await answer(503)
   await after(2_000)
   assert.deepEqual(bodies(), ['1', '1'])

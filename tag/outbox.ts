@@ -27,11 +27,7 @@ export const writeList = (key: string, list: string[]): void => {
   }
 }
 
-export interface Outbox {
-  _add(body: string): void
-}
-
-export const openOutbox = (url: string): Outbox => {
+export const openOutbox = (url: string): ((body: string) => void) => {
   const key = `souk_outbox ${url}`
   let waiting = readList(key)
   let tries = 0
@@ -51,19 +47,17 @@ export const openOutbox = (url: string): Outbox => {
         if (status >= REFUSED) throw status
         tries = 0
         change((list) => list.filter((other) => other !== body))
-        return 0
       })
       .catch(() => FIRST_PAUSE_MS << tries++)
       .then((pauseMs) => {
         isSending = false
-        if (tries < TRIES_MAX) setTimeout(send, pauseMs)
+        // After an answer there is no pause.
+        if (tries < TRIES_MAX) setTimeout(send, pauseMs as number)
       })
   }
   send()
-  return {
-    _add(body) {
-      change((list) => [...list, body].slice(-MESSAGES_MAX))
-      send()
-    },
+  return (body) => {
+    change((list) => [...list, body].slice(-MESSAGES_MAX))
+    send()
   }
 }

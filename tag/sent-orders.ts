@@ -4,21 +4,21 @@ import { readList, writeList } from './outbox.ts'
 /** Order ids that a browser remembers. */
 const SENT_MAX = 50
 
-export interface SentOrders {
-  _has(id: string): boolean
-  _add(id: string): void
-}
-
-/** Those of this page, and but for a test those of earlier ones. */
-export const openSentOrders = (shop: string, isTest: boolean): SentOrders => {
+/**
+ * Whether an order was sent before, from this page or but for a test from an earlier one; from now
+ * on it was.
+ */
+export const openSentOrders = (shop: string, isTest: boolean): ((id: string) => boolean) => {
   const key = `souk_orders ${shop}`
   const here: string[] = []
-  return {
+  return (id) => {
     // Read each time: another copy of this tag on the page may just have sent it.
-    _has: (id) => [...here, ...readList(key)].includes(id),
-    _add(id) {
-      here.unshift(id)
-      if (!isTest) writeList(key, [id, ...readList(key)].slice(0, SENT_MAX))
-    },
+    const list = readList(key)
+    const isSent = [...here, ...list].includes(id)
+    if (!isSent) {
+      here.push(id)
+      if (!isTest) writeList(key, [id, ...list].slice(0, SENT_MAX))
+    }
+    return isSent
   }
 }
