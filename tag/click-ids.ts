@@ -26,16 +26,20 @@ export interface ClickIds {
 export const openClickIds = (parameter: string, windowDays: number): ClickIds => {
   const windowSeconds = windowDays * DAY_SECONDS
   const list = (): string[] => read(windowSeconds).map(idOf)
-  const id = new URLSearchParams(location.search).get(parameter) || ''
+  // A shop's own script may have tidied the address before this one came to it.
+  const [page] = performance.getEntriesByType('navigation')
+  const told = new URL(page?.name || location.href).searchParams.get(parameter)
+  /** The click that led here, if any. */
+  const ids = CLICK_ID.exec(`${told}`) || []
   // A reload of the landing page must not make an old click young again.
-  const _isLanding = CLICK_ID.test(id) && !list().includes(id)
+  const _isLanding = ids.some((id) => !list().includes(id))
   if (_isLanding) {
-    write([`${id}.${nowSeconds().toString(BASE)}`, ...read(windowSeconds)], windowSeconds)
+    write([`${ids[0]}.${nowSeconds().toString(BASE)}`, ...read(windowSeconds)], windowSeconds)
   }
   return {
     _isLanding,
     // Where cookies are refused, the page of the landing knows its own.
-    _list: () => [...new Set([...list(), ...(_isLanding ? [id] : [])])],
+    _list: () => [...new Set([...list(), ...ids])],
   }
 }
 
