@@ -12,7 +12,7 @@ const COLOURS: Record<LinkStatus, string> = {
 }
 
 const STYLE = `
-:host { all: initial }
+:host { all: initial; direction: ltr }
 section { position: fixed; right: 12px; bottom: 12px; z-index: 2147483647; width: 30em;
   max-width: calc(100vw - 24px); max-height: 60vh; overflow: auto; background: #fff; color: #111;
   font: 13px/1.4 system-ui, sans-serif; border: 1px solid #999; border-radius: 6px;

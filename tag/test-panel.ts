@@ -10,7 +10,7 @@ export const showMessage = (title: string, body: unknown): void => {
     panel.style.cssText =
       'position:fixed;right:0;bottom:0;z-index:2147483647;margin:0;padding:12px;max-width:40em;' +
       'max-height:60vh;overflow:auto;background:#fffbe6;color:#111;font:12px monospace;' +
-      'border:2px solid #b8860b;white-space:pre-wrap'
+      'border:2px solid #b8860b;white-space:pre-wrap;direction:ltr'
     // On a phone it may cover what is to be tapped next: its first line folds it.
     const summary = document.createElement('summary')
     summary.textContent = 'Souk test mode: nothing is sent.'
