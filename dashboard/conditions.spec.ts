@@ -140,31 +140,6 @@ test('where the browser refuses its clipboard, a key is copied all the same', as
   assert.equal(await focused(page), 'Copied')
 })
 
-test('a service that was away is asked until it answers', async (t) => {
-  const { page, troubles } = await visit(t, '/dashboard/')
-  await page.route('**/dashboard/api/**', (route) => route.abort())
-  await page.getByRole('link', { name: 'Clicks', exact: true }).click()
-  const alert = page.getByRole('alert')
-  await alert.getByText('It may be restarting. Trying again …').waitFor()
-  await page.unroute('**/dashboard/api/**')
-  await page.getByRole('heading', { name: 'No click on these days' }).waitFor()
-  assert.equal(await alert.count(), 0)
-  troubles.length = 0 // The calls that were cut off.
-})
-
-test('a service that says nothing, or half an answer, is told as one that does not answer', async (t) => {
-  const { page } = await visit(t, '/dashboard/')
-  // As if the time had passed that a page waits.
-  await page.addInitScript('AbortSignal.timeout = () => AbortSignal.abort()')
-  await page.reload()
-  await page.getByRole('alert').getByText('The service does not answer').waitFor()
-
-  const { page: other } = await visit(t, '/dashboard/')
-  await other.route('**/keys/', (route) => route.fulfill({ body: '{"info":{"err' }))
-  await other.getByRole('link', { name: 'Developer', exact: true }).click()
-  await other.getByRole('alert').getByText('The service does not answer').waitFor()
-})
-
 const LONG = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
 
 /** What the service answers, changed on its way to the page. */

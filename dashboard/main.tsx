@@ -74,7 +74,10 @@ const client: QueryClient = new QueryClient({
       // What was refused stays refused; a service that restarts is asked until it answers.
       retry: (_failures, error) => !isRefusal(error),
       retryDelay: (failures) => Math.min(1_000 * 2 ** failures, RETRY_MS_MAX),
+      networkMode: 'always',
     },
+    // Asked without a network too: that is told, and a service on this machine needs none.
+    mutations: { networkMode: 'always' },
   },
 })
 watchOtherTabs(client)
