@@ -140,6 +140,19 @@ test('where the browser refuses its clipboard, a key is copied all the same', as
   assert.equal(await focused(page), 'Copied')
 })
 
+test('the way past the menu is read above what it lies on', async (t) => {
+  const { page } = await visit(t, '/dashboard/')
+  for (const path of ['/dashboard/', '/docs/']) {
+    await page.goto(api.url + path)
+    const skip = page.getByRole('link', { name: 'Skip to the content' })
+    await skip.waitFor()
+    await page.keyboard.press('Tab')
+    assert.ok(await skip.evaluate((one) => document.activeElement === one))
+    const ground = await skip.evaluate((one) => getComputedStyle(one).backgroundColor)
+    assert.notEqual(ground, 'rgba(0, 0, 0, 0)', path)
+  }
+})
+
 const LONG = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
 
 /** What the service answers, changed on its way to the page. */

@@ -25,7 +25,7 @@ interface Group {
 export function renderReference(api: OpenApi, errors: ErrorTable): string {
   const groups = groupsOf(api)
   return html`
-<a href="#reference" class="sr-only focus:not-sr-only focus:absolute focus:p-3">Skip to the content</a>
+<a href="#reference" class="skip">Skip to the content</a>
 <header class="border-b border-line bg-panel">
   <div class="mx-auto flex max-w-6xl items-center gap-6 px-4 py-4 sm:px-6">
     <a href="/dashboard/" class="font-semibold tracking-tight text-accent">Souk</a>

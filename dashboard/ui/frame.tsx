@@ -30,7 +30,7 @@ function LoggedIn({ me }: { me: User }) {
   const [chosen, choose] = useChosenPublisher(publishers.data ?? [])
   return (
     <>
-      <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:p-3">
+      <a href="#content" className="skip">
         Skip to the content
       </a>
       <Header me={me} publishers={publishers.data ?? []} chosen={chosen} onChoose={choose} />
