@@ -332,6 +332,17 @@ test('large and negative figures are whole, in their tile and in words', async (
   await page.getByRole('img', { name: /: least on \d+ \w+ \d{4}, −\$1,234,567\.89$/ }).waitFor()
 })
 
+test('the four figures stand two by two on the smallest phone', async (t) => {
+  const { page } = await visit(t, '/dashboard/', 320)
+  const boxes = await Promise.all(
+    ['Earnings', 'Clicks', 'Page views', 'Sales'].map((name) =>
+      page.getByRole('button', { name: new RegExp(`^${name}`) }).boundingBox(),
+    ),
+  )
+  const [first, second, third, fourth] = boxes.map((box) => box?.y)
+  assert.deepEqual([second, fourth], [first, third])
+})
+
 /** Takes down what is written into pictures. */
 const WRITTEN = `globalThis.written = []
 const { fillText } = CanvasRenderingContext2D.prototype
