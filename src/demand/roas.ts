@@ -13,8 +13,14 @@
 const LEARNING_RATE = 0.01
 const MULTIPLIER_MIN = 0.2
 const MULTIPLIER_MAX = 1
-/** Spend below this many clicks' worth says nothing about the return yet. */
+/** Spend below this many clicks' worth says nothing about the return. */
 const CLICKS_MIN = 50
+/**
+ * What an hour's update forgets without a return to follow: half of it after a week, as of the
+ * clicks that taught it. A bid that the multiplier took below every floor gets no clicks any more,
+ * and would stay there for good.
+ */
+const FORGOTTEN_PER_STEP = 1 - 0.5 ** (1 / (7 * 24))
 
 /** Order value and spend of a campaign over its ripe clicks, both decayed alike. */
 export interface RoasMeasure {
@@ -24,10 +30,15 @@ export interface RoasMeasure {
   readonly bidMicros: number
 }
 
-/** The next multiplier: `m·exp(η(ROAS/τ − 1))`, within [.2, 1]; unchanged while little is known. */
+/**
+ * The next multiplier: `m·exp(η(ROAS/τ − 1))`, within [.2, 1]; back to 1, which trusts the forecast,
+ * while little is known.
+ */
 export function stepRoasMultiplier(multiplier: number, measure: RoasMeasure): number {
   const { goal, valueMicros, spendMicros, bidMicros } = measure
-  if (spendMicros < CLICKS_MIN * bidMicros || spendMicros === 0) return multiplier
+  if (spendMicros < CLICKS_MIN * bidMicros || spendMicros === 0) {
+    return multiplier + (MULTIPLIER_MAX - multiplier) * FORGOTTEN_PER_STEP
+  }
   const ratio = valueMicros / spendMicros / goal
   // A single large order must not overflow the exponential; the clip holds anyway.
   const next = multiplier * Math.exp(LEARNING_RATE * Math.min(10, ratio - 1))
