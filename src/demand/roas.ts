@@ -31,8 +31,8 @@ export interface RoasMeasure {
 }
 
 /**
- * The next multiplier: `m·exp(η(ROAS/τ − 1))`, within [.2, 1]; back to 1, which trusts the forecast,
- * while little is known.
+ * The next multiplier: `m·exp(η(ROAS/τ − 1))`, within [.2, 1]; while little is known it goes back
+ * to 1, which trusts the forecast.
  */
 export function stepRoasMultiplier(multiplier: number, measure: RoasMeasure): number {
   const { goal, valueMicros, spendMicros, bidMicros } = measure
