@@ -57,7 +57,7 @@ export async function readClickPage(db: Db, request: ClickPageRequest): Promise<
   return {
     clicks: page.map(toClickEntry),
     next: rows.length > PAGE_ROWS ? (page.at(-1)?.event_id ?? null) : null,
-    reasons: await countByReason(db, request),
+    reasons: cursor === null ? await countByReason(db, request) : [],
   }
 }
 

@@ -153,7 +153,9 @@ test('every click is listed, newest first, with what it earned or the reason why
   ])
   assert.equal((await listed('&outcome=counted')).clicks.length, 1)
   assert.equal((await listed('&outcome=unpaid')).clicks.length, 2)
-  assert.equal((await listed('&cursor=2')).clicks[0]?.reason, 'ok')
+  const further = await listed('&cursor=2')
+  assert.equal(further.clicks[0]?.reason, 'ok')
+  assert.deepEqual(further.reasons, [], 'all of them are counted once')
 })
 
 test('the next page begins where one ended, also where a day has a lower id than the one before', async (t) => {

@@ -78,7 +78,7 @@ export const ClickPage = Type.Object({
   next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
   reasons: Type.Array(
     Type.Object({ reason: Type.String(), why: Type.String(), clicks: Type.Integer() }),
-    { description: 'How many clicks of the range have each reason' },
+    { description: 'How many clicks of the range have each reason; told with its first page only' },
   ),
 })
 
