@@ -97,3 +97,13 @@ test('fields that a schema does not name are left out, at every depth', () => {
   const found = knownFields(schema, { ...body, owner: 2, entries: [told], one: told })
   assert.deepEqual(found, { entries: [{ id: '1' }], one: { id: '1' }, words: { a: 1 } })
 })
+
+test('of a list that is far too long no more is cleaned than tells that it is', () => {
+  const entry = Type.Object({ id: Type.String() })
+  const lines = Type.Union([Type.Array(entry, { maxItems: 2 }), Type.Null()])
+  const schema = Type.Object({ lines, more: Type.Object({ lines }) })
+  const many = Array(9).fill({ id: 'x', owner: 2 })
+  const kept = Array(3).fill({ id: 'x' })
+  const found = knownFields(schema, { lines: many, more: { lines: many } })
+  assert.deepEqual(found, { lines: kept, more: { lines: kept } })
+})

@@ -51,36 +51,41 @@ export function compileCheck(schema: TSchema): (value: unknown) => Fault[] {
   const check = Compile(schema)
   return (value) => {
     if (check.Check(value)) return []
-    const cut = cutLists(schema, value)
+    const cut = knownPart(schema, value)
     return toFaults(check.Errors(cut), cut)
   }
 }
 
-interface ListSchema {
+interface PartSchema extends TSchema {
   readonly type?: string
-  readonly anyOf?: readonly ListSchema[]
+  readonly anyOf?: readonly PartSchema[]
   readonly maxItems?: number
-  readonly items?: ListSchema
-  readonly properties?: Readonly<Record<string, ListSchema>>
+  readonly items?: PartSchema
+  readonly properties?: Readonly<Record<string, PartSchema>>
 }
 
 /**
- * The value with each list cut to one entry more than it may have: what was wrong stays wrong, and
- * a body of a million wrong entries costs no more to refuse than the longest one allowed. (The
- * library needs half a second to list what is wrong with 1 MiB of nulls; readers would wait.)
+ * The value without unknown fields, and with each list cut to one entry more than it may have: what
+ * was wrong stays wrong, and a body of a million wrong entries costs no more to refuse than the
+ * longest one allowed. (The library needs half a second to list what is wrong with 1 MiB of nulls,
+ * or to clean it; readers would wait.)
  */
-function cutLists(schema: ListSchema, value: unknown): unknown {
+function knownPart(schema: PartSchema, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const type = Array.isArray(value) ? 'array' : 'object'
-  const { maxItems, items, properties } = schema.anyOf?.find((one) => one.type === type) ?? schema
+  const [branch, another] = schema.anyOf?.filter((one) => one.type === type) ?? [schema]
+  if (branch === undefined) return type === 'array' ? [] : {} // As wrong, and no larger.
+  if (another !== undefined) return Clean(schema, value)
+  const { maxItems, items, properties } = branch
   if (Array.isArray(value)) {
     const kept = maxItems === undefined ? value : value.slice(0, maxItems + 1)
-    return items === undefined ? kept : kept.map((item) => cutLists(items, item))
+    return items === undefined ? kept : kept.map((item) => knownPart(items, item))
   }
-  const lists = Object.entries(properties ?? {})
+  if (properties === undefined) return Clean(branch, value)
+  const known = Object.entries(properties)
     .filter(([name]) => Object.hasOwn(value, name))
-    .map(([name, child]) => [name, cutLists(child, (value as Record<string, unknown>)[name])])
-  return { ...value, ...Object.fromEntries(lists) }
+    .map(([name, child]) => [name, knownPart(child, (value as Record<string, unknown>)[name])])
+  return Object.fromEntries(known)
 }
 
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
@@ -98,7 +103,7 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
  * also where a route hands a body on, and a further field would pass for an argument of its own.
  */
 export function knownFields(schema: TSchema, value: unknown): unknown {
-  return Clean(schema, value)
+  return knownPart(schema, value)
 }
 
 const PARTS = { params: 'params', querystring: 'query', headers: 'headers', body: 'body' } as const
