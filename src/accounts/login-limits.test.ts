@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
 import { ApiError } from '../platform/errors.ts'
+import { sql } from '../platform/sql.ts'
 import { LoginLimits } from './login-limits.ts'
 
 const NOON_MS = Date.UTC(2026, 2, 2, 12)
@@ -42,6 +44,20 @@ test('a hundred wrong passwords for an account, from wherever, are enough for th
   assert.equal(await attempt('203.0.113.9', 'ann@x.example', {}), 200, 'right ones use nothing up')
   assert.equal(await attempt('203.0.113.9', 'ann@x.example', null), 401)
   assert.equal(await attempt('203.0.113.9', 'ann@x.example', {}), 429)
+})
+
+test('all spellings that find one account use up the same hundred', async (t) => {
+  const { attempt } = makeLimits()
+  const db = await testDatabase(t)
+  const spellings = ['İni@x.example', 'inİ@x.example', 'INI@x.example']
+  const found = await db.rows(sql`
+    select distinct lower(email) as email from unnest(${spellings}::text[]) as email`)
+  assert.deepEqual(found, [{ email: 'ini@x.example' }])
+  for (let n = 0; n < 100; n += 1) {
+    const email = spellings[n % spellings.length] ?? ''
+    assert.equal(await attempt(`2001:db8:0:${n.toString(16)}::1`, email, null), 401)
+  }
+  assert.equal(await attempt('203.0.113.9', 'ini@x.example', {}), 429)
 })
 
 test('two passwords are checked at once, however many are tried together', async () => {

@@ -36,7 +36,7 @@ export class LoginLimits {
 
   /** What `check` resolves with, null for a wrong password; throws 429 over a limit. */
   async run<T>({ address, email }: Attempt, check: () => Promise<T | null>): Promise<T | null> {
-    const account = email.toLowerCase()
+    const account = accountOf(email)
     this.#byAddress.spend(addressUnit(address), this.#nowMs())
     return this.#turns.run(async () => {
       // Within the turn: of a thousand that come together the first ones count for the others.
@@ -50,4 +50,15 @@ export class LoginLimits {
   #nowMs(): number {
     return this.#now().getTime()
   }
+}
+
+/**
+ * One name for all spellings that find the same account: PostgreSQL lowers each character by
+ * itself, to one character. JavaScript makes two of `İ`, which finds `i`, and looks at a word's end
+ * for `Σ`: each such spelling would have a hundred wrong passwords of its own.
+ */
+function accountOf(email: string): string {
+  const lower = (character: string) =>
+    String.fromCodePoint(character.toLowerCase().codePointAt(0) ?? 0)
+  return Array.from(email, lower).join('')
 }
