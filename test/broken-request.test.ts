@@ -51,3 +51,20 @@ test('an answer in the middle of a body is the last one of its connection', asyn
     assert.equal(body?.length, Number(/content-length: (\d+)/i.exec(head)?.[1]), target)
   }
 })
+
+// Answers wait in this process's memory, and each connection may have asked for hundreds at once.
+test('who reads no answer does not hold its connection for ever', async (t) => {
+  const { server } = api.app.http
+  assert.ok(server.timeout > 60_000 && server.timeout < 600_000, `${server.timeout}`)
+  const whole = server.timeout
+  server.timeout = 200
+  t.after(() => {
+    server.timeout = whole
+  })
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1').pause()
+  const [taken] = await once(server, 'connection')
+  const requests = 200 // Together more than the system's buffers take.
+  socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests))
+  await once(taken, 'close', { signal: AbortSignal.timeout(10_000) })
+  socket.destroy()
+})

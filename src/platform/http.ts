@@ -55,6 +55,11 @@ const HEADERS_TIMEOUT_MS = 10_000
 const TIMEOUT_CHECK_MS = 5_000
 /** Longer than the usual 60 s of load balancers, which must be the ones to close. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
+/**
+ * How long nothing may move on a connection with a request: far longer than any answer takes, or
+ * than proxies wait for one. Who reads nothing would else hold the answers that wait for ever.
+ */
+const STALLED_TIMEOUT_MS = 300_000
 /** The longest address: a wrapper link that carries a destination of 6,000 bytes. */
 const HEADER_BYTES_MAX = 16_384
 
@@ -175,6 +180,7 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
   server.requestTimeout = REQUEST_TIMEOUT_MS
   server.headersTimeout = HEADERS_TIMEOUT_MS
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS
+  server.timeout = STALLED_TIMEOUT_MS
   return server
 }
 
