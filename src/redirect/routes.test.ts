@@ -69,7 +69,7 @@ test('a result of more than a day ago holds a new auction, under what the reader
 
 test('a broken seal and a disabled link hold no auction: the link’s own address is where they lead', async () => {
   const broken = await follow(1_000, { openSeal: () => null })
-  assert.deepEqual(broken, { answer: [302, SHOP], held: [['original', undefined]] })
+  assert.deepEqual(broken, { answer: [302, SHOP], held: [['original', 'contextual']] })
   const disabled = await follow(DAY_MS + 1, { isDisabled: () => true })
   assert.deepEqual(disabled, { answer: [302, SHOP], held: [['original', 'contextual']] })
 })

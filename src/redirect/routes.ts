@@ -80,7 +80,9 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
   if (result === null) {
     const auctionId = readAuctionId(binding.auctionId)
     if (auctionId === null) return lostPage()
-    return followLink(deps, request, { auctionId, verdict: REASON.sealBroken })
+    // What the reader allowed cannot be read any more: it may have been a no.
+    const consent = 'contextual'
+    return followLink(deps, request, { auctionId, verdict: REASON.sealBroken, consent })
   }
   const { auctionId, url } = binding
   const isHeldBack = isGuarded(deps, request, { result, url })

@@ -209,3 +209,16 @@ test('the reader cookie is as safe as the address that sets it', async (t) => {
   const smart = await follow(mixed, `/${auctionId}`)
   assert.match(smart.cookie ?? '', /^souk_visitor=.*; SameSite=Lax$/)
 })
+
+test('an altered address sets no cookie: what the reader allowed cannot be read, and may be a no', async () => {
+  await setConsentDefault('full')
+  const auctionId = await market.link(KETTLE)
+  const { auction_result } = await runAuction(api, auctionId, { query: '&consent=contextual' })
+  const { status, cookie } = await follow(
+    api,
+    auction_result.redirect_url.replace('uuid=', 'uuid=0'),
+  )
+  assert.deepEqual([status, cookie], [302, null])
+  assert.equal((await lastClick()).reason, REASON.sealBroken)
+  assert.deepEqual(await lastReader(), { consent: CONSENT.contextual, isKnown: false })
+})
