@@ -136,3 +136,36 @@ test('a purchase whose lines are told otherwise after its statement is made up f
   assert.deepEqual(await issue('2026-05-02T12:00:00Z'), [5_000])
   assert.deepEqual(await differences(), [])
 })
+
+test('who earned first in a month that others have statements of is paid with the next month', async (t) => {
+  const db = await testDatabase(t)
+  const worlds = [await makePublisherWorld(db), await makePublisherWorld(db, 'herald')] as const
+  const log = openFoldedLog(t, db)
+  const events = new MoneyEvents()
+  const click = ({ publisher, merchant }: (typeof worlds)[number], name: string) =>
+    events.click(name, START_MS, {
+      ...{ pubId: publisher.pub_id, merchId: merchant.merch_id, campaignId: null },
+      ...{ model: MODEL.cpc, priceMicros: 60_000_000, reservedMicros: 60_000_000 },
+    })
+  const body = JSON.stringify({ reference: 'r', paid_on: '2026-03-02', amount_micros: 60_000_000 })
+  await log.tell(
+    ...worlds.map(({ merchant: { merch_id: merchId } }) =>
+      events.at(START_MS, { type: EVENT_TYPE.payment, merchId, body }),
+    ),
+    click(worlds[0], 'a'),
+  )
+  const issue = async (now: string) =>
+    (await issueStatements(db, { now: new Date(now) })).map(({ pubId, month, payoutMicros }) => [
+      ...[pubId, month, payoutMicros],
+    ])
+  const [first, second] = worlds.map(({ publisher }) => publisher.pub_id)
+  assert.deepEqual(await issue('2026-04-02T12:00:00Z'), [[first, '2026-03', 60_000_000]])
+  // By now the payout file of March is written and paid; a spool comes back with a click of March.
+  await log.tell(click(worlds[1], 'b'))
+  assert.deepEqual(await issue('2026-04-05T12:00:00Z'), [])
+  assert.deepEqual(await issue('2026-05-02T12:00:00Z'), [
+    [first, '2026-04', 0],
+    [second, '2026-04', 60_000_000],
+  ])
+  assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
+})

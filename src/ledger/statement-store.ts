@@ -63,16 +63,20 @@ async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
   const lastMonth = lastIssuableMonth(now)
   const publishers = await db.rows<{ pub_id: number }>(sql`
     select pub_id from publisher order by pub_id`)
-  const issued = Map.groupBy(await readStatements(db, sql`true`), ({ pubId }) => pubId)
+  const statements = await readStatements(db, sql`true`)
+  const issued = Map.groupBy(statements, ({ pubId }) => pubId)
   const lacking = publishers
     .map(({ pub_id }) => pub_id)
     .filter((pubId) => (issued.get(pubId)?.at(-1)?.month ?? '') < lastMonth)
   if (lacking.length === 0) return []
   const movements = await listMovements(db, now, lacking)
   return lacking.flatMap((pubId) =>
-    makeStatements(movements.get(pubId) ?? [], lastMonth, issued.get(pubId)).map((statement) => {
-      return { ...statement, pubId, issuedAt: now }
-    }),
+    makeStatements(
+      movements.get(pubId) ?? [],
+      lastMonth,
+      issued.get(pubId),
+      statements.at(-1)?.month,
+    ).map((statement) => ({ ...statement, pubId, issuedAt: now })),
   )
 }
 

@@ -31,19 +31,24 @@ export interface Movement {
  *
  * What was issued stands and was paid. An event that reached the log after that (a spool that was
  * away for days, an event that could not be folded before) changes what a month came to: the
- * difference is on the next statement.
+ * difference is on the next statement. So it is for who had none until then: `closedMonth` is the
+ * last of which anybody has one, and its payout file was written and paid.
  */
 export function makeStatements(
   movements: readonly Movement[],
   lastMonth: string,
   issued: readonly Statement[] = [],
+  closedMonth = '',
 ): Statement[] {
   const byMonth = Map.groupBy(movements, ({ atMs }) => monthOf(atMs))
+  const earliest = [...byMonth.keys()].sort()[0]
+  const isLate = earliest !== undefined && earliest <= closedMonth
   const last = issued.at(-1)
-  const first = last === undefined ? [...byMonth.keys()].sort()[0] : nextMonth(last.month)
+  const toldUntil = last?.month ?? (isLate ? closedMonth : undefined)
+  const first = toldUntil === undefined ? earliest : nextMonth(toldUntil)
   const statements: Statement[] = []
   let opening: number = last?.closingMicros ?? 0
-  let late = last === undefined ? 0 : lateOf(movements, last.month, issued)
+  let late = toldUntil === undefined ? 0 : lateOf(movements, toldUntil, issued)
   for (let month = first; month !== undefined && month <= lastMonth; month = nextMonth(month)) {
     const amounts = [...(byMonth.get(month) ?? []).map(amountOf), late]
     const released = sum(amounts.filter((amount) => amount > 0))
