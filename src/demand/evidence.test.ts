@@ -49,6 +49,12 @@ test('counts halve in fourteen days, unripe clicks as well as their orders come'
   assert(Math.abs(later.unripe - 2 * Math.exp(-2)) < 1e-12)
 })
 
+test('a click counts once, as valid and still unripe or as invalid', () => {
+  const none = noEvidence(DAY)
+  assert.deepEqual(clickEvidence(DAY, { isValid: true }), { ...none, clicks: 1, unripe: 1 })
+  assert.deepEqual(clickEvidence(DAY, { isValid: false }), { ...none, invalid: 1 })
+})
+
 test('evidence of a clock that was years ahead is still evidence', () => {
   const ahead = addEvidence(
     clickEvidence(0, { isValid: true }),

@@ -39,6 +39,15 @@ test('a payment releases the oldest earnings first, and the last one in part', (
   assert.equal(creditMicros, 0)
 })
 
+test('owed is what was not taken back before its turn, to the last micro-dollar', () => {
+  const debts = [debt('a', 10, 100, 75), debt('b', 20, 40, 30), debt('b back', 30, -40, -30)]
+  const { open } = settle(debts, [payment('p1', 40, 99)])
+  assert.deepEqual(
+    open.map(({ debt: { key }, owedMicros }) => [key, owedMicros]),
+    [['a', 1]],
+  )
+})
+
 test('money that comes early waits for debts and releases them when they fall due', () => {
   const { releases, creditMicros } = settle([debt('a', 50, 100, 75)], [payment('p1', 10, 160)])
   assert.equal(releases[0]?.atMs, 50)
