@@ -25,3 +25,24 @@ test('a click that was not valid is no visit to the clicks of later batches; a v
     [REASON.robot, REASON.ok, REASON.duplicateVisitor],
   )
 })
+
+test('valid clicks of the last hour count also where each was folded by itself', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher, merchant, addCampaign } = await makePublisherWorld(db)
+  const log = openFoldedLog(t, db)
+  const events = new MoneyEvents()
+  const own = {
+    ...{ merchId: merchant.merch_id, pubId: publisher.pub_id, campaignId: await addCampaign() },
+    visitorKey: Buffer.alloc(16, 7),
+  }
+  for (const [at, minute] of [0, 1, 2, 3, 4, 59, 61].entries()) {
+    const onAnotherLink = { ...own, auctionId: String(9_007_199_254_740_993n + BigInt(at)) }
+    await log.tell(events.click(`click ${at}`, START_MS + minute * 60_000, onAnotherLink))
+  }
+  const rows = await db.rows<{ reason: number }>(sql`select reason from click order by event_id`)
+  const five = Array.from({ length: 5 }, () => REASON.ok)
+  assert.deepEqual(
+    rows.map(({ reason }) => reason),
+    [...five, REASON.visitorLimit, REASON.ok],
+  )
+})
