@@ -7,7 +7,7 @@ import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { applyBudgets, openAccounts, returnToBudget } from './budget-account.ts'
 import { requestLeases } from './lease-store.ts'
-import type { LeaseRequest } from './lease-terms.ts'
+import { LEASE_TTL_MS, type LeaseRequest } from './lease-terms.ts'
 import { closeLeases, leaseCloseBody, type SettledClick, settleClicks } from './settle.ts'
 
 const DAY = '2026-04-13'
@@ -132,6 +132,20 @@ test('a node hears what is left elsewhere, and what the wins of others may still
     [one?.elsewhereMicros, one?.expectedElsewhere, one?.openElsewhere],
     [36 * PRICE, 2, 57], // 40 less 1 spent by node 2, less the 3 of its own.
   )
+})
+
+test('what a silent node holds is nothing that the wins of others could be paid from', async (t) => {
+  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
+  const told = { wantMicros: 5 * PRICE, expectedClicks: 1.5, openWins: 50 }
+  const two = await ask(db, 2, 1, [wish(told)])
+  assert.equal(two?.grantedMicros, 5 * PRICE)
+  const heard = async (requestNo: number, nowMs: number) => {
+    const batch = { requestNo, requests: [wish({ wantMicros: 0 })], nowMs }
+    const [one] = (await requestLeases(db, node(1), batch)) ?? []
+    return [one?.elsewhereMicros, one?.openElsewhere]
+  }
+  assert.deepEqual(await heard(1, NOON + LEASE_TTL_MS - 1), [40 * PRICE, 50])
+  assert.deepEqual(await heard(2, NOON + LEASE_TTL_MS), [35 * PRICE, 0])
 })
 
 test('what is given back can be leased by another node at once', async (t) => {
