@@ -78,7 +78,7 @@ const OUTPUT: Readonly<Record<string, string>> = {
   page_day: 'day impressions robot_impressions',
   page_session: 'day',
   link_day: 'day auction_id impressions viewable_impressions',
-  budget_account: 'settled_micros',
+  budget_account: 'settled_micros escrow_micros',
   statement: 'opening_micros released_micros taken_back_micros payout_micros closing_micros',
 }
 

@@ -1,4 +1,4 @@
--- What every campaign has spent, over its life and day by day.
+-- What every campaign has spent, over its life and day by day, and what is set aside of it.
 with sold as (
   select campaign_id, change.day, sum(commission_micros) as micros,
     sum(commission_micros) > 0
@@ -38,3 +38,19 @@ full join found on found.campaign_id = told.campaign_id
 where coalesce(spent, 0) <> coalesce(settled_micros, 0)
   -- A day whose end came before what it gave back was told has nothing left to give.
   and not (coalesce(is_given_back, false) and coalesce(settled_micros, 0) > spent)
+union all
+-- No event tells of leases, but what they hold is in no account of its own: what is set aside and
+-- held by none of them would never be spent.
+select 'campaign ' || campaign_id || coalesce(' ' || account.day, ''), 'escrow_micros',
+  coalesce(held, 0)::text, escrow_micros::text, 'open leases of campaign ' || campaign_id
+from (
+  select *, coalesce(day, 'infinity') as of_day from budget_account
+  where day is null or day between pg_temp.day_from() and pg_temp.day_to()
+) as account
+left join (
+  select campaign_id, coalesce(day, 'infinity') as of_day,
+    sum(granted_micros - reserved_folded_micros) as held
+  from lease where closed_at is null
+  group by grouping sets ((campaign_id, day), (campaign_id))
+) as leased using (campaign_id, of_day)
+where coalesce(held, 0) <> escrow_micros
