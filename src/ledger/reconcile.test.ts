@@ -207,6 +207,18 @@ test('what a campaign has spent of a day is looked at as well as what it has spe
   }
 })
 
+test('a statement that adds up, but not to what was released and taken back, is found', async () => {
+  for (const change of [
+    sql`released_micros = released_micros + 1, closing_micros = closing_micros + 1`,
+    sql`taken_back_micros = taken_back_micros + 1, closing_micros = closing_micros - 1`,
+  ]) {
+    const told = sql`
+      update statement set ${change}
+      where ctid = (select ctid from statement order by month desc, pub_id limit 1)`
+    assert.deepEqual(await checksAfter(new Map([['statement', told]])), new Set(['statement']))
+  }
+})
+
 test('a correction that names no entry, and an entry that is made one, are found', async () => {
   for (const change of [
     sql`update ledger_transaction set corrects = corrects || 'x'
