@@ -72,6 +72,18 @@ test('of equals the one that is a micro cheaper wins, of equal prices the higher
   }
 })
 
+test('a dearer offer is held against by all of its price, as far as the publisher takes it', () => {
+  const scoreAt = (percent: number) => {
+    const specs = [{ name: 'a', priceMicros: percent * 1_000_000 }]
+    const asked = { originalPriceMicros: 100_000_000, beta: 1, tolerancePpm: 200_000 }
+    return hold(specs, asked).outcome.scores[0] ?? Number.NaN
+  }
+  for (const percent of [105, 110, 120]) {
+    const benefit = scoreAt(percent) / scoreAt(100)
+    assert.ok(Math.abs(benefit - Math.exp((100 - percent) / 100)) < 1e-9, `${percent} %`)
+  }
+})
+
 test('the worked example comes out to the micro-dollar (needs the data kit)', (t) => {
   const path = kitPath(t, 'oracles/auction-example.json')
   if (path === null) return
