@@ -49,7 +49,7 @@ export const isNotLoggedIn = (error: unknown): boolean =>
 
 export const api = {
   me: () => first<User>('/dashboard/api/me/'),
-  logIn: (body: { email: string; password: string }) => post<User>('/dashboard/api/login/', body),
+  logIn: (body: { email: string; password: string }) => post<User>(LOGIN, body),
   logOut: () => post<object>('/dashboard/api/logout/', {}),
   publishers: () => all<Publisher>('/dashboard/api/publishers/'),
   keys: () => all<ApiKey>('/dashboard/api/keys/'),
@@ -72,6 +72,7 @@ export const api = {
     first<PageTag>(`/api/v0/publishers/${encodeURIComponent(slug)}/amp_config/?page_tag=1`),
 }
 
+const LOGIN = '/dashboard/api/login/'
 const ofPublisher = (pubId: number): string => `/dashboard/api/publishers/${pubId}`
 
 const days = ({ from, to }: Range, more: Record<string, string | null> = {}) =>
@@ -101,6 +102,8 @@ interface Envelope<T> {
   readonly error?: { readonly message: string; readonly data: readonly Fault[] | null }
 }
 
+const ENDED = 'Your session had ended. Try that again.'
+
 /** Longer than any page takes: a connection that is gone without a word ends too. */
 const PATIENCE_MS = 20_000
 
@@ -115,7 +118,9 @@ async function call<T>(path: string, init?: RequestInit): Promise<T[]> {
   const { message = `The service said ${response.status}`, data } = body?.error ?? {}
   const wait = response.headers.get('retry-after')
   const words = response.status === 429 && wait !== null ? tooOften(Number(wait)) : message
-  throw new CallError(response.status, words, data ?? [])
+  // Read by who has logged in again.
+  const isEnded = response.status === 401 && path !== LOGIN
+  throw new CallError(response.status, isEnded ? ENDED : words, data ?? [])
 }
 
 function tooOften(seconds: number): string {

@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { isNotLoggedIn, isRefusal } from './api.ts'
+import { isRefusal } from './api.ts'
 import { ClicksPage } from './pages/clicks-page.tsx'
 import { DeveloperPage } from './pages/developer-page.tsx'
 import { LinksPage } from './pages/links-page.tsx'
@@ -17,7 +17,7 @@ import { OrdersPage } from './pages/orders-page.tsx'
 import { OverviewPage } from './pages/overview-page.tsx'
 import { ReceiptPage } from './pages/receipt-page.tsx'
 import { PATHS, readSearch } from './paths.ts'
-import { watchOtherTabs } from './session.ts'
+import { noticeEnd, watchOtherTabs } from './session.ts'
 import { Frame } from './ui/frame.tsx'
 import { BrokenPage, NothingHere } from './ui/notice.tsx'
 import { OfPublisher } from './ui/of-publisher.tsx'
@@ -60,14 +60,10 @@ declare module '@tanstack/react-router' {
 
 const RETRY_MS_MAX = 5_000
 
-// A session that has ended meanwhile: whatever call notices brings the login back.
-const logInAgain = (error: unknown): void => {
-  const isInside = client.getQueryData(['me']) !== undefined
-  if (isInside && isNotLoggedIn(error)) void client.resetQueries({ queryKey: ['me'] })
-}
+const onError = (error: unknown) => noticeEnd(client, error)
 const client: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: logInAgain }),
-  mutationCache: new MutationCache({ onError: logInAgain }),
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 2_000, // Figures are at most 5 s old on the server's side.

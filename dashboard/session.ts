@@ -2,29 +2,51 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { createContext, use, useEffect } from 'react'
-import { api, type Publisher } from './api.ts'
+import { api, isNotLoggedIn, type Publisher, type User } from './api.ts'
 
-export const useMe = () => useQuery({ queryKey: ['me'], queryFn: api.me, staleTime: Infinity })
+const ME = ['me']
+
+export const useMe = () => useQuery({ queryKey: ME, queryFn: api.me, staleTime: Infinity })
 
 export const usePublishers = () =>
-  useQuery({ queryKey: ['publishers'], queryFn: api.publishers, staleTime: 60_000 })
+  useQuery({
+    queryKey: ['publishers'],
+    queryFn: api.publishers,
+    staleTime: 60_000,
+    gcTime: Infinity, // The page behind the login is drawn with them, however long that stands.
+  })
+
+/** A session that has ended meanwhile: whatever call notices brings the login. */
+export function noticeEnd(client: QueryClient, error: unknown): void {
+  const me = client.getQueryState(ME)
+  const isInside = me?.data !== undefined && !isNotLoggedIn(me.error)
+  if (isInside && isNotLoggedIn(error)) void client.invalidateQueries({ queryKey: ME })
+}
+
+/** The same account finds its page as it was; of another's, nothing is left. */
+function enter(client: QueryClient, user: User | null): Promise<void> {
+  const before = client.getQueryData<User>(ME)
+  if (user === null || user.uid !== before?.uid) return client.resetQueries()
+  client.setQueryData(ME, user)
+  return client.invalidateQueries()
+}
 
 /** Tells the browser's other tabs that their session is another one now: they share its cookie. */
 const tabs = new BroadcastChannel('souk session')
 
 /** What one account was shown is not for the next, in this tab and in every other. */
 export function watchOtherTabs(client: QueryClient): void {
-  tabs.onmessage = () => void client.resetQueries()
+  tabs.onmessage = ({ data }: MessageEvent<User | null>) => void enter(client, data)
 }
 
-/** Begins a session; what the page still knows may be of somebody else's. */
+/** Begins a session, or another one after the first has ended. */
 export function useLogIn() {
   const client = useQueryClient()
   return useMutation({
     mutationFn: api.logIn,
-    onSuccess: () => {
-      tabs.postMessage('in')
-      return client.resetQueries()
+    onSuccess: (user) => {
+      tabs.postMessage(user)
+      return enter(client, user)
     },
   })
 }
@@ -34,7 +56,7 @@ export function useLogOut() {
   return useMutation({
     mutationFn: api.logOut,
     onSuccess: () => {
-      tabs.postMessage('out')
+      tabs.postMessage(null)
       location.assign('/dashboard/')
     },
   })

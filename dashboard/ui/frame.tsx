@@ -1,5 +1,6 @@
 /** What surrounds every page: the name, the menu, whose figures these are; or the login. */
 import { Link, Outlet } from '@tanstack/react-router'
+import { Activity } from 'react'
 import { isNotLoggedIn, type Publisher, type User } from '../api.ts'
 import { LoginPage } from '../pages/login-page.tsx'
 import { PATHS } from '../paths.ts'
@@ -14,8 +15,20 @@ import { Failure, Progress } from './notice.tsx'
 
 export function Frame() {
   const me = useMe()
-  if (me.data !== undefined) return <LoggedIn me={me.data} />
-  if (isNotLoggedIn(me.error)) return <LoginPage />
+  const isOut = isNotLoggedIn(me.error)
+  if (isOut || me.data !== undefined) {
+    return (
+      <>
+        {isOut && <LoginPage />}
+        {me.data !== undefined && (
+          // Who logs in again finds what was typed; meanwhile it is not drawn, and asks nothing.
+          <Activity key={me.data.uid} mode={isOut ? 'hidden' : 'visible'}>
+            <LoggedIn me={me.data} />
+          </Activity>
+        )}
+      </>
+    )
+  }
   if (me.failureReason === null) return null // The page itself says that it loads.
   return (
     <main className="mx-auto max-w-lg space-y-4 p-6">

@@ -1,0 +1,89 @@
+/** The dashboard when a session has ended, here or in another tab: what is kept, and from whom. */
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { createUser } from '../src/accounts/create-account.ts'
+import { startApi } from '../test/api.ts'
+import { makeMarket } from '../test/market.ts'
+import { logIn, type Visit, visitPage } from './testing/visit.ts'
+
+// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+const { account } = await makeMarket(api)
+const next = { email: 'next@daily.example', password: 'a long password' }
+await createUser(api.db, { ...next, isAdmin: false })
+
+const visit = async (t: TestContext, path: string): Promise<Visit> => {
+  const visited = await visitPage(t, { service: api.url, path })
+  await logIn(visited.page, account)
+  return visited
+}
+
+const PRODUCT = 'https://elsewhere.example/p/9'
+const product = (page: Page) => page.getByRole('textbox', { name: 'Product page' })
+
+async function fillForm(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'New link' }).click()
+  await product(page).fill(PRODUCT)
+  await page.getByLabel('Article', { exact: true }).fill('Mugs')
+  await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
+}
+
+const send = (page: Page) => page.getByRole('button', { name: 'Make the link' }).click()
+
+/** Fills the form, and sends it after the session has ended. */
+async function sendTooLate(page: Page): Promise<void> {
+  await fillForm(page)
+  await page.context().clearCookies()
+  await send(page)
+  await page.getByRole('heading', { name: 'Log in to Souk' }).waitFor()
+}
+
+test('what was typed is still there when the same account logs in again', async (t) => {
+  const { page } = await visit(t, '/dashboard/links')
+  await sendTooLate(page)
+  assert.equal(await page.getByRole('button', { name: 'Make the link' }).count(), 0)
+  assert.equal(await page.title(), 'Log in · Souk')
+  await logIn(page, account)
+  assert.equal(await product(page).inputValue(), PRODUCT)
+  await page.getByRole('alert').getByText('Your session had ended. Try that again.').waitFor()
+  assert.equal(await page.title(), 'Smart links · Souk')
+  await send(page)
+  await page.getByRole('status').locator('code').waitFor()
+  assert.equal(await page.getByRole('alert').count(), 0)
+})
+
+test('who is long in logging in finds what was typed too, and asks for nothing meanwhile', async (t) => {
+  const { page, requests } = await visit(t, '/dashboard/links')
+  await page.clock.install()
+  await sendTooLate(page)
+  await page.waitForLoadState('networkidle')
+  const before = requests.length
+  await page.clock.runFor('01:00:00')
+  assert.deepEqual(requests.slice(before), [])
+  await logIn(page, account)
+  assert.equal(await product(page).inputValue(), PRODUCT)
+})
+
+test('a log-in in another tab leaves what is typed in this one', async (t) => {
+  const { page } = await visit(t, '/dashboard/links')
+  await sendTooLate(page)
+  const other = await page.context().newPage()
+  await other.goto(`${api.url}/dashboard/developer`)
+  await logIn(other, account)
+  await page.getByRole('button', { name: 'Log out' }).waitFor()
+  assert.equal(await product(page).inputValue(), PRODUCT)
+})
+
+test('another account finds nothing of what was typed, nor of what was shown', async (t) => {
+  const { page } = await visit(t, '/dashboard/links')
+  await sendTooLate(page)
+  await logIn(page, next)
+  await page.getByText(`--user ${next.email}`).waitFor()
+  assert.ok(!(await page.content()).includes('Daily'))
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await logIn(page, account)
+  await page.getByRole('link', { name: 'Links', exact: true }).click()
+  await page.getByRole('heading', { name: 'Smart links' }).waitFor()
+  assert.equal(await product(page).count(), 0)
+})
