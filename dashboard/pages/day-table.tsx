@@ -7,8 +7,12 @@ export function DayTable({ days }: { days: Overview['days'] }) {
   return (
     <details className="panel">
       <summary className="px-4 py-3 text-base font-semibold">Day by day</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it. */}
-      <section aria-label="Figures by day" tabIndex={0} className="max-h-96 overflow-auto">
+      <section
+        aria-label="Figures by day"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it.
+        tabIndex={0}
+        className="max-h-96 overflow-auto print:max-h-none"
+      >
         <table className="w-full text-right text-sm">
           <thead className="sticky top-0 bg-panel text-soft">
             <tr>

@@ -36,13 +36,16 @@ function RangePicker() {
           value={range.from}
           onChange={(from) => change({ from, to: from > range.to ? from : range.to })}
         />
-        –
-        <Day
-          label="Last day"
-          value={range.to}
-          onChange={(to) => change({ from: to < range.from ? to : range.from, to })}
-        />
-        UTC
+        {/* In a narrow place they stand below each other: no dash and no word alone. */}
+        <span className="flex items-center gap-1.5">
+          –
+          <Day
+            label="Last day"
+            value={range.to}
+            onChange={(to) => change({ from: to < range.from ? to : range.from, to })}
+          />
+          UTC
+        </span>
       </div>
     </div>
   )

@@ -1,0 +1,36 @@
+/** What the dashboard looks like on paper. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startApi } from '../test/api.ts'
+import { follow, makeMarket, runAuction } from '../test/market.ts'
+import { logIn, visitPage } from './testing/visit.ts'
+
+// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+const market = await makeMarket(api)
+await market.campaign(market.kettles)
+const { auction_result } = await runAuction(api, await market.link())
+await sleep(320) // No person clicks within 300 ms; the service knows.
+await follow(api, auction_result.redirect_url)
+await api.app.settled()
+
+test('a print has every day that was opened, and who won', async (t) => {
+  const { page } = await visitPage(t, { service: api.url, path: '/dashboard/clicks' })
+  await logIn(page, market.account)
+  await page.getByRole('link', { name: 'Receipt' }).click()
+  await page.emulateMedia({ media: 'print' })
+  const won = page.getByText('Won', { exact: true })
+  const adjust = await won.evaluate((one) => getComputedStyle(one).printColorAdjust)
+  assert.equal(adjust, 'exact', 'its letters are of the colour of paper')
+
+  await page.emulateMedia({ media: null })
+  await page.goto(`${api.url}/dashboard/`)
+  await page.getByRole('button', { name: '90 days' }).click()
+  await page.locator('summary').click()
+  const days = page.getByRole('region', { name: 'Figures by day' })
+  const hidden = () => days.evaluate((one) => one.scrollHeight - one.clientHeight)
+  assert.ok((await hidden()) > 0)
+  await page.emulateMedia({ media: 'print' })
+  assert.equal(await hidden(), 0)
+})
