@@ -31,6 +31,7 @@ const CONSENT: Record<string, string> = {
 }
 
 const REFRESH_MS = 1000
+const NAME = 'Souk on this page'
 
 /** Draws around every link what becomes of it; the function returned takes that back. */
 export const outlineLinks = (page: PageReport | null): (() => void) => {
@@ -85,10 +86,11 @@ const panel = (
   { forbidden, close }: { forbidden: readonly string[]; close: () => void },
 ): HTMLElement => {
   const section = element('section')
+  section.ariaLabel = NAME
   const button = element('button', 'Close')
   button.onclick = close
   const header = element('header')
-  header.append(button, element('b', 'Souk on this page'), ...summary(page))
+  header.append(button, element('b', NAME), ...summary(page))
   section.append(header)
   if (page) {
     header.append(...notes(page, forbidden))
@@ -119,7 +121,8 @@ const summary = (page: PageReport | null): HTMLElement[] => {
     ),
     element(
       'p',
-      `${page.links.length} links: ${count('auctioned')} auctioned, ${count('waiting')} waiting, ` +
+      `${page.links.length} link${page.links.length === 1 ? '' : 's'}: ` +
+        `${count('auctioned')} auctioned, ${count('waiting')} waiting, ` +
         `${count('left')} left alone`,
     ),
   ]

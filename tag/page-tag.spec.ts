@@ -383,12 +383,12 @@ test('the tag leaves one global and no layout shift', async (t) => {
 
 test('#souk-debug opens an overlay that says what the tag does with each link', async (t) => {
   const { page, errors } = await visit(t, 'smart-links.html#souk-debug')
-  const overlay = page.locator('section')
+  const overlay = page.getByRole('region', { name: 'Souk on this page' })
   await overlay.getByText('13 links: 7 auctioned, 0 waiting, 6 left alone').waitFor()
   const text = await overlay.innerText()
   assert.match(text, /The author wrote #donotlink\./)
   assert.match(text, /Thing 1 <of> kettles, \$49\.99, The kettles shop/)
-  await page.locator('section button').click()
+  await overlay.getByRole('button', { name: 'Close' }).click()
   assert.equal(await overlay.count(), 0)
   assert.deepEqual(errors, [])
 })

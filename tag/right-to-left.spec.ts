@@ -11,7 +11,7 @@ test('the overlay and test mode read from left to right on every page', async (t
 <script async src="{service}/tag/souk-merchant.js" data-merchant="{shopid}" data-test></script>`
   web.publish('/rtl.html', `<html dir="rtl"><title>R</title><body>${scripts}<a href="/">Home</a>`)
   const { page } = await visit(t, 'rtl.html#souk-debug')
-  await page.getByText('1 links: 0 auctioned').waitFor()
+  await page.getByText('1 link: 0 auctioned').waitFor()
   for (const panel of ['section', '#souk-test']) {
     const direction = await page.locator(panel).evaluate((one) => getComputedStyle(one).direction)
     assert.equal(direction, 'ltr', panel)

@@ -6,11 +6,12 @@ const MARKS = { auctioned: '+', waiting: '?', left: ' ' } as const
 export function renderCheckPage(result: CheckPageResult): string {
   const { links, auctioned, waiting, left } = result.totals
   const tag = result.tag === 'on_page' ? 'is on the page' : 'was put in for this check'
+  const noun = links === 1 ? 'link' : 'links'
   const lines = [
     `${result.url}`,
     `Publisher ${result.publisher ?? 'unknown'}${membership(result.is_member)}` +
       `; the tag ${tag} (${result.service})`,
-    `${links} links: ${auctioned} auctioned, ${waiting} waiting, ${left} left alone` +
+    `${links} ${noun}: ${auctioned} auctioned, ${waiting} waiting, ${left} left alone` +
       (result.trackers === 0 ? '' : `; ${result.trackers} third-party trackers`),
     '',
     ...section('What blocks it', result.blocked),
