@@ -24,7 +24,7 @@ test('a clock that is set, or a machine that slept, is as if the service had bee
     { task: 'nightly', cron, isMadeUpFor: true, work: async () => (nightly += 1) },
     { task: 'never', cron: NEVER, work: async () => undefined },
   ]
-  const running = await startSchedules(node, schedules, { aheadCheckMs: 50 })
+  const running = await startSchedules(node, schedules, { leftCheckMs: 50 })
   scope.after(() => running.close())
   const age = sql`
     update graphile_worker._private_known_crontabs set known_since = now() - interval '2 days'`

@@ -4,6 +4,7 @@
  * Run by graphile-worker, so that of many workers one does each job, and a job that failed is
  * tried again.
  */
+import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CronItem,
@@ -12,6 +13,7 @@ import {
   type Runner,
   run,
   type TaskList,
+  type WorkerEvents,
 } from 'graphile-worker'
 import { deletePastSessions } from './accounts/store.ts'
 import { deleteUnclickedReceipts } from './auction/receipt-store.ts'
@@ -30,6 +32,7 @@ import { sql } from './platform/sql.ts'
 import { DAY_MS } from './platform/timestamp.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
 import type { Schedule } from './schedule.ts'
+import { failJobsOf, holdRunners, letGoOfRunners, listGoneRunners } from './schedule-store.ts'
 
 /** The key that made a session's hash is thrown away after 30 days: nothing can match it then. */
 const PAGE_SESSION_DAYS = 60
@@ -38,8 +41,8 @@ const JOBS_AT_ONCE = 4
 /** After a runner that ended: what ended it may need a moment to pass. */
 const RETRY_MS = 1_000
 const CLOCK_CHECK_MS = 1_000
-/** What a worker with a clock that is ahead does must not keep others from their turns for long. */
-const AHEAD_CHECK_MS = 60_000
+/** What a killed worker, or one whose clock is ahead, leaves must not hold others up for long. */
+const LEFT_CHECK_MS = 60_000
 /** A clock that is set by more was wrong, or stood; clocks of nodes may differ by some minutes. */
 const CLOCK_STEP_MS = 600_000
 /** A stop has ten seconds, and its last words in the log come after these. */
@@ -93,7 +96,7 @@ export const SCHEDULES: readonly Schedule[] = [
 export async function startSchedules(
   node: Node,
   schedules: readonly Schedule[] = SCHEDULES,
-  { aheadCheckMs = AHEAD_CHECK_MS } = {},
+  { leftCheckMs = LEFT_CHECK_MS } = {},
 ): Promise<{ close(): Promise<void> }> {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -105,8 +108,8 @@ export async function startSchedules(
     if (Math.abs(clockSteps.take()) > CLOCK_STEP_MS) step.resolve()
   }, CLOCK_CHECK_MS)
   clock.unref()
-  const ahead = startPulse(() => forgetRunsAhead(node.database), {
-    everyMs: aheadCheckMs,
+  const left = startPulse(() => clearLeft(node), {
+    everyMs: leftCheckMs,
     onError: errorTeller(node.log, 'schedules'),
   })
 
@@ -123,7 +126,7 @@ export async function startSchedules(
     close: async () => {
       stopping.abort()
       clearInterval(clock)
-      clearInterval(ahead)
+      clearInterval(left)
       // Jobs under way are not waited for: another node, or the next start, does them again.
       await withPatience(runner.stop(), LAST_JOBS_MS).catch(() => undefined)
       const given = giveBack(node.database, [...pools.keys()])
@@ -180,7 +183,7 @@ interface ScheduledWork {
 }
 
 async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Promise<Runner> {
-  await clearLeft(node.database)
+  await clearLeft(node)
   await failEnded(node.database, pools)
   const taskList: TaskList = Object.fromEntries(
     schedules.map(({ task, work }) => [task, async () => void (await work(await notAhead(node)))]),
@@ -194,9 +197,10 @@ async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Pro
       options: { backfillPeriod: isMadeUpFor ? DAY_MS : 0, jobKey: task },
     }),
   )
-  const runner = await run({
+  return run({
     pgPool: node.database.pool,
     taskList,
+    events: countAndHold(pools),
     parsedCronItems: parseCronItems(items),
     concurrency: JOBS_AT_ONCE,
     noHandleSignals: true,
@@ -209,25 +213,31 @@ async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Pro
       else node.log.debug({ schedule: message }, 'schedule')
     }),
   })
+}
+
+/** A runner's news: its jobs are counted, and they are held for as long as it hears of new ones. */
+function countAndHold(pools: Pools): WorkerEvents {
+  const events: WorkerEvents = new EventEmitter()
   const count = (pool: string, jobs: number) => pools.set(pool, (pools.get(pool) ?? 0) + jobs)
-  runner.events.on('job:start', ({ worker }) => count(worker.workerPool.id, 1))
-  runner.events.on('job:complete', ({ worker }) => count(worker.workerPool.id, -1))
-  return runner
+  events.on('job:start', ({ worker }) => count(worker.workerPool.id, 1))
+  events.on('job:complete', ({ worker }) => count(worker.workerPool.id, -1))
+  // Where either fails the connection is no good: it listens, and holds, anew on another.
+  events.on('pool:listen:success', ({ workerPool, client }) => {
+    holdRunners(client, [...pools.keys(), workerPool.id]).catch(() => undefined)
+  })
+  events.on('pool:listen:release', ({ client }) => {
+    letGoOfRunners(client).catch(() => undefined)
+  })
+  return events
 }
 
 /**
  * What runners that ended still hold, with no job under way, is over, but they could not write that
- * down: a night's work that the database went away from. It is tried again when that is back, and
- * like any that failed, later each time: it may be what the database broke down at.
+ * down: a night's work that the database went away from. It is tried again when that is back.
  */
 async function failEnded(db: Db, pools: Pools): Promise<void> {
-  const ended = [...pools].flatMap(([pool, underWay]) => (underWay === 0 ? [pool] : []))
-  if (ended.length === 0) return
-  await db.run(sql`
-    update graphile_worker._private_jobs set locked_by = null, locked_at = null,
-      last_error = 'the database went away from it',
-      run_at = greatest(now(), run_at) + make_interval(secs => exp(least(attempts, 10)))
-    where locked_by = any(${ended}::text[])`)
+  const runners = [...pools].flatMap(([pool, underWay]) => (underWay === 0 ? [pool] : []))
+  await failJobsOf(db, { runners, error: 'the database went away from it' })
 }
 
 /**
@@ -241,11 +251,14 @@ async function notAhead(node: Node): Promise<Node> {
 }
 
 /** What runners that ended have left, and nobody else would clear. */
-async function clearLeft(db: Db): Promise<void> {
+async function clearLeft({ database: db, log }: Node): Promise<void> {
   const row = await db.row<{ is_there: boolean }>(sql`
     select to_regclass('graphile_worker._private_known_crontabs') is not null as is_there`)
   if (row?.is_there !== true) return
   await forgetRunsAhead(db)
+  const runners = await listGoneRunners(db)
+  const jobs = await failJobsOf(db, { runners, error: 'its process ended' })
+  if (jobs > 0) log.info({ jobs }, 'what a worker had begun that is gone will be done again')
   // A job that was cut short after its next turn had come is not begun again.
   await db.run(sql`
     delete from graphile_worker._private_jobs

@@ -1,0 +1,61 @@
+/**
+ * Which jobs of the schedules are over though nobody wrote that down, and what becomes of them.
+ *
+ * A runner holds locks for the jobs that its process works on, on the connection on which it
+ * listens: they end with the process, however that ends. Left to itself graphile-worker would take
+ * the jobs of one that was killed for under way, and leave them alone for four hours.
+ */
+import type { ClientBase } from 'pg'
+import { DEAD_AFTER_SECONDS } from './platform/node-registry.ts'
+import { arrayLiteral } from './platform/pg-array.ts'
+import type { Db } from './platform/postgres.ts'
+import { sql } from './platform/sql.ts'
+
+/** First key of the advisory locks; the second is the runner's name, hashed. */
+const RUNNER_LOCK = 0x52_55_4e_53 // 'RUNS'
+
+/** Shared: a runner that is not quite stopped may hold its name beside the one that follows it. */
+export async function holdRunners(client: ClientBase, runners: readonly string[]): Promise<void> {
+  const text =
+    'select pg_advisory_lock_shared($1, hashtext(name)) from unnest($2::text[]) as named (name)'
+  await client.query(text, [RUNNER_LOCK, arrayLiteral(runners)])
+}
+
+/** Before others are lent the connection, or they would hold for a runner that ended. */
+export async function letGoOfRunners(client: ClientBase): Promise<void> {
+  await client.query('select pg_advisory_unlock_all()')
+}
+
+/** What these runners still hold, which is over: the number of jobs. */
+export async function failJobsOf(
+  db: Db,
+  { runners, error }: { readonly runners: readonly string[]; readonly error: string },
+): Promise<number> {
+  if (runners.length === 0) return 0
+  // Tried again like any that failed, later each time: it may be what they broke down at.
+  return db.run(sql`
+    update graphile_worker._private_jobs set locked_by = null, locked_at = null,
+      last_error = ${error},
+      run_at = greatest(now(), run_at) + make_interval(secs => exp(least(attempts, 10)))
+    where locked_by = any(${runners}::text[])`)
+}
+
+/**
+ * Runners with jobs whose process is gone. None while fewer sessions hold locks than workers live:
+ * one may have lost its connection and work on, or be of a version that holds none. A worker that
+ * was killed is gone with its last heartbeat, a minute later.
+ */
+export async function listGoneRunners(db: Db): Promise<string[]> {
+  const rows = await db.rows<{ runner: string }>(sql`
+    with held as materialized (
+      select objid as runner, pid from pg_locks
+      where locktype = 'advisory' and granted and classid = ${RUNNER_LOCK}::int::oid
+        and database = (select oid from pg_database where datname = current_database())
+    )
+    select distinct locked_by as runner from graphile_worker._private_jobs
+    where locked_by is not null and hashtext(locked_by)::oid not in (select runner from held)
+      and (select count(distinct pid) from held) >= (
+        select count(*) from node where 'worker' = any(string_to_array(roles, ','))
+          and heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS}))`)
+  return rows.map(({ runner }) => runner)
+}
