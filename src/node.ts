@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { Destinations } from './auction/destinations.ts'
 import { Edge } from './auction/edge.ts'
 import { ReceiptQueue } from './auction/receipt-queue.ts'
-import { Sealer } from './auction/seal.ts'
+import { RESULT_AGE_MAX_MS, Sealer } from './auction/seal.ts'
 import { type Config, knowsCountries, type SealingKey } from './config.ts'
 import { LeaseBook } from './demand/lease.ts'
 import { LeaseLoop } from './demand/lease-loop.ts'
@@ -31,6 +31,7 @@ import { migrate } from './platform/migrate.ts'
 import {
   claimNode,
   listKeyGaps,
+  listLostKeys,
   type NodeClaim,
   type NodeIdentity,
   readSpoolOwner,
@@ -40,7 +41,7 @@ import {
 import { type Database, openDatabase } from './platform/postgres.ts'
 import { startPulse } from './platform/pulse.ts'
 import { openSpool } from './platform/spool.ts'
-import { keyMarks, ownSealingKeys } from './sealing-keys.ts'
+import { keyMarks, LOST_KEY, ownSealingKeys } from './sealing-keys.ts'
 
 /**
  * Connections for readers and the node itself: links that it does not hold, the market, budgets,
@@ -119,7 +120,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const outlooks = new OutlookBook()
   const parts = { edgeDatabase, metrics, book, outlooks, geo, claim: recording.claim }
   const { edge, fund, whenFreed } = await openEdge(config, opening, parts)
-  for (const gap of await listKeyGaps(database)) log.warn(gap, 'the reader lacks the signer’s key')
+  await tellMissingKeys(database, log)
   return {
     config,
     log,
@@ -143,6 +144,13 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
     destinations: await openDestinations(config, opening),
     close: () => opening.closers.close(),
   }
+}
+
+/** Readers are served nevertheless: without a key a node still redirects them. */
+async function tellMissingKeys(database: Database, log: Logger): Promise<void> {
+  for (const gap of await listKeyGaps(database)) log.warn(gap, 'the reader lacks the signer’s key')
+  const [lost] = await listLostKeys(database, RESULT_AGE_MAX_MS)
+  if (lost !== undefined) log.warn(lost, `the reader lacks the ended signer’s key: ${LOST_KEY}`)
 }
 
 async function openMigrated(config: Config, { log, closers }: Opening): Promise<Database> {

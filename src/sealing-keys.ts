@@ -8,6 +8,12 @@ import { findSecret, keptSecret } from './platform/secrets.ts'
 type Keeper = Pick<Config, 'sealingKeys' | 'dataDir'>
 const NAME = 'sealing-keys'
 
+/** What it costs when results are out whose key is not here any more, and what to do. */
+export const LOST_KEY =
+  'clicks on results that it sealed within a day are not paid, and totals of views that it signed ' +
+  'cannot be verified. Restore secrets/ of SOUK_DATA from the backup, or add the key to ' +
+  'SOUK_SECRETS, and start again'
+
 /** Made once and kept; several nodes need the same ones in SOUK_SECRETS. */
 export async function ownSealingKeys({ sealingKeys, dataDir }: Keeper) {
   const make = (random: Buffer) => `1:${random.toString('base64')}`

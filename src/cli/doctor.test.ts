@@ -216,15 +216,17 @@ test('events that wait are a lag beside a server, and nothing wrong after the la
   assert.equal((await check('lag')).detail, 'everything is folded')
 })
 
+const serveWith = (db: Database, { host, keys }: { host: string; keys: readonly SealingKey[] }) =>
+  claimNode({
+    ...{ db, host, pid: 1, roles: 'api,edge', knowsCountries: false, keyMarks: keyMarks(keys) },
+    ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
+  })
+
 test('an edge that lacks the key with which another one signs is told, with the way out', async (t) => {
   const { db, check } = await makePatient(t)
   const [first, second] = [1, 2].map((id) => ({ id, key: Buffer.alloc(32, id) }))
   assert.ok(first !== undefined && second !== undefined)
-  const claimEdge = (host: string, keys: readonly SealingKey[]) =>
-    claimNode({
-      ...{ db, host, pid: 1, roles: 'api,edge', knowsCountries: false, keyMarks: keyMarks(keys) },
-      ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
-    })
+  const claimEdge = (host: string, keys: readonly SealingKey[]) => serveWith(db, { host, keys })
   const claims = [await claimEdge('old', [first]), await claimEdge('new', [second, first])]
   const { ok, detail } = await check('keys')
   assert.equal(ok, false)
@@ -236,6 +238,21 @@ test('an edge that lacks the key with which another one signs is told, with the 
   claims.push(await claimEdge('ready', [first, second]))
   assert.equal((await check('keys')).ok, true)
   await Promise.all(claims.map((claim) => claim.release({ isSpoolEmpty: true })))
+})
+
+test('a key that is gone with its node is told for as long as its results are out', async (t) => {
+  const { scope, db, check } = await makePatient(t)
+  const keys = [1, 2].map((byte) => [{ id: 1, key: Buffer.alloc(32, byte) }])
+  for (const [index, host] of ['before', 'after'].entries()) {
+    const claim = await serveWith(db, { host, keys: keys[index] ?? [] })
+    if (host === 'before') await claim.release({ isSpoolEmpty: true })
+    else scope.after(() => claim.release({ isSpoolEmpty: true }))
+  }
+  const { ok, detail } = await check('keys')
+  assert.equal(ok, false)
+  assert.match(detail, /^node 2 \(after\) lacks the key of node 1 \(before\): .* Restore secrets\//)
+  await db.run(sql`update node set started_at = started_at - interval '25 hours'`)
+  assert.equal((await check('keys')).ok, true, 'a day later there is nothing to save')
 })
 
 test('what a dead node holds of a budget is told, with what frees it', async (t) => {

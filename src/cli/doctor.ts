@@ -2,16 +2,17 @@
 import { constants } from 'node:fs'
 import { access, readdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { RESULT_AGE_MAX_MS } from '../auction/seal.ts'
 import { LEASE_SKEW_MS } from '../demand/lease-terms.ts'
 import { latestReconciliation } from '../ledger/reconciliation-store.ts'
 import { MIGRATIONS_FOLDER } from '../open-storage.ts'
 import { databaseFaults, readDatabaseFacts } from '../platform/database-faults.ts'
 import { newestMigration, readVersion } from '../platform/migrate.ts'
 import { formatExact } from '../platform/money.ts'
-import { listKeyGaps } from '../platform/node-registry.ts'
+import { listKeyGaps, listLostKeys } from '../platform/node-registry.ts'
 import { type Database, isUnreachable } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import { knownSealingKeys } from '../sealing-keys.ts'
+import { knownSealingKeys, LOST_KEY } from '../sealing-keys.ts'
 import { listLanesBehind } from '../stats/lane-store.ts'
 import type { CommandContext } from './command.ts'
 import {
@@ -270,6 +271,10 @@ async function checkLeases(db: Database): Promise<Finding> {
 /** Two nodes that each made keys of their own look well by themselves, and pay for nothing. */
 async function checkKeys(db: Database): Promise<Finding> {
   const gaps = await listKeyGaps(db)
+  const [lost] = gaps.length > 0 ? [] : await listLostKeys(db, RESULT_AGE_MAX_MS)
+  if (lost !== undefined) {
+    return { ok: false, detail: `${lost.reader} lacks the key of ${lost.signer}: ${LOST_KEY}` }
+  }
   if (gaps.length === 0)
     return { ok: true, detail: 'every edge that runs opens the others’ results' }
   const told = gaps.slice(0, KEY_GAPS_SHOWN).map((of) => `${of.reader} that of ${of.signer}`)

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import {
   claimNode,
+  listLostKeys,
   type NodeClaim,
   readSpoolOwner,
   recordSpoolDrained,
@@ -186,4 +187,28 @@ test('draining the spool of an earlier holder says nothing about the present one
   assert.equal(readSpoolOwner(''), null)
   assert.equal((await nodeRow(db, 3))?.is_spool_empty, false)
   for (const node of [earlier, present]) await node.release({ isSpoolEmpty: true })
+})
+
+test('a key is lost with its last signer, not once a day has passed since another took over', async (t) => {
+  const db = await testDatabase(t)
+  const edge = async (nodeId: number, hoursAgo: number, marks: readonly string[]) => {
+    await db.run(sql`update node set heartbeat_at = '-infinity'`)
+    await db.run(sql`
+      insert into node (node_id, host, pid, roles, is_spool_empty, key_marks, started_at)
+      values (${nodeId}, 'here', 1, 'edge', true, ${marks}::text[],
+        now() - make_interval(hours => ${hoursAgo}))`)
+  }
+  const lost = async () => (await listLostKeys(db, 24 * 3_600_000)).map(({ signer }) => signer)
+  await edge(1, 900, ['1:a'])
+  assert.deepEqual(await lost(), [])
+  // As a key is changed in order.
+  await edge(2, 90, ['1:a', '2:b'])
+  await edge(3, 60, ['2:b', '1:a'])
+  await edge(4, 40, ['2:b'])
+  assert.deepEqual(await lost(), [])
+  // A fresh volume, and a second start on it.
+  await edge(5, 2, ['1:c'])
+  assert.deepEqual(await lost(), ['node 4 (here)'])
+  await edge(6, 1, ['1:c'])
+  assert.deepEqual(await lost(), ['node 4 (here)'])
 })

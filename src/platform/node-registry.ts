@@ -139,6 +139,25 @@ export function listKeyGaps(db: Db): Promise<KeyGap[]> {
     order by signer.node_id, reader.node_id`)
 }
 
+/**
+ * Edges that live and lack the key of one that has ended, where what it sealed may be out still:
+ * the edge that started after it, perhaps in its place, did so within `withinMs`.
+ */
+export function listLostKeys(db: Db, withinMs: number): Promise<KeyGap[]> {
+  return db.rows(sql`
+    with edge as (
+      select key_marks, format('node %s (%s)', node_id, host) as name, started_at,
+        heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS}) as is_alive
+      from node where 'edge' = any(string_to_array(roles, ',')) and key_marks <> '{}'
+    )
+    select signer.name as signer, reader.name as reader
+    from edge as signer join edge as reader on signer.key_marks[1] <> all(reader.key_marks)
+    where reader.is_alive and not signer.is_alive and signer.started_at < reader.started_at
+      and (select min(started_at) from edge as next where started_at > signer.started_at)
+        > now() - make_interval(secs => ${withinMs / 1000})
+    order by signer.started_at desc, reader.name`)
+}
+
 /** What a node records beside its spool, for whoever drains it after the node has died. */
 export function spoolOwner({ nodeId, incarnation }: NodeIdentity): string {
   return JSON.stringify({ nodeId, incarnation })
