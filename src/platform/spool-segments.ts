@@ -71,7 +71,8 @@ export class SpoolSegments {
       } catch (error) {
         // Cut what half arrived, as far as that still works: readers tolerate it either way.
         await active.handle.truncate(active.bytes).catch(() => undefined)
-        await this.#seal()
+        if (active.bytes === 0) await this.#discard()
+        else await this.#seal()
         throw error
       }
       if (active.bytes >= SEGMENT_BYTES_MAX) await this.#seal()
@@ -116,6 +117,16 @@ export class SpoolSegments {
     this.#lastNumber += 1
     const path = join(this.#directory, `${String(this.#lastNumber).padStart(8, '0')}${SUFFIX}`)
     return { handle: await open(path, 'ax', 0o600), path, bytes: 0 }
+  }
+
+  /** A file that holds nothing anybody was promised: a full disk has no room for one a write. */
+  async #discard(): Promise<void> {
+    const active = this.#active
+    if (active === null) return
+    this.#active = null
+    await active.handle.close().catch(() => undefined)
+    // One that cannot be deleted either is drained like any other.
+    await unlink(active.path).catch(() => this.#sealed.push({ path: active.path, bytes: 0 }))
   }
 
   async #seal(): Promise<void> {

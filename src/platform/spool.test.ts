@@ -283,9 +283,12 @@ test('a disk that fails rejects the append, and the next one is tried on a new f
   await spool.close()
 })
 
-test('the file of a write that failed is cleared away, whatever comes after it', async (t) => {
+test('writes that fail leave no file, also while what was appended before cannot be drained', async (t) => {
   const root = await makeRoot(t)
   const spool = await openAt(root)
+  await spool.append(toRecords(['before']))
+  const away = { write: () => Promise.reject(new Error('the log is away')) }
+  await assert.rejects(spool.drain(away))
   const [directory = ''] = (await readdir(root)).filter((name) => /^\d+-/.test(name))
   await using handle = await fs.open(join(root, directory, 'lock'))
   const full = t.mock.method(Object.getPrototypeOf(handle), 'datasync', async () => {
@@ -294,10 +297,11 @@ test('the file of a write that failed is cleared away, whatever comes after it',
   for (let attempt = 0; attempt < 3; attempt += 1) {
     await assert.rejects(spool.append(toRecords(['refused'])), /ENOSPC/)
   }
+  assert.deepEqual(await readdir(join(root, directory)), ['00000001.spool', 'lock'])
+  await assert.rejects(spool.setAside(toRecords(['refused'])), /ENOSPC/)
+  assert.deepEqual(await readdir(join(root, 'aside')), [])
   full.mock.restore()
-  assert(spool.isEmpty())
-  assert(spool.hasWork(), 'files are left')
-  assert.deepEqual(await drainAll(spool), [])
+  assert.deepEqual(await drainAll(spool), ['before'])
   assert.deepEqual(await readdir(join(root, directory)), ['lock'])
   assert(!spool.hasWork())
   await spool.close()

@@ -8,7 +8,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type FileLock, takeFileLock } from './file-lock.ts'
 import { GroupCommit, QueueFull } from './group-commit.ts'
@@ -112,7 +112,7 @@ export class Spool {
 
   /** Whether there is anything to drain, of this process or of a dead one. */
   hasWork(): boolean {
-    // A write that failed leaves a file without a record.
+    // A write that failed may leave a file without a record.
     return this.#adopted.length > 0 || !this.isEmpty() || this.#own.segments.sealed().length > 0
   }
 
@@ -157,7 +157,12 @@ export class Spool {
     const path = join(this.#options.root, ASIDE, `refused-${randomUUID()}`)
     await mkdir(path, { recursive: true, mode: 0o700 })
     const segments = new SpoolSegments(path)
-    await segments.write(records)
+    try {
+      await segments.write(records)
+    } catch (error) {
+      await rm(path, { recursive: true, force: true })
+      throw error
+    }
     await segments.seal()
   }
 
