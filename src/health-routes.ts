@@ -2,6 +2,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Node } from './node.ts'
 import { UNCACHED } from './platform/hot-http.ts'
+import { errorTeller } from './platform/log.ts'
 import { withPatience } from './platform/patience.ts'
 import { ping } from './platform/postgres.ts'
 
@@ -19,8 +20,10 @@ export const healthRoutes =
       reply.headers(UNCACHED)
     })
     app.get('/healthz', hidden, async () => ({ ok: true }))
+    // An orchestrator asks every second: an outage is no news each time.
+    const tellWhy = errorTeller(node.log, 'not ready')
     app.get('/readyz', hidden, async (_request, reply) => {
-      const isReady = await isStorageReady(node)
+      const isReady = await isStorageReady(node, tellWhy)
       return reply.status(isReady ? 200 : 503).send({ ok: isReady })
     })
     app.get('/metrics', hidden, async (_request, reply) => {
@@ -30,13 +33,13 @@ export const healthRoutes =
   }
 
 /** Asked as readers ask: reports that keep every other connection make no node unready. */
-async function isStorageReady(node: Node): Promise<boolean> {
-  const { edgeDatabase, appender, eventLog, isHeld, log } = node
+async function isStorageReady(node: Node, tellWhy: (why: unknown) => void): Promise<boolean> {
+  const { edgeDatabase, appender, eventLog, isHeld } = node
   try {
     await withPatience(ping(edgeDatabase), READY_TIMEOUT_MS)
     return !appender.isLogAway() && !eventLog.isAway() && isHeld()
   } catch (error) {
-    log.warn({ err: error }, 'not ready')
+    tellWhy(error)
     return false
   }
 }

@@ -173,7 +173,7 @@ test('an old keyless seal forwards no stranger off the network, with the link ou
   assert.deepEqual([reader.status, reader.location], [302, url])
 })
 
-test('with the database away a node is alive, and says that it is not ready', async (t) => {
+test('with the database away a node is alive, says that it is not ready, and tells why once', async (t) => {
   t.after(() => database('pass'))
   const answer = async (path: string) => {
     const response = await fetch(`${api.url}${path}`)
@@ -181,8 +181,13 @@ test('with the database away a node is alive, and says that it is not ready', as
   }
   for (const mode of ['refuse', 'hang'] as const) {
     database(mode)
+    logLines.length = 0
     assert.deepEqual(await answer('/healthz'), [200, { ok: true }])
-    assert.deepEqual(await answer('/readyz'), [503, { ok: false }])
+    for (let asked = 0; asked < 3; asked++) {
+      assert.deepEqual(await answer('/readyz'), [503, { ok: false }])
+    }
+    const told = logLines.filter((line) => line.includes('not ready'))
+    assert.ok(told.length <= 2, `an outage is no news at each question: ${told}`)
     database('pass')
     await until(async () => (await fetch(`${api.url}/readyz`)).ok)
   }
