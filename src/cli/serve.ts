@@ -6,9 +6,10 @@ import type { CommandContext } from './command.ts'
 
 /**
  * After this the process ends whatever is still open, or opening: a start may be told to stop too
- * (operator's interface: within 10 s).
+ * (operator's interface: within 10 s, after which most that run it kill it). Requests under way and
+ * a PostgreSQL that is well need 6 of them at most; a busy machine takes its time for the last.
  */
-const DRAIN_MS = 9_000
+const DRAIN_MS = 8_000
 
 interface ServeOptions {
   readonly json?: boolean

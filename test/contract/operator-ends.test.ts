@@ -6,7 +6,10 @@ import { existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { databaseUrl, testDatabase } from '../database.ts'
 import { freePort } from '../free-port.ts'
+import { openProxy } from '../proxy.ts'
+import { scopeOf } from '../scope.ts'
 import { readyUrl, SOUK } from '../souk.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -32,6 +35,29 @@ test('a server whose terminal is closed stops in good order', { skip: isWindows 
   child.kill('SIGHUP')
   assert.deepEqual(await once(child, 'exit'), [0, null])
   assert.equal(isRunning(dataDir), false)
+})
+
+test('a server beside a silent database has ended before a stop’s ten seconds are nearly over', {
+  skip: isWindows,
+}, async (t) => {
+  const { connection } = await testDatabase(scopeOf(t))
+  const { host = '', port = 0 } = connection
+  const proxy = await openProxy(
+    host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port },
+    'pass',
+  )
+  const url = databaseUrl({ ...connection, host: '127.0.0.1', port: proxy.port })
+  const child = start(['serve'], {
+    ...{ SOUK_DATA: join(folder, 'silent'), PORT: '0', DATABASE_URL: url, LOG_LEVEL: 'fatal' },
+  })
+  await readyUrl(child)
+  proxy.setMode('hang')
+  const from = performance.now()
+  child.kill('SIGTERM')
+  assert.deepEqual(await once(child, 'exit'), [0, null])
+  const tookMs = performance.now() - from
+  await proxy.close()
+  assert.ok(tookMs < 9_000, `${tookMs} ms: what runs it kills it at ten seconds`)
 })
 
 const onFullDisk = { skip: !hasFullDisk, timeout: 60_000 }
