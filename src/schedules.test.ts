@@ -151,7 +151,8 @@ test('a job that is never answered is ended, so that it keeps no place for ever'
   })
 })
 
-test('a database that goes away as jobs end, well or not, ends neither process nor schedules', async (t) => {
+test('a database that goes away as jobs end, well or not, ends neither process nor schedules, and is told in the log alone', async (t) => {
+  const traces = t.mock.method(console, 'trace')
   const { scope, database, proxy, queue } = await behindProxy(t)
   let runs = 0
   const cut = (isFailing: boolean) => async () => {
@@ -177,6 +178,7 @@ test('a database that goes away as jobs end, well or not, ends neither process n
     proxy.setMode('pass')
   }
   assert.equal(endings, 2)
+  assert.equal(traces.mock.callCount(), 0)
 })
 
 test('a job whose end the database was not there to take is done again when it is back', async (t) => {

@@ -200,7 +200,7 @@ async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Pro
   return run({
     pgPool: node.database.pool,
     taskList,
-    events: countAndHold(pools),
+    events: runnerEvents(node.log, pools),
     parsedCronItems: parseCronItems(items),
     concurrency: JOBS_AT_ONCE,
     noHandleSignals: true,
@@ -216,7 +216,7 @@ async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Pro
 }
 
 /** A runner's news: its jobs are counted, and they are held for as long as it hears of new ones. */
-function countAndHold(pools: Pools): WorkerEvents {
+function runnerEvents(log: Node['log'], pools: Pools): WorkerEvents {
   const events: WorkerEvents = new EventEmitter()
   const count = (pool: string, jobs: number) => pools.set(pool, (pools.get(pool) ?? 0) + jobs)
   events.on('job:start', ({ worker }) => count(worker.workerPool.id, 1))
@@ -227,6 +227,12 @@ function countAndHold(pools: Pools): WorkerEvents {
   })
   events.on('pool:listen:release', ({ client }) => {
     letGoOfRunners(client).catch(() => undefined)
+  })
+  // Of one that rejects graphile-worker writes a trace on standard error, past the log.
+  events.on('worker:create', ({ worker }) => {
+    worker.promise = worker.promise.catch((error) =>
+      log.warn({ schedule: `Worker exited with error: ${error}` }, 'schedule'),
+    )
   })
   return events
 }
