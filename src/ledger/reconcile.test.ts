@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { foldBusyLog } from '../../test/busy-log.ts'
 import { testDatabase } from '../../test/database.ts'
-import { clickId } from '../../test/money-events.ts'
-import { EVENT_TYPE } from '../events/event.ts'
+import { openFoldedLog } from '../../test/fold-log.ts'
+import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { identifier, type Sql, sql } from '../platform/sql.ts'
 import { reconcile } from './reconcile.ts'
@@ -205,6 +207,30 @@ test('what a campaign has spent of a day is looked at as well as what it has spe
     const found = await checksAfter(new Map([['budget_account', spent]]))
     assert.deepEqual(found, new Set(['budget_account']))
   }
+})
+
+test('a day that gave something back may not have spent more than that beside its clicks', async (t) => {
+  const own = await testDatabase(t)
+  const { publisher, merchant, addCampaign } = await makePublisherWorld(own)
+  const parties = { pubId: publisher.pub_id, merchId: merchant.merch_id }
+  const campaignId = await addCampaign()
+  const events = new MoneyEvents()
+  const paid = { ...parties, campaignId, model: MODEL.cpc, priceMicros: 300, reservedMicros: 300 }
+  const body = JSON.stringify({ click_id: clickId('taken back'), reason: 'test' })
+  await openFoldedLog(t, own).tell(
+    events.click('taken back', START_MS, paid),
+    events.click('paid', START_MS, paid),
+    events.at(START_MS + 1000, { type: EVENT_TYPE.reversal, body }),
+  )
+  const found = async (extraMicros: number) => {
+    const spent = sql`update budget_account set settled_micros = ${300 + extraMicros}`
+    await own.run(sql`${spent} where day is not null`)
+    return (await reconcile(own, everything)).differences.map(({ table }) => table)
+  }
+  // Where its end comes before the reversal is folded, nothing is given back.
+  for (const extraMicros of [0, 300]) assert.deepEqual(await found(extraMicros), [])
+  for (const extraMicros of [-1, 301])
+    assert.deepEqual(await found(extraMicros), ['budget_account'])
 })
 
 test('a statement that adds up, but not to what was released and taken back, is found', async () => {

@@ -15,10 +15,10 @@ with sold as (
   union all
   select campaign_id, day, micros, is_of_day from sold
 ), told as (
-  select campaign_id, null::date as day, sum(micros) as spent, false as is_given_back
+  select campaign_id, null::date as day, sum(micros) as spent, 0 as given_back
   from spending where campaign_id is not null group by campaign_id
   union all
-  select campaign_id, day, sum(micros), bool_or(micros < 0)
+  select campaign_id, day, sum(micros), coalesce(-sum(micros) filter (where micros < 0), 0)
   from spending
   where campaign_id is not null and is_of_day
     and day between pg_temp.day_from() and pg_temp.day_to()
@@ -37,7 +37,7 @@ full join found on found.campaign_id = told.campaign_id
   and coalesce(found.day, 'infinity') = coalesce(told.day, 'infinity')
 where coalesce(spent, 0) <> coalesce(settled_micros, 0)
   -- A day whose end came before what it gave back was told has nothing left to give.
-  and not (coalesce(is_given_back, false) and coalesce(settled_micros, 0) > spent)
+  and coalesce(settled_micros, 0) - coalesce(spent, 0) not between 1 and coalesce(given_back, 0)
 union all
 -- No event tells of leases, but what they hold is in no account of its own: what is set aside and
 -- held by none of them would never be spent.
