@@ -51,7 +51,7 @@ export function compileCheck(schema: TSchema): (value: unknown) => Fault[] {
   const check = Compile(schema)
   return (value) => {
     if (check.Check(value)) return []
-    const cut = knownPart(schema, value)
+    const cut = knownFields(schema, value)
     return toFaults(check.Errors(cut), cut)
   }
 }
@@ -65,12 +65,14 @@ interface PartSchema extends TSchema {
 }
 
 /**
- * The value without unknown fields, and with each list cut to one entry more than it may have: what
- * was wrong stays wrong, and a body of a million wrong entries costs no more to refuse than the
- * longest one allowed. (The library needs half a second to list what is wrong with 1 MiB of nulls,
- * or to clean it; readers would wait.)
+ * A value without the fields that its schema does not name, which are ignored (decisions, Paths):
+ * also where a route hands a body on, and a further field would pass for an argument of its own.
+ *
+ * Each list is cut to one entry more than it may have: what was wrong stays wrong, and a body of a
+ * million wrong entries costs no more to refuse than the longest one allowed. (The library needs
+ * half a second to list what is wrong with 1 MiB of nulls, or to clean it; readers would wait.)
  */
-function knownPart(schema: PartSchema, value: unknown): unknown {
+export function knownFields(schema: PartSchema, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const type = Array.isArray(value) ? 'array' : 'object'
   const [branch, another] = schema.anyOf?.filter((one) => one.type === type) ?? [schema]
@@ -79,12 +81,12 @@ function knownPart(schema: PartSchema, value: unknown): unknown {
   const { maxItems, items, properties } = branch
   if (Array.isArray(value)) {
     const kept = maxItems === undefined ? value : value.slice(0, maxItems + 1)
-    return items === undefined ? kept : kept.map((item) => knownPart(items, item))
+    return items === undefined ? kept : kept.map((item) => knownFields(items, item))
   }
   if (properties === undefined) return Clean(branch, value)
   const known = Object.entries(properties)
     .filter(([name]) => Object.hasOwn(value, name))
-    .map(([name, child]) => [name, knownPart(child, (value as Record<string, unknown>)[name])])
+    .map(([name, child]) => [name, knownFields(child, (value as Record<string, unknown>)[name])])
   return Object.fromEntries(known)
 }
 
@@ -96,14 +98,6 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     if (faults.length > 0) return { value: read, error: new ValidationError(faults) }
     return { value: httpPart === 'body' ? knownFields(schema, read) : read }
   }
-}
-
-/**
- * A value without the fields that its schema does not name, which are ignored (decisions, Paths):
- * also where a route hands a body on, and a further field would pass for an argument of its own.
- */
-export function knownFields(schema: TSchema, value: unknown): unknown {
-  return knownPart(schema, value)
 }
 
 const PARTS = { params: 'params', querystring: 'query', headers: 'headers', body: 'body' } as const
