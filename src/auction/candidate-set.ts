@@ -230,7 +230,7 @@ function offerWords(offerIds: readonly string[]): Uint32Array {
  * offer counts once, or a merchant's second campaign would move it towards its own price.
  */
 function medianPrice(candidates: readonly Candidate[]): number {
-  const asked = new Map(candidates.map(({ offerId, priceMicros }) => [offerId, priceMicros]))
+  const asked = new Map(candidates.map((of) => [`${of.offerId} ${of.priceMicros}`, of.priceMicros]))
   const prices = [...asked.values()].filter((price) => price > 0)
   prices.sort((a, b) => a - b)
   return prices[(prices.length - 1) >> 1] ?? 0
