@@ -11,19 +11,23 @@ import { arrayLiteral } from './platform/pg-array.ts'
 import type { Db } from './platform/postgres.ts'
 import { sql } from './platform/sql.ts'
 
-/** First key of the advisory locks; the second is the runner's name, hashed. */
+/** First keys of the advisory locks; the second is a name, hashed. */
+const WORKER_LOCK = 0x57_4f_52_4b // 'WORK'
 const RUNNER_LOCK = 0x52_55_4e_53 // 'RUNS'
 
-/** Shared: a runner that is not quite stopped may hold its name beside the one that follows it. */
-export async function holdRunners(client: ClientBase, runners: readonly string[]): Promise<void> {
-  const text =
-    'select pg_advisory_lock_shared($1, hashtext(name)) from unnest($2::text[]) as named (name)'
-  await client.query(text, [RUNNER_LOCK, arrayLiteral(runners)])
-}
-
-/** Before others are lent the connection, or they would hold for a runner that ended. */
-export async function letGoOfRunners(client: ClientBase): Promise<void> {
-  await client.query('select pg_advisory_unlock_all()')
+/**
+ * Holds the names of a worker and its runners for as long as the connection lives. Shared: one that
+ * a runner gave back to the pool holds them too, beside that of the next.
+ */
+export async function holdRunners(
+  client: ClientBase,
+  { worker, runners }: { readonly worker: string; readonly runners: readonly string[] },
+): Promise<void> {
+  const text = `
+    select pg_advisory_lock_shared($1, hashtext($2))
+    union all
+    select pg_advisory_lock_shared($3, hashtext(name)) from unnest($4::text[]) as named (name)`
+  await client.query(text, [WORKER_LOCK, worker, RUNNER_LOCK, arrayLiteral(runners)])
 }
 
 /** What these runners still hold, which is over: the number of jobs. */
@@ -41,20 +45,22 @@ export async function failJobsOf(
 }
 
 /**
- * Runners with jobs whose process is gone. None while fewer sessions hold locks than workers live:
- * one may have lost its connection and work on, or be of a version that holds none. A worker that
+ * Runners with jobs whose process is gone. None while fewer workers hold their names than live: one
+ * may have lost its connection and work on, or be of a version that holds none. A worker that
  * was killed is gone with its last heartbeat, a minute later.
  */
 export async function listGoneRunners(db: Db): Promise<string[]> {
   const rows = await db.rows<{ runner: string }>(sql`
     with held as materialized (
-      select objid as runner, pid from pg_locks
-      where locktype = 'advisory' and granted and classid = ${RUNNER_LOCK}::int::oid
+      select classid, objid as name from pg_locks
+      where locktype = 'advisory' and granted
+        and classid in (${WORKER_LOCK}::int::oid, ${RUNNER_LOCK}::int::oid)
         and database = (select oid from pg_database where datname = current_database())
     )
     select distinct locked_by as runner from graphile_worker._private_jobs
-    where locked_by is not null and hashtext(locked_by)::oid not in (select runner from held)
-      and (select count(distinct pid) from held) >= (
+    where locked_by is not null and hashtext(locked_by)::oid not in (
+        select name from held where classid = ${RUNNER_LOCK}::int::oid)
+      and (select count(distinct name) from held where classid = ${WORKER_LOCK}::int::oid) >= (
         select count(*) from node where 'worker' = any(string_to_array(roles, ','))
           and heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS}))`)
   return rows.map(({ runner }) => runner)

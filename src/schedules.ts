@@ -32,7 +32,7 @@ import { sql } from './platform/sql.ts'
 import { DAY_MS } from './platform/timestamp.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
 import type { Schedule } from './schedule.ts'
-import { failJobsOf, holdRunners, letGoOfRunners, listGoneRunners } from './schedule-store.ts'
+import { failJobsOf, holdRunners, listGoneRunners } from './schedule-store.ts'
 
 /** The key that made a session's hash is thrown away after 30 days: nothing can match it then. */
 const PAGE_SESSION_DAYS = 60
@@ -100,8 +100,9 @@ export async function startSchedules(
 ): Promise<{ close(): Promise<void> }> {
   const stopping = new AbortController()
   const { signal } = stopping
-  const pools: Pools = new Map()
-  let runner = await startRunner(node, { schedules, pools })
+  const work: ScheduledWork = { schedules, worker: String(node.ids.next()), pools: new Map() }
+  const { pools } = work
+  let runner = await startRunner(node, work)
   const clockSteps = new ClockSteps(node.now)
   let step = Promise.withResolvers<void>()
   const clock = setInterval(() => {
@@ -119,7 +120,7 @@ export async function startSchedules(
       step = Promise.withResolvers()
       // A job under way goes on beside the next runner, which does not wait for hours for it.
       void runner.stop().catch(() => undefined)
-      runner = (await startAgain(node, { schedules, pools, signal })) ?? runner
+      runner = (await startAgain(node, { ...work, signal })) ?? runner
     }
   })()
   return {
@@ -178,11 +179,13 @@ type Pools = Map<string, number>
 
 interface ScheduledWork {
   readonly schedules: readonly Schedule[]
+  readonly worker: string // by which others know that this process lives
   /** Added to. */
   readonly pools: Pools
 }
 
-async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Promise<Runner> {
+async function startRunner(node: Node, work: ScheduledWork): Promise<Runner> {
+  const { schedules, pools } = work
   await clearLeft(node)
   await failEnded(node.database, pools)
   const taskList: TaskList = Object.fromEntries(
@@ -200,7 +203,7 @@ async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Pro
   return run({
     pgPool: node.database.pool,
     taskList,
-    events: runnerEvents(node.log, pools),
+    events: runnerEvents(node.log, work),
     parsedCronItems: parseCronItems(items),
     concurrency: JOBS_AT_ONCE,
     noHandleSignals: true,
@@ -216,21 +219,19 @@ async function startRunner(node: Node, { schedules, pools }: ScheduledWork): Pro
 }
 
 /** A runner's news: its jobs are counted, and they are held for as long as it hears of new ones. */
-function runnerEvents(log: Node['log'], pools: Pools): WorkerEvents {
+function runnerEvents(log: Node['log'], { worker, pools }: ScheduledWork): WorkerEvents {
   const events: WorkerEvents = new EventEmitter()
   const count = (pool: string, jobs: number) => pools.set(pool, (pools.get(pool) ?? 0) + jobs)
-  events.on('job:start', ({ worker }) => count(worker.workerPool.id, 1))
-  events.on('job:complete', ({ worker }) => count(worker.workerPool.id, -1))
-  // Where either fails the connection is no good: it listens, and holds, anew on another.
+  events.on('job:start', (of) => count(of.worker.workerPool.id, 1))
+  events.on('job:complete', (of) => count(of.worker.workerPool.id, -1))
+  // Once it listens. Where that fails the connection is no good: it does both anew on another.
   events.on('pool:listen:success', ({ workerPool, client }) => {
-    holdRunners(client, [...pools.keys(), workerPool.id]).catch(() => undefined)
-  })
-  events.on('pool:listen:release', ({ client }) => {
-    letGoOfRunners(client).catch(() => undefined)
+    const runners = [...pools.keys(), workerPool.id]
+    client.once('drain', () => holdRunners(client, { worker, runners }).catch(() => undefined))
   })
   // Of one that rejects graphile-worker writes a trace on standard error, past the log.
-  events.on('worker:create', ({ worker }) => {
-    worker.promise = worker.promise.catch((error) =>
+  events.on('worker:create', (of) => {
+    of.worker.promise = of.worker.promise.catch((error) =>
       log.warn({ schedule: `Worker exited with error: ${error}` }, 'schedule'),
     )
   })
