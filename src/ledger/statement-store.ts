@@ -70,14 +70,12 @@ async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
     .filter((pubId) => (issued.get(pubId)?.at(-1)?.month ?? '') < lastMonth)
   if (lacking.length === 0) return []
   const movements = await listMovements(db, now, lacking)
-  return lacking.flatMap((pubId) =>
-    makeStatements(
-      movements.get(pubId) ?? [],
-      lastMonth,
-      issued.get(pubId),
-      statements.at(-1)?.month,
-    ).map((statement) => ({ ...statement, pubId, issuedAt: now })),
-  )
+  const closedMonth = statements.at(-1)?.month // They come by month.
+  return lacking.flatMap((pubId) => {
+    const own = movements.get(pubId) ?? []
+    const missing = makeStatements(own, lastMonth, issued.get(pubId), closedMonth)
+    return missing.map((statement) => ({ ...statement, pubId, issuedAt: now }))
+  })
 }
 
 /**
