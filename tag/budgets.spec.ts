@@ -15,11 +15,12 @@ import { openPage } from './testing/browser.ts'
 import { startNetwork } from './testing/network.ts'
 
 const LINKS = 500
-const LONG_TASK_MS = 50
 /**
- * A phone of the slow half, as browsers' own tools emulate it. Here by arithmetic: their slowed
- * clockwork is of no use on a machine that runs other tests, but processor time is its own.
+ * What the tag may do at a stretch, in looks at every link of the page. A plain loop that only
+ * looks, in the same page on the same machine, is the measure: milliseconds are the machine's own.
  */
+const LOOKS_MAX = 2
+/** A phone of the slow half, as browsers' own tools emulate it: for the figures that are printed. */
 const CPU_SLOWDOWN = 6
 /** Chance (a collection of garbage, a cold cache) only lengthens a task: the best run counts. */
 const RUNS_MAX = 6
@@ -105,12 +106,22 @@ interface TraceEvent {
   readonly args: { readonly name?: string; readonly data?: { readonly url?: string } }
 }
 
+/** The least that anything must do to know the links of a page, in one task. */
+const LOOK = `{
+  const seen = new Map()
+  for (const anchor of document.links) {
+    const isMarked = anchor.matches('[rel~=mark]') || !!anchor.closest('[data-mark],:read-write')
+    seen.set(anchor, { isMarked, url: new URL(anchor.href), text: anchor.textContent })
+  }
+  document.body.dataset.seen = JSON.stringify([...seen.values()]).length
+}`
+
 /**
- * The page's longest task while `work` goes on, in milliseconds; the test's own scripts do not
- * count. Processor time, because other tests run beside this one; but never more than the clock
- * on the wall says, because the kernel may count it in steps of 10 ms.
+ * The longest task with a script of the tag in it, and the longest look, in milliseconds.
+ * Processor time, because other tests run beside this one; but never more than the clock on the
+ * wall says, because the kernel may count it in steps of 10 ms.
  */
-async function longestTaskMs(page: Page, work: () => Promise<unknown>): Promise<number> {
+async function longestTasksMs(page: Page, work: () => Promise<unknown>) {
   const browser = page.context().browser()
   assert.ok(browser)
   await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline'] })
@@ -123,47 +134,55 @@ async function longestTaskMs(page: Page, work: () => Promise<unknown>): Promise<
   const onMain = events.filter((event) => event.ph === 'X' && main.has(threadOf(event)))
   const tasks = onMain.filter(({ name }) => /RunTask$/.test(name))
   const scripts = onMain.filter(({ name }) => name === 'EvaluateScript' || name === 'FunctionCall')
-  const foreign = scripts.filter(({ args }) => !args.data?.url?.includes('/tag/'))
-  const isForeign = (task: TraceEvent) =>
-    foreign.some(({ ts }) => ts >= task.ts && ts <= task.ts + (task.dur ?? 0))
-  const own = tasks.filter((task) => !isForeign(task))
-  assert.ok(own.length > LINKS && scripts.length > foreign.length, 'the trace has the tag’s tasks')
-  return Math.max(...own.map(({ tdur = 0, dur = 0 }) => Math.min(tdur, dur))) / 1000
+  const longestMs = (path: string, atLeast: number): number => {
+    const own = scripts.filter(({ args }) => args.data?.url?.includes(path))
+    const isOwn = ({ ts, dur = 0 }: TraceEvent) =>
+      own.some((script) => script.ts >= ts && script.ts <= ts + dur)
+    const found = tasks.filter(isOwn)
+    assert.ok(found.length >= atLeast, `${path}: ${found.length} tasks in the trace`)
+    return Math.max(...found.map(({ tdur = 0, dur = 0 }) => Math.min(tdur, dur))) / 1000
+  }
+  return { tag: longestMs('/tag/', LINKS / 10), look: longestMs('/look.js', 1) }
 }
 
-test(`${LINKS} links make no task over ${LONG_TASK_MS} ms on a phone ${CPU_SLOWDOWN} times slower`, async (t) => {
+test(`${LINKS} links make no task longer than ${LOOKS_MAX} looks at all of them`, async (t) => {
   const { web, service } = network
   const links = Array.from(
     { length: LINKS },
     (_, at) => `<li><a href="${web.host('kettles')}/p/${at + 1}">Thing ${at + 1}</a></li>`,
   )
   web.publish('/many-links', `<!doctype html><title>Links</title><ol>${links.join('\n')}</ol>`)
-  const longest: number[] = []
-  const best = () => Math.min(...longest)
-  for (let run = 0; run < RUNS_MAX && best() >= LONG_TASK_MS; run++) {
+  web.publish('/look.js', LOOK, { 'content-type': 'text/javascript' })
+  const runs: { tag: number; look: number }[] = []
+  const best = () => ({
+    tag: Math.min(...runs.map(({ tag }) => tag)),
+    look: Math.min(...runs.map(({ look }) => look)),
+  })
+  const isHeld = () => best().tag <= LOOKS_MAX * best().look
+  do {
     const { page, quiet, errors } = await openPage(t)
     await page.goto(`${web.host('daily')}/many-links`)
     await quiet()
-    // The driver puts a script of its own into a page when it first waits there. Not in the trace:
-    // it is the longest of all tasks, at this slowness of 50 ms.
-    await page.waitForFunction(() => true)
-    const ms = await longestTaskMs(page, async () => {
-      await page.evaluate((src) => {
-        const script = document.createElement('script')
-        script.src = src
-        script.dataset.publisher = 'daily'
-        document.head.append(script)
-      }, `${service}/tag/souk.js`)
-      await page.waitForFunction(
-        (count) => document.querySelectorAll('a[data-souk-auction]').length === count,
-        LINKS,
-        { timeout: 120_000 },
-      )
-    })
+    runs.push(
+      await longestTasksMs(page, async () => {
+        await page.addScriptTag({ url: '/look.js' })
+        await page.evaluate((src) => {
+          const script = document.createElement('script')
+          script.src = src
+          script.dataset.publisher = 'daily'
+          document.head.append(script)
+        }, `${service}/tag/souk.js`)
+        await page.waitForFunction(
+          (count) => document.querySelectorAll('a[data-souk-auction]').length === count,
+          LINKS,
+          { timeout: 120_000 },
+        )
+      }),
+    )
     assert.deepEqual(errors, [])
-    longest.push(ms * CPU_SLOWDOWN)
-  }
-  const figures = longest.map((ms) => `${ms.toFixed(1)} ms`).join(', ')
-  t.diagnostic(`longest task of each run, ${CPU_SLOWDOWN} times slower: ${figures}`)
-  assert.ok(best() < LONG_TASK_MS, figures)
+  } while (!isHeld() && runs.length < RUNS_MAX)
+  const slow = (ms: number) => `${(ms * CPU_SLOWDOWN).toFixed(1)} ms`
+  const figures = runs.map(({ tag, look }) => `${slow(tag)} (one look ${slow(look)})`).join(', ')
+  t.diagnostic(`longest task of each run, on a phone ${CPU_SLOWDOWN} times slower: ${figures}`)
+  assert.ok(isHeld(), figures)
 })
