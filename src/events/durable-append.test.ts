@@ -44,7 +44,7 @@ interface World {
 /** The real log behind a proxy, with the real spool in a directory of the test. */
 async function makeWorld(
   scope: Scope,
-  { mode = 'pass' as ProxyMode, bytesMax = 1_000_000, root = '' } = {},
+  { mode = 'pass' as ProxyMode, bytesMax = 1_000_000, root = '', doubtMs = 3_600_000 } = {},
 ): Promise<World> {
   const database = await testDatabase(scope)
   const { host = '', port = 0 } = database.connection
@@ -83,6 +83,7 @@ async function makeWorld(
     onAdoptedDrained: async (owner) => {
       owners.push(owner)
     },
+    doubtMs,
   })
   scope.after(async () => {
     await durable.close()
@@ -211,6 +212,17 @@ test('with the log away and the spool full, events are refused as unavailable', 
   await untilDrained(world)
   await world.durable.append(second, PATIENT)
   assert.deepEqual(await storedIds(world.database), idsOf([...first, ...second]))
+})
+
+test('a log that failed where the spool took nothing is not called away for ever', async (t) => {
+  const world = await makeWorld(scopeOf(t), { mode: 'refuse', bytesMax: 0, doubtMs: 1 })
+  await assert.rejects(world.durable.append(makeEvents(1), PATIENT), LogUnavailable)
+  world.proxy.setMode('pass')
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.equal(world.durable.isLogAway(), false, 'who asks whether to come may come')
+  const later = makeEvents(1)
+  await world.durable.append(later, PATIENT)
+  assert.deepEqual(await storedIds(world.database), idsOf(later))
 })
 
 test('an event the log will never take is refused, or set aside when it was spooled', async (t) => {

@@ -23,6 +23,12 @@ export const REPORT_PATIENCE_MS = 5_000
 const DRAIN_INTERVAL_MS = 250
 /** After as many rounds of it, every 10 s, processes that died beside this one are looked for. */
 const ADOPT_ROUNDS = 40
+/**
+ * After this long a failure says nothing of the log as it is now. What is spooled tries it several
+ * times a second; where the spool took nothing either, nothing does but who comes next, and whoever
+ * asks first whether to come would else be told for ever that it is away.
+ */
+const DOUBT_MS = 10_000
 /** At the end the spool gets this long to empty itself; the rest stays for the next start. */
 const LAST_DRAIN_MS = 2_000
 
@@ -49,6 +55,8 @@ export interface DurableAppendOptions {
   readonly onProblem: (error: unknown) => void
   /** What a dead process had spooled is in the log; `owner` is what it recorded about itself. */
   readonly onAdoptedDrained: (owner: string) => Promise<void>
+  /** Only tests need another value. */
+  readonly doubtMs?: number
 }
 
 export class DurableAppend {
@@ -58,6 +66,7 @@ export class DurableAppend {
   readonly #drainer: Promise<void>
   /** Set by a failed append, until the log takes something again. */
   #isLogAway = false
+  #failedMs = Number.NEGATIVE_INFINITY
   #closing: Promise<void> | null = null
   readonly #appending = new Set<Promise<void>>()
 
@@ -94,8 +103,11 @@ export class DurableAppend {
   /** Whether the log has every event whose append has resolved. */
   isSpoolEmpty = (): boolean => this.#options.spool.isEmpty()
 
-  /** Whether the last thing tried on the log failed. */
-  isLogAway = (): boolean => this.#isLogAway
+  /** Whether the last thing tried on the log failed, just now. */
+  isLogAway = (): boolean => {
+    const { doubtMs = DOUBT_MS } = this.#options
+    return this.#isLogAway && performance.now() - this.#failedMs < doubtMs
+  }
 
   /**
    * Takes no more events, and brings what is spooled to the log if that is there; `lastWord` comes
@@ -182,6 +194,7 @@ export class DurableAppend {
   }
 
   #logFailed(error: unknown): void {
+    this.#failedMs = performance.now()
     if (this.#isLogAway) return
     this.#isLogAway = true
     this.#options.onLogState({ isAway: true, error })
