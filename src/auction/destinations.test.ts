@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
@@ -14,9 +15,10 @@ async function open(t: TestContext, charactersMax?: number) {
       charactersMax,
     )
     await destinations.open()
+    t.after(() => destinations.close())
     return destinations
   }
-  return { start }
+  return { start, path }
 }
 
 test('where links led is known after a restart', async (t) => {
@@ -50,4 +52,46 @@ test('addresses of any length take no more room than there is, nor after a resta
   const after = await start()
   assert.deepEqual(held(after), [0, 1, 2, 3, 15, 16, 17, 18, 19])
   await after.close()
+})
+
+test('a line that a crash or a full disk cut short leads nobody astray', async (t) => {
+  const { start, path } = await open(t)
+  const before = await start()
+  before.note('1', 'https://shop.example/a')
+  before.note('2', 'https://shop.example/kettles/b')
+  await before.close()
+  const { length } = await readFile(path)
+  await truncate(path, length - 'ettles/b\n'.length)
+  const after = await start()
+  assert.deepEqual([after.get('1'), after.get('2')], ['https://shop.example/a', null])
+  after.note('3', 'https://shop.example/c')
+  await after.close()
+  const again = await start()
+  assert.deepEqual(
+    ['1', '2', '3'].map((id) => again.get(id)),
+    ['https://shop.example/a', null, 'https://shop.example/c'],
+  )
+  await again.close()
+})
+
+test('while nothing can be written no more waits for it than is held', async (t) => {
+  const folder = await temporaryFolder(t, 'souk-destinations-')
+  const path = join(folder, 'away', 'destinations')
+  await writeFile(join(folder, 'away'), 'a file where the folder would be')
+  const errors: unknown[] = []
+  const destinations = new Destinations(path, (error) => errors.push(error), 100)
+  for (let id = 0; id < 20; id += 1) {
+    destinations.note(`${id}`, `https://shop.example/${id}`)
+    await destinations.close()
+  }
+  assert.equal(errors.length, 20)
+  await rm(join(folder, 'away'))
+  await destinations.close()
+  const lines = (await readFile(path, 'utf8')).split('\n')
+  assert.deepEqual(lines.slice(1, -1), [
+    '16\thttps://shop.example/16',
+    '17\thttps://shop.example/17',
+    '18\thttps://shop.example/18',
+    '19\thttps://shop.example/19',
+  ])
 })

@@ -4,12 +4,12 @@
  *
  * A journal of lines beside the spool: what is new is appended once a minute, and the file is
  * written anew when most of its lines are out of date. Losing the last minute in a crash loses no
- * money, only a little of this safety net; so nothing here is fsynced or checked.
+ * money, only a little of this safety net; so nothing here is fsynced. A line that a crash or a
+ * full disk cut short is no address: it would lead readers to a page that is none.
  */
 import { createReadStream } from 'node:fs'
 import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createInterface } from 'node:readline'
 import { Rounds } from '../platform/rounds.ts'
 
 /** Architecture I5 promises the last million. */
@@ -22,6 +22,8 @@ const CHARACTERS_MAX = 256 * 1024 * 1024
 const SAVE_MS = 60_000
 /** Lines written at once: some 20 MB of text in memory while the file is written anew. */
 const CHUNK_LINES = 100_000
+/** Before each addition: what the last one may have left of a line has a second tab then. */
+const CUT = '\t\n'
 
 export class Destinations {
   readonly #path: string
@@ -30,7 +32,7 @@ export class Destinations {
   readonly #urls = new Map<string, string>()
   readonly #charactersMax: number
   #characters = 0
-  #fresh = new Map<string, string>() // not yet in the file
+  #fresh = new Set<string>() // of these what is not yet in the file
   #linesInFile = 0
   #timer: NodeJS.Timeout | null = null
   readonly #saves = new Rounds(() => this.#save())
@@ -44,16 +46,22 @@ export class Destinations {
   /** Reads what an earlier process remembered, then saves once a minute. */
   async open(): Promise<void> {
     try {
-      const lines = createInterface({ input: createReadStream(this.#path), crlfDelay: Infinity })
-      for await (const line of lines) {
-        const tab = line.indexOf('\t')
-        if (tab > 0) this.#keep(line.slice(0, tab), line.slice(tab + 1))
-        this.#linesInFile += 1
+      let rest = ''
+      for await (const chunk of createReadStream(this.#path, 'utf8')) {
+        const lines = `${rest}${chunk}`.split('\n')
+        rest = lines.pop() ?? '' // at the end what has no end
+        for (const line of lines) this.#read(line)
       }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#onError(error)
     }
     this.#timer = setInterval(() => void this.#saves.ask(), SAVE_MS)
+  }
+
+  #read(line: string): void {
+    const [auctionId = '', url = '', ...more] = line.split('\t')
+    if (url !== '' && more.length === 0) this.#keep(auctionId, url)
+    this.#linesInFile += 1
   }
 
   get(auctionId: string): string | null {
@@ -64,7 +72,7 @@ export class Destinations {
   note(auctionId: string, url: string): void {
     if (this.#urls.get(auctionId) === url) return
     this.#keep(auctionId, url)
-    this.#fresh.set(auctionId, url)
+    this.#fresh.add(auctionId)
   }
 
   async close(): Promise<void> {
@@ -85,21 +93,22 @@ export class Destinations {
   #forget(auctionId: string): void {
     this.#characters -= this.#urls.get(auctionId)?.length ?? 0
     this.#urls.delete(auctionId)
+    this.#fresh.delete(auctionId)
   }
 
   async #save(): Promise<void> {
     if (this.#fresh.size === 0) return
     const fresh = this.#fresh
-    this.#fresh = new Map()
+    this.#fresh = new Set()
     try {
       await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
       if (this.#linesInFile + fresh.size > 2 * this.#urls.size) await this.#rewrite()
       else {
-        await appendFile(this.#path, linesOf(fresh))
-        this.#linesInFile += fresh.size
+        await appendFile(this.#path, CUT + this.#linesOf(fresh))
+        this.#linesInFile += fresh.size + 1
       }
     } catch (error) {
-      this.#fresh = new Map([...fresh, ...this.#fresh])
+      for (const auctionId of fresh) if (this.#urls.has(auctionId)) this.#fresh.add(auctionId)
       this.#onError(error)
     }
   }
@@ -107,18 +116,21 @@ export class Destinations {
   async #rewrite(): Promise<void> {
     const aside = `${this.#path}.new`
     await writeFile(aside, '', { mode: 0o600 })
-    const all = [...this.#urls]
+    const all = [...this.#urls.keys()]
     for (let at = 0; at < all.length; at += CHUNK_LINES) {
-      await appendFile(aside, linesOf(all.slice(at, at + CHUNK_LINES)))
+      await appendFile(aside, this.#linesOf(all.slice(at, at + CHUNK_LINES)))
     }
     await rename(aside, this.#path)
     this.#linesInFile = all.length
   }
-}
 
-function linesOf(entries: Iterable<readonly [string, string]>): string {
-  let text = ''
-  // A URL as browsers read it has no line breaks; one that holds them raw is not worth keeping.
-  for (const [id, url] of entries) if (!/[\n\r]/.test(url)) text += `${id}\t${url}\n`
-  return text
+  #linesOf(auctionIds: Iterable<string>): string {
+    let text = ''
+    for (const auctionId of auctionIds) {
+      const url = this.#urls.get(auctionId) ?? ''
+      // A URL as browsers read it has neither; one that holds them raw is not worth keeping.
+      if (url !== '' && !/[\t\n\r]/.test(url)) text += `${auctionId}\t${url}\n`
+    }
+    return text
+  }
 }
