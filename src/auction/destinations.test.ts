@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
@@ -94,4 +94,21 @@ test('while nothing can be written no more waits for it than is held', async (t)
     '18\thttps://shop.example/18',
     '19\thttps://shop.example/19',
   ])
+})
+
+test('what cannot be written anew leaves nothing beside it that fills the disk', async (t) => {
+  const folder = await temporaryFolder(t, 'souk-destinations-')
+  const path = join(folder, 'destinations')
+  const errors: unknown[] = []
+  const destinations = new Destinations(path, (error) => errors.push(error))
+  for (const name of ['a', 'b']) {
+    if (name === 'b') {
+      await rm(path)
+      await mkdir(join(path, 'in its way'), { recursive: true })
+    }
+    destinations.note('1', `https://shop.example/${name}`)
+    await destinations.close()
+  }
+  assert.equal(errors.length, 1)
+  assert.deepEqual(await readdir(folder), ['destinations'])
 })

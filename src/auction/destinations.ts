@@ -8,9 +8,10 @@
  * full disk cut short is no address: it would lead readers to a page that is none.
  */
 import { createReadStream } from 'node:fs'
-import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Rounds } from '../platform/rounds.ts'
+import { replaceFile } from '../platform/whole-file.ts'
 
 /** Architecture I5 promises the last million. */
 const DESTINATIONS_MAX = 1_000_000
@@ -114,13 +115,13 @@ export class Destinations {
   }
 
   async #rewrite(): Promise<void> {
-    const aside = `${this.#path}.new`
-    await writeFile(aside, '', { mode: 0o600 })
     const all = [...this.#urls.keys()]
-    for (let at = 0; at < all.length; at += CHUNK_LINES) {
-      await appendFile(aside, this.#linesOf(all.slice(at, at + CHUNK_LINES)))
-    }
-    await rename(aside, this.#path)
+    await replaceFile(this.#path, async (draft) => {
+      await writeFile(draft, '', { mode: 0o600 })
+      for (let at = 0; at < all.length; at += CHUNK_LINES) {
+        await appendFile(draft, this.#linesOf(all.slice(at, at + CHUNK_LINES)))
+      }
+    })
     this.#linesInFile = all.length
   }
 
