@@ -7,7 +7,7 @@
  * They get the database and the time, and give back plain data for the schedule to tell.
  */
 import { randomBytes } from 'node:crypto'
-import { listPublishers, setExploration } from './accounts/publisher-store.ts'
+import { listPublishers, setExploration, takeExploredDay } from './accounts/publisher-store.ts'
 import { feedPriceRates } from './attribution/feed-rates.ts'
 import { unpackReceipt } from './auction/receipt.ts'
 import { receiptsOfPublisher } from './auction/receipt-store.ts'
@@ -63,7 +63,7 @@ export type HeavyJob = keyof typeof HEAVY_JOBS
 
 /**
  * What exploring cost each publisher yesterday sets how much it explores today (economics 1.4). Of
- * all or of none: a job that ends halfway is done again, and would go by one day twice.
+ * all or of none, and once: a job that ends halfway is done again, and so may one that was done.
  */
 async function guardExploration(db: Db, nowMs: number): Promise<void> {
   const day = utcDay(nowMs - DAY_MS)
@@ -77,6 +77,7 @@ async function guardExploration(db: Db, nowMs: number): Promise<void> {
     if (epsilonPpm !== beforePpm) changes.push({ pubId, beforePpm, epsilonPpm })
   }
   await db.transaction(async (tx) => {
+    if (!(await takeExploredDay(tx, day))) return
     for (const change of changes) await setExploration(tx, change)
   })
 }

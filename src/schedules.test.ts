@@ -77,6 +77,15 @@ test('a day that exploring cost nothing lets it grow to its ceiling, never from 
   assert.equal(epsilon.get(off.pubId), 0)
 })
 
+test('a guard of exploration that is done again goes by its day once', async () => {
+  const { pubId } = market.account
+  await work('guard_exploration')
+  await api.db.run(sql`update publisher set epsilon_ppm = 5000 where pub_id = ${pubId}`)
+  await work('guard_exploration')
+  const row = await api.db.row(sql`select epsilon_ppm from publisher where pub_id = ${pubId}`)
+  assert.deepEqual(row, { epsilon_ppm: 5000 })
+})
+
 test('a guard of exploration that fails at one publisher has changed no other', async () => {
   await api.db.run(sql`update publisher set epsilon_ppm = 5000`)
   const last = await api.account()

@@ -136,3 +136,16 @@ export async function setExploration(
     update publisher set epsilon_ppm = ${epsilonPpm}, datetime_updated = now()
     where pub_id = ${pubId} and epsilon_ppm = ${beforePpm}`)
 }
+
+/**
+ * Notes that the guard goes by this day; false when it has, be it by a job whose end nobody wrote
+ * down, or before the clock was set back. Not `before`: the clock may have been ahead.
+ */
+export async function takeExploredDay(tx: Db, day: string): Promise<boolean> {
+  const taken = await tx.run(sql`
+    insert into upkeep as known (task, done_until)
+    values ('guard_exploration', ${day}::date + 1)
+    on conflict (task) do update set done_until = excluded.done_until
+    where known.done_until <> excluded.done_until`)
+  return taken === 1
+}
