@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
@@ -71,6 +71,45 @@ test('a lock tells each side what stands, after revisions and returns', async (t
     { pub_id: pubId, revenue: '200.00', earns: '16.00', owes: null },
     { pub_id: null, revenue: '200.00', earns: null, owes: '20.00' },
   ])
+})
+
+/** A publisher that wants to be told of locks, and orders that lock. */
+async function startLocks(t: TestContext) {
+  const db = await testDatabase(t)
+  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
+  const { articleId } = await addArticle('Ten mugs')
+  const [{ pub_id: pubId }, { merch_id: merchId }] = [publisher, merchant]
+  const url = 'https://hooks.example/'
+  await createWebhook(db, { owner: { pubId }, url, events: ['order.locked'] })
+  const lock = ({ orders, at }: { orders: number; at: number }) =>
+    db.run(sql`
+      insert into merchant_order (merch_id, order_id, told, is_posted, event_id, pub_id, article_id,
+        click_id, locks_at)
+      select ${merchId}, n::text, '{}', true, n, ${pubId}, ${articleId}, '\\x00', ${new Date(at)}
+      from generate_series(1, ${orders}::int) as n`)
+  return { db, lock }
+}
+
+test('a lock is told in its time though the clock was ahead for a while', async (t) => {
+  const { db, lock } = await startLocks(t)
+  await makeNotices(db, new Date(START_MS + 30 * DAY_MS))
+  await makeNotices(db, new Date(START_MS))
+  await lock({ orders: 1, at: START_MS + DAY_MS })
+  assert.equal(await makeNotices(db, new Date(START_MS + 2 * DAY_MS)), 1)
+})
+
+test('any number of locks is told, some at a time, and a run that is cut short goes on from there', async (t) => {
+  const { db, lock } = await startLocks(t)
+  // All at one instant, as of a file of orders.
+  await lock({ orders: 2500, at: START_MS })
+  await db.run(sql`
+    alter table webhook_delivery add constraint cut check (notice_key <> 'locked:2400')`)
+  const now = new Date(START_MS + DAY_MS)
+  await assert.rejects(makeNotices(db, now), { constraint: 'cut' })
+  await db.run(sql`alter table webhook_delivery drop constraint cut`)
+  assert.equal(await makeNotices(db, now), 500)
+  const told = sql`select count(*)::int as orders from webhook_delivery`
+  assert.deepEqual(await db.row(told), { orders: 2500 })
 })
 
 test('no lock is told of what never locks, and a revision tells no sale a second time', async (t) => {

@@ -18,39 +18,56 @@ import {
   listLockedOrders,
   listReturnsOf,
   moveNoticePosition,
+  type NoticePosition,
   readNoticePosition,
   type Standing,
 } from './notice-store.ts'
 import { hasWebhooks, type Notice, queueNotices } from './webhook-store.ts'
 
-const CHANGES_PER_ROUND = 1_000
+/** Changes, or locks: after a week without a worker there may be any number of either. */
+const PER_ROUND = 1_000
+/** Behind every order that locked at the same instant. */
+const LAST_ID = '9223372036854775807'
 /** An order that locks at once (EPP) must be folded before its lock is looked for. */
 const FOLD_LAG_MS = 5 * 60_000
 
 /** Queues notices of everything since the last run; how many were queued. */
 export async function makeNotices(db: Db, now: Date): Promise<number> {
   const until = new Date(now.getTime() - FOLD_LAG_MS)
-  const { at } = await readNoticePosition(db, 'locks')
-  const after = at < until ? at : until // The clock was ahead.
+  const locks = await readNoticePosition(db, 'locks')
+  // Else the clock was ahead.
+  const after = locks.at < until ? locks : { changeId: LAST_ID, at: until }
   let queued = 0
   for (;;) {
     const position = await readNoticePosition(db, 'changes')
-    const changes = await listChangedOrders(db, {
-      after: position.changeId,
-      limit: CHANGES_PER_ROUND,
-    })
+    const changes = await listChangedOrders(db, { after: position.changeId, limit: PER_ROUND })
     if (changes.lastId === null) break
     // Asked after the changes: one that was there before them is told.
     if (await hasWebhooks(db)) {
-      queued += await queueNotices(db, await noticesOf(db, changes.orders, { after }), now)
+      const notices = await noticesOf(db, changes.orders, { after: after.at })
+      queued += await queueNotices(db, notices, now)
     }
     await moveNoticePosition(db, 'changes', { changeId: changes.lastId, at: now })
   }
-  if (await hasWebhooks(db)) {
-    const orders = await listLockedOrders(db, { after, until })
+  return queued + (await queueLocks(db, { after, until, now }))
+}
+
+/** Queues notices of the orders that locked, some at a time; how many were queued. */
+async function queueLocks(
+  db: Db,
+  { after, until, now }: { after: NoticePosition; until: Date; now: Date },
+): Promise<number> {
+  let queued = 0
+  let told = after
+  do {
+    const orders = (await hasWebhooks(db))
+      ? await listLockedOrders(db, { after: told, until, limit: PER_ROUND })
+      : []
     queued += await queueNotices(db, orders.flatMap(lockNotices), now)
-  }
-  await moveNoticePosition(db, 'locks', { changeId: '0', at: until })
+    const last = orders.length < PER_ROUND ? undefined : orders.at(-1)
+    told = { changeId: last?.event_id ?? LAST_ID, at: last?.locks_at ?? until }
+    await moveNoticePosition(db, 'locks', told)
+  } while (told.at < until)
   return queued
 }
 

@@ -5,7 +5,7 @@ import { sql } from '../platform/sql.ts'
 type NoticeSource = 'changes' | 'locks'
 
 export interface NoticePosition {
-  readonly changeId: string
+  readonly changeId: string // of locks: the event of the order that was told of last
   readonly at: Date
 }
 
@@ -125,17 +125,28 @@ export type LockedOrder = Omit<ChangedOrder, keyof Change | 'locks_at'> & {
   readonly locks_at: Date
 }
 
-/** Orders whose earnings locked within a time, also where a report waits that came after. */
+/**
+ * The next orders whose earnings locked, also where a report waits that came after; those of one
+ * instant by the ids of their events.
+ */
 export function listLockedOrders(
   db: Db,
-  { after, until }: { readonly after: Date; readonly until: Date },
+  {
+    after,
+    until,
+    limit,
+  }: {
+    readonly after: NoticePosition
+    readonly until: Date
+    readonly limit: number
+  },
 ): Promise<LockedOrder[]> {
   return db.rows(sql`
     select 'lock' as cause, event_id, event_id as order_event_id, order_id, merch_id, pub_id,
       article_id, click_id, locks_at, net_revenue_micros, net_commission_micros,
       net_earnings_micros
     from merchant_order
-    where locks_at > ${after} and locks_at <= ${until} and pub_id is not null
-      and rejected_at is null
-    order by locks_at, event_id`)
+    where (locks_at, event_id) > (${after.at}::timestamptz, ${after.changeId}::bigint)
+      and locks_at <= ${until} and pub_id is not null and rejected_at is null
+    order by locks_at, event_id limit ${limit}`)
 }
