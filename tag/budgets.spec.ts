@@ -20,7 +20,7 @@ const LINKS = 500
  * looks, in the same page on the same machine, is the measure: milliseconds are the machine's own.
  */
 const LOOKS_MAX = 2
-/** A phone of the slow half, as browsers' own tools emulate it: for the figures that are printed. */
+/** A phone of the slow half, as browsers' own tools emulate it: for the figures printed. */
 const CPU_SLOWDOWN = 6
 /** Chance (a collection of garbage, a cold cache) only lengthens a task: the best run counts. */
 const RUNS_MAX = 6
