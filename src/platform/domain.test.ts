@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readDomain } from './domain.ts'
+import { siteHost } from './url.ts'
 
 const LONGEST = 'a'.repeat(63) // of one label (RFC 1035)
 const LONGEST_NAME = `${`${LONGEST}.`.repeat(3)}${'b'.repeat(53)}.example` // 253
@@ -23,6 +24,12 @@ test('a domain is kept in one form: lower case, punycode, no www., no port', () 
     [LONGEST_NAME, LONGEST_NAME],
   ]
   for (const [text, domain] of forms) assert.equal(readDomain(text), domain, text)
+})
+
+test('a domain is named as the pages on its host are, also where www. is all of its name', () => {
+  for (const host of ['www.com', 'www.de', 'www.www.shop.example', 'www.shop.example.']) {
+    assert.equal(readDomain(host), siteHost(new URL(`https://${host}/p/1`)), host)
+  }
 })
 
 test('nothing is a domain that one owner could not have', () => {

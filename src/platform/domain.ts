@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { parse } from 'tldts'
+import { siteHost } from './url.ts'
 
 export const DOMAIN_RULE =
   'must be a host name such as shop.example.com; a bare public suffix such as co.uk owns nobody'
@@ -19,10 +20,9 @@ const DOMAIN_LENGTH_MAX = 253
  */
 export function readDomain(text: string): string | null {
   if (/[/?#@\\\s]/.test(text)) return null
-  const host = URL.parse(`http://${text}/`)
-    ?.hostname.replace(/\.$/, '')
-    .replace(/^www\./, '')
-  if (host === undefined || host === '' || host.length > DOMAIN_LENGTH_MAX) return null
+  const url = URL.parse(`http://${text}/`)
+  const host = url === null ? '' : siteHost(url)
+  if (host === '' || host.length > DOMAIN_LENGTH_MAX) return null
   if (host === 'localhost' || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return host
   if (!/^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$/.test(host)) return null
   return parse(host, { allowPrivateDomains: true }).domain === null ? null : host
