@@ -107,6 +107,28 @@ test('the day of an order or a return has its row, also where no figure moves', 
   )
 })
 
+test('an order that came back wholly and is revised after that is not told as a new one', async () => {
+  const events = new MoneyEvents()
+  const order = (quantity: number) =>
+    events.order('o1', START_MS, {
+      click: 'a',
+      report: { lines: [orderLine('A1', 10_000, quantity)], updated_at_ms: START_MS + quantity },
+    })
+  await fold([
+    events.click('a', START_MS),
+    order(1),
+    events.goodsBack('o1', START_MS, {}),
+    order(2),
+  ])
+  const changes = await db.rows(sql`
+    select cause, sales::int from stats_change where cause <> 'click' order by change_id`)
+  assert.deepEqual(changes, [
+    { cause: 'order', sales: 1 },
+    { cause: 'return', sales: -1 },
+    { cause: 'revision', sales: 1 },
+  ])
+})
+
 test('a return that comes before its order waits, and is taken off when the order comes', async () => {
   const events = new MoneyEvents()
   const early = [events.click('a', START_MS), events.goodsBack('o1', START_MS, { quantity: 4 })]

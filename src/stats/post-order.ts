@@ -87,7 +87,7 @@ export function postChange(
     : orderEntry(by, sides.after.parties, { orderId, amounts: sides.after.amounts })
   postings.changes.push(
     ...figureChanges({
-      cause: isReturn ? 'return' : isNothing(from) ? 'order' : 'revision',
+      cause: isReturn ? 'return' : figures.from.isCounted ? 'revision' : 'order',
       event,
       from: { ...sides.before.parties, totals: from },
       to: { ...sides.after.parties, totals: to },
@@ -118,10 +118,6 @@ function partiesOf({ merchId }: OrderKey, { pubId, articleId }: Owner): Parties 
 
 function amountsOf({ commissionMicros, earningsMicros }: Totals): Amounts {
   return { totalMicros: commissionMicros, publisherMicros: earningsMicros }
-}
-
-function isNothing({ sales, revenueMicros, commissionMicros }: Totals): boolean {
-  return sales === 0 && revenueMicros === 0 && commissionMicros === 0
 }
 
 /**
