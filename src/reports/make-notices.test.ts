@@ -127,6 +127,8 @@ test('no lock is told of what never locks, and a revision tells no sale a second
     events.click('a', START_MS, { pubId, auctionId }),
     ...[told('plain'), told('plain', { updated_at_ms: START_MS + 1, value_micros: 300_000_000 })],
     ...[told('cancelled'), told('cancelled', { is_cancelled: true }), told('rejected')],
+    ...[told('again'), told('again', { is_cancelled: true, updated_at_ms: START_MS + 1 })],
+    told('again', { updated_at_ms: START_MS + 2 }),
     events.decision('rejected', START_MS + 1, { kind: 'reject', reason: 'fraud' }),
     ...[told('held', { hold: 'review' }), told('nobody', {}, 'unknown')],
     events.goodsBack('plain', START_MS + DAY_MS, { return_id: 'too many', quantity: 9 }),
@@ -136,8 +138,8 @@ test('no lock is told of what never locks, and a revision tells no sale a second
   const rows = await db.rows(sql`
     select event, payload->>'checkout_id' as id from webhook_delivery order by 1, 2`)
   assert.deepEqual(rows, [
-    ...['cancelled', 'plain', 'rejected'].map((id) => ({ event: 'order.attributed', id })),
-    { event: 'order.locked', id: 'plain' },
+    ...['again', 'cancelled', 'plain', 'rejected'].map((id) => ({ event: 'order.attributed', id })),
+    ...['again', 'plain'].map((id) => ({ event: 'order.locked', id })),
   ])
 })
 

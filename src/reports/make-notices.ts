@@ -94,9 +94,11 @@ async function noticesOf(
 
 function orderNotices(order: ChangedOrder): Notice[] {
   const isReturn = order.cause === 'return'
+  // One attribution of each click: a sale that was cancelled or rejected may come back.
+  const by = isReturn ? order.event_id : order.click_id.toString('hex')
   const told = {
     event: isReturn ? 'order.returned' : 'order.attributed',
-    key: `${isReturn ? 'returned' : 'attributed'}:${order.event_id}:${order.order_event_id}`,
+    key: `${isReturn ? 'returned' : 'attributed'}:${by}:${order.order_event_id}`,
   } as const
   return toBothSides(order, told, {
     all: { event_id: order.event_id, revenue_usd: formatExact(order.change_revenue) },
