@@ -50,6 +50,11 @@ export interface OrderBody {
   readonly post_impression?: PostImpression
 }
 
+/** The clicks it names, the exact one first. */
+export function clickIdsOf({ exact_click_id: exact, remembered_click_ids: others }: OrderBody) {
+  return exact === null ? others : [exact, ...others]
+}
+
 export interface PostImpression {
   readonly rate_ppm: number
   readonly seen: readonly {

@@ -18,7 +18,7 @@ import {
   listOrdersOfUnknownClicks,
   type OrderRecord,
 } from './order-store.ts'
-import type { OrderBody } from './read-order.ts'
+import { clickIdsOf, type OrderBody } from './read-order.ts'
 
 /** A node that was down brings its clicks when it starts again. */
 const LATE_DAYS = 7
@@ -89,8 +89,4 @@ function namesFor({ account }: OrderRecord, body: OrderBody): string[] {
     account.attribution === null ? body : { ...body, remembered_click_ids: [] },
   )
   return named.filter((id) => unknown.has(id))
-}
-
-function clickIdsOf({ exact_click_id: exact, remembered_click_ids: remembered }: OrderBody) {
-  return exact === null ? remembered : [exact, ...remembered]
 }

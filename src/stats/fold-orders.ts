@@ -24,7 +24,7 @@ import {
   type OrderRecord,
   saveOrders,
 } from '../attribution/order-store.ts'
-import type { OrderBody, ReturnBody } from '../attribution/read-order.ts'
+import { clickIdsOf, type OrderBody, type ReturnBody } from '../attribution/read-order.ts'
 import { addPairEvidence, type PairEvidence } from '../demand/evidence-store.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
@@ -46,7 +46,8 @@ export async function foldOrders(
     tx,
     told.map(({ key }) => key),
   )
-  const clicks = await findClicks(tx, [...new Set(told.flatMap(clickIdsOf))])
+  const named = told.flatMap((item) => (item.kind === 'order' ? clickIdsOf(item.body) : []))
+  const clicks = await findClicks(tx, [...new Set(named)])
   const postings = noPostings(changes)
   const evidence: PairEvidence[] = []
   for (const item of told) {
@@ -82,12 +83,6 @@ function readEvent(event: StoredEvent): Told {
   }
 }
 
-function clickIdsOf(told: Told): readonly string[] {
-  if (told.kind !== 'order') return []
-  const { exact_click_id: exact, remembered_click_ids: remembered } = told.body
-  return exact === null ? remembered : [exact, ...remembered]
-}
-
 type Clicks = ReadonlyMap<string, FoundClick>
 
 function tellOrder(record: OrderRecord, told: Told, clicks: Clicks): OrderRecord {
@@ -119,10 +114,7 @@ function attributionOf(
   body: OrderBody,
   clicks: Clicks,
 ): { attribution: OrderAttribution | null; evidence: readonly TouchEvidence[] } {
-  const exactIds = body.exact_click_id === null ? [] : [body.exact_click_id]
-  const touches = [...exactIds, ...body.remembered_click_ids].flatMap(
-    (id) => clicks.get(id)?.touch ?? [],
-  )
+  const touches = clickIdsOf(body).flatMap((id) => clicks.get(id)?.touch ?? [])
   const { attribution, evidence } = attribute(
     {
       merchId,
