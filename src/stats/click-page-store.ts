@@ -6,15 +6,13 @@ import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import { clickPrice, RESERVED_FIRST } from './click-store.ts'
+import { clickPrice, RESERVED_FIRST, RESULT_CLICKS_MAX } from './click-store.ts'
 import { joinClickedOffer } from './clicked-offer-store.ts'
 import type { ClickEntry, ClickPage } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
 
 /** A screen or three. */
 const PAGE_ROWS = 100
-/** A result is clicked once or twice; a robot may do it very often. */
-const RESULT_ROWS_MAX = 100
 
 export interface ClickPageRequest extends DayRange {
   readonly outcome: 'counted' | 'unpaid' | null // null: all
@@ -68,7 +66,7 @@ export async function listClickEntries(
 ): Promise<ClickEntry[]> {
   const rows = await db.rows<ClickRow>(sql`
     ${SELECT_CLICKS} where c.pub_id = ${pubId} and result_number = ${resultNumber}
-    ${RESERVED_FIRST} limit ${RESULT_ROWS_MAX}`)
+    ${RESERVED_FIRST} limit ${RESULT_CLICKS_MAX}`)
   return rows.map(toClickEntry)
 }
 

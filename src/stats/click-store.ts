@@ -7,7 +7,7 @@ import { sql } from '../platform/sql.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 
 /** A result is clicked once or twice; a robot may do it very often. */
-const CLICKS_MAX = 100
+export const RESULT_CLICKS_MAX = 100
 const CLICK_ID_HEX = /^[0-9a-f]{32}$/i
 
 interface ClickRow {
@@ -32,7 +32,7 @@ export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
     select click_id, at, pub_id, auction_id, merch_id, campaign_id, model, price_micros,
       paid_micros, publisher_micros, reason, reversed_at, reverse_reason
     from click where result_number = ${resultNumber} ${RESERVED_FIRST}
-    limit ${CLICKS_MAX}
+    limit ${RESULT_CLICKS_MAX}
   `)
   return rows.map((row) => ({
     click_id: row.click_id.toString('hex'),
@@ -115,7 +115,7 @@ export async function findClicksToReverse(
     reversed_at: Date | null
   }>(sql`
     select click_id, pub_id, merch_id, reversed_at from click where ${isWanted}
-    order by reversed_at is not null, is_reserved desc, event_id limit ${CLICKS_MAX}`)
+    order by reversed_at is not null, is_reserved desc, event_id limit ${RESULT_CLICKS_MAX}`)
   return rows.map((row) => ({
     clickId: row.click_id.toString('hex'),
     pubId: row.pub_id,
