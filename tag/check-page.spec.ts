@@ -37,7 +37,7 @@ const check = (url: string, more: { publisher?: string; screenshot?: string } = 
     baseUrl: service,
     tagDir: join(import.meta.dirname, '../dist/tag'),
     chromium: needProgram(CHROMIUM),
-    earningsOf: () => 7_500,
+    earningsOf: () => '0.0075',
     ...more,
   })
 

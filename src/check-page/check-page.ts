@@ -10,7 +10,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page, Response, Route } from 'playwright-core'
 import { badRequest } from '../platform/errors.ts'
-import { MICROS_PER_DOLLAR } from '../platform/money.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { WITHOUT_FEATURES } from './browser-features.ts'
 import type { LinkReport, PageReport } from './page-report.ts'
@@ -28,10 +27,10 @@ export interface CheckPageOptions {
   /** Where to write the picture of the page, its links outlined; a PNG. */
   readonly screenshot?: string
   /**
-   * What a click on this redirect address would earn the publisher, in micro-dollars; null when
+   * What a click on this redirect address would earn the publisher, as `earns` below; null when
    * that cannot be told. The price is sealed, so only the service can open it.
    */
-  readonly earningsOf?: (redirectUrl: string) => number | null
+  readonly earningsOf?: (redirectUrl: string) => string | null
 }
 
 export interface CheckedLink extends LinkReport {
@@ -329,8 +328,7 @@ async function describe(
 
 function withEarnings(link: LinkReport, { earningsOf }: CheckPageOptions): CheckedLink {
   const address = link.redirect_url
-  const micros = address === null ? null : (earningsOf?.(address) ?? null)
-  return { ...link, earns: micros === null ? null : (micros / MICROS_PER_DOLLAR).toFixed(4) }
+  return { ...link, earns: address === null ? null : (earningsOf?.(address) ?? null) }
 }
 
 /** The tag on a page earns for the publisher that it names, whoever else was meant. */

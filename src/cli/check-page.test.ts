@@ -8,7 +8,7 @@ import { micros } from '../platform/money.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { earningsUnder } from './check-page.ts'
 
-test('what a click earns is told where a click is paid: not of a commission on sales', () => {
+test('what a click earns is told to the micro-dollar where a click is paid: not of a commission', () => {
   const sealer = new Sealer([{ id: 1, key: randomBytes(32) }])
   const binding = { auctionId: '9', uidService: '8', url: 'https://shop.example/p', uuid: 'u' }
   const redirectUrl = (model: Model) => {
@@ -17,7 +17,7 @@ test('what a click earns is told where a click is paid: not of a commission on s
         ...{ resultNumber: randomBytes(16), issuedAtMs: 1_790_000_000_123, offerId: '1' },
         ...{ pubId: 7, merchId: 9, campaignId: 11, snapshotVersion: 42, consent: 1 },
         ...{ isExclusive: false, isKeylessForeign: false, isAtClick: false },
-        ...{ model, priceMicros: micros(80_000), runnerUpMicros: micros(0), sharePpm: 750_000 },
+        ...{ model, priceMicros: micros(80_005), runnerUpMicros: micros(0), sharePpm: 750_000 },
       },
       binding,
     )
@@ -25,7 +25,7 @@ test('what a click earns is told where a click is paid: not of a commission on s
     return `https://souk.example/api/v1/redirect/?${new URLSearchParams(query)}`
   }
   const earningsOf = earningsUnder(sealer, 'service')
-  assert.equal(earningsOf(redirectUrl(MODEL.cpc)), 60_000)
+  assert.equal(earningsOf(redirectUrl(MODEL.cpc)), '0.060003')
   for (const model of [MODEL.cpa, MODEL.epp]) assert.equal(earningsOf(redirectUrl(model)), null)
 })
 

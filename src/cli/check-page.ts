@@ -10,7 +10,7 @@ import { type CheckPageResult, checkPage } from '../check-page/check-page.ts'
 import { findChromium } from '../check-page/find-chromium.ts'
 import { MODEL } from '../events/event.ts'
 import { badRequest } from '../platform/errors.ts'
-import { publisherPart } from '../platform/money.ts'
+import { formatExact, publisherPart } from '../platform/money.ts'
 import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
 import { ownSealingKeys } from '../sealing-keys.ts'
 import type { CommandContext } from './command.ts'
@@ -63,7 +63,7 @@ async function publisherOf(context: CommandContext, host: string): Promise<strin
 export function earningsUnder(
   sealer: Sealer,
   brand: string,
-): (redirectUrl: string) => number | null {
+): (redirectUrl: string) => string | null {
   return (redirectUrl) => {
     const query = new URL(redirectUrl).searchParams
     const result = sealer.open(query.get('ar') ?? '', {
@@ -73,6 +73,6 @@ export function earningsUnder(
       uuid: query.get('uuid') ?? '',
     })
     if (result?.model !== MODEL.cpc) return null
-    return publisherPart(result.priceMicros, result.sharePpm)
+    return formatExact(publisherPart(result.priceMicros, result.sharePpm))
   }
 }
