@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { type TestContext, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -178,6 +179,26 @@ test('a storage that does not answer is given up in time, whatever is collected 
   t.after(() => clearInterval(collecting))
   const [run] = await deliverReports(db, NOW, { uploadMs: 500 })
   assert.match(run?.error ?? '', /timeout/)
+})
+
+test('what a storage says of a file is not read: it may never end', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const said = { answers: 0, toTheEnd: 0 }
+  // More than the system keeps between two processes of which one does not read.
+  const pages = Array(64).fill(Buffer.alloc(2 ** 20, 'x'))
+  const endpoint = await startStorage(t, async (request, response) => {
+    await request.toArray()
+    said.answers += 1
+    await pipeline(pages, response).then(
+      () => (said.toTheEnd += 1),
+      () => undefined,
+    )
+  })
+  await upsertReportDelivery(db, storageTarget({ pub_id: publisher.pub_id, endpoint }))
+  const [run] = await deliverReports(db, NOW)
+  assert.deepEqual([run?.error, run?.files], [null, 28])
+  assert.deepEqual(said, { answers: 28, toTheEnd: 0 })
 })
 
 test('of a storage that is not reached the reason is told', async (t) => {

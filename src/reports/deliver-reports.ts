@@ -129,7 +129,8 @@ async function send(sign: () => Promise<Request>, signal: AbortSignal): Promise<
   for (let retries = 0; ; retries += 1) {
     // A signature is meant for one address; and what a page elsewhere says is no storage's word.
     const answer = await fetch(await sign(), { redirect: 'manual', signal })
-    await answer.arrayBuffer()
+    // Not read: it tells nothing more, and without an end it would fill the memory.
+    await answer.body?.cancel()
     const isBusy = answer.status === 429 || answer.status >= 500
     if (!isBusy || retries === RETRIES_MAX) return answer.status
     await sleep(RETRY_MS * 2 ** retries)
