@@ -1,14 +1,14 @@
 /** `souk feed import`: a merchant's feed into the catalogue, with progress and its rejects. */
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, open } from 'node:fs/promises'
 import { feedPriceRates } from '../attribution/feed-rates.ts'
 import { type FeedFile, openFeedFile } from '../catalog/feed-file.ts'
 import type { FeedFormat } from '../catalog/feed-format.ts'
 import { dropFeedSource, keepFeedSource } from '../catalog/feed-source-store.ts'
 import { fetchFeed, isWebAddress } from '../catalog/fetch-feed.ts'
-import { type ImportProgress, importFeed, type RejectedRow } from '../catalog/import-feed.ts'
+import { type ImportProgress, importFeed } from '../catalog/import-feed.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import type { CommandContext } from './command.ts'
+import { openRejects } from './rejects-file.ts'
 
 const PROGRESS_MS = 1_000
 
@@ -28,7 +28,7 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
     : null
   try {
     const file = await openFeedFile(fetched?.path ?? options.file)
-    await using rejects = options.rejects === undefined ? null : await open(options.rejects, 'w')
+    await using rejects = await openRejects(options.rejects)
     const db = await context.database()
     const at = context.now()
     const result = await importFeed(db, {
@@ -39,7 +39,7 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
       toDollars: await feedPriceRates(db, utcDay(at)),
       seed: randomBytes(4).readUInt32BE(),
       onProgress: progressLine(context, file),
-      ...(rejects === null ? {} : { onRejects: (rows) => writeRejects(rejects, rows) }),
+      onRejects: (rows) => rejects.add(rows),
     })
     // A feed without a good row has changed nothing, and leaves the address of the good one.
     if (result.offers_upserted + result.offers_unchanged > 0) {
@@ -50,11 +50,6 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
   } finally {
     await fetched?.remove()
   }
-}
-
-/** One JSON line each: line, reason, what was wrong, and the row as far as it could be read. */
-async function writeRejects(file: FileHandle, rows: readonly RejectedRow[]): Promise<void> {
-  await file.appendFile(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
 }
 
 function progressLine(context: CommandContext, { totalBytes }: FeedFile) {

@@ -1,6 +1,6 @@
 /** Commands on rates, orders, other networks, payments and reversals. */
-import { readFile, stat, writeFile } from 'node:fs/promises'
-import { importOrders, importReturns, type RejectedEntry } from '../attribution/import-orders.ts'
+import { readFile, stat } from 'node:fs/promises'
+import { importOrders, importReturns } from '../attribution/import-orders.ts'
 import { decisionRefusal } from '../attribution/order-states.ts'
 import { insertRates } from '../attribution/rate-store.ts'
 import { readRates } from '../attribution/read-rates.ts'
@@ -22,6 +22,7 @@ import { acceptReversal, showReversal } from '../stats/reverse-clicks.ts'
 import { reversePayment } from '../stats/reverse-payment.ts'
 import type { CommandContext } from './command.ts'
 import { withEventWriter } from './event-writer.ts'
+import { openRejects } from './rejects-file.ts'
 
 const NAME_LENGTH_MAX = 64
 
@@ -60,23 +61,16 @@ async function importFile(
 ) {
   const text = await readText(options.file)
   const merchant = await requireMerchant(await context.database(), options.merchant)
-  return withEventWriter(context, async (writer) => {
+  await using rejects = await openRejects(options.rejects)
+  return await withEventWriter(context, async (writer) => {
     const { rejected, ...imported } = await run(writer, merchant, text)
-    await writeRejects(options.rejects, rejected) // first: `folded` rejects when it takes too long
+    await rejects.add(rejected) // first: `folded` rejects when it takes too long
     await writer.folded()
     return { ...imported, rejected: rejected.length, rejects: rejected.slice(0, REJECTS_SHOWN) }
   })
 }
 
 const REJECTS_SHOWN = 100 // The file that --rejects names has all of them.
-
-async function writeRejects(
-  path: string | undefined,
-  rejected: readonly (RejectedEntry | object)[],
-): Promise<void> {
-  if (path === undefined) return
-  await writeFile(path, rejected.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
-}
 
 export async function importNetworkCommand(
   context: CommandContext,
@@ -91,9 +85,10 @@ export async function importNetworkCommand(
   const network = requireText('network', options.network, NAME_LENGTH_MAX).toLowerCase()
   const map = await findMap(network, options.map)
   const text = await readText(options.file)
-  return withEventWriter(context, async (writer) => {
-    const { rejects, ...imported } = await importNetwork(writer, { network, map, text })
-    await writeRejects(options.rejects, rejects)
+  await using rejects = await openRejects(options.rejects)
+  return await withEventWriter(context, async (writer) => {
+    const { rejects: rejected, ...imported } = await importNetwork(writer, { network, map, text })
+    await rejects.add(rejected)
     await writer.folded()
     return imported
   })

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { runCommand } from '../../test/commands.ts'
+import { testDatabase } from '../../test/database.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
+import { sql } from '../platform/sql.ts'
+
+const db = await testDatabase()
+const { merchant } = await makePublisherWorld(db)
+const folder = await temporaryFolder({ after }, 'souk-rejects-')
+
+async function importing(what: 'orders' | 'feed', text: string, rejects: string) {
+  const file = join(folder, `${what}.csv`)
+  await writeFile(file, text)
+  const options = ['--merchant', String(merchant.merch_id), '--file', file, '--rejects', rejects]
+  return runCommand([what, 'import', ...options], { db, now: new Date('2026-04-13T12:00:00Z') })
+}
+
+test('where rejects cannot be written to is told before anything is imported', async () => {
+  const path = join(folder, 'none', 'rejects')
+  const refused = await importing('orders', 'order_id,value,currency\ngood,9.00,USD\n', path)
+  const fault = `rejects: there is no such file or folder: "${path}"\n`
+  assert.deepEqual(refused, { code: 1, out: '', err: fault })
+  assert.deepEqual(await db.rows(sql`select id from event`), [])
+})
+
+test('a disk that is full of rejects is told in words, and which file it was', {
+  skip: process.platform !== 'linux' && 'only Linux has /dev/full',
+}, async () => {
+  const full = /^rejects: \/dev\/full was not written: ENOSPC: [^\n]*\n$/
+  for (const [what, text] of [
+    ['orders', 'order_id,value,currency\nbad,-,USD\n'],
+    ['feed', 'id,title,link,price\nbad,Tea,https://nobody.example/,1 USD\n'],
+  ] as const) {
+    const { code, err } = await importing(what, text, '/dev/full')
+    assert.equal(code, 1)
+    assert.match(err, full)
+  }
+})
