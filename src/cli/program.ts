@@ -127,8 +127,8 @@ async function runCommand(
     const result = await spec.run(opened.context, options as never)
     if (result !== undefined) {
       const format = spec.format ?? formatResult
-      const told = () => terminalText(format(result as never, io.columns))
-      io.stdout(`${isJson ? JSON.stringify(result) : told()}\n`)
+      const told = isJson ? JSON.stringify(result) : format(result as never, io.columns)
+      io.stdout(`${terminalText(told)}\n`)
     }
     return spec.isRefusal?.(result as never) === true ? REFUSED : DONE
   } catch (error) {

@@ -14,6 +14,7 @@ test('what strangers wrote cannot steer the terminal, and a script gets it as it
   assert.match(out, /Gone\\u001b\[2J\\u202e \\u009b1m\\u000dover$/m)
   const listed = await souk('merchant', 'list', '--json')
   assert.equal(JSON.parse(listed.out)[0].name, name)
+  assert.match(listed.out, /Gone\\u001b\[2J\\u202e \\u009b1m\\rover/m)
   const { err } = await souk(
     'stats',
     '--publisher',
