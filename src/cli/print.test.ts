@@ -10,6 +10,13 @@ test('a long value in a table keeps its beginning and its end: a path shows whic
   assert.ok(formatResult({ path }).endsWith(path), 'a record shows it whole')
 })
 
+test('what is cut in a table is cut between characters, never inside one', () => {
+  for (const before of ['', 'x']) {
+    const text = formatResult([{ name: `${before}${'🫖'.repeat(70)}` }])
+    assert.ok(text.includes('…') && text.isWellFormed(), text)
+  }
+})
+
 test('a table that is wider than the terminal becomes records, one below the other', () => {
   const rows = [
     { pub_id: 1, name: 'Daily', domain: 'daily.example' },

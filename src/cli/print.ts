@@ -100,7 +100,8 @@ function cell(value: unknown): string {
 }
 
 function cut(text: string, widthMax: number): string {
-  const line = text.replaceAll(/\s+/g, ' ')
-  if (line.length <= widthMax) return line
-  return `${line.slice(0, widthMax - CELL_END - 1)}…${line.slice(-CELL_END)}`
+  // Characters, not their halves: an emoji cut in two is no text any more.
+  const line = Array.from(text.replaceAll(/\s+/g, ' '))
+  if (line.length <= widthMax) return line.join('')
+  return [...line.slice(0, widthMax - CELL_END - 1), '…', ...line.slice(-CELL_END)].join('')
 }
