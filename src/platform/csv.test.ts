@@ -46,6 +46,12 @@ test('a table is read by header, whatever its case, with the line of each row', 
   )
 })
 
+test('of columns with one name the first that is filled is read, so that no amount is lost', () => {
+  const { rows } = readCsv('day,Money,money\n1,5.50,\n2,,6.50\n3,7.50,8.50\n4\n')
+  const read = rows.map(({ cells }) => cells.money)
+  assert.deepEqual(read, ['5.50', '6.50', '7.50', undefined])
+})
+
 test('semicolons and tabs separate as well, where the header has most of them', () => {
   const cells = { 'order, id': 'a;b', value: '1.50', note: '' }
   for (const text of [

@@ -55,13 +55,20 @@ export function readCsv(text: string): CsvTable {
   const names = headers.map((name, index) => (name === '' ? `column ${index + 1}` : name))
   return {
     headers: headers.filter((name) => name !== ''),
-    rows: records.map(({ record, info }) => ({
-      line: info.lines,
-      cells: Object.fromEntries(
-        record.slice(0, names.length).map((cell, index) => [names[index], cell]),
-      ),
-    })),
+    rows: records.map(({ record, info: { lines: line } }) => {
+      return { line, cells: cellsByName(names, record) }
+    }),
   }
+}
+
+/** Of columns with one name the first that is filled, as in feeds: the last may be empty. */
+function cellsByName(names: readonly string[], record: readonly string[]): CsvRow['cells'] {
+  const cells = new Map<string, string>()
+  for (const [index, cell] of record.slice(0, names.length).entries()) {
+    const name = names[index] ?? ''
+    if (!cells.get(name)) cells.set(name, cell)
+  }
+  return Object.fromEntries(cells)
 }
 
 interface CsvRecord {
