@@ -154,6 +154,22 @@ test('a storage that sends the files elsewhere has not got them', async (t) => {
   assert.match(run?.error ?? '', /the storage answered 303$/)
 })
 
+test('each file has a place of its own below the address of a storage, whatever its query', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const asked = new Set<string>()
+  const address = await startStorage(t, async (request, response) => {
+    await request.toArray()
+    asked.add(request.url ?? '')
+    response.end()
+  })
+  const endpoint = `${address}/storage/?tenant=1`
+  await upsertReportDelivery(db, storageTarget({ pub_id: publisher.pub_id, endpoint }))
+  await deliverReports(db, NOW)
+  const places = [...asked].filter((url) => /^\/storage\/bucket\/\S+\.csv\?tenant=1$/.test(url))
+  assert.equal(places.length, 28)
+})
+
 test('a storage that is busy is asked again, and told how long each file is', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)

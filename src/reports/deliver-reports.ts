@@ -103,7 +103,7 @@ const intoBucket =
 
 async function upload(delivery: Upload, key: string, body: Uint8Array<ArrayBuffer>) {
   const region = delivery.region ?? DEFAULT_REGION
-  const endpoint = delivery.endpoint ?? `https://s3.${region}.amazonaws.com`
+  const url = new URL(delivery.endpoint ?? `https://s3.${region}.amazonaws.com`)
   const client = new AwsClient({
     accessKeyId: delivery.access_key ?? '',
     secretAccessKey: delivery.secret_key ?? '',
@@ -111,11 +111,12 @@ async function upload(delivery: Upload, key: string, body: Uint8Array<ArrayBuffe
     region,
   })
   const path = key.split('/').map(encodeURIComponent).join('/')
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/${path}`
   const headers = {
     'content-type': delivery.is_gzip ? 'application/gzip' : 'text/csv; charset=utf-8',
   }
   const put = { method: 'PUT', body, headers }
-  const sign = () => client.sign(`${endpoint.replace(/\/$/, '')}/${path}`, put)
+  const sign = () => client.sign(url.href, put)
   const status = await send(sign, AbortSignal.timeout(delivery.uploadMs))
   if (status < 200 || status > 299) throw new Error(`${path}: the storage answered ${status}`)
 }
