@@ -41,6 +41,15 @@ test('figures are told while the database is away, but for what only it knows', 
   assert.match(text, /^souk_unrecorded_clicks_total 0$/m)
 })
 
+test('what is watched for growth stands at 0 before the first time, which is a growth then', async (t) => {
+  const away = { host: '127.0.0.1', port: 1 }
+  const db = openDatabase({ connection: away, applicationName: 'souk: test' })
+  t.after(() => db.close())
+  const text = await makeMetrics({ db, now: Date.now, isWorker: false }).registry.metrics()
+  assert.match(text, /^souk_unrecorded_clicks_total 0$/m)
+  assert.match(text, /^souk_events_total\{outcome="unavailable"\} 0$/m)
+})
+
 test('events are counted by where they went, each word apart', async () => {
   const db = openDatabase({
     connection: { host: '127.0.0.1', port: 1 },

@@ -27,13 +27,17 @@ export function makeMetrics(options: MetricsOptions) {
     new Counter<T>({ name, help, labelNames: [...labelNames], registers })
   if (options.isWorker) watchFigures(registry, options)
   const appended = counter('souk_events_total', 'Events by where they went.', ['outcome'])
+  const went = (outcome: string) => {
+    appended.inc({ outcome }, 0) // A series that begins with its first event has not grown by it.
+    return (events: number) => appended.inc({ outcome }, events)
+  }
   return {
     registry,
     append: {
-      spooled: (events: number) => appended.inc({ outcome: 'spooled' }, events),
-      drained: (events: number) => appended.inc({ outcome: 'drained' }, events),
-      refused: (events: number) => appended.inc({ outcome: 'refused' }, events),
-      unavailable: (events: number) => appended.inc({ outcome: 'unavailable' }, events),
+      spooled: went('spooled'),
+      drained: went('drained'),
+      refused: went('refused'),
+      unavailable: went('unavailable'),
     },
     receiptsDropped: counter(
       'souk_receipts_dropped_total',
