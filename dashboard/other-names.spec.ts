@@ -4,7 +4,7 @@ import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startApi } from '../test/api.ts'
 import { makeMarket, until } from '../test/market.ts'
-import type { ClickPage, OrderPage } from './api.ts'
+import type { ClickPage, OrderPage, Receipt } from './api.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
@@ -20,8 +20,11 @@ async function visit(t: TestContext, path: string, { width = 1280, account = two
   return page
 }
 
-const answer = (page: Page, path: string, entry: ClickPage | OrderPage): Promise<unknown> =>
-  page.route(path, (route) => route.fulfill({ json: { data: [entry] } }))
+const answer = (
+  page: Page,
+  path: string,
+  entry: ClickPage | OrderPage | Receipt,
+): Promise<unknown> => page.route(path, (route) => route.fulfill({ json: { data: [entry] } }))
 
 test('a link that was made for one publisher is gone when another is chosen', async (t) => {
   const page = await visit(t, '/dashboard/links')
@@ -43,6 +46,35 @@ test('an address of a publisher whom the account has not comes to name the one t
   const page = await visit(t, '/dashboard/clicks?pub=999999&outcome=unpaid')
   await page.waitForURL(new RegExp(`pub=${two.pubId}&outcome=unpaid`))
 })
+
+test('a receipt stands under its own publisher’s name, and another has clicks in its place', async (t) => {
+  const page = await visit(t, '/dashboard/')
+  const [first, second] = two.publishers
+  assert.ok(first && second)
+  await answer(page, '**/receipts/*/', { ...RECEIPT, pub_id: second.pub_id })
+  await page.goto(`${api.url}/dashboard/receipts/${RECEIPT.auction_result_number}`)
+  await page.getByRole('heading', { name: 'A result without its candidates' }).waitFor()
+  assert.equal(await page.getByLabel('Publisher').inputValue(), String(second.pub_id))
+  await page.getByLabel('Publisher').selectOption(first.name)
+  await page.getByRole('heading', { name: 'No click on these days' }).waitFor()
+  assert.match(page.url(), new RegExp(`/clicks\\?pub=${first.pub_id}$`))
+  await page.goBack()
+  await page.getByRole('heading', { name: 'A result without its candidates' }).waitFor()
+  assert.equal(await page.getByLabel('Publisher').inputValue(), String(second.pub_id))
+})
+
+const RECEIPT: Receipt = {
+  auction_result_number: '0123456789abcdef0123456789abcdef',
+  pub_id: 0,
+  auction_id: '9007199254740993',
+  article_name: 'Mugs',
+  article_url: 'https://daily.example/mugs',
+  link_url: null,
+  explanation: null,
+  merchants: [],
+  offers: [],
+  clicks: [],
+}
 
 test('who empties the search may go on typing, and the way back changes it', async (t) => {
   const { account } = market

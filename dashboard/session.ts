@@ -1,8 +1,9 @@
 /** Who is logged in, and whose figures are shown. */
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMatch, useNavigate, useSearch } from '@tanstack/react-router'
 import { createContext, use, useEffect } from 'react'
 import { api, isNotLoggedIn, type Publisher, type User } from './api.ts'
+import { PATHS } from './paths.ts'
 
 const ME = ['me']
 
@@ -66,9 +67,14 @@ export function useLogOut() {
 export function useChosenPublisher(publishers: readonly Publisher[]) {
   const { pub } = useSearch({ from: '__root__' })
   const navigate = useNavigate()
+  // A receipt is one publisher's: another has no such page.
+  const isReceipt = useMatch({ from: PATHS.receipt, shouldThrow: false }) !== undefined
   const chosen = publishers.find(({ pub_id }) => pub_id === pub) ?? publishers[0] ?? null
   const choose = (pubId: number) =>
-    void navigate({ to: '.', search: (search) => ({ ...search, pub: pubId }) })
+    void navigate({
+      to: isReceipt ? PATHS.clicks : '.',
+      search: (search) => ({ ...search, pub: pubId }),
+    })
   const known = chosen?.pub_id
   useEffect(() => {
     if (pub === undefined || known === undefined || pub === known) return
@@ -87,4 +93,17 @@ export function usePublisher(): Publisher {
   const publisher = usePublisherIfAny()
   if (publisher === null) throw new Error('shown outside of a publisher')
   return publisher
+}
+
+/** Goes on under the name of `owner`, whose things a page shows; false until it is there. */
+export function useOwner(owner: number | undefined): boolean {
+  const chosen = usePublisher().pub_id
+  const { data: publishers = [] } = usePublishers()
+  const navigate = useNavigate()
+  const isElsewhere = owner !== chosen && publishers.some(({ pub_id }) => pub_id === owner)
+  useEffect(() => {
+    if (!isElsewhere) return
+    void navigate({ to: '.', search: (search) => ({ ...search, pub: owner }), replace: true })
+  }, [isElsewhere, owner, navigate])
+  return !isElsewhere
 }

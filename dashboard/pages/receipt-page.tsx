@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { api, type Receipt } from '../api.ts'
 import { date, dollars, percent, shortUrl, time } from '../format.ts'
 import { PATHS } from '../paths.ts'
+import { useOwner } from '../session.ts'
 import { ClickList } from '../ui/click-list.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { Parts } from '../ui/parts.tsx'
@@ -20,7 +21,8 @@ export function ReceiptPage() {
     queryFn: () => api.receipt(result),
     staleTime: 60_000,
   })
-  if (receipt.data === undefined) {
+  const isUnderItsName = useOwner(receipt.data?.pub_id)
+  if (receipt.data === undefined || !isUnderItsName) {
     return (
       <div className="space-y-5">
         <Title>Receipt</Title>

@@ -281,6 +281,7 @@ test('a click whose receipt is gone is still explained by its own terms', async 
   const { status, json } = await s.own.call<Receipt>(`receipts/${clickId('result a')}/`)
   assert.equal(status, 200)
   const [receipt] = json.data
+  assert.equal(receipt.pub_id, s.publisher.pub_id)
   assert.deepEqual([receipt.explanation, receipt.article_name], [null, 'Mugs'])
   assert.equal(receipt.clicks[0]?.price, '0.333333')
 })

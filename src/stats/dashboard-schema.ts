@@ -120,6 +120,7 @@ const NamedOffer = Type.Object({
 
 export const Receipt = Type.Object({
   auction_result_number: Type.String(),
+  pub_id: Type.Integer(),
   auction_id: Type.String(),
   article_name: TextOrNull,
   article_url: TextOrNull,

@@ -40,6 +40,7 @@ export async function readReceipt(
     from smart_link l join article using (article_id) where auction_id = ${auctionId}`)
   return {
     auction_result_number: resultNumber.toString('hex'),
+    pub_id: pubId,
     auction_id: auctionId,
     ...(link ?? { article_name: null, article_url: null, link_url: null }),
     explanation,
