@@ -99,38 +99,6 @@ test('a key works until the end of the day that was chosen', async (t) => {
   await page.getByText(/works until .*, 23:59:59 UTC/).waitFor()
 })
 
-test('the keyboard never loses its place when a button has done its work', async (t) => {
-  const { page } = await visit(t, '/dashboard/links')
-  const press = async (name: string) => {
-    await page.getByRole('button', { name }).focus()
-    await page.keyboard.press('Enter')
-  }
-  await press('New link')
-  assert.equal(await focused(page), 'New link')
-  await page.keyboard.press('Tab')
-  assert.equal(await focused(page), 'url')
-  await page.getByLabel('Article', { exact: true }).fill('Mugs')
-  await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
-  await press('Make the link')
-  await page.getByRole('status').locator('code').waitFor()
-  assert.equal(await focused(page), 'Make the link')
-  await press('Close')
-  assert.equal(await focused(page), 'New link')
-
-  await page.getByRole('link', { name: 'Developer', exact: true }).click()
-  await page.getByLabel('What is it for?').fill('kept')
-  await press('Create key')
-  await page.locator('#new-key').waitFor()
-  assert.equal(await focused(page), 'Create key')
-  await press('Done')
-  await page.locator('#new-key').waitFor({ state: 'detached' })
-  assert.match((await focused(page)) ?? '', /^API keys/)
-  await press('Disable kept')
-  await press('Disable it')
-  await page.getByText('Disabled', { exact: true }).waitFor()
-  assert.match((await focused(page)) ?? '', /^kept/)
-})
-
 test('where the browser refuses its clipboard, a key is copied all the same', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error("refused"))')

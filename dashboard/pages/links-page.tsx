@@ -1,7 +1,7 @@
 /** A publisher's smart links, newest first, a search among them, and a form that makes one. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
 import { date, shortUrl } from '../format.ts'
 import { usePublisher } from '../session.ts'
@@ -27,6 +27,7 @@ export function LinksPage() {
   const [find, setFind] = useFind()
   const [isMaking, setMaking] = useState(false)
   const opener = useRef<HTMLButtonElement>(null)
+  const field = useRef<HTMLInputElement>(null)
   const pages = usePages(['links', pubId, find], (cursor) =>
     api.links(pubId, { search: find, cursor }),
   )
@@ -64,10 +65,16 @@ export function LinksPage() {
         />
       )}
       {(find !== null || links.length > 0 || pages.isPending) && (
-        <SearchForm find={find ?? ''} onFind={setFind} />
+        <SearchForm field={field} find={find ?? ''} onFind={setFind} />
       )}
       {pages.isSuccess && links.length === 0 && !isMaking && (
-        <NoLinks find={find} onAll={() => setFind('')} />
+        <NoLinks
+          find={find}
+          onAll={() => {
+            field.current?.focus() // The button goes; the keyboard stays with the search.
+            setFind('')
+          }}
+        />
       )}
       {links.length > 0 && <LinkList links={links} />}
       <Progress query={pages} />
@@ -76,8 +83,12 @@ export function LinksPage() {
   )
 }
 
-function SearchForm({ find, onFind }: { find: string; onFind: (text: string) => void }) {
-  const field = useRef<HTMLInputElement>(null)
+function SearchForm(props: {
+  field: RefObject<HTMLInputElement | null>
+  find: string
+  onFind: (text: string) => void
+}) {
+  const { field, find, onFind } = props
   const asked = useRef(find)
   const ask = (text: string) => {
     asked.current = text.trim()
@@ -87,7 +98,7 @@ function SearchForm({ find, onFind }: { find: string; onFind: (text: string) => 
   useEffect(() => {
     if (field.current === null || find === asked.current) return
     field.current.value = asked.current = find
-  }, [find])
+  }, [find, field])
   return (
     <search>
       <form

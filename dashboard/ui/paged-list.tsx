@@ -13,25 +13,29 @@ export function usePages<Page extends { readonly next: string | null }>(
   })
 }
 
-/** The way to the next page, where there is one. */
+/** The way to the next page, where there is one; after the last it says so. */
 export function NextPage(props: {
   pages: {
+    data: { readonly pages: readonly unknown[] } | undefined
     hasNextPage: boolean
     isFetchingNextPage: boolean
     fetchNextPage: () => Promise<unknown>
   }
   label: string
 }) {
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = props.pages
-  if (!hasNextPage) return null
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = props.pages
+  // One button to the end of the list: the keyboard stays where it is.
+  const isEnd = !hasNextPage && data !== undefined && data.pages.length > 1
+  if (!hasNextPage && !isEnd) return null
   return (
     <button
       type="button"
       className="button"
       aria-busy={isFetchingNextPage}
-      onClick={() => isFetchingNextPage || void fetchNextPage()}
+      aria-disabled={isEnd}
+      onClick={() => isFetchingNextPage || isEnd || void fetchNextPage()}
     >
-      {isFetchingNextPage ? 'Loading …' : props.label}
+      {isFetchingNextPage ? 'Loading …' : isEnd ? 'That is all' : props.label}
     </button>
   )
 }

@@ -1,0 +1,74 @@
+/** The dashboard by the keyboard: where it is after a button has done its work. */
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startApi } from '../test/api.ts'
+import { makeMarket } from '../test/market.ts'
+import { logIn, visitPage } from './testing/visit.ts'
+
+// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+const { account, link } = await makeMarket(api)
+
+async function visit(t: TestContext, path: string) {
+  const { page } = await visitPage(t, { service: api.url, path })
+  await logIn(page, account)
+  const press = async (name: string) => {
+    await page.getByRole('button', { name }).focus()
+    await page.keyboard.press('Enter')
+  }
+  return { page, press }
+}
+
+const focused = (page: Page) =>
+  page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent)
+
+test('the keyboard never loses its place when a button has done its work', async (t) => {
+  const { page, press } = await visit(t, '/dashboard/links')
+  await press('New link')
+  assert.equal(await focused(page), 'New link')
+  await page.keyboard.press('Tab')
+  assert.equal(await focused(page), 'url')
+  await page.getByLabel('Article', { exact: true }).fill('Mugs')
+  await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
+  await press('Make the link')
+  await page.getByRole('status').locator('code').waitFor()
+  assert.equal(await focused(page), 'Make the link')
+  await press('Close')
+  assert.equal(await focused(page), 'New link')
+
+  await page.getByRole('link', { name: 'Developer', exact: true }).click()
+  await page.getByLabel('What is it for?').fill('kept')
+  await press('Create key')
+  await page.locator('#new-key').waitFor()
+  assert.equal(await focused(page), 'Create key')
+  await press('Done')
+  await page.locator('#new-key').waitFor({ state: 'detached' })
+  assert.match((await focused(page)) ?? '', /^API keys/)
+  await press('Disable kept')
+  await press('Disable it')
+  await page.getByText('Disabled', { exact: true }).waitFor()
+  assert.match((await focused(page)) ?? '', /^kept/)
+})
+
+test('the keyboard stays at the end of a list that has no more, which says so', async (t) => {
+  const { page, press } = await visit(t, '/dashboard/links')
+  await page.route('**/clicks/?*', (route) => {
+    const next = route.request().url().includes('cursor') ? null : '5'
+    return route.fulfill({ json: { data: [{ clicks: [], next, reasons: [] }] } })
+  })
+  await page.getByRole('link', { name: 'Clicks', exact: true }).click()
+  await press('Earlier clicks')
+  await page.getByRole('button', { name: 'That is all', disabled: true }).waitFor()
+  assert.equal(await focused(page), 'That is all')
+})
+
+test('the keyboard is in the search when all links are shown again', async (t) => {
+  await link()
+  const { page, press } = await visit(t, '/dashboard/links?find=samovar')
+  await press('Show all links')
+  await page.getByText('kettles.example/p/1').waitFor()
+  const field = page.getByRole('searchbox', { name: 'Find links' })
+  assert.ok(await field.evaluate((one) => one === document.activeElement))
+  assert.equal(await field.inputValue(), '')
+})
