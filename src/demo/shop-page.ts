@@ -68,7 +68,7 @@ export function productPage(shop: Shop, offer: DemoOffer): string {
 <div><h1>${product.name}</h1><p class="note">${product.brand} · ${sku} · GTIN ${product.gtin}</p>
 <p class="price">${dollars(priceCents)}</p>
 <p>${isInStock ? 'In stock, leaves today.' : 'Out of stock. Back in about two weeks.'}</p>
-<form action="/thanks" method="get"><input type="hidden" name="sku" value="${sku}">
+<form action="/buy" method="get"><input type="hidden" name="sku" value="${sku}">
 <button ${{ html: isInStock ? '' : 'disabled' }}>Buy now</button></form></div></div>`,
   )
 }

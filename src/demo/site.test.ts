@@ -2,12 +2,36 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../test/free-port.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { DemoState } from './load.ts'
 import { startDemoSite } from './site.ts'
 
 const names = { email: '', password: '', apiKey: '', merchants: {}, publishers: {}, links: {} }
+
+test('an order of the demo is one, however often its thanks are loaded again', async (t) => {
+  const sitePort = await freePort()
+  const state: DemoState = { sitePort, ...names }
+  const site = await startDemoSite({ state, host: '127.0.0.1', baseUrl: 'http://localhost:1' })
+  t.after(() => site.close())
+  const load = async (path: string) => {
+    const headers = { host: 'kettlework.localhost' }
+    const asked = get({ host: '127.0.0.1', port: sitePort, path, headers })
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    return { location: answer.headers.location, text: (await answer.toArray()).join('') }
+  }
+  const product = await load('/p/KET-00000001')
+  const form = /<form action="([^"]+)".*name="sku" value="([^"]+)"/.exec(product.text)
+  const path = `${form?.[1]}?sku=${form?.[2]}`
+  const buy = async () => (await load(path)).location ?? path
+  const thanks = await buy()
+  const first = await load(thanks)
+  assert.match(first.text, /SOUK_ORDER={"order":{"id":"KET-00000001-/)
+  await sleep(2) // An order's id is made of the time.
+  assert.equal((await load(thanks)).text, first.text)
+  assert.notEqual(await buy(), thanks)
+})
 
 test('an address that is none is not found, and the demo lives on', async (t) => {
   const sitePort = await freePort()

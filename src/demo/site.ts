@@ -12,6 +12,7 @@ import {
   ARTICLES,
   type DemoArticle,
   type DemoMerchant,
+  type DemoOffer,
   type DemoPick,
   type DemoPublisher,
   MERCHANTS,
@@ -37,6 +38,8 @@ interface Page {
   readonly status: number
   readonly type: string
   readonly body: string
+  /** Where to go instead. */
+  readonly location?: string
 }
 
 export async function startDemoSite(options: SiteOptions): Promise<DemoSite> {
@@ -74,8 +77,9 @@ export async function findFreePort(first: number, host: string): Promise<number>
 const PORTS_TRIED = 50
 const PORT_MAX = 65_535
 
-function answer(res: ServerResponse, { status, type, body }: Page): void {
-  res.writeHead(status, { 'content-type': type, 'cache-control': 'no-cache' })
+function answer(res: ServerResponse, { status, type, body, location }: Page): void {
+  const headers = { 'content-type': type, 'cache-control': 'no-cache' }
+  res.writeHead(status, location === undefined ? headers : { ...headers, location })
   res.end(body)
 }
 
@@ -142,12 +146,21 @@ function shop({ state, baseUrl }: SiteOptions, merchant: DemoMerchant, url: URL)
   }
   const offers = offersOf(merchant)
   if (url.pathname === '/') return page(shopFront(about, offers))
-  const isThanks = url.pathname === '/thanks'
-  const sku = isThanks ? url.searchParams.get('sku') : url.pathname.replace(/^\/p\//, '')
+  const product = /^\/p\/(.*)/.exec(url.pathname)?.[1]
+  const sku = product ?? url.searchParams.get('sku')
   const offer = offers.find((item) => item.sku === sku)
   if (offer === undefined) return NOT_FOUND
-  if (!isThanks) return page(productPage(about, offer))
-  return page(thanksPage(about, offer, `${offer.sku}-${Date.now().toString(36)}`))
+  if (product !== undefined) return page(productPage(about, offer))
+  if (url.pathname === '/buy') return bought(offer)
+  const order = url.searchParams.get('order')
+  if (url.pathname !== '/thanks' || order === null) return NOT_FOUND
+  return page(thanksPage(about, offer, order))
+}
+
+/** The order is in the address of its thanks: who loads that again has bought once. */
+function bought({ sku }: DemoOffer): Page {
+  const query = new URLSearchParams({ sku, order: `${sku}-${Date.now().toString(36)}` })
+  return { status: 303, type: HTML, body: '', location: `/thanks?${query}` }
 }
 
 function picture(url: URL): Page {
