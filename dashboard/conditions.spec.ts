@@ -300,6 +300,22 @@ test('large and negative figures are whole, in their tile and in words', async (
   await page.getByRole('img', { name: /: least on \d+ \w+ \d{4}, −\$1,234,567\.89$/ }).waitFor()
 })
 
+test('an article without a name goes by its address, and without an address is no link', async (t) => {
+  const { page } = await visit(t, '/dashboard/')
+  await alter<Overview>(page, '**/overview/*', (overview) => {
+    const figures = { impressions: 1, clicks: 1, sales: 0, revenue: '0.00', earnings: '0.00' }
+    const merchant = { merch_id: 1, merchant_name: 'Kettles', ...figures }
+    overview.rows = [
+      { article_id: 1, article_name: ' ', article_url: 'https://daily.example/mugs', ...merchant },
+      { article_id: 2, article_name: '', article_url: '', ...merchant },
+    ]
+  })
+  await page.reload()
+  const table = page.getByRole('region', { name: 'By article and merchant' })
+  await table.getByText('No article').waitFor()
+  assert.deepEqual(await table.getByRole('link').allInnerTexts(), ['daily.example/mugs'])
+})
+
 test('the four figures stand two by two on the smallest phone', async (t) => {
   const { page } = await visit(t, '/dashboard/', 320)
   const boxes = await Promise.all(

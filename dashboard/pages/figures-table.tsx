@@ -1,7 +1,7 @@
 /** The figures by article and merchant, in the order that the reader of the table chooses. */
 import { useState } from 'react'
 import type { Overview } from '../api.ts'
-import { count } from '../format.ts'
+import { count, shortUrl } from '../format.ts'
 import { COLUMNS } from './figure-columns.ts'
 
 type Row = Overview['rows'][number]
@@ -97,12 +97,12 @@ function Line({ row }: { row: Row }) {
         className="w-full max-w-0 min-w-40 px-4 py-2.5 text-left font-normal wrap-anywhere max-sm:pr-1"
       >
         <a
-          href={row.article_url}
+          href={row.article_url || undefined}
           target="_blank"
           rel="noreferrer"
           className="line-clamp-2 font-medium hover:underline"
         >
-          {row.article_name || row.article_url || 'No article'}
+          {row.article_name.trim() || shortUrl(row.article_url) || 'No article'}
         </a>
         <span className="text-soft">
           {row.merchant_name ?? (row.merch_id === 0 ? 'No merchant' : 'Unnamed')}
