@@ -143,6 +143,19 @@ test('the long name of a publisher leaves the figures in view on a phone', async
   assert.ok((heading?.height ?? 99) < 80, JSON.stringify(heading))
 })
 
+test('a publisher is chosen by a name that reads in its own direction', async (t) => {
+  const account = await api.account(
+    { slug: 'three', name: 'Three' },
+    { slug: 'four', name: ARABIC },
+  )
+  const page = await visit(t, '/dashboard/', { account })
+  const directions = await page
+    .getByLabel('Publisher')
+    .getByRole('option')
+    .evaluateAll((all) => all.map((one) => getComputedStyle(one).direction))
+  assert.deepEqual(directions, ['ltr', 'rtl'])
+})
+
 test('the count of clicks says of what kind they are', async (t) => {
   const page = await visit(t, '/dashboard/clicks')
   const reasons = [{ reason: 'ok', why: 'A valid click.', clicks: 600 }]

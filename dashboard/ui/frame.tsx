@@ -80,12 +80,13 @@ function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
           {publishers.length > 1 && (
             <select
               aria-label="Publisher"
-              className="h-9 max-w-72 min-w-0 rounded-lg border border-edge bg-panel px-2"
+              className="h-9 max-w-72 min-w-0 rounded-lg border border-edge bg-panel px-2 text-ellipsis"
               value={chosen?.pub_id}
               onChange={({ target }) => onChoose(Number(target.value))}
             >
               {publishers.map(({ pub_id, name }) => (
-                <option key={pub_id} value={pub_id}>
+                // A browser shows the chosen one as it reads: an Arabic name from its beginning.
+                <option key={pub_id} value={pub_id} dir="auto">
                   {name}
                 </option>
               ))}
