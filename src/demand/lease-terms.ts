@@ -198,9 +198,7 @@ export function applyGrant(
 /** Renews the leases that rest: an answer says that their node stands, and they stand with it. */
 export function renewResting(leases: readonly HeldLease[], sentAtMs: number): void {
   for (const lease of leases) {
-    if (!lease.isResting) continue
-    lease.isResting = false
-    lease.usableUntilMs = sentAtMs + LEASE_TTL_MS - LEASE_SKEW_MS
+    if (lease.isResting) lease.usableUntilMs = sentAtMs + LEASE_TTL_MS - LEASE_SKEW_MS
   }
 }
 

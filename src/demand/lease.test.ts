@@ -170,6 +170,22 @@ test('a clock that jumped, and a shutdown, end every lease until it is renewed',
   assert.equal(book.reserve(7, 1, NOON + 1_000), 11)
 })
 
+test('an answer that was under way when the clock was set back funds nothing (B3)', () => {
+  const { book, budgetOk } = makeFundedBook(10 * PRICE)
+  const asked = NOON + 20_000
+  const requests = book.prepare(2, asked)
+  assert.equal(requests.length, 1)
+  const now = asked - 3_600_000
+  book.stopSpending(now)
+  book.apply(2, { requests, grants: requests.map((r) => grantOf(r)) }, now)
+  assert.equal(book.reserve(7, 1, now), null)
+  assert.equal(budgetOk[0], 0)
+  const again = book.prepare(3, now)
+  book.apply(3, { requests: again, grants: again.map((r) => grantOf(r)) }, now)
+  assert.equal(book.reserve(7, 1, now + LEASE_TTL_MS - LEASE_SKEW_MS - 1), 11)
+  assert.equal(book.reserve(7, 1, now + LEASE_TTL_MS - LEASE_SKEW_MS), null)
+})
+
 test('an idle campaign is funded all along and written seldom, one with wins or little left often', () => {
   /** What is asked in ten minutes, second by second, after a first lease. */
   const asked = (elsewhereMicros: number, event: (book: LeaseBook, nowMs: number) => void) => {

@@ -78,7 +78,7 @@ export class LeaseBook {
   readonly #ages = new ClickAges()
   #budgetOk: Uint8Array = new Uint8Array(0)
   #tickedAtMs = 0
-  #lastSent = 0
+  #awaited = 0 // the number of the request whose answer counts
   #sentAtMs = 0
   #answeredAtMs = Number.NEGATIVE_INFINITY // when the last answer was asked for
   #isThirsty = false
@@ -195,8 +195,8 @@ export class LeaseBook {
 
   /** Moves rates, guards and the day on, and lists what to ask the database, as `requestNo`. */
   prepare(requestNo: number, nowMs: number): LeaseRequest[] {
-    assert(requestNo > this.#lastSent, 'lease requests must be numbered upwards')
-    this.#lastSent = requestNo
+    assert(requestNo > this.#awaited, 'lease requests must be numbered upwards')
+    this.#awaited = requestNo
     this.#sentAtMs = nowMs
     this.#isThirsty = false
     const elapsedMs = Math.max(0, nowMs - this.#tickedAtMs)
@@ -235,14 +235,16 @@ export class LeaseBook {
 
   /**
    * Takes the answer to request `requestNo`. An answer to an older request is ignored: what it
-   * says may be superseded. A lease that was asked about and is missing is no longer ours.
+   * says may be superseded. Nor does one count that was under way at a stop: with the clock set
+   * back an hour, leases from the time of its request would last an hour longer. A lease that was
+   * asked about and is missing is no longer ours.
    */
   apply(
     requestNo: number,
     answer: { readonly requests: readonly LeaseRequest[]; readonly grants: readonly LeaseGrant[] },
     nowMs: number,
   ): void {
-    if (requestNo !== this.#lastSent) return
+    if (requestNo !== this.#awaited) return
     this.#answeredAtMs = this.#sentAtMs
     for (const { leases } of this.#slots.values()) renewResting(leases, this.#sentAtMs)
     const grants = new Map(answer.grants.map((grant) => [leaseKey(grant), grant]))
@@ -259,11 +261,11 @@ export class LeaseBook {
 
   /** Ends every lease at once: this node was declared dead, its clock jumped, or it shuts down. */
   stopSpending(nowMs: number): void {
+    this.#awaited = 0
     this.#answeredAtMs = Number.NEGATIVE_INFINITY
     for (const slot of this.#slots.values()) {
       for (const lease of slot.leases) {
         lease.usableUntilMs = 0
-        lease.isResting = false
         lease.retryAtMs = 0
         lease.urgentFromMs = 0
       }
