@@ -115,7 +115,9 @@ async function findOpenClicks(
       campaignId: row.campaign_id,
       clicks: row.clicks,
       orderRate: outlook.rate.rate,
-      perOrderMicros: perOrderMicros(terms, { ...outlook, share: 1 }),
+      // All of the commission, as it is owed with the order: what comes back, comes back later,
+      // and to no day's budget but that of its own day.
+      perOrderMicros: perOrderMicros(terms, { ...outlook, share: 1, returnShare: 0 }),
       delayMs: outlooks.delayMsOf(row.merch_id),
     }
   })

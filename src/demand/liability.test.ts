@@ -143,6 +143,14 @@ test('an order is expected to cost what its click was sealed for, whatever the c
   assert.equal(await isOver(NOON), false)
 })
 
+test('an order is expected to cost its whole commission, however much of it will come back', async (t) => {
+  const { db, outlooks, isOver } = await openClicks(t)
+  // Four orders of $60 at 1.35 % are $3.24, and the budget is $3.
+  await db.run(sql`update click set model = 2, price_micros = 13500`)
+  outlooks.take({ ...UNFITTED_MODEL, returnShareByMerchant: { 1: 0.5 } }, [], NOON)
+  assert.equal(await isOver(NOON), true)
+})
+
 test('what is judged reads one account a budget and each click once, whatever the campaigns and years', async (t) => {
   const { db, outlooks } = await openClicks(t)
   await db.run(sql`
