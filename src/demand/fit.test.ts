@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { evenly } from '../../test/even-numbers.ts'
+import fc from '../../test/fast-check.ts'
 import { type Evidence, noEvidence } from './evidence.ts'
-import { fitModel } from './fit.ts'
-import { UNFITTED_VALUE } from './predict.ts'
+import { fitConcentration, fitModel } from './fit.ts'
+import { logGammaRise } from './log-gamma.ts'
+import { atRate, UNFITTED, UNFITTED_VALUE } from './predict.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 
 const HOUR_MS = 3_600_000
@@ -14,13 +17,16 @@ function orders(count: number, mean: number): Partial<Evidence> {
   return { clicks: 1_000, orders: count, logValue: count * mean, logValueSquare: squares }
 }
 
-function fit(pairs: readonly (Partial<Evidence> & { readonly merchId: number })[]) {
+function fit(
+  pairs: readonly (Partial<Evidence> & { readonly merchId: number })[],
+  yesterday = UNFITTED_MODEL,
+) {
   const evidence = pairs.map(({ merchId, ...some }, index) => ({
     pubId: index + 1,
     merchId,
     evidence: { ...noEvidence(0), ...some },
   }))
-  return fitModel(evidence, { yesterday: UNFITTED_MODEL, nowMs: 0 })
+  return fitModel(evidence, { yesterday, nowMs: 0 })
 }
 
 const near = (got: number, wanted: number) =>
@@ -80,6 +86,40 @@ test('a merchant’s orders take as long as they took, twenty of the network’s
 test('a network is fitted from twenty orders on', () => {
   assert.equal(fit([{ merchId: 1, ...orders(19, LOG) }]), UNFITTED_MODEL)
   assert.notEqual(fit([{ merchId: 1, ...orders(20, LOG) }]), UNFITTED_MODEL)
+})
+
+test('the concentration is the likeliest of the whole grid, from e to e to the eleventh', () => {
+  const group = fc
+    .record({ clicks: evenly(0, 5_000), times: evenly(0, 4), rate: evenly(0.0001, 0.2) })
+    .map(({ clicks, times, rate }) => ({ clicks, orders: clicks * rate * times, rate }))
+  const grid = Array.from({ length: 121 }, (_, step) => Math.exp(1 + step / 12))
+  fc.assert(
+    fc.property(fc.array(group, { minLength: 1, maxLength: 12 }), (groups) => {
+      const likelihoods = grid.map((k) =>
+        groups.reduce((sum, { clicks, orders: y, rate }) => {
+          const ofParts = logGammaRise(k * rate, y) + logGammaRise(k * (1 - rate), clicks - y)
+          return sum + ofParts - logGammaRise(k, clicks)
+        }, 0),
+      )
+      const best = likelihoods.indexOf(Math.max(...likelihoods))
+      near(fitConcentration(groups), grid[best] ?? 0)
+    }),
+  )
+})
+
+test('yesterday’s weights are smoothed with as they are at today’s rate', () => {
+  const pairs = [10, 20, 40].map((count, merchId) => ({ merchId, ...orders(count, LOG) }))
+  const [one, other] = [UNFITTED, atRate(UNFITTED, 0.04)].map(
+    (rates) => fit(pairs, { ...UNFITTED_MODEL, rates }).rates,
+  )
+  near(one?.k0 ?? 0, other?.k0 ?? 1)
+  near(one?.k1 ?? 0, other?.k1 ?? 1)
+})
+
+test('while no more clicks are ripe than orders came, the rates are yesterday’s', () => {
+  const rates = (clicks: number) => fit([{ merchId: 1, ...orders(30, LOG), clicks }]).rates
+  assert.equal(rates(30), UNFITTED)
+  assert.notEqual(rates(31), UNFITTED)
 })
 
 test('a merchant with more orders than clicks hides from nobody how much publishers differ', () => {

@@ -58,9 +58,19 @@ test('wins count for half an hour, and a click answers one of them', () => {
 
 test('more clicks than wins (links clicked without a page) are no negative promise', () => {
   const window = new WinWindow()
-  for (let click = 0; click < 5; click++) window.countClick(MINUTE)
+  for (let click = 0; click < 500; click++) window.countClick(MINUTE)
   assert.equal(window.openWins, 0)
   assert(window.clickRate > 0 && window.clickRate < 1)
+})
+
+test('wins that were clicked, all of them, promise no more clicks', () => {
+  const window = new WinWindow()
+  window.countWin(MINUTE)
+  window.countWin(MINUTE)
+  window.countClick(MINUTE)
+  assert(window.expectedClicks(new ClickAges()) > 0)
+  window.countClick(MINUTE)
+  assert.equal(window.expectedClicks(new ClickAges()), 0)
 })
 
 test('a clock that goes back loses no win, and keeps none for longer than half an hour', () => {

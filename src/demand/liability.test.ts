@@ -33,6 +33,8 @@ test('a day’s budget is used up by the orders expected on that day, or the nex
   assert.equal(over({ capMicros: 100, settledMicros: 78 }), true)
   assert.equal(over({ capMicros: 31, settledMicros: 0 }), false)
   assert.equal(over({ capMicros: 30, settledMicros: 0 }), true)
+  const spent = { ...BUDGET, isDaily: true, settledMicros: BUDGET.capMicros }
+  assert.deepEqual(findOverCap([spent], [], 12 * HOUR), new Set([1]))
 })
 
 test('a day’s budget is spent to its end and not beyond, however late the orders come', () => {

@@ -40,6 +40,14 @@ test('a pair leans on its merchant’s orders at all publishers, and on no other
   assert.ok(alone.of(3, 3).rate.rate > rate(3, 3), 'the network is all merchants together')
 })
 
+test('an order is worth what those of its pair were, and then what its merchant’s were', () => {
+  const of = (dollars: number) => seen({ orders: 50, logValue: 50 * Math.log(dollars * 1e6) })
+  const book = bookOf([1, 1, of(200)], [2, 1, of(20)], [1, 2, of(20)])
+  const value = (pubId: number, merchId: number) => book.of(pubId, merchId).value.meanMicros
+  assert.ok(value(1, 1) > value(3, 1) && value(3, 1) > value(2, 1))
+  assert.ok(value(3, 1) > value(3, 2) && value(3, 3) === bookOf().of(3, 3).value.meanMicros)
+})
+
 test('evidence is seen as of the refresh: halved in fourteen days, its clicks ripe', () => {
   const click = clickEvidence(NOW - 14 * DAY, { isValid: true })
   const old = { ...click, clicks: 600, unripe: 600, invalid: 0 }

@@ -145,6 +145,9 @@ test('a flat day has a straight curve, and a publisher of few clicks follows the
   ])
   const shape = campaignShape(publishers, (pubId) => pubId === 2)
   assert(shareOfDay(shape, noon) > 0.7, String(shareOfDay(shape, noon)))
+  // Nobody ever clicked in the evening, and still it may happen.
+  const unseen = campaignShape(new Map([[1, mornings]]), () => true)
+  assert(unseen.every((weight) => weight > 0))
 })
 
 test('a curve runs within its hours, a day without any is flat, and 500 clicks outvote a shape by half', () => {

@@ -211,6 +211,10 @@ test('the spreads of rate and value add as squares; a bound at nought stays ther
   })
   assert(Math.abs(lowMicros / (100_000 * Math.exp(-0.2 * 1.2816)) - 1) < 1e-5)
   assert(Math.abs(highMicros / (100_000 * Math.exp(0.2 * 1.2816)) - 1) < 1e-5)
+  const both = { merchantRate: 0.02, alpha: 20, nEff: 1_000, rate: 0.02 }
+  const highest = (logVariance: number) =>
+    Math.log(predictPerOrder(both, { perOrderMicros: 5e6, logVariance }).highMicros / 100_000)
+  assert(Math.abs(highest(0.04) - Math.hypot(highest(0), 0.2 * 1.2816)) < 1e-9)
   const rare = { merchantRate: 1e-4, alpha: 0.01, nEff: 100, rate: 1e-4 }
   const open = predictPerOrder(rare, { perOrderMicros: 5e6, logVariance: 0.04 })
   assert.deepEqual([open.lowMicros, open.meanMicros], [0, 500])
