@@ -206,15 +206,17 @@ test('an answer is taken over whole, and lasts 28 s from when it was asked for',
 })
 
 test('a grant below the wish is asked about again in two seconds, below an urgent one in one', () => {
-  const after = (grantedMicros: number, urgentMicros = 0) => {
-    const lease = held()
-    answer(lease, { grantedMicros }, { spentMicros: 0, urgentMicros })
+  const after = (grantedMicros: number, urgentMicros = 0, spentMicros = 0) => {
+    const lease = held({ spentMicros })
+    answer(lease, { grantedMicros }, { spentMicros, urgentMicros })
     return [lease.retryAtMs, lease.urgentFromMs]
   }
   assert.deepEqual(after(NEED), [0, 0])
   assert.deepEqual(after(NEED - 1), [NOW + 2_000, 0])
   assert.deepEqual(after(50, 50), [NOW + 2_000, 0])
   assert.deepEqual(after(50, 51), [NOW + 2_000, NOW + 1_000])
+  assert.deepEqual(after(80, 50, 30), [NOW + 2_000, 0])
+  assert.deepEqual(after(80, 51, 30), [NOW + 2_000, NOW + 1_000])
 })
 
 test('a lease that is gone is spent no further, and keeps its id and what was spent of it', () => {

@@ -35,6 +35,15 @@ test('a click that was not valid is no visit to the clicks of later batches; a v
   assert.deepEqual(await reasons(), [REASON.robot, REASON.ok, REASON.duplicateVisitor])
 })
 
+test('of a result’s clicks, each folded by itself, the first that was reserved is paid', async (t) => {
+  const { click, reasons } = await makeVisitor(t)
+  const resultNumber = Buffer.alloc(16, 9)
+  await click(START_MS, { resultNumber, reason: REASON.robot })
+  await click(START_MS + 1, { resultNumber })
+  await click(START_MS + 2, { resultNumber })
+  assert.deepEqual(await reasons(), [REASON.robot, REASON.ok, REASON.duplicateResult])
+})
+
 test('valid clicks of the last hour count also where each was folded by itself', async (t) => {
   const { click, reasons } = await makeVisitor(t)
   for (const [at, minute] of [0, 1, 2, 3, 4, 59, 61].entries()) {
