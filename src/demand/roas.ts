@@ -36,7 +36,7 @@ export interface RoasMeasure {
  */
 export function stepRoasMultiplier(multiplier: number, measure: RoasMeasure): number {
   const { goal, valueMicros, spendMicros, bidMicros } = measure
-  if (spendMicros < CLICKS_MIN * bidMicros || spendMicros === 0) {
+  if (spendMicros < CLICKS_MIN * bidMicros) {
     return multiplier + (MULTIPLIER_MAX - multiplier) * FORGOTTEN_PER_STEP
   }
   const ratio = valueMicros / spendMicros / goal

@@ -61,7 +61,7 @@ function ownReleases(
   for (const { key, atMs, isWhole } of releases) {
     if (!isWhole || key !== ownKeyOf(key)) continue // What was taken back pays for no line.
     lines.set(key, atMs)
-    orders.set(orderOf(key), Math.max(atMs, orders.get(orderOf(key)) ?? atMs))
+    orders.set(orderOf(key), atMs) // They come by time: what stays is the last one's.
   }
   const orderPaidAt = (order: string) => (owed.has(order) ? null : (orders.get(order) ?? null))
   return { releases, paidAt: (key) => lines.get(key) ?? orderPaidAt(orderOf(key)) }
