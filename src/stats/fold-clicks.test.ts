@@ -24,7 +24,7 @@ async function makeVisitor(t: TestContext) {
   }
   const click = (atMs: number, fields: Partial<StoredEvent> = {}) =>
     log.tell(events.click(`at ${atMs}`, atMs, { ...own, ...fields }))
-  return { click, reasons }
+  return { db, click, reasons }
 }
 
 test('a click that was not valid is no visit to the clicks of later batches; a valid one is', async (t) => {
@@ -33,6 +33,14 @@ test('a click that was not valid is no visit to the clicks of later batches; a v
   await click(START_MS + 1)
   await click(START_MS + 2)
   assert.deepEqual(await reasons(), [REASON.robot, REASON.ok, REASON.duplicateVisitor])
+})
+
+test('a click teaches of its own merchant, and one that leads to none of the network nothing', async (t) => {
+  const { db, click } = await makeVisitor(t)
+  await click(START_MS, { merchId: 0, campaignId: null })
+  assert.deepEqual(await db.rows(sql`select from pair_evidence`), [])
+  await click(START_MS + 1)
+  assert.deepEqual(await db.rows(sql`select clicks from pair_evidence`), [{ clicks: 1 }])
 })
 
 test('of a result’s clicks, each folded by itself, the first that was reserved is paid', async (t) => {

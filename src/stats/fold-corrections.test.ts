@@ -64,8 +64,8 @@ test('a reversed click is budget again while its period is open, the merchant’
   const campaignId = campaign?.campaign_id ?? 0
   const events = new MoneyEvents()
   const paid = { merchId, campaignId, model: MODEL.cpc, priceMicros: 500_000 }
-  const click = (name: string) =>
-    events.click(name, START_MS, { ...paid, reservedMicros: 500_000, pubId: 5 })
+  const click = (name: string, atMs = START_MS) =>
+    events.click(name, atMs, { ...paid, reservedMicros: 500_000, pubId: 5 })
   const standing = async () => {
     const accounts = await db.rows<{ settled_micros: string }>(sql`
       select day, settled_micros from budget_account where campaign_id = ${campaignId}
@@ -81,9 +81,22 @@ test('a reversed click is budget again while its period is open, the merchant’
     db.transaction((tx) => foldMoney(tx, [reversalOf(events, name, atMs)]))
   await reverse('a', START_MS + 1)
   assert.deepEqual(await standing(), [1_000_000, 1_000_000, 1_000_000])
-  // The day is over: nothing could be spent of it. The campaign's life goes on.
+  // The day is over: nothing could be spent of it, and the next one owes only for its own clicks.
+  // The campaign's life goes on.
+  await db.transaction((tx) => foldMoney(tx, [click('d', START_MS + DAY_MS)]))
   await reverse('b', START_MS + DAY_MS)
-  assert.deepEqual(await standing(), [500_000, 1_000_000, 500_000])
+  assert.deepEqual(await standing(), [1_000_000, 1_000_000, 500_000, 1_000_000])
+})
+
+test('a reversed click was an invalid one of its pair from its own moment on, and counts once', async () => {
+  const events = new MoneyEvents()
+  const pubId = 77
+  await fold([events.click('a', START_MS, { pubId }), events.click('b', START_MS, { pubId })])
+  const reversal = () => reversalOf(events, 'a', START_MS + DAY_MS)
+  await db.transaction((tx) => foldMoney(tx, [reversal(), reversal()]))
+  const seen = await db.rows(sql`
+    select clicks, unripe, invalid, as_of from pair_evidence where pub_id = ${pubId}`)
+  assert.deepEqual(seen, [{ clicks: 1, unripe: 1, invalid: 1, as_of: new Date(START_MS) }])
 })
 
 test('a reversed click leads to no sale: a pending order is rejected, a later one finds nobody', async () => {
@@ -143,11 +156,13 @@ test('what a sale owes is counted against its campaign’s budget, and goes back
     { day: null, settled_micros: '55000000' },
     { day: '2026-03-02', settled_micros: '55000000' },
   ])
+  const next = events.order('o2', START_MS + DAY_MS, { click: 'a', merchId })
   const back = events.goodsBack('o1', START_MS + DAY_MS, { quantity: 2 })
-  await db.transaction((tx) => foldMoney(tx, [{ ...back, merchId }]))
+  await db.transaction((tx) => foldMoney(tx, [next, { ...back, merchId }]))
   assert.deepEqual(await settled(), [
-    { day: null, settled_micros: '35000000' },
+    { day: null, settled_micros: '90000000' },
     { day: '2026-03-02', settled_micros: '55000000' },
+    { day: '2026-03-03', settled_micros: '55000000' },
   ])
 })
 
