@@ -62,7 +62,7 @@ function report(name: string, cohorts: readonly Cohort[]): void {
     const of = methods[method]
     const cells = [
       of.logLoss.toFixed(5),
-      of.normalisedEntropy.toFixed(4).padStart(11),
+      (of.normalisedEntropy?.toFixed(4) ?? '').padStart(11),
       of.calibration.toFixed(3).padStart(12),
       of.calibrationError.toFixed(5).padStart(10),
       of.weightedError.toFixed(3).padStart(8),

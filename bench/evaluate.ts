@@ -41,7 +41,7 @@ async function run(): Promise<void> {
     if (metrics === null) continue
     const cells = [
       metrics.log_loss.toFixed(5),
-      metrics.normalised_entropy.toFixed(4).padStart(11),
+      (metrics.normalised_entropy?.toFixed(4) ?? '').padStart(11),
       metrics.calibration.toFixed(3).padStart(12),
       metrics.calibration_error.toFixed(5).padStart(10),
       metrics.weighted_error.toFixed(3).padStart(8),

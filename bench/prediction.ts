@@ -101,7 +101,7 @@ function figuresOf(pairs: readonly Pair[], predict: (pair: Pair) => number) {
   )
   const right = pairs.reduce((total, pair) => total + pair.seen.clicks * pair.rate, 0)
   const { logLoss, normalisedEntropy } = measure(outcomes)
-  return { error: wrong / right, logLoss, normalisedEntropy }
+  return { error: wrong / right, logLoss, normalisedEntropy: normalisedEntropy ?? Number.NaN }
 }
 
 const runs = Array.from({ length: SEEDS }, (_, seed) => runSeed(seed + 1))

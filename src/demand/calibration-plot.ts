@@ -27,7 +27,7 @@ export function calibrationPlot({ bins, methods, clicks, orders }: Evaluation): 
   const measured =
     methods === null
       ? 'nothing to measure'
-      : `normalised entropy ${methods.ours.normalisedEntropy.toFixed(4)}, ` +
+      : `normalised entropy ${methods.ours.normalisedEntropy?.toFixed(4) ?? 'unknown'}, ` +
         `calibration ${methods.ours.calibration.toFixed(3)}`
   const title = `${counted}: ${measured}`
   return [

@@ -36,7 +36,15 @@ test('the base rate has a normalised entropy of 1, and the truth one below', () 
   const groups = [outcome(1_000, 5, 0.02), outcome(1_000, 35, 0.02)]
   near(measure(groups).normalisedEntropy, 1)
   const truth = [outcome(1_000, 5, 0.005), outcome(1_000, 35, 0.035)]
-  assert(measure(truth).normalisedEntropy < 1)
+  assert((measure(truth).normalisedEntropy ?? 1) < 1)
+})
+
+test('where every click brought an order, no number stands for the normalised entropy', () => {
+  for (const orders of [3, 4]) {
+    const metrics = measure([outcome(3, orders, 0.02)])
+    assert.equal(metrics.normalisedEntropy, null)
+    for (const value of Object.values(metrics)) assert(value === null || Number.isFinite(value))
+  }
 })
 
 test('bins hold equal clicks and lose none', () => {

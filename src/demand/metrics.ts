@@ -18,7 +18,8 @@ export interface Bin {
 
 export interface Metrics {
   readonly logLoss: number // per click, natural logarithm
-  readonly normalisedEntropy: number // log loss over that of the base rate; under 1 is better
+  /** Log loss over that of the base rate: under 1 is better; null where an order a click came. */
+  readonly normalisedEntropy: number | null
   readonly calibration: number // Σ predicted / Σ actual orders
   readonly calibrationError: number // ECE: mean |predicted − actual| over bins of equal clicks
   readonly weightedError: number // wAPE: Σ |predicted − actual orders| / Σ actual
@@ -39,7 +40,7 @@ export function measure(outcomes: readonly Outcome[]): Metrics {
   const bins = binsOf(outcomes)
   return {
     logLoss: loss,
-    normalisedEntropy: loss / entropy(base),
+    normalisedEntropy: base < 1 ? loss / entropy(base) : null,
     calibration: expected / orders,
     calibrationError:
       sum(bins, (bin) => bin.clicks * Math.abs(bin.predicted - bin.actual)) / clicks,
