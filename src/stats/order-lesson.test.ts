@@ -24,6 +24,7 @@ const { delayMs } = UNFITTED_MODEL
 const db = await testDatabase()
 
 const hours = fc.integer({ min: 0, max: 600 })
+const amount = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 99_999 }))
 const clickArbitrary = fc.record({
   pubId: fc.constantFrom(5, 6),
   merchId: fc.constantFrom(3, 4),
@@ -34,8 +35,8 @@ const clickArbitrary = fc.record({
   order: fc.option(
     fc.record({
       after: fc.integer({ min: 0, max: 400 }),
-      cents: fc.integer({ min: 1, max: 99_999 }),
-      revised: fc.option(fc.integer({ min: 1, max: 99_999 })),
+      cents: amount,
+      revised: fc.option(amount),
       rejectedAfter: fc.option(hours),
     }),
   ),
@@ -116,6 +117,7 @@ function whatStands(story: Story): Evidence[] {
   if (order.rejectedAfter !== null && !isEpp) return click
   const acceptedMs = atMs + order.after * HOUR_MS
   const cents = order.revised ?? order.cents
+  if (cents === 0) return click // A gift is not what readers buy.
   const lesson = orderEvidence(acceptedMs, { clickAtMs: atMs, valueMicros: cents * 10_000 })
   return [...click, lesson]
 }

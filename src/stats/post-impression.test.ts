@@ -78,6 +78,8 @@ test('an order after a link that was only seen pays the merchant’s own rate, a
       { id: '3', at_ms: START_MS + MINUTE_MS, verdict: 'won' },
     ],
   })
+  const taught = await db.rows(sql`select from pair_evidence where orders > 0`)
+  assert.deepEqual(taught, [], 'it says nothing about clicks')
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
