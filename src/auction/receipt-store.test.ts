@@ -5,7 +5,7 @@ import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
-import { deleteUnclickedReceipts } from './receipt-store.ts'
+import { deleteUnclickedReceipts, receiptsOfDay } from './receipt-store.ts'
 
 test('a receipt stays while a click on its result may wait in the log, or was set aside', async (t) => {
   const db = await testDatabase(t)
@@ -36,4 +36,32 @@ test('a receipt stays while a click on its result may wait in the log, or was se
   await db.run(sql`update lane set position = 0 where lane = 0`)
   await log.fold()
   assert.deepEqual(await left(), ['clicked'])
+})
+
+test('an unclicked receipt of the very time until which others were let go goes with the next', async (t) => {
+  const db = await testDatabase(t)
+  const before = new Date(START_MS)
+  assert.equal(await deleteUnclickedReceipts(db, before), 0)
+  await db.run(sql`insert into receipt values ('one', ${before}, 5, 1, 1, 'packed')`)
+  assert.equal(await deleteUnclickedReceipts(db, before), 0)
+  assert.equal(await deleteUnclickedReceipts(db, new Date(START_MS + DAY_MS)), 1)
+})
+
+test('the receipts of a day are read once each, also thousands of one moment', async (t) => {
+  const db = await testDatabase(t)
+  await db.run(sql`
+    insert into receipt
+    select convert_to('r' || number, 'UTF8'), '2026-03-02T00:00:00Z', 5, 1, 1,
+      convert_to(number::text, 'UTF8')
+    from generate_series(1, 2001) as number
+    union all values ('before'::bytea, '2026-03-01T23:59:59.999Z'::timestamptz, 5, 1, 1, '0'::bytea),
+      ('after', '2026-03-03T00:00:00Z', 5, 1, 1, '0')`)
+  const read: number[] = []
+  for await (const rows of receiptsOfDay(db, '2026-03-02')) {
+    assert.ok(rows.length <= 1_000 && read.length < 2_001)
+    for (const { packed } of rows) read.push(Number(packed))
+  }
+  assert.equal(read.length, 2_001)
+  assert.equal(new Set(read).size, 2_001)
+  assert.ok(!read.includes(0))
 })

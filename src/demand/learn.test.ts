@@ -61,6 +61,7 @@ test('the traffic curve counts whole weeks of clicks by publisher and hour', asy
   await addClicks(db, 2, { atMs: NOON - DAY, pubId: 2 })
   await addClicks(db, 5, { atMs: NOON - 8 * DAY })
   await addClicks(db, 9, { atMs: NOON - 29 * DAY }) // Before the four weeks that count.
+  await addClicks(db, 9, { atMs: NOON + DAY }) // By a clock that was ahead.
   for (let again = 0; again < 2; again++) {
     await learnTraffic(db, NOON)
     const traffic = await loadTraffic(db)
@@ -229,6 +230,16 @@ test('one return counts as one, however many nights look at it again', async (t)
   const { returnShare, returnShareByMerchant } = await loadModel(db)
   assert(Math.abs(returnShare - (50 + 1_000) / 10_050) < 1e-9, String(returnShare))
   assert((returnShareByMerchant[1] ?? 1) < 0.11)
+  // An order that does not stand, or not yet, brought nothing that could come back.
+  for (const [gone, back] of [
+    [sql`hold = 'review'`, sql`hold = null`],
+    [sql`rejected_at = now()`, sql`rejected_at = null`],
+  ] as const) {
+    await db.run(sql`update merchant_order set ${gone}`)
+    const without = await fitNightly(db, NOON)
+    assert.equal(without.returnShare, UNFITTED_MODEL.returnShare, gone.text)
+    await db.run(sql`update merchant_order set ${back}`)
+  }
   // Once it is history the share is the usual one again.
   const later = await fitNightly(db, NOON + 200 * DAY)
   assert.equal(later.returnShare, UNFITTED_MODEL.returnShare)
@@ -267,4 +278,17 @@ test('cohorts hold each pair’s clicks by slot, with the orders they led to', a
   // What was not known at the end of the range is not in it.
   const [first] = await loadCohorts(db, { ...range, toMs: NOON - 1.5 * DAY })
   assert.deepEqual(first?.orders, [])
+  for (const [gone, back] of [
+    [sql`hold = 'review'`, sql`hold = null`],
+    [sql`rejected_at = accepted_at`, sql`rejected_at = null`],
+  ] as const) {
+    await db.run(sql`update merchant_order set ${gone}`)
+    const told = await loadCohorts(db, range)
+    assert.deepEqual(
+      told.flatMap(({ orders }) => orders),
+      [],
+      gone.text,
+    )
+    await db.run(sql`update merchant_order set ${back}`)
+  }
 })

@@ -124,6 +124,29 @@ test('open clicks of a campaign per order count until their orders are unlikely 
   })
 })
 
+test('open clicks are those that were paid, have come by now, and led to no order yet', async (t) => {
+  const { db, isOver } = await openClicks(t)
+  assert.equal(await isOver(NOON - 1), false)
+  await db.run(sql`update click set reversed_at = at`)
+  assert.equal(await isOver(NOON), false)
+  await db.run(sql`update click set reversed_at = null, reason = 2`)
+  assert.equal(await isOver(NOON), false)
+  await db.run(sql`update click set reason = 0`)
+  await db.run(sql`
+    insert into merchant_order (merch_id, order_id, told, is_posted, click_id, attribution)
+    select 1, event_id, '{}', true, click_id, 'impression' from click`)
+  assert.equal(await isOver(NOON), true, 'whoever saw another link may still buy for this click')
+  await db.run(sql`update merchant_order set attribution = 'visitor'`)
+  assert.equal(await isOver(NOON), false)
+})
+
+test('a click is open for several waits', async (t) => {
+  const { db, isOver } = await openClicks(t)
+  await db.run(sql`update campaign set budget_micros = 100000`)
+  // Of four orders to be expected e⁻³ are still to come after three waits, a fifth of a dollar.
+  assert.equal(await isOver(NOON + 36 * HOUR), true)
+})
+
 test('the orders of a merchant whose readers take days are waited for as long', async (t) => {
   const { outlooks, isOver } = await openClicks(t)
   assert.equal(await isOver(NOON + 24 * HOUR), false)

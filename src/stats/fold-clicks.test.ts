@@ -6,6 +6,7 @@ import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import type { StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
+import { reconcile } from '../ledger/reconcile.ts'
 import { sql } from '../platform/sql.ts'
 
 /** One visitor's clicks on one campaign, each told by itself. */
@@ -33,6 +34,22 @@ test('a click that was not valid is no visit to the clicks of later batches; a v
   await click(START_MS + 1)
   await click(START_MS + 2)
   assert.deepEqual(await reasons(), [REASON.robot, REASON.ok, REASON.duplicateVisitor])
+})
+
+test('reconcile judges clicks as the fold does, half an hour and an hour apart to the millisecond', async (t) => {
+  const { db, click, reasons } = await makeVisitor(t)
+  const [minute, later] = [60_000, START_MS + 3 * 3_600_000]
+  await click(START_MS)
+  await click(START_MS + 30 * minute - 1)
+  await click(START_MS + 30 * minute)
+  for (const [at, afterMs] of [0, 1, 2, 3, 4, 60 * minute - 1, 60 * minute].entries()) {
+    await click(later + afterMs, { auctionId: String(9_007_199_254_740_993n + BigInt(at)) })
+  }
+  assert.deepEqual(await reasons(), [
+    ...[REASON.ok, REASON.duplicateVisitor, REASON.ok],
+    ...[REASON.ok, REASON.ok, REASON.ok, REASON.ok, REASON.ok, REASON.visitorLimit, REASON.ok],
+  ])
+  assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
 test('a click teaches of its own merchant, and one that leads to none of the network nothing', async (t) => {
