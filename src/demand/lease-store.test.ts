@@ -86,6 +86,15 @@ test('a lease is taken from both accounts of its campaign at once', async (t) =>
   assert.equal(day?.escrow_micros, String(30 * PRICE))
 })
 
+test('a budget is shared by the nodes that serve readers, and by no other', async (t) => {
+  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
+  await db.run(sql`
+    update node set roles = 'api,worker', heartbeat_at = ${new Date(NOON)} where node_id = 2`)
+  assert.equal((await ask(db, 1, 1))?.fairMicros, 40 * PRICE)
+  await db.run(sql`update node set roles = 'edge' where node_id = 2`)
+  assert.equal((await ask(db, 1, 2, [wish({ leaseId: 1 })]))?.fairMicros, 10 * PRICE)
+})
+
 test('with several nodes each gets a part, and what is too little for parts stays in the account', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
   assert.equal((await ask(db, 2, 1))?.grantedMicros, 40 * PRICE)

@@ -8,6 +8,7 @@ import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.t
 import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { keyOfUrl } from '../platform/url.ts'
 import { CHANGES_START, parseCursor } from './change-cursor.ts'
 import { listChanges } from './change-store.ts'
 import { foldMoney } from './fold-money.ts'
@@ -161,6 +162,8 @@ test('a row that its placement made is told once; one that was there already is 
   )
   await fold(placement(shown.auctionId), placement(clicked.auctionId))
   await fold(placement(shown.auctionId))
+  // What led to no merchant has no row to make.
+  await fold({ ...placement(shown.auctionId), merchId: 0 })
   const { placements, cursor } = await readChanges(db, { pubId, limitRows: 1 })
   assert.deepEqual(
     placements.map(({ changed_at: _, ...row }) => row),
@@ -176,6 +179,36 @@ test('a row that its placement made is told once; one that was there already is 
   )
   const rest = await readChanges(db, { pubId, limitRows: 1, from: cursor })
   assert.deepEqual([rest.placements, rest.changes, rest.cursor], [[], [], cursor])
+})
+
+test('page impressions are told when readers see the page, and not when a robot does', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher, addArticle } = await makePublisherWorld(db)
+  const { url } = await addArticle('Ten mugs')
+  const pubId = publisher.pub_id
+  const events = new MoneyEvents()
+  const nowMs = Date.now() // Not before the article's own day.
+  const view = (session: string, reason: number = REASON.ok) =>
+    events.at(nowMs, {
+      ...{ type: EVENT_TYPE.pageImpression, lane: viewLane(pubId), pubId, reason },
+      ...{ sessionKey: Buffer.from(session.padEnd(16)), urlKey: keyOfUrl(new URL(url)) },
+    })
+  const fold = (event: StoredEvent) => db.transaction((tx) => foldViews(tx, [event]))
+  await fold(view('one'))
+  const first = await readChanges(db, { pubId, limitRows: 9 })
+  assert.deepEqual(
+    first.impressions.map((row) => row.impressions),
+    [1],
+  )
+  await fold(view('robot', REASON.robot))
+  const second = await readChanges(db, { pubId, limitRows: 9, from: first.cursor })
+  assert.deepEqual(second.impressions, [])
+  await fold(view('two'))
+  const third = await readChanges(db, { pubId, limitRows: 9, from: first.cursor })
+  assert.deepEqual(
+    third.impressions.map((row) => row.impressions),
+    [2],
+  )
 })
 
 /** An import of one partition: its rows as advertiser and sales. */

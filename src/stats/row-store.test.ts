@@ -40,7 +40,7 @@ test('any limit cuts the same order, also between other networks’ rows of one 
   }
 })
 
-test('in ascending order an article that was only seen comes before those with figures', async (t) => {
+test('an article that was only seen comes before figures of more, and with those of nothing by day', async (t) => {
   const db = await testDatabase(t)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const { pub_id: pubId } = publisher
@@ -52,13 +52,20 @@ test('in ascending order an article that was only seen comes before those with f
   await db.run(sql`
     insert into page_day (pub_id, url_key, day, impressions)
     values (${pubId}, ${keyOfUrl(new URL(seen.url))}, ${day}, 9)`)
-  const first = async (isAscending: boolean) => {
-    const order = { orderBy: 'clicks', isAscending, isOutOfNetwork: false, limitRows: 1 } as const
-    const rows = await listStats(db, { pubId, dayFrom: day, dayTo: day, asOf: null, ...order })
+  const dayBefore = '2026-03-01'
+  await db.run(sql`
+    insert into stats_day (day, pub_id, article_id, merch_id)
+    values (${dayBefore}, ${pubId}, ${sold.articleId}, ${merchant.merch_id})`)
+  const first = async (orderBy: 'clicks' | 'pub_earnings', isAscending: boolean, dayTo = day) => {
+    const order = { orderBy, isAscending, isOutOfNetwork: false, limitRows: 1 } as const
+    const rows = await listStats(db, { pubId, dayFrom: dayBefore, dayTo, asOf: null, ...order })
     return rows.map(({ article_id, clicks, impressions }) => [article_id, clicks, impressions])
   }
-  assert.deepEqual(await first(true), [[seen.articleId, 0, 9]])
-  assert.deepEqual(await first(false), [[sold.articleId, 3, 0]])
+  assert.deepEqual(await first('clicks', true), [[seen.articleId, 0, 9]])
+  assert.deepEqual(await first('clicks', false), [[sold.articleId, 3, 0]])
+  await db.run(sql`delete from stats_day where day = ${day}`)
+  assert.deepEqual(await first('pub_earnings', false), [[seen.articleId, 0, 9]])
+  assert.deepEqual(await first('pub_earnings', false, dayBefore), [[sold.articleId, 0, 0]])
 })
 
 test('sums that no number holds exactly are shown to the cent, beside those that one does', async (t) => {
