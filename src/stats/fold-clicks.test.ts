@@ -49,6 +49,20 @@ test('reconcile judges clicks as the fold does, half an hour and an hour apart t
     ...[REASON.ok, REASON.duplicateVisitor, REASON.ok],
     ...[REASON.ok, REASON.ok, REASON.ok, REASON.ok, REASON.ok, REASON.visitorLimit, REASON.ok],
   ])
+  // A click whose lease is lost is no visit; nor are links that nobody pays for one campaign.
+  const last = later + 3 * 3_600_000
+  await click(last, { leaseId: '99', reservedMicros: 1 })
+  await click(last + 1)
+  await click(last + 2)
+  for (let at = 0; at < 6; at += 1) {
+    await click(last + 3 + at, {
+      campaignId: null,
+      auctionId: String(9_007_199_254_740_993n + BigInt(at)),
+    })
+  }
+  const six = Array.from({ length: 6 }, () => REASON.ok)
+  const told = await reasons()
+  assert.deepEqual(told.slice(10), [REASON.spooledLate, REASON.ok, REASON.duplicateVisitor, ...six])
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
