@@ -278,6 +278,28 @@ test('an import tells what it changed in the rows of its network, also those tha
     [...ofSecond, 'goes', 0, '0.00', '0.00'],
     [...ofSecond, 'grows', 1, '1.00', '0.000001'],
   ])
+  // Each is compared with the one before it, and ends that one alone.
+  const rows = [
+    ['comes', 0],
+    ['grows', 6],
+    ['stays', 2],
+  ] as const
+  const last = importOf(events, { pubId, id: '2', rows })
+  await db.transaction((tx) =>
+    foldMoney(
+      tx,
+      last.map((event) => ({ ...event, atMs: START_MS + 1 })),
+    ),
+  )
+  const third = await readChanges(db, { pubId, limitRows: 1, from: second.cursor })
+  const ofThird = ['import', [last.at(-1)?.id], '2026-03-01', 'n']
+  assert.deepEqual(told(third), [[...ofThird, 'grows', 2, '2.00', '0.000002']])
+  const shown = await db.rows<{ until: Date | null }>(sql`
+    select until from network_partition order by partition_no`)
+  assert.deepEqual(
+    shown.map(({ until }) => until?.getTime()),
+    [START_MS, START_MS + 1, undefined],
+  )
 })
 
 test('a page of changes reads its own rows of a long list, and not the rest of it', async (t) => {

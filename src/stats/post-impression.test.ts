@@ -83,6 +83,17 @@ test('an order after a link that was only seen pays the merchant’s own rate, a
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
+test('of several views the latest leads to the order, also when they are folded at once', async (t) => {
+  const { db, log, order, append, view } = await start(t)
+  const at = (minutes: number) => view(EVENT_TYPE.linkViewable, START_MS + minutes * MINUTE_MS)
+  const [before, latest, between] = [at(2), at(4), at(3)]
+  await append(before, latest, between)
+  await log.fold()
+  await order('seen', START_MS + 5 * MINUTE_MS, { click_ids: [clickId('there')] })
+  const evidence = (await find(db, 'seen'))?.evidence as { id: string; verdict: string }[]
+  assert.deepEqual(evidence.find(({ verdict }) => verdict === 'won')?.id, latest.id)
+})
+
 test('nothing is paid for what was seen unless the merchant says so, in view, in time, by its visitor', async (t) => {
   const off = await start(t, { ratePpm: null })
   await off.order('off', START_MS + 2 * MINUTE_MS, { click_ids: [clickId('there')] })
