@@ -137,6 +137,32 @@ test('as_of before an article was made knows nothing of those who had seen its p
   assert.deepEqual(await ask(createdMs), [1])
 })
 
+test('as_of counts a session that runs over midnight on its first day alone, also of the next', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher, addArticle } = await makePublisherWorld(db)
+  const { pub_id: pubId } = publisher
+  const { url } = await addArticle('Late')
+  await db.run(sql`update article set datetime_created = ${new Date(START_MS)}`)
+  const log = openFoldedLog(t, db)
+  const events = new MoneyEvents()
+  const page = { type: EVENT_TYPE.pageImpression, lane: viewLane(pubId), pubId }
+  const view = { ...page, sessionKey: Buffer.alloc(16, 1), urlKey: keyOfUrl(new URL(url)) }
+  for (const atMs of [START_MS, START_MS + 86_400_000]) {
+    const { seq: _, day: __, ...event } = events.at(atMs, view)
+    await log.tell(event)
+  }
+  const seen = async (dayFrom: string, asOf: Date | null) => {
+    const order = { orderBy: 'clicks', isAscending: false, isOutOfNetwork: false } as const
+    const range = { pubId, dayFrom, dayTo: '2026-03-31', limitRows: 9 }
+    const rows = await listStats(db, { ...range, ...order, asOf })
+    return rows.map(({ event_date, impressions }) => [event_date, impressions])
+  }
+  for (const asOf of [null, LATER]) {
+    assert.deepEqual(await seen('2026-03-02', asOf), [['2026-03-02', 1]])
+    assert.deepEqual(await seen('2026-03-03', asOf), [])
+  }
+})
+
 test('as_of shows of another network what had been imported by then', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)

@@ -214,18 +214,24 @@ test('page impressions are told when readers see the page, and not when a robot 
 /** An import of one partition: its rows as advertiser and sales. */
 function importOf(
   events: MoneyEvents,
-  { pubId, id, rows }: { pubId: number; id: string; rows: readonly (readonly [string, number])[] },
+  told: {
+    pubId: number
+    id: string
+    rows: readonly (readonly [string, number])[]
+    account?: string
+  },
 ): StoredEvent[] {
+  const { pubId, id, rows, account = '' } = told
   const type = EVENT_TYPE.networkRow
   const shared = { import_id: id, report_date: '2026-03-01' }
-  const told = rows.map(([advertiser, sales], row) => {
+  const listed = rows.map(([advertiser, sales], row) => {
     const amounts = { clicks: 0, sales, revenue_micros: sales * 1_000_000, earnings_micros: sales }
     const body = { kind: 'row', ...shared, row, article_id: 0, advertiser, ...amounts }
     return events.at(START_MS, { type, pubId, body: JSON.stringify(body) })
   })
-  const end = { kind: 'partition', ...shared, network: 'n', account: '', rows: rows.length }
+  const end = { kind: 'partition', ...shared, network: 'n', account, rows: rows.length }
   const body = JSON.stringify({ ...end, rows_hash: clickId(id) })
-  return [...told, events.at(START_MS, { type, body })]
+  return [...listed, events.at(START_MS, { type, body })]
 }
 
 test('an import tells what it changed in the rows of its network, also those that come or go', async (t) => {
@@ -278,7 +284,7 @@ test('an import tells what it changed in the rows of its network, also those tha
     [...ofSecond, 'goes', 0, '0.00', '0.00'],
     [...ofSecond, 'grows', 1, '1.00', '0.000001'],
   ])
-  // Each is compared with the one before it, and ends that one alone.
+  // Each is compared with the one of its account before it, and ends that one alone.
   const rows = [
     ['comes', 0],
     ['grows', 6],
@@ -294,11 +300,13 @@ test('an import tells what it changed in the rows of its network, also those tha
   const third = await readChanges(db, { pubId, limitRows: 1, from: second.cursor })
   const ofThird = ['import', [last.at(-1)?.id], '2026-03-01', 'n']
   assert.deepEqual(told(third), [[...ofThird, 'grows', 2, '2.00', '0.000002']])
+  const elsewhere = importOf(events, { pubId, id: '3', rows, account: 'another' })
+  await db.transaction((tx) => foldMoney(tx, elsewhere))
   const shown = await db.rows<{ until: Date | null }>(sql`
     select until from network_partition order by partition_no`)
   assert.deepEqual(
     shown.map(({ until }) => until?.getTime()),
-    [START_MS, START_MS + 1, undefined],
+    [START_MS, START_MS + 1, undefined, undefined],
   )
 })
 
