@@ -97,9 +97,14 @@ test('of a result the first reserved click is paid; one refused before does not 
 
 test('a click behind the end of its lease is unpaid, and no later one of its result is paid', () => {
   const late = click('a', 0, { leaseId: '5' })
-  const again = click('b', 1, { resultNumber: late.resultNumber, visitorKey: null })
+  const { resultNumber } = late
+  const again = click('b', 1, { resultNumber, visitorKey: null })
+  const lateAgain = click('d', 2, { resultNumber, leaseId: '5' })
   const history = { ...NOTHING, leaseRests: new Map([['6', 0]]) }
-  assert.deepEqual(reasons([late, again], history), ['spooled_late', 'duplicate_result'])
+  assert.deepEqual(reasons([late, again, lateAgain], history), [
+    'spooled_late',
+    ...['duplicate_result', 'duplicate_result'],
+  ])
   assert.deepEqual(reasons([click('c', 2, { leaseId: '6' })], history), ['ok'], 'its own is open')
 })
 
