@@ -90,6 +90,21 @@ test('whose a webhook is says its path: no body makes one for somebody else', as
   assert.equal((await listWebhooks(s.db, { pubId: s.pubId })).length, 2)
 })
 
+test('deliveries of a webhook that is not there, or another’s, are a 404 like all else of it', async (t) => {
+  const s = await startApi(t)
+  const merchId = s.merchant.merch_id
+  await updateMerchant(s.db, { merchId, changes: { uid: s.publisher.uid } })
+  const own = s.caller(`publishers/${s.pubId}/webhooks`)
+  const theirs = s.caller(`merchants/${merchId}/webhooks`)
+  const made = await own('POST', '', { url: s.url, events: ['order.locked'] })
+  const { webhook_id } = made.json.data[0]
+  const deliveries = `${webhook_id}/deliveries/`
+  assert.equal((await own('GET', deliveries)).status, 200)
+  assert.equal((await theirs('GET', deliveries)).status, 404)
+  await own('DELETE', `${webhook_id}/`)
+  assert.equal((await own('GET', deliveries)).status, 404)
+})
+
 test('a merchant that asks for notices which publishers alone get is told so', async (t) => {
   const s = await startApi(t)
   const merchId = s.merchant.merch_id

@@ -57,6 +57,8 @@ const MERCHANT: Party = {
 
 type Deps = Pick<ReportDeps, 'db' | 'now'>
 
+const noWebhook = () => new ApiError('notFound', { message: 'No such webhook' })
+
 export const publisherWebhookRoutes = (deps: Deps) => allRoutes(deps, PUBLISHER)
 export const merchantWebhookRoutes = (deps: Deps) => allRoutes(deps, MERCHANT)
 
@@ -130,7 +132,7 @@ const oneWebhookRoutes =
         const { webhook_id: webhookId } = request.params
         const owner = ownerOf(request.params)
         const webhook = await enableWebhook(db, { webhookId, owner, now: now() })
-        if (webhook === null) throw new ApiError('notFound', { message: 'No such webhook' })
+        if (webhook === null) throw noWebhook()
         return ok(200, toWebhookRecord(webhook))
       },
     )
@@ -148,7 +150,7 @@ const oneWebhookRoutes =
       async (request) => {
         const { webhook_id: webhookId } = request.params
         const isDeleted = await deleteWebhook(db, { webhookId, owner: ownerOf(request.params) })
-        if (!isDeleted) throw new ApiError('notFound', { message: 'No such webhook' })
+        if (!isDeleted) throw noWebhook()
         return ok<object>(200)
       },
     )
@@ -170,7 +172,10 @@ const deliveryRoutes =
       },
       async (request) => {
         const { webhook_id: webhookId } = request.params
-        const rows = await listDeliveries(db, { webhookId, owner: ownerOf(request.params) })
+        const owner = ownerOf(request.params)
+        const webhooks = await listWebhooks(db, owner)
+        if (!webhooks.some(({ webhook_id }) => webhook_id === webhookId)) throw noWebhook()
+        const rows = await listDeliveries(db, { webhookId, owner })
         return ok(200, ...rows.map(toDeliveryRecord))
       },
     )
