@@ -1,7 +1,7 @@
 /** What came in from merchants, in SQL: requests seen before, and what was refused. */
 import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 
 /** Idempotency-Keys are kept 24 hours (decisions 4.1); signatures need minutes. */
 const REQUEST_KEPT = '24 hours'
@@ -78,6 +78,7 @@ function sortKey(request: Pick<SignedRequest, 'merchId' | 'signature' | 'idempot
  * and was received only if it was answered: a database that went away between leaves it undone.
  */
 export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim> {
+  if (await claimPastKey(db, request)) return { kind: 'claimed', request }
   const { merchId, idempotencyKey, bodyHash, at } = request
   const isSame =
     idempotencyKey === null
@@ -105,6 +106,15 @@ export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim>
   return taken === 1 ? { kind: 'claimed', request: { merchId, signature } } : { kind: 'working' }
 }
 
+/** Claims a request whose key has had its time; others of that age are a schedule's to forget. */
+async function claimPastKey(db: Db, request: SignedRequest): Promise<boolean> {
+  const { merchId, idempotencyKey, at } = request
+  const forgotten = await db.run(sql`
+    delete from intake_request
+    where merch_id = ${merchId} and idempotency_key = ${idempotencyKey} and ${isPast(at)}`)
+  return forgotten === 1 && (await insertRequests(db, [request])).length === 1
+}
+
 /** Keeps the answers of claimed requests for their retries. */
 export async function finishRequests(db: Db, answers: readonly KeptAnswer[]): Promise<void> {
   await db.run(sql`
@@ -127,11 +137,11 @@ export async function dropRequest(db: Db, { merchId, signature }: ClaimedRequest
 
 /** Deletes requests that no retry may name any more; the number deleted. */
 export function deleteOldRequests(db: Db, now: Date): Promise<number> {
-  return deleteWhere(
-    db,
-    'intake_request',
-    sql`at < ${now}::timestamptz - ${REQUEST_KEPT}::interval`,
-  )
+  return deleteWhere(db, 'intake_request', isPast(now))
+}
+
+function isPast(now: Date): Sql {
+  return sql`at < ${now}::timestamptz - ${REQUEST_KEPT}::interval`
 }
 
 /**

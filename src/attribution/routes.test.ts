@@ -88,6 +88,18 @@ test('a replayed request is refused and kept; a retry under its key gets the fir
   assert.deepEqual(events, [{ id: 'o1' }, { id: 'o2' }])
 })
 
+test('an Idempotency-Key of orders is free again after 24 hours, for another body too', async (t) => {
+  const app = await start(t)
+  const send = (id: string) => app.post('orders', { orders: [order(id)] }, { key: 'nightly' })
+  assert.equal((await send('o1')).status, 201)
+  app.clock.nowMs += 24 * 3_600_000 - 1_000
+  assert.equal((await send('o2')).status, 409)
+  app.clock.nowMs += 2_000
+  const next = await send('o2')
+  assert.deepEqual([next.status, next.json.data?.[0]?.order_id], [201, 'o2'])
+  assert.equal((await send('o3')).status, 409, 'and taken by its new body')
+})
+
 test('a key whose first request was refused may be used for the corrected one', async (t) => {
   const app = await start(t)
   const wrong = { orders: [order('o1', { currency: 'XYZ' })] }
