@@ -96,6 +96,7 @@ export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim>
   if (known === null) return { kind: 'replayed' }
   if (!known.body_hash.equals(bodyHash)) return { kind: 'other_body' }
   if (known.status !== null) {
+    await spendSignature(db, request, known.status)
     return { kind: 'answered', status: known.status, response: known.response ?? '' }
   }
   const taken = await db.run(sql`
@@ -104,6 +105,15 @@ export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim>
       and at < ${at}::timestamptz - make_interval(secs => ${WORKING_SECONDS_MAX})`)
   const { signature } = known
   return taken === 1 ? { kind: 'claimed', request: { merchId, signature } } : { kind: 'working' }
+}
+
+/** A retry's signature works once as well: nobody signs the key, without which it would be new. */
+async function spendSignature(db: Db, request: SignedRequest, status: number): Promise<void> {
+  const { merchId, signature, bodyHash, at } = request
+  await db.run(sql`
+    insert into intake_request (merch_id, signature, body_hash, status, at)
+    values (${merchId}, ${signature}, ${bodyHash}, ${status}, ${at})
+    on conflict do nothing`)
 }
 
 /** Claims a request whose key has had its time; others of that age are a schedule's to forget. */

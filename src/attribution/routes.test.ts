@@ -88,6 +88,20 @@ test('a replayed request is refused and kept; a retry under its key gets the fir
   assert.deepEqual(events, [{ id: 'o1' }, { id: 'o2' }])
 })
 
+test('a retry’s signature works once too: without its key, or under another, it is a replay', async (t) => {
+  const app = await start(t)
+  const body = { orders: [order('o1')] }
+  assert.equal((await app.post('orders', body, { key: 'k' })).status, 201)
+  app.clock.nowMs += 60_000
+  assert.equal((await app.post('orders', body, { key: 'k' })).status, 201)
+  for (const changes of [{}, { key: 'other' }]) {
+    const replay = await app.post('orders', body, changes)
+    assert.deepEqual([replay.status, replay.json.error?.code], [409, 4091])
+  }
+  assert.equal((await app.post('orders', body, { key: 'k' })).status, 201, 'its own is a retry')
+  assert.deepEqual(await app.db.rows(sql`select count(*) from event`), [{ count: '1' }])
+})
+
 test('an Idempotency-Key of orders is free again after 24 hours, for another body too', async (t) => {
   const app = await start(t)
   const send = (id: string) => app.post('orders', { orders: [order(id)] }, { key: 'nightly' })
