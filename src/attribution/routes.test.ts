@@ -121,6 +121,21 @@ test('a key whose first request was refused may be used for the corrected one', 
   assert.equal((await app.post('orders', { orders: [order('o1')] }, { key: 'k' })).status, 201)
 })
 
+test('a click id of another system keeps no order out, long as it may be', async (t) => {
+  const app = await start(t)
+  const ours = '00112233445566778899aabbccddeeff'
+  const google = 'Cj0KCQ'.padEnd(100, 'x')
+  const told = { click_id: google, click_ids: [google, ours], cids: google }
+  const answer = await app.post('orders', { orders: [order('o1', told)] })
+  assert.equal(answer.status, 201, answer.text)
+  const { click_id: _, ...remembered } = told
+  const seen = await app.checkout(checkoutOf(app.merchant.merch_id, [order('o2', remembered)]))
+  assert.equal(seen.status, 201, seen.text)
+  const clicks = await app.db.rows(sql`
+    select body->'remembered_click_ids' as ids, body->'exact_click_id' as id from event order by seq`)
+  assert.deepEqual(clicks, Array(2).fill({ ids: [ours], id: null }))
+})
+
 test('one wrong order refuses its whole batch, naming every fault, and is kept', async (t) => {
   const app = await start(t)
   const nowMs = app.clock.nowMs

@@ -19,7 +19,8 @@ export const LINES_MAX = 500
 const QUANTITY_MAX = 1_000_000
 /** The click ids that a tag remembers; it keeps far fewer. */
 const CLICK_IDS_MAX = 100
-const CLICK_ID_LENGTH_MAX = 64 // Ids of other systems pass too and are simply unknown here.
+/** Ids of other systems pass too and are simply unknown here; Google's have up to 100. */
+const CLICK_ID_LENGTH_MAX = 255
 const CLICK_IDS_LENGTH_MAX = CLICK_IDS_MAX * (CLICK_ID_LENGTH_MAX + 1)
 const AMOUNT_LENGTH_MAX = 28 // 15 digits, a dot and 12 decimals: more than any currency has.
 const TIMESTAMP_LENGTH_MAX = 40
