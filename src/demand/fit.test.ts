@@ -95,14 +95,14 @@ test('the concentration is the likeliest of the whole grid, from e to e to the e
   const grid = Array.from({ length: 121 }, (_, step) => Math.exp(1 + step / 12))
   fc.assert(
     fc.property(fc.array(group, { minLength: 1, maxLength: 12 }), (groups) => {
-      const likelihoods = grid.map((k) =>
+      const likelihoodOf = (k: number) =>
         groups.reduce((sum, { clicks, orders: y, rate }) => {
           const ofParts = logGammaRise(k * rate, y) + logGammaRise(k * (1 - rate), clicks - y)
           return sum + ofParts - logGammaRise(k, clicks)
-        }, 0),
-      )
-      const best = likelihoods.indexOf(Math.max(...likelihoods))
-      near(fitConcentration(groups), grid[best] ?? 0)
+        }, 0)
+      // Not which K: where the counts say next to nothing, the last digits choose among all.
+      const missed = Math.max(...grid.map(likelihoodOf)) - likelihoodOf(fitConcentration(groups))
+      assert(missed < 1e-6, `${missed} of the log likelihood`)
     }),
   )
 })
