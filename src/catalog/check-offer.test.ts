@@ -139,6 +139,15 @@ test('a sale price counts when it is lower, in dollars, and holds today', () => 
   assert.deepEqual(notes({ salePrice: '5 USD' }), ['sale_ignored'])
 })
 
+test('a sale that ends on a day without a time of it lasts until that day is over', () => {
+  const sale = (salePriceDates: string) =>
+    offer({ salePrice: '3.10 USD', salePriceDates }).priceMicros / 1e6
+  assert.equal(sale('2026-06-01/2026-06-15'), 3.1)
+  assert.equal(sale('2026-06-15 / 2026-06-15'), 3.1)
+  assert.equal(sale('2026-06-01/2026-06-14'), 4.2)
+  assert.equal(sale('2026-06-16/2026-06-16'), 4.2)
+})
+
 test('a code that joins nothing is kept as its text, and noted', () => {
   const gtin = (written: string) => {
     const { gtin14, gtinText } = offer({ gtin: written })

@@ -7,6 +7,7 @@
  */
 import { decodeHTMLStrict } from 'entities'
 import type { Micros } from '../platform/money.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import {
   fitsUrlLimits,
   hexKeyOfUrl,
@@ -211,15 +212,18 @@ function saleMicros(
   const sale = readPrice(salePrice, currency)
   if (sale.kind !== 'price' || sale.currency !== currency) return null
   if (dates.trim() === '') return toDollars(sale.amount, currency)
-  const [from = Number.NaN, to = Number.NaN] = dates.split('/').map(instantOf)
-  return from <= atMs && atMs < to ? toDollars(sale.amount, currency) : null
+  const [from = '', to = ''] = dates.split('/').map((date) => date.trim())
+  // As Google has it: a sale that ends on a day without a time of it lasts until that day is over.
+  const endMs = instantOf(to) + (PLAIN_DATE.test(to) ? DAY_MS : 0)
+  return instantOf(from) <= atMs && atMs < endMs ? toDollars(sale.amount, currency) : null
 }
+
+const PLAIN_DATE = /^\d{4}-\d{2}-\d{2}$/
 
 const WITHOUT_ZONE = /[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$/
 
 /** A time that names no zone is UTC, as all times are, wherever this machine stands. */
-function instantOf(written: string): number {
-  const text = written.trim()
+function instantOf(text: string): number {
   return Date.parse(WITHOUT_ZONE.test(text) ? `${text}Z` : text)
 }
 
