@@ -56,6 +56,13 @@ test('a payment is recorded once and shows what it releases, per publisher', asy
   }
 })
 
+test('a payment may be of the day that has begun in the far east', async () => {
+  const made = await souk('merchant', 'create', '--name', 'Auckland', '--domain', 'kiwi.example')
+  const { code, err, json } = await record(made.json.merch_id, '1', '2026-04-14', 'at noon UTC')
+  assert.equal(code, 0, err)
+  assert.equal(json.paid_on, '2026-04-14')
+})
+
 test('a payment’s day, reference and reason are taken at their borders and refused behind them', async () => {
   const made = await souk('merchant', 'create', '--name', 'Border', '--domain', 'border.example')
   const shop: number = made.json.merch_id
@@ -64,7 +71,7 @@ test('a payment’s day, reference and reason are taken at their borders and ref
     ['2026-3-2', /must be a date/],
     ['x2026-03-02', /must be a date/],
     ['2026-03-02T00:00:00Z', /must be a date/],
-    ['2026-04-14', /future/],
+    ['2026-04-15', /future/],
   ] as const) {
     assert.match((await record(shop, '1', on, 'r')).err, rule, on)
   }

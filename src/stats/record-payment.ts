@@ -8,7 +8,7 @@ import { characterCount } from '../platform/characters.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { formatExact, type Micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, parseTimestamp, utcDay } from '../platform/timestamp.ts'
 import type { PaymentBody } from './fold-payments.ts'
 
 const REFERENCE_LENGTH_MAX = 100
@@ -83,7 +83,8 @@ async function faultsOf(
       ? []
       : [{ field: 'amount', rule: 'must be US dollars above 0, such as 120.50' }]),
     ...(isPaidOn ? [] : [{ field: 'on', rule: 'must be a date, such as 2026-03-02' }]),
-    ...(isPaidOn && paidOn > utcDay(now())
+    // Far in the east tomorrow has begun.
+    ...(isPaidOn && paidOn > utcDay(now() + DAY_MS)
       ? [{ field: 'on', rule: 'must not lie in the future' }]
       : []),
     ...(reference !== '' && characterCount(reference) <= REFERENCE_LENGTH_MAX
