@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { makeMerchant } from '../../test/catalogue.ts'
 import { testDatabase } from '../../test/database.ts'
-import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
+import { FEED_AGE_MAX_MS, MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant } from '../catalog/merchant-store.ts'
 import { openAccounts } from '../demand/budget-account.ts'
 import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../demand/campaign.ts'
 import { insertCampaign } from '../demand/campaign-store.ts'
 import { micros } from '../platform/money.ts'
 import { sql } from '../platform/sql.ts'
-import { listPayingCampaigns } from './store.ts'
+import type { MatchQuery } from './schema.ts'
+import { findListings, listPayingCampaigns } from './store.ts'
 
 const now = new Date('2026-03-02T12:00:00Z')
 const [YESTERDAY, TODAY] = ['2026-03-01', '2026-03-02']
@@ -39,6 +41,23 @@ test('a daily budget that was used up yesterday funds today', async (t) => {
   const { spend, isFunded } = await campaignOf(t, { ...TERMS[0], daily_budget_micros: BUDGET })
   await spend(BUDGET, YESTERDAY)
   assert.equal(await isFunded(), true)
+})
+
+test('a feed is trusted for a day to its last millisecond, as in auctions', async (t) => {
+  const db = await testDatabase(t)
+  const offers = [{ id: 'A-1', link: 'https://shop.example/a' }]
+  const { merchId } = await makeMerchant(db, { name: 'Shop', domain: 'shop.example', offers })
+  const atMs = now.getTime()
+  const importedAt = new Date(atMs - FEED_AGE_MAX_MS)
+  await db.run(sql`
+    update merchant set feed_imported_at = ${importedAt} where merch_id = ${merchId}`)
+  const query = { sku: 'A-1', publisher_slug: 'daily' } as MatchQuery
+  const isFresh = async (asked: Date) => {
+    const wanted = { query, isMember: true, now: asked, isOwnPage: () => true }
+    return (await findListings(db, wanted)).map(({ is_fresh }) => is_fresh)
+  }
+  assert.deepEqual(await isFresh(now), [true])
+  assert.deepEqual(await isFresh(new Date(atMs + 1)), [false])
 })
 
 /** A campaign of a database of its own, with its accounts of yesterday and today. */

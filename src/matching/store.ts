@@ -154,7 +154,7 @@ function findBy(db: Db, condition: Sql, now: Date): Promise<ListingRow[]> {
     )
     select offer_id, merch_id, name as merchant_name, title, brand, gtin_text, url, image_url,
       price_micros, category_id, is_in_stock, is_exact,
-      coalesce(feed_imported_at > ${freshFrom}, false) as is_fresh
+      coalesce(feed_imported_at >= ${freshFrom}, false) as is_fresh
     from best join merchant using (merch_id)
     order by merch_id limit ${MERCHANTS_MAX}
   `)
