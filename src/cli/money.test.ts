@@ -291,6 +291,15 @@ test('a report of any other network is read by the operator’s own map', async 
   assert.deepEqual(rows, [{ article_id: article.articleId, earnings_micros: '1500000' }])
 })
 
+test('a row of another network without a real day is left out, and its report imported', async () => {
+  const map = await file('days.json', '{"date":"day","earnings":"won","publisher":"who"}')
+  const text = 'day,won,who\n0000-01-01,1.50,gazette\n2026-04-08,1.50,gazette\n'
+  const report = await file('days.csv', text)
+  const command = ['import-network', '--network', 'days', '--file', report, '--map', map]
+  const { imported, reasons } = await done(...command)
+  assert.deepEqual([imported, reasons], [1, { date_unreadable: 1 }])
+})
+
 test('reports are exported to files', async () => {
   const range = ['--from', '2026-04-10', '--to', '2026-04-11', '--out', folder]
   const { files } = await done('export', '--publisher', 'gazette', '--report', 'clicks', ...range)

@@ -148,6 +148,7 @@ test('days are read as networks write them, and none is made up', () => {
     ...{ '2026-03-02 11:00': '2026-03-02', '3/2/26': '2026-03-02', '12/31/2026': '2026-12-31' },
     ...{ '03/02/2026 1:02 PM': '2026-03-02', '2026-02-29': null, '2/29/2026': null },
     ...{ '31/12/2026': null, '2026-3-2': null, '2026-03-021': null, '3/2/026': null },
+    ...{ '0000-01-01': null, '0000-00-00': null, '1/1/0000': null },
     ...{ '': null, soon: null, 'on 2026-03-02': null, 'x3/2/26': null, '2026-13-01': null },
   })) {
     assert.equal(readReportDay(text), day, text)

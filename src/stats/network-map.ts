@@ -8,6 +8,7 @@
  */
 import type { CsvTable } from '../platform/csv.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
+import { dayOf } from '../platform/timestamp.ts'
 
 /** What a row may say. `date` and `earnings` are needed, and something that names the publisher. */
 const NETWORK_FIELDS = [
@@ -122,9 +123,7 @@ export function readReportDay(text: string): string | null {
   const iso = ISO_DAY.exec(text)?.[1]
   const [, month = '', day = '', year = ''] = US_DAY.exec(text) ?? []
   const written = `${year.padStart(4, '20')}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
-  const found = iso ?? (year === '' ? '' : written)
-  const isDay = found !== '' && new Date(`${found}T00:00:00Z`).toJSON()?.slice(0, 10) === found
-  return isDay ? found : null
+  return dayOf(iso ?? written)
 }
 
 const AMOUNT = /^(-?)[$€£]?(\d{1,3}(?:,\d{3})+|\d{1,12})?(?:\.(\d{0,12}))?$/
