@@ -168,7 +168,7 @@ async function enter(user: User): Promise<Holder> {
   let starting: FileLock | null = null
   let server: ChildProcess | null = null
   let isMade = false
-  let silentSince = Date.now()
+  let silentSince = performance.now()
   try {
     for (;;) {
       signal.throwIfAborted()
@@ -182,16 +182,16 @@ async function enter(user: User): Promise<Holder> {
         return answer.holder
       }
       // It is starting, recovering or stopping, however long that takes.
-      if (answer.kind === 'busy') silentSince = Date.now()
+      if (answer.kind === 'busy') silentSince = performance.now()
       else {
         starting ??= takeFileLock(join(cluster.dataDir, 'postgres.start'))
         // Making the cluster takes as long as the disk does, whoever is at it.
         const isMaking = starting === null || !isMade
         if (starting !== null) server = await startUnlessRunning(cluster, server)
         isMade = starting !== null
-        if (isMaking) silentSince = Date.now()
+        if (isMaking) silentSince = performance.now()
       }
-      if (Date.now() - silentSince > answerTimeoutMs) {
+      if (performance.now() - silentSince > answerTimeoutMs) {
         throw new Refusal(`PostgreSQL does not start: ${answer.reason}\n${await endOfLog(cluster)}`)
       }
       await sleep(POLL_MS)
@@ -272,9 +272,9 @@ function usersFile({ dataDir }: Cluster): string {
 }
 
 async function untilStopped({ folder }: Cluster): Promise<void> {
-  const deadline = Date.now() + STOP_TIMEOUT_MS
+  const deadline = performance.now() + STOP_TIMEOUT_MS
   // Past the deadline it goes on stopping by itself; the next user waits for that.
-  while (Date.now() < deadline && (await runningPid(folder)) !== null) await sleep(POLL_MS)
+  while (performance.now() < deadline && (await runningPid(folder)) !== null) await sleep(POLL_MS)
 }
 
 async function enterFirst(entered: Promise<Holder>, cluster: Cluster): Promise<Holder> {

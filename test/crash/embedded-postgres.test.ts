@@ -236,6 +236,17 @@ test('a disk on which the cluster takes long to make is waited for, also by othe
   for (const user of users) await user.leave()
 })
 
+test('a clock that is set while the server starts, as after a boot, gives it up no sooner', async (t) => {
+  const dataDir = await folder(t)
+  const clock = join(dirname(dataDir), 'clock.mjs')
+  await writeFile(clock, 'const { now } = Date; let h = 0; Date.now = () => now() + 3.6e6 * h++')
+  const env = { ...process.env, NODE_OPTIONS: `--import=${clock}` }
+  const user = await startUser({ dataDir }, { env })
+  assert.ok(await isServing(open(t, user)))
+  await user.leave()
+  assert.equal(await runningPid(join(dataDir, 'postgres')), null)
+})
+
 test('a server that never answers is stopped by who gives it up', async (t) => {
   const dataDir = await folder(t)
   const settings = { ...QUICK, unix_socket_directories: 'base' } // Nobody looks there.
