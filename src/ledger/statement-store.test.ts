@@ -24,12 +24,12 @@ async function makeReleased(t: TestContext, clickTimes = [START_MS]) {
     amount_micros: 60_000_000 * clickTimes.length,
   }
   const told = [
+    events.at(START_MS, { type: EVENT_TYPE.payment, merchId, body: JSON.stringify(body) }),
     ...clickTimes.map((atMs, at) =>
       events.click('abc'.charAt(at), atMs, {
         ...{ pubId: publisher.pub_id, merchId, campaignId: null, model: MODEL.cpc, ...price },
       }),
     ),
-    events.at(START_MS, { type: EVENT_TYPE.payment, merchId, body: JSON.stringify(body) }),
   ]
   await log.tell(...told)
   return db
@@ -54,6 +54,29 @@ test('a month that another process issues meanwhile is gone on from by the next 
       ['2026-03', 60_000_000],
       ['2026-04', 0],
     ],
+  )
+})
+
+test('a month whose events are not all folded yet is not issued, and one whose are is', async (t) => {
+  const aprilMs = Date.UTC(2026, 3, 1)
+  const db = await makeReleased(t, [START_MS, aprilMs - 1, aprilMs])
+  const foldOnly = (clicks: number) =>
+    db.run(sql`
+      update lane set position = (
+        select max(seq) from (
+          select seq from event where lane = 0 and type = ${EVENT_TYPE.click} order by seq
+          limit ${clicks}
+        ) as folded
+      ) where lane = 0`)
+  const now = new Date('2026-04-02T00:00:00Z')
+  await foldOnly(1)
+  await assert.rejects(issueStatements(db, { now }), /events of 2026-03 are not folded yet/)
+  assert.deepEqual(await db.rows(sql`select from statement`), [])
+  await foldOnly(2)
+  const issued = await issueStatements(db, { now })
+  assert.deepEqual(
+    issued.map(({ month }) => month),
+    ['2026-03'],
   )
 })
 

@@ -2,14 +2,17 @@
  * Statements in SQL: issued once a month is over, listed, and what a month was made of.
  */
 import { MONEY_LANE } from '../events/event.ts'
+import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
+import { Refusal } from '../platform/refusal.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { listMerchantsOf, settleMerchant } from './debt-store.ts'
 import {
   type Movement,
   makeStatements,
   monthOf,
+  nextMonth,
   previousMonth,
   type Statement,
 } from './statement.ts'
@@ -69,6 +72,7 @@ async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
     .map(({ pub_id }) => pub_id)
     .filter((pubId) => (issued.get(pubId)?.at(-1)?.month ?? '') < lastMonth)
   if (lacking.length === 0) return []
+  await requireFolded(db, lastMonth)
   const movements = await listMovements(db, now, lacking)
   const closedMonth = statements.at(-1)?.month // They come by month.
   return lacking.flatMap((pubId) => {
@@ -76,6 +80,20 @@ async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
     const missing = makeStatements(own, lastMonth, issued.get(pubId), closedMonth)
     return missing.map((statement) => ({ ...statement, pubId, issuedAt: now }))
   })
+}
+
+/**
+ * After days without a worker the night's jobs are made up for at once, and the fold has still to
+ * come to the end of the month: it would be paid with the next. What was set aside keeps nobody.
+ */
+async function requireFolded(db: Db, month: string): Promise<void> {
+  const dayFrom = await firstUnfoldedDay(db, [MONEY_LANE])
+  const waiting = await db.row(sql`
+    select from event join lane using (lane)
+    where lane = ${MONEY_LANE} and seq > position and day >= ${dayFrom}
+      and day < ${`${nextMonth(month)}-01`} limit 1`)
+  if (waiting === null) return
+  throw new Refusal(`events of ${month} are not folded yet: try again once a worker has done so`)
 }
 
 /**
