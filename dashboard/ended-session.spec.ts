@@ -87,3 +87,20 @@ test('another account finds nothing of what was typed, nor of what was shown', a
   await page.getByRole('heading', { name: 'Smart links' }).waitFor()
   assert.equal(await product(page).count(), 0)
 })
+
+test('who goes back after logging out sees nothing of the account, not even its new key', async (t) => {
+  const { page } = await visit(t, '/dashboard/developer?from=2026-01-01&to=2026-01-02')
+  await page.getByLabel('What is it for?').fill('A secret')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.locator('#new-key').waitFor()
+  await page.getByRole('button', { name: 'Log out' }).click()
+  const login = page.getByRole('heading', { name: 'Log in to Souk' })
+  await login.waitFor()
+  assert.equal(page.url(), `${api.url}/dashboard/`)
+  // The driver waits for a load that a page from the cache does not have.
+  await page.evaluate(() => history.back())
+  await page.waitForURL('**/developer?*', { waitUntil: 'commit' })
+  await login.waitFor()
+  assert.equal(await page.locator('#new-key').count(), 0)
+  assert.ok(!(await page.content()).includes(account.email))
+})

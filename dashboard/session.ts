@@ -52,13 +52,20 @@ export function useLogIn() {
   })
 }
 
-/** Ends the session; nothing of it stays in the page. */
+/**
+ * Ends the session; nothing of it stays in the page. It is taken out of this page: one left by its
+ * address would stand in the browser's cache, and who presses "back" would see it all again.
+ */
 export function useLogOut() {
+  const client = useQueryClient()
+  const navigate = useNavigate()
   return useMutation({
     mutationFn: api.logOut,
     onSuccess: () => {
       tabs.postMessage(null)
-      location.assign('/dashboard/')
+      void enter(client, null)
+      const search = { pub: undefined, from: undefined, to: undefined }
+      return navigate({ to: PATHS.overview, search })
     },
   })
 }
