@@ -33,3 +33,7 @@ test('who is gone to from a page for readers learns our name and not the address
     assert.equal(headers['referrer-policy'], 'strict-origin')
   }
 })
+
+test('a click that a page of ours tries again names no page: ours is not where it was made', () => {
+  assert.equal(retryPage().headers['referrer-policy'], 'no-referrer')
+})

@@ -56,7 +56,8 @@ export function retryPage(): HotReply {
 page tries again by itself.</p>`
   return {
     status: 503,
-    headers: { ...HEADERS, 'retry-after': '2', refresh: '2' },
+    // What comes next has no page: ours is not the one that the reader was on.
+    headers: { ...HEADERS, 'retry-after': '2', refresh: '2', 'referrer-policy': 'no-referrer' },
     body: page('One moment, please', content),
   }
 }
