@@ -8,6 +8,7 @@ import { sql } from '../platform/sql.ts'
 import { applyBudgets, lockBudgets, openAccounts } from './budget-account.ts'
 import { ALWAYS, LeaseBook } from './lease.ts'
 import { LeaseLoop } from './lease-loop.ts'
+import { requestLeases } from './lease-store.ts'
 import { closeLeases, leaseCloseBody } from './settle.ts'
 
 const PRICE = 100_000
@@ -100,6 +101,26 @@ test('a lease is refilled as it is spent, and what is spent in all is the budget
     return clicks === 350
   })
   assert.equal(budgetOk[0], 0)
+})
+
+test('what a lost answer granted is back in the total budget when its day is over', async (t) => {
+  const { db, loop } = await makeLoop(t)
+  await loop.close()
+  const [book, midnight] = [new LeaseBook(), Date.parse('2026-04-21T00:00:00Z')]
+  await openAccounts(db, [{ campaignId: 1, day: '2026-04-20' }])
+  const campaign = { campaignId: 1, index: 0, budget: 'leased' as const, priceMaxMicros: PRICE }
+  const outputs = { budgetOk: new Uint8Array(1), nowMs: midnight - 1 }
+  book.setCampaigns([{ ...campaign, ...ALWAYS, budgetVersion: '1' }], outputs)
+  /** What is set aside of the total budget once the node has asked; no answer comes in time. */
+  const askedAt = async (requestNo: number, nowMs: number) => {
+    const requests = book.prepare(requestNo, nowMs)
+    const batch = { requestNo, requests, nowMs }
+    await requestLeases(db, { nodeId: 1, incarnation: '1' }, batch)
+    return Number((await listAccounts(db, 1))[0]?.escrow_micros)
+  }
+  const before = Number((await listAccounts(db, 1))[0]?.escrow_micros)
+  assert.equal(await askedAt(1, midnight - 1), before + 100 * PRICE)
+  assert.equal(await askedAt(2, midnight), before)
 })
 
 test('clicks of a budget too small to share are paid from the account, wherever they come', async (t) => {

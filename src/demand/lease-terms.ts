@@ -119,7 +119,6 @@ export function dayText(dayNumber: number): string {
  */
 export function requestsOf(leases: HeldLease[], needs: LeaseNeeds): LeaseRequest[] {
   const today = dayNumberOf(needs.nowMs)
-  dropUnused(leases, today)
   if (needs.isWanted) {
     openDay(leases, today)
     if ((today + 1) * DAY_MS - needs.nowMs <= AHEAD_OF_MIDNIGHT_MS) openDay(leases, today + 1)
@@ -228,17 +227,13 @@ export function openDay(leases: HeldLease[], dayNumber: number): HeldLease {
   return opened
 }
 
-/** Records of past days that never got a lease have nothing to hand in. */
-function dropUnused(leases: HeldLease[], today: number): void {
-  for (let at = leases.length - 1; at >= 0; at--) {
-    const lease = leases[at]
-    if (lease !== undefined && lease.leaseId === 0 && lease.dayNumber < today) leases.splice(at, 1)
-  }
-}
-
 type Terms = { holdMicros: number; wantMicros: number } | null
 
-/** A lease whose day or campaign is over goes back, but for what was spent. */
+/**
+ * A lease whose day or campaign is over goes back, but for what was spent. So does a day's that
+ * this node never heard of: an answer may have been lost, and nobody else could give back what it
+ * granted, which would be missing from the campaign's total budget for as long as the node runs.
+ */
 function handIn(lease: HeldLease, isFinal: boolean, nowMs: number): Terms {
   // A campaign just paused still pays the clicks of its last results until the lease runs out.
   const isRunning = nowMs < lease.usableUntilMs
