@@ -264,3 +264,34 @@ test('a ledger line without its entry is found', async () => {
     from ledger_line limit 1`
   assert.deepEqual(await checksAfter(new Map([['ledger_line', orphan]])), new Set(['ledger']))
 })
+
+test('what lies before the first event, or after the last, is compared as well', async () => {
+  const { from, to } = await reconcile(db, everything)
+  for (const day of ['2019-02-28', '2031-03-01']) {
+    const one = sql`
+      insert into stats_day (day, pub_id, article_id, merch_id, earnings_micros)
+      select ${day}, pub_id, article_id, merch_id, 1 from stats_day limit 1`
+    assert.deepEqual(await checksAfter(new Map([['stats_day', one]])), new Set(['stats_day']))
+  }
+  assert.deepEqual([from, to], ['2026-03-02', '2026-07-10'])
+})
+
+test('another network’s report of a month before the first event is compared as well', async (t) => {
+  const own = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(own)
+  const [log, made] = [openFoldedLog(t, own), new MoneyEvents()]
+  const shared = { import_id: '7', report_date: '2025-12-31' }
+  const row = { kind: 'row', ...shared, row: 0, article_id: 0, advertiser: null, clicks: 1 }
+  const amounts = { sales: 1, revenue_micros: 20, earnings_micros: 10 }
+  const end = { kind: 'partition', ...shared, network: 'n', account: '', rows: 1, rows_hash: 'aa' }
+  const told = (body: object) =>
+    made.at(START_MS, {
+      ...{ type: EVENT_TYPE.networkRow, pubId: publisher.pub_id, body: JSON.stringify(body) },
+    })
+  await log.append([told({ ...row, ...amounts }), told(end)])
+  await log.fold()
+  assert.deepEqual((await reconcile(own, everything)).differences, [])
+  await own.run(sql`update network_row set earnings_micros = 11`)
+  const [difference] = (await reconcile(own, everything)).differences
+  assert.deepEqual([difference?.table, difference?.expected], ['network', '10'])
+})

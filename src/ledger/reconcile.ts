@@ -51,7 +51,7 @@ export interface Reconciliation {
 }
 
 export interface ReconcileOptions {
-  /** UTC days, both inclusive; null: from the first, to the last. */
+  /** UTC days, both inclusive; null: from the first, to the last that anything belongs to. */
   readonly from: string | null
   readonly to: string | null
   /** The sealing keys, which sign totals; without them no total is believed. */
@@ -87,17 +87,15 @@ async function begin(db: ReservedDb): Promise<void> {
   await db.run(sql`set local timezone to 'UTC'`)
 }
 
-async function compare(
-  db: ReservedDb,
-  { from, to, keys = [], onProgress = () => undefined }: ReconcileOptions,
-): Promise<Reconciliation> {
+async function compare(db: ReservedDb, options: ReconcileOptions): Promise<Reconciliation> {
+  const { from, to, keys = [], onProgress = () => undefined } = options
+  // Whoever asks for no days has all compared: also what lies outside of the log's own, as other
+  // networks' reports of months before it do, and amounts that no event tells of.
   await db.row(sql`
-    select set_config('reconcile.day_from', coalesce(${from}::date,
-        least(min(day), (select min(day) from view_day)), current_date)::text, true),
-      set_config('reconcile.day_to', coalesce(${to}::date, max(day), current_date)::text, true)
-    from event`)
+    select set_config('reconcile.day_from', ${from ?? '-infinity'}, true),
+      set_config('reconcile.day_to', ${to ?? 'infinity'}, true)`)
   await db.run(constantSql(readSql('00-range')))
-  const counted = await countEvents(db)
+  const counted = await countEvents(db, options)
   onProgress(`${counted.events} events from ${counted.from} to ${counted.to}`)
   for (const [index, step] of STEPS.entries()) {
     await timed(`recomputing ${step}`, onProgress, () =>
@@ -136,9 +134,11 @@ async function differencesOf(db: ReservedDb, check: string): Promise<Omit<Differ
   return rows.map(({ column_name: column, ...row }) => ({ ...row, column }))
 }
 
-async function countEvents(db: ReservedDb) {
+async function countEvents(db: ReservedDb, { from, to }: ReconcileOptions) {
   const row = await db.row<Pick<Reconciliation, 'from' | 'to' | 'events' | 'clicks'>>(sql`
-    select pg_temp.day_from() as from, pg_temp.day_to() as to, count(*)::float8 as events,
+    select coalesce(${from}::date, least(min(day), (select min(day) from view_day)), current_date)
+        as from,
+      coalesce(${to}::date, max(day), current_date) as to, count(*)::float8 as events,
       (count(*) filter (where type = 10))::float8 as clicks
     from event where day between pg_temp.day_from() and pg_temp.day_to()`)
   if (row === null) throw new Error('the range of days is lost')
