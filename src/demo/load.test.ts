@@ -3,9 +3,11 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { makeIdSource } from '../platform/ids.ts'
+import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { importDemoFeeds, isEmpty, loadDemo, readDemo } from './load.ts'
 
@@ -28,7 +30,7 @@ test('a first start that dies while it makes the demo leaves the next one nothin
   await assert.rejects(loadDemo(deps, PORT))
   await rm(feeds)
   assert.ok(!(await isEmpty(deps)))
-  const state = await readDemo(dataDir)
+  const state = await readDemo(deps)
   assert.ok(state !== null)
   await importDemoFeeds(deps, state)
   const counts = await database.row(sql`
@@ -37,4 +39,19 @@ test('a first start that dies while it makes the demo leaves the next one nothin
       exists (select from offer) as has_offers`)
   const links = Object.keys(state.links).length
   assert.deepEqual(counts, { links, users: 1, has_offers: true })
+})
+
+test('a folder that held a demo takes no real network for one', async (t) => {
+  const scope = scopeOf(t)
+  const dataDir = await temporaryFolder(t, 'souk-demo-')
+  const ids = makeIdSource({ nodeId: 1, now: () => Date.now() })
+  const depsOf = (database: Database) => {
+    return { database, ids, dataDir, linkUrl: 'http://localhost', now: () => new Date() }
+  }
+  const demo = depsOf(await testDatabase(scope))
+  await loadDemo(demo, PORT)
+  const real = await testDatabase(scope)
+  await makePublisherWorld(real)
+  assert.equal(await readDemo(depsOf(real)), null)
+  assert.notEqual(await readDemo(demo), null)
 })

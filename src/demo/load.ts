@@ -50,7 +50,8 @@ export interface DemoDeps {
   readonly now: () => Date
 }
 
-export const siteUrl = (slug: string, port: number): string => `http://${slug}.localhost:${port}`
+const siteHost = (slug: string): string => `${slug}.localhost`
+export const siteUrl = (slug: string, port: number): string => `http://${siteHost(slug)}:${port}`
 export const pictureUrl = (gtin: string, port: number): string =>
   `http://pictures.localhost:${port}/${gtin}.svg`
 export const linkKey = (article: string, pick: DemoPick): string => `${article}/${pick.verdict}`
@@ -58,7 +59,21 @@ export const linkKey = (article: string, pick: DemoPick): string => `${article}/
 const FILE = 'demo.json'
 
 /** The demo's state; null when this database holds no demo. */
-export async function readDemo(dataDir: string): Promise<DemoState | null> {
+export async function readDemo({ database, dataDir }: DemoDeps): Promise<DemoState | null> {
+  const state = await readState(dataDir)
+  if (state === null) return null
+  // With DATABASE_URL the folder of a demo may be used with a database that holds a real network.
+  const made = await database.row(sql`
+    select from merchant_domain
+    where (merch_id, domain) in (
+      select * from unnest(
+        ${Object.values(state.merchants)}::int[],
+        ${Object.keys(state.merchants).map(siteHost)}::text[]))
+    limit 1`)
+  return made === null ? null : state
+}
+
+async function readState(dataDir: string): Promise<DemoState | null> {
   try {
     return JSON.parse(await readFile(join(dataDir, FILE), 'utf8')) as DemoState
   } catch (error) {
@@ -138,7 +153,7 @@ async function makePublishers(db: Db, uid: number): Promise<Record<string, numbe
       name,
       is_partner: isPartner,
       share_ppm: sharePercent * 10_000,
-      domains: [`${slug}.localhost`],
+      domains: [siteHost(slug)],
     })
     made[slug] = row.pub_id
   }
@@ -154,7 +169,7 @@ async function makeMerchants(
     const { merch_id: merchId } = await insertMerchant(db, {
       ...MERCHANT_DEFAULTS,
       name,
-      domains: [`${slug}.localhost`],
+      domains: [siteHost(slug)],
       origins: [siteUrl(slug, sitePort)],
     })
     made[slug] = merchId

@@ -53,7 +53,7 @@ export async function startDemo(node: Node): Promise<Demo> {
 /** The demo of this SOUK_DATA, made if the database is empty; null: it holds other data. */
 async function openState(deps: DemoDeps, config: Config): Promise<DemoState | null> {
   if (await isEmpty(deps)) return loadDemo(deps, await findFreePort(config.port + 1, config.host))
-  const state = await readDemo(deps.dataDir)
+  const state = await readDemo(deps)
   if (state !== null) await importDemoFeeds(deps, state)
   return state
 }
