@@ -41,6 +41,27 @@ test('the surest source gives the amount, and the next one what it leaves out', 
   assert.equal(believed(report({}), pixel).source, 's2s')
 })
 
+test('a product told in another currency than the order’s has no price, and its part as ever', () => {
+  const product = { name: null, brand: null, quantity: 1 }
+  const lines = [
+    { ...product, product_id: 'A', price: '60.00', price_minor: '6000' },
+    { ...product, product_id: 'B', price: '30.00', price_minor: '3000' },
+  ]
+  const inEuros = report({ source: 'pixel', currency: 'EUR', value: '90.00', lines })
+  const inDollars = report({ value: '99.00', value_micros: 99_000_000 })
+  assert.deepEqual(
+    believed(inEuros, inDollars).lines.map(({ price, revenueMicros }) => [price, revenueMicros]),
+    [
+      [null, 66_000_000],
+      [null, 33_000_000],
+    ],
+  )
+  assert.deepEqual(
+    believed({ ...inEuros, currency: 'USD' }, inDollars).lines.map(({ price }) => price),
+    ['60.00', '30.00'],
+  )
+})
+
 test('an order told without products is one line of one piece', () => {
   const { lines } = believed(report({}))
   assert.deepEqual(

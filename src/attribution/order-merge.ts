@@ -140,9 +140,9 @@ export interface MergedOrder {
  */
 export function mergeReports(reports: Reports): MergedOrder {
   const best = mostTrusted(reports)
-  const told = rank(reports)
-    .map(linesOf)
-    .find((lines) => lines.length > 0) ?? [wholeOrder(best)]
+  const teller = rank(reports).find((report) => linesOf(report).length > 0)
+  const told = teller === undefined ? [wholeOrder(best)] : linesOf(teller)
+  const isSameCurrency = teller === undefined || teller.currency === best.currency
   const revenueMicros = micros(best.value_micros ?? 0)
   const weights = told.map((line) => BigInt(line.price_minor) * BigInt(line.quantity))
   const revenues = allocate(revenueMicros, weights)
@@ -158,7 +158,8 @@ export function mergeReports(reports: Reports): MergedOrder {
       productId: line.product_id,
       name: line.name,
       brand: line.brand,
-      price: line.price,
+      // Of another currency it would be read in the order's.
+      price: isSameCurrency ? line.price : null,
       quantity: line.quantity,
       weight: weights[index] ?? 0n,
       revenueMicros: revenues[index] ?? micros(0),
