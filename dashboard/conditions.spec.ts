@@ -180,13 +180,13 @@ test('a month is read day by day, and amounts stand cents below cents', async (t
   await page.setViewportSize({ width: 1280, height: 900 })
   await answerClicks(page, ['0.36', '0.060224', '0.0075', '0.00'])
   await page.getByRole('link', { name: 'Clicks', exact: true }).click()
+  await page.getByText('Counted: nobody won it, so').waitFor() // Who bid and lost may be many.
   const ends = await page
     .getByRole('listitem')
     .getByText(/^\$/)
     .evaluateAll((all) => all.map((one) => one.firstElementChild?.getBoundingClientRect().x ?? 0))
   assert.equal(ends.length, 4)
   assert.ok(Math.max(...ends) - Math.min(...ends) < 1, JSON.stringify(ends))
-  await page.getByText('Counted: nobody won it, so').waitFor() // Who bid and lost may be many.
 })
 
 /** A page of clicks that earned this much, after which there is another that never comes. */

@@ -149,8 +149,9 @@ test('a publisher is chosen by a name that reads in its own direction', async (t
     { slug: 'four', name: ARABIC },
   )
   const page = await visit(t, '/dashboard/', { account })
-  const directions = await page
-    .getByLabel('Publisher')
+  const menu = page.getByLabel('Publisher')
+  await menu.waitFor()
+  const directions = await menu
     .getByRole('option')
     .evaluateAll((all) => all.map((one) => getComputedStyle(one).direction))
   assert.deepEqual(directions, ['ltr', 'rtl'])
