@@ -9,7 +9,7 @@
 import { readCsv, requireColumns } from '../platform/csv.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
-import { DAY_MS, parseTimestamp, utcDay } from '../platform/timestamp.ts'
+import { latestDay, parseTimestamp, utcDay } from '../platform/timestamp.ts'
 import { isRate } from './currency.ts'
 import type { NewRate } from './rate-store.ts'
 
@@ -29,7 +29,7 @@ const GONE: ReadonlySet<string> = new Set('BGN CYP EEK HRK LTL LVL MTL ROL SIT S
 
 /** The rates of a file. Throws a 400 whose faults name the lines; then none is to be used. */
 export function readRates(text: string, nowMs: number): NewRate[] {
-  const lastDay = utcDay(nowMs + DAY_MS) // Far in the east tomorrow has begun.
+  const lastDay = latestDay(nowMs)
   const table = readCsv(text)
   requireColumns(table, ['date'])
   const { headers, rows } = table

@@ -53,6 +53,11 @@ export function utcDay(instant: Date | number): string {
   return day
 }
 
+/** The latest day that somebody may date by: far in the east tomorrow has begun. */
+export function latestDay(nowMs: number): string {
+  return utcDay(nowMs + DAY_MS)
+}
+
 /** The UTC day of a text that names an instant; null of everything else. */
 export function dayOf(text: unknown): string | null {
   const at = typeof text === 'string' ? parseTimestamp(text) : null

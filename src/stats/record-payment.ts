@@ -8,7 +8,7 @@ import { characterCount } from '../platform/characters.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { formatExact, type Micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { DAY_MS, parseTimestamp, utcDay } from '../platform/timestamp.ts'
+import { latestDay, parseTimestamp } from '../platform/timestamp.ts'
 import type { PaymentBody } from './fold-payments.ts'
 
 const REFERENCE_LENGTH_MAX = 100
@@ -83,8 +83,7 @@ async function faultsOf(
       ? []
       : [{ field: 'amount', rule: 'must be US dollars above 0, such as 120.50' }]),
     ...(isPaidOn ? [] : [{ field: 'on', rule: 'must be a date, such as 2026-03-02' }]),
-    // Far in the east tomorrow has begun.
-    ...(isPaidOn && paidOn > utcDay(now() + DAY_MS)
+    ...(isPaidOn && paidOn > latestDay(now())
       ? [{ field: 'on', rule: 'must not lie in the future' }]
       : []),
     ...(reference !== '' && characterCount(reference) <= REFERENCE_LENGTH_MAX
