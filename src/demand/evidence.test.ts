@@ -11,6 +11,8 @@ import {
   orderEvidence,
   ripeClicks,
 } from './evidence.ts'
+import { fitModel } from './fit.ts'
+import { UNFITTED_MODEL } from './prediction-model.ts'
 
 const DAY = 86_400_000
 
@@ -117,11 +119,32 @@ test('a fresh click says nothing about orders yet, an old one all it ever will',
   assert.equal(ripeClicks(clickEvidence(0, { isValid: false })), 0)
 })
 
+test('orders are to ripe clicks as readers order, and their wait is known, however long it is', () => {
+  for (const waitMs of [DAY / 24, DAY, 3 * DAY, 5 * DAY]) {
+    const until = 150 * DAY
+    let held = noEvidence(0)
+    for (let hour = 0; hour < 150 * 24; hour++) {
+      const clickAtMs = hour * (DAY / 24)
+      held = addEvidence(held, clickEvidence(clickAtMs, { isValid: true }), waitMs)
+      // Waits as an exponential has them, evenly spread over its quantiles.
+      const orderAtMs = clickAtMs - waitMs * Math.log(1 - ((hour * 0.6180339887) % 1))
+      if (orderAtMs > until) continue
+      held = addEvidence(held, orderEvidence(orderAtMs, { clickAtMs, valueMicros: 50e6 }), waitMs)
+    }
+    const seen = evidenceAt(held, until, waitMs)
+    const rate = seen.orders / ripeClicks(seen)
+    assert(Math.abs(rate - 1) < 0.02, `${rate} orders a click after waits of ${waitMs / DAY} days`)
+    const pairs = [{ pubId: 1, merchId: 1, evidence: seen }]
+    const { delayMs } = fitModel(pairs, { yesterday: UNFITTED_MODEL, nowMs: until })
+    assert(Math.abs(delayMs / waitMs - 1) < 0.03, `${delayMs / DAY} days for ${waitMs / DAY}`)
+  }
+})
+
 test('an order is known by its delay and by the logarithm of its value, whose square is summed too', () => {
   const value = { clickAtMs: 1_000, valueMicros: 50e6 }
   const log = Math.log(50e6)
   assert.deepEqual(orderEvidence(4_000, value), {
-    ...noEvidence(4_000),
+    ...noEvidence(1_000),
     ...{ orders: 1, delayMs: 3_000, logValue: log, logValueSquare: log * log },
   })
   // A gift has no logarithm, and a shop's clock may lag behind the click.
@@ -129,6 +152,6 @@ test('an order is known by its delay and by the logarithm of its value, whose sq
   assert.deepEqual([gift.delayMs, gift.logValue], [0, 0])
   assert.deepEqual(
     addEvidence(orderEvidence(4_000, value), negativeEvidence(orderEvidence(4_000, value)), DAY),
-    noEvidence(4_000),
+    noEvidence(1_000),
   )
 })

@@ -78,9 +78,16 @@ test('a merchant’s orders take as long as they took, twenty of the network’s
     { merchId: 2, ...orders(60, LOG), delayMs: 60 * 6 * HOUR_MS },
     { merchId: 3, ...orders(0, LOG) },
   ])
-  assert.equal(delayMs, 5 * HOUR_MS)
-  assert.deepEqual(delayMsByMerchant, { 1: 3.5 * HOUR_MS, 2: 5.75 * HOUR_MS, 3: 5 * HOUR_MS })
-  assert.equal(fit([{ merchId: 1, ...orders(20, LOG) }]).delayMs, 60_000, 'a minute at least')
+  // The later an order came after its click, the less it weighs by now.
+  const waitOf = (seenHours: number) =>
+    (seenHours * HOUR_MS) / (1 - (Math.LN2 * seenHours) / (14 * 24))
+  near(delayMs, waitOf(5))
+  for (const [index, seenHours] of [3.5, 5.75, 5].entries()) {
+    near(delayMsByMerchant[index + 1] ?? 0, waitOf(seenHours))
+  }
+  const waited = (ms: number) => fit([{ merchId: 1, ...orders(20, LOG), delayMs: 20 * ms }]).delayMs
+  assert.equal(waited(0), 60_000, 'a minute at least')
+  assert.equal(waited(900 * HOUR_MS), 1_800 * HOUR_MS, 'at most twice of what is seen')
 })
 
 test('a network is fitted from twenty orders on', () => {

@@ -5,7 +5,14 @@
  * logarithmic grid, and are smoothed with yesterday's (economics 3). Everything else is moments.
  * Pure: evidence in, model out.
  */
-import { addEvidence, countsOf, type Evidence, evidenceAt, noEvidence } from './evidence.ts'
+import {
+  addEvidence,
+  countsOf,
+  DECAY_PER_MS,
+  type Evidence,
+  evidenceAt,
+  noEvidence,
+} from './evidence.ts'
 import type { PairEvidence } from './evidence-store.ts'
 import { logGammaRise } from './log-gamma.ts'
 import {
@@ -88,18 +95,27 @@ export function fitModel(
   const groups = groupByMerchant(evidence, yesterday, nowMs)
   const network = sumOf([...groups.values()].map(({ merchant }) => merchant))
   if (network.orders < ORDERS_MIN) return yesterday
-  const delayMs = Math.max(DELAY_MIN_MS, network.delayMs / network.orders)
+  const seenMs = network.delayMs / network.orders
   const delayOfMerchant = ({ delayMs: sum, orders }: Evidence): number =>
-    (sum + DELAY_PRIOR_ORDERS * delayMs) / (orders + DELAY_PRIOR_ORDERS)
+    meanWait((sum + DELAY_PRIOR_ORDERS * seenMs) / (orders + DELAY_PRIOR_ORDERS))
   return {
     ...yesterday,
     rates: fitRates([...groups.values()], { network, yesterday: yesterday.rates }),
     values: fitValues([...groups.values()], { network, yesterday: yesterday.values }),
-    delayMs,
+    delayMs: meanWait(seenMs),
     delayMsByMerchant: Object.fromEntries(
       [...groups].map(([merchId, { merchant }]) => [merchId, delayOfMerchant(merchant)]),
     ),
   }
+}
+
+/**
+ * τ, of the mean wait of orders that weigh as their clicks do: the later one came the less it
+ * weighs, and of a mean τ only `τ / (1 + kτ)` is seen. Twice what is seen at most: a few orders
+ * after two months would else make it anything.
+ */
+function meanWait(seenMs: number): number {
+  return Math.max(DELAY_MIN_MS, seenMs / Math.max(1 / 2, 1 - DECAY_PER_MS * seenMs))
 }
 
 function groupByMerchant(

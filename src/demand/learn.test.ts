@@ -169,7 +169,7 @@ test('a goal is judged by orders that clicks led to, each weighed as its click i
   assert(Math.abs((await step()) - Math.exp(-0.01)) < 1e-9)
 })
 
-test('the evidence of a pair is kept as of its last event and read by the outlook', async (t) => {
+test('the evidence of a pair is kept as of its last click and read by the outlook', async (t) => {
   const db = await makeCampaign(t)
   const at = (hours: number) => NOON + hours * HOUR
   const pair = { pubId: 1, merchId: 1 }
@@ -185,7 +185,7 @@ test('the evidence of a pair is kept as of its last event and read by the outloo
   await db.transaction((tx) => addPairEvidence(tx, [...orders, ...clicks.slice(0, 100)]))
   await db.transaction((tx) => addPairEvidence(tx, clicks.slice(100)))
   const [held] = await loadEvidence(db)
-  assert.equal(held?.evidence.atMs, at(-24))
+  assert.equal(held?.evidence.atMs, at(-25))
 
   const book = new OutlookBook()
   await book.refresh(db, NOON)
