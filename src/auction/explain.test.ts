@@ -184,6 +184,27 @@ test('a merchant reads its own candidates and no number of a rival', () => {
   assert.ok(!JSON.stringify(winner).includes('0.515123'))
 })
 
+test('a receipt that was altered tells its publisher where, and a merchant only that it was', () => {
+  const auction = stored(market, asked)
+  const { outcome } = auction
+  for (const altered of [
+    { priceMicros: 542_236 },
+    { score: 570_001 },
+    { runnerUpScore: 515_124 },
+  ]) {
+    const found = { ...auction, outcome: { ...outcome, ...altered } }
+    const [field] = Object.keys(altered)
+    const { replay } = explainAuction(found)
+    assert.equal(replay.kind === 'different' && replay.field, field)
+    const own = explainAuction(found, new Set([2])).replay
+    const { engine } = auction
+    assert.deepEqual(own, {
+      ...{ kind: 'different', field: null, stored: null, replayed: null },
+      engine,
+    })
+  }
+})
+
 test('the price is explained by the rule that made it', () => {
   const [a] = market as [CandidateSpec]
   const why = (specs: readonly CandidateSpec[], more: RequestSpec) =>

@@ -138,7 +138,7 @@ export function explainAuction(
     rule_version: auction.ruleVersion,
     engine: auction.engine,
     snapshot_version: set.version,
-    replay: replayStored(auction),
+    replay: explainReplay(auction, audience),
     pub_id: request.publisher.pubId,
     request: explainRequest(held),
     publisher: merchIds === null ? explainPublisher(held) : null,
@@ -158,6 +158,13 @@ export function explainWithoutReceipt(resultNumber: Buffer) {
       'The receipt was dropped or never written (a disabled link holds no auction); ' +
       'the clicks hold what was sealed and paid.',
   }
+}
+
+/** What differs may be the winner's price, or the score of a rival. */
+function explainReplay(auction: StoredAuction, audience: Audience): Replay {
+  const replay = replayStored(auction)
+  if (replay.kind !== 'different' || audience === 'publisher') return replay
+  return { ...replay, field: null, stored: null, replayed: null }
 }
 
 function explainRequest({ set, request }: Rerun): ExplainedRequest {

@@ -15,9 +15,10 @@ export type Replay =
   | { readonly kind: 'other_rules'; readonly ruleVersion: number }
   | {
       readonly kind: 'different'
-      readonly field: string // the first that differs, `priceMicros` or `losses[3]`
-      readonly stored: number | boolean
-      readonly replayed: number | boolean
+      /** The first that differs, `priceMicros` or `losses[3]`; all three null for a merchant. */
+      readonly field: string | null
+      readonly stored: number | boolean | null
+      readonly replayed: number | boolean | null
       readonly engine: string
     }
 
