@@ -84,7 +84,7 @@ function Score({ candidate, best }: { candidate: Candidate; best: number }) {
 }
 
 function Numbers({ candidate }: { candidate: Candidate }) {
-  const { bid, orders_per_click, value_per_order, value_micros, weight } = candidate
+  const { bid, orders_per_click, value_per_order, value_micros, weight, reserve } = candidate
   const numbers: [string, ReactNode][] = [
     ...pair('Bid', bid === null ? null : dollars(bid)),
     ...pair('Value of a click', value_micros === null ? null : microDollars(value_micros)),
@@ -93,7 +93,7 @@ function Numbers({ candidate }: { candidate: Candidate }) {
     ...pair('Weight', weight === null ? null : weight.toFixed(4)),
     ...pair('Reader pays', candidate.price === null ? 'unknown' : dollars(candidate.price)),
     ...pair('Match', percent(candidate.confidence)),
-    ...pair('Floor', dollars(candidate.reserve)),
+    ...pair('Floor', reserve === null ? null : dollars(reserve)),
   ]
   return (
     <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1.5 text-sm">

@@ -17,6 +17,8 @@ import { countryCode } from './targeting.ts'
 
 /** An auction that was run again, so that its working numbers are at hand. */
 export interface Rerun {
+  /** Whether it was held under today's rules; the workings of others nobody can tell. */
+  readonly isOfOurRules: boolean
   readonly set: CandidateSet
   readonly request: AuctionRequest
   readonly outcome: Outcome
@@ -43,7 +45,8 @@ export function explainLoss(held: Rerun, i: number, audience: Audience): string 
 }
 
 function lossDetail(held: Rerun, i: number, audience: Audience): string | null {
-  const { set, request, outcome } = held
+  const { set, request, outcome, isOfOurRules } = held
+  if (!isOfOurRules) return null
   switch (outcome.losses[i]) {
     case LOSS.device:
       return `The reader's device: ${deviceWord(request.device)}.`
@@ -103,6 +106,7 @@ export function explainPrice(held: Rerun, audience: Audience): string {
   const { set, request, outcome } = held
   const { winner, priceMicros } = outcome
   const price = dollars(priceMicros)
+  if (!held.isOfOurRules) return `${price}, by rules that this program does not have.`
   const model = set.model[winner]
   if (model === MODEL.cpa || model === MODEL.epp) {
     const what = model === MODEL.cpa ? 'its commission on a sale' : 'its fixed payment per purchase'

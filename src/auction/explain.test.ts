@@ -205,6 +205,29 @@ test('a receipt that was altered tells its publisher where, and a merchant only 
   }
 })
 
+test('an auction of other rules is explained by what was stored, and by no number of today’s', () => {
+  const low = { name: 'L', bidMicros: 9_000 }
+  const told = explainAuction({ ...stored([...market, low], asked), ruleVersion: 9999 })
+  assert.deepEqual(told.replay, { kind: 'other_rules', ruleVersion: 9999 })
+  assert.equal(told.outcome.price, '0.542235')
+  assert.equal(told.outcome.price_why, '$0.542235, by rules that this program does not have.')
+  assert.equal(told.outcome.propensity, null)
+  assert.deepEqual(
+    told.candidates.map(({ campaign_id, won, bid, loss }) => [campaign_id, won, bid, loss?.why]),
+    [
+      [1, true, '0.60', undefined],
+      ...[2, 3, 4, 5].map((id) => {
+        const { won, bid, loss } = told.candidates.find((of) => of.campaign_id === id) ?? {}
+        return [id, won, bid, lossReason(loss?.code ?? 0).publisher]
+      }),
+    ],
+  )
+  for (const { reserve, value_micros, reader_benefit, weight, score_micros } of told.candidates) {
+    const worked = { reserve, value_micros, reader_benefit, weight, score_micros }
+    assert.deepEqual(Object.values(worked), [null, null, null, null, null])
+  }
+})
+
 test('the price is explained by the rule that made it', () => {
   const [a] = market as [CandidateSpec]
   const why = (specs: readonly CandidateSpec[], more: RequestSpec) =>

@@ -23,7 +23,7 @@ import { lossReason } from './loss-reason.ts'
 import { winnerPropensity } from './propensity.ts'
 import type { StoredAuction } from './receipt.ts'
 import { type Replay, replayStored, rerun } from './replay.ts'
-import { closestReason, referencePrice, reservePrice } from './run-auction.ts'
+import { closestReason, RULE_VERSION, referencePrice, reservePrice } from './run-auction.ts'
 import { countryCode } from './targeting.ts'
 
 export interface Explanation {
@@ -110,8 +110,8 @@ interface ExplainedCandidate {
   readonly is_funded: boolean
   readonly is_in_stock: boolean
   readonly is_live: boolean
-  readonly reserve: string
-  /** The score and its parts; null for a candidate that a check kept from being scored. */
+  readonly reserve: string | null // null: held under other rules than this program has
+  /** The score and its parts; null likewise, and where a check kept it from being scored. */
   readonly value_micros: number | null // of a click, drawn if the auction explored
   readonly reader_benefit: number | null
   readonly weight: number | null
@@ -124,12 +124,13 @@ export function explainAuction(
   merchIds: ReadonlySet<number> | null = null,
 ): Explanation {
   const { set, request } = auction
+  const isOfOurRules = auction.ruleVersion === RULE_VERSION
   // The working numbers come from running it again; codes and prices are those that were stored.
-  const again = rerun(auction)
-  const { values, weights, scores } = again
-  const held: Rerun = { set, request, outcome: { ...auction.outcome, values, weights, scores } }
+  const { values, weights, scores } = rerun(auction)
+  const outcome = { ...auction.outcome, values, weights, scores }
+  const held: Rerun = { isOfOurRules, set, request, outcome }
   const audience: Audience = merchIds === null ? 'publisher' : 'merchant'
-  const propensity = merchIds === null ? winnerPropensity(auction) : null
+  const propensity = merchIds === null && isOfOurRules ? winnerPropensity(auction) : null
   const all = Array.from({ length: set.n }, (_, i) => i)
   const shown = all.filter((i) => merchIds?.has(set.merchId[i] as number) ?? true)
   return {
@@ -268,7 +269,7 @@ function explainCandidate(held: Rerun, i: number, audience: Audience): Explained
     is_funded: set.state.budgetOk[at] === 1,
     is_in_stock: set.isInStock[i] === 1,
     is_live: set.state.live[at] === LIVE.live,
-    reserve: formatExact(reservePrice(set, request, i)),
+    reserve: held.isOfOurRules ? formatExact(reservePrice(set, request, i)) : null,
     ...explainScore(held, i),
   }
 }
@@ -287,10 +288,10 @@ function explainValue({ set }: Rerun, i: number) {
   }
 }
 
-function explainScore({ set, outcome }: Rerun, i: number) {
+function explainScore({ isOfOurRules, set, outcome }: Rerun, i: number) {
   const loss = outcome.losses[i]
   const isScored = loss === LOSS.none || loss === LOSS.outbid || loss === LOSS.belowFloor
-  if (!isScored) {
+  if (!isScored || !isOfOurRules) {
     return { value_micros: null, reader_benefit: null, weight: null, score_micros: null }
   }
   const weight = outcome.weights[i] as number
