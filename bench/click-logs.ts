@@ -54,6 +54,7 @@ function report(name: string, cohorts: readonly Cohort[]): void {
     // A click on an item follows its impression at once.
     model: { ...UNFITTED_MODEL, delayMs: 1_000 },
     refitSlots: 24,
+    knownUntilMs: Number.POSITIVE_INFINITY,
   })
   console.log(`\n${name}: ${clicks} impressions, ${orders} clicks, ${pairSlots} pair-hours`)
   if (methods === null) throw new Error(`${name} holds nothing to measure`)

@@ -45,6 +45,7 @@ export async function evaluateCommand(
     toSlot: Math.floor(toMs / slotMs),
     model: UNFITTED_MODEL,
     refitSlots: DAY_MS / slotMs,
+    knownUntilMs: Math.min(nowMs, toMs),
   })
   if (options.plot !== undefined) await replaceText(options.plot, calibrationPlot(evaluation))
   const { clicks, orders, pairSlots, methods, bins } = evaluation

@@ -10,7 +10,10 @@ import { UNFITTED_MODEL } from './prediction-model.ts'
 
 const DAY_MS = 86_400_000
 const model = { ...UNFITTED_MODEL, delayMs: 60_000 }
-const options = { slotMs: DAY_MS, fromSlot: 10, toSlot: 20, model, refitSlots: 1 }
+const options = {
+  ...{ slotMs: DAY_MS, fromSlot: 10, toSlot: 20, model, refitSlots: 1 },
+  knownUntilMs: Number.POSITIVE_INFINITY,
+}
 
 const outcome = (clicks: number, orders: number, predicted: number): Outcome => ({
   ...{ clicks, orders, predicted },
@@ -152,6 +155,50 @@ test('on a world of known kind ours is better than every baseline, and as sure a
   assert(coverage > 0.77 && coverage < 0.83, String(coverage))
 })
 
+/** Readers who order three days after their click, of whom the log tells until a day. */
+function makeSlowCohorts(seed: number, days: number): Cohort[] {
+  const random = seededRandom(seed)
+  const waitDays = () => -3 * Math.log(1 - random())
+  return Array.from({ length: 48 }, (_, pair) =>
+    Array.from({ length: days }, (_, slot): Cohort => {
+      const orders = Array.from({ length: poisson(random, 12) }, () => ({
+        slot: Math.floor(slot + random() + waitDays()),
+        count: 1,
+      }))
+      const known = orders.filter((order) => order.slot < days)
+      return { pubId: pair % 6, merchId: Math.floor(pair / 6), slot, clicks: 600, orders: known }
+    }),
+  ).flat()
+}
+
+test('of clicks whose orders are still to come, what has come by now is what was predicted', () => {
+  const days = 60
+  const worlds = [1, 2, 3, 4, 5].map((seed) => makeSlowCohorts(seed, days))
+  for (const lastDays of [28, 7]) {
+    const window = { fromSlot: days - lastDays, toSlot: days, knownUntilMs: days * DAY_MS }
+    const runs = worlds.map((cohorts) =>
+      evaluate(cohorts, { ...options, ...window, model: UNFITTED_MODEL }),
+    )
+    const mean = (read: (run: (typeof runs)[number]) => number | null | undefined) =>
+      runs.reduce((sum, run) => sum + (read(run) ?? Number.NaN), 0) / runs.length
+    near(
+      mean(({ methods }) => methods?.ours.calibration),
+      1,
+      0.03,
+    )
+    near(
+      mean(({ methods }) => methods?.merchant.calibration),
+      1,
+      0.03,
+    )
+    near(
+      mean(({ methods }) => methods?.ours.coverage),
+      0.8,
+      0.02,
+    )
+  }
+})
+
 /** What each method predicts for the clicks of pair 1/1 in slot 10. */
 function predictions(before: readonly Cohort[]) {
   const asked = { pubId: 1, merchId: 1, slot: 10, clicks: 100, orders: [{ slot: 10, count: 5 }] }
@@ -231,6 +278,15 @@ test('an order is known from the slot after it came', () => {
     evaluate(withOrders(orderSlot), { ...options, fromSlot: 2, toSlot: 3 }).bins[0]?.predicted ?? 0
   assert(predictedAt2(1) > 0.2)
   assert(predictedAt2(2) < 0.02)
+})
+
+test('a click whose node’s clock is ahead is measured like one of this very moment', () => {
+  const asked = { pubId: 1, merchId: 1, slot: 12, clicks: 9, orders: [{ slot: 12, count: 1 }] }
+  for (const early of [0, 1, DAY_MS]) {
+    const { methods } = evaluate([asked], { ...options, knownUntilMs: 12 * DAY_MS - early })
+    for (const value of Object.values(methods?.ours ?? {}))
+      assert(Number.isFinite(value), String(early))
+  }
 })
 
 test('without clicks or orders there is nothing to measure, and it says so', () => {

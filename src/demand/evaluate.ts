@@ -1,6 +1,8 @@
 /**
  * How good are the predictions? Measured on what really happened, forward in time: each slot is
- * predicted from what was known before it began, by our estimate and by three simpler ones.
+ * predicted from what was known before it began, by our estimate and by three simpler ones. Of
+ * clicks whose orders are still to come, the part that was due by now is what is predicted: a right
+ * prediction would else be told as far too high for the latest days.
  *
  * Pure: the history of clicks and orders in, figures out (economics 3, metrics). The same function
  * judges the service's own log, the public click logs and synthetic worlds (bench/).
@@ -27,6 +29,7 @@ export interface EvaluationOptions {
   readonly toSlot: number
   readonly model: PredictionModel // to begin with; refitted as time goes on
   readonly refitSlots: number // slots between two fits
+  readonly knownUntilMs: number // orders that come later are in no cohort
 }
 
 export const METHODS = ['ours', 'global', 'merchant', 'pair7d'] as const
@@ -60,11 +63,12 @@ export function evaluate(cohorts: readonly Cohort[], options: EvaluationOptions)
       for (const cohort of present) {
         const orders = cohort.orders.reduce((sum, { count }) => sum + count, 0)
         const actual = { clicks: cohort.clicks, orders }
+        const come = world.partCome(cohort)
         const estimate = world.estimate(cohort)
         for (const method of METHODS) {
-          const predicted = clip(method === 'ours' ? estimate.rate : world.baseline(method, cohort))
-          const posterior = method === 'ours' ? estimate : null
-          outcomes[method].push({ ...actual, predicted, posterior })
+          const rate = method === 'ours' ? estimate.rate : world.baseline(method, cohort)
+          const posterior = method === 'ours' ? { ...estimate, nEff: estimate.nEff / come } : null
+          outcomes[method].push({ ...actual, predicted: clip(rate * come), posterior })
         }
       }
     }
@@ -99,7 +103,7 @@ class KnownWorld {
   readonly #pairs = new Map<string, { pair: Pair; evidence: Evidence }>()
   #merchants = new Map<number, Evidence>()
   /** Orders that are in the data and not known yet, by the slot in which they come. */
-  readonly #coming = new Map<number, { pair: Pair; count: number }[]>()
+  readonly #coming = new Map<number, { cohort: Cohort; count: number }[]>()
   readonly #recent = new Map<string, { slot: number; clicks: number; orders: number }[]>()
   #network = { clicks: 0, orders: 0 }
   #model: PredictionModel
@@ -114,15 +118,27 @@ class KnownWorld {
   }
 
   beginSlot(slot: number): void {
-    this.#nowMs = slot * this.#options.slotMs
-    for (const { pair, count } of this.#coming.get(slot - 1) ?? []) {
-      this.#add(pair, { ...noEvidence(this.#nowMs), orders: count })
+    const { slotMs } = this.#options
+    this.#nowMs = slot * slotMs
+    for (const { cohort, count } of this.#coming.get(slot - 1) ?? []) {
+      // To the slot: some seem to have waited longer than they did and as many shorter.
+      const delayMs = count * (slot - 1 - cohort.slot) * slotMs
+      this.#add(cohort, { ...noEvidence((cohort.slot + 1) * slotMs), orders: count, delayMs })
       this.#network.orders += count
-      this.#rememberRecent(pair, { slot: slot - 1, clicks: 0, orders: count })
+      this.#rememberRecent(cohort, { slot: slot - 1, clicks: 0, orders: count })
     }
     this.#coming.delete(slot - 1)
     if (slot - this.#fittedSlot >= this.#options.refitSlots) this.#refit(slot)
     this.#sumMerchants()
+  }
+
+  /** The part of a cohort's orders that had come when the cohorts were told. */
+  partCome({ merchId, slot }: Cohort): number {
+    const { slotMs, knownUntilMs } = this.#options
+    const delayMs = delayOf(this.#model, merchId)
+    const passedMs = Math.max(1, knownUntilMs - slot * slotMs) // A node's clock may be ahead.
+    const spanMs = Math.min(slotMs, passedMs) // The last slot is under way.
+    return 1 - Math.exp((spanMs - passedMs) / delayMs) * partWaiting(spanMs, delayMs)
   }
 
   estimate(pair: Pair): RateEstimate {
@@ -135,10 +151,8 @@ class KnownWorld {
     const global = clicks === 0 ? this.#model.rates.globalRate : orders / clicks
     if (method === 'global') return global
     if (method === 'merchant') {
-      const merchant = this.#merchants.get(pair.merchId)
-      return merchant === undefined || merchant.clicks < 1
-        ? global
-        : merchant.orders / merchant.clicks
+      const ripe = countsOf(this.#merchants.get(pair.merchId) ?? noEvidence(this.#nowMs))
+      return ripe.clicks < 1 ? global : ripe.orders / ripe.clicks
     }
     const weekAgo = this.#nowMs / this.#options.slotMs - WEEK_MS / this.#options.slotMs
     const week = (this.#recent.get(keyOf(pair)) ?? []).filter(({ slot }) => slot >= weekAgo)
@@ -150,14 +164,13 @@ class KnownWorld {
     const { clicks, slot } = cohort
     const { slotMs } = this.#options
     const delayMs = delayOf(this.#model, cohort.merchId)
-    // Clicks came evenly over the slot; this part of them still waits for its orders at the end.
-    const unripe = clicks * (delayMs / slotMs) * (1 - Math.exp(-slotMs / delayMs))
+    const unripe = clicks * partWaiting(slotMs, delayMs)
     this.#add(cohort, { ...noEvidence(this.#nowMs + slotMs), clicks, unripe })
     this.#network.clicks += clicks
     this.#rememberRecent(cohort, { slot, clicks, orders: 0 })
     for (const { slot: orderSlot, count } of cohort.orders) {
       const coming = this.#coming.get(orderSlot) ?? []
-      coming.push({ pair: cohort, count })
+      coming.push({ cohort, count })
       this.#coming.set(orderSlot, coming)
     }
   }
@@ -187,9 +200,7 @@ class KnownWorld {
       merchId: pair.merchId,
       evidence: held,
     }))
-    const fitted = fitModel(evidence, { yesterday: this.#model, nowMs: this.#nowMs })
-    // The waits are the model's own: cohorts say in which slot an order came, not how long it took.
-    this.#model = { ...this.#model, rates: fitted.rates }
+    this.#model = fitModel(evidence, { yesterday: this.#model, nowMs: this.#nowMs })
   }
 
   #sumMerchants(): void {
@@ -202,6 +213,11 @@ class KnownWorld {
     const network = [...this.#merchants.values()].reduce((sum, of) => addEvidence(sum, of, 1), none)
     this.#rates = atRate(this.#model.rates, networkRate(countsOf(network)))
   }
+}
+
+/** Of clicks that came evenly over a span, the part that waits for its orders when it ends. */
+function partWaiting(spanMs: number, delayMs: number): number {
+  return (-delayMs / spanMs) * Math.expm1(-spanMs / delayMs)
 }
 
 const keyOf = ({ pubId, merchId }: Pair): string => `${pubId} ${merchId}`
