@@ -9,7 +9,10 @@ export interface CohortRange {
   readonly slotMs: number
 }
 
-/** Lists valid clicks by pair and slot, each with its orders by the slot in which they came. */
+/**
+ * Lists valid clicks by pair and slot, with the orders by the slot in which they came. An order is
+ * named after the reader's last click, also where only an earlier one was paid.
+ */
 export async function loadCohorts(db: Db, range: CohortRange): Promise<Cohort[]> {
   const { slotMs } = range
   const [from, to] = [new Date(range.fromMs), new Date(range.toMs)]
@@ -25,7 +28,7 @@ export async function loadCohorts(db: Db, range: CohortRange): Promise<Cohort[]>
       floor(extract(epoch from accepted_at) * 1000 / ${slotMs}::bigint)::int as order_slot,
       count(*)::int as orders
     from merchant_order join click using (click_id)
-    where at >= ${from} and at < ${to} and reason = 0 and reversed_at is null
+    where at >= ${from} and at < ${to} and reversed_at is null
       and accepted_at < ${to} and revenue_micros > 0 and rejected_at is null and hold is null
       and coalesce(attribution, '') <> 'impression'
     group by 1, 2, 3, 4`)

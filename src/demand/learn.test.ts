@@ -18,6 +18,8 @@ const NOON = Date.parse('2026-04-13T12:00:00Z') // a Monday
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const BID = 500_000
+/** REASON of events, a higher folder. */
+const DUPLICATE_VISITOR = 21
 
 async function makeCampaign(t: TestContext): Promise<Database> {
   const db = await testDatabase(t)
@@ -167,6 +169,24 @@ test('a goal is judged by orders that clicks led to, each weighed as its click i
   assert(Math.abs((await step()) - Math.exp(-0.005)) < 1e-5)
   await db.run(sql`update merchant_order set attribution = 'impression'`)
   assert(Math.abs((await step()) - Math.exp(-0.01)) < 1e-9)
+})
+
+test('a sale to a reader who clicked twice counts for goal and forecast, though one click does', async (t) => {
+  const db = await makeCampaign(t)
+  await addClicks(db, 100, { atMs: NOON - DAY })
+  await addClicks(db, 1, { atMs: NOON - DAY + 60_000, reason: DUPLICATE_VISITOR })
+  await db.run(sql`update click set paid_micros = 0 where reason <> 0`)
+  await addOrder(db, 'sold', { sold: 1_000 * BID, kept: 1_000 * BID })
+  await db.run(sql`
+    update merchant_order set click_id = (select click_id from click where reason <> 0)`)
+  await db.run(sql`insert into roas_multiplier values (1, 0.5, ${new Date(NOON)})`)
+  await stepRoasMultipliers(db, NOON)
+  assert(((await loadRoasMultipliers(db)).get(1) ?? 0) > 0.5)
+  await db.run(sql`update merchant_order set accepted_at = ${new Date(NOON - HOUR)}`)
+  const range = { fromMs: NOON - 10 * DAY, toMs: NOON, slotMs: DAY }
+  const orders = [{ slot: Math.floor((NOON - HOUR) / DAY), count: 1 }]
+  const [pair] = await loadCohorts(db, range)
+  assert.deepEqual([pair?.clicks, pair?.orders], [100, orders])
 })
 
 test('the evidence of a pair is kept as of its last click and read by the outlook', async (t) => {

@@ -46,7 +46,8 @@ export async function stepRoasMultipliers(db: Db, nowMs: number): Promise<number
 
 /**
  * Each click counts with the orders that it led to, whenever those came, and costs as much as of
- * its orders is due: the others are on their way, and are not missing.
+ * its orders is due: the others are on their way, and are not missing. The sales of a click that
+ * cost nothing are the campaign's too: of a reader who clicks twice and buys the later is named.
  */
 async function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
   const from = new Date(nowMs - DAYS_MAX * 86_400_000)
@@ -59,7 +60,8 @@ async function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
     left join unnest(${Object.keys(delayMsByMerchant)}::int[],
       ${Object.values(delayMsByMerchant)}::float8[]) as own (merch_id, delay_ms) using (merch_id)
     left join lateral (
-      select sum(paid_micros * weight * due) as spend, sum(net_revenue_micros * weight) as value
+      select sum(paid_micros * weight * due) filter (where reason = 0) as spend,
+        sum(net_revenue_micros * weight) as value
       from click
       left join lateral (
         select sum(net_revenue_micros) as net_revenue_micros from merchant_order
@@ -71,7 +73,7 @@ async function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
           1 - exp(-age_ms / coalesce(delay_ms, ${delayMs}::float8)) as due
       ) as counted
       where click.merch_id = campaign.merch_id and click.campaign_id = campaign.campaign_id
-        and reason = 0 and reversed_at is null and at >= ${from} and at <= ${new Date(nowMs)}
+        and reversed_at is null and at >= ${from} and at <= ${new Date(nowMs)}
     ) as seen on true
     where model = 'cpc' and roas is not null and state = 'active'`)
 }
