@@ -106,6 +106,13 @@ test('each fault of a row has its own reason', () => {
   assert.equal(reason({ price: '4.20' }, 'EUR'), 'currency_other', 'the currency of the feed')
 })
 
+test('a link fits the limits of addresses in the form that its wrapper and redirect carry', () => {
+  const link = (umlauts: number) => `https://shop.example/${'ü'.repeat(umlauts)}`
+  // Six bytes each, percent-encoded, and 21 before them.
+  assert.equal(offer({ link: link(337) }).url.length, 2043)
+  assert.equal(reason({ link: link(338) }), 'link_too_long')
+})
+
 test('another currency is converted where its rate is known, the sale price with it', () => {
   const toDollars: ToDollars = (amount, currency) =>
     currency === 'EUR' ? micros(Number(amount) * 1_200_000) : onlyDollars(amount, currency)

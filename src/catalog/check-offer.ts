@@ -148,14 +148,17 @@ function checkLink(written: string, { domains }: FeedContext): Link | Rejected {
   if (text === '') return rejected('link_missing', 'the link is empty')
   const url = parseWebUrl(text)
   if (url === null) return rejected('link_invalid', `${shown(text)} is no absolute http(s) address`)
-  if (!fitsUrlLimits(text)) {
-    return rejected('link_too_long', `the link has more than ${MAX_URL_CHARACTERS} characters`)
+  const kept = headerSafe(text, url)
+  // Not as it was written: the form that is kept is what wrappers and redirects carry.
+  if (!fitsUrlLimits(kept)) {
+    const rule = `more than ${MAX_URL_CHARACTERS} characters, percent-encoded`
+    return rejected('link_too_long', `the link has ${rule}`)
   }
   const host = siteHost(url)
   if (!domains.some((domain) => isOnDomain(host, domain))) {
     return rejected('link_foreign_host', `${shown(host)} is none of the merchant's domains`)
   }
-  return { kind: 'link', url, text: headerSafe(text, url) }
+  return { kind: 'link', url, text: kept }
 }
 
 /** Tools that escape a feed's text escape its addresses too. */
