@@ -198,6 +198,11 @@ const REFUSALS = {
   over_quantity: 'is more than was bought and has not come back yet',
 } as const
 
+/** What a return says came back. */
+const GOODS = ['line', 'product_id', 'quantity'] as const
+/** Shops give one number to all that comes back in a parcel: the rest of it must not be lost. */
+const OTHER_GOODS = 'stands for other goods of this order already: each product needs its own'
+
 /** Judges returns against what is known of their orders, those before them in the batch too. */
 async function judgeReturns(
   deps: IntakeDeps,
@@ -210,14 +215,17 @@ async function judgeReturns(
     const { order_id: orderId, ...goods } = body
     const key = { merchId, orderId }
     const record = known.get(keyText(key)) ?? emptyOrder(key)
+    const before = record.account.returns.find(({ return_id }) => return_id === goods.return_id)
+    // The same return again is accepted, and changes nothing.
+    if (before !== undefined) {
+      const isSame = GOODS.every((name) => before[name] === goods[name])
+      return isSame ? { accepted: body } : { fault: { field: 'id', rule: OTHER_GOODS } }
+    }
     // Later than everything that is known: the highest event id there can be.
     const told = { ...goods, event_id: LAST_EVENT_ID, accepted_at_ms: goods.returned_at_ms }
     const account = addReturn(record.account, told)
-    // The same return again is accepted, and changes nothing.
-    const refused =
-      account === record.account
-        ? undefined
-        : figuresOf(account).refused.find(({ return_id }) => return_id === goods.return_id)
+    const { refused: refusals } = figuresOf(account)
+    const refused = refusals.find(({ return_id }) => return_id === goods.return_id)
     if (refused !== undefined) {
       const field = refused.reason === 'unknown_line' ? 'product_id' : 'quantity'
       return { fault: { field, rule: REFUSALS[refused.reason] } }

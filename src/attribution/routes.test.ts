@@ -265,6 +265,32 @@ test('a return of more than was bought is refused at once, folded or not', async
   assert.deepEqual(kept, { count: '4' })
 })
 
+test('other goods under the id of a return are refused, not lost, folded or not', async (t) => {
+  const app = await start(t)
+  const products = [SOCKS, { id: 'shoes', price: '440.00' }]
+  await app.post('orders', { orders: [order('o1', {}, products)] })
+  const back = (product_id: string, quantity = 1) => {
+    return { id: 'parcel', order_id: 'o1', product_id, quantity }
+  }
+  const parcel = await app.post('returns', { returns: [back('socks'), back('shoes')] })
+  assert.equal(parcel.status, 400)
+  assert.deepEqual(parcel.json.error.data, [
+    {
+      field: 'returns[1].id',
+      rule: 'stands for other goods of this order already: each product needs its own',
+    },
+  ])
+  assert.equal((await app.post('returns', { returns: [back('socks')] })).status, 201)
+  for (const isFolded of [false, true]) {
+    if (isFolded) await app.fold()
+    app.clock.nowMs += 1000
+    for (const goods of [back('shoes'), back('socks', 2)]) {
+      assert.equal((await app.post('returns', { returns: [goods] })).status, 400)
+    }
+    assert.equal((await app.post('returns', { returns: [back('socks')] })).status, 201)
+  }
+})
+
 test('goods that came back stay back when their order is told again without products', async (t) => {
   const app = await start(t)
   const products = [

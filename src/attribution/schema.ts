@@ -135,7 +135,11 @@ export const OrdersBody = Type.Object({
 })
 
 export const ReturnEntry = Type.Object({
-  id: Type.String({ minLength: 1, maxLength: ORDER_ID_LENGTH_MAX }),
+  id: Type.String({
+    minLength: 1,
+    maxLength: ORDER_ID_LENGTH_MAX,
+    description: 'Of its order’s returns one alone; a parcel of two products is two returns',
+  }),
   order_id: Type.String({ minLength: 1, maxLength: ORDER_ID_LENGTH_MAX }),
   product_id: optionalText(PRODUCT_ID_LENGTH_MAX),
   line: Type.Optional(

@@ -22,7 +22,9 @@ const ORDERS_FILE: OptionSpec = {
 }
 const RETURNS_FILE: OptionSpec = {
   ...FILE,
-  help: 'CSV: return_id, order_id, product_id or line, quantity, returned_at',
+  help:
+    'CSV: return_id, order_id, product_id or line, quantity, returned_at. Each row has a ' +
+    'return_id of its own',
 }
 const RATES_FILE: OptionSpec = {
   ...FILE,
