@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Answer, startIntakeApp } from '../../test/intake-app.ts'
-import { orderFaults } from './intake-faults.ts'
+import { orderFaults, returnFaults } from './intake-faults.ts'
 
 const order = (id: string, changes: object = {}) => ({
   order: { id, value: '550.00', currency: 'USD', ...changes },
@@ -58,4 +58,16 @@ test('what a schema cannot say of orders and returns is told with what it says',
 test('a currency that is no text, and that no text can be made of, is left to the schema', () => {
   const entry = { ...order('o', { currency: { toString: 1 } }), products: [{ price: '1.00' }] }
   assert.deepEqual(orderFaults(entry, { nowMs: 0 }), [])
+})
+
+test('an order and a return may be of the day that has begun in the far east', () => {
+  const context = { nowMs: Date.parse('2026-03-02T12:00:00Z') } // Midnight in Auckland.
+  const fieldsOf = (day: string) => [
+    ...orderFaults(order('o', { ordered_at: day }), context).map(({ field }) => field),
+    ...returnFaults({ line: 0, returned_at: day }, context).map(({ field }) => field),
+  ]
+  assert.deepEqual(fieldsOf('2026-03-03'), [])
+  for (const future of ['2026-03-04', '2026-03-03T00:00:00Z']) {
+    assert.deepEqual(fieldsOf(future), ['order.ordered_at', 'returned_at'], future)
+  }
 })

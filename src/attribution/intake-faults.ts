@@ -7,7 +7,7 @@
  */
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
-import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
+import { dayOf, latestDay, parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 import { addFaults, listOf } from '../platform/validation.ts'
 import { CLOCK_SKEW_MS } from './attribute.ts'
 import { parseMinor } from './currency.ts'
@@ -31,7 +31,7 @@ export function orderFaults(entry: unknown, { nowMs }: Context): Fault[] {
   }
   note('order.currency', currencyFault(order.currency))
   note('order.value', amountFault(order.value, order.currency))
-  note('order.ordered_at', timeFault(order.ordered_at, nowMs))
+  note('order.ordered_at', dateFault(order.ordered_at, nowMs))
   note('order.updated_at', timeFault(order.updated_at, nowMs))
   for (const [index, product] of listOf(products, LINES_MAX).entries()) {
     const { price, currency } = loose(product)
@@ -48,7 +48,7 @@ export function orderFaults(entry: unknown, { nowMs }: Context): Fault[] {
 /** What is wrong with a return: it must say which goods came back, and not from the future. */
 export function returnFaults(entry: unknown, { nowMs }: Context): Fault[] {
   const { line = null, product_id: productId = null, returned_at: returnedAt } = loose(entry)
-  const time = timeFault(returnedAt, nowMs)
+  const time = dateFault(returnedAt, nowMs)
   const isUntold = line === null && (productId === null || productId === '')
   const rule = 'or line is required: what came back?'
   return [
@@ -100,7 +100,14 @@ function exponentOf(currency: unknown): number | null {
   return isCode(currency) ? (ISO_4217.get(currency) ?? null) : null
 }
 
-/** Nothing told is now. */
+/** The same, where a shop may know only its own day, which may have begun before ours. */
+function dateFault(text: unknown, nowMs: number): string | null {
+  const day = dayOf(text)
+  const isOfItsDay = day !== null && day === text && day <= latestDay(nowMs)
+  return isOfItsDay ? null : timeFault(text, nowMs)
+}
+
+/** Nothing told is still to come. */
 function timeFault(text: unknown, nowMs: number): string | null {
   if (typeof text !== 'string' || text === '') return null
   const at = parseTimestamp(text)
