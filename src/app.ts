@@ -176,6 +176,7 @@ function pageLinkDeps(node: Node, shared: Pick<PageLinkDeps, 'keys' | 'now'>): P
     nextId: () => node.ids.next(),
     newPerHour: config.linkmateNewPerHour,
     limits: buckets(config.rateLimits.linkmate),
+    heldPublisher: (slug) => node.edge.market.publishersBySlug.get(slug),
     onLeftOut: (links) => node.metrics.linksLeftOut.inc(links),
     onLinks: (links) => {
       for (const link of links) noteDestination(node, link)

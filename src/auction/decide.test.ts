@@ -18,7 +18,7 @@ const DOLLAR = 1_000_000
 /** Of every snapshot here. */
 const FIRST = { version: 1, disabledLinks: [] }
 const PUBLISHER: Publisher = {
-  ...{ pub_id: 1, slug: 'daily', share_ppm: 750_000 },
+  ...{ pub_id: 1, is_partner: false, slug: 'daily', share_ppm: 750_000 },
   ...{ domains: [], floor_micros: '0', category_floors: [], tolerance_ppm: 50_000, beta: 1 },
   ...{ epsilon_ppm: 0, allow_merchants: [], block_merchants: [], allow_hosts: [] },
   ...{ consent_default: 'full', is_price_required: false },

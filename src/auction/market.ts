@@ -15,6 +15,7 @@ import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
 export interface Publisher {
   readonly pub_id: number
   readonly slug: string
+  readonly is_partner: boolean
   readonly share_ppm: number
   readonly domains: readonly string[]
   readonly floor_micros: string
@@ -58,9 +59,9 @@ export interface Market {
 export function loadMarket(db: Db, version: number): Promise<Market> {
   const read = async (tx: Db) => {
     const publishers = await tx.rows<Publisher>(sql`
-      select pub_id, slug, share_ppm, domains, floor_micros, category_floors, tolerance_ppm, beta,
-        epsilon_ppm, allow_merchants, block_merchants, allow_hosts, consent_default,
-        is_price_required
+      select pub_id, slug, is_partner, share_ppm, domains, floor_micros, category_floors,
+        tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
+        consent_default, is_price_required
       from publisher`)
     const merchants = await tx.rows<Merchant>(sql`
       select merch_id, name, click_param, deep_link, feed_imported_at,

@@ -8,7 +8,7 @@ import { MODEL } from '../../src/events/event.ts'
 import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
 import { startApi } from '../api.ts'
-import { follow, KETTLE, makeMarket, runAuction, statsOf, until } from '../market.ts'
+import { follow, KETTLE, makeMarket, runAuction, SLUG, statsOf, until } from '../market.ts'
 import { ownMs } from '../own-time.ts'
 import { openProxy, type TcpProxy } from '../proxy.ts'
 
@@ -82,6 +82,22 @@ for (const mode of ['refuse', 'hang'] as const) {
     assert.deepEqual([row?.clicks, row?.impressions], [1, 1])
   })
 }
+
+test('with the database away, pages still start their tags', async (t) => {
+  t.after(() => database('pass'))
+  const held = await market.link(KETTLE)
+  await runAuction(api, held)
+  for (const mode of ['refuse', 'hang'] as const) {
+    database(mode)
+    const config = await api.call(`/api/v0/publishers/${SLUG.toUpperCase()}/amp_config/?page_tag=1`)
+    assert.equal(config.status, 200, `${mode}: ${config.text}`)
+    const { amp_config } = config.entry<{ amp_config: object }>()
+    assert.deepEqual(amp_config, { linkmate_enabled: true, publisher_id: market.account.pubId })
+    await runAuction(api, held)
+    database('pass')
+    await until(async () => (await fetch(`${api.url}/readyz`)).ok)
+  }
+})
 
 test('a link that this node saw created leads on at once, before it was ever served', async () => {
   const own = await market.link(KETTLE)
