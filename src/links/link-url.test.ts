@@ -43,9 +43,26 @@ test('an id is found however a person copied it, and in other words none', () =>
 
 test('what no id can be is nobody’s link', () => {
   const wrong = ['', 'robots.txt', '9223372036854775808', '-9007199254740993', '0900719925474099']
-  for (const text of [...wrong, '9007199254740993x', 'zzzzzzzzzzz', '٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣']) {
+  for (const text of [
+    ...wrong,
+    '9007199254740993x',
+    '9223372036854775808.',
+    'zzzzzzzzzzz',
+    '٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣٣',
+  ]) {
     assert.equal(readAuctionId(text), null, text)
   }
+})
+
+test('what mails and pages have glued to the end of a smart link keeps it from nobody', () => {
+  const glued = ['.', ')', '_', ';', '%20', '%E2%80%8B', '&u1=x', '%3Fu1=x', '/', '/%3Famp=true']
+  fc.assert(
+    fc.property(auctionIds, fc.constantFrom(...glued), (id, end) => {
+      const link = smartLinkUrl(BASE, id) + end
+      assert.equal(readAuctionId(segment(link)), id, link)
+      assert.equal(isOwnLink(new URL(link), { linkUrl: BASE, auctionUrl: BASE }), true, link)
+    }),
+  )
 })
 
 test('a wrapper carries its parts unchanged, whatever they hold', () => {

@@ -14,6 +14,8 @@ import { decodeBase62, encodeBase62, isId } from '../platform/ids.ts'
 const ENCODED_LENGTH_MIN = 10
 /** Short forms have at most 11 characters (62^11 > 2^63); ids above 2^53 have 16 digits or more. */
 const ENCODED_LENGTH_MAX = 11
+/** Where no letter and no further digit follows. */
+const WHOLE_NUMBER = /^\d{16,19}(?![^\W_])/
 /** What of `u1` and `utm_source` is kept: long enough for any label, short enough for a log row. */
 const CLICK_LABEL_LENGTH_MAX = 255
 
@@ -63,8 +65,13 @@ export function wrapperUrl(
   return `${linkUrl}/link/?${query.join('&')}`
 }
 
-/** The auction id of a smart link's path segment (`<auction_id>` or `<encoded>`), or null. */
-export function readAuctionId(segment: string): string | null {
+/**
+ * The auction id of a smart link's path segment (`<auction_id>` or `<encoded>`), or null. Our
+ * choice: what follows a whole number is left aside. Mail programs take the full stop behind an
+ * address for a part of it, and pages glue `&u1=x` on.
+ */
+export function readAuctionId(written: string): string | null {
+  const segment = WHOLE_NUMBER.exec(written)?.[0] ?? written
   if (segment.length < ENCODED_LENGTH_MIN) return null
   if (segment.length <= ENCODED_LENGTH_MAX) return decodeBase62(segment)
   return isId(segment) ? segment : null

@@ -62,7 +62,7 @@ export function redirectRoute(deps: RedirectDeps): HotRoute {
 /** `/<auction_id>` and its short form: the auction runs on the click. Null: not such a path. */
 export function smartLinkRoute(deps: RedirectDeps): (path: string) => HotRoute | null {
   return (path) => {
-    const auctionId = path.indexOf('/', 1) < 0 ? readAuctionId(path.slice(1)) : null
+    const auctionId = readAuctionId(path.slice(1))
     if (auctionId === null) return null
     return {
       name: '/:auction_id',
