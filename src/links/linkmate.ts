@@ -25,9 +25,10 @@ export interface LinkMateRules {
   readonly unwraps: boolean
 }
 
-/** Marks at the end of a URL by which publishers opt out, or lock a link to its merchant. */
-const OPT_OUT = '#donotlink'
-const LOCK = '#locklink'
+/** The mark at the end of a URL by which publishers opt out, or lock a link to its merchant. */
+export function readMark(url: string): string | null {
+  return /#(donotlink|locklink)\s*$/i.exec(url)?.[1]?.toLowerCase() ?? null
+}
 
 /** The links to find or create, in the order of the request, each (URL, lock) once. */
 export function wantedLinks(links: readonly RawLink[], rules: LinkMateRules): WantedLink[] {
@@ -35,13 +36,13 @@ export function wantedLinks(links: readonly RawLink[], rules: LinkMateRules): Wa
   for (const { raw_url: written, exclusive_match_requested = false } of links) {
     // Half a surrogate pair has no bytes in UTF-8: it would come back from storage as U+FFFD.
     const raw_url = written.toWellFormed()
-    const mark = raw_url.trimEnd().toLowerCase()
-    const url = mark.endsWith(OPT_OUT) ? null : parseWebUrl(raw_url)
+    const mark = readMark(raw_url)
+    const url = mark === 'donotlink' ? null : parseWebUrl(raw_url)
     if (url === null || isLeftAlone(url, rules)) continue
     const unwrapped = rules.unwraps ? unwrapUrl(raw_url) : null
     const target = unwrapped === null ? url : (parseWebUrl(unwrapped) ?? url)
     if (target !== url && isLeftAlone(target, rules)) continue
-    const isExclusive = exclusive_match_requested || mark.endsWith(LOCK)
+    const isExclusive = exclusive_match_requested || mark === 'locklink'
     const identity = `${isExclusive} ${raw_url}`
     if (!wanted.has(identity)) wanted.set(identity, { url: raw_url, target, isExclusive })
   }

@@ -8,6 +8,7 @@ import type { Publisher } from '../auction/market.ts'
 import { REASON } from '../events/reason.ts'
 import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
+import { readMark } from '../links/linkmate.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { withPatience } from '../platform/patience.ts'
@@ -68,9 +69,12 @@ async function follow(
     deps.mayForward(request, { url, pubId: publisher?.pub_id ?? 0 })
       ? redirectTo(url)
       : leavingPage(url)
-  if (publisher === undefined || !isMerchant) return forward()
+  // Our choice: AMP wraps every link of a page, those that its author marked too.
+  const mark = readMark(url)
+  if (publisher === undefined || !isMerchant || mark === 'donotlink') return forward()
 
-  const wanted = newLink(query, { url, publisher, request })
+  const isExclusive = query.isExclusive || mark === 'locklink'
+  const wanted = newLink(query, { url, isExclusive, publisher, request })
   const key = JSON.stringify(wanted)
   const held = known.get(key)
   if (held !== undefined) return followLink(deps, request, click(held), forward)
@@ -105,7 +109,7 @@ function createsNothing(request: HotRequest): boolean {
 /** The article is the one named; else the page of the publisher that the reader comes from. */
 function newLink(
   query: WrapperQuery,
-  from: { url: string; publisher: Publisher; request: HotRequest },
+  from: { url: string; isExclusive: boolean; publisher: Publisher; request: HotRequest },
 ): WantedWrapperLink {
   const { headers } = from.request
   const isFromPage = comesFromPublisher(headers, from.publisher)
@@ -117,7 +121,7 @@ function newLink(
   return {
     pubId: from.publisher.pub_id,
     url: from.url,
-    isExclusive: query.isExclusive,
+    isExclusive: from.isExclusive,
     articleUrl: isUsable ? articleUrl : null,
     isArticleGiven: isUsable && query.articleUrl !== null,
     articleName: query.articleName,

@@ -48,6 +48,18 @@ test('a wrapper finds the link that was made with a key, and makes none beside i
   assert.deepEqual(rows, [{ auction_id: made }])
 })
 
+test('a wrapper keeps to the mark of its page: #donotlink is left alone, #locklink locked', async () => {
+  const inArticle = '&article_url=https%3A%2F%2Fdaily.example%2Fmarked'
+  const left = await follow(api, wrapper(`${KETTLE}#DoNotLink`, inArticle))
+  assert.deepEqual([left.status, left.location], [302, `${KETTLE}#DoNotLink`])
+  const locked = await follow(api, wrapper(`${KETTLE}#locklink`, inArticle))
+  assert.match(locked.location, /\?cid=/)
+  const rows = await api.db.rows<{ url: string; is_exclusive: boolean }>(sql`
+    select smart_link.url, is_exclusive from smart_link join article using (article_id)
+    where article.url = 'https://daily.example/marked'`)
+  assert.deepEqual(rows, [{ url: `${KETTLE}#locklink`, is_exclusive: true }])
+})
+
 test('of the page that a reader comes from, the article keeps origin and path', async () => {
   const page = 'https://daily.example/letter'
   for (const query of ['?reader=jane%40example.com', '?reader=joe%40example.com#top', '']) {
