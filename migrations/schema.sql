@@ -270,6 +270,7 @@ create table click (
   reversed_at timestamp with time zone,
   reverse_reason text,
   offer_generation integer,
+  reversal_event_id bigint,
   constraint click_pkey PRIMARY KEY (event_id)
 );
 CREATE INDEX click_at ON click USING brin (at) WITH (pages_per_range='32', autosummarize='on');

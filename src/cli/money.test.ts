@@ -205,6 +205,16 @@ test('a click is reversed once, and the entries made are shown', async () => {
   assert.match(unknown.err, /No such click/)
 })
 
+test('of two reversals of one click at once, also an unpaid one, the second in the log is refused', async () => {
+  await tellClicks(['raced', { model: MODEL.cpc, priceMicros: 0, reservedMicros: 0 }])
+  const reverse = () => souk('reverse', '--click', clickId('raced'), '--reason', 'bought traffic')
+  const both = await Promise.all([reverse(), reverse()])
+  const [taken, other] = both.toSorted((a, b) => a.code - b.code)
+  assert.deepEqual([taken?.code, taken?.json.clicks], [0, [clickId('raced')]])
+  assert.deepEqual([other?.code, other?.json], [1, null])
+  assert.match(other?.err ?? '', /at most once/)
+})
+
 test('a file without the columns it needs is refused, naming each; UTF-16 is read', async () => {
   const merchant = ['--merchant', String(merchId)]
   const import_ = async (what: string, text: string | Buffer, ...options: string[]) =>

@@ -99,6 +99,21 @@ export interface ReversibleClick {
   readonly isReversed: boolean
 }
 
+/** The clicks, in hex, that these events took back. */
+export async function listClicksReversedBy(
+  db: Db,
+  {
+    clickIds,
+    eventIds,
+  }: { readonly clickIds: readonly string[]; readonly eventIds: readonly string[] },
+): Promise<string[]> {
+  const rows = await db.rows<{ click_id: Buffer }>(sql`
+    select click_id from click
+    where click_id = any(${clickIds.map((id) => Buffer.from(id, 'hex'))}::bytea[])
+      and reversal_event_id = any(${eventIds}::bigint[])`)
+  return rows.map(({ click_id }) => click_id.toString('hex'))
+}
+
 /** The click of an id, or the clicks of an auction result, both in hex; open ones before others. */
 export async function findClicksToReverse(
   db: Db,

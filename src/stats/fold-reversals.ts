@@ -46,7 +46,7 @@ export async function foldReversals(
   const evidence: PairEvidence[] = []
   for (const event of events) {
     const { click_id, reason } = JSON.parse(event.body ?? 'null') as ReversalBody
-    const click = await reverseClick(tx, { clickId: click_id, atMs: event.atMs, reason })
+    const click = await reverseClick(tx, { event, clickId: click_id, reason })
     // Unknown, or reversed before: there is nothing more to take back.
     if (click === null) continue
     const postings = noPostings(changes)
@@ -71,10 +71,11 @@ function evidenceChange({ at, pub_id, merch_id, reason }: ReversedClick): PairEv
 
 function reverseClick(
   tx: Db,
-  reversal: { readonly clickId: string; readonly atMs: number; readonly reason: string },
+  reversal: { readonly event: StoredEvent; readonly clickId: string; readonly reason: string },
 ): Promise<ReversedClick | null> {
   return tx.row(sql`
-    update click set reversed_at = ${new Date(reversal.atMs)}, reverse_reason = ${reversal.reason}
+    update click set reversal_event_id = ${reversal.event.id},
+      reversed_at = ${new Date(reversal.event.atMs)}, reverse_reason = ${reversal.reason}
     where click_id = ${Buffer.from(reversal.clickId, 'hex')} and reversed_at is null
     returning click_id, event_id, day, at, pub_id, article_id, merch_id, campaign_id, share_ppm,
       paid_micros, publisher_micros, reason`)

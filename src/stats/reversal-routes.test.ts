@@ -94,11 +94,12 @@ test('whose click was taken back reads why, by nothing but its id', async () => 
   assert.equal((await read(publisherKey, '0'.repeat(32))).failure().code, 4040)
 })
 
-test('of two reversals at once, one takes the money back', async () => {
+test('of two reversals at once, one takes the money back and the other is told so', async () => {
   const click = await paidClick()
-  const answers = await Promise.all([1, 2].map(() => reverse({ click, reason: 'twice' })))
-  const entries = answers.flatMap((answer) => answer.entry<{ entries: unknown[] }>()?.entries ?? [])
-  assert.equal(entries.length, 1)
+  const both = await Promise.all([1, 2].map(() => reverse({ click, reason: 'twice' })))
+  const [taken, other] = both.toSorted((a, b) => a.status - b.status)
+  assert.equal(taken?.entry<{ entries: unknown[] }>().entries.length, 1)
+  assert.match(other?.failure().message ?? '', /reversed before/)
   assert.deepEqual(await figures(), [[0, '0.00']])
 })
 

@@ -48,12 +48,12 @@ async function folded(
   db: Db,
   accepted: AcceptedReversal,
 ): Promise<{ status: 201 | 202; shown: Awaited<ReturnType<typeof showReversal>> }> {
-  const { events, clickIds } = accepted
   try {
-    const isFolded = await untilFolded(db, events, { patienceMs: FOLD_PATIENCE_MS })
-    return { status: isFolded ? 201 : 202, shown: await showReversal(db, accepted) }
+    if (await untilFolded(db, accepted.events, { patienceMs: FOLD_PATIENCE_MS })) {
+      return { status: 201, shown: await showReversal(db, accepted) }
+    }
   } catch (error) {
     if (!isUnreachable(error)) throw error
-    return { status: 202, shown: { clicks: [...clickIds], entries: [] } }
   }
+  return { status: 202, shown: { clicks: [...accepted.clickIds], entries: [] } }
 }

@@ -4,10 +4,10 @@ import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
 import { requireText } from '../platform/characters.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { findClicksToReverse } from './click-store.ts'
+import { findClicksToReverse, listClicksReversedBy } from './click-store.ts'
 import type { ReversalBody } from './fold-reversals.ts'
 
 export const REASON_LENGTH_MAX = 255
@@ -19,7 +19,10 @@ export interface WantedReversal {
   readonly reason: string
 }
 
+type ReversalField = 'click' | 'result'
+
 export interface AcceptedReversal {
+  readonly field: ReversalField
   readonly clickIds: readonly string[]
   readonly events: readonly LogEvent[]
 }
@@ -39,25 +42,26 @@ export async function acceptReversal(
   const clicks = await findClicksToReverse(deps.db, key)
   if (clicks.length === 0) throw new ApiError('notFound', { message: 'No such click' })
   const open = clicks.filter(({ isReversed }) => !isReversed)
-  if (open.length === 0) {
-    throw badRequest([{ field: key.field, rule: 'was reversed before; at most once per click' }])
-  }
+  if (open.length === 0) throw badRequest([reversedAlready(key.field)])
   const news = open.map(({ clickId, pubId, merchId }) => {
     const body: ReversalBody = { click_id: clickId, reason }
     return { pubId, merchId, body }
   })
   const events = await appendMoney(deps, EVENT_TYPE.reversal, news)
-  return { clickIds: open.map(({ clickId }) => clickId), events }
+  return { field: key.field, clickIds: open.map(({ clickId }) => clickId), events }
 }
 
-/** What was reversed, with the ledger entries that the fold has made of it so far. */
-export async function showReversal(db: Db, { clickIds, events }: AcceptedReversal) {
-  const lines = await listEntriesOfEvents(
-    db,
-    events.map(({ id }) => id),
-  )
+/**
+ * What a reversal that is folded took back, with its ledger entries. Throws a 400 when another one
+ * of the same clicks came before it in the log.
+ */
+export async function showReversal(db: Db, { field, clickIds, events }: AcceptedReversal) {
+  const eventIds = events.map(({ id }) => id)
+  const clicks = await listClicksReversedBy(db, { clickIds, eventIds })
+  if (clicks.length === 0) throw badRequest([reversedAlready(field)])
+  const lines = await listEntriesOfEvents(db, eventIds)
   return {
-    clicks: [...clickIds],
+    clicks,
     entries: [...Map.groupBy(lines, ({ idempotency_key: entry }) => entry)].map(([entry, of]) => ({
       entry,
       kind: of[0]?.kind ?? '',
@@ -74,8 +78,13 @@ export async function showReversal(db: Db, { clickIds, events }: AcceptedReversa
   }
 }
 
+const reversedAlready = (field: ReversalField): Fault => ({
+  field,
+  rule: 'was reversed before; at most once per click',
+})
+
 interface ReversalKey {
-  readonly field: 'click' | 'result'
+  readonly field: ReversalField
   readonly clickId: string | null
   readonly resultNumber: string | null
 }
