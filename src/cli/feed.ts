@@ -27,8 +27,9 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
     ? await fetchFeed(options.file, { allowPrivate })
     : null
   try {
-    const file = await openFeedFile(fetched?.path ?? options.file)
-    await using rejects = await openRejects(options.rejects)
+    const path = fetched?.path ?? options.file
+    const file = await openFeedFile(path)
+    await using rejects = await openRejects(options.rejects, { imported: path })
     const db = await context.database()
     const at = context.now()
     const result = await importFeed(db, {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { link, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { runCommand } from '../../test/commands.ts'
@@ -24,6 +24,26 @@ test('where rejects cannot be written to is told before anything is imported', a
   const refused = await importing('orders', 'order_id,value,currency\ngood,9.00,USD\n', path)
   const fault = `rejects: there is no such file or folder: "${path}"\n`
   assert.deepEqual(refused, { code: 1, out: '', err: fault })
+  assert.deepEqual(await db.rows(sql`select id from event`), [])
+})
+
+test('the file that is imported is not emptied for its rejects, whatever name it goes by', async () => {
+  for (const [what, text] of [
+    ['orders', 'order_id,value,currency\nsame,9.00,USD\nbad,-,USD\n'],
+    ['feed', 'id,title,link,price\nbad,Tea,https://nobody.example/,1 USD\n'],
+  ] as const) {
+    const file = join(folder, `${what}.csv`)
+    await writeFile(file, text)
+    const names = [file, `${folder}/./${what}.csv`, `${file}.symbolic`, `${file}.hard`]
+    await symlink(file, `${file}.symbolic`)
+    await link(file, `${file}.hard`)
+    for (const name of names) {
+      const refused = await importing(what, text, name)
+      const err = 'rejects: is the file that is imported; name another one\n'
+      assert.deepEqual(refused, { code: 1, out: '', err }, name)
+      assert.equal(await readFile(file, 'utf8'), text)
+    }
+  }
   assert.deepEqual(await db.rows(sql`select id from event`), [])
 })
 

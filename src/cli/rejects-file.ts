@@ -1,13 +1,23 @@
 /** The file that `--rejects` names: a JSON line for each row that was left out, and why. */
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
+import { badRequest } from '../platform/errors.ts'
 import { Refusal } from '../platform/refusal.ts'
 
 export interface RejectsFile extends AsyncDisposable {
   add(rows: readonly object[]): Promise<void>
 }
 
-/** Opened before anything is imported: a path that cannot be written to must not cost an import. */
-export async function openRejects(path: string | undefined): Promise<RejectsFile> {
+/**
+ * Opened before anything is imported: a path that cannot be written to must not cost an import.
+ * What is imported is not emptied for it, whatever name it goes by.
+ */
+export async function openRejects(
+  path: string | undefined,
+  { imported }: { readonly imported: string },
+): Promise<RejectsFile> {
+  if (path !== undefined && (await isSameFile(path, imported))) {
+    throw badRequest([{ field: 'rejects', rule: 'is the file that is imported; name another one' }])
+  }
   const file = path === undefined ? null : await open(path, 'w')
   return {
     async add(rows) {
@@ -22,4 +32,12 @@ export async function openRejects(path: string | undefined): Promise<RejectsFile
       await file?.close()
     },
   }
+}
+
+/** By what the names lead to: links and other ways to write a path are the same file as well. */
+async function isSameFile(path: string, other: string): Promise<boolean> {
+  const [one, two] = await Promise.all(
+    [path, other].map((each) => stat(each, { bigint: true }).catch(() => null)),
+  )
+  return one?.isFile() === true && one.dev === two?.dev && one.ino === two.ino
 }
