@@ -178,6 +178,18 @@ test('webhooks are made, listed without their secret, and deleted, of one owner 
   }
 })
 
+test('reports go to no other bucket than the one that is named', async () => {
+  const keys = ['--access-key', 'AKID', '--secret-key', 'secret']
+  const create = (to: string) =>
+    souk('delivery', 'create', '--publisher', 'herald', '--to', to, ...keys)
+  for (const to of ['s3://bucket/../other', 's3://bucket/a/..', 's3://bucket/./a/']) {
+    const { code, err } = await create(to)
+    assert.deepEqual([code, err], [1, 'to: must be a prefix without the parts . and ..\n'], to)
+  }
+  const { code, json } = await create('s3://bucket/..a/b.c')
+  assert.deepEqual([code, json.target], [0, 's3://bucket/..a/b.c'])
+})
+
 test('the payout file of a month is refused until a day after it, and then lacks nothing', async () => {
   const path = join(folder, 'june.csv')
   const payouts = (time: string, month = '2026-06') =>

@@ -191,6 +191,10 @@ function readTarget(options: {
   if (readBucket(to) === null) {
     throw badRequest([{ field: 'to', rule: 'must be a folder, or s3://bucket/prefix' }])
   }
+  // In the address of a file they would lead into another bucket.
+  if (to.split('/').some((part) => part === '.' || part === '..')) {
+    throw badRequest([{ field: 'to', rule: 'must be a prefix without the parts . and ..' }])
+  }
   if (accessKey === undefined || secretKey === undefined) {
     throw badRequest([{ field: 'access-key', rule: 'storage needs --access-key and --secret-key' }])
   }
