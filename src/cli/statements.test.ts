@@ -108,7 +108,19 @@ test('statements are issued once, listed, and written as a table and a page', as
   assert.match(page, /^<!doctype html>.*herald/s)
   const none = await souk(...written, '--month', '2026-04')
   assert.match(none.err, /No statement of 2026-04 was issued to herald/)
-  assert.match((await souk(...written, '--month', '2026-4')).err, /month: must be a month/)
+})
+
+test('what is no month of a calendar is told, and what one looks like', async () => {
+  const out = join(folder, 'none')
+  for (const month of ['2026-4', '2026-13', '2026-00', '0000-01']) {
+    for (const command of [
+      ['payout', 'file'],
+      ['statement', 'write', '--publisher', 'herald'],
+    ]) {
+      const { code, err } = await souk(...command, '--month', month, '--out', out)
+      assert.deepEqual([code, err], [1, 'month: must be a month such as 2026-03\n'], month)
+    }
+  }
 })
 
 test('the payout file has a row for each publisher that is paid, and their sum is told', async () => {

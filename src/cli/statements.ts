@@ -7,7 +7,7 @@ import { ApiError, badRequest } from '../platform/errors.ts'
 import { isId } from '../platform/ids.ts'
 import { makeFolder } from '../platform/make-folder.ts'
 import { formatExact } from '../platform/money.ts'
-import { formatTimestampOrNull } from '../platform/timestamp.ts'
+import { formatTimestampOrNull, parseTimestamp } from '../platform/timestamp.ts'
 import { parseWebUrl } from '../platform/url.ts'
 import { replaceText } from '../platform/whole-file.ts'
 import { createWebhook } from '../reports/create-webhook.ts'
@@ -229,6 +229,6 @@ export async function runDeliveriesCommand(context: CommandContext) {
 }
 
 function requireMonth(month: string): string {
-  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) return month
+  if (/^\d{4}-\d{2}$/.test(month) && parseTimestamp(`${month}-01`) !== null) return month
   throw badRequest([{ field: 'month', rule: 'must be a month such as 2026-03' }])
 }
