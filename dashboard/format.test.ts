@@ -16,13 +16,14 @@ function assertShown<T>(show: (value: T) => string, cases: readonly (readonly [T
   for (const [value, shown] of cases) assert.equal(show(value), shown, String(value))
 }
 
-test('an amount keeps every digit that it has, and has two at least', () => {
+test('an amount keeps every digit that it has, two at least, and is not less than nothing at zero', () => {
   assertShown(dollars, [
     ['0', '$0.00'],
     ['1234.5', '$1,234.50'],
     ['-1234.5', '−$1,234.50'],
     ['0.000001', '$0.000001'],
     ['-0.10', '−$0.10'],
+    ['-0.00', '$0.00'],
     ['12345678901234567890.12', '$12,345,678,901,234,567,890.12'],
   ])
   assertShown(microDollars, [

@@ -6,10 +6,10 @@ const PPM_DIGITS = 4 // Of parts per hundred.
 /** `1234` → `1,234`; less than nothing, where returns outweigh sales, has a minus, not a hyphen. */
 export const count = (value: number): string => WHOLE.format(value).replace('-', '−')
 
-/** `"-1234.5"` → `−$1,234.50`; the digits that are there stay, at least two. */
+/** `"-1234.5"` → `−$1,234.50`; the digits that are there stay, at least two. Zero has no sign. */
 export function dollars(amount: string): string {
   const [whole = '0', fraction = ''] = amount.replace('-', '').split('.')
-  const sign = amount.startsWith('-') ? '−' : ''
+  const sign = /^-.*[1-9]/.test(amount) ? '−' : ''
   return `${sign}$${WHOLE.format(BigInt(whole))}.${fraction.padEnd(2, '0')}`
 }
 
