@@ -26,7 +26,8 @@ await withHotService(async ({ scenarios, port }) => {
       connections: CONNECTIONS,
       seconds,
       status: sample.status,
-      requests: await requests(CONNECTIONS + rate * seconds), // Each connection asks once before.
+      // Each connection asks once before.
+      requests: await requests(CONNECTIONS + Math.ceil(rate * seconds)),
     }
     const bare = await runOpenLoad({ ...load, rate, port: Number(baseline) })
     const ours = await runOpenLoad({ ...load, rate, port: Number(port) })

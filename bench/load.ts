@@ -80,7 +80,7 @@ export async function runOpenLoad({
   ...options
 }: LoadOptions & { readonly rate: number }): Promise<LoadResult> {
   const nextMessage = messagesOf(options)
-  const wanted = rate * options.seconds
+  const wanted = Math.ceil(rate * options.seconds)
   const latencies: number[] = []
   const idle: ((since: number) => void)[] = [] // sends on a free connection what is due since then
   const waiting: number[] = [] // since when, of each
