@@ -140,11 +140,12 @@ export interface MergedOrder {
  */
 export function mergeReports(reports: Reports): MergedOrder {
   const best = mostTrusted(reports)
-  const teller = rank(reports).find((report) => linesOf(report).length > 0)
-  const told = teller === undefined ? [wholeOrder(best)] : linesOf(teller)
-  const isSameCurrency = teller === undefined || teller.currency === best.currency
+  const told = rank(reports)
+    .map((report) => ({ currency: report.currency, lines: linesOf(report) }))
+    .find(({ lines }) => lines.length > 0)
+  const { currency, lines } = told ?? { currency: best.currency, lines: [wholeOrder(best)] }
   const revenueMicros = micros(best.value_micros ?? 0)
-  const weights = told.map((line) => BigInt(line.price_minor) * BigInt(line.quantity))
+  const weights = lines.map((line) => BigInt(line.price_minor) * BigInt(line.quantity))
   const revenues = allocate(revenueMicros, weights)
   return {
     source: best.source,
@@ -154,12 +155,12 @@ export function mergeReports(reports: Reports): MergedOrder {
     rateId: best.rate_id,
     isCancelled: best.is_cancelled,
     revenueMicros,
-    lines: told.map((line, index) => ({
+    lines: lines.map((line, index) => ({
       productId: line.product_id,
       name: line.name,
       brand: line.brand,
       // Of another currency it would be read in the order's.
-      price: isSameCurrency ? line.price : null,
+      price: currency === best.currency ? line.price : null,
       quantity: line.quantity,
       weight: weights[index] ?? 0n,
       revenueMicros: revenues[index] ?? micros(0),
