@@ -24,6 +24,7 @@ import {
 import {
   deleteWebhook,
   enableWebhook,
+  hasWebhook,
   listDeliveries,
   listWebhooks,
   replayDelivery,
@@ -173,8 +174,7 @@ const deliveryRoutes =
       async (request) => {
         const { webhook_id: webhookId } = request.params
         const owner = ownerOf(request.params)
-        const webhooks = await listWebhooks(db, owner)
-        if (!webhooks.some(({ webhook_id }) => webhook_id === webhookId)) throw noWebhook()
+        if (!(await hasWebhook(db, { webhookId, owner }))) throw noWebhook()
         const rows = await listDeliveries(db, { webhookId, owner })
         return ok(200, ...rows.map(toDeliveryRecord))
       },

@@ -62,6 +62,15 @@ export function listWebhooks(db: Db, owner: WebhookOwner | null): Promise<Webhoo
     select ${COLUMNS} from webhook where ${isOwn(owner)} order by webhook_id limit ${ROWS_MAX}`)
 }
 
+export async function hasWebhook(
+  db: Db,
+  { webhookId, owner }: { readonly webhookId: number; readonly owner: WebhookOwner },
+): Promise<boolean> {
+  const row = await db.row(sql`
+    select from webhook where webhook_id = ${webhookId} and ${isOwn(owner)}`)
+  return row !== null
+}
+
 export async function countWebhooks(db: Db, owner: WebhookOwner): Promise<number> {
   const row = await db.row<{ count: string }>(sql`
     select count(*) from webhook where ${isOwn(owner)}`)
