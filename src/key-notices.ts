@@ -3,6 +3,7 @@ import { KeyPlaces } from './accounts/key-places.ts'
 import type { OnKeyUsed } from './accounts/require-key.ts'
 import { listMerchantIdsOf } from './catalog/merchant-store.ts'
 import type { Node } from './node.ts'
+import type { Db } from './platform/postgres.ts'
 import { formatTimestamp } from './platform/timestamp.ts'
 import { type Notice, queueNotices } from './reports/webhook-store.ts'
 
@@ -10,8 +11,7 @@ import { type Notice, queueNotices } from './reports/webhook-store.ts'
 export function noteKeyPlace({ database, log }: Pick<Node, 'database' | 'log'>): OnKeyUsed {
   const places = new KeyPlaces(database)
   return ({ tokenId, uid, pubIds, record }, { key, address, at }) => {
-    const note = async () => {
-      if (!(await places.isNew({ tokenId, key, address, now: at }))) return
+    const tell = async (tx: Db) => {
       const payload = {
         token_id: tokenId,
         description: record.description,
@@ -22,13 +22,15 @@ export function noteKeyPlace({ database, log }: Pick<Node, 'database' | 'log'>):
         key: `key:${tokenId}:${at.getTime()}`,
         payload,
       }
-      const merchIds = await listMerchantIdsOf(database, uid)
+      const merchIds = await listMerchantIdsOf(tx, uid)
       const notices: Notice[] = [
         ...pubIds.map((pubId) => ({ ...notice, pubId, merchId: null })),
         ...merchIds.map((merchId) => ({ ...notice, pubId: null, merchId })),
       ]
-      await queueNotices(database, notices, at)
+      await queueNotices(tx, notices, at)
     }
-    void note().catch((error) => log.warn({ err: error }, 'where a key was used was not noted'))
+    places
+      .note({ tokenId, key, address, now: at }, tell)
+      .catch((error) => log.warn({ err: error }, 'where a key was used was not noted'))
   }
 }

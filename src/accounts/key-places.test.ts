@@ -20,11 +20,11 @@ async function makeKey() {
     const places = new KeyPlaces(db)
     const news: string[] = []
     for (const address of addresses) {
-      if (await places.isNew({ tokenId, key, address, now: NOW })) news.push(address)
+      await places.note({ tokenId, key, address, now: NOW }, async () => news.push(address))
     }
     return news
   }
-  return { tokenId, told }
+  return { key, tokenId, told }
 }
 
 test('the first network of a key is not told, each further one once, also after a restart', async () => {
@@ -49,4 +49,18 @@ test('two keys used from one network keep nothing that shows it', async () => {
     select distinct place_hash from api_key_place
     where token_id = any(${[one.tokenId, other.tokenId]}::int[])`)
   assert.equal(kept.length, 2)
+})
+
+test('a network of which the news was cut short is new at the next use, also after a restart', async () => {
+  const { key, tokenId, told } = await makeKey()
+  const [home, away] = ['203.0.113.7', '198.51.100.7']
+  await told(home)
+  const places = new KeyPlaces(db)
+  const cutShort = async () => {
+    throw new Error('cut short')
+  }
+  const use = { tokenId, key, address: away, now: NOW }
+  await assert.rejects(places.note(use, cutShort), /cut short/)
+  await assert.rejects(places.note(use, cutShort), /cut short/)
+  assert.deepEqual(await told(home, away), [away])
 })

@@ -30,14 +30,22 @@ export class KeyPlaces {
     this.#db = db
   }
 
-  /** True when the key was used before, but never from this network. */
-  async isNew({ tokenId, key, address, now }: KeyUse): Promise<boolean> {
+  /**
+   * Tells of a key that was used before, but never from this network. In the transaction that notes
+   * the network: what could not be told is new at the next use.
+   */
+  async note(
+    { tokenId, key, address, now }: KeyUse,
+    tell: (tx: Db) => Promise<unknown>,
+  ): Promise<void> {
     const place = createHmac('sha256', key).update(networkOf(address)).digest()
     const id = `${tokenId} ${place.toString('base64')}`
-    if (this.#seen.has(id)) return false
-    const { isNew, isFirst } = await insertKeyPlace(this.#db, { tokenId, place, now })
+    if (this.#seen.has(id)) return
+    await this.#db.transaction(async (tx) => {
+      const { isNew, isFirst } = await insertKeyPlace(tx, { tokenId, place, now })
+      if (isNew && !isFirst) await tell(tx)
+    })
     this.#seen.set(id, true)
-    return isNew && !isFirst
   }
 }
 

@@ -6,7 +6,6 @@ import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import { KeyPlaces } from '../accounts/key-places.ts'
 import {
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
@@ -289,19 +288,4 @@ test('a run ends before the next one begins: what slow receivers left for it is 
   assert.equal(await s.deliver(), 0)
   assert.equal(new Set(s.heard.map(({ headers }) => headers['x-souk-delivery'])).size, 40)
   assert.equal(s.heard.length, 40)
-})
-
-test('a key used from a new network is noticed, from its first and its known ones not', async (t) => {
-  const s = await start(t)
-  const { token_id: tokenId } = { token_id: 1 }
-  const places = new KeyPlaces(s.db)
-  const use = (address: string, from = places) =>
-    from.isNew({ tokenId, key: 'souk_key', address, now: s.clock.now })
-  assert.equal(await use('203.0.113.7'), false, 'the first use')
-  assert.equal(await use('203.0.113.99'), false, 'the same network')
-  assert.equal(await use('198.51.100.1'), true)
-  assert.equal(await use('198.51.100.2'), false)
-  assert.equal(await use('2001:db8:1::1'), true)
-  assert.equal(await use('2001:db8:1:ffff::2'), false)
-  assert.equal(await use('198.51.100.2', new KeyPlaces(s.db)), false, 'after a restart')
 })
