@@ -1081,7 +1081,7 @@ create table webhook_delivery (
   constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(webhook_id) ON DELETE CASCADE
 );
 CREATE INDEX webhook_delivery_created ON webhook_delivery USING btree (created_at);
-CREATE INDEX webhook_delivery_due ON webhook_delivery USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX webhook_delivery_due ON webhook_delivery USING btree (webhook_id, due_at, delivery_id) WHERE (due_at IS NOT NULL);
 
 create view current_offer as
  SELECT offer.offer_id,

@@ -153,6 +153,7 @@ export interface DueDelivery {
 /**
  * Deliveries that are due: the oldest of each publisher and merchant first, then their next. Of
  * one's own webhooks as well, each has its turn: one that is not answered keeps no other waiting.
+ * No more of each are looked at than can be listed, in the order of their index.
  */
 export function listDueDeliveries(
   db: Db,
@@ -160,10 +161,14 @@ export function listDueDeliveries(
 ): Promise<DueDelivery[]> {
   return db.rows(sql`
     with due as (
-      select delivery_id, pub_id, merch_id, due_at,
-        row_number() over (partition by webhook_id order by due_at, delivery_id) as turn
-      from webhook_delivery join webhook using (webhook_id)
-      where due_at <= ${now} and state = 'active'
+      select delivery_id, pub_id, merch_id, due_at, turn
+      from webhook cross join lateral (
+        select delivery_id, due_at, row_number() over (order by due_at, delivery_id) as turn
+        from webhook_delivery waiting
+        where waiting.webhook_id = webhook.webhook_id and due_at <= ${now}
+        order by due_at, delivery_id limit ${limit}
+      ) as its_next
+      where state = 'active'
     ), next as (
       select delivery_id, due_at, row_number() over (
           partition by pub_id, merch_id order by turn, due_at, delivery_id
