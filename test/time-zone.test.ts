@@ -26,7 +26,7 @@ test('a time is kept to the second on a machine of any time zone', async () => {
   }
 })
 
-test('dates of a sale that name no zone are UTC', () => {
+test('dates of a sale that name no zone are UTC, however they are written', () => {
   const priceAt = (salePriceDates: string) => {
     const row = new FieldGatherer()
     const link = 'https://shop.example/1'
@@ -40,4 +40,8 @@ test('dates of a sale that name no zone are UTC', () => {
   assert.equal(priceAt('2026-06-15T12:00/2026-06-15T12:01'), 3)
   assert.equal(priceAt('2026-06-15 11:00:00/2026-06-15 12:00:00'), 5)
   assert.equal(priceAt('2026-06-15T08:00-0400/2026-06-15T08:01-04:00'), 3)
+  assert.equal(priceAt('Jun 15, 2026 12:00 PM/Jun 15, 2026 12:01 PM'), 3)
+  assert.equal(priceAt('2026-6-15 11:00:00/2026-6-15 12:00:00'), 5)
+  assert.equal(priceAt('Mon, 15 Jun 2026 08:00:00 EDT/Mon, 15 Jun 2026 12:01:00 +0000'), 3)
+  assert.equal(priceAt('Jun 15 2026 14:00:00 GMT+0200 (CEST)/6-15-2026'), 3)
 })

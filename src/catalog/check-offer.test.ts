@@ -153,6 +153,8 @@ test('a sale that ends on a day without a time of it lasts until that day is ove
   assert.equal(sale('2026-06-15 / 2026-06-15'), 3.1)
   assert.equal(sale('2026-06-01/2026-06-14'), 4.2)
   assert.equal(sale('2026-06-16/2026-06-16'), 4.2)
+  assert.equal(sale('1 June 2026/15 June 2026'), 3.1)
+  assert.equal(sale('1 June 2026/14 June 2026'), 4.2)
 })
 
 test('a code that joins nothing is kept as its text, and noted', () => {

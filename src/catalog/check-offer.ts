@@ -217,17 +217,18 @@ function saleMicros(
   if (dates.trim() === '') return toDollars(sale.amount, currency)
   const [from = '', to = ''] = dates.split('/').map((date) => date.trim())
   // As Google has it: a sale that ends on a day without a time of it lasts until that day is over.
-  const endMs = instantOf(to) + (PLAIN_DATE.test(to) ? DAY_MS : 0)
+  const endMs = instantOf(to) + (to.includes(':') ? 0 : DAY_MS)
   return instantOf(from) <= atMs && atMs < endMs ? toDollars(sale.amount, currency) : null
 }
 
-const PLAIN_DATE = /^\d{4}-\d{2}-\d{2}$/
+/** `Z`, `GMT`, `(CEST)`, and an offset behind a time: in a date alone it may be a year. */
+const WITH_ZONE = /(Z|[A-Z]{3}\)?|:\d\d.*[+-]\d\d:?\d\d)$/i
+const ISO_TIME = /\dT\d/i
 
-const WITHOUT_ZONE = /[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$/
-
-/** A time that names no zone is UTC, as all times are, wherever this machine stands. */
+/** What names no zone is UTC, as all times are, wherever this machine stands: `Jun 1, 2026` too. */
 function instantOf(text: string): number {
-  return Date.parse(WITHOUT_ZONE.test(text) ? `${text}Z` : text)
+  if (WITH_ZONE.test(text)) return Date.parse(text)
+  return Date.parse(ISO_TIME.test(text) ? `${text}Z` : `${text} UTC`)
 }
 
 function gtinOf(
