@@ -60,6 +60,28 @@ test('a feed is trusted for a day to its last millisecond, as in auctions', asyn
   assert.deepEqual(await isFresh(new Date(atMs + 1)), [false])
 })
 
+test('a merchant is matched by its best listing of those that are on its own pages', async (t) => {
+  const db = await testDatabase(t)
+  const gtin = '4006381333931'
+  const listing = (id: string, price: string) => ({
+    ...{ id, gtin, price, link: `https://shop.example/${id}` },
+  })
+  const offers = [
+    listing('left', '5.00 USD'),
+    listing('dear', '9.00 USD'),
+    listing('own', '7.00 USD'),
+  ]
+  await makeMerchant(db, { name: 'Shop', domain: 'shop.example', offers })
+  const find = async (query: Partial<MatchQuery>) => {
+    const isOwnPage = ({ url }: { url: string }) => !url.endsWith('left')
+    const wanted = { query: { publisher_slug: 'daily', ...query }, isMember: true, now, isOwnPage }
+    return (await findListings(db, wanted)).map(({ url }) => url)
+  }
+  assert.deepEqual(await find({ gtin }), ['https://shop.example/own'])
+  assert.deepEqual(await find({ sku: 'left' }), ['https://shop.example/own'])
+  assert.deepEqual(await find({ sku: 'dear' }), ['https://shop.example/dear'])
+})
+
 /** A campaign of a database of its own, with its accounts of yesterday and today. */
 async function campaignOf(t: TestContext, changes: Partial<CampaignSettings>) {
   const db = await testDatabase(t)

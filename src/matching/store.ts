@@ -41,6 +41,8 @@ export interface PayingCampaignRow {
 const MERCHANTS_MAX = 1000
 /** A shop's own number can be very common ("1"): so many listings of it are looked at. */
 const EXACT_MAX = 1000
+/** Of one merchant: more of its listings of one product are not asked whose page theirs is. */
+const LISTINGS_EACH = 20
 const FEED_PAGE_ROWS = 5_000 // About 2 MB of lines, made in some milliseconds.
 
 /** Whether a listing's page is still on a domain of its merchant, as when it was imported. */
@@ -62,8 +64,10 @@ export async function findListings(
   { query, isMember, now, isOwnPage }: ListingsWanted,
 ): Promise<ListingRow[]> {
   for (const condition of conditionsOf(query, isMember)) {
-    const listings = (await findBy(db, condition, now)).filter(isOwnPage)
-    if (listings.length > 0) return listings
+    const own = (await findBy(db, condition, now)).filter(isOwnPage)
+    // They come by merchant, the best first.
+    const listings = own.filter(({ merch_id }, at) => merch_id !== own[at - 1]?.merch_id)
+    if (listings.length > 0) return listings.slice(0, MERCHANTS_MAX)
   }
   return []
 }
@@ -146,16 +150,21 @@ function findBy(db: Db, condition: Sql, now: Date): Promise<ListingRow[]> {
   return db.rows(sql`
     with exact as (
       select offer_id, product_id from current_offer where ${condition} limit ${EXACT_MAX}
-    ), best as (
-      select distinct on (merch_id) *, offer_id in (select offer_id from exact) as is_exact
-      from current_offer
+    ), same as (
+      select *, offer_id in (select offer_id from exact) as is_exact from current_offer
       where product_id in (select product_id from exact)
-      order by merch_id, is_exact desc, is_in_stock desc, price_micros, offer_id
+    ), best as (
+      select *, row_number() over (
+        partition by merch_id
+        order by is_exact desc, is_in_stock desc, price_micros, offer_id
+      ) as place
+      from same
     )
     select offer_id, merch_id, name as merchant_name, title, brand, gtin_text, url, image_url,
       price_micros, category_id, is_in_stock, is_exact,
       coalesce(feed_imported_at >= ${freshFrom}, false) as is_fresh
     from best join merchant using (merch_id)
-    order by merch_id limit ${MERCHANTS_MAX}
+    where place <= ${LISTINGS_EACH}
+    order by merch_id, place
   `)
 }
