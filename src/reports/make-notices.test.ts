@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
-import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
+import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import type { StoredEvent } from '../events/event.ts'
+import { MODEL, type StoredEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
@@ -141,6 +141,41 @@ test('no lock is told of what never locks, and a revision tells no sale a second
     ...['again', 'cancelled', 'plain', 'rejected'].map((id) => ({ event: 'order.attributed', id })),
     ...['again', 'plain'].map((id) => ({ event: 'order.locked', id })),
   ])
+})
+
+test('an order that moves to a click that locks it at once is told to be that click’s, and locked', async (t) => {
+  const db = await testDatabase(t)
+  const { tell } = openFoldedLog(t, db)
+  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
+  const { auctionId } = await addArticle('Ten mugs')
+  const [{ pub_id: pubId }, { merch_id: merchId }] = [publisher, merchant]
+  const wanted = ['order.attributed', 'order.locked'] as const
+  await createWebhook(db, { owner: { pubId }, url: 'https://hooks.example/', events: wanted })
+  const events = new MoneyEvents()
+  const order = (atMs: number, by: object) => ({ ...events.order('o1', atMs, by), merchId })
+  const epp = { model: MODEL.epp, priceMicros: 1_500_000 }
+  await tell(
+    events.click('guessed', START_MS, { merchId, pubId, auctionId }),
+    events.click('named', START_MS, { merchId, pubId, auctionId, ...epp }),
+    order(START_MS + 1, { click: 'guessed' }),
+  )
+  const later = new Date(START_MS + DAY_MS)
+  assert.equal(await makeNotices(db, later), 1)
+  // Accepted right after the first report, and in a spool for a day.
+  await tell(order(START_MS + 2, { exact: 'named' }))
+  assert.equal(await makeNotices(db, later), 2)
+  const told = await db.rows(sql`
+    select event, payload->>'click_id' as click from webhook_delivery order by 1, 2`)
+  const [guessed, named] = ['guessed', 'named'].map(clickId)
+  const clicks = [guessed, named].sort()
+  assert.deepEqual(told, [
+    ...clicks.map((click) => ({ event: 'order.attributed', click })),
+    { event: 'order.locked', click: named },
+  ])
+  const revised = { exact: 'named', report: { updated_at_ms: START_MS + 3, value_micros: 1 } }
+  await tell(order(START_MS + 3, revised))
+  await db.run(sql`delete from webhook_delivery`) // As after a month.
+  assert.equal(await makeNotices(db, later), 0, 'no news')
 })
 
 test('a database set back to a backup gives no notice the id of one that was sent since', async (t) => {

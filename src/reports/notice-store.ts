@@ -80,7 +80,7 @@ export async function listChangedOrders(
     cross join unnest(change.event_ids) as caused (id)
     -- Looked up: a plain join may be planned as one that reads every day of the log in order.
     join lateral (
-      select id, merch_id, body from event
+      select id, merch_id, at, body from event
       where event.day = change.day and event.id = caused.id
         and event.day = any(${next.days}::date[]) limit 1
     ) as event on true
@@ -94,8 +94,10 @@ export async function listChangedOrders(
         and part.return_id = event.body->>'return_id'
     ) as back on true
     where change_id > ${after} and change_id <= ${lastId} and bought.pub_id = change.pub_id
-      -- A revision that brings a sale: the order moved here from another click.
-      and (cause in ('order', 'return') or (cause = 'revision' and change.sales > 0))
+      and (cause in ('order', 'return') or (cause = 'revision' and (
+        change.sales > 0 -- It came back, or moved here from another article.
+        or to_timestamp((bought.told->>'attributedAtMs')::float8 / 1000) = event.at -- or only click
+      )))
     order by change_id, event.id`)
   return { orders, lastId }
 }
