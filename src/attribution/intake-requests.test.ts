@@ -98,3 +98,34 @@ test('a request that was never answered may be sent again as it is, once it is s
   await requests.finish({ request: told, status: 201, response: '' })
   assert.equal((await requests.claim(later(200))).kind, 'replayed')
 })
+
+test('a retry that takes over a dead claim has spent its signature, and the first one’s stays so', async (t) => {
+  const { requests, request } = await start(t)
+  const at = (seconds: number) => new Date(AT.getTime() + seconds * 1_000)
+  const told = (signature: string, key: string | null, seconds: number) => ({
+    ...request(signature, key, 'body'),
+    at: at(seconds),
+  })
+  assert.equal((await requests.claim(told('first', 'k', 0))).kind, 'claimed') // Its process dies.
+  const retry = await requests.claim(told('retry', 'k', 61))
+  assert.ok(retry.kind === 'claimed')
+  const kinds = async (...some: SignedRequest[]) =>
+    Promise.all(some.map(async (one) => (await requests.claim(one)).kind))
+  const meanwhile = [told('retry', 'other', 62), told('first', null, 62), told('first', 'o', 62)]
+  assert.deepEqual(await kinds(...meanwhile), ['replayed', 'replayed', 'replayed'])
+  assert.deepEqual(await kinds(told('third', 'k', 62)), ['working'])
+  await requests.finish({ request: retry.request, status: 201, response: 'done' })
+  assert.deepEqual(await kinds(told('retry', null, 63)), ['replayed'])
+  const again = await requests.claim(told('third', 'k', 63))
+  assert.deepEqual(again, { kind: 'answered', status: 201, response: 'done' })
+})
+
+test('a claim that was taken over and refused is free again, also for the same bytes', async (t) => {
+  const { requests, request } = await start(t)
+  const later = { ...request('retry', 'k', 'body'), at: new Date(AT.getTime() + 61_000) }
+  await requests.claim(request('first', 'k', 'body'))
+  const claim = await requests.claim(later)
+  assert.ok(claim.kind === 'claimed')
+  await requests.drop(claim.request)
+  assert.equal((await requests.claim(later)).kind, 'claimed')
+})

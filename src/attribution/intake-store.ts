@@ -79,7 +79,7 @@ function sortKey(request: Pick<SignedRequest, 'merchId' | 'signature' | 'idempot
  */
 export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim> {
   if (await claimPastKey(db, request)) return { kind: 'claimed', request }
-  const { merchId, idempotencyKey, bodyHash, at } = request
+  const { merchId, idempotencyKey, bodyHash } = request
   const isSame =
     idempotencyKey === null
       ? sql`signature = ${request.signature} and status is null and body_hash = ${bodyHash}`
@@ -99,15 +99,35 @@ export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim>
     await spendSignature(db, request, known.status)
     return { kind: 'answered', status: known.status, response: known.response ?? '' }
   }
-  const taken = await db.run(sql`
-    update intake_request set at = ${at}
-    where merch_id = ${merchId} and signature = ${known.signature} and status is null
-      and at < ${at}::timestamptz - make_interval(secs => ${WORKING_SECONDS_MAX})`)
-  const { signature } = known
-  return taken === 1 ? { kind: 'claimed', request: { merchId, signature } } : { kind: 'working' }
+  const isTaken = await takeOver(db, request, known.signature)
+  return isTaken ? { kind: 'claimed', request } : { kind: 'working' }
 }
 
-/** A retry's signature works once as well: nobody signs the key, without which it would be new. */
+/**
+ * Takes over the claim of a process that died. It is the retry's from then on: named by its
+ * signature, and free again with it if it comes to nothing. The first one's stays spent.
+ */
+function takeOver(db: Db, request: SignedRequest, claimedBy: Buffer): Promise<boolean> {
+  const { merchId, signature, at } = request
+  return db.transaction(async (tx) => {
+    const taken = await tx.run(sql`
+      update intake_request set at = ${at}, signature = ${signature}
+      where merch_id = ${merchId} and signature = ${claimedBy} and status is null
+        and at < ${at}::timestamptz - make_interval(secs => ${WORKING_SECONDS_MAX})
+        and not exists (
+          select from intake_request other where other.merch_id = ${merchId}
+            and other.signature = ${signature} and other.signature <> ${claimedBy}
+        )`)
+    if (taken === 0) return false
+    await spendSignature(tx, { ...request, signature: claimedBy }, GIVEN_UP)
+    return true
+  })
+}
+
+/** The status of a signature whose request was never answered under it. */
+const GIVEN_UP = 503
+
+/** Of a retry it works once as well: nobody signs the key, without which it would be new. */
 async function spendSignature(db: Db, request: SignedRequest, status: number): Promise<void> {
   const { merchId, signature, bodyHash, at } = request
   await db.run(sql`
