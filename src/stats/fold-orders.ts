@@ -53,8 +53,7 @@ export async function foldOrders(
   for (const item of told) {
     const before = orders.get(keyText(item.key)) ?? emptyOrder(item.key)
     const after = tellOrder(before, item, clicks)
-    const cause = { event: item.event, isReturn: item.kind === 'return' }
-    orders.set(keyText(item.key), postChange(postings, cause, { before, after }))
+    orders.set(keyText(item.key), postChange(postings, item.event, { before, after }))
     evidence.push(...lessonChange(before, after))
   }
   await saveOrders(tx, [...orders.values()])

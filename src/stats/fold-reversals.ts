@@ -127,8 +127,7 @@ async function rejectOrders(
   for (const before of orders.values()) {
     const after = { ...before, account: addReversal(before.account, event.atMs) }
     evidence.push(...lessonChange(before, after))
-    const standing = postChange(postings, { event, isReturn: false }, { before, after })
-    orders.set(keyText(before), standing)
+    orders.set(keyText(before), postChange(postings, event, { before, after }))
   }
   if (orders.size > 0) await saveOrders(tx, [...orders.values()])
   return evidence

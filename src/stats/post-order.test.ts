@@ -11,7 +11,7 @@ import {
 } from '../attribution/order-account.ts'
 import { figuresOf } from '../attribution/order-figures.ts'
 import { emptyOrder, type OrderRecord } from '../attribution/order-store.ts'
-import { MODEL } from '../events/event.ts'
+import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
 import { noPostings, type Postings, postChange } from './post-order.ts'
 
@@ -68,10 +68,10 @@ test('an order is owed to one click at most, whatever is told of it: the books h
         atMs += step.afterMs
         const key = { merchId: MERCHANT, orderId: step.order }
         const before = orders.get(step.order) ?? emptyOrder(key)
-        const event = events.at(atMs, {})
+        const isReturn = step.told.kind === 'return'
+        const event = events.at(atMs, isReturn ? { type: EVENT_TYPE.orderReturn } : {})
         const after = tell(before, step, { id: event.id, atMs })
-        const cause = { event, isReturn: step.told.kind === 'return' }
-        orders.set(step.order, postChange(postings, cause, { before, after }))
+        orders.set(step.order, postChange(postings, event, { before, after }))
         assertOneOwner(postings, orders)
       }
     }),

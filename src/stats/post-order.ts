@@ -7,7 +7,7 @@ import { figuresOf, NOTHING, type OrderFigures, type Totals } from '../attributi
 import type { OrderKey, OrderRecord } from '../attribution/order-store.ts'
 import { returnToBudget } from '../demand/budget-account.ts'
 import { settleClicks } from '../demand/settle.ts'
-import type { StoredEvent } from '../events/event.ts'
+import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import {
   type Amounts,
   changeEntry,
@@ -66,11 +66,10 @@ export async function writePostings(tx: Db, postings: Postings): Promise<void> {
  */
 export function postChange(
   postings: Postings,
-  cause: { readonly event: StoredEvent; readonly isReturn: boolean },
-  move: { readonly before: OrderRecord; readonly after: OrderRecord },
+  event: StoredEvent,
+  { before, after }: { readonly before: OrderRecord; readonly after: OrderRecord },
 ): OrderRecord {
-  const { event, isReturn } = cause
-  const { before, after } = move
+  const isReturn = event.type === EVENT_TYPE.orderReturn
   const owner = after.account.attribution?.owner ?? null
   if (owner === null) return after
   const figures = { from: figuresOf(before.account), to: figuresOf(after.account) }
