@@ -1,8 +1,8 @@
 /** Publishers in SQL: created, changed, found and listed. */
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
 import { micros } from '../platform/money.ts'
-import { type Db, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres.ts'
+import { type Db, refusingTaken } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { normalPublisher, type PublisherSettings, publisherFaults } from './publisher.ts'
 
@@ -26,10 +26,10 @@ const COLUMNS = sql`pub_id, ${SETTINGS}, datetime_created, datetime_updated`
 /** Throws a 400 that names every setting it refuses; nothing is written then. */
 export async function insertPublisher(db: Db, wanted: PublisherSettings): Promise<Publisher> {
   const settings = await checked(db, wanted)
-  const row = await namingSlug(settings.slug, () =>
+  const insert = () =>
     db.row<PublisherRow>(sql`
-      insert into publisher (${SETTINGS}) ${rowOf(settings)} returning ${COLUMNS}`),
-  )
+      insert into publisher (${SETTINGS}) ${rowOf(settings)} returning ${COLUMNS}`)
+  const row = await refusingTaken(insert, () => takenSlug(settings))
   return toPublisher(row as PublisherRow)
 }
 
@@ -44,11 +44,11 @@ export function updatePublisher(
     )
     if (row === null) throw new ApiError('notFound', { message: `No publisher ${pubId}` })
     const settings = await checked(tx, { ...toPublisher(row), ...changes })
-    const updated = await namingSlug(settings.slug, () =>
+    const update = () =>
       tx.row<PublisherRow>(sql`
         update publisher set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now()
-        where pub_id = ${pubId} returning ${COLUMNS}`),
-    )
+        where pub_id = ${pubId} returning ${COLUMNS}`)
+    const updated = await refusingTaken(update, () => takenSlug(settings))
     return toPublisher(updated as PublisherRow)
   })
 }
@@ -106,13 +106,8 @@ async function listUnknownMerchants(db: Db, ids: readonly number[]): Promise<num
   return rows.map((row) => row.id)
 }
 
-async function namingSlug<T>(slug: string, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (!hasSqlState(error, UNIQUE_VIOLATION)) throw error
-    throw badRequest([{ field: 'slug', rule: `another publisher has ${slug}` }])
-  }
+const takenSlug = ({ slug }: PublisherSettings): Fault => {
+  return { field: 'slug', rule: `another publisher has ${slug}` }
 }
 
 function toPublisher(row: PublisherRow): Publisher {

@@ -1,7 +1,7 @@
 /** Users, their API keys and their dashboard sessions, in SQL. */
 import { deleteWhere } from '../platform/delete-in-batches.ts'
-import { badRequest } from '../platform/errors.ts'
-import { type Db, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres.ts'
+import type { Fault } from '../platform/errors.ts'
+import { type Db, refusingTaken } from '../platform/postgres.ts'
 import { LIST_ROWS_MAX, sql } from '../platform/sql.ts'
 
 export interface UserRow {
@@ -39,13 +39,13 @@ export async function insertUser(
   db: Db,
   user: { email: string; passwordHash: string; isAdmin: boolean },
 ): Promise<UserRow> {
-  const row = await namingEmail(user.email, () =>
+  const insert = () =>
     db.row<UserRow>(sql`
       insert into app_user (email, password_hash, is_admin)
       values (${user.email}, ${user.passwordHash}, ${user.isAdmin})
       returning ${USER_COLUMNS}
-    `),
-  )
+    `)
+  const row = await refusingTaken(insert, () => takenEmail(user.email))
   return row as UserRow
 }
 
@@ -62,7 +62,7 @@ export function updateUser(
     readonly isAdmin: boolean | null
   },
 ): Promise<UserRow | null> {
-  return namingEmail(user.email ?? '', () =>
+  const update = () =>
     db.transaction(async (tx) => {
       const row = await tx.row<UserRow>(sql`
         update app_user set email = coalesce(${user.email}, email),
@@ -76,17 +76,12 @@ export function updateUser(
         await tx.run(sql`delete from dashboard_session where uid = ${user.uid}`)
       }
       return row
-    }),
-  )
+    })
+  return refusingTaken(update, () => takenEmail(user.email))
 }
 
-async function namingEmail<T>(email: string, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (!hasSqlState(error, UNIQUE_VIOLATION)) throw error
-    throw badRequest([{ field: 'email', rule: `another user has ${email}` }])
-  }
+const takenEmail = (email: string | null): Fault => {
+  return { field: 'email', rule: `another user has ${email}` }
 }
 
 export function findUserByEmail(

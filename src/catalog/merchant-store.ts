@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
-import { type Db, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres.ts'
+import { type Db, refusingTaken } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { type MerchantSettings, merchantFaults, normalMerchant } from './merchant.ts'
 
@@ -119,15 +119,14 @@ async function replaceDomains(
   { merchId, domains }: { merchId: number; domains: readonly string[] },
 ): Promise<void> {
   await tx.run(sql`delete from merchant_domain where merch_id = ${merchId}`)
-  try {
-    await tx.run(sql`
+  const insert = () =>
+    tx.run(sql`
       insert into merchant_domain (domain, merch_id, position)
       select domain, ${merchId}::int, position
       from unnest(${domains}::text[]) with ordinality as wanted (domain, position)
     `)
-  } catch (error) {
-    if (!hasSqlState(error, UNIQUE_VIOLATION)) throw error
-    const detail = /\(domain\)=\((.*?)\)/.exec((error as { detail?: string }).detail ?? '')?.[1]
-    throw badRequest([{ field: 'domain', rule: `another merchant has ${detail ?? 'it'}` }])
-  }
+  await refusingTaken(insert, (detail) => {
+    const taken = /\(domain\)=\((.*?)\)/.exec(detail)?.[1]
+    return { field: 'domain', rule: `another merchant has ${taken ?? 'it'}` }
+  })
 }
