@@ -44,6 +44,12 @@ export interface Answer {
   readonly json: any
 }
 
+/** An order as a shop tells it. */
+export const orderEntry = (id: string, changes: object = {}, products?: readonly object[]) => ({
+  order: { id, value: '550.00', currency: 'USD', ...changes },
+  ...(products === undefined ? {} : { products }),
+})
+
 /** What the merchant tag sends of a reader's checkout. */
 export const checkoutOf = (
   organization_id: number,

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkoutOf, startIntakeApp as start } from '../../test/intake-app.ts'
+import { checkoutOf, orderEntry as order, startIntakeApp as start } from '../../test/intake-app.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { sql } from '../platform/sql.ts'
 import { insertRates } from './rate-store.ts'
 import { releaseHeldOrders } from './release-held.ts'
-
-const order = (id: string, changes: object = {}, products?: readonly object[]) => ({
-  order: { id, value: '550.00', currency: 'USD', ...changes },
-  ...(products === undefined ? {} : { products }),
-})
 
 test('the checkout call of a browser is accepted as text, with an empty body', async (t) => {
   const app = await start(t)

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Answer, startIntakeApp } from '../../test/intake-app.ts'
+import { type Answer, orderEntry as order, startIntakeApp } from '../../test/intake-app.ts'
 import { orderFaults, returnFaults } from './intake-faults.ts'
-
-const order = (id: string, changes: object = {}) => ({
-  order: { id, value: '550.00', currency: 'USD', ...changes },
-})
 
 test('what a schema cannot say of orders and returns is told with what it says', async (t) => {
   const app = await startIntakeApp(t)

@@ -1,23 +1,16 @@
 /** What is told of one order again and again: its time and its money stay. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startIntakeApp as start } from '../../test/intake-app.ts'
+import { checkoutOf, orderEntry, startIntakeApp as start } from '../../test/intake-app.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { importOrders } from './import-orders.ts'
 import { AMOUNTS_OPEN_MS } from './order-states.ts'
 import { insertRates } from './rate-store.ts'
 
-const order = (id: string, changes: object = {}) => ({
-  order: { id, value: '100.00', currency: 'EUR', ...changes },
-})
-const checkoutOf = (organization_id: number, entry: object) => ({
-  organization_type: 'merchant',
-  organization_id,
-  user: { source_url: 'https://shop.example/thanks' },
-  events: [entry],
-})
-const DAY_MS = 86_400_000
+const order = (id: string, changes: object = {}) =>
+  orderEntry(id, { value: '100.00', currency: 'EUR', ...changes })
 const euroRate = (day: string, usdPerBase: string) => ({
   ...{ day, usdPerBase, currency: 'EUR', currencyPerBase: '1' },
 })
@@ -39,7 +32,7 @@ test('an order told again keeps its checkout time and its rate, folded or not (P
   await insertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
   const firstMs = clock.nowMs
   const tell = async () => {
-    await app.checkout(checkoutOf(merchant.merch_id, order('page')))
+    await app.checkout(checkoutOf(merchant.merch_id, [order('page')]))
     await app.post('orders', { orders: [order('server')] })
   }
   await tell()
@@ -84,7 +77,7 @@ test('whichever source tells an order first, its time and money come to the same
   const app = await start(t)
   const firstMs = app.clock.nowMs
   await insertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
-  const tellPage = (id: string) => app.checkout(checkoutOf(app.merchant.merch_id, order(id)))
+  const tellPage = (id: string) => app.checkout(checkoutOf(app.merchant.merch_id, [order(id)]))
   const tellServer = (id: string) => app.post('orders', { orders: [order(id)] })
   await tellPage('page first')
   await tellServer('server first')
@@ -166,7 +159,7 @@ test('after that day a repeat, an older report and a browser’s are no mistakes
   assert.equal(await tell({}), null)
   assert.equal(await tell({ value: '100' }), null)
   assert.equal(await tell({ value: '50.00', updated_at: '2026-04-13T11:00:00Z' }), null)
-  const page = checkoutOf(app.merchant.merch_id, order('o1', { currency: 'USD', value: '7.00' }))
+  const page = checkoutOf(app.merchant.merch_id, [order('o1', { currency: 'USD', value: '7.00' })])
   assert.equal((await app.checkout(page)).status, 201)
   const file = await importOrders(app.deps, app.merchant, 'order_id,value,currency\no1,50,USD\n')
   assert.equal(file.imported, 1, 'a file is not believed more than the server that told before')

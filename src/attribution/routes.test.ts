@@ -2,18 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from '../../test/fast-check.ts'
-import { checkoutOf, startIntakeApp } from '../../test/intake-app.ts'
+import { checkoutOf, orderEntry as order, startIntakeApp as start } from '../../test/intake-app.ts'
 import { sql } from '../platform/sql.ts'
 import { insertRates } from './rate-store.ts'
 
-const order = (id: string, changes: object = {}, products?: readonly object[]) => ({
-  order: { id, value: '550.00', currency: 'USD', ...changes },
-  ...(products === undefined ? {} : { products }),
-})
 const SOCKS = { id: 'socks', name: 'Socks', price: '110.00', quantity: 5 }
-
-/** Each merchant has its own; a fresh database for each test keeps them apart. */
-const start = startIntakeApp
 
 const orderRows = sql`
   select order_id, source, currency, value, hold, revenue_micros::bigint as revenue
