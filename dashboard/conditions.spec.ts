@@ -9,21 +9,15 @@ import { openPage } from '../tag/testing/browser.ts'
 import { startApi } from '../test/api.ts'
 import { makeMarket, until } from '../test/market.ts'
 import type { ClickPage, Overview } from './api.ts'
-import { logIn, type Visit, visitPage } from './testing/visit.ts'
+import { focused, visitAs, visitPage } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
 const env = { BASE_URL: 'http://127.0.0.1', TRUSTED_PROXIES: '127.0.0.1' }
 const api = await startApi({ after }, { env })
 const { account, link } = await makeMarket(api)
 
-const visit = async (t: TestContext, path: string, width?: number): Promise<Visit> => {
-  const visited = await visitPage(t, { service: api.url, path, width })
-  await logIn(visited.page, account)
-  return visited
-}
-
-const focused = (page: Page) =>
-  page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent)
+const visit = (t: TestContext, path: string, width?: number) =>
+  visitAs(account, t, { service: api.url, path, width })
 
 test('a refused form says so at the field, goes there, and keeps what was typed', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/developer')

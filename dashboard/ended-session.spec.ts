@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { createUser } from '../src/accounts/create-account.ts'
 import { startApi } from '../test/api.ts'
 import { makeMarket } from '../test/market.ts'
-import { logIn, type Visit, visitPage } from './testing/visit.ts'
+import { logIn, visitAs } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
@@ -13,11 +13,7 @@ const { account } = await makeMarket(api)
 const next = { email: 'next@daily.example', password: 'a long password' }
 await createUser(api.db, { ...next, isAdmin: false })
 
-const visit = async (t: TestContext, path: string): Promise<Visit> => {
-  const visited = await visitPage(t, { service: api.url, path })
-  await logIn(visited.page, account)
-  return visited
-}
+const visit = (t: TestContext, path: string) => visitAs(account, t, { service: api.url, path })
 
 const PRODUCT = 'https://elsewhere.example/p/9'
 const product = (page: Page) => page.getByRole('textbox', { name: 'Product page' })

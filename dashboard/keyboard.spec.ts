@@ -1,27 +1,22 @@
 /** The dashboard by the keyboard: where it is after a button has done its work. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { startApi } from '../test/api.ts'
 import { makeMarket } from '../test/market.ts'
-import { logIn, visitPage } from './testing/visit.ts'
+import { focused, visitAs } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const { account, link } = await makeMarket(api)
 
 async function visit(t: TestContext, path: string) {
-  const { page } = await visitPage(t, { service: api.url, path })
-  await logIn(page, account)
+  const { page } = await visitAs(account, t, { service: api.url, path })
   const press = async (name: string) => {
     await page.getByRole('button', { name }).focus()
     await page.keyboard.press('Enter')
   }
   return { page, press }
 }
-
-const focused = (page: Page) =>
-  page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent)
 
 test('the keyboard never loses its place when a button has done its work', async (t) => {
   const { page, press } = await visit(t, '/dashboard/links')

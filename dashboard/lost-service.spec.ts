@@ -3,17 +3,13 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { startApi } from '../test/api.ts'
 import { makeMarket } from '../test/market.ts'
-import { logIn, type Visit, visitPage } from './testing/visit.ts'
+import { visitAs } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const { account } = await makeMarket(api)
 
-const visit = async (t: TestContext, path: string): Promise<Visit> => {
-  const visited = await visitPage(t, { service: api.url, path })
-  await logIn(visited.page, account)
-  return visited
-}
+const visit = (t: TestContext, path: string) => visitAs(account, t, { service: api.url, path })
 
 test('a service that was away is asked until it answers', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/')

@@ -33,6 +33,16 @@ export async function visitPage(
   return { page, troubles, requests }
 }
 
+/** The same by a user who is logged in. */
+export async function visitAs(
+  account: Account,
+  ...visit: Parameters<typeof visitPage>
+): Promise<Visit> {
+  const visited = await visitPage(...visit)
+  await logIn(visited.page, account)
+  return visited
+}
+
 export async function logIn(
   page: Page,
   { email, password }: Pick<Account, 'email' | 'password'>,
@@ -42,3 +52,7 @@ export async function logIn(
   await page.getByRole('button', { name: 'Log in' }).click()
   await page.getByRole('button', { name: 'Log out' }).waitFor()
 }
+
+/** Where the keyboard is. */
+export const focused = (page: Page) =>
+  page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent)
