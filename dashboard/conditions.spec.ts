@@ -57,7 +57,7 @@ test('who tried to log in too often is told when to try again', async (t) => {
 
 test('days that cannot be shown are refused in the words of the page', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/?from=2000-01-01&to=2026-01-01')
-  await page.getByRole('alert').getByText('at most 732 days', { exact: true }).waitFor()
+  await page.getByRole('alert').getByText('at most 732 days at a time', { exact: true }).waitFor()
   troubles.length = 0 // The refusal.
 })
 

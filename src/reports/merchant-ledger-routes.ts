@@ -15,7 +15,6 @@ import { MerchantParams } from './webhook-schema.ts'
 
 /** A page may take the database a second, and the pool's connections are for all. */
 const PAGES_AT_ONCE = 2
-const RANGE_MAX = { days: REPORT_DAYS_MAX, rule: `at most ${REPORT_DAYS_MAX} days at a time` }
 const LEDGER = {
   'application/json': { schema: LedgerPage },
   'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) },
@@ -29,7 +28,7 @@ export const merchantLedgerRoutes =
     app.get(
       '/api/v1/merchants/:merch_id/ledger/',
       {
-        config: { rules: ({ query }) => rangeFaults(query as object, RANGE_MAX) },
+        config: { rules: ({ query }) => rangeFaults(query as object, REPORT_DAYS_MAX) },
         schema: {
           operationId: 'readMerchantLedger',
           summary: 'A merchant’s account: what each click and order cost it, and what it paid',

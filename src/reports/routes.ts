@@ -40,7 +40,6 @@ const security = [{ apiKey: [] }]
  * the pool's connections, and the thread, are for all.
  */
 const PAGES_AT_ONCE = 3
-const RANGE_MAX = { days: REPORT_DAYS_MAX, rule: `at most ${REPORT_DAYS_MAX} days at a time` }
 const REPORT = {
   'application/json': { schema: ReportPage },
   'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) },
@@ -75,7 +74,7 @@ const tableRoutes =
     app.get(
       '/api/v1/publishers/:pub_id/reports/:report/',
       {
-        config: { rules: ({ query }) => rangeFaults(query as object, RANGE_MAX) },
+        config: { rules: ({ query }) => rangeFaults(query as object, REPORT_DAYS_MAX) },
         schema: {
           operationId: 'readReport',
           summary: 'A report: a page of rows, or a CSV file',

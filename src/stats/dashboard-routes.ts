@@ -31,10 +31,10 @@ import { findResult, readReceipt } from './receipt-view-store.ts'
 /** A route that reads the session answers no other origin (decisions, Paths). */
 const config = { cors: 'none' } as const
 /** Two years and a leap day: a chart of more days than pixels says nothing. */
-const RANGE_MAX = { days: 732, rule: 'at most 732 days' }
+const DAYS_MAX = 732
 const rangeConfig = {
   ...config,
-  rules: ({ query }: FastifyRequest) => rangeFaults(query as object, RANGE_MAX),
+  rules: ({ query }: FastifyRequest) => rangeFaults(query as object, DAYS_MAX),
 }
 const RESULT_LENGTH_MAX = 200 // An auction_result.id has 124.
 

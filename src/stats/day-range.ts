@@ -12,15 +12,12 @@ export interface DayRange {
 type RangeQuery = Partial<Record<'date_from' | 'date_to', unknown>>
 
 /** What is wrong with the days together, where each can be read; one day may be asked for. */
-export function rangeFaults(
-  query: RangeQuery,
-  most: { readonly days: number; readonly rule: string },
-): Fault[] {
+export function rangeFaults(query: RangeQuery, daysMax: number): Fault[] {
   const [from, to] = [dayOf(query.date_from), dayOf(query.date_to)]
   if (from === null || to === null) return []
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
   if (days < 1) return [{ field: 'date_to', rule: 'must not be before date_from' }]
-  return days > most.days ? [{ field: 'date_to', rule: most.rule }] : []
+  return days > daysMax ? [{ field: 'date_to', rule: `at most ${daysMax} days at a time` }] : []
 }
 
 /** As section 4.4 has it: one day D is asked as (D, D+1), and the answer holds both days. */
