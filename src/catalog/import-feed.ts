@@ -91,6 +91,11 @@ export interface ImportResult {
   truncated: boolean
 }
 
+/** A feed without one changes nothing: it says of no offer that it is still sold, or is not. */
+export function hasGoodRow({ offers_upserted, offers_unchanged }: ImportResult): boolean {
+  return offers_upserted + offers_unchanged > 0
+}
+
 const CHUNK_ROWS = 20_000 // About 8 MB; one gathers while the writers have one each.
 const WRITERS = 2 // With more, reading the feed would be what is waited for.
 const ROWS_MAX = 20_000_000 // 1.5 GB of ids; the largest feeds known have ten million rows.
@@ -284,11 +289,6 @@ class FeedImport {
     }
   }
 
-  #hasGoodRow(): boolean {
-    const { offers_upserted, offers_unchanged } = this.#result
-    return offers_upserted + offers_unchanged > 0
-  }
-
   #end(offerId: number): void {
     this.#chunk.end(offerId)
     this.#endedOfferIds.push(offerId)
@@ -297,7 +297,7 @@ class FeedImport {
   /** Ends what the feed no longer has, unless the feed itself is in doubt. */
   async #retireVanished(): Promise<void> {
     // Not one good row: another merchant's feed more likely than an empty shop.
-    if (this.#result.truncated || !this.#hasGoodRow()) return
+    if (this.#result.truncated || !hasGoodRow(this.#result)) return
     for (const offerId of this.#skus.unseen()) {
       this.#end(offerId)
       this.#result.offers_removed++
@@ -320,7 +320,7 @@ class FeedImport {
     const { generation } = this.#owner
     if (!this.#isMarked) {
       // A feed without a good row says of no offer that it is still sold at its price.
-      if (this.#hasGoodRow()) await touchMerchantFeed(this.#db, merchId)
+      if (hasGoodRow(this.#result)) await touchMerchantFeed(this.#db, merchId)
       return
     }
     await switchGeneration(this.#db, { merchId, from: generation })

@@ -11,7 +11,7 @@ import {
   whileNobodyFetches,
 } from './feed-source-store.ts'
 import { fetchFeed, removeLeftFeeds } from './fetch-feed.ts'
-import { importFeed } from './import-feed.ts'
+import { hasGoodRow, importFeed } from './import-feed.ts'
 
 export interface RefetchOptions {
   readonly at: Date
@@ -61,8 +61,8 @@ async function refetch(
     if (!(await isStillDue(db, { ...source, at }))) return
     const file = await openFeedFile(fetched.path)
     const result = await importFeed(db, { merchId, file, format, at, toDollars, seed })
-    const { rows, rejected, offers_upserted, offers_unchanged } = result
-    if (offers_upserted + offers_unchanged === 0) {
+    if (!hasGoodRow(result)) {
+      const { rows, rejected } = result
       throw new FeedError(`none of its ${rows} rows is good: ${JSON.stringify(rejected)}`)
     }
   } finally {

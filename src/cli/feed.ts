@@ -5,7 +5,7 @@ import { type FeedFile, openFeedFile } from '../catalog/feed-file.ts'
 import type { FeedFormat } from '../catalog/feed-format.ts'
 import { dropFeedSource, keepFeedSource } from '../catalog/feed-source-store.ts'
 import { fetchFeed, isWebAddress } from '../catalog/fetch-feed.ts'
-import { type ImportProgress, importFeed } from '../catalog/import-feed.ts'
+import { hasGoodRow, type ImportProgress, importFeed } from '../catalog/import-feed.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import type { CommandContext } from './command.ts'
 import { openRejects } from './rejects-file.ts'
@@ -43,7 +43,7 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
       onRejects: (rows) => rejects.add(rows),
     })
     // A feed without a good row has changed nothing, and leaves the address of the good one.
-    if (result.offers_upserted + result.offers_unchanged > 0) {
+    if (hasGoodRow(result)) {
       if (fetched === null) await dropFeedSource(db, merchId)
       else await keepFeedSource(db, { merch_id: merchId, url: options.file, format, at })
     }
