@@ -8,7 +8,8 @@ import { ConfigError } from '../config.ts'
 import { ApiError } from '../platform/errors.ts'
 import { isForbidden, isUnreachable } from '../platform/postgres.ts'
 import { Refusal } from '../platform/refusal.ts'
-import type { CommandContext, CommandSpec } from './command.ts'
+import type { CommandSpec } from './command.ts'
+import type { OpenedContext } from './context.ts'
 import { fileFault } from './file-fault.ts'
 import type { OptionSpec } from './option.ts'
 import { formatResult } from './print.ts'
@@ -23,11 +24,7 @@ export interface ProgramIo {
   readonly stderr: (text: string) => void
   /** How wide the terminal is; absent where it is none. */
   readonly columns?: number | undefined
-  readonly openContext: (options: { isQuiet: boolean }) => {
-    context: CommandContext
-    isInterrupted(): boolean
-    close(): Promise<void>
-  }
+  readonly openContext: (options: { isQuiet: boolean }) => OpenedContext
 }
 
 /** Runs the command that `args` name; resolves with the exit code. */
@@ -121,7 +118,7 @@ async function runCommand(
   { options, io }: { options: Record<string, unknown>; io: ProgramIo },
 ): Promise<number> {
   const isJson = options.json === true
-  let opened: ReturnType<ProgramIo['openContext']> | null = null
+  let opened: OpenedContext | null = null
   try {
     opened = io.openContext({ isQuiet: isJson })
     const result = await spec.run(opened.context, options as never)
