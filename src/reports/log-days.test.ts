@@ -5,7 +5,6 @@ import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import { MONEY_LANE } from '../events/event.ts'
 import { deleteViews } from '../events/view-totals-store.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -48,7 +47,7 @@ test('what is asked of known days of the log plans and locks no other day', asyn
       const changes = await listChangedOrders(tx, { after: '0', limit: 2 })
       assert.equal(changes.orders.length, 1)
     },
-    fold: async (tx) => assert.equal(await areFolded(tx, MONEY_LANE, [order]), true),
+    fold: async (tx) => assert.equal(await areFolded(tx, [order]), true),
     views: async (tx) => {
       await deleteViews(tx, { ...viewDay, state: 'dropping', signature: Buffer.alloc(0) })
     },

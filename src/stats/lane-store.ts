@@ -1,20 +1,19 @@
 /** How far the lanes of the log have been folded. */
-import { LANES } from '../events/event.ts'
+import { LANES, MONEY_LANE } from '../events/event.ts'
 import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
 
-/** Whether the fold holds all of these events of a lane: none unlogged, and none set aside. */
+/** Whether the fold holds all of these money events: none unlogged, and none set aside. */
 export async function areFolded(
   db: Db,
-  lane: number,
   events: readonly { readonly id: string; readonly atMs: number }[],
 ): Promise<boolean> {
   // Their days as values: else every day that there ever was is planned for.
   const row = await db.row<{ folded: number }>(sql`
     select count(*)::int as folded from event join lane using (lane)
-    where lane = ${lane} and seq <= position
+    where lane = ${MONEY_LANE} and seq <= position
       and not exists (select from unfolded_event where lane = event.lane and seq = event.seq)
       and day = any(${[...new Set(events.map(({ atMs }) => utcDay(atMs)))]}::date[])
       and id = any(${events.map(({ id }) => id)}::bigint[])`)

@@ -1,6 +1,6 @@
 /** For whoever has appended something and wants to show what the fold made of it. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type LogEvent, MONEY_LANE } from '../events/event.ts'
+import type { LogEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
 import { areFolded } from './lane-store.ts'
 
@@ -13,8 +13,8 @@ export async function untilFolded(
   { patienceMs }: { readonly patienceMs: number },
 ): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += POLL_MS) {
-    if (await areFolded(db, MONEY_LANE, events)) return true
+    if (await areFolded(db, events)) return true
     await sleep(POLL_MS)
   }
-  return areFolded(db, MONEY_LANE, events)
+  return areFolded(db, events)
 }
