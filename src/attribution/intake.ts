@@ -5,6 +5,7 @@
 import { appendMoney, type MoneyWriter } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
+import { MAX_ID } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { Turns } from '../platform/turns.ts'
 import type { Rate } from './currency.ts'
@@ -13,7 +14,7 @@ import { findKnownOrders } from './known-orders.ts'
 import { lateFault } from './late-report.ts'
 import { addReturn, EMPTY_ACCOUNT, type OrderAccount } from './order-account.ts'
 import { figuresOf } from './order-figures.ts'
-import { type HoldReason, LAST_EVENT_ID } from './order-merge.ts'
+import type { HoldReason } from './order-merge.ts'
 import { emptyOrder, keyText } from './order-store.ts'
 import { findRates, findRatesByIds } from './rate-store.ts'
 import {
@@ -221,8 +222,8 @@ async function judgeReturns(
       const isSame = GOODS.every((name) => before[name] === goods[name])
       return isSame ? { accepted: body } : { fault: { field: 'id', rule: OTHER_GOODS } }
     }
-    // Later than everything that is known: the highest event id there can be.
-    const told = { ...goods, event_id: LAST_EVENT_ID, accepted_at_ms: goods.returned_at_ms }
+    // It is not in the log yet: later than everything that is.
+    const told = { ...goods, event_id: MAX_ID, accepted_at_ms: goods.returned_at_ms }
     const account = addReturn(record.account, told)
     const { refused: refusals } = figuresOf(account)
     const refused = refusals.find(({ return_id }) => return_id === goods.return_id)

@@ -6,11 +6,11 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Fault } from '../platform/errors.ts'
+import { MAX_ID } from '../platform/ids.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { addReport, amountsCloseAt, type OrderAccount } from './order-account.ts'
 import {
   isNewer,
-  LAST_EVENT_ID,
   type MergedOrder,
   mergeReports,
   type OrderReport,
@@ -21,7 +21,7 @@ import {
 
 /** What a report would have changed, and why it cannot; null: it counts, or says nothing new. */
 export function lateFault(account: OrderAccount, told: ToldReport, atMs: number): Fault | null {
-  const report = { ...told, event_id: LAST_EVENT_ID }
+  const report = { ...told, event_id: MAX_ID } // It is not in the log yet: later than what is.
   if (addReport(account, { report, attribution: null, atMs }).ignored === null) return null
   const field = changedField(account.reports, report)
   return field === null ? null : { field, rule: whyClosed(account) }

@@ -106,9 +106,6 @@ export function isNewer(report: ToldLines, known: ToldLines): boolean {
   return BigInt(report.event_id) > BigInt(known.event_id)
 }
 
-/** Of what is not in the log yet: later than everything that is. */
-export const LAST_EVENT_ID = '9223372036854775807'
-
 interface MergedLine {
   readonly productId: string | null
   readonly name: string | null

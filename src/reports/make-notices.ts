@@ -7,6 +7,7 @@
  */
 import { statementId } from '../ledger/statement.ts'
 import { type IssuedStatement, issueStatements } from '../ledger/statement-store.ts'
+import { MAX_ID } from '../platform/ids.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
@@ -26,8 +27,6 @@ import { hasWebhooks, type Notice, queueNotices } from './webhook-store.ts'
 
 /** Changes, or locks: after a week without a worker there may be any number of either. */
 const PER_ROUND = 1_000
-/** Behind every order that locked at the same instant. */
-const LAST_ID = '9223372036854775807'
 /** An order that locks at once (EPP) must be folded before its lock is looked for. */
 const FOLD_LAG_MS = 5 * 60_000
 
@@ -35,8 +34,8 @@ const FOLD_LAG_MS = 5 * 60_000
 export async function makeNotices(db: Db, now: Date): Promise<number> {
   const until = new Date(now.getTime() - FOLD_LAG_MS)
   const locks = await readNoticePosition(db, 'locks')
-  // Else the clock was ahead.
-  const after = locks.at < until ? locks : { changeId: LAST_ID, at: until }
+  // Else the clock was ahead. MAX_ID: behind every order that locked at the same instant.
+  const after = locks.at < until ? locks : { changeId: MAX_ID, at: until }
   let queued = 0
   for (;;) {
     const position = await readNoticePosition(db, 'changes')
@@ -65,7 +64,7 @@ async function queueLocks(
       : []
     queued += await queueNotices(db, orders.flatMap(lockNotices), now)
     const last = orders.length < PER_ROUND ? undefined : orders.at(-1)
-    told = { changeId: last?.event_id ?? LAST_ID, at: last?.locks_at ?? until }
+    told = { changeId: last?.event_id ?? MAX_ID, at: last?.locks_at ?? until }
     await moveNoticePosition(db, 'locks', told)
   } while (told.at < until)
   return queued
