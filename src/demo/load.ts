@@ -3,7 +3,7 @@
  * accounts, merchants with feeds and campaigns, articles with smart links.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS } from '../accounts/publisher.ts'
@@ -21,6 +21,7 @@ import type { IdSource } from '../platform/ids.ts'
 import { MICROS_PER_DOLLAR, type Micros, micros } from '../platform/money.ts'
 import type { Database, Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { replaceFile } from '../platform/whole-file.ts'
 import { feedText } from './feeds.ts'
 import {
   ARTICLES,
@@ -96,9 +97,9 @@ export async function loadDemo(deps: DemoDeps, sitePort: number): Promise<DemoSt
   const state = await deps.database.transaction(async (tx) => {
     const made = await makeNetwork(deps, tx, sitePort)
     // Before the commit: a demo that nobody can log in to would be taken for other data.
-    const path = join(deps.dataDir, FILE)
-    await writeFile(`${path}.new`, JSON.stringify(made, null, 2), { mode: 0o600 })
-    await rename(`${path}.new`, path)
+    await replaceFile(join(deps.dataDir, FILE), (draft) =>
+      writeFile(draft, JSON.stringify(made, null, 2), { mode: 0o600 }),
+    )
     return made
   })
   await importDemoFeeds(deps, state)
