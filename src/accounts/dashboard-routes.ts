@@ -11,6 +11,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
+import { smallId } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
 import { createApiKey } from './create-account.ts'
@@ -186,7 +187,7 @@ const keyRoutes =
         config,
         schema: {
           operationId: 'disableMyKey',
-          params: Type.Object({ token_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) }),
+          params: Type.Object({ token_id: smallId }),
           response: { 200: envelope(ApiKeyRecord) },
         },
       },

@@ -6,7 +6,7 @@ import { TIMESTAMP_RULE } from './timestamp.ts'
 import { compileCheck } from './validation.ts'
 
 const check = compileCheck(
-  Type.Object({ url: webUrl(), raw: rawUrl('As written'), at: Type.Optional(timestamp()) }),
+  Type.Object({ url: webUrl(), raw: rawUrl(), at: Type.Optional(timestamp()) }),
 )
 const GOOD = { url: 'https://shop.example/', raw: 'anything', at: '2026-03-01' }
 const WIDE = `https://shop.example/${'日'.repeat(700)}`

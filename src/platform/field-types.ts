@@ -4,7 +4,7 @@
  * The rule stands in the schema, so that one answer names the faults of all fields at once.
  */
 import Type from 'typebox'
-import { isId } from './ids.ts'
+import { isId, SMALL_ID_MAX } from './ids.ts'
 import { ID_PATTERN, ID_RULE } from './pattern.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from './timestamp.ts'
 import { fitsUrlLimits, MAX_URL_CHARACTERS, MAX_URL_ENCODED_BYTES, parseWebUrl } from './url.ts'
@@ -27,9 +27,9 @@ export function webUrl(description?: string) {
 }
 
 /** Any text where an address may stand; if it is one, it fits what links can hold. */
-export function rawUrl(description?: string) {
+export function rawUrl() {
   return Type.Refine(
-    Type.String(describe({ maxLength: MAX_URL_CHARACTERS }, description)),
+    Type.String({ maxLength: MAX_URL_CHARACTERS }),
     // Five hundred of them are asked about at once: what is cheap to tell comes first.
     (value) => typeof value !== 'string' || fitsUrlLimits(value) || !isWebUrl(value),
     () => URL_SIZE_RULE,
@@ -44,6 +44,9 @@ export function idText(description?: string) {
     () => ID_RULE,
   )
 }
+
+/** An id of a 32-bit column. */
+export const smallId = Type.Integer({ minimum: 1, maximum: SMALL_ID_MAX })
 
 /** ISO 8601 with an offset or Z, or a plain date. */
 export function timestamp(description?: string) {

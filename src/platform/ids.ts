@@ -24,7 +24,7 @@ export const MAX_NODE_ID = 2 ** NODE_BITS - 1
 export const MAX_ID = '9223372036854775807'
 
 /** The largest id that a 32-bit column holds: publishers', merchants', users'. */
-const SMALL_ID_MAX = 2_147_483_647
+export const SMALL_ID_MAX = 2_147_483_647
 
 /** Of other integers there is no need to ask the database, which could not even read them. */
 export function canBeSmallId(id: number): boolean {

@@ -1,17 +1,16 @@
 /** Wire shapes of webhooks and their deliveries. */
 import Type, { type Static } from 'typebox'
-import { idText } from '../platform/field-types.ts'
+import { idText, smallId } from '../platform/field-types.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import { type DeliveryRow, WEBHOOK_EVENTS, type Webhook } from './webhook-store.ts'
 
-const ID_INT_MAX = 2_147_483_647
 const Time = Type.String({ format: 'date-time' })
 const TimeOrNull = Type.Union([Time, Type.Null()])
 
 export const MerchantParams = Type.Object({ merch_id: Type.Integer() })
 
 /** Which one of an owner's. */
-export const webhookId = { webhook_id: Type.Integer({ minimum: 1, maximum: ID_INT_MAX }) }
+export const webhookId = { webhook_id: smallId }
 export const deliveryId = { delivery_id: idText() }
 
 export const WebhookBody = Type.Object({
