@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createUser } from '../src/accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
 import { insertPublisher } from '../src/accounts/publisher-store.ts'
+import { withCheckDigit } from '../src/demo/products.ts'
 import { makeIdSource } from '../src/platform/ids.ts'
 import { micros } from '../src/platform/money.ts'
 import type { Database } from '../src/platform/postgres.ts'
@@ -69,7 +70,5 @@ async function insertLinks(
 
 /** An example number (prefix 952) with its check digit. */
 function gtin(number: number): string {
-  const twelve = `9529${String(number).padStart(8, '0')}`
-  const sum = [...twelve].reduce((total, digit, at) => total + Number(digit) * (at % 2 ? 3 : 1), 0)
-  return `${twelve}${(10 - (sum % 10)) % 10}`
+  return withCheckDigit(`9529${String(number).padStart(8, '0')}`)
 }

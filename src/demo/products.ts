@@ -115,7 +115,8 @@ export function scatter(number: number): number {
   return (number * 0.618_033_988_749_895 + 0.137) % 1
 }
 
-function withCheckDigit(twelve: string): string {
+/** A GTIN-13 of its first twelve digits. */
+export function withCheckDigit(twelve: string): string {
   const sum = [...twelve].reduce((total, digit, at) => total + Number(digit) * (at % 2 ? 3 : 1), 0)
   return `${twelve}${(10 - (sum % 10)) % 10}`
 }
