@@ -57,7 +57,7 @@ async function makeWorld(
   })
   const problems: unknown[] = []
   const spool = await openSpool({
-    root: root || (await makeRoot(scope)),
+    root: root || (await temporaryFolder(scope, 'spool-')),
     bytesMax,
     onDamage: (problem) => problems.push(problem),
   })
@@ -91,11 +91,6 @@ async function makeWorld(
     await proxy.close()
   })
   return { database, proxy, spool, durable, counts, accepting, problems, states, owners }
-}
-
-async function makeRoot(scope: Scope): Promise<string> {
-  const root = await temporaryFolder(scope, 'spool-')
-  return root
 }
 
 async function storedIds(database: Database): Promise<string[]> {
@@ -258,7 +253,7 @@ test('a process whose number was taken over accepts nothing more and drains what
 
 test('what a dead process had spooled reaches the log, and its owner is named', async (t) => {
   const scope = scopeOf(t)
-  const root = await makeRoot(scope)
+  const root = await temporaryFolder(scope, 'spool-')
   const events = makeEvents(700)
   const first = await makeWorld(scope, { root, mode: 'refuse' })
   await first.spool.recordOwner('node 12')
@@ -289,7 +284,7 @@ test('closing takes what is spooled to the log and refuses what comes', async (t
 
 test('closing while the log hangs ends within seconds and keeps everything', async (t) => {
   const scope = scopeOf(t)
-  const root = await makeRoot(scope)
+  const root = await temporaryFolder(scope, 'spool-')
   const first = await makeWorld(scope, { root })
   await first.durable.append(makeEvents(1), PATIENT)
   first.proxy.setMode('hang')
@@ -306,7 +301,7 @@ test('closing while the log hangs ends within seconds and keeps everything', asy
 
 test('a last word comes behind everything; with the log away it waits in the spool', async (t) => {
   const scope = scopeOf(t)
-  const root = await makeRoot(scope)
+  const root = await temporaryFolder(scope, 'spool-')
   const first = await makeWorld(scope, { root })
   await first.spool.recordOwner('first')
   const [click, word] = [makeEvents(1), makeEvents(1)]
