@@ -92,8 +92,8 @@ export function unknownCursor(): ApiError {
 }
 
 /** `2026-03-02 10:00:00`, the documented form of times in report files. */
-export function reportTime(at: Date | null): string | null {
-  return at === null ? null : at.toISOString().slice(0, 19).replace('T', ' ')
+export function reportTime(at: Date): string {
+  return at.toISOString().slice(0, 19).replace('T', ' ')
 }
 
 /** `<slug>/2026/03/souk_log_files_clicks_20260302.csv` */
