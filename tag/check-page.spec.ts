@@ -38,6 +38,7 @@ const check = (url: string, more: { publisher?: string; screenshot?: string } = 
     tagDir: join(import.meta.dirname, '../dist/tag'),
     chromium: needProgram(CHROMIUM),
     earningsOf: () => '0.0075',
+    publisher: null,
     ...more,
   })
 

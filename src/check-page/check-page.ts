@@ -19,7 +19,7 @@ export interface CheckPageOptions {
   /** Where this service is: its tag is used when the page has none. */
   readonly baseUrl: string
   /** Whose page it should be; a tag on the page says for itself, and a difference is told. */
-  readonly publisher?: string
+  readonly publisher: string | null
   /** The folder of the built tags. */
   readonly tagDir: string
   /** The browser's program. */
@@ -30,7 +30,7 @@ export interface CheckPageOptions {
    * What a click on this redirect address would earn the publisher, as `earns` below; null when
    * that cannot be told. The price is sealed, so only the service can open it.
    */
-  readonly earningsOf?: (redirectUrl: string) => string | null
+  readonly earningsOf: (redirectUrl: string) => string | null
 }
 
 export interface CheckedLink extends LinkReport {
@@ -40,7 +40,7 @@ export interface CheckedLink extends LinkReport {
 
 export interface CheckPageResult {
   readonly url: string
-  readonly publisher: string | null
+  readonly publisher: string
   /** `on_page`: the page carries the tag; `inserted`: this check put it there. */
   readonly tag: 'on_page' | 'inserted'
   readonly service: string
@@ -124,7 +124,7 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
   const response = await load(page, options.url)
   const found = await findTag(page)
   const publisher = found?.publisher ?? options.publisher
-  if (publisher === undefined) {
+  if (publisher === null) {
     const rule = 'must be given: the page has no tag that says whose it is'
     throw badRequest([{ field: '--publisher', rule }])
   }
@@ -328,12 +328,12 @@ async function describe(
 
 function withEarnings(link: LinkReport, { earningsOf }: CheckPageOptions): CheckedLink {
   const address = link.redirect_url
-  return { ...link, earns: address === null ? null : (earningsOf?.(address) ?? null) }
+  return { ...link, earns: address === null ? null : earningsOf(address) }
 }
 
 /** The tag on a page earns for the publisher that it names, whoever else was meant. */
 function otherPublisher({ publisher: named }: Visit, { publisher: meant }: CheckPageOptions) {
-  if (meant === undefined || named.toLowerCase() === meant.toLowerCase()) return []
+  if (meant === null || named.toLowerCase() === meant.toLowerCase()) return []
   return [
     `The tag on the page earns for publisher ${named}, not for ${meant}: ` +
       `write data-publisher="${meant}" into it.`,

@@ -8,8 +8,8 @@ export function renderCheckPage(result: CheckPageResult): string {
   const tag = result.tag === 'on_page' ? 'is on the page' : 'was put in for this check'
   const noun = links === 1 ? 'link' : 'links'
   const lines = [
-    `${result.url}`,
-    `Publisher ${result.publisher ?? 'unknown'}${membership(result.is_member)}` +
+    result.url,
+    `Publisher ${result.publisher}${membership(result.is_member)}` +
       `; the tag ${tag} (${result.service})`,
     `${links} ${noun}: ${auctioned} auctioned, ${waiting} waiting, ${left} left alone` +
       (result.trackers === 0 ? '' : `; ${result.trackers} third-party trackers`),

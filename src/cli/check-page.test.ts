@@ -30,7 +30,8 @@ test('what a click earns is told to the micro-dollar where a click is paid: not 
 })
 
 test('a browser that does not start is a refusal that names it, not a fault of ours', async () => {
-  const options = { url: 'https://a.example/', baseUrl: 'http://localhost:1', tagDir: '' }
+  const page = { url: 'https://a.example/', publisher: null, earningsOf: () => null }
+  const options = { ...page, baseUrl: 'http://localhost:1', tagDir: '' }
   for (const chromium of ['/no/such/browser', process.execPath]) {
     const checked = checkPage({ ...options, chromium })
     await assert.rejects(checked, (error: Error) => {

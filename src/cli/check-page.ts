@@ -39,13 +39,13 @@ export async function checkPageCommand(
   context.progress(`Loading ${url.href} …`)
   return checkPage({
     url: url.href,
+    publisher,
     baseUrl: config.baseUrl,
     tagDir: TAG_FOLDER,
     chromium: options.chromium ?? findChromium(),
     screenshot:
       options.screenshot ?? join(tmpdir(), `souk-check-page-${context.now().getTime()}.png`),
     earningsOf: earningsUnder(new Sealer(keys), config.brand),
-    ...(publisher === null ? {} : { publisher }),
   })
 }
 
