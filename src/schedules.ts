@@ -23,6 +23,7 @@ import { deletePastLinkHours } from './links/store.ts'
 import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
 import { ClockSteps } from './platform/clock-steps.ts'
+import { msAhead } from './platform/database-clock.ts'
 import { deleteWhere } from './platform/delete-in-batches.ts'
 import { errorTeller } from './platform/log.ts'
 import { withPatience } from './platform/patience.ts'
@@ -252,8 +253,7 @@ async function failEnded(db: Db, pools: Pools): Promise<void> {
  * month's statement, by one that is ahead of the world does not come back.
  */
 async function notAhead(node: Node): Promise<Node> {
-  const row = await node.database.row<{ now: Date }>(sql`select now() as now`)
-  const aheadMs = Math.max(0, node.now() - (row?.now.getTime() ?? 0))
+  const aheadMs = await msAhead(node.database, node.now())
   return { ...node, now: () => node.now() - aheadMs }
 }
 

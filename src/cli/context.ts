@@ -1,6 +1,7 @@
 /** Opens what a command asks for, and closes it when the command has ended. */
 import { type Config, readConfig } from '../config.ts'
 import { MIGRATIONS_FOLDER, openStorage, type Storage } from '../open-storage.ts'
+import { msAhead } from '../platform/database-clock.ts'
 import { makeLogger } from '../platform/log.ts'
 import { migrate, newestMigration, readVersion, untilMigrated } from '../platform/migrate.ts'
 import { Refusal } from '../platform/refusal.ts'
@@ -21,6 +22,7 @@ export function openContext({ isQuiet }: { isQuiet: boolean }): OpenedContext {
   const config = readConfig()
   let storage: Promise<Storage> | null = null
   let isInterrupted = false
+  let aheadMs = 0
   const open = (options?: { statementTimeoutMs: number }): Promise<Storage> => {
     const opening = openAny(config, options)
     // Who dies without leaving has the embedded server run on, and its folder is no backup then.
@@ -33,11 +35,16 @@ export function openContext({ isQuiet }: { isQuiet: boolean }): OpenedContext {
   const context: CommandContext = {
     config,
     database: async () => {
-      storage ??= open().then(migrated)
+      storage ??= open().then(async (opened) => {
+        const { db } = await migrated(opened)
+        aheadMs = await msAhead(db, Date.now())
+        return opened
+      })
       return (await storage).db
     },
     storage: (options) => (storage ??= open(options)),
-    now: () => new Date(),
+    // A month's statement that is issued by a clock ahead of the world does not come back.
+    now: () => new Date(Date.now() - aheadMs),
     progress: (line) => {
       if (!isQuiet) process.stderr.write(`${terminalText(line)}\n`)
     },

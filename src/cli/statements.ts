@@ -75,12 +75,12 @@ export async function payoutsCommand(
   options: { readonly month: string; readonly out: string },
 ) {
   const month = requireMonth(options.month)
+  const db = await context.database() // First: by its clock a month is over.
   const last = lastIssuableMonth(context.now())
   if (month > last) {
     const rule = `the last month that is over, for a day at least, is ${last}`
     throw badRequest([{ field: 'month', rule }])
   }
-  const db = await context.database()
   await issueWithNotices(db, context.now())
   const { text, rows, totalMicros } = await payoutFile(db, month)
   await replaceText(options.out, text)
