@@ -17,7 +17,7 @@ test('a first start that dies while it makes the demo leaves the next one nothin
   const database = await testDatabase(scopeOf(t))
   const dataDir = await temporaryFolder(t, 'souk-demo-')
   const ids = makeIdSource({ nodeId: 1, now: () => Date.now() })
-  const deps = { database, ids, dataDir, linkUrl: 'http://localhost', now: () => new Date() }
+  const deps = { database, ids, dataDir, now: () => new Date() }
 
   // Dead while it makes its links.
   const dying = { ...ids, next: () => assert.fail('killed') }
@@ -46,7 +46,7 @@ test('a folder that held a demo takes no real network for one', async (t) => {
   const dataDir = await temporaryFolder(t, 'souk-demo-')
   const ids = makeIdSource({ nodeId: 1, now: () => Date.now() })
   const depsOf = (database: Database) => {
-    return { database, ids, dataDir, linkUrl: 'http://localhost', now: () => new Date() }
+    return { database, ids, dataDir, now: () => new Date() }
   }
   const demo = depsOf(await testDatabase(scope))
   await loadDemo(demo, PORT)

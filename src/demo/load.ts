@@ -15,7 +15,6 @@ import { insertMerchant } from '../catalog/merchant-store.ts'
 import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../demand/campaign.ts'
 import { insertCampaign } from '../demand/campaign-store.ts'
 import { readLinkWish } from '../links/create-link.ts'
-import { smartLinkUrl } from '../links/link-url.ts'
 import { insertSmartLink } from '../links/store.ts'
 import type { IdSource } from '../platform/ids.ts'
 import { MICROS_PER_DOLLAR, type Micros, micros } from '../platform/money.ts'
@@ -40,14 +39,14 @@ export interface DemoState {
   readonly apiKey: string
   readonly merchants: Readonly<Record<string, number>> // merch_id by slug
   readonly publishers: Readonly<Record<string, number>> // pub_id by slug
-  readonly links: Readonly<Record<string, string>> // address by article and pick
+  /** Auction id by article and pick; at first, the address that it had then. */
+  readonly links: Readonly<Record<string, string>>
 }
 
 export interface DemoDeps {
   readonly database: Database
   readonly ids: IdSource
   readonly dataDir: string
-  readonly linkUrl: string
   readonly now: () => Date
 }
 
@@ -204,7 +203,7 @@ const dollars = (value: number | undefined): Micros | null =>
 
 /** Smart links for the articles of publishers outside the program; LinkMate makes the others'. */
 async function makeLinks(
-  { ids, linkUrl, now }: DemoDeps,
+  { ids, now }: DemoDeps,
   db: Db,
   { user, state }: { user: number; state: DemoState },
 ): Promise<Record<string, string>> {
@@ -227,7 +226,7 @@ async function makeLinks(
         { holder: { uid: user, pubIds: Object.values(state.publishers) }, at: now() },
       )
       const { link } = await insertSmartLink(db, { ...wish, auctionId: ids.next() })
-      links[linkKey(article.slug, pick)] = smartLinkUrl(linkUrl, link.auction_id)
+      links[linkKey(article.slug, pick)] = link.auction_id
     }
   }
   return links

@@ -30,13 +30,12 @@ export async function startDemo(node: Node): Promise<Demo> {
     database,
     ids,
     dataDir: config.dataDir,
-    linkUrl: config.linkUrl,
     now: () => new Date(node.now()),
   }
   const state = await openState(deps, config)
   if (state === null) return { screen: ownDataScreen(config), close: async () => undefined }
-  const { host, baseUrl } = config
-  const site = await startDemoSite({ state, host, baseUrl })
+  const { host, baseUrl, linkUrl } = config
+  const site = await startDemoSite({ state, host, baseUrl, linkUrl })
   const timer = setInterval(
     () => importDemoFeeds(deps, state).catch((err) => log.error({ err }, 'demo feeds')),
     FEEDS_MS,

@@ -8,12 +8,13 @@ import { Refusal } from '../platform/refusal.ts'
 import type { DemoState } from './load.ts'
 import { startDemoSite } from './site.ts'
 
+const own = { host: '127.0.0.1', baseUrl: 'http://localhost:1', linkUrl: 'http://localhost:1' }
 const names = { email: '', password: '', apiKey: '', merchants: {}, publishers: {}, links: {} }
 
 test('an order of the demo is one, however often its thanks are loaded again', async (t) => {
   const sitePort = await freePort()
   const state: DemoState = { sitePort, ...names }
-  const site = await startDemoSite({ state, host: '127.0.0.1', baseUrl: 'http://localhost:1' })
+  const site = await startDemoSite({ state, ...own })
   t.after(() => site.close())
   const load = async (path: string) => {
     const headers = { host: 'kettlework.localhost' }
@@ -36,7 +37,7 @@ test('an order of the demo is one, however often its thanks are loaded again', a
 test('an address that is none is not found, and the demo lives on', async (t) => {
   const sitePort = await freePort()
   const state: DemoState = { sitePort, ...names }
-  const site = await startDemoSite({ state, host: '127.0.0.1', baseUrl: 'http://localhost:1' })
+  const site = await startDemoSite({ state, ...own })
   t.after(() => site.close())
   for (const path of ['//', '/']) {
     const headers = { host: 'pictures.localhost' }
@@ -50,11 +51,30 @@ test('an address that is none is not found, and the demo lives on', async (t) =>
 test('a port that something else has is a refusal that says what to do, not a fault of ours', async (t) => {
   const sitePort = await freePort()
   const state: DemoState = { sitePort, ...names }
-  const options = { state, host: '127.0.0.1', baseUrl: 'http://localhost:1' }
+  const options = { state, ...own }
   const site = await startDemoSite(options)
   t.after(() => site.close())
   await assert.rejects(startDemoSite(options), (error: Error) => {
     assert.ok(error instanceof Refusal)
     return error.message.includes(`port ${sitePort} is taken`)
   })
+})
+
+test('the links of a demo lead to the port of this start, whichever it was made on', async (t) => {
+  const sitePort = await freePort()
+  const links = {
+    'pour-over-kettles/Best overall': '384110249193246720',
+    'pour-over-kettles/For small kitchens': 'http://localhost:8080/384110249306492928',
+  }
+  const site = await startDemoSite({ state: { sitePort, ...names, links }, ...own })
+  t.after(() => site.close())
+  const headers = { host: 'hearthside.localhost' }
+  const asked = get({ host: '127.0.0.1', port: sitePort, path: '/pour-over-kettles', headers })
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  const text = (await answer.toArray()).join('')
+  const shown = [...text.matchAll(/class="buy" href="(http:\/\/localhost[^"]*)"/g)]
+  assert.deepEqual(
+    shown.map(([, link]) => link),
+    ['http://localhost:1/384110249193246720', 'http://localhost:1/384110249306492928'],
+  )
 })

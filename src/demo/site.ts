@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { findAuctionId, smartLinkUrl } from '../links/link-url.ts'
 import { freePort } from '../platform/free-port.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { articlePage, frontPage } from './article-page.ts'
@@ -32,6 +33,7 @@ export interface SiteOptions {
   readonly state: DemoState
   readonly host: string
   readonly baseUrl: string // of the tags
+  readonly linkUrl: string
 }
 
 interface Page {
@@ -104,7 +106,8 @@ const NOT_FOUND: Page = {
 }
 const page = (body: string): Page => ({ status: 200, type: HTML, body })
 
-function magazine({ state, baseUrl }: SiteOptions, publisher: DemoPublisher, url: URL): Page {
+function magazine(options: SiteOptions, publisher: DemoPublisher, url: URL): Page {
+  const { state, baseUrl } = options
   const site = siteUrl(publisher.slug, state.sitePort)
   const articles = ARTICLES.map((article) => ({
     article,
@@ -121,7 +124,7 @@ function magazine({ state, baseUrl }: SiteOptions, publisher: DemoPublisher, url
       article: found.article,
       tagUrl: `${baseUrl}/tag/souk.js`,
       siteUrl: site,
-      linkOf: (pick) => state.links[linkKey(found.article.slug, pick)] ?? rawLink(pick, state),
+      linkOf: (pick) => smartLink(options, found.article, pick) ?? rawLink(pick, state),
       pictureOf: (gtin) => pictureUrl(gtin, state.sitePort),
       others: articles.filter(({ article }) => isOther(article, found.article)),
     }),
@@ -129,6 +132,12 @@ function magazine({ state, baseUrl }: SiteOptions, publisher: DemoPublisher, url
 }
 
 const isOther = (article: DemoArticle, shown: DemoArticle): boolean => article !== shown
+
+/** Below the address of this start: the demo may have been made on another port. */
+function smartLink({ state, linkUrl }: SiteOptions, article: DemoArticle, pick: DemoPick) {
+  const auctionId = findAuctionId(state.links[linkKey(article.slug, pick)] ?? '')
+  return auctionId === null ? null : smartLinkUrl(linkUrl, auctionId)
+}
 
 /** A raw link to the shop, as members of the program write them: LinkMate makes it smart. */
 function rawLink(pick: DemoPick, { sitePort }: DemoState): string {
