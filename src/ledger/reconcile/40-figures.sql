@@ -169,7 +169,7 @@ with taken as (
 select state.merch_id, state.order_id, state.n, state.seq, state.id, state.day, state.kind,
   click.pub_id, click.article_id,
   case when sureness = 1 then null else click.campaign_id end as campaign_id,
-  gross.commission, gross.earnings,
+  coalesce(gross.model, 0) as model, gross.commission, gross.earnings,
   gross.revenue, counted.is_counted, coalesce(taken.units, 0) as units_back,
   case when is_counted and not is_cancelled and coalesce(is_kept, true) then 1 else 0 end
     as net_sales,

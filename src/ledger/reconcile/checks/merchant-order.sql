@@ -6,8 +6,8 @@ select coalesce(expected.merch_id, found.merch_id) || ' ' || coalesce(expected.o
   'order event ' || coalesce(expected.first_id, found.event_id) as cause
 from (
   select first_step.id as first_id, first_step.day as first_day,
-    state.*, target.pub_id, target.article_id, target.campaign_id, target.revenue,
-    target.commission, target.earnings, target.net_sales, target.net_revenue,
+    state.*, target.pub_id, target.article_id, target.campaign_id, target.model,
+    target.revenue, target.commission, target.earnings, target.net_sales, target.net_revenue,
     target.net_commission, target.net_earnings
   from (
     select distinct on (merch_id, order_id) merch_id, order_id, n, accepted_at, click_id, sureness,
@@ -37,6 +37,7 @@ cross join lateral (
     ('pub_id', expected.pub_id::text, found.pub_id::text),
     ('article_id', expected.article_id::text, found.article_id::text),
     ('campaign_id', expected.campaign_id::text, found.campaign_id::text),
+    ('model', expected.model::text, found.model::text),
     ('locks_at', expected.locks_at::text, found.locks_at::text),
     ('rejected_at', expected.rejected_at::text, found.rejected_at::text),
     ('reject_reason', expected.reject_reason, found.reject_reason),
@@ -51,15 +52,16 @@ cross join lateral (
 where (expected.first_id, expected.first_day, expected.accepted_at, best->>'source',
     best->>'currency', best->>'value', best->>'rate_id', expected.click_id,
     (array['impression', 'visitor', 'exact'])[sureness], expected.pub_id,
-    expected.article_id, expected.campaign_id, expected.locks_at, expected.rejected_at,
-    expected.reject_reason, expected.revenue, expected.commission, expected.earnings,
-    expected.net_sales, expected.net_revenue, expected.net_commission, expected.net_earnings)
+    expected.article_id, expected.campaign_id, expected.model, expected.locks_at,
+    expected.rejected_at, expected.reject_reason, expected.revenue, expected.commission,
+    expected.earnings, expected.net_sales, expected.net_revenue, expected.net_commission,
+    expected.net_earnings)
   is distinct from
     (found.event_id, found.day, found.accepted_at, found.source, found.currency, found.value,
-    found.rate_id, found.click_id, found.attribution, found.pub_id, found.article_id, found.campaign_id,
-    found.locks_at, found.rejected_at, found.reject_reason, found.revenue_micros,
-    found.commission_micros, found.earnings_micros, found.net_sales, found.net_revenue_micros,
-    found.net_commission_micros, found.net_earnings_micros)
+    found.rate_id, found.click_id, found.attribution, found.pub_id, found.article_id,
+    found.campaign_id, found.model, found.locks_at, found.rejected_at, found.reject_reason,
+    found.revenue_micros, found.commission_micros, found.earnings_micros, found.net_sales,
+    found.net_revenue_micros, found.net_commission_micros, found.net_earnings_micros)
   and wanted is distinct from had
   and coalesce(expected.first_day, found.day)
     between pg_temp.day_from() and pg_temp.day_to()
