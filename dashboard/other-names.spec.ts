@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startApi } from '../test/api.ts'
-import { makeMarket, until } from '../test/market.ts'
+import { makeMerchant } from '../test/catalogue.ts'
+import { follow, makeMarket, until } from '../test/market.ts'
 import type { ClickPage, OrderPage, Receipt } from './api.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 
@@ -135,6 +136,67 @@ const ORDER: OrderPage['orders'][number] = {
   is_cancelled: false,
   locks_at: '2026-04-01T12:00:00Z',
   reject_reason: null,
+}
+
+/** Without a direction of its own it would be read "1.2 غلاية", and then its "L". */
+const MIXED = 'غلاية 1.2 L'
+
+test('a name that reads from the right does so on every page, and turns nothing else round', async (t) => {
+  const account = await api.account({ slug: 'right', name: MIXED, domains: ['right.example'] })
+  const url = 'https://shop.example/p/1'
+  const offers = [{ id: '1', title: MIXED, link: url, gtin: '9521000000025' }]
+  const { merchId } = await makeMerchant(api.db, { name: MIXED, domain: 'shop.example', offers })
+  await market.campaign(merchId)
+  const article = { article_name: MIXED, article_url: 'https://right.example/1' }
+  const made = await api.call('/api/v1/smart_links/', {
+    key: account.key,
+    body: { url, ...article },
+  })
+  await follow(api, `/${made.entry<{ auction_id: string }>().auction_id}`)
+  await api.app.settled()
+
+  const page = await visit(t, '/dashboard/developer', { account })
+  await page.getByLabel('What is it for?').fill(MIXED)
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await assertReadFromRight(page, 2)
+  for (const [path, names] of [
+    ['', 3],
+    ['links', 1],
+    ['clicks', 2],
+  ] as const) {
+    await page.goto(`${api.url}/dashboard/${path}`)
+    await assertReadFromRight(page, names)
+  }
+  await page.getByRole('link', { name: 'Receipt' }).click()
+  await assertReadFromRight(page, 6)
+  const order = { ...ORDER, merchant_name: MIXED, article_name: MIXED }
+  await answer(page, '**/orders/?*', { orders: [order], next: null })
+  await page.goto(`${api.url}/dashboard/orders`)
+  await assertReadFromRight(page, 2)
+})
+
+/** Of each of the names that the page comes to show, the last letter stands left of the first. */
+async function assertReadFromRight(page: Page, names: number): Promise<void> {
+  const shown = page.locator('main').getByText(MIXED)
+  await until(async () => (await shown.count()) >= names)
+  const wrong = await page.locator('main').evaluate((main, name) => {
+    const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT)
+    const left = (text: Node, at: number) => {
+      const range = document.createRange()
+      range.setStart(text, at)
+      range.setEnd(text, at + 1)
+      return range.getBoundingClientRect().left
+    }
+    const turned: (string | null)[] = []
+    for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+      const from = text.textContent?.indexOf(name) ?? -1
+      if (from < 0) continue
+      if (left(text, from + name.length - 1) > left(text, from))
+        turned.push(text.parentElement?.outerHTML ?? '')
+    }
+    return turned
+  }, MIXED)
+  assert.deepEqual(wrong, [])
 }
 
 test('the long name of a publisher leaves the figures in view on a phone', async (t) => {

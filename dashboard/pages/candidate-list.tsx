@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react'
 import type { Receipt } from '../api.ts'
 import { dollars, microDollars, percent } from '../format.ts'
+import { Parts } from '../ui/parts.tsx'
 
 type Explanation = NonNullable<Receipt['explanation']>
 type Candidate = Explanation['candidates'][number]
@@ -50,14 +51,15 @@ function CandidateLine(props: { candidate: Candidate; receipt: Receipt; best: nu
       className={`px-4 py-4 first:rounded-t-[inherit] last:rounded-b-[inherit] ${won ? 'bg-tint' : ''}`}
     >
       <div className="flex items-baseline justify-between gap-3">
-        <h3 className="font-semibold">{merchant ?? `Merchant ${merch_id}`}</h3>
+        <h3 className="font-semibold">
+          <bdi>{merchant ?? `Merchant ${merch_id}`}</bdi>
+        </h3>
         <span className={`chip ${won ? 'bg-accent text-on-accent' : ''}`}>
           {won ? 'Won' : (loss?.name ?? 'Lost')}
         </span>
       </div>
       <p className="text-sm text-soft">
-        Campaign {campaign_id}, {MODELS[model] ?? model}
-        {offer !== undefined && ` · ${offer.title}`}
+        <Parts of={[`Campaign ${campaign_id}, ${MODELS[model] ?? model}`, offer?.title ?? null]} />
       </p>
       {candidate.score_micros !== null && <Score candidate={candidate} best={best} />}
       {loss !== null && <p className="mt-2 max-w-prose text-sm">{loss.why}</p>}

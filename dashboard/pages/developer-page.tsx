@@ -112,8 +112,9 @@ function Tag({ publisher: { slug, pub_id, name } }: { publisher: Publisher }) {
   const text = `<script async src="${location.origin}/tag/souk.js" data-publisher="${slug}"></script>`
   return (
     <Snippet title="Page tag" text={text}>
-      One line in the head of every page of {name}. It runs the auctions, counts views, and leaves
-      the page as it was if anything fails. Your publisher id is {pub_id}, your slug {slug}.
+      One line in the head of every page of <bdi>{name}</bdi>. It runs the auctions, counts views,
+      and leaves the page as it was if anything fails. Your publisher id is {pub_id}, your slug{' '}
+      {slug}.
     </Snippet>
   )
 }

@@ -100,13 +100,14 @@ function Line({ row }: { row: Row }) {
           href={row.article_url || undefined}
           target="_blank"
           rel="noreferrer"
-          className="line-clamp-2 font-medium hover:underline"
+          dir="auto"
+          className="line-clamp-2 text-left font-medium hover:underline"
         >
           {row.article_name.trim() || shortUrl(row.article_url) || 'No article'}
         </a>
-        <span className="text-soft">
+        <bdi className="text-soft">
           {row.merchant_name ?? (row.merch_id === 0 ? 'No merchant' : 'Unnamed')}
-        </span>
+        </bdi>
       </th>
       {COLUMNS.map(({ name, of }) => (
         <td key={name} className="number px-4 py-2.5 text-right whitespace-nowrap">

@@ -26,7 +26,9 @@ function KeyLine(props: { record: ApiKey; onDisable: (tokenId: number) => void }
   return (
     <li ref={line} tabIndex={-1} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
       <div className={`min-w-0 grow ${isWorking(record) ? '' : 'text-soft'}`}>
-        <p className="font-medium">{record.description}</p>
+        <p className="font-medium">
+          <bdi>{record.description}</bdi>
+        </p>
         <p className="number text-sm text-soft">{story(record)}</p>
       </div>
       {!isWorking(record) && <span className="chip">{stateOf(record)}</span>}

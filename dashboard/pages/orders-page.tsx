@@ -38,7 +38,11 @@ function OrderLine({ order, room }: { order: Order; room: Room }) {
   return (
     <MoneyLine
       at={order.at}
-      title={`${order.merchant_name ?? 'A merchant'}, order ${order.checkout_id}`}
+      title={
+        <>
+          <bdi>{order.merchant_name ?? 'A merchant'}</bdi>, order <bdi>{order.checkout_id}</bdi>
+        </>
+      }
       details={[`${dollars(order.revenue)} revenue`, order.article_name]}
       verdict={verdict(order)}
       isGood={order.state !== 'REJECTED'}

@@ -49,7 +49,7 @@ export function OverviewPage() {
   })
   return (
     <div className="space-y-5">
-      <RangeTitle>{name}</RangeTitle>
+      <RangeTitle name={name} />
       <Progress query={overview} />
       {overview.data !== undefined && (
         <Figures overview={overview.data} isOfOtherDays={overview.isPlaceholderData} />

@@ -14,7 +14,9 @@ export function ClickList(props: { clicks: readonly Click[]; hasReceiptLinks: bo
         <MoneyLine
           key={click.click_id}
           at={click.at}
-          title={click.product_name ?? click.merchant_name ?? 'The link’s own destination'}
+          title={
+            <bdi>{click.product_name ?? click.merchant_name ?? 'The link’s own destination'}</bdi>
+          }
           details={[click.product_name === null ? null : click.merchant_name, click.article_name]}
           verdict={verdict(click)}
           isGood={click.is_counted}

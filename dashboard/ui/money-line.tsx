@@ -1,5 +1,6 @@
 /** A line of a list of what earned: when, what, why so, how much, and the way to its receipt. */
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { date, time } from '../format.ts'
 import { PATHS } from '../paths.ts'
 import { Amount, type Room } from './amount.tsx'
@@ -7,7 +8,8 @@ import { Parts } from './parts.tsx'
 
 export function MoneyLine(props: {
   readonly at: string
-  readonly title: string
+  /** Names in it have a direction of their own. */
+  readonly title: ReactNode
   /** Small print beside the title; what is not known is left out. */
   readonly details: readonly (string | null)[]
   readonly verdict: string

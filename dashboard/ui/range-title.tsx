@@ -3,12 +3,12 @@ import { useEffect, useState } from 'react'
 import type { Range } from '../api.ts'
 import { lastDays, RANGES, useRange } from '../range.ts'
 import { Choice } from './choice.tsx'
-import { Title } from './title.tsx'
+import { type Heading, Title } from './title.tsx'
 
-export function RangeTitle({ children }: { children: string }) {
+export function RangeTitle(heading: Heading) {
   return (
     <div className="flex flex-wrap items-end justify-between gap-4 *:[h1]:line-clamp-2">
-      <Title>{children}</Title>
+      <Title {...heading} />
       <RangePicker />
     </div>
   )

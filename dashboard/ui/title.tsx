@@ -1,13 +1,13 @@
 /** The heading of a page. Its tab and its entry in the history carry it too. */
 import { useEffect } from 'react'
 
-interface Heading {
+export interface Heading {
   /** Whose words it begins with: what turns them round turns nothing of ours, such as a price. */
   readonly name?: string
-  readonly children: string
+  readonly children?: string
 }
 
-export function Title({ name = '', children }: Heading) {
+export function Title({ name = '', children = '' }: Heading) {
   useTitle(name + children)
   return (
     <h1>
