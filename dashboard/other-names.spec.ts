@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { micros } from '../src/platform/money.ts'
 import { startApi } from '../test/api.ts'
 import { makeMerchant } from '../test/catalogue.ts'
 import { follow, makeMarket, until } from '../test/market.ts'
@@ -198,6 +199,29 @@ async function assertReadFromRight(page: Page, names: number): Promise<void> {
   }, MIXED)
   assert.deepEqual(wrong, [])
 }
+
+test('beside a merchant’s long name it stays readable in one line why it lost', async (t) => {
+  await market.campaign(market.kettles, { bid_micros: micros(500_000) })
+  await market.campaign(market.pans, { bid_micros: micros(400_000) })
+  await follow(api, `/${await market.link()}`)
+  await api.app.settled()
+  const page = await visit(t, '/dashboard/clicks', { width: 360, account: market.account })
+  await page.route('**/receipts/*/', async (route) => {
+    const response = await route.fetch()
+    const { data } = (await response.json()) as { data: Receipt[] }
+    const merchants = data[0]?.merchants.map((merchant) => ({ ...merchant, name: LONG }))
+    await route.fulfill({ json: { data: [{ ...data[0], merchants }] } })
+  })
+  await page.getByRole('link', { name: 'Receipt' }).click()
+  const lost = page.getByText('Lost to Higher Bid', { exact: true })
+  await lost.waitFor()
+  const lines = await lost.evaluate((one) => {
+    const words = document.createRange()
+    words.selectNodeContents(one)
+    return new Set(Array.from(words.getClientRects(), ({ top }) => top)).size
+  })
+  assert.equal(lines, 1)
+})
 
 test('the long name of a publisher leaves the figures in view on a phone', async (t) => {
   const page = await visit(t, `/dashboard/?pub=${two.publishers[1]?.pub_id}`, { width: 390 })
