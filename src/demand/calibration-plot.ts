@@ -4,6 +4,8 @@ import type { Evaluation } from './evaluate.ts'
 const SIZE = 480
 const MARGIN = 56
 const PLOT = SIZE - 2 * MARGIN
+/** Along an axis: more would stand too close to be read. */
+const MARKS_MAX = 5
 
 /** One dot for each twentieth of the clicks; a good prediction lies on the diagonal. */
 export function calibrationPlot({ bins, methods, clicks, orders }: Evaluation): string {
@@ -15,14 +17,15 @@ export function calibrationPlot({ bins, methods, clicks, orders }: Evaluation): 
     ({ predicted, actual }) =>
       `<circle cx="${x(predicted)}" cy="${y(actual)}" r="5" fill="#2563eb" fill-opacity="0.7"/>`,
   )
-  const ticks = [0.25, 0.5, 0.75, 1].flatMap((part) => {
-    const rate = part * top
-    const label = `${Number((rate * 100).toPrecision(2))} %` // 110, not 1.1e+2.
+  const step = roundStep(top / MARKS_MAX)
+  const ticks = Array.from({ length: Math.floor(top / step) }, (_, at) => {
+    const rate = (at + 1) * step
+    const label = `${Number((rate * 100).toPrecision(3))} %` // Not 7.000000000000001.
     return [
       `<text x="${x(rate)}" y="${SIZE - MARGIN + 18}" text-anchor="middle">${label}</text>`,
       `<text x="${MARGIN - 6}" y="${y(rate) + 4}" text-anchor="end">${label}</text>`,
     ]
-  })
+  }).flat()
   const counted = `${Math.round(clicks)} clicks, ${Math.round(orders)} orders`
   const measured =
     methods === null
@@ -40,10 +43,16 @@ export function calibrationPlot({ bins, methods, clicks, orders }: Evaluation): 
     ...ticks,
     ...dots,
     `<text x="${SIZE / 2}" y="${SIZE - 14}" text-anchor="middle">predicted orders per click</text>`,
-    `<text x="16" y="${SIZE / 2}" text-anchor="middle" `,
-    `transform="rotate(-90 16 ${SIZE / 2})">actual orders per click</text>`,
+    `<text x="12" y="${SIZE / 2}" text-anchor="middle" `,
+    `transform="rotate(-90 12 ${SIZE / 2})">actual orders per click</text>`,
     '</svg>\n',
   ].join('')
+}
+
+/** The least of 1, 2 and 5 with any number of zeros that is not below `least`. */
+function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least))
+  return power * ([1, 2, 5].find((digit) => digit * power >= least) ?? 10)
 }
 
 const round = (value: number): number => Math.round(value * 100) / 100

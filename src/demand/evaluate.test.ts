@@ -307,5 +307,19 @@ test('the plot has a dot for each bin and says what it shows', () => {
   assert.doesNotMatch(svg, /NaN|undefined|Infinity/)
   assert.match(calibrationPlot(evaluate([], options)), /nothing to measure/)
   const certain = { ...evaluation, bins: [{ clicks: 9, predicted: 0.02, actual: 1 }] }
-  assert.match(calibrationPlot(certain), />110 %</, 'a rate is written as people write it')
+  assert.match(calibrationPlot(certain), />100 %</, 'a rate is written as people write it')
+})
+
+test('a mark on the plot’s axes stands at the rate that it names, and counts by round steps', () => {
+  for (const most of [0.00031, 0.0078, 0.14, 0.4, 1]) {
+    const bins = [{ clicks: 9, predicted: most / 2, actual: most }]
+    const svg = calibrationPlot({ ...evaluate([], options), bins })
+    const dot = Number(svg.match(/<circle [^>]*cy="([\d.]+)"/)?.[1])
+    const marks = [...svg.matchAll(/y="([\d.]+)" text-anchor="end">([\d.]+) %</g)]
+    assert(marks.length >= 2, svg)
+    for (const [, y, percent] of marks) {
+      near(424 - (Number(y) - 4), ((424 - dot) * Number(percent)) / 100 / most, 0.02)
+    }
+    assert.match(marks[0]?.[2] ?? '', /^(0\.0*)?[125]0?$/)
+  }
 })
