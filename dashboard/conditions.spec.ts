@@ -180,6 +180,8 @@ test('a month is read day by day, and amounts stand cents below cents', async (t
     .getByText(/^\$/)
     .evaluateAll((all) => all.map((one) => one.firstElementChild?.getBoundingClientRect().x ?? 0))
   assert.equal(ends.length, 4)
+  // Who hears it hears one number, not "$0.06" and then "0224".
+  assert.match(await page.getByRole('main').ariaSnapshot(), /\$0\.060224/)
   assert.ok(Math.max(...ends) - Math.min(...ends) < 1, JSON.stringify(ends))
 })
 
