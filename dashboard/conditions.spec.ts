@@ -185,6 +185,8 @@ test('a month is read day by day, and amounts stand cents below cents', async (t
   assert.ok(Math.max(...ends) - Math.min(...ends) < 1, JSON.stringify(ends))
 })
 
+const VALID = { reason: 'ok', why: 'A valid click.', clicks: 4 }
+
 /** A page of clicks that earned this much, after which there is another that never comes. */
 async function answerClicks(page: Page, earned: readonly string[]): Promise<void> {
   const click = (earnings: string) => ({
@@ -203,11 +205,28 @@ async function answerClicks(page: Page, earned: readonly string[]): Promise<void
     reason: 'ok',
     why: 'A valid click.',
   })
-  const first: ClickPage = { clicks: earned.map(click), next: '5', reasons: [] }
+  const first: ClickPage = { clicks: earned.map(click), next: '5', reasons: [VALID] }
   await page.route('**/clicks/?*', async (route) => {
     if (!route.request().url().includes('cursor')) await route.fulfill({ json: { data: [first] } })
   })
 }
+
+test('who chooses among clicks has the choice stay where it is while they are on their way', async (t) => {
+  const { page } = await visit(t, '/dashboard/')
+  await answerClicks(page, ['0.36'])
+  await page.getByRole('link', { name: 'Clicks', exact: true }).click()
+  await page.getByRole('term').getByText('Valid clicks').waitFor()
+  const valid = page.getByRole('button', { name: 'Valid', exact: true })
+  const before = await valid.boundingBox()
+  await page.unroute('**/clicks/?*')
+  await page.route('**/clicks/?*', () => undefined)
+  await valid.click()
+  await page.getByText('Kettles').waitFor({ state: 'detached' })
+  assert.deepEqual(await valid.boundingBox(), before)
+
+  await page.getByRole('button', { name: 'Today' }).click()
+  await page.getByRole('term').waitFor({ state: 'detached' }) // Of other days they say nothing.
+})
 
 test('what is on its way is told: the page, the next part of a list, figures of other days', async (t) => {
   const { page } = await visit(t, '/dashboard/')

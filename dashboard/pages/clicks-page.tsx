@@ -1,4 +1,5 @@
 /** Every click of a range, valid beside invalid: what it earned, or the reason why nothing. */
+import { type InfiniteData, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { api, type ClickPage } from '../api.ts'
 import { count } from '../format.ts'
@@ -33,11 +34,12 @@ export function ClicksPage() {
   const { pub_id: pubId } = usePublisher()
   const [range] = useRange()
   const [outcome, setOutcome] = useOutcome()
-  const pages = usePages(['clicks', pubId, range, outcome], (cursor) =>
+  const ofRange = ['clicks', pubId, range]
+  const pages = usePages([...ofRange, outcome], (cursor) =>
     api.clicks(pubId, range, { outcome: outcome === 'all' ? null : outcome, cursor }),
   )
   const clicks = pages.data?.pages.flatMap((page) => page.clicks) ?? []
-  const reasons = pages.data?.pages[0]?.reasons ?? []
+  const reasons = useReasons(ofRange, pages.data)
   return (
     <div className="space-y-5">
       <RangeTitle>Clicks</RangeTitle>
@@ -49,6 +51,15 @@ export function ClicksPage() {
       <NextPage pages={pages} label="Earlier clicks" />
     </div>
   )
+}
+
+type Pages = InfiniteData<ClickPage>
+
+/** They are the range's, whichever of its clicks came with them: while others come, they stay. */
+function useReasons(ofRange: QueryKey, pages: Pages | undefined): ClickPage['reasons'] {
+  const told = useQueryClient().getQueriesData<Pages>({ queryKey: ofRange })
+  const all = [pages, ...told.map(([, data]) => data)]
+  return all.find((one) => one !== undefined)?.pages[0]?.reasons ?? []
 }
 
 /** How many clicks of the range have each verdict. */
