@@ -49,6 +49,17 @@ test('what was typed is still there when the same account logs in again', async 
   assert.equal(await page.getByRole('alert').count(), 0)
 })
 
+test('a log-in that comes in the midst of work says why, and that the work goes on', async (t) => {
+  const { page } = await visit(t, '/dashboard/links')
+  await sendTooLate(page)
+  const why = page.getByText('Your session has ended. Log in, and go on where you were.')
+  await why.waitFor()
+  await logIn(page, account)
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByText('Your links, what they earn, and why.').waitFor()
+  assert.equal(await why.count(), 0)
+})
+
 test('who is long in logging in finds what was typed too, and asks for nothing meanwhile', async (t) => {
   const { page, requests } = await visit(t, '/dashboard/links')
   await page.clock.install()

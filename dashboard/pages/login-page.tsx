@@ -4,14 +4,19 @@ import { useLogIn } from '../session.ts'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { useTitle } from '../ui/title.tsx'
 
-export function LoginPage() {
+/** `isAgain`: a session has ended meanwhile; the page that it had is kept for who comes back. */
+export function LoginPage({ isAgain }: { isAgain: boolean }) {
   useTitle('Log in')
   return (
     <main className="mx-auto flex min-h-screen max-w-sm flex-col justify-center px-4 py-12">
       <h1>
         Log in to <span className="text-accent">Souk</span>
       </h1>
-      <p className="mt-1 text-soft">Your links, what they earn, and why.</p>
+      <p role="status" className="mt-1 text-soft">
+        {isAgain
+          ? 'Your session has ended. Log in, and go on where you were.'
+          : 'Your links, what they earn, and why.'}
+      </p>
       <LoginForm />
       <p className="mt-4 text-sm text-soft">
         Accounts are made by the operator of this service. The{' '}

@@ -19,7 +19,7 @@ export function Frame() {
   if (isOut || me.data !== undefined) {
     return (
       <>
-        {isOut && <LoginPage />}
+        {isOut && <LoginPage isAgain={me.data !== undefined} />}
         {me.data !== undefined && (
           // Who logs in again finds what was typed; meanwhile it is not drawn, and asks nothing.
           <Activity key={me.data.uid} mode={isOut ? 'hidden' : 'visible'}>
