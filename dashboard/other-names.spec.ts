@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { micros } from '../src/platform/money.ts'
 import { startApi } from '../test/api.ts'
 import { makeMerchant } from '../test/catalogue.ts'
-import { follow, makeMarket, until } from '../test/market.ts'
+import { follow, KETTLE, makeMarket, until } from '../test/market.ts'
 import type { ClickPage, OrderPage, Receipt } from './api.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 
@@ -221,6 +221,27 @@ test('beside a merchant’s long name it stays readable in one line why it lost'
     return new Set(Array.from(words.getClientRects(), ({ top }) => top)).size
   })
   assert.equal(lines, 1)
+})
+
+test('a receipt calls a locked link what the list of links does, and says what its rules are of', async (t) => {
+  const account = await api.account({ slug: 'locked', name: 'Locked' })
+  const body = {
+    url: KETTLE,
+    article_name: 'Mugs',
+    article_url: 'https://daily.example/mugs',
+    exclusive_match_requested: true,
+  }
+  const made = await api.call('/api/v1/smart_links/', { key: account.key, body })
+  await follow(api, `/${made.entry<{ auction_id: string }>().auction_id}`)
+  await api.app.settled()
+  const page = await visit(t, '/dashboard/links', { account })
+  await page.getByText('Locked to its merchant', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Clicks', exact: true }).click()
+  await page.getByRole('link', { name: 'Receipt' }).click()
+  await page.getByRole('heading', { name: 'What the auction knew' }).waitFor()
+  const facts = await page.getByRole('region', { name: 'What the auction knew' }).innerText()
+  assert.match(facts, /Locked to its merchant\s+yes/)
+  assert.match(facts, /Computed by\s+rules \d+, engine \d/)
 })
 
 test('the long name of a publisher leaves the figures in view on a phone', async (t) => {

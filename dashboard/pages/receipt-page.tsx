@@ -127,7 +127,7 @@ function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explan
     ['Pricing', request.pricing === 'first_price' ? 'first price' : 'second price'],
     ['Prices compared with', amount(request.reference_price)],
     ['Original’s price', amount(request.original_price)],
-    ['Exclusive link', request.exclusive_match_requested ? 'yes' : 'no'],
+    ['Locked to its merchant', request.exclusive_match_requested ? 'yes' : 'no'],
     ['Your floor', amount(publisher?.floor ?? null)],
     ['Dearer than the original by at most', percent(publisher?.tolerance ?? 0)],
     [
@@ -137,7 +137,7 @@ function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explan
     ['Run again', replayWords(replay)],
     ['Link', receipt.auction_id],
     ['Result number', receipt.auction_result_number],
-    ['Rules and program', `${explanation.rule_version}, ${explanation.engine}`],
+    ['Computed by', `rules ${explanation.rule_version}, engine ${explanation.engine}`],
   ]
   return (
     <section aria-labelledby="facts" className="panel p-4">
