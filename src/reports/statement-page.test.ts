@@ -45,7 +45,15 @@ test('a month in which no merchant paid says so', () => {
   assert.doesNotMatch(page, /<thead>/)
 })
 
+test('names that read from the right turn none of what stands beside them', () => {
+  const [mugs] = STATEMENT.merchants
+  const merchants = mugs === undefined ? [] : [{ ...mugs, merchant: 'متجر 5' }]
+  const page = statementPage({ ...STATEMENT, merchants }, 'صحيفة 7')
+  assert.match(page, /<bdi>صحيفة 7<\/bdi> · March/)
+  assert.match(page, /<th scope="row"><bdi>متجر 5<\/bdi><\/th><td>/)
+})
+
 test('a statement says its month and its moment as people write them, in UTC', () => {
   const page = statementPage(STATEMENT, 'Daily')
-  assert.match(page, /<main>\s*<h1>.*Daily · March 2026 · issued 2 April 2026 at 00:30 UTC/s)
+  assert.match(page, /<main>\s*<h1>.*Daily<\/bdi> · March 2026 · issued 2 April 2026 at 00:30 UTC/s)
 })

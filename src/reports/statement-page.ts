@@ -32,7 +32,7 @@ export function statementPage(statement: StatementDetail, publisher: string): st
   const amount = (exact: string) => dollars(exact, digits)
   const rows = statement.merchants.map(
     ({ merchant, released_usd, taken_back_usd }) =>
-      html`<tr><th scope="row">${merchant}</th><td>${amount(released_usd)}</td>
+      html`<tr><th scope="row"><bdi>${merchant}</bdi></th><td>${amount(released_usd)}</td>
 <td>${amount(negative(taken_back_usd))}</td></tr>`,
   )
   // Each line is added to those above it: who takes a pencil comes to the last one.
@@ -56,7 +56,7 @@ export function statementPage(statement: StatementDetail, publisher: string): st
 <style>${STYLE}</style>
 <main>
 <h1>Statement ${statement.statement_id}</h1>
-<p>${publisher} · ${month} · issued ${issued} UTC<br>
+<p><bdi>${publisher}</bdi> · ${month} · issued ${issued} UTC<br>
 All amounts in US dollars. Earnings are released when the merchant has paid for them.</p>
 ${rows.length === 0 ? NOTHING : merchantTable(rows)}
 <table class="sums">
