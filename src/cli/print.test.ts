@@ -53,6 +53,10 @@ test('a table in a row of a table is shown whole, below that row', () => {
   ])
 })
 
+test('a result that is a list alone begins with its name, and not with an empty line', () => {
+  assert.equal(formatResult({ files: [{ rows: 3 }] }), 'files:\nrows\n3')
+})
+
 test('a line break that somebody wrote makes no field, in a record, a table or its records', () => {
   const row = { url: 'https://shop.example/\nkeyless  false\n\nurl', keyless: true }
   for (const result of [row, [row], { links: [row] }]) {

@@ -19,9 +19,10 @@ export function formatResult(result: unknown, columns: number = ANY_WIDTH): stri
   const lists = entries.filter(([, value]) => isRecordList(value))
   const fields = entries.filter(([, value]) => !isRecordList(value))
   const tables = lists.map(
-    ([name, value]) => `\n${name}:\n${formatTable(value as unknown[], { columns })}`,
+    ([name, value]) => `${name}:\n${formatTable(value as unknown[], { columns })}`,
   )
-  return [...fieldLines(fields), ...tables].join('\n')
+  const own = fields.length === 0 ? [] : [fieldLines(fields).join('\n')]
+  return [...own, ...tables].join('\n\n')
 }
 
 function fieldLines(fields: readonly (readonly [string, unknown])[]): string[] {
