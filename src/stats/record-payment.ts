@@ -14,7 +14,7 @@ import type { PaymentBody } from './fold-payments.ts'
 const REFERENCE_LENGTH_MAX = 100
 const RECORDED_ALREADY: Fault = {
   field: 'reference',
-  rule: 'this payment of the merchant is recorded already (after its reversal, add to it)',
+  rule: 'of this merchant is recorded already; a payment after its reversal needs another one',
 }
 
 export interface NewPayment {
