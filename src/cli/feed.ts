@@ -29,7 +29,7 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
   try {
     const path = fetched?.path ?? options.file
     const file = await openFeedFile(path)
-    await using rejects = await openRejects(options.rejects, { imported: path })
+    await using rejects = await openRejects(options.rejects, { read: [path] })
     const db = await context.database()
     const at = context.now()
     const result = await importFeed(db, {

@@ -293,6 +293,8 @@ test('a report of any other network is read by the operator’s own map', async 
     `day,won,who,page\n2026-04-09,1.50,Gazette,${article.url}?utm_source=x\n2026-04-09,x,gazette,\n`,
   )
   const command = ['import-network', '--network', 'own', '--file', report, '--map', map]
+  const emptied = await souk(...command, '--rejects', map)
+  assert.match(emptied.err, /^rejects: is a file that is read here/)
   const { imported, reasons } = await done(...command)
   assert.equal(imported, 1)
   assert.deepEqual(reasons, { amount_unreadable: 1 })

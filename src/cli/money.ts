@@ -61,7 +61,7 @@ async function importFile(
 ) {
   const text = await readText(options.file)
   const merchant = await requireMerchant(await context.database(), options.merchant)
-  await using rejects = await openRejects(options.rejects, { imported: options.file })
+  await using rejects = await openRejects(options.rejects, { read: [options.file] })
   return await withEventWriter(context, async (writer) => {
     const { rejected, ...imported } = await run(writer, merchant, text)
     await rejects.add(rejected) // first: `folded` rejects when it takes too long
@@ -85,7 +85,8 @@ export async function importNetworkCommand(
   const network = requireText('network', options.network, NAME_LENGTH_MAX).toLowerCase()
   const map = await findMap(network, options.map)
   const text = await readText(options.file)
-  await using rejects = await openRejects(options.rejects, { imported: options.file })
+  const read = [options.file, options.map ?? options.file]
+  await using rejects = await openRejects(options.rejects, { read })
   return await withEventWriter(context, async (writer) => {
     const { rejects: rejected, ...imported } = await importNetwork(writer, { network, map, text })
     await rejects.add(rejected)

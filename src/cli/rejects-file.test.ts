@@ -39,7 +39,7 @@ test('the file that is imported is not emptied for its rejects, whatever name it
     await link(file, `${file}.hard`)
     for (const name of names) {
       const refused = await importing(what, text, name)
-      const err = 'rejects: is the file that is imported; name another one\n'
+      const err = 'rejects: is a file that is read here; name another one\n'
       assert.deepEqual(refused, { code: 1, out: '', err }, name)
       assert.equal(await readFile(file, 'utf8'), text)
     }

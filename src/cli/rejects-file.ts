@@ -9,14 +9,15 @@ export interface RejectsFile extends AsyncDisposable {
 
 /**
  * Opened before anything is imported: a path that cannot be written to must not cost an import.
- * What is imported is not emptied for it, whatever name it goes by.
+ * What the import reads is not emptied for it, whatever name it goes by.
  */
 export async function openRejects(
   path: string | undefined,
-  { imported }: { readonly imported: string },
+  { read }: { readonly read: readonly string[] },
 ): Promise<RejectsFile> {
-  if (path !== undefined && (await isSameFile(path, imported))) {
-    throw badRequest([{ field: 'rejects', rule: 'is the file that is imported; name another one' }])
+  const areSame = await Promise.all(read.map((file) => isSameFile(path, file)))
+  if (areSame.includes(true)) {
+    throw badRequest([{ field: 'rejects', rule: 'is a file that is read here; name another one' }])
   }
   const file = path === undefined ? null : await open(path, 'w')
   return {
@@ -35,7 +36,8 @@ export async function openRejects(
 }
 
 /** By what the names lead to: links and other ways to write a path are the same file as well. */
-async function isSameFile(path: string, other: string): Promise<boolean> {
+async function isSameFile(path: string | undefined, other: string): Promise<boolean> {
+  if (path === undefined) return false
   const [one, two] = await Promise.all(
     [path, other].map((each) => stat(each, { bigint: true }).catch(() => null)),
   )
