@@ -67,7 +67,7 @@ const OUTPUT: Readonly<Record<string, string>> = {
   ledger_line: 'day merch_id pub_id article_id amount_micros',
   ledger_transaction: 'day event_id',
   click_debt: 'merch_id pub_id day click_day cost_micros earnings_micros',
-  merchant_order: `event_id day accepted_at pub_id article_id campaign_id model locks_at
+  merchant_order: `event_id day accepted_at ordered_at pub_id article_id campaign_id model locks_at
     revenue_micros commission_micros earnings_micros net_sales net_revenue_micros
     net_commission_micros net_earnings_micros source currency value rate_id click_id
     attribution rejected_at reject_reason`,

@@ -8,7 +8,8 @@ from (
   select first_step.id as first_id, first_step.day as first_day,
     state.*, target.pub_id, target.article_id, target.campaign_id, target.model,
     target.revenue, target.commission, target.earnings, target.net_sales, target.net_revenue,
-    target.net_commission, target.net_earnings
+    target.net_commission, target.net_earnings,
+    timestamptz 'epoch' + (best->>'ordered_at_ms')::bigint * interval '1 millisecond' as ordered_at
   from (
     select distinct on (merch_id, order_id) merch_id, order_id, n, accepted_at, click_id, sureness,
       locks_at, rejected_at, reject_reason, coalesce(s2s, import, pixel) as best
@@ -28,6 +29,7 @@ cross join lateral (
   values ('event_id', expected.first_id::text, found.event_id::text),
     ('day', expected.first_day::text, found.day::text),
     ('accepted_at', expected.accepted_at::text, found.accepted_at::text),
+    ('ordered_at', expected.ordered_at::text, found.ordered_at::text),
     ('source', best->>'source', found.source),
     ('currency', best->>'currency', found.currency),
     ('value', best->>'value', found.value),
@@ -49,19 +51,20 @@ cross join lateral (
     ('net_commission_micros', expected.net_commission::text, found.net_commission_micros::text),
     ('net_earnings_micros', expected.net_earnings::text, found.net_earnings_micros::text)
 ) as compared (name, wanted, had)
-where (expected.first_id, expected.first_day, expected.accepted_at, best->>'source',
-    best->>'currency', best->>'value', best->>'rate_id', expected.click_id,
+where (expected.first_id, expected.first_day, expected.accepted_at, expected.ordered_at,
+    best->>'source', best->>'currency', best->>'value', best->>'rate_id', expected.click_id,
     (array['impression', 'visitor', 'exact'])[sureness], expected.pub_id,
     expected.article_id, expected.campaign_id, expected.model, expected.locks_at,
     expected.rejected_at, expected.reject_reason, expected.revenue, expected.commission,
     expected.earnings, expected.net_sales, expected.net_revenue, expected.net_commission,
     expected.net_earnings)
   is distinct from
-    (found.event_id, found.day, found.accepted_at, found.source, found.currency, found.value,
-    found.rate_id, found.click_id, found.attribution, found.pub_id, found.article_id,
-    found.campaign_id, found.model, found.locks_at, found.rejected_at, found.reject_reason,
-    found.revenue_micros, found.commission_micros, found.earnings_micros, found.net_sales,
-    found.net_revenue_micros, found.net_commission_micros, found.net_earnings_micros)
+    (found.event_id, found.day, found.accepted_at, found.ordered_at, found.source,
+    found.currency, found.value, found.rate_id, found.click_id, found.attribution, found.pub_id,
+    found.article_id, found.campaign_id, found.model, found.locks_at, found.rejected_at,
+    found.reject_reason, found.revenue_micros, found.commission_micros, found.earnings_micros,
+    found.net_sales, found.net_revenue_micros, found.net_commission_micros,
+    found.net_earnings_micros)
   and wanted is distinct from had
   and coalesce(expected.first_day, found.day)
     between pg_temp.day_from() and pg_temp.day_to()
