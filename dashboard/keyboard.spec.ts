@@ -67,3 +67,19 @@ test('the keyboard is in the search when all links are shown again', async (t) =
   assert.ok(await field.evaluate((one) => one === document.activeElement))
   assert.equal(await field.inputValue(), '')
 })
+
+test('a digit too many in a year leaves the days that were chosen', async (t) => {
+  const days = 'from=2026-01-05&to=2026-01-20'
+  const { page } = await visit(t, `/dashboard/?${days}`)
+  const last = page.getByLabel('Last day')
+  await last.focus()
+  await page.keyboard.type('021320266')
+  assert.match(await last.inputValue(), /^\d{4}-/)
+  await last.blur()
+  await page.waitForFunction(
+    (chosen) =>
+      document.querySelector<HTMLInputElement>('[aria-label="Last day"]')?.value === chosen,
+    '2026-01-20',
+  )
+  assert.ok(page.url().endsWith(`?${days}`), page.url())
+})

@@ -55,6 +55,8 @@ function RangePicker() {
 const TYPING_MS = 800
 /** The year 2026 is typed as 2, 20, 202, 2026. */
 const EARLIEST = '1000-01-01'
+/** Where nothing says so, browsers take years of six digits: one of five is no day of ours. */
+const LATEST = '9999-12-31'
 
 function Day(props: { label: string; value: string; onChange: (day: string) => void }) {
   const { value, onChange } = props
@@ -70,6 +72,7 @@ function Day(props: { label: string; value: string; onChange: (day: string) => v
       type="date"
       aria-label={props.label}
       className="number h-9 rounded-lg border border-edge bg-panel px-2 text-[0.8125rem] text-ink"
+      max={LATEST}
       value={typed}
       onChange={({ target }) => setTyped(target.value)}
       onBlur={() => typed < EARLIEST && setTyped(value)}
