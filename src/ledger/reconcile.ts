@@ -138,7 +138,9 @@ async function countEvents(db: ReservedDb, { from, to }: ReconcileOptions) {
   const row = await db.row<Pick<Reconciliation, 'from' | 'to' | 'events' | 'clicks'>>(sql`
     select coalesce(${from}::date, least(min(day), (select min(day) from view_day)), current_date)
         as from,
-      coalesce(${to}::date, max(day), current_date) as to, count(*)::float8 as events,
+      coalesce(${to}::date, greatest(max(day), (select max(day) from view_day)), current_date)
+        as to,
+      count(*)::float8 as events,
       (count(*) filter (where type = 10))::float8 as clicks
     from event where day between pg_temp.day_from() and pg_temp.day_to()`)
   if (row === null) throw new Error('the range of days is lost')

@@ -148,6 +148,20 @@ test('a total that was altered, taken away or added is found, and nothing more i
   }
 })
 
+test('a total that was altered is found also where nothing has happened since its day', async (t) => {
+  const { db, log, events, retire, check } = await makeWorld(t)
+  const page = events.find(({ type }) => type === EVENT_TYPE.pageImpression)
+  assert.ok(page)
+  const atMs = Math.max(...events.map((event) => event.atMs)) + DAY_MS
+  await log.tell(newEvent({ ...page, id: '1000001', atMs, sessionKey: Buffer.alloc(16, 1) }))
+  await retire(KEYS, atMs + (RETENTION_DAYS + 1) * DAY_MS)
+  await db.run(sql`
+    update view_day set signature = '\\x00' where day = (select max(day) from view_day)`)
+  const { to, totals, differences } = await check()
+  assert.equal(to, totals?.to)
+  assert.match(differences[0]?.cause ?? '', /not what was signed by key 7/)
+})
+
 test('a figure of a dropped day that was altered is found by its total', async (t) => {
   const { db, retire, check } = await makeWorld(t)
   await retire()
