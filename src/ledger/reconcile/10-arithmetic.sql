@@ -43,3 +43,12 @@ create or replace function pg_temp.escaped(id text)
 returns text language sql immutable as $$
   select case when id ~ '^[A-Za-z0-9_.!~*''()-]*$' then id else pg_temp.escaped_bytes(id) end
 $$;
+
+-- How a line of an order is called: of several of one product, the later ones by their number.
+create or replace function pg_temp.line_key(
+  order_id text, merch_id integer, product_id text, repeat bigint
+)
+returns text language sql immutable as $$
+  select pg_temp.escaped(order_id) || ':' || merch_id || ':'
+    || pg_temp.escaped(coalesce(product_id, '')) || case when repeat = 1 then '' else ':' || repeat end
+$$;

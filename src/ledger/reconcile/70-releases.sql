@@ -23,9 +23,7 @@ cross join lateral (select 'clicks:' || pub_id || ':' || click_day as own) as na
 create temp table r_sale_line on commit drop as
 select target.merch_id, target.order_id, target.pub_id, state.locks_at, line.model, line.line,
   line.quantity, line.commission, line.earnings,
-  pg_temp.escaped(target.order_id) || ':' || target.merch_id || ':'
-    || pg_temp.escaped(coalesce(product_id, '')) || case when repeat = 1 then '' else ':' || repeat end
-    as key
+  pg_temp.line_key(target.order_id, target.merch_id, product_id, repeat) as key
 from (
   select distinct on (merch_id, order_id) * from r_target order by merch_id, order_id, n desc
 ) as target

@@ -3,8 +3,10 @@
 with latest as (
   select merch_id, order_id, max(n) as n from r_target group by merch_id, order_id
 ), expected as (
-  select merch_id, order_id, line, quantity, coalesce(was, 0) as was, revenue as line_revenue,
-    commission as commission_part, earnings as earning_part, model = 2 as is_paid_back
+  select merch_id, order_id, line, product_id, quantity, coalesce(was, 0) as was,
+    revenue as line_revenue, commission as commission_part, earnings as earning_part,
+    model = 2 as is_paid_back, pg_temp.line_key(order_id, merch_id, product_id, row_number() over (
+      partition by merch_id, order_id, coalesce(product_id, '') order by line)) as key
   from r_line join latest using (merch_id, order_id, n)
   left join r_returned using (merch_id, order_id, n, line)
 ), first_step as (
@@ -47,3 +49,14 @@ where (
   and wanted is distinct from had
   and coalesce(first_step.day, bought.day)
     between pg_temp.day_from() and pg_temp.day_to()
+union all
+-- By its key a line is released, and by its product goods that come back are placed on it.
+select merch_id || ' ' || order_id || ' line ' || line, compared.name, wanted, had,
+  'events of order ' || order_id
+from expected join order_line found using (merch_id, order_id, line)
+join first_step using (merch_id, order_id)
+cross join lateral (
+  values ('order_product_id', expected.key, found.order_product_id),
+    ('product_id', expected.product_id, found.product_id)
+) as compared (name, wanted, had)
+where wanted is distinct from had and first_step.day between pg_temp.day_from() and pg_temp.day_to()

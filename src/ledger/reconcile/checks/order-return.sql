@@ -6,6 +6,8 @@ select merch_id || ' ' || order_id || ' ' || return_id as key, compared.name as 
   wanted as expected, had as found, 'return event ' || coalesce(told.id, found.event_id) as cause
 from (
   select goods.*, event.day, event.at,
+    timestamptz 'epoch' + (event.body->>'returned_at_ms')::bigint * interval '1 millisecond'
+      as returned_at,
     case when latest.n is null then 'waiting' when placed.is_applied then 'applied'
       else 'refused' end as state
   from r_return goods
@@ -20,6 +22,7 @@ cross join lateral (
   values ('event_id', told.id::text, found.event_id::text),
     ('day', told.day::text, found.day::text),
     ('accepted_at', told.at::text, found.accepted_at::text),
+    ('returned_at', told.returned_at::text, found.returned_at::text),
     ('line', told.line::text, found.line::text),
     ('product_id', told.product_id, found.product_id),
     ('quantity', told.quantity::text, found.quantity::text),
