@@ -7,7 +7,7 @@ import { MODEL } from '../events/event.ts'
 import type { CampaignFlight } from './campaign-state.ts'
 import type { CampaignTerms } from './candidate-set.ts'
 import type { Campaign, Market } from './market.ts'
-import { countryBits, deviceMask, idList } from './targeting.ts'
+import { countryBits, deviceMask, idList, lets } from './targeting.ts'
 
 export function campaignTerms(campaign: Campaign, index: number): CampaignTerms {
   const bidMicros = Number(campaign.bid_micros ?? 0)
@@ -55,18 +55,14 @@ export function budgetOf(campaign: Campaign, index: number): BudgetedCampaign {
 
 export function pacedOf(campaign: Campaign, index: number): PacedCampaign {
   const { model, daily_budget_micros: daily, roas } = campaign
-  const { allow_publishers: allowed, block_publishers: blocked } = campaign
-  const isListed = (pubId: number) => allowed.length === 0 || allowed.includes(pubId)
+  const publishers = idList(campaign.allow_publishers, campaign.block_publishers)
   return {
     campaignId: campaign.campaign_id,
     index,
     dailyBudgetMicros: model === 'cpc' && daily !== null ? Number(daily) : null,
     priceMaxMicros: priceMax(campaign),
     hasRoasGoal: model === 'cpc' && roas !== null,
-    isAllowed:
-      allowed.length + blocked.length === 0
-        ? null
-        : (pubId) => isListed(pubId) && !blocked.includes(pubId),
+    isAllowed: publishers && ((pubId) => lets(publishers, pubId)),
   }
 }
 
