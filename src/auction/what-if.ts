@@ -67,9 +67,7 @@ export interface WhatIf {
 
 /**
  * Runs every auction again, as it was and changed, some at a time: a day's are too many for one
- * turn of the event loop.
- *
- * Throws RangeError for a tolerance or beta that no publisher could set.
+ * turn of the event loop. Tolerance and beta are as a publisher may set them (result-schema.ts).
  */
 export class WhatIfRun {
   readonly #change: WhatIfChange
