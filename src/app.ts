@@ -7,7 +7,7 @@
  */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { dashboardRoutes } from './accounts/dashboard-routes.ts'
 import { makeKeyGuard } from './accounts/require-key.ts'
@@ -60,7 +60,9 @@ export interface App {
  */
 export const LAST_REQUESTS_MS = 5_000
 /** A connection in use has its next request by then. */
-const LEAVE_MS = 500
+export const LEAVE_MS = 500
+/** Under a flood somebody comes in every turn. */
+const LAST_TURNS_MAX = 100
 
 /** Serves a node's roles; resolves when requests are answered. */
 export async function startApp(node: Node): Promise<App> {
@@ -81,6 +83,7 @@ export async function startApp(node: Node): Promise<App> {
     close: async () => {
       const cut = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS)
       await takeLeave(http.server)
+      await closePort(http.server)
       await http.close()
       clearTimeout(cut)
       await Promise.all(workers.map((worker) => worker.close()))
@@ -98,6 +101,23 @@ async function takeLeave(server: Server): Promise<void> {
   })
   const connections = await promisify(server.getConnections.bind(server))()
   if (connections > 0) await sleep(LEAVE_MS)
+}
+
+/**
+ * To close a port resets those whom the system has let in and this process, busy with others, has
+ * not seen yet. So it is done after a turn of the event loop that brought nobody, and at once:
+ * before Fastify does all else that it has to close.
+ */
+async function closePort(server: Server): Promise<void> {
+  let came = 1
+  server.on('connection', () => {
+    came += 1
+  })
+  for (let turn = 0; turn < LAST_TURNS_MAX && came > 0; turn += 1) {
+    came = 0
+    await nextTurn()
+  }
+  server.close()
 }
 
 /** All routes of the node's roles, not yet listening. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
-import { LAST_REQUESTS_MS, startApp } from '../src/app.ts'
+import { LAST_REQUESTS_MS, LEAVE_MS, startApp } from '../src/app.ts'
 import { openDatabase } from '../src/platform/postgres.ts'
 import { startTestApp } from './app.ts'
 import { freePort } from './free-port.ts'
@@ -62,6 +62,27 @@ test('a connection that a proxy keeps is ended by its next answer, not cut', asy
   }
   await Promise.all([closed, ...kept.map(({ ended }) => ended)])
   assert.ok(performance.now() - from < LAST_REQUESTS_MS, 'it waited for requests')
+})
+
+test('whom the system let in at the last moment is answered, not reset', async () => {
+  const app = await startSecond()
+  const [host, port] = ['127.0.0.1', Number(new URL(app.url).port)] as const
+  const kept = connect(port, host) // For its sake the stop takes its leave.
+  await once(kept, 'connect')
+  const late = Promise.withResolvers<string>()
+  const getIn = () => {
+    const socket = connect(port, host).on('error', late.reject)
+    socket.on('data', (data) => late.resolve(String(data)))
+    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+    // Busy with others until the leave is over: this one waits before the door.
+    const from = performance.now()
+    while (performance.now() - from < LEAVE_MS);
+  }
+  const closed = app.close()
+  setTimeout(getIn, LEAVE_MS / 2)
+  assert.match(await late.promise, /^HTTP\/1.1 200 /)
+  kept.destroy()
+  await closed
 })
 
 test('a start that fails at its schedules leaves nothing running', async (t) => {
