@@ -3,7 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { readEvents, webhookFaults } from './webhook.ts'
-import { countWebhooks, insertWebhook, type Webhook, type WebhookOwner } from './webhook-store.ts'
+import {
+  countWebhooks,
+  insertWebhook,
+  lockOwner,
+  type Webhook,
+  type WebhookOwner,
+} from './webhook-store.ts'
 
 const SECRET_BYTES = 32 // The key of an HMAC-SHA256: as long as its output.
 
@@ -21,11 +27,13 @@ export async function createWebhook(
 ): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
   const faults = webhookFaults(wanted)
   if (faults.length > 0) throw badRequest(faults)
-  if ((await countWebhooks(db, wanted.owner)) >= WEBHOOKS_MAX) {
-    throw badRequest([{ field: 'url', rule: `would be of more than ${WEBHOOKS_MAX} webhooks` }])
-  }
   const secret = randomBytes(SECRET_BYTES).toString('base64url')
   const events = readEvents(wanted.events)
-  const webhook = await insertWebhook(db, { ...wanted, events, secret })
-  return { webhook, secret }
+  return db.transaction(async (tx) => {
+    await lockOwner(tx, wanted.owner) // Of calls at once each would count without the others.
+    if ((await countWebhooks(tx, wanted.owner)) >= WEBHOOKS_MAX) {
+      throw badRequest([{ field: 'url', rule: `would be of more than ${WEBHOOKS_MAX} webhooks` }])
+    }
+    return { webhook: await insertWebhook(tx, { ...wanted, events, secret }), secret }
+  })
 }

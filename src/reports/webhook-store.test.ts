@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase, untilWaiting } from '../../test/database.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { sql } from '../platform/sql.ts'
 import { createWebhook } from './create-webhook.ts'
 import {
   countWebhooks,
@@ -46,6 +47,24 @@ test('webhooks and deliveries of one owner are nobody else’s, to see or to cha
   }
   assert.equal((await listWebhooks(db, owner)).length, 1)
   assert.equal(await replayDelivery(db, { ...wanted, owner }), true)
+})
+
+test('calls at once make no more webhooks of one owner than calls in turn', async (t) => {
+  const db = await testDatabase(t)
+  const owner = { pubId: (await makePublisherWorld(db)).publisher.pub_id }
+  const create = () =>
+    createWebhook(db, { owner, url: 'https://hooks.example/', events: ['payout.ready'] })
+  while ((await countWebhooks(db, owner)) < 99) await create()
+  // A publisher that is just being changed holds both up, so that neither ends before the other.
+  const made = await db.transaction(async (tx) => {
+    await tx.run(sql`select from publisher where pub_id = ${owner.pubId} for update`)
+    const calls = [create(), create()] as const
+    await untilWaiting(db, Promise.race(calls))
+    return { outcomes: Promise.allSettled(calls) }
+  })
+  const outcomes = (await made.outcomes).map(({ status }) => status)
+  assert.deepEqual(outcomes.toSorted(), ['fulfilled', 'rejected'])
+  assert.equal(await countWebhooks(db, owner), 100)
 })
 
 const LATER = new Date('2026-03-03T12:00:00Z')

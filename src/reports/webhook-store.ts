@@ -71,6 +71,15 @@ export async function hasWebhook(
   return row !== null
 }
 
+/** Until the transaction ends nobody else changes this owner, or makes webhooks of it. */
+export async function lockOwner(tx: Db, owner: WebhookOwner): Promise<void> {
+  const row =
+    'pubId' in owner
+      ? sql`publisher where pub_id = ${owner.pubId}`
+      : sql`merchant where merch_id = ${owner.merchId}`
+  await tx.run(sql`select from ${row} for no key update`)
+}
+
 export async function countWebhooks(db: Db, owner: WebhookOwner): Promise<number> {
   const row = await db.row<{ count: string }>(sql`
     select count(*) from webhook where ${isOwn(owner)}`)
