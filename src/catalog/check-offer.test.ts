@@ -131,6 +131,15 @@ test('another currency is converted where its rate is known, the sale price with
   assert.equal(unknown.kind === 'rejected' && unknown.reason, 'currency_other')
 })
 
+test('whatever a feed writes in the place of a date is judged at once', () => {
+  // A pattern that looked about from each colon took an hour for one such row.
+  const salePriceDates = ':00'.repeat(300_000)
+  assert.deepEqual(notes({ salePrice: '3.10 USD', salePriceDates }), ['sale_ignored'])
+  const long = 'Mon Jun 01 2026 00:00:00 GMT+0000 (Central European Summer Time)'
+  const both = `${long}/2026-07-01`
+  assert.equal(offer({ salePrice: '3.10 USD', salePriceDates: both }).priceMicros, 3_100_000)
+})
+
 test('a sale price counts when it is lower, in dollars, and holds today', () => {
   const sale = (salePrice: string, salePriceDates = '') =>
     offer({ salePrice, salePriceDates }).priceMicros / 1e6
