@@ -189,6 +189,18 @@ test('JSON objects may hold numbers, booleans, lists and prices with a currency'
   )
 })
 
+test('a value of lists in lists without bottom is no text, and costs no other row', async () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const { entries } = await read(`${JSON.stringify(TEA)}\n{"id":"2","title":${deep}}\n`)
+  assert.deepEqual(
+    rows(entries).map(({ id, title }) => [id, title]),
+    [
+      [TEA.id, TEA.title],
+      ['2', ''],
+    ],
+  )
+})
+
 test('an id that a number could not hold keeps all its digits', async () => {
   const ids = ['9007199254740993', '9007199254740992', '123456789012345678901']
   const { entries } = await read(ids.map((id) => `{"id": ${id}, "price": 1e3}\n`).join(''))

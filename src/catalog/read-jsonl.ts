@@ -80,14 +80,19 @@ function readObject(text: string, fieldOf: (name: string) => FoundField | null):
   return gatherer.finish()
 }
 
+/** No feed is nested deeper; some thousands of lists in each other would be more than the stack. */
+const DEPTH_MAX = 32
+
 /** A value as a cell would hold it: the first of a list, `{value, currency}` as one price. */
-function textOf(value: unknown): string {
+function textOf(value: unknown, depth = 0): string {
+  if (depth > DEPTH_MAX) return ''
+  const inner = (part: unknown) => textOf(part, depth + 1)
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (Array.isArray(value)) return value.length === 0 ? '' : textOf(value[0])
+  if (Array.isArray(value)) return value.length === 0 ? '' : inner(value[0])
   if (typeof value === 'object' && value !== null && 'value' in value) {
-    const currency = 'currency' in value ? textOf(value.currency) : ''
-    return `${textOf(value.value)} ${currency}`.trim()
+    const currency = 'currency' in value ? inner(value.currency) : ''
+    return `${inner(value.value)} ${currency}`.trim()
   }
   return ''
 }
