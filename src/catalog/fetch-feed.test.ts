@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readFile, utimes } from 'node:fs/promises'
+import { chown, readFile, utimes } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { NOBODY } from '../platform/postgres-binaries.ts'
 import { fetchFeed, isWebAddress, removeLeftFeeds } from './fetch-feed.ts'
 
 const FEED = 'id,title\n1,Tea\n'
@@ -46,6 +47,25 @@ test('what a process that was ended has left is deleted after a day, and nothing
     [false, true],
   )
 })
+
+const IS_ROOT = process.geteuid?.() === 0
+const asRoot = { skip: IS_ROOT ? false : 'needs root: only root can give a folder away' }
+
+test(
+  'what another user of the machine has in the temporary folder is left alone',
+  asRoot,
+  async (t) => {
+    const base = await listen(t)
+    const theirs = await fetchFeed(`${base}/feed.csv`, { allowPrivate: true })
+    t.after(theirs.remove)
+    const folder = dirname(theirs.path)
+    const longAgo = Date.now() / 1_000 - 90_000
+    await utimes(folder, longAgo, longAgo)
+    await chown(folder, NOBODY, NOBODY)
+    await removeLeftFeeds()
+    assert.equal(existsSync(theirs.path), true)
+  },
+)
 
 test('private addresses are refused unless they are allowed', async (t) => {
   const base = await listen(t)

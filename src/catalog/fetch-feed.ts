@@ -4,7 +4,7 @@
  * A download that breaks off is a failure that changes nothing, not a feed that was cut; and a
  * slow database never holds the merchant's server.
  */
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, type Stats } from 'node:fs'
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -60,15 +60,24 @@ export async function fetchFeed(
   }
 }
 
-/** Deletes what processes that ended in the middle have left: no import takes a day. */
+/**
+ * Deletes what processes that ended in the middle have left: no import takes a day. Only our own:
+ * the temporary folder is everybody's, and who else may write in a folder while root empties it
+ * could have it delete what lies elsewhere.
+ */
 export async function removeLeftFeeds(): Promise<void> {
   const oldMs = Date.now() - DAY_MS // Files have the machine's own times.
   const names = await readdir(tmpdir())
   for (const path of names.filter((name) => name.startsWith(FOLDER)).map(inTemporary)) {
     const found = await lstat(path).catch(() => null) // It may be gone by now.
-    const isLeft = found !== null && found.mtimeMs < oldMs
-    if (isLeft) await rm(path, { recursive: true, force: true }).catch(() => undefined) // not ours
+    const isLeft = found !== null && found.mtimeMs < oldMs && isOwn(found)
+    if (isLeft) await rm(path, { recursive: true, force: true }).catch(() => undefined) // next time
   }
+}
+
+/** On Windows files have no owner to compare, and everybody a temporary folder of their own. */
+function isOwn({ uid }: Stats): boolean {
+  return uid === (process.geteuid?.() ?? uid)
 }
 
 const inTemporary = (name: string): string => join(tmpdir(), name)
