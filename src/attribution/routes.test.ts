@@ -306,6 +306,22 @@ test('goods that came back stay back when their order is told again without prod
   }
 })
 
+test('of an unsigned call from a browser the page is kept, and no address of its reader', async (t) => {
+  const app = await start(t)
+  const url = `/api/v1/merchants/${app.merchant.merch_id}/orders/`
+  const page = 'https://shop.example'
+  const calls = [{ origin: page }, {}].map((headers) => ({
+    ...headers,
+    'content-type': 'text/plain',
+  }))
+  for (const headers of calls) {
+    const remoteAddress = '203.0.113.7'
+    await app.http.inject({ method: 'POST', url, headers, payload: '{}', remoteAddress })
+  }
+  const kept = await app.db.rows(sql`select origin from refused_intake order by refused_id`)
+  assert.deepEqual(kept, [{ origin: page }, { origin: '203.0.113.7' }])
+})
+
 test('the refused can be read back by the merchant, with body and reason', async (t) => {
   const app = await start(t)
   const body = { orders: [order('o1', { currency: 'XYZ' })] }

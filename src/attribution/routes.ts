@@ -196,7 +196,8 @@ async function receive<T>(
         reason: cause.message,
         faults: (cause.data ?? []) as Fault[],
         body: body.toString(),
-        origin: request.clientAddress,
+        // Which server it was. A browser names its page: its reader's address is nobody's business.
+        origin: request.headers.origin ?? request.clientAddress,
         isProven: cause.code !== ERRORS.badSignature.code,
       })
     }
