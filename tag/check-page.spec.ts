@@ -102,6 +102,20 @@ test('a page without the tag is shown as it would be with it, under the publishe
   assert.equal(png.subarray(1, 4).toString(), 'PNG')
 })
 
+test('a page that is checked reads nothing of other hosts that its readers could not', async () => {
+  web.publish('/kept', '{"secret":"of the network"}', { 'content-type': 'application/json' })
+  const kept = `http://127.0.0.1:${web.port}/kept`
+  const curious = ['/api/v1/auction/?a=1', '?x=/api/v1/auction/?'].map(
+    (end) => `<script>fetch('${kept}${end}').then((answer) => answer.text()).then(
+      (text) => { throw new Error('read ' + text) }, () => { throw new Error('read nothing') })
+    </script>`,
+  )
+  web.publish('/kept/api/v1/auction/', '{"secret":"too"}', { 'content-type': 'application/json' })
+  const result = await check(publish(curious.join('') + ARTICLE + TAG))
+  assert.deepEqual(result.page_errors, ['Error: read nothing', 'Error: read nothing'])
+  assert.deepEqual(result.totals, { links: 4, auctioned: 3, waiting: 0, left: 1 })
+})
+
 test('what blocks the tag is named, with the line that puts it right', async () => {
   const policy = "default-src 'none'; script-src 'self'; connect-src 'self'"
   const url = publish(ARTICLE + TAG, { 'content-security-policy': policy })

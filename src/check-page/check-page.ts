@@ -8,7 +8,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, Page, Response, Route } from 'playwright-core'
+import type { APIResponse, Browser, BrowserContext, Page, Response, Route } from 'playwright-core'
 import { badRequest } from '../platform/errors.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { WITHOUT_FEATURES } from './browser-features.ts'
@@ -249,7 +249,8 @@ async function answerAuction(route: Route, counts: Counts): Promise<void> {
     .url()
     .replace(/\/api\/v1\/auction\/.*$/s, '')
   try {
-    const response = await route.fetch()
+    const response = await route.fetch({ maxRedirects: 0 })
+    if (!mayRead(route, response)) return await route.abort()
     const body = (await response.json()) as {
       data?: { auction_result?: { tracker_urls?: Record<string, unknown[]> } }[]
     }
@@ -259,10 +260,21 @@ async function answerAuction(route: Route, counts: Counts): Promise<void> {
       }
       if (auction_result !== undefined) delete auction_result.tracker_urls
     }
-    await route.fulfill({ response, json: body, headers: { ...response.headers(), ...CORS } })
+    await route.fulfill({ response, json: body })
   } catch {
     await route.abort().catch(() => undefined) // The page is gone, or the service is.
   }
+}
+
+/**
+ * Whether who answered lets this page read it. Nobody else asks: the driver lets a page read all
+ * that is answered in a browser's place, and a page may name any host of the operator's network in
+ * an address that ends like an auction's.
+ */
+function mayRead(route: Route, response: APIResponse): boolean {
+  const { origin } = route.request().headers() // None where a page asks its own host.
+  const allowed = response.headers()['access-control-allow-origin']
+  return origin === undefined || allowed === origin || allowed === '*'
 }
 
 /** Sees every request of a page; `quiet` resolves once the tag's own have come to rest. */
