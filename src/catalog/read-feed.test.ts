@@ -303,6 +303,15 @@ test('elements without end or bottom are refused before they fill the memory', a
   assert.deepEqual([faults(entries), rows(entries).length], [['row_too_long@1'], 1])
 })
 
+test('blanks without end are no feed, and are not gathered', async () => {
+  let pieces = 0
+  async function* blanks() {
+    for (; pieces < 100; pieces++) yield Buffer.alloc(16_384, ' ')
+  }
+  await assert.rejects(readFeed(blanks(), 'auto').entries().next(), /the feed is empty/)
+  assert.ok(pieces < 10, `${pieces} pieces were gathered`)
+})
+
 test('any bytes are read to their end, or refused with a FeedError', async () => {
   const start = fc.constantFrom(
     '',

@@ -54,7 +54,7 @@ export function readFeed(bytes: AsyncIterable<Buffer>, format: FeedFormat): Feed
 
 function hasHeader(start: string): boolean {
   const text = start.trimStart()
-  return text.includes('\n') || text.length > HEADER_CHARACTERS_MAX
+  return text.includes('\n') || start.length > HEADER_CHARACTERS_MAX // Blanks without end, too.
 }
 
 /**
