@@ -72,6 +72,8 @@ export interface ImportOptions {
   readonly onRejects?: (rows: readonly RejectedRow[]) => void | Promise<void>
   /** Rows written in one transaction; only tests need another number. */
   readonly chunkRows?: number
+  /** A feed that takes longer to read is given up; without it, one takes what it takes. */
+  readonly readMsMax?: number
   /** Called once per piece of the feed that was read. */
   readonly onProgress?: (progress: ImportProgress) => void
 }
@@ -147,6 +149,9 @@ async function importLocked(
   return await new FeedImport(connections, owner, options).run()
 }
 
+const tooSlow = ({ rows }: ImportResult) =>
+  new FeedError(`it was read for too long, and given up after ${rows} rows; nothing was changed`)
+
 /** One import from its first row to its switch. */
 class FeedImport {
   readonly #db: ReservedDb
@@ -206,10 +211,12 @@ class FeedImport {
 
   /** Reads the feed; the first rows wait until they have told its currency. */
   async #read(): Promise<void> {
-    const { file, format } = this.#options
+    const { file, format, readMsMax = Number.POSITIVE_INFINITY } = this.#options
     const reading = readFeed(file.bytes(), format)
+    const begunMs = performance.now()
     let waiting: FeedEntry[] = []
     for await (const entries of reading.entries()) {
+      if (performance.now() - begunMs > readMsMax) throw tooSlow(this.#result)
       if (this.#currency === null) {
         waiting = waiting.concat(entries)
         if (waiting.length >= CURRENCY_SAMPLE_ROWS) {

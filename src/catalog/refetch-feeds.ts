@@ -13,6 +13,12 @@ import {
 import { fetchFeed, removeLeftFeeds } from './fetch-feed.ts'
 import { hasGoodRow, importFeed } from './import-feed.ts'
 
+/**
+ * Millions of rows take minutes. Faults in the text of a feed take far longer than rows, and while
+ * days of them are read no other feed is fetched.
+ */
+const READ_MS_MAX = 3_600_000
+
 export interface RefetchOptions {
   readonly at: Date
   readonly allowPrivate: boolean
@@ -60,7 +66,8 @@ async function refetch(
   try {
     if (!(await isStillDue(db, { ...source, at }))) return
     const file = await openFeedFile(fetched.path)
-    const result = await importFeed(db, { merchId, file, format, at, toDollars, seed })
+    const readMsMax = READ_MS_MAX
+    const result = await importFeed(db, { merchId, file, format, at, toDollars, seed, readMsMax })
     if (!hasGoodRow(result)) {
       const { rows, rejected } = result
       throw new FeedError(`none of its ${rows} rows is good: ${JSON.stringify(rejected)}`)
