@@ -87,6 +87,24 @@ test('a field is told with its path, type and rules, in lists and unions too', (
   )
 })
 
+test('a field that may be null is told with the rules and words of what else it may be', () => {
+  const line: Schema = { type: 'integer', minimum: 0, maximum: 9, description: 'Counted from 0' }
+  const schema: Schema = {
+    type: 'object',
+    properties: {
+      line: { anyOf: [line, { type: 'null' }] },
+      kind: { anyOf: [{ const: 'a' }, { type: 'null' }], description: 'Why' },
+    },
+  }
+  assert.deepEqual(
+    fieldsOf(schema).map(({ type, rules, description }) => [type, rules, description]),
+    [
+      ['integer or null', 'from 0, to 9', 'Counted from 0'],
+      ['"a" or null', '', 'Why'],
+    ],
+  )
+})
+
 test('a long path is broken before a name, and a name as a whole is what one looks for', () => {
   const page = renderReference(api, {})
   assert.ok(page.includes('data[].<wbr>product_information.<wbr>merchant_name</dt>'))

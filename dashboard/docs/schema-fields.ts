@@ -42,8 +42,10 @@ export function fieldsOf(schema: Schema, path = ''): Field[] {
 
 /** One field by itself: a parameter, or an entry of an object. */
 export function toField(path: string, schema: Schema, isRequired: boolean): Field {
-  const { description = '' } = schema
-  return { path, type: typeWord(schema), isRequired, rules: rulesOf(schema), description }
+  // What else a field may be than null stands in a member of its union, with its rules and words.
+  const told = { ...schema.anyOf?.find(({ type }) => type !== 'null'), ...schema }
+  const { description = '' } = told
+  return { path, type: typeWord(schema), isRequired, rules: rulesOf(told), description }
 }
 
 function typeWord(schema: Schema): string {
