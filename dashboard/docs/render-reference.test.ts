@@ -8,9 +8,12 @@ import { isSent, type Parameter, sampleOf } from './render-operation.ts'
 import { renderReference } from './render-reference.ts'
 import { exampleOf, fieldsOf, type Schema } from './schema-fields.ts'
 
+type Content = Readonly<Record<string, { readonly schema: Schema }>>
+
 interface Operation {
   readonly operationId: string
-  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema }>> }
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
   readonly parameters?: readonly Parameter[]
 }
 
@@ -38,6 +41,32 @@ test('the example of every body and parameter is one that its endpoint accepts',
     const [fault] = Compile(schema).Errors(value)
     assert.equal(fault, undefined, `${name} ${JSON.stringify(value)}`)
   }
+})
+
+test('the example of every answer is one that its endpoint could give', () => {
+  const answers = operations.flatMap(({ operationId, responses }) =>
+    Object.entries(responses).flatMap(([status, { content = {} }]) =>
+      Object.entries(content)
+        .filter(([type]) => type === 'application/json' && status.startsWith('2'))
+        .map(([, { schema }]) => ({ name: `${operationId} ${status}`, schema })),
+    ),
+  )
+  assert.ok(answers.length > 20)
+  for (const { name, schema } of answers) {
+    const [fault] = Compile(schema).Errors(exampleOf(schema))
+    assert.equal(fault, undefined, `${name}: ${fault?.instancePath} ${fault?.message}`)
+  }
+})
+
+test('the example of a return is one of the example of an order', () => {
+  const bodies = new Map(
+    operations.map(({ operationId, requestBody }) => {
+      const [content] = Object.values(requestBody?.content ?? {})
+      return [operationId, JSON.stringify(exampleOf(content?.schema ?? {}))]
+    }),
+  )
+  assert.match(bodies.get('reportOrders') ?? '', /"id":"A-1001","value":"49.99".*"price":"49.99"/)
+  assert.match(bodies.get('reportReturns') ?? '', /"id":"R-1","order_id":"A-1001","line":0/)
 })
 
 test('a call that is copied holds one of what it needs one of, and words that are taken', () => {

@@ -72,7 +72,10 @@ function rulesOf(schema: Schema): string {
   return rules.filter((rule) => rule !== '').join(', ')
 }
 
-/** What fields of these names usually hold, lists an entry; other ones are made from their type. */
+/**
+ * What fields of these names usually hold, lists an entry; other ones are made from their type.
+ * After the name of what holds the field, it is what such a field holds there.
+ */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   a: '7468501219893436416',
   advertiser_name: 'Kettlework',
@@ -80,6 +83,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   ar: '<auction_result.id>',
   article_name: 'Ten kettles, tested',
   article_url: 'https://magazine.example/kettles',
+  'article.url': 'https://magazine.example/kettles',
   auction_id: '7468501219893436416',
   block_merchants: 3,
   brand: 'Ostrava',
@@ -100,9 +104,14 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   order_id: '1001', // The merchant's own, or ours where the path asks for a number.
   page_session_uuid: '2f1c8b52-8f3e-4f0e-9c55-3a1d9d0c7a41',
   price: '49.99',
+  'product.name': 'Stagwell Kettle, 0.9 L',
   product_name: 'Stagwell Kettle, 0.9 L',
   product_url: 'https://shop.example/p/1',
+  'products.id': 'K-1',
+  'products.name': 'Stagwell Kettle, 0.9 L',
   publisher_slug: 'magazine',
+  'returns.id': 'R-1',
+  'returns.order_id': 'A-1001', // That of the order's own example.
   raw_url: 'https://kettlework.example/p/1', // Links to the article’s own host get none.
   since: '2026-03-01T00:00:00Z',
   slug: 'magazine',
@@ -110,7 +119,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   status: 200,
   uid_service: '4503599627370495',
   url: 'https://shop.example/p/1',
-  value: '105.00',
+  value: '49.99', // Of one product at its price.
   uuid: '2f1c8b52-8f3e-4f0e-9c55-3a1d9d0c7a41',
 }
 
@@ -118,20 +127,29 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
 const ANY_TEXT = '…'
 
 /** A value that the schema accepts; optional fields that have no usual value are left out. */
-export function exampleOf(schema: Schema, name = ''): unknown {
+export function exampleOf(schema: Schema, name = '', holder = ''): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
-  if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0] ?? {}, name)
-  if (schema.items !== undefined) return [exampleOf(schema.items, name)]
+  if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0] ?? {}, name, holder)
+  if (schema.items !== undefined) return [exampleOf(schema.items, name, holder)]
   if (schema.properties !== undefined) {
     return Object.fromEntries(
       Object.entries(schema.properties)
-        .map(([key, child]) => [key, exampleOf(child, key)] as const)
+        .map(([key, child]) => [key, exampleOf(child, key, name)] as const)
         .filter(([key, value]) => value !== ANY_TEXT || schema.required?.includes(key)),
     )
   }
-  if (EXAMPLES[name] !== undefined) return EXAMPLES[name]
-  if (schema.default !== undefined) return schema.default
+  const usual = EXAMPLES[`${holder}.${name}`] ?? EXAMPLES[name]
+  if (usual !== undefined && isOfType(usual, schema)) return usual
+  return schema.default ?? typicalOf(schema)
+}
+
+/** The id of one thing is a number, that of another a text. */
+function isOfType(value: unknown, { type }: Schema): boolean {
+  return typeof value === (type === 'integer' ? 'number' : type)
+}
+
+function typicalOf(schema: Schema): unknown {
   switch (schema.type) {
     case 'integer':
     case 'number':
