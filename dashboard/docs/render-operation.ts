@@ -51,10 +51,9 @@ export function renderOperation(operation: Operation): Html {
   </article>`
 }
 
-function keyWords({ security = [], place }: Operation): string {
-  if (security.length === 0) {
-    return place.path.includes('/merchants/') ? 'Signed by the merchant' : 'No key'
-  }
+function keyWords(operation: Operation): string {
+  const { security = [] } = operation
+  if (security.length === 0) return isSigned(operation) ? 'Signed by the merchant' : 'No key'
   return security.some((one) => Object.keys(one).length === 0)
     ? 'A key is optional; one that is sent must be valid'
     : 'Needs an API key'
@@ -119,10 +118,32 @@ export const isSent = ({ required, example }: Parameter) =>
 export const sampleOf = ({ name, schema, example }: Parameter): unknown =>
   example ?? exampleOf(schema, name)
 
+const isSigned = ({ parameters = [] }: Operation) =>
+  parameters.some(({ name }) => name === 'x-souk-signature')
+
 /** A call as one pastes it; whoever serves the page fills in the address. */
 function curlOf(operation: Operation, body?: Schema): string {
-  const { place, parameters = [], security = [], servers } = operation
-  const { method } = place
+  const { method } = operation.place
+  const { security = [] } = operation
+  const isKeyed = security.length > 0 && security.every((one) => Object.keys(one).length > 0)
+  const json = body === undefined ? null : JSON.stringify(exampleOf(body), null, 2)
+  const signed = isSigned(operation)
+  const call = [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}'${addressOf(operation)}'`,
+    ...(isKeyed ? ["-H 'Authorization: SERVICE-API-KEY <your key>'"] : []),
+    ...(signed ? SIGNATURE_HEADERS : []),
+    ...(json === null ? [] : ["-H 'Content-Type: application/json'"]),
+    ...(json === null ? [] : [signed ? '-d "$body"' : `-d '${json}'`]),
+  ].join(' \\\n  ')
+  return signed ? `body='${json ?? ''}'\ntime=$(date +%s)\n${SIGN}\n${call}` : call
+}
+
+/** The signature is over the very bytes that are sent, and over the time (signed-request.ts). */
+const SIGN = `signature=$(printf %s "$time.$body" \\
+  | openssl dgst -sha256 -hmac '<your postback secret>' -r | cut -d ' ' -f 1)`
+const SIGNATURE_HEADERS = ['-H "X-Souk-Timestamp: $time"', '-H "X-Souk-Signature: $signature"']
+
+function addressOf({ place, parameters = [], servers }: Operation): string {
   const server = servers?.[0]?.url ?? '{base_url}'
   const encoded = (one: Parameter) => encodeURIComponent(String(sampleOf(one)))
   const path = parameters
@@ -132,13 +153,7 @@ function curlOf(operation: Operation, body?: Schema): string {
     .filter((one) => one.in === 'query' && isSent(one))
     .map((one) => `${one.name}=${encoded(one)}`)
     .join('&')
-  const isKeyed = security.length > 0 && security.every((one) => Object.keys(one).length > 0)
-  const json = body === undefined ? null : JSON.stringify(exampleOf(body), null, 2)
-  return [
-    `curl ${method === 'GET' ? '' : `-X ${method} `}'${server}${path}${query === '' ? '' : `?${query}`}'`,
-    ...(isKeyed ? ["-H 'Authorization: SERVICE-API-KEY <your key>'"] : []),
-    ...(json === null ? [] : ["-H 'Content-Type: application/json'", `-d '${json}'`]),
-  ].join(' \\\n  ')
+  return `${server}${path}${query === '' ? '' : `?${query}`}`
 }
 
 /** The schema of whatever type the content has; there is one. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Compile } from 'typebox/compile'
+import { signBody } from '../../src/attribution/signed-request.ts'
 import { html } from '../../src/platform/html.ts'
 import { isSent, type Parameter, sampleOf } from './render-operation.ts'
 import { renderReference } from './render-reference.ts'
@@ -78,6 +80,37 @@ test('a call that is copied holds one of what it needs one of, and words that ar
     '"category_floors": [\n    "222:GB=0.08"\n  ]',
   ]) {
     assert.ok(calls.includes(part), part)
+  }
+})
+
+/** The call of an operation as a shell sees it, with a curl that only shows what it was given. */
+function shownBy(operationId: string): string[] {
+  const page = renderReference(api, {})
+  const [, told = ''] = page.split(`<article id="${operationId}"`)
+  const [, call = ''] = /<pre class="code" tabindex="0">(.*?)<\/pre>/s.exec(told) ?? []
+  const marks = { '&#39;': "'", '&quot;': '"', '&lt;': '<', '&gt;': '>', '&amp;': '&' }
+  const text = Object.entries(marks).reduce((one, [mark, to]) => one.replaceAll(mark, to), call)
+  const script = `curl() { printf '%s\\0' "$@"; }\n${text}`
+  return spawnSync('sh', ['-c', script], { encoding: 'utf8' }).stdout.split('\0')
+}
+
+const isWithoutOpenssl = spawnSync('openssl', ['version']).status !== 0
+
+test('a signed call that is copied holds a signature of just what it sends', {
+  skip: isWithoutOpenssl && 'the calls are signed by openssl, which is not here',
+}, () => {
+  for (const name of ['reportOrders', 'reportReturns', 'listRefused']) {
+    const given = shownBy(name)
+    const header = (key: string) =>
+      given.find((one) => one.startsWith(`${key}: `))?.slice(key.length + 2) ?? ''
+    const body = given.includes('-d') ? (given[given.indexOf('-d') + 1] ?? '') : ''
+    const signature = signBody(
+      '<your postback secret>',
+      header('X-Souk-Timestamp'),
+      Buffer.from(body),
+    )
+    assert.equal(header('X-Souk-Signature'), signature.toString('hex'), name)
+    if (name !== 'listRefused') assert.ok(JSON.parse(body), name)
   }
 })
 
