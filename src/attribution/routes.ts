@@ -51,12 +51,16 @@ const Params = Type.Object({ merch_id: Type.Integer() })
 type Call = FastifyRequest<{ Params: { merch_id: number } }>
 
 const SIGNATURE = {
-  [TIMESTAMP_HEADER]: Type.Optional(Type.String({ description: 'Unix time, whole seconds' })),
+  // Optional only for the validation: what lacks them is no bad request, but not signed (401).
+  [TIMESTAMP_HEADER]: Type.Optional(
+    Type.String({ description: 'Unix time, whole seconds; without it the answer is 401' }),
+  ),
   [SIGNATURE_HEADER]: Type.Optional(
     Type.String({
       description:
         'Lower-case hex of HMAC-SHA256 over timestamp, a dot and the bytes of the body (empty ' +
-        'for a GET), keyed with the text of the postback secret',
+        'for a GET), keyed with the text of the postback secret, which the operator of the ' +
+        'service has (souk merchant create); it works once, and for five minutes',
     }),
   ),
 }

@@ -29,25 +29,36 @@ const PAGE_URL_LENGTH_MAX = 8192
 const optionalText = (maxLength: number) =>
   Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()]))
 
-const Amount = Type.String({
-  minLength: 1,
-  maxLength: AMOUNT_LENGTH_MAX,
-  description: 'A decimal such as "105.00", not negative',
-})
+const amount = (of: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: AMOUNT_LENGTH_MAX,
+    description: `A decimal such as "105.00", not negative: ${of}, after discounts, without shipping and tax`,
+  })
 const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
-const OptionalTime = Type.Optional(
-  Type.Union([Type.String({ maxLength: TIMESTAMP_LENGTH_MAX }), Type.Null()]),
-)
+const optionalTime = (description: string) =>
+  Type.Optional(
+    Type.Union([Type.String({ maxLength: TIMESTAMP_LENGTH_MAX }), Type.Null()], {
+      description: `ISO 8601; ${description}`,
+    }),
+  )
 
 const orderFields = {
   id: Type.String({ minLength: 1, maxLength: ORDER_ID_LENGTH_MAX }),
-  value: Amount,
+  value: amount('what the buyer pays for the goods'),
   currency: Currency,
   click_ids: Type.Optional(
-    Type.Union([
-      Type.Array(Type.String({ maxLength: CLICK_ID_LENGTH_MAX }), { maxItems: CLICK_IDS_MAX }),
-      Type.Null(),
-    ]),
+    Type.Union(
+      [
+        Type.Array(Type.String({ maxLength: CLICK_ID_LENGTH_MAX }), { maxItems: CLICK_IDS_MAX }),
+        Type.Null(),
+      ],
+      {
+        description:
+          'What readers landed with in `cid`, or the merchant’s own such parameter, as far as ' +
+          'this buyer is remembered; the latest valid click counts',
+      },
+    ),
   ),
   cids: Type.Optional(
     Type.Union([
@@ -66,7 +77,7 @@ const CheckoutProduct = Type.Object({
   size: optionalText(20),
   color: optionalText(20),
   quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: QUANTITY_MAX, default: 1 })),
-  price: Amount,
+  price: amount('of one unit'),
   currency: Type.Optional(Currency),
 })
 
@@ -119,12 +130,15 @@ export const ServerOrder = Type.Object({
     ...orderFields,
     click_id: Type.Optional(
       Type.Union([
-        Type.String({ maxLength: CLICK_ID_LENGTH_MAX, description: 'The click of this order' }),
+        Type.String({
+          maxLength: CLICK_ID_LENGTH_MAX,
+          description: 'The one click of this order, where it is known',
+        }),
         Type.Null(),
       ]),
     ),
-    ordered_at: OptionalTime,
-    updated_at: OptionalTime,
+    ordered_at: optionalTime('without it, when the order was first told'),
+    updated_at: optionalTime('of two reports of an order the later counts; without it, now'),
     status: Type.Optional(Type.Union([Type.Literal('placed'), Type.Literal('cancelled')])),
   }),
   products,
@@ -140,16 +154,28 @@ export const ReturnEntry = Type.Object({
     maxLength: ORDER_ID_LENGTH_MAX,
     description: 'Of its order’s returns one alone; a parcel of two products is two returns',
   }),
-  order_id: Type.String({ minLength: 1, maxLength: ORDER_ID_LENGTH_MAX }),
-  product_id: optionalText(PRODUCT_ID_LENGTH_MAX),
+  order_id: Type.String({
+    minLength: 1,
+    maxLength: ORDER_ID_LENGTH_MAX,
+    description: 'order.id, as the order was told',
+  }),
+  product_id: Type.Optional(
+    Type.Union([Type.String({ maxLength: PRODUCT_ID_LENGTH_MAX }), Type.Null()], {
+      description: 'What came back: this or line is required',
+    }),
+  ),
   line: Type.Optional(
     Type.Union([
-      Type.Integer({ minimum: 0, maximum: LINES_MAX - 1, description: 'Counted from 0' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: LINES_MAX - 1,
+        description: 'Of the order’s products, counted from 0',
+      }),
       Type.Null(),
     ]),
   ),
   quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: QUANTITY_MAX, default: 1 })),
-  returned_at: OptionalTime,
+  returned_at: optionalTime('without it, now'),
 })
 
 export const ReturnsBody = Type.Object({
