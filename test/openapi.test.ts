@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { OPENAPI_FILE, openapiText } from '../scripts/write-openapi.ts'
+import { REPORT_COLUMNS } from '../src/reports/report.ts'
 import { startTestApp } from './app.ts'
 
 const JSON_TYPE = 'application/json'
@@ -29,6 +30,18 @@ test('the description tells the rules that stand between parameters', async () =
   assert.match(told(match, 'gtin'), /^One of gtin, sku and product_url must be sent/)
   assert.match(told(match, 'article_url'), /Variant B: required/)
   assert.match(told('/api/v1/publishers/{pub_id}/reports/{report}/', 'date_to'), /at most 100 days/)
+})
+
+test('the description of the reports names every column, and which amounts may be summed', async () => {
+  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  const { description } = paths['/api/v1/publishers/{pub_id}/reports/{report}/'].get
+  for (const [report, columns] of Object.entries(REPORT_COLUMNS)) {
+    assert.ok(description.includes(`Columns: ${columns.join(', ')}.`), report)
+  }
+  assert.match(description, /earnings is in cents, earnings_usd is not/)
+  assert.match(description, /line_earnings and line_revenue are what may be summed/)
+  const { get: ledger } = paths['/api/v1/merchants/{merch_id}/ledger/']
+  assert.match(ledger.description, /Columns: entry, kind, day, at, amount_usd, /)
 })
 
 test('whoever receives webhooks can read how they are signed, and what each tells', async () => {

@@ -32,7 +32,7 @@ export interface Parameter {
 type Content = Readonly<Record<string, { readonly schema: Schema }>>
 
 export function renderOperation(operation: Operation): Html {
-  const { place, operationId, summary, description = null, requestBody, responses } = operation
+  const { place, operationId, summary, description = '', requestBody, responses } = operation
   const parameters = (operation.parameters ?? []).map(({ name, schema, description, required }) => {
     const words = description ?? schema.description ?? ''
     return toField(name, { ...schema, description: words }, required === true)
@@ -43,13 +43,19 @@ export function renderOperation(operation: Operation): Html {
     <h3 class="font-semibold">${summary ?? operationId}</h3>
     <p class="mt-1 font-mono text-[0.8125rem] break-all"><span class="font-semibold text-accent">${place.method}</span> ${place.path}</p>
     <p class="mt-1 text-sm text-soft">${keyWords(operation)}</p>
-    ${description === null ? null : html`<p class="mt-2 max-w-prose">${description}</p>`}
+    ${paragraphs(description)}
     ${fieldTable('Parameters', parameters)}
     ${fieldTable('Body', body === undefined ? [] : fieldsOf(body))}
     ${example('Example', [curlOf(operation, body)])}
     ${answers.map(([status, answer]) => renderAnswer(status, answer))}
   </article>`
 }
+
+const paragraphs = (text: string) =>
+  text
+    .split('\n\n')
+    .filter((part) => part !== '')
+    .map((part) => html`<p class="mt-2 max-w-prose wrap-anywhere">${part}</p>`)
 
 function keyWords(operation: Operation): string {
   const { security = [] } = operation

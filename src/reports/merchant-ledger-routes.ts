@@ -35,7 +35,8 @@ export const merchantLedgerRoutes =
           description:
             'One row for each ledger entry of the days, minus for what is owed: clicks, orders, ' +
             'their revisions, returns and reversals, payments. A click’s receipt is at ' +
-            'auction_results/<auction_result_number>/.',
+            'auction_results/<auction_result_number>/. ' +
+            `Columns: ${LEDGER_COLUMNS.join(', ')}.`,
           security: [{ apiKey: [] }],
           params: MerchantParams,
           querystring: ReportQuery,

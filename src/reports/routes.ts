@@ -22,6 +22,7 @@ import {
   OrderRecord,
   REPORT_DAYS_MAX,
   REPORT_LIMIT,
+  REPORTS_TOLD,
   ReportPage,
   ReportParams,
   ReportQuery,
@@ -78,6 +79,7 @@ const tableRoutes =
         schema: {
           operationId: 'readReport',
           summary: 'A report: a page of rows, or a CSV file',
+          description: REPORTS_TOLD,
           security,
           params: ReportParams,
           querystring: ReportQuery,

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { PublisherParams } from '../accounts/schema.ts'
 import { idText, timestamp } from '../platform/field-types.ts'
+import { REPORT_COLUMNS, REPORT_NAMES, type ReportName } from './report.ts'
 
 /** A page that a client can hold and a server can make in a moment. */
 const REPORT_LIMIT_MAX = 10_000
@@ -35,6 +36,20 @@ export const ReportQuery = Type.Object({
     }),
   ),
 })
+
+/** What each row is, and which of its amounts are not what their name seems to say. */
+const ROWS_TOLD: Readonly<Record<ReportName, string>> = {
+  clicks: 'One row per click or impression (is_click); earnings is in cents, earnings_usd is not',
+  orders:
+    'One row per product; earnings and revenue are the whole order’s, the same in each of its ' +
+    'rows: line_earnings and line_revenue are what may be summed',
+  returns: 'One row per product that came back; amounts are negative',
+  payments: 'One row per order product, or day of clicks, that a merchant’s payment released',
+}
+
+export const REPORTS_TOLD = REPORT_NAMES.map(
+  (name) => `${name}: ${ROWS_TOLD[name]}. Columns: ${REPORT_COLUMNS[name].join(', ')}.`,
+).join('\n\n')
 
 export const ReportPage = Type.Object({
   report: Type.String(),
