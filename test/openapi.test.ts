@@ -44,6 +44,14 @@ test('the description of the reports names every column, and which amounts may b
   assert.match(ledger.description, /Columns: entry, kind, day, at, amount_usd, /)
 })
 
+test('who may not call an endpoint, or be told of an event, can read it before', async () => {
+  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  assert.match(paths['/api/v1/reversals/'].post.description, /^Only the key of an operator/)
+  const { post } = paths['/api/v1/merchants/{merch_id}/webhooks/']
+  const { events } = post.requestBody.content[JSON_TYPE].schema.properties
+  assert.match(events.description, /; payout\.ready for publishers only$/)
+})
+
 test('whoever receives webhooks can read how they are signed, and what each tells', async () => {
   const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
   const all = '/api/v1/publishers/{pub_id}/webhooks/'

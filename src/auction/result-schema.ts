@@ -11,6 +11,7 @@ export const ResultParams = Type.Object({
   id: Type.String({
     maxLength: 200,
     description: 'An auction_result.id, its result number, or the id of a click on it',
+    examples: ['9f86d081884c7d659a2feaa0c55ad015'],
   }),
 })
 

@@ -14,11 +14,15 @@ export const webhookId = { webhook_id: smallId }
 export const deliveryId = { delivery_id: idText() }
 
 export const WebhookBody = Type.Object({
-  url: Type.String({ minLength: 1, maxLength: 2048 }),
+  url: Type.String({
+    minLength: 1,
+    maxLength: 2048,
+    description: 'Where deliveries go: a public http(s) address, without a password in it',
+  }),
   events: Type.Array(Type.String({ maxLength: 64 }), {
     minItems: 1,
     maxItems: 16,
-    description: WEBHOOK_EVENTS.join(', '),
+    description: `${WEBHOOK_EVENTS.join(', ')}; payout.ready for publishers only`,
   }),
 })
 

@@ -21,6 +21,10 @@ export const reversalRoutes =
         schema: {
           operationId: 'reverseClicks',
           summary: 'Takes back what was paid for invalid clicks, at most once per click',
+          description:
+            'Only the key of an operator may do this. One of click, the id of a click, and ' +
+            'result, the number of a result, must be sent. A 202 is accepted and durable; its ' +
+            'entries are made as soon as a worker is at work.',
           security: [{ apiKey: [] }],
           body: ReversalBody,
           response: {
