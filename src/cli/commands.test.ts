@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { WEBHOOK_EVENTS } from '../reports/webhook-store.ts'
 import { COMMANDS } from './commands.ts'
 
 const PUBLISHER = [
@@ -77,4 +78,10 @@ test('every documented command is there, with every documented option', () => {
     assert.ok(spec.help.endsWith('.'), `${name} explains itself in a sentence`)
   }
   assert.equal(specs.get('check-page')?.argument, '<url>')
+})
+
+test('the help of a webhook names every event that it may be told', () => {
+  const { options } = COMMANDS.find(({ name }) => name === 'webhook create') ?? {}
+  const { help = '' } = options?.find(({ flags }) => flags.startsWith('--event')) ?? {}
+  for (const event of WEBHOOK_EVENTS) assert.ok(help.includes(event), event)
 })

@@ -54,7 +54,9 @@ const WEBHOOKS: readonly CommandSpec[] = [
       { flags: '--url <URL>', help: 'where to', isRequired: true },
       {
         flags: '--event <E>',
-        help: 'what it is told, such as order.locked; repeatable',
+        help:
+          'order.attributed, order.locked, order.returned, key.used_from_new_place, or ' +
+          'payout.ready (publishers only); repeatable',
         read: readList((text) => text),
         isRequired: true,
       },
