@@ -55,7 +55,15 @@ const paragraphs = (text: string) =>
   text
     .split('\n\n')
     .filter((part) => part !== '')
-    .map((part) => html`<p class="mt-2 max-w-prose wrap-anywhere">${part}</p>`)
+    .map((part) => html`<p class="mt-2 max-w-prose wrap-anywhere">${withCode(part)}</p>`)
+
+/** What stands between backticks in a description is what a program reads or writes. */
+const withCode = (text: string) =>
+  text
+    .split('`')
+    .map((part, at) =>
+      at % 2 === 1 ? html`<code class="font-mono text-[0.8125rem]">${part}</code>` : part,
+    )
 
 function keyWords(operation: Operation): string {
   const { security = [] } = operation
@@ -73,7 +81,7 @@ function fieldTable(title: string, fields: readonly Field[]): Html | null {
       <div class="gap-x-6 py-1.5 sm:grid sm:grid-cols-[minmax(12rem,2fr)_3fr]">
         <dt class="font-mono text-[0.8125rem] wrap-anywhere">${breakable(path)}</dt>
         <dd><span class="text-soft">${listed([type, isRequired ? '' : 'optional', rules])}</span>
-          <span class="block">${description}</span></dd>
+          <span class="block">${withCode(description)}</span></dd>
       </div>`,
     )}</dl>`
 }
@@ -103,7 +111,7 @@ function plainAnswer(
   if (description === undefined) return null
   const named = Object.keys(headers).map((name) => `header ${name}`)
   const words = listed([description, ...named, ...Object.keys(content)])
-  return html`<h4 class="mt-5 mb-1 text-sm font-semibold">Answer ${status}</h4><p class="text-sm">${words}</p>`
+  return html`<h4 class="mt-5 mb-1 text-sm font-semibold">Answer ${status}</h4><p class="text-sm">${withCode(words)}</p>`
 }
 
 /** The envelope of an example names the status that it is sent with. */

@@ -172,6 +172,12 @@ test('a long path is broken before a name, and a name as a whole is what one loo
   assert.ok(page.includes('data[].<wbr>product_information.<wbr>merchant_name</dt>'))
 })
 
+test('what a description names for programs is set as code, without its backticks', () => {
+  const page = renderReference(api, {})
+  assert.match(page, /landed with in <code [^>]*>cid<\/code>, or/)
+  assert.doesNotMatch(page, /`/)
+})
+
 test('what a description says is text, never markup', () => {
   const text = '<script>"&'
   assert.equal(
