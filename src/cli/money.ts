@@ -85,7 +85,7 @@ export async function importNetworkCommand(
   const network = requireText('network', options.network, NAME_LENGTH_MAX).toLowerCase()
   const map = await findMap(network, options.map)
   const text = await readText(options.file)
-  const read = [options.file, options.map ?? options.file]
+  const read = [options.file, options.map].filter((path) => path !== undefined)
   await using rejects = await openRejects(options.rejects, { read })
   return await withEventWriter(context, async (writer) => {
     const { rejects: rejected, ...imported } = await importNetwork(writer, { network, map, text })

@@ -15,8 +15,9 @@ export async function openRejects(
   path: string | undefined,
   { read }: { readonly read: readonly string[] },
 ): Promise<RejectsFile> {
-  const areSame = await Promise.all(read.map((file) => isSameFile(path, file)))
-  if (areSame.includes(true)) {
+  const same =
+    path === undefined ? [] : await Promise.all(read.map((file) => isSameFile(path, file)))
+  if (same.includes(true)) {
     throw badRequest([{ field: 'rejects', rule: 'is a file that is read here; name another one' }])
   }
   const file = path === undefined ? null : await open(path, 'w')
@@ -36,8 +37,7 @@ export async function openRejects(
 }
 
 /** By what the names lead to: links and other ways to write a path are the same file as well. */
-async function isSameFile(path: string | undefined, other: string): Promise<boolean> {
-  if (path === undefined) return false
+async function isSameFile(path: string, other: string): Promise<boolean> {
   const [one, two] = await Promise.all(
     [path, other].map((each) => stat(each, { bigint: true }).catch(() => null)),
   )
