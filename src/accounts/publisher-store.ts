@@ -2,7 +2,8 @@
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
 import { micros } from '../platform/money.ts'
-import { type Db, refusingTaken } from '../platform/postgres.ts'
+import type { Db } from '../platform/postgres.ts'
+import { refusingTaken } from '../platform/refuse-taken.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { normalPublisher, type PublisherSettings, publisherFaults } from './publisher.ts'
 

@@ -1,7 +1,8 @@
 /** Users, their API keys and their dashboard sessions, in SQL. */
 import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Fault } from '../platform/errors.ts'
-import { type Db, refusingTaken } from '../platform/postgres.ts'
+import type { Db } from '../platform/postgres.ts'
+import { refusingTaken } from '../platform/refuse-taken.ts'
 import { LIST_ROWS_MAX, sql } from '../platform/sql.ts'
 
 export interface UserRow {

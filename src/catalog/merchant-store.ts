@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { ApiError, badRequest } from '../platform/errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
-import { type Db, refusingTaken } from '../platform/postgres.ts'
+import type { Db } from '../platform/postgres.ts'
+import { refusingTaken } from '../platform/refuse-taken.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { type MerchantSettings, merchantFaults, normalMerchant } from './merchant.ts'
 

@@ -6,7 +6,6 @@
  * text, because a JavaScript number or Date would corrupt them; timestamps as Date, in UTC.
  */
 import pg from 'pg'
-import { badRequest, type Fault } from './errors.ts'
 import { arrayLiteral } from './pg-array.ts'
 import { type Sql, sql } from './sql.ts'
 
@@ -231,24 +230,11 @@ export async function ping(db: Db): Promise<void> {
   await db.row(sql`select 1`)
 }
 
+export const UNIQUE_VIOLATION = '23505'
+
 /** True for an error of PostgreSQL with this SQLSTATE. */
 export function hasSqlState(error: unknown, sqlState: string): boolean {
   return error instanceof pg.DatabaseError && error.code === sqlState
-}
-
-export const UNIQUE_VIOLATION = '23505'
-
-/** Does a write that names something; where another row has that name, throws its 400. */
-export async function refusingTaken<T>(
-  write: () => Promise<T>,
-  fault: (detail: string) => Fault,
-): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (!hasSqlState(error, UNIQUE_VIOLATION)) throw error
-    throw badRequest([fault((error as pg.DatabaseError).detail ?? '')])
-  }
 }
 
 /**
