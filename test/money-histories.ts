@@ -43,6 +43,7 @@ const orderArbitrary = fc.record({
   exact: fc.option(fc.constantFrom(...CLICKS)),
   remembered: fc.option(fc.constantFrom(...CLICKS)),
   paysForSeen: fc.boolean(),
+  isDatedByDay: fc.constantFrom(false, false, true), // told with a plain date
   valueMicros: fc.option(fc.constantFrom(0, 10_000, 550_000_000, 123_456_789)),
   updatedHours: fc.integer({ min: -2, max: 2 }),
   lines: linesArbitrary,
@@ -122,14 +123,15 @@ const SEEN_ONLY: History = [
     told: {
       ...{ kind: 'order', id: 'o1', source: 's2s', exact: null, remembered: 'a', lines: [] },
       ...{ paysForSeen: true, valueMicros: 550_000_000, updatedHours: 0 },
-      ...{ isCancelled: false, isHeld: false, isElsewhere: false },
+      ...{ isDatedByDay: false, isCancelled: false, isHeld: false, isElsewhere: false },
     },
   },
 ]
 
 const WAITING_ORDER = {
   ...{ kind: 'order', id: 'o1', source: 's2s', exact: null, remembered: null, lines: [] },
-  ...{ paysForSeen: false, updatedHours: 0, isCancelled: false, isHeld: false, isElsewhere: false },
+  ...{ paysForSeen: false, isDatedByDay: false, updatedHours: 0 },
+  ...{ isCancelled: false, isHeld: false, isElsewhere: false },
 } satisfies Partial<Told>
 
 const BASKET: Item<typeof linesArbitrary> = [
@@ -142,6 +144,14 @@ const REMEMBERED: History = [
   { afterHours: 0, told: CLICK_A },
   { afterHours: 1, told: { ...WAITING_ORDER, remembered: 'a', valueMicros: 550_000_000 } },
 ]
+
+/** Orders that are told with a plain date: what led to them lies after its midnight. */
+function datedByDay(history: History): History {
+  return history.map(({ told, afterHours }) => ({
+    told: told.kind === 'order' ? { ...told, isDatedByDay: true } : told,
+    afterHours,
+  }))
+}
 
 /** Known by one click, buys in two shops that number alike; the click is taken back. */
 const SAME_NUMBER: History = [
@@ -300,6 +310,8 @@ const GUESSED_FIRST: History = [
 export const RARE_HISTORIES: [History, number][] = [
   [SEEN_ONLY, 30],
   [REMEMBERED, 30],
+  [datedByDay(SEEN_ONLY), 30],
+  [datedByDay(REMEMBERED), 30],
   [SAME_NUMBER, 30],
   [WAITED_FOR_NOBODY, 30],
   [HELD_WHEN_LOCKED, 30],

@@ -17,6 +17,7 @@ const policy: AttributionPolicy = { windowDays: 30, isPostImpression: false }
 const order: OrderFacts = {
   merchId: 3,
   orderedAtMs: NOW_MS,
+  touchesUntilMs: NOW_MS,
   exactClickId: null,
   rememberedClickIds: [],
 }
@@ -98,14 +99,29 @@ test('a click at exactly the end of the window counts, one a millisecond older d
   )
 })
 
-test('a click that the merchant names led to its order, though that has only a date', () => {
-  const midnight = click('a', 1 - DAY_MS)
-  const named = attribute({ ...order, exactClickId: 'a' }, [midnight], policy)
+test('a click that the merchant names led to its order, whatever clock dated that', () => {
+  const late = click('a', 1 - DAY_MS)
+  const named = attribute({ ...order, exactClickId: 'a' }, [late], policy)
   assert.deepEqual(named.attribution, { model: 'exact', touchId: 'a' })
-  assert.deepEqual(named.evidence, [{ id: 'a', at_ms: midnight.atMs, verdict: 'won' }])
-  const { attribution, evidence } = remembered([midnight])
+  assert.deepEqual(named.evidence, [{ id: 'a', at_ms: late.atMs, verdict: 'won' }])
+  const { attribution, evidence } = remembered([late])
   assert.equal(attribution, null, 'a guess needs the order of events')
   assert.equal(evidence[0]?.verdict, 'after_order')
+})
+
+test('to an order of which only the day is known every click and view of that day may have led', () => {
+  const dated = { ...order, touchesUntilMs: NOW_MS + DAY_MS - 1, rememberedClickIds: ['a'] }
+  const allowed = { ...policy, isPostImpression: true }
+  for (const [atMs, counts] of [
+    [dated.touchesUntilMs, true],
+    [dated.touchesUntilMs + 1, false],
+  ] as const) {
+    const own = attribute(dated, [click('a', NOW_MS - atMs)], policy)
+    assert.equal(own.attribution !== null, counts)
+    const link = { impressionId: '1', atMs, merchId: 3, clickId: 'a' }
+    const seen = attribute(dated, [click('a', 0, { merchId: 4 })], allowed, [link])
+    assert.equal(seen.attribution !== null, counts)
+  }
 })
 
 test('an honest click that was not paid leads to its order all the same, an invalid one never', () => {
@@ -145,7 +161,9 @@ test('the order in which clicks are listed or found never matters, nor when all 
     fc.property(permuted, ([touches, shuffled, shiftMs]) => {
       const before = remembered(touches).attribution
       const moved = shuffled.map((touch) => ({ ...touch, atMs: touch.atMs + shiftMs }))
-      const after = remembered(moved, { orderedAtMs: NOW_MS + shiftMs }).attribution
+      const movedMs = NOW_MS + shiftMs
+      const times = { orderedAtMs: movedMs, touchesUntilMs: movedMs }
+      const after = remembered(moved, times).attribution
       assert.deepEqual(after, before) // P44
     }),
   )
@@ -270,7 +288,7 @@ test('with impressions too, order and time never matter, a click always comes fi
         atMs: item.atMs + shiftMs,
       })
       const shifted = attribute(
-        { ...wanted, orderedAtMs: NOW_MS + shiftMs },
+        { ...wanted, orderedAtMs: NOW_MS + shiftMs, touchesUntilMs: NOW_MS + shiftMs },
         touches.map(later),
         allowed,
         links.map(later),

@@ -37,6 +37,8 @@ export interface SeenLink {
 export interface OrderFacts {
   readonly merchId: number
   readonly orderedAtMs: number
+  /** What came later did not lead to it: its time, or its day's end where only the day is told. */
+  readonly touchesUntilMs: number
   readonly exactClickId: string | null // hex, named by the merchant's server for this order
   readonly rememberedClickIds: readonly string[] // hex, what the merchant's tag kept
 }
@@ -88,12 +90,6 @@ const HONEST_REASONS: ReadonlySet<number> = new Set([
   REASON.visitorLimit,
 ])
 
-/**
- * Our choice: whoever can name a click had its reader. An order dated before it has a plain date
- * for a time, which is midnight, or a clock that lags.
- */
-const NAMED_AGE_MS_MIN = Number.NEGATIVE_INFINITY
-
 /** Attributes an order. `touches` are the clicks of its ids, found by id, in any order. */
 export function attribute(
   order: OrderFacts,
@@ -104,15 +100,15 @@ export function attribute(
   const byId = new Map(touches.map((touch) => [touch.clickId, touch]))
   const exact = order.exactClickId === null ? undefined : byId.get(order.exactClickId)
   const windowMs = policy.windowDays * DAY_MS
-  if (
-    exact !== undefined &&
-    fault(order, exact, { windowMs, ageMsMin: NAMED_AGE_MS_MIN }) === null
-  ) {
+  const exactFault = exact === undefined ? 'unknown_click' : fault(order, exact, windowMs)
+  // Our choice: whoever can name a click had its reader. An order dated before it has a clock that
+  // lags, or a plain date of an earlier day.
+  if (exact !== undefined && (exactFault === null || exactFault === 'after_order')) {
     return won('exact', exact.clickId, judgeAll(order, byId, windowMs, exact))
   }
   const usable = order.rememberedClickIds
     .flatMap((id) => byId.get(id) ?? [])
-    .filter((touch) => fault(order, touch, { windowMs, ageMsMin: 0 }) === null)
+    .filter((touch) => fault(order, touch, windowMs) === null)
   const latest = usable.reduce<Touch | null>(later, null)
   const evidence = judgeAll(order, byId, windowMs, latest)
   if (latest !== null) return won('visitor', latest.clickId, evidence)
@@ -139,16 +135,11 @@ function later(best: Touch | null, touch: Touch): Touch {
   return touch.clickId > best.clickId ? touch : best
 }
 
-function fault(
-  order: OrderFacts,
-  touch: Touch,
-  { windowMs, ageMsMin }: { windowMs: number; ageMsMin: number },
-): TouchVerdict | null {
+function fault(order: OrderFacts, touch: Touch, windowMs: number): TouchVerdict | null {
   if (touch.merchId !== order.merchId) return 'other_merchant'
   if (!HONEST_REASONS.has(touch.reason)) return 'invalid_click'
-  const ageMs = order.orderedAtMs - touch.atMs
-  if (ageMs < ageMsMin) return 'after_order'
-  return ageMs > windowMs ? 'outside_window' : null
+  if (touch.atMs > order.touchesUntilMs) return 'after_order'
+  return order.orderedAtMs - touch.atMs > windowMs ? 'outside_window' : null
 }
 
 /** A verdict on every click id the order came with. */
@@ -164,7 +155,7 @@ function judgeAll(
     const touch = byId.get(id)
     if (touch === undefined) return { id, at_ms: null, verdict: 'unknown_click' }
     if (touch === winner) return { id, at_ms: touch.atMs, verdict: 'won' }
-    const verdict = fault(order, touch, { windowMs, ageMsMin: 0 }) ?? beaten
+    const verdict = fault(order, touch, windowMs) ?? beaten
     return { id, at_ms: touch.atMs, verdict }
   })
 }
@@ -175,19 +166,26 @@ function latestSeen(
   seenLinks: readonly SeenLink[],
 ): SeenLink | null {
   const usable = seenLinks.filter(({ merchId, atMs, clickId }) => {
-    const ageMs = order.orderedAtMs - atMs
     const click = byId.get(clickId)
     const isVisitor =
       click !== undefined &&
       order.rememberedClickIds.includes(clickId) &&
       HONEST_REASONS.has(click.reason) &&
-      click.atMs <= order.orderedAtMs
-    return isVisitor && merchId === order.merchId && ageMs >= 0 && ageMs <= IMPRESSION_WINDOW_MS
+      click.atMs <= order.touchesUntilMs
+    return isVisitor && merchId === order.merchId && isSeenFor(order, atMs)
   })
   return usable.reduce<SeenLink | null>((best, seen) => {
     if (best === null || seen.atMs > best.atMs) return seen
     return seen.atMs === best.atMs && isHigher(seen, best) ? seen : best
   }, null)
+}
+
+/** Whether what was seen then may have led to the order. */
+export function isSeenFor(
+  order: Pick<OrderFacts, 'orderedAtMs' | 'touchesUntilMs'>,
+  atMs: number,
+): boolean {
+  return atMs <= order.touchesUntilMs && atMs >= order.orderedAtMs - IMPRESSION_WINDOW_MS
 }
 
 /** Of one moment: the higher impression, then the higher click, so that there is always one. */

@@ -10,7 +10,7 @@ import assert from 'node:assert/strict'
 import type { Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { MICROS_PER_DOLLAR, type Micros } from '../platform/money.ts'
-import { parseTimestamp, utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, isPlainDate, parseTimestamp, utcDay } from '../platform/timestamp.ts'
 import { formatMinor, parseMinor, type Rate, toMicros } from './currency.ts'
 import type { OrderAccount, ReportedReturn } from './order-account.ts'
 import type { HoldReason, ReportedLine, Source, ToldReport } from './order-merge.ts'
@@ -24,6 +24,7 @@ export interface ReadOrder {
   readonly exponent: number
   readonly valueMinor: bigint
   readonly orderedAtMs: number | null // null: not told
+  readonly isDatedByDay: boolean // only the day of orderedAtMs is known
   readonly updatedAtMs: number
   readonly lines: readonly ReportedLine[]
   readonly exactClickId: string | null
@@ -35,6 +36,7 @@ export interface ReadOrder {
 /** The same with its checkout time, whether it was told now, before, or not at all. */
 export interface DatedOrder extends ReadOrder {
   readonly orderedAtMs: number
+  readonly touchesUntilMs: number // as in OrderFacts
   readonly day: string // UTC day of the order: of its rate
   readonly keptRateId: string | null // it was converted by this one before
 }
@@ -46,6 +48,8 @@ export interface OrderBody {
   readonly exact_click_id: string | null
   readonly remembered_click_ids: readonly string[]
   readonly window_days: number // the merchant's, when the order was accepted
+  /** Of an order told with a plain date, which stands for its first moment: the day's last. */
+  readonly touches_until_ms?: number
   /** Where the merchant pays for links that were only seen: its rate, and those of the visitor. */
   readonly post_impression?: PostImpression
 }
@@ -102,6 +106,7 @@ export function readOrder(
     exponent,
     valueMinor: minor(order.value),
     orderedAtMs: timeOf(order.ordered_at),
+    isDatedByDay: isPlainDate(order.ordered_at ?? ''),
     updatedAtMs: timeOf(order.updated_at) ?? nowMs,
     lines,
     exactClickId: CLICK_ID.test(exactClickId) ? exactClickId : null,
@@ -134,7 +139,8 @@ export function dateOrder(
       report.currency === order.currency &&
       utcDay(report.ordered_at_ms) === day,
   )
-  return { ...order, orderedAtMs, day, keptRateId: converted?.rate_id ?? null }
+  const touchesUntilMs = order.isDatedByDay ? orderedAtMs + DAY_MS - 1 : orderedAtMs
+  return { ...order, orderedAtMs, touchesUntilMs, day, keptRateId: converted?.rate_id ?? null }
 }
 
 /** No basket is worth more, and the figures of a row and day hold close to a million of them. */
@@ -170,6 +176,7 @@ export function orderBody(
     exact_click_id: order.exactClickId,
     remembered_click_ids: order.rememberedClickIds,
     window_days: found.windowDays,
+    ...(order.isDatedByDay ? { touches_until_ms: order.touchesUntilMs } : {}),
     ...(found.postImpression === null ? {} : { post_impression: found.postImpression }),
     report: {
       source: order.source,

@@ -7,7 +7,7 @@
  */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { IMPRESSION_WINDOW_MS } from './attribute.ts'
+import { isSeenFor } from './attribute.ts'
 import type { DatedOrder, PostImpression } from './read-order.ts'
 
 /** The latest decide; a page has no more links than this that matter. */
@@ -35,16 +35,16 @@ export async function findSeenLinks(
       and seen_link.merch_id = ${merchId} and seen_link.event_id is not null
     order by seen_at desc, seen_link.event_id desc`)
   const seenOf = Map.groupBy(rows, ({ click_id }) => click_id.toString('hex'))
-  return ({ rememberedClickIds, orderedAtMs }) => ({
+  return (order) => ({
     rate_ppm: ratePpm,
-    seen: rememberedClickIds
+    seen: order.rememberedClickIds
       .flatMap((id) => seenOf.get(id) ?? [])
       .map(({ click_id, event_id, seen_at }) => ({
         impression_id: event_id,
         at_ms: seen_at.getTime(),
         click_id: click_id.toString('hex'),
       }))
-      .filter(({ at_ms }) => at_ms <= orderedAtMs && at_ms >= orderedAtMs - IMPRESSION_WINDOW_MS)
+      .filter(({ at_ms }) => isSeenFor(order, at_ms))
       .toSorted((one, other) => other.at_ms - one.at_ms)
       .slice(0, SEEN_MAX),
   })

@@ -13,6 +13,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { reconcile } from './reconcile.ts'
 import { issueStatements } from './statement-store.ts'
 
@@ -44,9 +45,11 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): S
       })
     }
     case 'order': {
+      const dayStart = atMs - (atMs % DAY_MS)
       const report = {
         source: told.source as 'pixel' | 'import' | 's2s',
         updated_at_ms: atMs + told.updatedHours * HOUR_MS,
+        ...(told.isDatedByDay ? { ordered_at_ms: dayStart } : {}),
         value_micros: told.valueMicros,
         lines: told.lines.map(([id, cents, quantity]) => orderLine(id, cents, quantity)),
         is_cancelled: told.isCancelled,
@@ -55,6 +58,7 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): S
       return events.order(told.id, atMs, {
         merchId: told.isElsewhere ? worlds[1].merchant.merch_id : merchId,
         report,
+        ...(told.isDatedByDay ? { touchesUntilMs: dayStart + DAY_MS - 1 } : {}),
         ...(told.exact === null ? {} : { exact: told.exact }),
         ...(told.remembered === null ? {} : { click: told.remembered }),
         ...(told.paysForSeen

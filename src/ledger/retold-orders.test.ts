@@ -61,6 +61,21 @@ test('an order that came into the log before its click is owed to it, and reconc
   assert.deepEqual(differences, [])
 })
 
+test('an order told with a plain date is owed to a click of that day, named or remembered', async (t) => {
+  const { app, click, order } = await startShop(t)
+  const ordered_at = utcDay(app.clock.nowMs)
+  for (const name of ['named', 'remembered']) await click(name)
+  await order('exact', 'named', { ordered_at })
+  await order('guess', 'of another system', { ordered_at, click_ids: [clickId('remembered')] })
+  await app.fold()
+  assert.deepEqual(await orders(app), [
+    { order_id: 'exact', attribution: 'exact', dollars: 10 },
+    { order_id: 'guess', attribution: 'visitor', dollars: 10 },
+  ])
+  const { differences } = await reconcile(app.db, { from: null, to: null })
+  assert.deepEqual(differences, [])
+})
+
 test('an order is told again once, also where its late click earns nothing', async (t) => {
   const { app, merchId, click, order } = await startShop(t)
   await order('of another shop', 'a')

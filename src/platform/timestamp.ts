@@ -30,6 +30,11 @@ export function parseTimestamp(text: string): Date | null {
   return instant.getUTCFullYear() >= 1 && instant.getUTCFullYear() <= 9999 ? instant : null
 }
 
+/** Whether a text that names an instant names only its day. */
+export function isPlainDate(text: string): boolean {
+  return PLAIN_DATE.test(text)
+}
+
 /** `2026-03-02T10:00:00Z`; fractions of a second are cut. */
 export function formatTimestamp(instant: Date): string {
   return `${instant.toISOString().slice(0, -5)}Z`

@@ -118,6 +118,7 @@ function attributionOf(
     {
       merchId,
       orderedAtMs: body.report.ordered_at_ms,
+      touchesUntilMs: body.touches_until_ms ?? body.report.ordered_at_ms,
       exactClickId: body.exact_click_id,
       rememberedClickIds: body.remembered_click_ids,
     },

@@ -12,7 +12,8 @@ analyze r_told (seq, type, merch_id, order_id);
 -- and not reversed by then.
 create temp table r_remembered on commit drop as
 select told.seq, named.is_exact, click.click_id, click.merch_id = told.merch_id as is_own, click.at,
-  session_key, ordered.at as ordered_at, (body->>'window_days')::int * interval '1 day' as reach
+  session_key, ordered.at as ordered_at, ordered.touches_until,
+  (body->>'window_days')::int * interval '1 day' as reach
 from r_told told
 cross join lateral (
   select decode(body->>'exact_click_id', 'hex') as click_id, true as is_exact
@@ -22,13 +23,17 @@ cross join lateral (
   from jsonb_array_elements_text(body->'remembered_click_ids') as remembered (hex)
 ) as named
 cross join lateral (
-  select timestamptz 'epoch'
-    + (body->'report'->>'ordered_at_ms')::bigint * interval '1 millisecond' as at
+  select
+    timestamptz 'epoch'
+      + (body->'report'->>'ordered_at_ms')::bigint * interval '1 millisecond' as at,
+    timestamptz 'epoch'
+      + coalesce(body->>'touches_until_ms', body->'report'->>'ordered_at_ms')::bigint
+        * interval '1 millisecond' as touches_until -- the whole day of a plain date
 ) as ordered
 join r_click click on click.click_id = named.click_id and click.seq < told.seq
   and click.reason in (0, 6, 12, 20, 21, 22)
   and (click.reversal_seq is null or click.reversal_seq > told.seq)
-where told.type = 12 and (named.is_exact or click.at <= ordered.at);
+where told.type = 12 and (named.is_exact or click.at <= ordered.touches_until);
 analyze r_remembered;
 
 -- What the visitor had only seen, where the merchant pays for that: the event says which viewable
@@ -45,7 +50,7 @@ cross join lateral (
   from jsonb_array_elements(told.body->'post_impression'->'seen') as listed (named)
 ) as seen
 where told.body ? 'post_impression' and not is_exact and seen.click_id = known.click_id
-  and seen.at between ordered_at - interval '1 day' and ordered_at
+  and seen.at between ordered_at - interval '1 day' and touches_until
   and (
     exists (
       select from event
