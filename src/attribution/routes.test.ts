@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from '../../test/fast-check.ts'
 import { checkoutOf, orderEntry as order, startIntakeApp as start } from '../../test/intake-app.ts'
+import { updateMerchant } from '../catalog/merchant-store.ts'
 import { sql } from '../platform/sql.ts'
 import { insertRates } from './rate-store.ts'
 
@@ -55,6 +56,18 @@ test('a request is refused when its signature, time or body is not what was sign
   assert.equal(kept.length, broken.length)
   assert.ok(kept.every((row) => row.body === JSON.stringify(body)))
   assert.match(kept[0]?.reason ?? '', /X-Souk-Signature/)
+})
+
+test('a merchant’s new secret signs, and its old one no longer', async (t) => {
+  const app = await start(t)
+  const changed = await updateMerchant(app.db, {
+    merchId: app.merchant.merch_id,
+    changes: {},
+    isNewSecret: true,
+  })
+  const send = (secret: string) => app.post('orders', { orders: [order('o1')] }, { secret })
+  assert.equal((await send(app.merchant.postback_secret)).status, 401)
+  assert.equal((await send(changed.postback_secret)).status, 201)
 })
 
 test('a replayed request is refused and kept; a retry under its key gets the first answer', async (t) => {

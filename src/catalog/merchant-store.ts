@@ -33,10 +33,9 @@ const COLUMNS = sql`merch_id, ${SETTINGS}, postback_secret, feed_imported_at, da
 export function insertMerchant(db: Db, wanted: MerchantSettings): Promise<Merchant> {
   return db.transaction(async (tx) => {
     const settings = checked(wanted)
-    const secret = randomBytes(SECRET_BYTES).toString('base64url')
     const row = await tx.row<{ merch_id: number }>(sql`
       insert into merchant (postback_secret, ${SETTINGS})
-      select ${secret}, settings.* from (${rowOf(settings)}) as settings
+      select ${makeSecret()}, settings.* from (${rowOf(settings)}) as settings
       returning merch_id`)
     const merchId = row?.merch_id ?? 0
     await replaceDomains(tx, { merchId, domains: settings.domains })
@@ -44,17 +43,25 @@ export function insertMerchant(db: Db, wanted: MerchantSettings): Promise<Mercha
   })
 }
 
-/** Changes the settings given and leaves the others; throws a 404 for an unknown merchant. */
+/**
+ * Changes the settings given and leaves the others; throws a 404 for an unknown merchant. A new
+ * secret takes the place of the old one at once: who has a leaked one must not sign with it longer.
+ */
 export function updateMerchant(
   db: Db,
-  { merchId, changes }: { merchId: number; changes: Partial<MerchantSettings> },
+  {
+    merchId,
+    changes,
+    isNewSecret = false,
+  }: { merchId: number; changes: Partial<MerchantSettings>; isNewSecret?: boolean },
 ): Promise<Merchant> {
   return db.transaction(async (tx) => {
     await tx.run(sql`select from merchant where merch_id = ${merchId} for update`)
     const before = await requireMerchant(tx, merchId)
     const settings = checked({ ...before, ...changes })
     await tx.run(sql`
-      update merchant set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now()
+      update merchant set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now(),
+        postback_secret = ${isNewSecret ? makeSecret() : before.postback_secret}
       where merch_id = ${merchId}`)
     if (settings.domains.join() !== before.domains.join()) {
       await replaceDomains(tx, { merchId, domains: settings.domains })
@@ -62,6 +69,8 @@ export function updateMerchant(
     return requireMerchant(tx, merchId)
   })
 }
+
+const makeSecret = () => randomBytes(SECRET_BYTES).toString('base64url')
 
 function rowOf(settings: MerchantSettings): Sql {
   return sql`

@@ -139,7 +139,10 @@ const DEMAND_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'merchant update',
     help: 'Changes the settings given; lists are replaced, an empty value removes a setting.',
-    options: forUpdate(MERCHANT_SETTINGS),
+    options: [
+      ...forUpdate(MERCHANT_SETTINGS),
+      { flags: '--new-secret', help: 'another postback_secret; the old one ends at once' },
+    ],
     run: demand('updateMerchantCommand'),
   },
   {

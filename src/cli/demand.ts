@@ -58,11 +58,12 @@ export async function createMerchantCommand(
 
 export async function updateMerchantCommand(
   context: CommandContext,
-  options: MerchantOptions & { id: number },
+  options: MerchantOptions & { id: number; newSecret?: boolean },
 ) {
   const db = await context.database()
   const changes = await readMerchantChanges(db, options)
-  return withSecret(await updateMerchant(db, { merchId: options.id, changes }))
+  const { id: merchId, newSecret: isNewSecret = false } = options
+  return withSecret(await updateMerchant(db, { merchId, changes, isNewSecret }))
 }
 
 export async function listMerchantsCommand(context: CommandContext) {

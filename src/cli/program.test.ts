@@ -117,6 +117,10 @@ test('a merchant and its campaign are set up from the command line', async () =>
   assert.deepEqual([set.click_param, set.window_days], ['ref', 60])
   const usual = await json('merchant', 'update', '--id=1', '--click-param=', '--window-days=')
   assert.deepEqual([usual.click_param, usual.window_days], ['cid', 30], 'taken away')
+  assert.equal(usual.postback_secret, merchant.postback_secret)
+  const renewed = await json('merchant', 'update', '--id=1', '--new-secret')
+  assert.notEqual(renewed.postback_secret, merchant.postback_secret)
+  assert.equal(renewed.postback_secret.length, merchant.postback_secret.length)
   const prices = ['--bid', '0.60', '--exclusive-bid', '0.75', '--daily-budget', '100']
   const lists = ['--device', 'mobile,desktop', '--tracker-impression', 'https://t.example/?a=1,2']
   const model = ['--merchant', '1', '--model', 'cpc']
