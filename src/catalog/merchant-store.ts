@@ -128,6 +128,8 @@ async function replaceDomains(
   tx: Db,
   { merchId, domains }: { merchId: number; domains: readonly string[] },
 ): Promise<void> {
+  // One after the other: two who want each other's domain would wait for each other.
+  await tx.run(sql`lock table merchant_domain in share row exclusive mode`)
   await tx.run(sql`delete from merchant_domain where merch_id = ${merchId}`)
   const insert = () =>
     tx.run(sql`

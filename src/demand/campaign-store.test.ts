@@ -44,6 +44,25 @@ test('a merchant keeps its domains in order, and no other merchant may have one 
   await assert.rejects(updateMerchant(db, { merchId: 99, changes: {} }), { status: 404 })
 })
 
+test('two merchants who want each other’s domain at once are both told who has it', async () => {
+  const domains = ['left.example', 'right.example']
+  const merchants = await Promise.all(
+    domains.map((domain) =>
+      insertMerchant(db, { ...MERCHANT_DEFAULTS, name: domain, domains: [domain] }),
+    ),
+  )
+  for (let round = 0; round < 60; round += 1) {
+    const swaps = merchants.map(({ merch_id: merchId }, index) =>
+      updateMerchant(db, { merchId, changes: { domains: domains.slice(1 - index, 2 - index) } }),
+    )
+    const outcomes = await Promise.allSettled(swaps)
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
+      domains.toReversed().map((domain) => `domain: another merchant has ${domain}`),
+    )
+  }
+})
+
 test('a campaign is kept as it was set', async () => {
   const made = await insertCampaign(db, { settings: base, world })
   assert.equal(made.state, 'active')
