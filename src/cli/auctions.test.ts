@@ -89,6 +89,27 @@ test('a click that is not what its auction came to is a difference', async () =>
   }
 })
 
+test('a receipt kept under the number of another auction is a difference', async () => {
+  const ids = [(await auction()).id, (await auction()).id]
+  for (const id of ids) await explainCommand(context, { auctionResult: id }) // It is stored then.
+  const numbers = ids.map(readResultNumber)
+  const swap = () =>
+    api.db.run(sql`
+      update receipt set packed = (
+        select other.packed from receipt other
+        where other.result_number <> receipt.result_number
+          and other.result_number = any(${numbers}::bytea[]))
+      where result_number = any(${numbers}::bytea[])`)
+  await swap()
+  const { differences } = await replayCommand(context, { date: utcDay(new Date()) })
+  await swap()
+  const [first, second] = numbers.map((number) => number?.toString('hex'))
+  assert.deepEqual(differences, [
+    { auction_result_number: first, field: 'resultNumber', stored: second },
+    { auction_result_number: second, field: 'resultNumber', stored: first },
+  ])
+})
+
 test('an auction is explained by the id of a click on it as well', async () => {
   const { id, redirect_url } = await auction()
   const { location } = await follow(api, redirect_url)

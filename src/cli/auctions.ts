@@ -42,6 +42,10 @@ export async function replayCommand(context: CommandContext, options: { date: st
       auctions += 1
       const number = result_number.toString('hex')
       const auction = unpackReceipt(packed)
+      const stored = auction.resultNumber.toString('hex')
+      if (stored !== number) {
+        differences.push({ auction_result_number: number, field: 'resultNumber', stored })
+      }
       const again = replayStored(auction)
       if (again.kind === 'other_rules') otherRules += 1
       if (again.kind === 'different') {
