@@ -6,7 +6,7 @@ import { EVENT_TYPE, MONEY_LANE } from '../events/event.ts'
 import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { addReport, addReturn } from './order-account.ts'
+import { addDecision, addReport, addReturn, type DecisionBody } from './order-account.ts'
 import { emptyOrder, findOrders, keyText, type OrderRecord } from './order-store.ts'
 import type { OrderBody, ReturnBody } from './read-order.ts'
 
@@ -40,7 +40,8 @@ export async function findKnownOrders(
         and seq > (select position from lane where lane = ${MONEY_LANE})
       order by seq limit ${PENDING_EVENTS_MAX}
     ) as behind
-    where merch_id = ${merchId} and type in (${EVENT_TYPE.order}, ${EVENT_TYPE.orderReturn})
+    where merch_id = ${merchId}
+      and type in (${EVENT_TYPE.order}, ${EVENT_TYPE.orderReturn}, ${EVENT_TYPE.orderDecision})
       and body->>'order_id' = any(${orderIds}::text[])`)
   const orders = await findOrders(
     db,
@@ -61,6 +62,7 @@ function told({ account }: OrderRecord, { type, id, at, body }: PendingEvent) {
     const report = { ...(body as OrderBody).report, event_id: id }
     return addReport(account, { report, attribution: null, atMs }).account
   }
+  if (type === EVENT_TYPE.orderDecision) return addDecision(account, body as DecisionBody, atMs)
   const { order_id: _, ...goods } = body as ReturnBody
   return addReturn(account, { ...goods, event_id: id, accepted_at_ms: atMs })
 }

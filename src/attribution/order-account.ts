@@ -185,6 +185,9 @@ export type Decision =
   | { readonly kind: 'approve' }
   | { readonly kind: 'reject'; readonly reason: string }
 
+/** The body of an orderDecision event. */
+export type DecisionBody = Decision & { readonly order_id: string }
+
 /** A person's decision. Rejecting what is locked, or nobody has told of, changes nothing. */
 export function addDecision(account: OrderAccount, decision: Decision, atMs: number): OrderAccount {
   if (account.acceptedAtMs === null) return account

@@ -10,7 +10,7 @@ import {
   addDecision,
   addReport,
   addReturn,
-  type Decision,
+  type DecisionBody,
   type OrderAttribution,
   type Owner,
 } from '../attribution/order-account.ts'
@@ -32,9 +32,6 @@ import type { Db } from '../platform/postgres.ts'
 import type { FigureChange } from './figures.ts'
 import { lessonChange } from './order-lesson.ts'
 import { noPostings, postChange, writePostings } from './post-order.ts'
-
-/** The body of an orderDecision event. */
-type DecisionBody = Decision & { readonly order_id: string }
 
 export async function foldOrders(
   tx: Db,
