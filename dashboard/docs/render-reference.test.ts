@@ -149,6 +149,26 @@ test('a field is told with its path, type and rules, in lists and unions too', (
   )
 })
 
+test('the fields of every form that an answer has are told, of one form as optional', () => {
+  const form = (properties: Record<string, Schema>): Schema => ({
+    type: 'object',
+    required: Object.keys(properties),
+    properties,
+  })
+  const equal = form({ kind: { const: 'equal' }, at: { type: 'string' } })
+  const different = form({ kind: { const: 'different' }, at: { type: 'string' }, field: {} })
+  const schema = form({ replay: { anyOf: [equal, different] } })
+  assert.deepEqual(
+    fieldsOf(schema).map(({ path, type, isRequired }) => [path, type, isRequired]),
+    [
+      ['replay', 'object', true],
+      ['replay.kind', '"equal" or "different"', true],
+      ['replay.at', 'string', true],
+      ['replay.field', 'any', false],
+    ],
+  )
+})
+
 test('a field that may be null is told with the rules and words of what else it may be', () => {
   const line: Schema = { type: 'integer', minimum: 0, maximum: 9, description: 'Counted from 0' }
   const schema: Schema = {

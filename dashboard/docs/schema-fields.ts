@@ -29,8 +29,8 @@ export interface Field {
 /** Every field below a schema, outer ones first. */
 export function fieldsOf(schema: Schema, path = ''): Field[] {
   if (schema.items !== undefined) return fieldsOf(schema.items, `${path}[]`)
-  const inner = schema.anyOf?.find((one) => one.properties !== undefined || one.items)
-  if (inner !== undefined) return fieldsOf(inner, path)
+  const forms = schema.anyOf?.filter((one) => one.properties !== undefined || one.items) ?? []
+  if (forms.length > 0) return merged(forms.map((one) => fieldsOf(one, path)))
   return Object.entries(schema.properties ?? {}).flatMap(([name, child]) => {
     const childPath = path === '' ? name : `${path}.${name}`
     return [
@@ -39,6 +39,18 @@ export function fieldsOf(schema: Schema, path = ''): Field[] {
     ]
   })
 }
+
+/** The fields of all forms that something may have; what one of them lacks is optional. */
+function merged(forms: readonly Field[][]): Field[] {
+  const fields = Map.groupBy(forms.flat(), ({ path }) => path)
+  return [...fields.values()].map((same) => ({
+    ...(same[0] as Field),
+    type: alternatives(same.map(({ type }) => type)),
+    isRequired: same.length === forms.length && same.every(({ isRequired }) => isRequired),
+  }))
+}
+
+const alternatives = (types: readonly string[]) => [...new Set(types)].join(' or ')
 
 /** One field by itself: a parameter, or an entry of an object. */
 export function toField(path: string, schema: Schema, isRequired: boolean): Field {
@@ -51,7 +63,7 @@ export function toField(path: string, schema: Schema, isRequired: boolean): Fiel
 function typeWord(schema: Schema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(' or ')
-  if (schema.anyOf !== undefined) return schema.anyOf.map(typeWord).join(' or ')
+  if (schema.anyOf !== undefined) return alternatives(schema.anyOf.map(typeWord))
   if (schema.items !== undefined) return `list of ${typeWord(schema.items)}`
   return schema.format === 'date-time' ? 'timestamp' : (schema.type ?? 'any')
 }
@@ -123,6 +135,11 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   uuid: '2f1c8b52-8f3e-4f0e-9c55-3a1d9d0c7a41',
 }
 
+const TIMES: Readonly<Record<string, string>> = {
+  date: '2026-03-02',
+  'date-time': '2026-03-02T10:00:00Z',
+}
+
 /** Stands for a text of which only its author knows what it says. */
 const ANY_TEXT = '…'
 
@@ -159,7 +176,7 @@ function typicalOf(schema: Schema): unknown {
     case 'null':
       return null
     case 'string':
-      return schema.format === 'date-time' ? '2026-03-02T10:00:00Z' : ANY_TEXT
+      return TIMES[schema.format ?? ''] ?? ANY_TEXT
     default:
       return {}
   }
