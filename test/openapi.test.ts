@@ -84,6 +84,20 @@ test('the description of every operation says that it may refuse and may fail', 
   }
 })
 
+test('the description of every answer names its fields, but where columns stand elsewhere', async () => {
+  const open = (schema: unknown): boolean =>
+    typeof schema === 'object' &&
+    schema !== null &&
+    ('additionalProperties' in schema ||
+      'patternProperties' in schema ||
+      Object.values(schema).some(open))
+  const told = (await readOperations()).filter(({ responses }) => open(responses[200]?.content))
+  assert.deepEqual(
+    told.map(({ operationId }) => operationId),
+    ['readReport', 'readMerchantLedger'],
+  )
+})
+
 test('every operation is named in camel case', async () => {
   for (const { operationId } of await readOperations())
     assert.match(operationId, /^[a-z][A-Za-z]*$/)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Check, Clean } from 'typebox/value'
 import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
 import {
   type CandidateSpec,
@@ -9,6 +10,7 @@ import {
 } from '../../test/auction-world.ts'
 import fc from '../../test/fast-check.ts'
 import { explainAuction } from './explain.ts'
+import { Explanation } from './explanation-schema.ts'
 import { LOSS } from './loss-code.ts'
 import { lossReason } from './loss-reason.ts'
 import { packReceipt, type StoredAuction, unpackReceipt } from './receipt.ts'
@@ -261,7 +263,14 @@ test('an auction without a winner says why, and so does each candidate', () => {
   assert.equal(explainAuction(stored([])).outcome.reason?.word, 'no_candidates')
 })
 
-test('every auction can be explained, to its publisher and to each merchant', () => {
+/** What the description of the API says of an explanation is all of it, and true. */
+function assertDescribed(told: object): void {
+  const sent = JSON.parse(JSON.stringify(told))
+  assert.ok(Check(Explanation, sent), JSON.stringify(sent))
+  assert.deepEqual(Clean(Explanation, structuredClone(sent)), sent)
+}
+
+test('every auction can be explained, as described, to its publisher and each merchant', () => {
   fc.assert(
     fc.property(candidates, request, resultNumber, (specs, some, number) => {
       const auction = store(specs, some, number)
@@ -272,8 +281,9 @@ test('every auction can be explained, to its publisher and to each merchant', ()
         const own = explainAuction(auction, new Set([merchId]))
         assert.ok(own.candidates.every((candidate) => candidate.merch_id === merchId))
         assert.ok(own.candidates.length > 0)
+        assertDescribed(own)
       }
-      JSON.parse(JSON.stringify(told))
+      assertDescribed(told)
     }),
     { numRuns: 100 },
   )

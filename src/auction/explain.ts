@@ -18,105 +18,22 @@ import {
   explainPrice,
   type Rerun,
 } from './explain-words.ts'
+import type {
+  ExplainedCandidate,
+  ExplainedOutcome,
+  ExplainedPublisher,
+  ExplainedReason,
+  ExplainedRequest,
+  Explanation,
+  Replay,
+} from './explanation-schema.ts'
 import { LOSS } from './loss-code.ts'
 import { lossReason } from './loss-reason.ts'
 import { winnerPropensity } from './propensity.ts'
 import type { StoredAuction } from './receipt.ts'
-import { type Replay, replayStored, rerun } from './replay.ts'
+import { replayStored, rerun } from './replay.ts'
 import { closestReason, RULE_VERSION, referencePrice, reservePrice } from './run-auction.ts'
 import { countryCode } from './targeting.ts'
-
-export interface Explanation {
-  readonly auction_result_number: string // hex
-  readonly at: string
-  readonly rule_version: number
-  readonly engine: string
-  readonly snapshot_version: number
-  /** Whether the stored inputs still give the stored outcome, to the bit. */
-  readonly replay: Replay
-  readonly pub_id: number
-  readonly request: ExplainedRequest
-  readonly publisher: ExplainedPublisher | null // null for a merchant
-  readonly outcome: ExplainedOutcome
-  readonly candidates: readonly ExplainedCandidate[] // best first; a merchant's own for a merchant
-}
-
-interface ExplainedRequest {
-  readonly country: string | null
-  readonly device: string
-  readonly original_merch_id: number // 0: nobody of the network
-  readonly original_price: string | null
-  readonly original_is_in_stock: boolean
-  /** What prices are compared with: the original's, or the offers' median. */
-  readonly reference_price: string | null
-  readonly exclusive_match_requested: boolean
-  readonly pricing: 'second_price' | 'first_price'
-}
-
-interface ExplainedPublisher {
-  readonly share: number
-  readonly floor: string
-  readonly tolerance: number
-  readonly beta: number
-  readonly epsilon: number
-  readonly require_price: boolean
-}
-
-interface ExplainedOutcome {
-  readonly won: boolean
-  /** The winner; null when nobody won, or when another merchant did and a merchant asks. */
-  readonly campaign_id: number | null
-  readonly merch_id: number | null
-  readonly offer_id: string | null
-  readonly price: string | null // of a click, US dollars
-  readonly price_why: string | null
-  readonly publisher_earns: string | null // of a click; a commission is shared when it is earned
-  readonly platform_keeps: string | null
-  readonly reserve: string | null
-  readonly explored: boolean
-  /** How likely the winner was to win, over all draws: what judges other policies on our log. */
-  readonly propensity: number | null
-  readonly eligible: number | null
-  readonly runner_up_campaign_id: number | null
-  readonly runner_up_score_micros: number | null
-  readonly reason: ExplainedReason | null // why nobody won
-}
-
-interface ExplainedReason {
-  readonly code: number
-  readonly word: string
-  readonly name: string
-  readonly why: string
-}
-
-interface ExplainedCandidate {
-  readonly campaign_id: number
-  readonly merch_id: number
-  readonly offer_id: string | null
-  readonly category_id: number | null // whose floor holds; null: none, or not told by the receipt
-  readonly model: string
-  readonly won: boolean
-  readonly loss: ExplainedReason | null
-  readonly bid: string | null // CPC, US dollars
-  readonly exclusive_bid: string | null
-  readonly roas_ceiling: string | null // the most that its ROAS goal bears for a click
-  readonly orders_per_click: number | null // CPA and EPP, the mean
-  readonly evidence_clicks: number | null
-  readonly value_per_order: string | null
-  readonly price: string | null // what the reader pays; null: unknown
-  readonly quality: number
-  readonly confidence: number
-  readonly pass_through: number
-  readonly is_funded: boolean
-  readonly is_in_stock: boolean
-  readonly is_live: boolean
-  readonly reserve: string | null // null: held under other rules than this program has
-  /** The score and its parts; null likewise, and where a check kept it from being scored. */
-  readonly value_micros: number | null // of a click, drawn if the auction explored
-  readonly reader_benefit: number | null
-  readonly weight: number | null
-  readonly score_micros: number | null
-}
 
 /** Explains a receipt to its publisher (null), or to merchants what concerns them. */
 export function explainAuction(

@@ -12,24 +12,10 @@ import { LOSS } from './loss-code.ts'
 import { lossReason } from './loss-reason.ts'
 import type { StoredAuction } from './receipt.ts'
 import { rerun } from './replay.ts'
+import type { NoFillReason } from './result-schema.ts'
 import { type AuctionRequest, CONFIDENCE_MIN_PPM, priceMax, RULE_VERSION } from './run-auction.ts'
 import { ANY_DEVICE } from './targeting.ts'
 import type { LoggedAuction } from './what-if.ts'
-
-export interface NoFillReason {
-  readonly code: number
-  readonly word: string
-  readonly name: string
-  readonly sentence: string
-  /** Unfilled auctions in which some candidate failed for this reason. */
-  readonly auctions: number
-  /** Clicks that these auctions' results had, all unpaid. */
-  readonly clicks: number
-  /** What those clicks would have earned without this reason, in micros of the publisher. */
-  readonly missed_micros: number
-  /** The same if every one of these auctions had been clicked once. */
-  readonly missed_if_clicked_micros: number
-}
 
 /** Reasons by money missed, greatest first; filled auctions are passed over. */
 export class NoFillRun {

@@ -5,22 +5,10 @@
  * every machine; its engine is told with a difference because it would be the first suspect.
  */
 import { MODEL } from '../events/event.ts'
+import type { Replay } from './explanation-schema.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
 import type { StoredAuction } from './receipt.ts'
 import { RULE_VERSION, runAuction } from './run-auction.ts'
-
-export type Replay =
-  | { readonly kind: 'equal' }
-  /** The rules have changed since: only a version of Souk with those rules can run it again. */
-  | { readonly kind: 'other_rules'; readonly ruleVersion: number }
-  | {
-      readonly kind: 'different'
-      /** The first that differs, `priceMicros` or `losses[3]`; all three null for a merchant. */
-      readonly field: string | null
-      readonly stored: number | boolean | null
-      readonly replayed: number | boolean | null
-      readonly engine: string
-    }
 
 const FIELDS = [
   'winner',

@@ -4,7 +4,6 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import {
   CATEGORY_FLOOR_RULE,
   type CategoryFloor,
@@ -25,16 +24,15 @@ import { FairTurns } from '../platform/turns.ts'
 import { listOf } from '../platform/validation.ts'
 import { awaitReceipt } from './await-receipt.ts'
 import { explainAuction, explainWithoutReceipt } from './explain.ts'
+import { ExplainedResult, type ResultClick } from './explanation-schema.ts'
 import { NoFillRun } from './no-fill.ts'
 import { unpackReceipt } from './receipt.ts'
 import { receiptsOfPublisher } from './receipt-store.ts'
-import { NoFillQuery, ResultParams, WhatIfBody } from './result-schema.ts'
+import { NoFillQuery, NoFillReason, ResultParams, WhatIf, WhatIfBody } from './result-schema.ts'
 import { readResultNumber } from './seal.ts'
 import { type LoggedAuction, type WhatIfChange, WhatIfRun } from './what-if.ts'
 
 const security = [{ apiKey: [] }]
-/** These say what a receipt says; its own types describe it (explain.ts, what-if.ts). */
-const Report = Type.Record(Type.String(), Type.Unknown())
 
 export interface ResultDeps {
   readonly db: Db
@@ -43,12 +41,6 @@ export interface ResultDeps {
   readonly clicksOf: (db: Db, resultNumber: Buffer) => Promise<readonly ResultClick[]>
   /** The result of a click, by its id: all that a shop's own log knows of it. */
   readonly resultOfClick: (db: Db, clickId: string) => Promise<Buffer | null>
-}
-
-interface ResultClick {
-  readonly pub_id: number
-  readonly merch_id: number
-  readonly publisher_earns: string
 }
 
 /**
@@ -71,7 +63,7 @@ export const resultRoutes =
           summary: 'Why an auction ended as it did',
           security,
           params: ResultParams,
-          response: { 200: envelope(Report) },
+          response: { 200: envelope(ExplainedResult) },
         },
       },
       async (request) => {
@@ -99,7 +91,7 @@ export const resultRoutes =
           summary: 'A day’s auctions under other settings',
           security,
           body: WhatIfBody,
-          response: { 200: envelope(Report) },
+          response: { 200: envelope(WhatIf) },
         },
       },
       async (request) => {
@@ -108,7 +100,7 @@ export const resultRoutes =
         const run = new WhatIfRun(readChange(request.body))
         const add = (logged: LoggedAuction) => run.add(logged)
         await turns.run(pubId, () => eachAuction(db, { pubId, day: date }, add))
-        return ok(200, { ...run.report() })
+        return ok(200, run.report())
       },
     )
     await app.register(noFillRoute({ db, turns }))
@@ -127,7 +119,7 @@ const noFillRoute =
           security,
           params: PublisherParams,
           querystring: NoFillQuery,
-          response: { 200: envelope(Report) },
+          response: { 200: envelope(NoFillReason) },
         },
       },
       async (request) => {
@@ -137,7 +129,7 @@ const noFillRoute =
         const day = request.query.date
         const add = (logged: LoggedAuction) => run.add(logged)
         await turns.run(pubId, () => eachAuction(db, { pubId, day }, add))
-        return ok(200, ...run.report().map((reason) => ({ ...reason })))
+        return ok(200, ...run.report())
       },
     )
   }
@@ -173,7 +165,10 @@ async function audienceOf(
 }
 
 /** A merchant sees the clicks that led to it, and not what the publisher gets of its price. */
-function clicksFor(merchIds: ReadonlySet<number> | null, clicks: readonly ResultClick[]): object[] {
+function clicksFor(
+  merchIds: ReadonlySet<number> | null,
+  clicks: readonly ResultClick[],
+): ResultClick[] {
   if (merchIds === null) return [...clicks]
   return clicks
     .filter(({ merch_id }) => merchIds.has(merch_id))

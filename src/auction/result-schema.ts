@@ -46,4 +46,53 @@ export const WhatIfBody = Type.Object({
 })
 export type WhatIfBody = Static<typeof WhatIfBody>
 
+export type WhatIfSide = Static<typeof WhatIfSide>
+const WhatIfSide = Type.Object({
+  won: Type.Integer({ description: 'Auctions that a merchant won' }),
+  earnings_micros: Type.Integer({ description: 'The publisher’s part over the clicks that came' }),
+  earnings_per_click_micros: Type.Integer({
+    description: 'Its mean over all auctions: what one click was worth',
+  }),
+  reader_price_micros: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Mean price that winners with a known price ask of the reader; null: none',
+  }),
+})
+
+export type WhatIf = Static<typeof WhatIf>
+export const WhatIf = Type.Object({
+  auctions: Type.Integer(),
+  clicks: Type.Integer(),
+  skipped: Type.Integer({
+    description:
+      'In no figure, as they cannot be run again: auctions under other rules and, where floors of ' +
+      'categories change, those whose receipts do not tell categories',
+  }),
+  before: WhatIfSide,
+  after: WhatIfSide,
+  difference: WhatIfSide,
+  winner_changed: Type.Integer(),
+  winners: Type.Array(
+    Type.Object({ merch_id: Type.Integer(), before: Type.Integer(), after: Type.Integer() }),
+    { description: 'Auctions won by merchant, before and after; merchant 0 is nobody' },
+  ),
+})
+
+export type NoFillReason = Static<typeof NoFillReason>
+export const NoFillReason = Type.Object({
+  code: Type.Integer(),
+  word: Type.String(),
+  name: Type.String(),
+  sentence: Type.String(),
+  auctions: Type.Integer({
+    description: 'Unfilled auctions in which some candidate failed for this reason',
+  }),
+  clicks: Type.Integer({ description: 'That the results of these auctions had, all unpaid' }),
+  missed_micros: Type.Integer({
+    description: 'What those clicks would have earned the publisher without this reason',
+  }),
+  missed_if_clicked_micros: Type.Integer({
+    description: 'The same if every one of these auctions had been clicked once',
+  }),
+})
+
 export const NoFillQuery = Type.Object({ date: Type.String({ pattern: DAY }) })

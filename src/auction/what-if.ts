@@ -13,6 +13,7 @@ import { earningsPerClick } from './expected-earnings.ts'
 import type { Outcome } from './outcome.ts'
 import { CATEGORY_UNTOLD, type StoredAuction } from './receipt.ts'
 import { rerun } from './replay.ts'
+import type { WhatIf, WhatIfSide } from './result-schema.ts'
 import { type AuctionRequest, RULE_VERSION } from './run-auction.ts'
 import { type IdList, idList } from './targeting.ts'
 
@@ -32,37 +33,6 @@ export interface WhatIfChange {
 export interface LoggedAuction {
   readonly auction: StoredAuction
   readonly clicks: number
-}
-
-interface WhatIfSide {
-  readonly won: number // auctions that a merchant won
-  /** The publisher's part over the clicks that came, in micros. */
-  readonly earnings_micros: number
-  /** Its mean over all auctions: what one click was worth. */
-  readonly earnings_per_click_micros: number
-  /** Mean price that winners with a known price ask of the reader; null: no such winner. */
-  readonly reader_price_micros: number | null
-}
-
-export interface WhatIf {
-  readonly auctions: number
-  readonly clicks: number
-  /**
-   * In no figure, because they cannot be run again: auctions of another rule version and, where
-   * floors of categories change, those whose receipts do not tell categories.
-   */
-  readonly skipped: number
-  readonly before: WhatIfSide
-  readonly after: WhatIfSide
-  readonly difference: {
-    readonly won: number
-    readonly earnings_micros: number
-    readonly earnings_per_click_micros: number
-    readonly reader_price_micros: number | null
-  }
-  readonly winner_changed: number
-  /** Auctions won by merchant, before and after; merchant 0 is "nobody". */
-  readonly winners: readonly { merch_id: number; before: number; after: number }[]
 }
 
 /**

@@ -121,6 +121,8 @@ test('an auction is explained by the id of a click on it as well', async () => {
     explained.clicks.map(({ click_id }) => click_id),
     [clickId],
   )
+  const answer = await api.call(`/api/v1/auction_results/${clickId}/`, { key })
+  assert.deepEqual(answer.entry(), explained, 'the API tells all of it too')
 })
 
 test('stored auctions run again without a difference', async () => {

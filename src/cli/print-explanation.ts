@@ -1,5 +1,5 @@
 /** An auction's explanation for people: who won at what price and why, then every candidate. */
-import type { Explanation } from '../auction/explain.ts'
+import type { Explanation } from '../auction/explanation-schema.ts'
 import { formatResult, formatTable } from './print.ts'
 
 type Explained = Explanation & { readonly clicks: readonly unknown[] }

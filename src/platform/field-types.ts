@@ -1,9 +1,9 @@
 /**
- * Schemas of text fields whose rule is more than a length: web addresses and timestamps.
+ * Schemas of fields that many bodies and answers have: web addresses, timestamps, what may be null.
  *
- * The rule stands in the schema, so that one answer names the faults of all fields at once.
+ * A rule stands in the schema, so that one answer names the faults of all fields at once.
  */
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { isId, SMALL_ID_MAX } from './ids.ts'
 import { ID_PATTERN, ID_RULE } from './pattern.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from './timestamp.ts'
@@ -55,6 +55,10 @@ export function timestamp(description?: string) {
     (value) => typeof value !== 'string' || parseTimestamp(value) !== null,
     () => TIMESTAMP_RULE,
   )
+}
+
+export function orNull<T extends TSchema>(schema: T, description?: string) {
+  return Type.Union([schema, Type.Null()], describe({}, description))
 }
 
 function isWebUrl(text: string): boolean {

@@ -68,6 +68,8 @@ export async function explainPublisherOrder(
   const foreign = await findForeignClicks(db, pubId, row.told.evidence)
   return {
     ...order,
+    order_id: eventId,
+    pub_id: pubId,
     evidence: order.evidence.map((touch) =>
       foreign.has(touch.click_id) ? { ...touch, click_id: null, clicked_at: null } : touch,
     ),

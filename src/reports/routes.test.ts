@@ -11,7 +11,7 @@ import { makeKeyGuard } from '../accounts/require-key.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { issueStatements } from '../ledger/statement-store.ts'
 import { sql } from '../platform/sql.ts'
-import { explainOrder, listHeldOrders } from './order-record-store.ts'
+import { explainOrder, explainPublisherOrder, listHeldOrders } from './order-record-store.ts'
 import { reportRoutes } from './routes.ts'
 
 const DAY_MS = 86_400_000
@@ -168,8 +168,9 @@ test('an order explains itself: evidence, lines, returns, state and ledger entri
     order,
     s.own(s.events.goodsBack('o1', START_MS + DAY_MS, { quantity: 1 })),
   )
-  const { json } = await s.get(`orders/${order.id}/`)
-  const [told] = json.data
+  const [told] = (await s.get(`orders/${order.id}/`)).json.data
+  const wanted = { pubId: s.publisher.pub_id, eventId: order.id, now: s.clock.now }
+  assert.deepEqual(await explainPublisherOrder(s.db, wanted), told, 'all that is found is told')
   assert.deepEqual(
     [told.checkout_id, told.state, told.attribution, told.evidence[0].verdict],
     ['o1', 'PENDING', 'visitor', 'won'],

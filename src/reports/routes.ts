@@ -13,13 +13,13 @@ import { ApiError } from '../platform/errors.ts'
 import { FairTurns } from '../platform/turns.ts'
 import { rangeFaults, readDayRange } from '../stats/day-range.ts'
 import { rangeLines } from './export.ts'
+import { OrderRecord } from './order-record-schema.ts'
 import { explainPublisherOrder } from './order-record-store.ts'
 import { openReports, type ReportSource } from './read-report.ts'
 import { plainRow } from './report.ts'
 import type { ReportDeps } from './report-deps.ts'
 import {
   OrderParams,
-  OrderRecord,
   REPORT_DAYS_MAX,
   REPORT_LIMIT,
   REPORTS_TOLD,

@@ -76,9 +76,6 @@ export const OrderParams = Type.Object({
   order_id: idText('order_id of the report'),
 })
 
-/** It says what order-record-store.ts finds; the types there describe it. */
-export const OrderRecord = Type.Record(Type.String(), Type.Unknown())
-
 export const StatementParams = Type.Object({
   ...PublisherParams.properties,
   month: Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' }),

@@ -1,7 +1,7 @@
 /** Wire shapes of the dashboard's pages on statistics, clicks and receipts. */
 
 import Type, { type Static } from 'typebox'
-import type { Explanation } from '../auction/explain.ts'
+import { Explanation } from '../auction/explanation-schema.ts'
 import { idText, timestamp } from '../platform/field-types.ts'
 
 const Dollars = Type.String({ description: 'US dollars, two decimals' })
@@ -126,10 +126,7 @@ export const Receipt = Type.Object({
   article_url: TextOrNull,
   link_url: TextOrNull,
   explanation: Type.Union(
-    [
-      Type.Unsafe<Explanation>({ type: 'object', additionalProperties: true }),
-      Type.Null({ description: 'The receipt was dropped or never written' }),
-    ],
+    [Explanation, Type.Null({ description: 'The receipt was dropped or never written' })],
     { description: 'As `souk explain` prints it' },
   ),
   merchants: Type.Array(NamedMerchant),

@@ -1,0 +1,173 @@
+/** What is told of an auction: its explanation as `explain` makes it, and the clicks on it. */
+import Type, { type Static } from 'typebox'
+import { orNull } from '../platform/field-types.ts'
+
+const TextOrNull = orNull(Type.String())
+const NumberOrNull = orNull(Type.Number())
+const IdOrNull = orNull(Type.Integer())
+const Dollars = Type.String({ description: 'US dollars, two to six decimals' })
+const DollarsOrNull = orNull(Dollars)
+const Time = Type.String({ format: 'date-time' })
+
+export type Replay = Static<typeof Replay>
+const Replay = Type.Union(
+  [
+    Type.Object({ kind: Type.Literal('equal') }),
+    Type.Object(
+      { kind: Type.Literal('other_rules'), ruleVersion: Type.Integer() },
+      { description: 'Only a version of Souk with those rules can run it again' },
+    ),
+    Type.Object(
+      {
+        kind: Type.Literal('different'),
+        field: TextOrNull,
+        stored: Type.Union([Type.Number(), Type.Boolean(), Type.Null()]),
+        replayed: Type.Union([Type.Number(), Type.Boolean(), Type.Null()]),
+        engine: Type.String(),
+      },
+      { description: 'The first field that differs, `losses[3]` for one; a merchant gets nulls' },
+    ),
+  ],
+  { description: 'Whether the stored inputs still give the stored outcome, to the bit' },
+)
+
+export type ExplainedRequest = Static<typeof ExplainedRequest>
+const ExplainedRequest = Type.Object({
+  country: TextOrNull,
+  device: Type.String(),
+  original_merch_id: Type.Integer({ description: '0: nobody of the network' }),
+  original_price: DollarsOrNull,
+  original_is_in_stock: Type.Boolean(),
+  reference_price: orNull(
+    Dollars,
+    'What prices are compared with: the original’s, or the median of the offers',
+  ),
+  exclusive_match_requested: Type.Boolean(),
+  pricing: Type.Union([Type.Literal('second_price'), Type.Literal('first_price')]),
+})
+
+export type ExplainedPublisher = Static<typeof ExplainedPublisher>
+const ExplainedPublisher = Type.Object({
+  share: Type.Number(),
+  floor: Dollars,
+  tolerance: Type.Number(),
+  beta: Type.Number(),
+  epsilon: Type.Number(),
+  require_price: Type.Boolean(),
+})
+
+export type ExplainedReason = Static<typeof ExplainedReason>
+const ExplainedReason = Type.Object({
+  code: Type.Integer(),
+  word: Type.String(),
+  name: Type.String(),
+  why: Type.String(),
+})
+
+export type ExplainedOutcome = Static<typeof ExplainedOutcome>
+const ExplainedOutcome = Type.Object(
+  {
+    won: Type.Boolean(),
+    campaign_id: IdOrNull,
+    merch_id: IdOrNull,
+    offer_id: TextOrNull,
+    price: orNull(Dollars, 'Of a click'),
+    price_why: TextOrNull,
+    publisher_earns: orNull(Dollars, 'Of a click; a commission is shared when it is earned'),
+    platform_keeps: DollarsOrNull,
+    reserve: DollarsOrNull,
+    explored: Type.Boolean(),
+    propensity: orNull(
+      Type.Number(),
+      'How likely the winner was to win, over all draws: what judges other policies on the log',
+    ),
+    eligible: IdOrNull,
+    runner_up_campaign_id: IdOrNull,
+    runner_up_score_micros: NumberOrNull,
+    reason: orNull(ExplainedReason, 'Why nobody won'),
+  },
+  {
+    description:
+      'Nobody won, or a rival of the merchant who asks: what would be of the winner is null',
+  },
+)
+
+export type ExplainedCandidate = Static<typeof ExplainedCandidate>
+const ExplainedCandidate = Type.Object({
+  campaign_id: Type.Integer(),
+  merch_id: Type.Integer(),
+  offer_id: TextOrNull,
+  category_id: orNull(Type.Integer(), 'Whose floor holds; null: none, or not told by the receipt'),
+  model: Type.String({ description: 'cpc, cpa, epp' }),
+  won: Type.Boolean(),
+  loss: orNull(ExplainedReason),
+  bid: orNull(Dollars, 'CPC'),
+  exclusive_bid: DollarsOrNull,
+  roas_ceiling: orNull(Dollars, 'The most that its ROAS goal bears for a click'),
+  orders_per_click: orNull(Type.Number(), 'CPA and EPP, the mean'),
+  evidence_clicks: NumberOrNull,
+  value_per_order: DollarsOrNull,
+  price: orNull(Dollars, 'What the reader pays; null: unknown'),
+  quality: Type.Number(),
+  confidence: Type.Number(),
+  pass_through: Type.Number(),
+  is_funded: Type.Boolean(),
+  is_in_stock: Type.Boolean(),
+  is_live: Type.Boolean(),
+  reserve: orNull(Dollars, 'Null: held under other rules than this version has'),
+  value_micros: orNull(
+    Type.Number(),
+    'Of a click, drawn if the auction explored; null, as what follows, also where a check failed',
+  ),
+  reader_benefit: NumberOrNull,
+  weight: NumberOrNull,
+  score_micros: NumberOrNull,
+})
+
+const numbered = { auction_result_number: Type.String({ description: '32 hex characters' }) }
+
+export type Explanation = Static<typeof Explanation>
+export const Explanation = Type.Object({
+  ...numbered,
+  at: Time,
+  rule_version: Type.Integer(),
+  engine: Type.String(),
+  snapshot_version: Type.Integer(),
+  replay: Replay,
+  pub_id: Type.Integer(),
+  request: ExplainedRequest,
+  publisher: orNull(ExplainedPublisher, 'Null for a merchant'),
+  outcome: ExplainedOutcome,
+  candidates: Type.Array(ExplainedCandidate, {
+    description: 'Best first; for a merchant only its own',
+  }),
+})
+
+export type ResultClick = Static<typeof ResultClick>
+const ResultClick = Type.Object({
+  click_id: Type.String(),
+  at: Time,
+  pub_id: Type.Integer(),
+  auction_id: Type.String(),
+  merch_id: Type.Integer(),
+  campaign_id: IdOrNull,
+  price: Dollars,
+  paid: Dollars,
+  publisher_earns: Type.Optional({ ...Dollars, description: 'Absent for a merchant' }),
+  reason: Type.String(),
+  reversed_at: orNull(Time),
+  reverse_reason: TextOrNull,
+})
+
+const clicks = { clicks: Type.Array(ResultClick) }
+
+/** Of a result whose receipt is gone the clicks are left: they hold what was sealed and paid. */
+export const ExplainedResult = Type.Union([
+  Type.Object({ ...Explanation.properties, ...clicks }),
+  Type.Object({
+    ...numbered,
+    receipt: Type.Null({ description: 'Dropped or never written; a note and the clicks are left' }),
+    note: Type.String(),
+    ...clicks,
+  }),
+])

@@ -1,0 +1,118 @@
+/** One order, explained, as order-record-store.ts finds it. */
+import Type from 'typebox'
+import { orNull } from '../platform/field-types.ts'
+
+const TextOrNull = orNull(Type.String())
+const Time = Type.String({ format: 'date-time' })
+const TimeOrNull = orNull(Time)
+const Dollars = Type.String({ description: 'US dollars, exact' })
+const Hold = orNull(Type.Enum(['no_rate', 'review']), 'What it waits for')
+
+const Terms = Type.Object(
+  {
+    campaign_id: orNull(Type.Integer(), 'Null: the merchant’s own rate for links only seen'),
+    model: Type.String({ description: 'cpc, cpa, epp' }),
+    rate: orNull(Type.Number(), 'CPA: the commission, a fraction'),
+    payment_usd: orNull(Dollars, 'EPP: per purchase'),
+    share: Type.Number({ description: 'The publisher’s part of it' }),
+  },
+  { description: 'Sealed at the click' },
+)
+
+const Touch = Type.Object({
+  click_id: orNull(Type.String(), 'Null, as its time: another publisher’s'),
+  clicked_at: TimeOrNull,
+  verdict: Type.Enum([
+    'won',
+    'older_than_winner',
+    'not_named',
+    'outside_window',
+    'after_order',
+    'other_merchant',
+    'invalid_click',
+    'unknown_click',
+  ]),
+})
+
+const Report = Type.Object({
+  source: Type.Enum(['pixel', 'import', 's2s']),
+  event_id: Type.String(),
+  updated_at: Time,
+  currency: Type.String(),
+  value: Type.String(),
+  is_cancelled: Type.Boolean(),
+  hold: Hold,
+})
+
+const Line = Type.Object({
+  order_product_id: Type.String(),
+  product_id: TextOrNull,
+  name: TextOrNull,
+  quantity: Type.Integer(),
+  returned: Type.Integer(),
+  line_revenue_usd: Dollars,
+  line_earnings_usd: Dollars,
+})
+
+const Return = Type.Object({
+  return_id: Type.String(),
+  state: Type.String({ description: 'applied, refused; waiting: its order is not told yet' }),
+  reason: orNull(Type.String(), 'Why it was refused'),
+  quantity: Type.Integer(),
+  accepted_at: Time,
+  return_revenue_usd: Dollars,
+  return_earnings_usd: Dollars,
+})
+
+const Entry = Type.Object({
+  idempotency_key: Type.String(),
+  kind: Type.String(),
+  day: Type.String({ format: 'date' }),
+  event_id: Type.String(),
+  corrects: orNull(Type.String(), 'The idempotency_key of the entry it corrects'),
+  account: Type.String(),
+  merch_id: Type.Integer(),
+  pub_id: Type.Integer(),
+  article_id: Type.Integer(),
+  amount_usd: Dollars,
+})
+
+const Rate = Type.Object({
+  source: Type.String(),
+  day: Type.String({ format: 'date' }),
+  currency: Type.String(),
+  usd_per_base: Type.String(),
+  currency_per_base: Type.String(),
+})
+
+export const OrderRecord = Type.Object({
+  order_id: Type.String({ description: 'Ours' }),
+  checkout_id: Type.String({ description: 'The merchant’s own' }),
+  merch_id: Type.Integer(),
+  pub_id: Type.Integer(),
+  state: Type.Enum(['PENDING', 'LOCKED', 'PAID', 'REJECTED']),
+  hold: Hold,
+  locks_at: TimeOrNull,
+  rejected_at: TimeOrNull,
+  reject_reason: TextOrNull,
+  ordered_at: TimeOrNull,
+  accepted_at: TimeOrNull,
+  source: orNull(Type.String(), 'Of the report whose amounts count'),
+  currency: TextOrNull,
+  value: orNull(Type.String(), 'In that currency, as told'),
+  rate: orNull(Rate, 'It was converted by this; null in US dollars, or while there is none'),
+  revenue_usd: Dollars,
+  commission_usd: Dollars,
+  earnings_usd: Dollars,
+  net_revenue_usd: Type.String({ description: 'Less what came back, as all that is net' }),
+  net_commission_usd: Dollars,
+  net_earnings_usd: Dollars,
+  attribution: orNull(Type.String(), 'exact, visitor or impression; null: nobody led to it'),
+  terms: orNull(Terms),
+  click_id: TextOrNull,
+  evidence: Type.Array(Touch, { description: 'The clicks that competed, and why one won' }),
+  reports: Type.Array(Report, { description: 'The latest of each source' }),
+  lines: Type.Array(Line),
+  returns: Type.Array(Return),
+  entries: Type.Array(Entry, { description: 'What the ledger holds of it, line by line' }),
+})
