@@ -27,12 +27,12 @@ test('a time is kept to the second on a machine of any time zone', async () => {
 })
 
 test('dates of a sale that name no zone are UTC, however they are written', () => {
-  const priceAt = (salePriceDates: string) => {
+  const priceAt = (salePriceDates: string, time = '12:00') => {
     const row = new FieldGatherer()
     const link = 'https://shop.example/1'
     const said = { id: 'A1', title: 'Mug', link, price: '5.00', salePrice: '3.00', salePriceDates }
     for (const [field, text] of Object.entries(said)) row.set(field as keyof typeof said, 0, text)
-    const at = { atMs: Date.parse('2026-06-15T12:00:00Z'), toDollars: onlyDollars }
+    const at = { atMs: Date.parse(`2026-06-15T${time}Z`), toDollars: onlyDollars }
     const context = { domains: ['shop.example'], currency: 'USD', ...at }
     const judged = checkOffer(row.finish(), context)
     return judged.kind === 'offer' ? judged.offer.priceMicros / 1e6 : judged.reason
@@ -44,4 +44,6 @@ test('dates of a sale that name no zone are UTC, however they are written', () =
   assert.equal(priceAt('2026-6-15 11:00:00/2026-6-15 12:00:00'), 5)
   assert.equal(priceAt('Mon, 15 Jun 2026 08:00:00 EDT/Mon, 15 Jun 2026 12:01:00 +0000'), 3)
   assert.equal(priceAt('Jun 15 2026 14:00:00 GMT+0200 (CEST)/6-15-2026'), 3)
+  assert.equal(priceAt('15 2026 June/15 2026 June', '02:00'), 3)
+  assert.equal(priceAt('Jun 15 2026 01:00 (CET)/6-15-2026', '02:00'), 3)
 })

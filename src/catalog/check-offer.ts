@@ -221,15 +221,17 @@ function saleMicros(
   return instantOf(from) <= atMs && atMs < endMs ? toDollars(sale.amount, currency) : null
 }
 
-/** `Z`, `GMT`, `(CEST)`, and an offset behind a time: in a date alone it may be a year. */
-const WITH_ZONE = /(Z|[A-Z]{3}\)?|:\d\d.*[+-]\d\d:?\d\d)$/i
+/** A zone that is known, or an offset behind a time: in a date alone it may be a year. */
+const WITH_ZONE = /(\dZ|\b(Z|UTC?|GMT|[ECMP][SD]T)|:\d\d.*[+-]\d\d:?\d\d)$/i
+const COMMENT = /\s*\([^()]*\)$/ // `(CEST)`, behind an offset
 const ISO_TIME = /\dT\d/i
 /** No date takes more; in a megabyte of colons the pattern of zones would look for an hour. */
 const DATE_LENGTH_MAX = 100
 
 /** What names no zone is UTC, as all times are, wherever this machine stands: `Jun 1, 2026` too. */
-function instantOf(text: string): number {
-  if (text.length > DATE_LENGTH_MAX) return Number.NaN
+function instantOf(written: string): number {
+  if (written.length > DATE_LENGTH_MAX) return Number.NaN
+  const text = written.replace(COMMENT, '')
   if (WITH_ZONE.test(text)) return Date.parse(text)
   return Date.parse(ISO_TIME.test(text) ? `${text}Z` : `${text} UTC`)
 }
