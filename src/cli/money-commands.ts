@@ -2,6 +2,7 @@
 import { REPORT_NAMES } from '../reports/report.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { type OptionSpec, readDay, readDollars, readInteger, readWord } from './option.ts'
+import { formatWhole } from './print.ts'
 
 const money = commandsOf(() => import('./money.ts'))
 const reports = commandsOf(() => import('./reports.ts'))
@@ -165,6 +166,7 @@ const REPORT_COMMANDS: readonly CommandSpec[] = [
       { flags: '--gzip', help: 'write .csv.gz' },
     ],
     run: reports('exportCommand'),
+    format: formatWhole,
   },
   {
     name: 'merchant ledger',

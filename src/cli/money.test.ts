@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { access, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { runCommand } from '../../test/commands.ts'
@@ -312,13 +312,18 @@ test('a row of another network without a real day is left out, and its report im
   assert.deepEqual([imported, reasons], [1, { date_unreadable: 1 }])
 })
 
-test('reports are exported to files', async () => {
+test('reports are exported to files, whose paths are shown whole', async () => {
   const range = ['--from', '2026-04-10', '--to', '2026-04-11', '--out', folder]
   const { files } = await done('export', '--publisher', 'gazette', '--report', 'clicks', ...range)
   assert.equal(files.length, 2)
   assert.ok(files[0].rows > 0)
   const text = await readFile(files[0].path, 'utf8')
   assert.equal(text.trim().split('\n').length, files[0].rows + 1)
+  const deep = [...range.slice(0, -1), join(folder, 'a-name-of-many-words/'.repeat(5))]
+  const typed = ['export', '--publisher', 'gazette', '--report', 'clicks', ...deep]
+  const paths = (await runCommand(typed, { db, now: clock.now })).out.match(/\/\S+\.csv/g) ?? []
+  assert.equal(paths.length, 2)
+  for (const path of paths) await access(path)
   for (const wrong of [['--publisher', 'nobody', '--report', 'clicks', ...range]]) {
     assert.equal((await souk('export', ...wrong)).code, 1)
   }

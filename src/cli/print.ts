@@ -12,18 +12,26 @@ const ANY_WIDTH = Number.POSITIVE_INFINITY
  * A result as text: a list of records becomes a table, a record its fields line by line. So does
  * each of a list whose table is wider than the terminal, where no line could be followed.
  */
-export function formatResult(result: unknown, columns: number = ANY_WIDTH): string {
-  if (Array.isArray(result)) return formatTable(result, { columns })
+export function formatResult(
+  result: unknown,
+  columns: number = ANY_WIDTH,
+  cellWidthMax: number = CELL_WIDTH_MAX,
+): string {
+  if (Array.isArray(result)) return formatTable(result, { columns, cellWidthMax })
   if (!isRecord(result)) return cell(result)
   const entries = Object.entries(result)
   const lists = entries.filter(([, value]) => isRecordList(value))
   const fields = entries.filter(([, value]) => !isRecordList(value))
   const tables = lists.map(
-    ([name, value]) => `${name}:\n${formatTable(value as unknown[], { columns })}`,
+    ([name, value]) => `${name}:\n${formatTable(value as unknown[], { columns, cellWidthMax })}`,
   )
   const own = fields.length === 0 ? [] : [fieldLines(fields).join('\n')]
   return [...own, ...tables].join('\n\n')
 }
+
+/** The same of what is there to be pasted, such as paths: no value is cut. */
+export const formatWhole = (result: unknown, columns?: number): string =>
+  formatResult(result, columns, ANY_WIDTH)
 
 function fieldLines(fields: readonly (readonly [string, unknown])[]): string[] {
   const width = Math.max(0, ...fields.map(([name]) => name.length))
