@@ -40,7 +40,7 @@ import { lostPage } from './redirect/pages.ts'
 import { merchantRoutes } from './reports/merchant-routes.ts'
 import { reportRoutes } from './reports/routes.ts'
 import { startSchedules } from './schedules.ts'
-import { staticRoutes } from './static-routes.ts'
+import { pageRoutes, staticRoutes } from './static-routes.ts'
 import { findResultOfClick, listClicksOfResult } from './stats/click-store.ts'
 import { dashboardStatsRoutes } from './stats/dashboard-routes.ts'
 import { reversalRoutes } from './stats/reversal-routes.ts'
@@ -148,6 +148,7 @@ async function buildHttp(node: Node): Promise<Http> {
   await http.register(healthRoutes(node))
   await http.register(staticRoutes(config))
   if (isApi) {
+    await http.register(pageRoutes(config))
     await http.register(accountRoutes({ keys })) //                  4.2, section 5
     const { baseUrl, linkUrl } = config
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>

@@ -49,7 +49,6 @@ export const staticRoutes =
         openapi,
       ),
     )
-    await app.register(pageRoutes(config))
   }
 
 /**
@@ -72,7 +71,8 @@ const PAGE_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-const pageRoutes =
+/** The dashboard and the API reference, of nodes that answer under the base address. */
+export const pageRoutes =
   (config: Config): FastifyPluginAsync =>
   async (app) => {
     // Calls of the dashboard with a wrong method come here too, to the route of its pages.

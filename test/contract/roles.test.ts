@@ -109,7 +109,7 @@ test('a process answers the endpoints of its roles and no others', async () => {
     'POST /api/v1/events/conversions/checkout/',
     'POST /api/v1/events/conversions/page_view/',
   ]
-  const API = ['GET /api/v1/tokeninfo/', 'POST /api/v1/smart_links/']
+  const API = ['GET /api/v1/tokeninfo/', 'POST /api/v1/smart_links/', 'GET /', 'GET /dashboard/']
   const EDGE = ['GET /api/v1/auction/', 'GET /link/']
   const answered: [RunningSouk, string[]][] = [
     [api, [...SHARED, ...BOTH, ...API]],
