@@ -6,7 +6,7 @@ import { until } from '../test/market.ts'
 import { scopeOf } from '../test/scope.ts'
 import type { Node } from './node.ts'
 import { sql } from './platform/sql.ts'
-import { RUNNER_ENDED, startSchedules } from './schedules.ts'
+import { RUNNER_ENDED, startSchedules } from './run-schedules.ts'
 
 const NEVER = '0 0 30 2 *'
 const HOUR_MS = 3_600_000

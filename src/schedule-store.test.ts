@@ -11,7 +11,7 @@ import { makeLogger } from './platform/log.ts'
 import { claimNode } from './platform/node-registry.ts'
 import { type Database, openDatabase } from './platform/postgres.ts'
 import { sql } from './platform/sql.ts'
-import { startSchedules } from './schedules.ts'
+import { startSchedules } from './run-schedules.ts'
 
 const NEVER = '0 0 30 2 *'
 const CHECK_MS = 50

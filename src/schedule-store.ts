@@ -30,6 +30,12 @@ export async function holdRunners(
   await client.query(text, [WORKER_LOCK, worker, RUNNER_LOCK, arrayLiteral(runners)])
 }
 
+/** At a stop: else their jobs would be taken for under way, and left alone for four hours. */
+export async function releaseJobsOf(db: Db, runners: readonly string[]): Promise<void> {
+  if (runners.length === 0) return
+  await db.row(sql`select graphile_worker.force_unlock_workers(${runners}::text[])`)
+}
+
 /** What these runners still hold, which is over: the number of jobs. */
 export async function failJobsOf(
   db: Db,
@@ -64,4 +70,29 @@ export async function listGoneRunners(db: Db): Promise<string[]> {
         select count(*) from node where 'worker' = any(string_to_array(roles, ','))
           and heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS}))`)
   return rows.map(({ runner }) => runner)
+}
+
+/** A job that was cut short after its next turn had come is not begun again. */
+export async function deleteCutShort(db: Db): Promise<void> {
+  await db.run(sql`
+    delete from graphile_worker._private_jobs
+    where key is null and attempts = max_attempts
+      and coalesce(locked_at < now() - interval '4 hours', true)`)
+}
+
+/**
+ * What ran by a clock that was ahead would not be due again before the time it ran at. By the
+ * database's clock: all workers share it.
+ */
+export async function forgetRunsAhead(db: Db, aheadMs: number): Promise<void> {
+  await db.run(sql`
+    update graphile_worker._private_known_crontabs set last_execution = now()
+    where last_execution > now() + make_interval(secs => ${aheadMs / 1000})`)
+}
+
+/** Not before the first runner of all has started. */
+export async function areTablesThere(db: Db): Promise<boolean> {
+  const row = await db.row<{ is_there: boolean }>(sql`
+    select to_regclass('graphile_worker._private_known_crontabs') is not null as is_there`)
+  return row?.is_there === true
 }

@@ -12,7 +12,8 @@ import { micros } from './platform/money.ts'
 import { openDatabase } from './platform/postgres.ts'
 import { sql } from './platform/sql.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
-import { RUNNER_ENDED, SCHEDULES, startSchedules } from './schedules.ts'
+import { RUNNER_ENDED, startSchedules } from './run-schedules.ts'
+import { SCHEDULES } from './schedules.ts'
 
 const NEVER = '0 0 30 2 *'
 const HOUR_MS = 3_600_000

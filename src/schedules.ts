@@ -1,56 +1,38 @@
 /**
- * What is done by the clock: upkeep and forgetting, each named once with its time and its reason.
- *
- * Run by graphile-worker, so that of many workers one does each job, and a job that failed is
- * tried again.
+ * What is done by the clock, each named once with its time and its work: upkeep, forgetting, money.
+ * How it is run stands in run-schedules.ts.
  */
-import { EventEmitter } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type CronItem,
-  Logger,
-  parseCronItems,
-  type Runner,
-  run,
-  type TaskList,
-  type WorkerEvents,
-} from 'graphile-worker'
 import { deletePastSessions } from './accounts/store.ts'
+import { deleteOldRefusals, deleteOldRequests } from './attribution/intake-store.ts'
+import { retellOrders } from './attribution/retell-orders.ts'
 import { deleteUnclickedReceipts } from './auction/receipt-store.ts'
 import { retireViews } from './events/view-totals.ts'
 import { deletePastResponses } from './links/idempotency-store.ts'
 import { deletePastLinkHours } from './links/store.ts'
-import { MONEY_SCHEDULES } from './money-schedules.ts'
 import type { Node } from './node.ts'
-import { ClockSteps } from './platform/clock-steps.ts'
-import { msAhead } from './platform/database-clock.ts'
-import { deleteWhere } from './platform/delete-in-batches.ts'
-import { errorTeller } from './platform/log.ts'
-import { withPatience } from './platform/patience.ts'
-import type { Db } from './platform/postgres.ts'
-import { startPulse } from './platform/pulse.ts'
-import { sql } from './platform/sql.ts'
+import { guardedAgent } from './platform/fetch-guard.ts'
 import { DAY_MS } from './platform/timestamp.ts'
+import { deliverWebhooks } from './reports/deliver-webhooks.ts'
+import { makeNotices } from './reports/make-notices.ts'
+import { deleteOldDeliveries } from './reports/webhook-store.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
-import type { Schedule } from './schedule.ts'
-import { failJobsOf, holdRunners, listGoneRunners } from './schedule-store.ts'
+import { deleteSeenLinks } from './stats/fold-seen-links.ts'
+import { deletePageSessions } from './stats/fold-views.ts'
+
+export interface Schedule {
+  readonly task: string
+  /** Minute, hour, day, month, weekday; UTC. */
+  readonly cron: string
+  /** Its last time is made up for at a start within a day: a service may be off every night. */
+  readonly isMadeUpFor?: boolean
+  readonly work: (node: Node) => Promise<unknown>
+}
 
 /** The key that made a session's hash is thrown away after 30 days: nothing can match it then. */
 const PAGE_SESSION_DAYS = 60
-/** A night's reconciliation must not keep the minute's webhooks waiting. */
-const JOBS_AT_ONCE = 4
-/** After a runner that ended: what ended it may need a moment to pass. */
-const RETRY_MS = 1_000
-const CLOCK_CHECK_MS = 1_000
-/** What a killed worker, or one whose clock is ahead, leaves must not hold others up for long. */
-const LEFT_CHECK_MS = 60_000
-/** A clock that is set by more was wrong, or stood; clocks of nodes may differ by some minutes. */
-const CLOCK_STEP_MS = 600_000
-/** A stop has ten seconds, and its last words in the log come after these. */
-const LAST_JOBS_MS = 1_000
-const GIVE_BACK_MS = 1_000
-
-export const RUNNER_ENDED = 'the schedules ended: starting them again'
+const SEEN_DAYS = 3
+/** A delivery can be looked at, and sent again, for as long as its order may still change. */
+const DELIVERY_DAYS = 180
 
 export const SCHEDULES: readonly Schedule[] = [
   {
@@ -86,202 +68,15 @@ export const SCHEDULES: readonly Schedule[] = [
   { task: 'forget_responses', cron: '40 * * * *', work: forgetExpired },
   { task: 'forget_page_sessions', cron: '50 3 * * *', isMadeUpFor: true, work: forgetPageSessions },
   { task: 'retire_views', cron: '5 4 * * *', isMadeUpFor: true, work: dropOldViews },
-  ...MONEY_SCHEDULES,
+  { task: 'send_webhooks', cron: '* * * * *', work: sendWebhooks },
+  { task: 'retell_orders', cron: '*/5 * * * *', work: retellAllOrders },
+  { task: 'issue_statements', cron: '30 2 * * *', isMadeUpFor: true, work: issueAllStatements },
+  { task: 'reconcile', cron: '10 3 * * *', isMadeUpFor: true, work: reconcileLastDays },
+  { task: 'deliver_reports', cron: '15 */6 * * *', work: sendReports },
+  { task: 'forget_intake_requests', cron: '45 * * * *', work: forgetRequests },
+  { task: 'forget_deliveries', cron: '35 3 * * *', isMadeUpFor: true, work: forgetDeliveries },
+  { task: 'forget_seen_links', cron: '55 * * * *', work: forgetSeenLinks },
 ]
-
-/**
- * Starts the schedules on this node's pool, and again whenever its runner ends by itself or the
- * clock has jumped. After a machine slept, a runner that goes on does every minute of it, each job
- * as often as it was due; after a clock was set back, none until it comes to where it was.
- */
-export async function startSchedules(
-  node: Node,
-  schedules: readonly Schedule[] = SCHEDULES,
-  { leftCheckMs = LEFT_CHECK_MS } = {},
-): Promise<{ close(): Promise<void> }> {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const work: ScheduledWork = { schedules, worker: String(node.ids.next()), pools: new Map() }
-  const { pools } = work
-  let runner = await startRunner(node, work)
-  const clockSteps = new ClockSteps(node.now)
-  let step = Promise.withResolvers<void>()
-  const clock = setInterval(() => {
-    if (Math.abs(clockSteps.take()) > CLOCK_STEP_MS) step.resolve()
-  }, CLOCK_CHECK_MS)
-  clock.unref()
-  const left = startPulse(() => clearLeft(node), {
-    everyMs: leftCheckMs,
-    onError: errorTeller(node.log, 'schedules'),
-  })
-
-  void (async () => {
-    while (!signal.aborted) {
-      await Promise.race([untilEnded(runner), step.promise])
-      step = Promise.withResolvers()
-      // A job under way goes on beside the next runner, which does not wait for hours for it.
-      void runner.stop().catch(() => undefined)
-      runner = (await startAgain(node, { ...work, signal })) ?? runner
-    }
-  })()
-  return {
-    close: async () => {
-      stopping.abort()
-      clearInterval(clock)
-      clearInterval(left)
-      // Jobs under way are not waited for: another node, or the next start, does them again.
-      await withPatience(runner.stop(), LAST_JOBS_MS).catch(() => undefined)
-      const given = giveBack(node.database, [...pools.keys()])
-      await withPatience(given, GIVE_BACK_MS).catch(() => undefined)
-    },
-  }
-}
-
-/** Else they would be taken for under way, and left alone for four hours. */
-async function giveBack(db: Db, pools: readonly string[]): Promise<void> {
-  if (pools.length === 0) return
-  await db.row(sql`select graphile_worker.force_unlock_workers(${pools}::text[])`)
-}
-
-/**
- * Its log has said why. A runner that could not write a job's end down takes no more jobs, but does
- * not come to its own end where another job's end is written after that, or where one works on. One
- * that could not ask for its tasks' numbers keeps that very failure, and asks no more.
- */
-async function untilEnded(runner: Runner): Promise<void> {
-  const { promise: stuck, resolve } = Promise.withResolvers<void>()
-  let last: unknown
-  runner.events.on('worker:getJob:error', ({ error }) => {
-    if (error === last) resolve()
-    last = error
-  })
-  runner.events.on('pool:fatalError', () => resolve())
-  await Promise.race([runner.promise, stuck]).catch(() => undefined)
-}
-
-/** As often as it takes; null when it is told to stop meanwhile. */
-async function startAgain(
-  node: Node,
-  { signal, ...work }: ScheduledWork & { readonly signal: AbortSignal },
-): Promise<Runner | null> {
-  if (!signal.aborted) node.log.warn(RUNNER_ENDED)
-  while (!signal.aborted) {
-    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
-    const runner = signal.aborted ? null : await startRunner(node, work).catch(() => null)
-    if (runner === null) continue
-    if (!signal.aborted) return runner
-    await runner.stop().catch(() => undefined)
-  }
-  return null
-}
-
-/** Under which of this process's names jobs were begun, and how many of each are under way. */
-type Pools = Map<string, number>
-
-interface ScheduledWork {
-  readonly schedules: readonly Schedule[]
-  readonly worker: string // by which others know that this process lives
-  /** Added to. */
-  readonly pools: Pools
-}
-
-async function startRunner(node: Node, work: ScheduledWork): Promise<Runner> {
-  const { schedules, pools } = work
-  await clearLeft(node)
-  await failEnded(node.database, pools)
-  const taskList: TaskList = Object.fromEntries(
-    schedules.map(({ task, work }) => [task, async () => void (await work(await notAhead(node)))]),
-  )
-  const items = schedules.map(
-    ({ task, cron, isMadeUpFor = false }): CronItem => ({
-      task,
-      match: cron,
-      // One that fails is tried again until its next turn, which takes its place: else those of
-      // every turn would come together, take all the places, and keep the other schedules waiting.
-      options: { backfillPeriod: isMadeUpFor ? DAY_MS : 0, jobKey: task },
-    }),
-  )
-  return run({
-    pgPool: node.database.pool,
-    taskList,
-    events: runnerEvents(node.log, work),
-    parsedCronItems: parseCronItems(items),
-    concurrency: JOBS_AT_ONCE,
-    noHandleSignals: true,
-    // In batches, be they of one: a job whose end cannot be written down then ends the runner. By
-    // itself each is a promise that nobody waits for, and ends the process, with all its readers.
-    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-    logger: new Logger(() => (level, message) => {
-      // Its daily business is nobody's news; what failed is.
-      if (level === 'error' || level === 'warning') node.log.warn({ schedule: message }, 'schedule')
-      else node.log.debug({ schedule: message }, 'schedule')
-    }),
-  })
-}
-
-/** A runner's news: its jobs are counted, and they are held for as long as it hears of new ones. */
-function runnerEvents(log: Node['log'], { worker, pools }: ScheduledWork): WorkerEvents {
-  const events: WorkerEvents = new EventEmitter()
-  const count = (pool: string, jobs: number) => pools.set(pool, (pools.get(pool) ?? 0) + jobs)
-  events.on('job:start', (of) => count(of.worker.workerPool.id, 1))
-  events.on('job:complete', (of) => count(of.worker.workerPool.id, -1))
-  // Once it listens. Where that fails the connection is no good: it does both anew on another.
-  events.on('pool:listen:success', ({ workerPool, client }) => {
-    const runners = [...pools.keys(), workerPool.id]
-    client.once('drain', () => holdRunners(client, { worker, runners }).catch(() => undefined))
-  })
-  // Of one that rejects graphile-worker writes a trace on standard error, past the log.
-  events.on('worker:create', (of) => {
-    of.worker.promise = of.worker.promise.catch((error) =>
-      log.warn({ schedule: `Worker exited with error: ${error}` }, 'schedule'),
-    )
-  })
-  return events
-}
-
-/**
- * What runners that ended still hold, with no job under way, is over, but they could not write that
- * down: a night's work that the database went away from. It is tried again when that is back.
- */
-async function failEnded(db: Db, pools: Pools): Promise<void> {
-  const runners = [...pools].flatMap(([pool, underWay]) => (underWay === 0 ? [pool] : []))
-  await failJobsOf(db, { runners, error: 'the database went away from it' })
-}
-
-/**
- * The node with a clock that is not ahead of the database's: what is forgotten, or issued as a
- * month's statement, by one that is ahead of the world does not come back.
- */
-async function notAhead(node: Node): Promise<Node> {
-  const aheadMs = await msAhead(node.database, node.now())
-  return { ...node, now: () => node.now() - aheadMs }
-}
-
-/** What runners that ended have left, and nobody else would clear. */
-async function clearLeft({ database: db, log }: Node): Promise<void> {
-  const row = await db.row<{ is_there: boolean }>(sql`
-    select to_regclass('graphile_worker._private_known_crontabs') is not null as is_there`)
-  if (row?.is_there !== true) return
-  await forgetRunsAhead(db)
-  const runners = await listGoneRunners(db)
-  const jobs = await failJobsOf(db, { runners, error: 'its process ended' })
-  if (jobs > 0) log.info({ jobs }, 'what a worker had begun that is gone will be done again')
-  // A job that was cut short after its next turn had come is not begun again.
-  await db.run(sql`
-    delete from graphile_worker._private_jobs
-    where key is null and attempts = max_attempts
-      and coalesce(locked_at < now() - interval '4 hours', true)`)
-}
-
-/**
- * What ran by a clock that was ahead would not be due again before the time it ran at. By the
- * database's clock: all workers share it.
- */
-async function forgetRunsAhead(db: Db): Promise<void> {
-  await db.run(sql`
-    update graphile_worker._private_known_crontabs set last_execution = now()
-    where last_execution > now() + make_interval(secs => ${CLOCK_STEP_MS / 1000})`)
-}
 
 /** Merchants whose server does not answer are told to the operator; their offers stay for a day. */
 async function refetchAllFeeds(node: Node): Promise<void> {
@@ -305,8 +100,7 @@ async function forgetExpired({ database, now }: Node): Promise<void> {
 }
 
 async function forgetPageSessions({ database, now }: Node): Promise<void> {
-  const before = new Date(now() - PAGE_SESSION_DAYS * DAY_MS)
-  await deleteWhere(database, 'page_session', sql`day < ${before}`)
+  await deletePageSessions(database, new Date(now() - PAGE_SESSION_DAYS * DAY_MS))
 }
 
 /** Views older than RETENTION_DAYS, once their signed totals are written. */
@@ -314,4 +108,67 @@ async function dropOldViews({ database, config, log, now, sealingKeys }: Node): 
   const { retentionDays } = config
   const dropped = await retireViews(database, { nowMs: now(), retentionDays, keys: sealingKeys })
   if (dropped > 0) log.info({ events: dropped, retentionDays }, 'views dropped')
+}
+
+async function sendWebhooks({ database: db, config, log, metrics, now }: Node): Promise<void> {
+  // Where making them fails, those that wait are sent all the same.
+  const making = makeNotices(db, new Date(now()))
+  await making.catch(() => undefined)
+  const agent = guardedAgent({ allowPrivate: config.allowPrivateFetch })
+  try {
+    const delivered = await deliverWebhooks({
+      db,
+      agent,
+      now: () => new Date(now()),
+      onDisabled: (webhook, notice) => {
+        metrics.webhooksDisabled.inc()
+        log.warn({ webhook, notice }, 'a webhook was switched off')
+      },
+    })
+    metrics.webhooksDelivered.inc(delivered)
+  } finally {
+    await agent.close()
+  }
+  await making
+}
+
+async function retellAllOrders(node: Node): Promise<void> {
+  const { database: db, appender, ids, log, now } = node
+  const deps = { db, append: appender.append, nextId: () => ids.next(), now }
+  const retold = await retellOrders(deps)
+  if (retold > 0) log.info({ orders: retold }, 'told again: their clicks came later')
+}
+
+async function issueAllStatements(node: Node): Promise<void> {
+  const issued = await runHeavyJob(node, 'issueStatements')
+  if (issued.length > 0) node.log.info({ statements: issued.length }, 'statements issued')
+}
+
+async function reconcileLastDays(node: Node): Promise<void> {
+  const { log } = node
+  const started = performance.now()
+  const { differences, events } = await runHeavyJob(node, 'reconcile')
+  const seconds = Math.round(performance.now() - started) / 1000
+  if (differences.length === 0) log.info({ events, seconds }, 'reconciled')
+  else log.error({ differences: differences.slice(0, 10), events, seconds }, 'does not reconcile')
+}
+
+async function sendReports(node: Node): Promise<void> {
+  for (const { error, target } of await runHeavyJob(node, 'deliverReports')) {
+    if (error !== null) node.log.warn({ target, error }, 'reports were not delivered')
+  }
+}
+
+/** A page may stay open over night, and its links stay in view for a day after that. */
+async function forgetSeenLinks({ database, now }: Node): Promise<void> {
+  await deleteSeenLinks(database, new Date(now() - SEEN_DAYS * DAY_MS))
+}
+
+async function forgetRequests({ database, now }: Node): Promise<void> {
+  await deleteOldRequests(database, new Date(now()))
+  await deleteOldRefusals(database, new Date(now()))
+}
+
+async function forgetDeliveries({ database, now }: Node): Promise<void> {
+  await deleteOldDeliveries(database, new Date(now() - DELIVERY_DAYS * DAY_MS))
 }

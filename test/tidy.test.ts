@@ -104,7 +104,6 @@ const MORE_SQL_FILES = [
   'src/demo/load.ts',
   'src/events/hash-keys.ts',
   'src/events/partitions.ts',
-  'src/schedules.ts',
   'src/ledger/check-totals.ts',
   'src/ledger/reconcile.ts',
   'src/stats/figures.ts',

@@ -8,6 +8,7 @@
  */
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
+import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { rememberSeen } from './fold-seen-links.ts'
@@ -109,4 +110,9 @@ async function addPlacements(tx: Db, events: readonly StoredEvent[]): Promise<vo
       placements = figures.placements + excluded.placements,
       placed_at = case when figures.is_row then figures.placed_at else now() end,
       is_row = true`)
+}
+
+/** Forgets sessions that no page impression can match any more. */
+export async function deletePageSessions(db: Db, before: Date): Promise<void> {
+  await deleteWhere(db, 'page_session', sql`day < ${before}`)
 }
