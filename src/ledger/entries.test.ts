@@ -11,7 +11,7 @@ import {
   reversalEntry,
 } from './entries.ts'
 
-const cause = { eventId: '7', day: '2026-03-02', atMs: 1_772_409_600_000 }
+const cause = { id: '7', day: '2026-03-02', atMs: 1_772_409_600_000 }
 const parties = { merchId: 3, pubId: 5, articleId: 9 }
 
 const amountsArbitrary = fc
@@ -82,8 +82,8 @@ test('a reversal restores every balance, and a second one has the same key (P23)
     fc.property(amountsArbitrary, (amounts) => {
       const order = orderEntry(cause, parties, { orderId: 'x', amounts })
       assert.ok(order)
-      const reversal = reversalEntry({ ...cause, eventId: '8' }, order)
-      const again = reversalEntry({ ...cause, eventId: '9' }, order)
+      const reversal = reversalEntry({ ...cause, id: '8' }, order)
+      const again = reversalEntry({ ...cause, id: '9' }, order)
 
       assert.equal(held([order, reversal]).size, 0)
       assert.equal(reversal.idempotencyKey, again.idempotencyKey)

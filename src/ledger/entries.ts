@@ -6,6 +6,7 @@
  * changed; a return, a revision or a reversal is a further transaction with its own cause that
  * names the one it corrects. Signs are the account holder's own: minus is owed, plus is received.
  */
+import type { StoredEvent } from '../events/event.ts'
 import type { Micros } from '../platform/money.ts'
 import { micros, publisherPart } from '../platform/money.ts'
 
@@ -41,12 +42,8 @@ export interface LedgerEntry {
   readonly lines: readonly LedgerLine[]
 }
 
-/** The event behind an entry. */
-export interface Cause {
-  readonly eventId: string
-  readonly day: string
-  readonly atMs: number
-}
+/** What an entry keeps of the event behind it. */
+export type Cause = Pick<StoredEvent, 'id' | 'day' | 'atMs'>
 
 /** Whose money it is. */
 export interface Parties {
@@ -134,7 +131,7 @@ export function changeEntry(
   return entry(cause, {
     kind,
     // One reversed click changes every order that it led to, sometimes of several merchants.
-    idempotencyKey: `${kind}:${cause.eventId}:${merchId}:${orderId}`,
+    idempotencyKey: `${kind}:${cause.id}:${merchId}:${orderId}`,
     corrects: orderKey(merchId, orderId),
     lines,
   })
@@ -215,7 +212,7 @@ function entry(
 ): LedgerEntry {
   const sum = what.lines.reduce((total, line) => total + line.amountMicros, 0)
   if (sum !== 0) throw new RangeError(`${what.idempotencyKey}: lines sum to ${sum}, not to 0`)
-  return { clickDay: null, ...what, day: cause.day, atMs: cause.atMs, eventId: cause.eventId }
+  return { clickDay: null, ...what, day: cause.day, atMs: cause.atMs, eventId: cause.id }
 }
 
 /** `-x` without minus zero, which would not equal 0 in a deep comparison. */

@@ -38,7 +38,7 @@ export async function foldClicks(
       .filter((click) => click.paidMicros > 0)
       .map(({ event, ...click }) =>
         clickEntry(
-          { eventId: event.id, day: event.day, atMs: event.atMs },
+          event,
           {
             merchId: event.merchId ?? 0,
             pubId: event.pubId ?? 0,

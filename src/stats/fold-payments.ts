@@ -43,10 +43,11 @@ export async function foldPayments(tx: Db, events: readonly StoredEvent[]): Prom
     payments
       .filter(({ event }) => isFresh.has(event.id))
       .map(({ event, merchId, body }) =>
-        paymentEntry(
-          { eventId: event.id, day: event.day, atMs: event.atMs },
-          { merchId, reference: body.reference, amountMicros: micros(body.amount_micros) },
-        ),
+        paymentEntry(event, {
+          merchId,
+          reference: body.reference,
+          amountMicros: micros(body.amount_micros),
+        }),
       ),
   )
 }
@@ -63,8 +64,7 @@ export async function foldPaymentReversals(tx: Db, events: readonly StoredEvent[
       returning amount_micros`)
     if (payment === null) continue
     const amountMicros = micros(Number(payment.amount_micros))
-    const cause = { eventId: event.id, day: event.day, atMs: event.atMs }
-    const entry = paymentReversalEntry(cause, { merchId, reference, amountMicros })
+    const entry = paymentReversalEntry(event, { merchId, reference, amountMicros })
     await insertLedgerEntries(tx, [entry])
   }
 }

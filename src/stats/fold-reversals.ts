@@ -102,9 +102,8 @@ async function postReversal(
     earningsMicros: 0 - Number(click.publisher_micros),
   })
   if (paid === 0) return
-  const cause = { eventId: event.id, day: event.day, atMs: event.atMs }
   const original = clickEntry(
-    { eventId: click.event_id, day: click.day, atMs: click.at.getTime() },
+    { id: click.event_id, day: click.day, atMs: click.at.getTime() },
     { merchId, pubId, articleId },
     {
       clickIdHex: click.click_id.toString('hex'),
@@ -112,7 +111,7 @@ async function postReversal(
       sharePpm: click.share_ppm,
     },
   )
-  postings.entries.push(reversalEntry(cause, original))
+  postings.entries.push(reversalEntry(event, original))
   const campaignId = click.campaign_id ?? 0
   await returnToBudget(tx, { campaignId, day: click.day, micros: paid }, event.day)
 }

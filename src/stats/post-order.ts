@@ -80,10 +80,9 @@ export function postChange(
     after: { parties: partiesOf(after, owner), amounts: amountsOf(to) },
   }
   const { orderId } = after
-  const by = { eventId: event.id, day: event.day, atMs: event.atMs }
   const entry = after.isPosted
-    ? changeEntry(by, { kind: isReturn ? 'return' : 'revision', orderId, ...sides })
-    : orderEntry(by, sides.after.parties, { orderId, amounts: sides.after.amounts })
+    ? changeEntry(event, { kind: isReturn ? 'return' : 'revision', orderId, ...sides })
+    : orderEntry(event, sides.after.parties, { orderId, amounts: sides.after.amounts })
   postings.changes.push(
     ...figureChanges({
       cause: isReturn ? 'return' : figures.from.isCounted ? 'revision' : 'order',
