@@ -7,9 +7,9 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { toBase62 } from '../platform/ids.ts'
 
 const PREFIX = 'souk_'
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SECRET_BYTES = 32
 const SECRET_LENGTH = 43 // 62^43 > 2^256 > 62^42
 const CHECKSUM_LENGTH = 6 // 62^6 > 2^32
@@ -19,7 +19,7 @@ const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH
 export function makeApiKey(random: Uint8Array): string {
   if (random.length !== SECRET_BYTES) throw new RangeError(`a key needs ${SECRET_BYTES} bytes`)
   const value = BigInt(`0x${Buffer.from(random).toString('hex')}`)
-  const body = PREFIX + base62(value, SECRET_LENGTH)
+  const body = PREFIX + toBase62(value).padStart(SECRET_LENGTH, '0')
   return body + checksum(body)
 }
 
@@ -56,15 +56,5 @@ export function readAuthorization(
 }
 
 function checksum(body: string): string {
-  return base62(BigInt(crc32(body)), CHECKSUM_LENGTH)
-}
-
-function base62(value: bigint, length: number): string {
-  let rest = value
-  let text = ''
-  for (let place = 0; place < length; place += 1) {
-    text = ALPHABET.charAt(Number(rest % 62n)) + text
-    rest /= 62n
-  }
-  return text
+  return toBase62(BigInt(crc32(body))).padStart(CHECKSUM_LENGTH, '0')
 }

@@ -88,7 +88,12 @@ const MAX_BASE62_LENGTH = 11
 /** An id in base 62 without padding: 10 or 11 characters for ids of our own making. */
 export function encodeBase62(id: string): string {
   assert(isId(id), `not a positive 64-bit integer: ${id}`)
-  let rest = BigInt(id)
+  return toBase62(BigInt(id))
+}
+
+/** A number's base-62 digits without padding: none for 0. */
+export function toBase62(value: bigint): string {
+  let rest = value
   let text = ''
   while (rest > 0n) {
     text = DIGITS.charAt(Number(rest % BASE)) + text
