@@ -5,14 +5,15 @@ import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { viewLane } from '../events/event.ts'
 import { findFirstDayWithViews } from '../events/view-totals-store.ts'
+import { settleMerchant } from '../ledger/debt-store.ts'
 import { reconcile } from '../ledger/reconcile.ts'
+import { accountOf } from '../ledger/release.ts'
 import { badRequest } from '../platform/errors.ts'
 import { csvOfPages, exportReport, intoFolder } from '../reports/export.ts'
 import { LEDGER_COLUMNS, listLedgerRows } from '../reports/merchant-ledger-store.ts'
 import { openReports } from '../reports/read-report.ts'
 import { daysBetween, type ReportName } from '../reports/report.ts'
 import { knownSealingKeys } from '../sealing-keys.ts'
-import { settleAccount } from '../stats/record-payment.ts'
 import { listStats } from '../stats/row-store.ts'
 import { LIMIT_MAX } from '../stats/schema.ts'
 import type { CommandContext } from './command.ts'
@@ -76,7 +77,7 @@ export async function merchantLedgerCommand(
       ),
     ),
   )
-  const { account } = await settleAccount(db, { merchId, until: context.now() })
+  const account = accountOf(await settleMerchant(db, { merchId, until: context.now() }))
   return { merch_id: merchId, merchant: name, path: out, rows: counted.rows, ...account }
 }
 

@@ -2,6 +2,9 @@
 import { type DurableAppend, REPORT_PATIENCE_MS } from './durable-append.ts'
 import { type LogEvent, MONEY_LANE, newEvent } from './event.ts'
 
+/** Of why money is taken back. */
+export const REASON_LENGTH_MAX = 255
+
 export interface MoneyWriter {
   readonly append: DurableAppend['append']
   readonly nextId: () => string

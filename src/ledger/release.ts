@@ -11,7 +11,7 @@
  * What is taken back closes what is still owed of its own debt. Only what money had covered of it
  * is money for other debts: one that nobody paid, and that came to nothing, would else pay them.
  */
-import { type Micros, micros } from '../platform/money.ts'
+import { formatExact, type Micros, micros, sumExact } from '../platform/money.ts'
 
 /**
  * Something a merchant owes, or gets back when its cost is negative. It may cost nothing and yet
@@ -69,6 +69,12 @@ export function settle(debts: readonly Debt[], payments: readonly Payment[]): Se
   ].sort((a, b) => a.atMs - b.atMs)
   for (const { happen } of happenings) happen()
   return row.settlement()
+}
+
+/** What a merchant owes, and its money that met no debt yet, as the API says it. */
+export function accountOf({ open, creditMicros }: Settlement) {
+  const owed_usd = formatExact(sumExact(open.map(({ owedMicros }) => owedMicros)))
+  return { owed_usd, credit_usd: formatExact(creditMicros) }
 }
 
 /** The key of the debt that one of this key takes back, or its own. */

@@ -77,6 +77,11 @@ export function formatExact(amount: number | bigint | string): string {
   return `${value < 0n ? '-' : ''}${magnitude / 1_000_000n}.${shown}`
 }
 
+/** The sum of many, which may leave the safe range though none of them does. */
+export function sumExact(amounts: readonly (number | bigint)[]): bigint {
+  return amounts.reduce<bigint>((total, amount) => total + BigInt(amount), 0n)
+}
+
 /** The publisher's part of a price, `floor(price * share)`; the platform keeps the rest. */
 export function publisherPart(price: Micros, sharePpm: number): Micros {
   // Exact even where price * ppm leaves the safe range (above $9,000 a click).

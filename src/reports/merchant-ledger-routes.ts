@@ -2,10 +2,11 @@
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { settleMerchant } from '../ledger/debt-store.ts'
+import { accountOf } from '../ledger/release.ts'
 import { begunStream } from '../platform/begun-stream.ts'
 import { FairTurns } from '../platform/turns.ts'
 import { rangeFaults, readDays } from '../stats/day-range.ts'
-import { settleAccount } from '../stats/record-payment.ts'
 import { csvOfPages } from './export.ts'
 import { LEDGER_COLUMNS, type LedgerRequest, listLedgerRows } from './merchant-ledger-store.ts'
 import { plainRow } from './report.ts'
@@ -58,9 +59,10 @@ export const merchantLedgerRoutes =
             .send(file)
         }
         const { rows, next } = await readPage({ cursor, limitRows: limit })
-        const { account } = await turns.run(merchId, () =>
-          settleAccount(db, { merchId, until: now() }),
+        const settled = await turns.run(merchId, () =>
+          settleMerchant(db, { merchId, until: now() }),
         )
+        const account = accountOf(settled)
         return reply.send({ merch_id: merchId, ...account, next, rows: rows.map(plainRow) })
       },
     )

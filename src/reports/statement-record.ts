@@ -4,7 +4,7 @@ import { openReleases } from '../ledger/publisher-releases.ts'
 import { monthOf, statementId } from '../ledger/statement.ts'
 import { type IssuedStatement, listStatements } from '../ledger/statement-store.ts'
 import { csvLine } from '../platform/csv.ts'
-import { formatExact } from '../platform/money.ts'
+import { formatExact, sumExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import type { StatementDetail, StatementRecord } from './schema.ts'
@@ -41,7 +41,7 @@ export async function findStatementDetail(
   // What is told of a month after its statement is on the next one: each adds up to what it says.
   const lateMicros =
     BigInt(issued.releasedMicros - issued.takenBackMicros) -
-    sum(ofMonth.map(({ earningsMicros }) => earningsMicros))
+    sumExact(ofMonth.map(({ earningsMicros }) => earningsMicros))
   if (lateMicros === 0n) return { ...toStatementRecord(issued), merchants }
   const late = { merch_id: 0, merchant: 'Told after its statement', ...movedOf([lateMicros]) }
   return { ...toStatementRecord(issued), merchants: [...merchants, late] }
@@ -49,13 +49,9 @@ export async function findStatementDetail(
 
 function movedOf(amounts: readonly (number | bigint)[]) {
   return {
-    released_usd: formatExact(sum(amounts.filter((amount) => amount > 0))),
-    taken_back_usd: formatExact(-sum(amounts.filter((amount) => amount < 0))),
+    released_usd: formatExact(sumExact(amounts.filter((amount) => amount > 0))),
+    taken_back_usd: formatExact(-sumExact(amounts.filter((amount) => amount < 0))),
   }
-}
-
-function sum(amounts: readonly (number | bigint)[]): bigint {
-  return amounts.reduce<bigint>((total, amount) => total + BigInt(amount), 0n)
 }
 
 /** One row per merchant, then the sums that lead from the opening to the payout. */

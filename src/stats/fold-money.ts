@@ -7,12 +7,12 @@
  */
 import { closeLeases } from '../demand/settle.ts'
 import { EVENT_TYPE, type EventType, type StoredEvent } from '../events/event.ts'
+import { foldPaymentReversals, foldPayments } from '../ledger/fold-payments.ts'
 import type { Db } from '../platform/postgres.ts'
 import { addFigures, type FigureChange } from './figures.ts'
 import { foldClicks } from './fold-clicks.ts'
 import { foldNetworks } from './fold-networks.ts'
 import { foldOrders } from './fold-orders.ts'
-import { foldPaymentReversals, foldPayments } from './fold-payments.ts'
 import { foldReversals } from './fold-reversals.ts'
 
 /** Folds a run, and adds to `changes` what it changes of the daily figures. */

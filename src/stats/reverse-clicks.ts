@@ -1,6 +1,6 @@
 /** Clicks found invalid later: reversed by their id, or all of an auction result. */
 import type { IntakeDeps } from '../attribution/intake.ts'
-import { appendMoney } from '../events/append-money.ts'
+import { appendMoney, REASON_LENGTH_MAX } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
 import { requireText } from '../platform/characters.ts'
@@ -10,7 +10,6 @@ import type { Db } from '../platform/postgres.ts'
 import { findClicksToReverse, listClicksReversedBy } from './click-store.ts'
 import type { ReversalBody } from './fold-reversals.ts'
 
-export const REASON_LENGTH_MAX = 255
 const HEX_32 = /^[0-9a-f]{32}$/
 
 export interface WantedReversal {

@@ -1,10 +1,10 @@
 /** Payments of merchants, as the operator recorded and reversed them: once per reference each. */
 import type { StoredEvent } from '../events/event.ts'
-import { paymentEntry, paymentReversalEntry } from '../ledger/entries.ts'
-import { insertLedgerEntries } from '../ledger/store.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { paymentEntry, paymentReversalEntry } from './entries.ts'
+import { insertLedgerEntries } from './store.ts'
 
 /** The body of a payment event. */
 export interface PaymentBody {

@@ -2,14 +2,14 @@
 import type { IntakeDeps } from '../attribution/intake.ts'
 import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
-import { settleMerchant } from '../ledger/debt-store.ts'
-import { findPayment } from '../ledger/payment-store.ts'
 import { characterCount } from '../platform/characters.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
-import { formatExact, type Micros } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
+import { formatExact, type Micros, sumExact } from '../platform/money.ts'
 import { latestDay, parseTimestamp } from '../platform/timestamp.ts'
+import { settleMerchant } from './debt-store.ts'
 import type { PaymentBody } from './fold-payments.ts'
+import { findPayment } from './payment-store.ts'
+import { accountOf } from './release.ts'
 
 const REFERENCE_LENGTH_MAX = 100
 const RECORDED_ALREADY: Fault = {
@@ -43,11 +43,8 @@ export async function recordPayment(
   // Of two at once the fold takes the one that came first in the log.
   const recorded = await findPayment(deps.db, { merchId, reference })
   if (recorded?.eventId !== id) throw badRequest([RECORDED_ALREADY])
-  const { releases, account } = await settleAccount(deps.db, {
-    merchId,
-    until: new Date(deps.now()),
-  })
-  const own = releases.filter(({ paymentId, pubId }) => paymentId === id && pubId !== 0)
+  const settled = await settleMerchant(deps.db, { merchId, until: new Date(deps.now()) })
+  const own = settled.releases.filter(({ paymentId, pubId }) => paymentId === id && pubId !== 0)
   return {
     payment_id: id,
     merch_id: merchId,
@@ -56,21 +53,11 @@ export async function recordPayment(
     amount_usd: formatExact(body.amount_micros),
     releases: [...Map.groupBy(own, ({ pubId }) => pubId)].map(([pubId, ofPublisher]) => ({
       pub_id: pubId,
-      earnings_usd: formatExact(sum(ofPublisher.map(({ earningsMicros }) => earningsMicros))),
+      earnings_usd: formatExact(sumExact(ofPublisher.map(({ earningsMicros }) => earningsMicros))),
       items: ofPublisher.length,
     })),
-    ...account,
+    ...accountOf(settled),
   }
-}
-
-/** What a merchant's money has released, what it owes by then, and money that met no debt yet. */
-export async function settleAccount(
-  db: Db,
-  at: { readonly merchId: number; readonly until: Date },
-) {
-  const { releases, open, creditMicros } = await settleMerchant(db, at)
-  const owed_usd = formatExact(sum(open.map(({ owedMicros }) => owedMicros)))
-  return { releases, account: { owed_usd, credit_usd: formatExact(creditMicros) } }
 }
 
 async function faultsOf(
@@ -91,8 +78,4 @@ async function faultsOf(
       : [{ field: 'reference', rule: `1 to ${REFERENCE_LENGTH_MAX} characters` }]),
     ...((await findPayment(db, { merchId, reference })) === null ? [] : [RECORDED_ALREADY]),
   ]
-}
-
-function sum(amounts: readonly number[]): bigint {
-  return amounts.reduce((total, amount) => total + BigInt(amount), 0n)
 }

@@ -5,15 +5,15 @@
  * they may have been paid already, and it was not their mistake.
  */
 import type { IntakeDeps } from '../attribution/intake.ts'
-import { appendMoney } from '../events/append-money.ts'
+import { appendMoney, REASON_LENGTH_MAX } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
-import { findPayment } from '../ledger/payment-store.ts'
 import { requireText } from '../platform/characters.ts'
 import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
+import { settleMerchant } from './debt-store.ts'
 import type { PaymentReversalBody } from './fold-payments.ts'
-import { settleAccount } from './record-payment.ts'
-import { REASON_LENGTH_MAX } from './reverse-clicks.ts'
+import { findPayment } from './payment-store.ts'
+import { accountOf } from './release.ts'
 
 const REVERSED_ALREADY: Fault = {
   field: 'reference',
@@ -49,13 +49,12 @@ export async function reversePayment(
   const reversed = await findPayment(deps.db, { merchId, reference })
   if (reversed?.reversalId !== id) throw badRequest([REVERSED_ALREADY])
   const until = new Date(deps.now())
-  const { account } = await settleAccount(deps.db, { merchId, until })
   return {
     payment_id: payment.eventId,
     merch_id: merchId,
     reference,
     amount_usd: formatExact(payment.amountMicros),
     reason,
-    ...account,
+    ...accountOf(await settleMerchant(deps.db, { merchId, until })),
   }
 }
