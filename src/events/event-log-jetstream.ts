@@ -22,6 +22,7 @@ const MESSAGE_EVENTS_MAX = 100
 /** Messages under way at once: an answer takes about as long as the disk of the server. */
 const WRITER_COUNT = 4
 const MAX_QUEUED_EVENTS = 20_000
+/** An installation has its NATS server to itself, or an account of it. */
 export const STREAM_NAME = 'SOUK'
 
 export interface JetStreamLogOptions {
@@ -30,13 +31,12 @@ export interface JetStreamLogOptions {
   /** Whether this process may be the one that carries the stream into the log. */
   readonly isCarrier: boolean
   readonly onProblem: (error: unknown) => void
-  /** Tests share a server; an installation has one to itself, or an account of it. */
-  readonly streamName?: string
 }
 
 /** Opens the log; a JetStream or a database that is away makes appends or reads reject. */
 export async function openJetStreamEventLog(options: JetStreamLogOptions): Promise<EventLog> {
-  const { natsUrl, connection, onProblem, streamName = STREAM_NAME } = options
+  const { natsUrl, connection, onProblem } = options
+  const streamName = STREAM_NAME
   const stream = await EventStream.open({ natsUrl, streamName })
   // A wrong password shows at the start, not at the first click.
   const problem = stream.problem()
