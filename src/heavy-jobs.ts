@@ -7,11 +7,8 @@
  * They get the database and the time, and give back plain data for the schedule to tell.
  */
 import { randomBytes } from 'node:crypto'
-import { listPublishers, setExploration, takeExploredDay } from './accounts/publisher-store.ts'
 import { feedPriceRates } from './attribution/feed-rates.ts'
-import { unpackReceipt } from './auction/receipt.ts'
-import { receiptsOfPublisher } from './auction/receipt-store.ts'
-import { ExploringDay, nextEpsilonPpm } from './auction/regret.ts'
+import { guardExploration } from './auction/guard-exploration.ts'
 import { refetchFeeds } from './catalog/refetch-feeds.ts'
 import type { SealingKey } from './config.ts'
 import { fitNightly } from './demand/learn-store.ts'
@@ -20,7 +17,7 @@ import { learnTraffic } from './demand/traffic-store.ts'
 import { type Reconciliation, reconcile } from './ledger/reconcile.ts'
 import { recordReconciliation } from './ledger/reconciliation-store.ts'
 import type { IssuedStatement } from './ledger/statement-store.ts'
-import type { Database, Db } from './platform/postgres.ts'
+import type { Database } from './platform/postgres.ts'
 import { DAY_MS, utcDay } from './platform/timestamp.ts'
 import { type DeliveredReports, deliverReports } from './reports/deliver-reports.ts'
 import { issueWithNotices } from './reports/make-notices.ts'
@@ -60,24 +57,3 @@ export const HEAVY_JOBS = {
     deliverReports(db, new Date(nowMs)),
 }
 export type HeavyJob = keyof typeof HEAVY_JOBS
-
-/**
- * What exploring cost each publisher yesterday sets how much it explores today (economics 1.4). Of
- * all or of none, and once: a job that ends halfway is done again, and so may one that was done.
- */
-async function guardExploration(db: Db, nowMs: number): Promise<void> {
-  const day = utcDay(nowMs - DAY_MS)
-  const changes: Parameters<typeof setExploration>[1][] = []
-  for (const { pub_id: pubId, epsilon_ppm: beforePpm } of await listPublishers(db, { uid: null })) {
-    const cost = new ExploringDay()
-    for await (const receipts of receiptsOfPublisher(db, { pubId, day })) {
-      for (const { packed } of receipts) cost.add(unpackReceipt(packed))
-    }
-    const epsilonPpm = nextEpsilonPpm(beforePpm, cost)
-    if (epsilonPpm !== beforePpm) changes.push({ pubId, beforePpm, epsilonPpm })
-  }
-  await db.transaction(async (tx) => {
-    if (!(await takeExploredDay(tx, day))) return
-    for (const change of changes) await setExploration(tx, change)
-  })
-}
