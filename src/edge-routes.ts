@@ -6,7 +6,7 @@ import { findPublisher } from './accounts/publisher-store.ts'
 import { comesFromPublisher, isAllowedTarget } from './auction/allowed-target.ts'
 import { ownDestination } from './auction/hold-auction.ts'
 import { merchantOfHost } from './auction/market.ts'
-import { auctionRoute, pixelRoute } from './auction/routes.ts'
+import { type AuctionDeps, auctionRoute, pixelRoute } from './auction/routes.ts'
 import type { RateLimitGroup } from './config.ts'
 import { eventRoute } from './events/routes.ts'
 import { findOrCreateWrapperLink, findWrapperLink } from './links/wrapper-link.ts'
@@ -26,7 +26,7 @@ const OWNER_PATIENCE_MS = 100
 
 /** The hot route of a path without its trailing slash, or null. */
 export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
-  const { config, edge, sealer, now } = node
+  const { config, edge, sealer, hashKeys, book, fund, now } = node
   const [auctions, redirects] = [makeLimiter(node, 'auction'), makeLimiter(node, 'redirect')]
   const append = node.appender.append
   const nextId = () => node.ids.next()
@@ -37,34 +37,20 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
     return link
   }
 
-  const auctionDeps = {
+  const shared = { now, edge, sealer, hashKeys, readUid, findLink, append, nextId }
+  const auctionDeps: AuctionDeps = {
+    ...shared,
     brand: config.brand,
     auctionUrl: config.auctionUrl,
-    now,
-    findLink,
-    peekLink: (auctionId: string) => edge.peekLink(auctionId),
-    holdForPage: edge.holdForPage.bind(edge),
-    consentFor: edge.consentFor.bind(edge),
-    findMerchant: (merchId: number) => edge.market.merchants.get(merchId),
-    seal: sealer.seal.bind(sealer),
-    openSeal: sealer.open.bind(sealer),
-    readUid,
+    findMerchant: (merchId) => edge.market.merchants.get(merchId),
     limit: auctions.refuse,
-    append,
-    nextId,
-    hash: node.hashKeys.hash.bind(node.hashKeys),
   }
   const redirectDeps: RedirectDeps = {
-    now,
+    ...shared,
     isHttps: isHttps(config.linkUrl),
-    openSeal: auctionDeps.openSeal,
-    readUid,
-    findLink,
     isDisabled: (auctionId) => edge.market.disabledLinks.has(auctionId),
     isStorageAway: () => node.appender.isLogAway() || !edge.isStorageAnswering(),
     lastDestination: (auctionId) => node.destinations.get(auctionId),
-    holdAtClick: edge.holdAtClick.bind(edge),
-    keepOriginal: edge.keepOriginal.bind(edge),
     mayForward: (request, target) => {
       const publisher = edge.market.publishers.get(target.pubId)
       return (
@@ -72,18 +58,13 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
         (publisher !== undefined && comesFromPublisher(request.headers, publisher))
       )
     },
-    append,
     reservedResults: new ReservedResults(),
-    reserve: (campaignId, micros, nowMs) => node.book.reserve(campaignId, micros, nowMs),
-    fund: (campaignId, micros) => node.fund(campaignId, micros),
-    noteClick: (campaignId, click) => node.book.recordClick(campaignId, click),
-    release: (campaignId, leaseId, micros) => node.book.release(campaignId, leaseId, micros),
+    book,
+    fund,
     findLanding: (merchId) => edge.market.merchants.get(merchId),
     isBlocked: addressIndex(config.ipBlocklist),
     isWithinLimit: (request) => redirects.take(request, ''),
     countryOf: (request) => node.geo.countryOf(request),
-    hash: auctionDeps.hash,
-    nextId,
     onUnrecorded: unrecordedTeller(node),
   }
   const events = baseRoutes(node)

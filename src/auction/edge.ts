@@ -108,10 +108,12 @@ export class Edge {
     await this.#listener?.close()
   }
 
+  /** The link; null when there is none. Rejects when that cannot be told in time. */
   findLink(auctionId: string, patienceMs: number): Promise<LinkData | null> {
     return this.#links.get(auctionId, patienceMs)
   }
 
+  /** The link if this node holds it, without waiting. */
   peekLink(auctionId: string): LinkData | undefined {
     return this.#links.peek(auctionId)
   }
@@ -144,6 +146,7 @@ export class Edge {
     return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
   }
 
+  /** The consent that applies, from what the page said, the browser's signals and the default. */
   consentFor(request: HotRequest, pubId: number, said?: string): number {
     const byDefault = this.#market.publishers.get(pubId)?.consent_default ?? 'full'
     return consentOf(said, { headers: request.headers, byDefault })

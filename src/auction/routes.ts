@@ -17,11 +17,11 @@ import { isId } from '../platform/ids.ts'
 import { UUID_PATTERN } from '../platform/pattern.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { type AnswerDeps, answerWriter, type WriteAnswer } from './answer.ts'
-import type { HeldAuction } from './hold-auction.ts'
+import type { Edge } from './edge.ts'
 import type { LinkData } from './link-store.ts'
 import { readRedirectQuery } from './redirect-query.ts'
 import { makeRepeats } from './repeats.ts'
-import type { SealBinding, SealedResult } from './seal.ts'
+import type { SealBinding, SealedResult, Sealer } from './seal.ts'
 
 const UUID = new RegExp(UUID_PATTERN)
 /** How long a page waits for a link that this node does not hold; then it gets a 503. */
@@ -29,19 +29,10 @@ const LINK_PATIENCE_MS = 2_000
 
 export interface AuctionDeps extends AnswerDeps {
   readonly now: () => number
-  readonly findLink: (auctionId: string, patienceMs: number) => Promise<LinkData | null>
-  /** The link if this node holds it, without waiting. */
-  readonly peekLink: (auctionId: string) => LinkData | undefined
-  readonly holdForPage: (
-    link: LinkData,
-    request: HotRequest,
-    page: { nowMs: number; consent: string | undefined },
-  ) => HeldAuction
-  /** The consent that applies, from what the page said, the browser's signals and the default. */
-  readonly consentFor: (request: HotRequest, pubId: number, said: string | undefined) => number
-  readonly seal: (result: SealedResult, binding: SealBinding) => string
-  readonly openSeal: (token: string, binding: SealBinding) => SealedResult | null
-  readonly hash: HashKeys['hash']
+  readonly edge: Pick<Edge, 'peekLink' | 'holdForPage' | 'consentFor'>
+  readonly findLink: Edge['findLink']
+  readonly sealer: Pick<Sealer, 'seal' | 'open'>
+  readonly hashKeys: Pick<HashKeys, 'hash'>
   readonly readUid: (query: URLSearchParams) => string
   /** Throws 429 when this origin asks too often. */
   readonly limit: (request: HotRequest, auctionId: string) => void
@@ -69,7 +60,7 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
       const answer = (link: LinkData | null): HotReply => {
         if (link === null) throw new ApiError('notFound', { message: `a: no link ${auctionId}` })
         // By the consent that applies: a signal switched on between two loads counts at once.
-        const consent = deps.consentFor(request, link.link.pub_id, said)
+        const consent = deps.edge.consentFor(request, link.link.pub_id, said)
         const repeat = isSession ? `${uuid} ${auctionId} ${consent}` : null
         const before = repeat === null ? undefined : repeats.get(repeat)
         if (before !== undefined) return json(before)
@@ -77,7 +68,7 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
         if (repeat !== null && !request.isHead) repeats.set(repeat, body)
         return json(body)
       }
-      const held = deps.peekLink(auctionId)
+      const held = deps.edge.peekLink(auctionId)
       return held === undefined
         ? deps.findLink(auctionId, LINK_PATIENCE_MS).then(answer)
         : answer(held)
@@ -111,10 +102,10 @@ function auctionBody(
   write: WriteAnswer,
   { request, link, uuid, consent }: PageAuction,
 ): string {
-  const held = deps.holdForPage(link, request, { nowMs: deps.now(), consent })
+  const held = deps.edge.holdForPage(link, request, { nowMs: deps.now(), consent })
   const uidService = freshUid(held.result.consent)
   const binding = { auctionId: link.link.auction_id, uuid, url: held.url, uidService }
-  return write(held, deps.seal(held.result, binding), binding)
+  return write(held, deps.sealer.seal(held.result, binding), binding)
 }
 
 /** Fresh for each result; 0 where the reader asked not to be told apart. */
@@ -136,7 +127,7 @@ export function pixelRoute(deps: AuctionDeps): HotRoute {
     cors: 'open',
     handle: async (request) => {
       const { id, binding } = readRedirectQuery(request.query, deps.readUid)
-      const result = deps.openSeal(id, binding)
+      const result = deps.sealer.open(id, binding)
       if (result !== null && !request.isHead) {
         const seen = placement(deps, { request, result, binding })
         await deps.append([seen], { patienceMs: BEACON_PATIENCE_MS })
@@ -170,7 +161,7 @@ function placement(
     type: EVENT_TYPE.placement,
     reason: agent.isRobot ? REASON.robot : REASON.ok,
     pubId: result.pubId,
-    sessionKey: deps.hash('session', binding.uuid.toLowerCase(), atMs),
+    sessionKey: deps.hashKeys.hash('session', binding.uuid.toLowerCase(), atMs),
     auctionId: binding.auctionId,
     resultNumber: result.resultNumber,
     merchId: result.merchId,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BROWSER } from '../../test/app.ts'
 import type { SealedResult } from '../auction/seal.ts'
+import type { LeaseBook } from '../demand/lease.ts'
 import { type LogEvent, MODEL } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
 import { REASON } from '../events/reason.ts'
@@ -60,20 +61,25 @@ test('an auction held at the click itself has no least age', () => {
 })
 
 /** Answers clicks on one result of a page, from `lease` and into `append`. */
-function clickAgain(changes: Partial<Pick<ClickDeps, 'append' | 'reserve'>> = {}) {
+function clickAgain({
+  reserve = () => 7,
+  ...changes
+}: Partial<Pick<ClickDeps, 'append'> & Pick<LeaseBook, 'reserve'>> = {}) {
   const written: LogEvent[] = []
   const told: unknown[] = []
   const released: unknown[][] = []
   const deps = {
     append: async (events: LogEvent[]) => void written.push(...events),
-    reserve: () => 7,
+    book: {
+      ...{ reserve, recordClick: () => undefined },
+      release: (...lease: unknown[]) => released.push(lease),
+    },
     fund: async () => undefined,
     reservedResults: new ReservedResults(),
-    release: (...lease: unknown[]) => released.push(lease),
     onUnrecorded: (why: unknown) => told.push(why),
     findLanding: () => ({ click_param: 'cid', deep_link: null }),
     ...{ isBlocked: () => false, isWithinLimit: () => true, countryOf: () => null },
-    ...{ noteClick: () => undefined, hash: () => Buffer.alloc(16), nextId: () => '1' },
+    ...{ hashKeys: { hash: () => Buffer.alloc(16) }, nextId: () => '1' },
     ...changes,
   }
   const click = {

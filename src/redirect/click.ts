@@ -6,6 +6,8 @@
  * paid is the fold's to say (architecture, "the fold judges").
  */
 import type { SealedResult } from '../auction/seal.ts'
+import type { LeaseBook } from '../demand/lease.ts'
+import type { LeaseLoop } from '../demand/lease-loop.ts'
 import { type DurableAppend, REDIRECT_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
@@ -36,19 +38,13 @@ export interface ClickDeps {
   readonly append: DurableAppend['append']
   /** The results whose price a click has reserved here, by result number. */
   readonly reservedResults: ReservedResults
-  /** A lease id that now holds `micros` for the click, 0 where none is needed; null: no budget. */
-  readonly reserve: (campaignId: number, micros: number, nowMs: number) => number | null
-  /** Asks the database for a part of a small budget; then `reserve` may be tried again. */
-  readonly fund: (campaignId: number, micros: number) => Promise<void>
-  /** Told of a click on a result that a page was given, `ageMs` after its auction. */
-  readonly noteClick: (campaignId: number, click: { nowMs: number; ageMs: number }) => void
-  /** Takes back a reservation whose click was never recorded. */
-  readonly release: (campaignId: number, leaseId: number, micros: number) => void
+  readonly book: Pick<LeaseBook, 'reserve' | 'recordClick' | 'release'>
+  readonly fund: LeaseLoop['fund']
   readonly findLanding: (merchId: number) => Landing | undefined
   readonly isBlocked: (address: string) => boolean
   readonly isWithinLimit: (request: HotRequest) => boolean
   readonly countryOf: (request: HotRequest) => string | null
-  readonly hash: HashKeys['hash']
+  readonly hashKeys: Pick<HashKeys, 'hash'>
   readonly nextId: () => string
   readonly onUnrecorded: (error: unknown) => void
 }
@@ -91,7 +87,7 @@ async function record(deps: ClickDeps, click: Click, clickId: Buffer): Promise<b
     const isLost = isNeverWritten(error)
     if (event.reservedMicros !== null) deps.reservedResults.delete(click.result.resultNumber)
     if (event.leaseId !== null && isLost) {
-      deps.release(campaignId, Number(event.leaseId), priceMicros)
+      deps.book.release(campaignId, Number(event.leaseId), priceMicros)
     }
     deps.onUnrecorded(error)
     return !isLost
@@ -159,7 +155,7 @@ async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
     return { reason: REASON.duplicateResult, leaseId: null }
   }
   deps.reservedResults.add(result.resultNumber)
-  deps.noteClick(result.campaignId, { nowMs, ageMs: nowMs - result.issuedAtMs })
+  deps.book.recordClick(result.campaignId, { nowMs, ageMs: nowMs - result.issuedAtMs })
   const reservation = await fromBudget(deps, click)
   if (reservation.leaseId === null) deps.reservedResults.delete(result.resultNumber)
   return reservation
@@ -167,11 +163,11 @@ async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
 
 async function fromBudget(deps: ClickDeps, { nowMs, result }: Click): Promise<Reservation> {
   const { campaignId, priceMicros } = result
-  let leaseId = deps.reserve(campaignId, priceMicros, nowMs)
+  let leaseId = deps.book.reserve(campaignId, priceMicros, nowMs)
   if (leaseId === null) {
     const funding = withPatience(deps.fund(campaignId, priceMicros), FUND_PATIENCE_MS)
     await funding.catch(() => undefined) // Whether it is funded by now, the lease says.
-    leaseId = deps.reserve(campaignId, priceMicros, nowMs)
+    leaseId = deps.book.reserve(campaignId, priceMicros, nowMs)
   }
   return { reason: leaseId === null ? REASON.unfunded : REASON.ok, leaseId }
 }
@@ -191,7 +187,8 @@ function clickEvent(
     type: EVENT_TYPE.click,
     reason,
     pubId: result.pubId,
-    sessionKey: click.sessionUuid === null ? null : deps.hash('session', click.sessionUuid, nowMs),
+    sessionKey:
+      click.sessionUuid === null ? null : deps.hashKeys.hash('session', click.sessionUuid, nowMs),
     auctionId: click.auctionId,
     resultNumber: result.resultNumber,
     merchId: result.merchId,
@@ -204,8 +201,9 @@ function clickEvent(
     leaseId: isReserved && leaseId !== 0 ? String(leaseId) : null,
     reservedMicros: isReserved ? result.priceMicros : null,
     clickId,
-    visitorKey: click.visitorId === null ? null : deps.hash('visitor', click.visitorId, nowMs),
-    addressKey: deps.hash('address', request.address, nowMs),
+    visitorKey:
+      click.visitorId === null ? null : deps.hashKeys.hash('visitor', click.visitorId, nowMs),
+    addressKey: deps.hashKeys.hash('address', request.address, nowMs),
     resultAgeMs: Math.max(0, nowMs - result.issuedAtMs),
     device: agent.device,
     uaFamily: agent.family,

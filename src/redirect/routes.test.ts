@@ -28,12 +28,13 @@ async function follow(ageMs: number, changes: Partial<RedirectDeps> = {}) {
   }
   const deps = {
     ...{ now: () => NOON_MS + ageMs, isHttps: true, readUid: () => '0' },
-    ...{ openSeal: () => result, isStorageAway: () => false, lastDestination: () => ELSEWHERE },
+    sealer: { open: () => result },
+    edge: { holdAtClick: hold('at click'), keepOriginal: hold('original') },
+    ...{ isStorageAway: () => false, lastDestination: () => ELSEWHERE, isDisabled: () => false },
     ...{ findLink: async () => ({}), mayForward: () => false },
-    ...{ isDisabled: () => false, holdAtClick: hold('at click'), keepOriginal: hold('original') },
     ...{ append: async () => undefined, reservedResults: new ReservedResults() },
     ...{ findLanding: () => undefined, isBlocked: () => false, isWithinLimit: () => true },
-    ...{ countryOf: () => null, hash: () => Buffer.alloc(16), nextId: () => '1' },
+    ...{ countryOf: () => null, hashKeys: { hash: () => Buffer.alloc(16) }, nextId: () => '1' },
     ...{ onUnrecorded: () => undefined, ...changes },
   } as unknown as RedirectDeps
   const url = encodeURIComponent(ELSEWHERE)
@@ -68,7 +69,7 @@ test('a result of more than a day ago holds a new auction, under what the reader
 })
 
 test('a broken seal and a disabled link hold no auction: the link’s own address is where they lead', async () => {
-  const broken = await follow(1_000, { openSeal: () => null })
+  const broken = await follow(1_000, { sealer: { open: () => null } })
   assert.deepEqual(broken, { answer: [302, SHOP], held: [['original', 'contextual']] })
   const disabled = await follow(DAY_MS + 1, { isDisabled: () => true })
   assert.deepEqual(disabled, { answer: [302, SHOP], held: [['original', 'contextual']] })

@@ -3,10 +3,11 @@
  * link, and a wrapper. A reader is never stranded (I5): whatever is wrong with an address, it
  * leads to the link's own destination if we know one, and to a plain page if we do not.
  */
+import type { Edge } from '../auction/edge.ts'
 import type { HeldAuction } from '../auction/hold-auction.ts'
 import type { LinkData } from '../auction/link-store.ts'
 import { readRedirectQuery } from '../auction/redirect-query.ts'
-import { RESULT_AGE_MAX_MS, type SealBinding, type SealedResult } from '../auction/seal.ts'
+import { RESULT_AGE_MAX_MS, type Sealer } from '../auction/seal.ts'
 import { CONSENT, type ConsentWord, consentNow, consentWord } from '../events/consent.ts'
 import { REASON } from '../events/reason.ts'
 import { newVisitor, readVisitor, visitorCookie } from '../events/visitor.ts'
@@ -31,27 +32,17 @@ export interface RedirectDeps extends ClickDeps {
   readonly isHttps: boolean
   /** The `uid_<brand>` of a redirect address. */
   readonly readUid: (query: URLSearchParams) => string
-  readonly openSeal: (token: string, binding: SealBinding) => SealedResult | null
-  /** The link; null when there is none. Rejects when that cannot be told in time. */
-  readonly findLink: (auctionId: string, patienceMs: number) => Promise<LinkData | null>
+  readonly sealer: Pick<Sealer, 'open'>
+  readonly findLink: Edge['findLink']
   /** Whether nobody pays for a link's clicks, those on results that pages hold included. */
   readonly isDisabled: (auctionId: string) => boolean
   readonly isStorageAway: () => boolean
   /** The last known destination of a link whose data is out of reach, or lost. */
   readonly lastDestination: (auctionId: string) => string | null
-  /** Holds the auction on this very click. */
-  readonly holdAtClick: HoldAtClick
-  /** The link's own destination, as a result that nobody pays for. */
-  readonly keepOriginal: HoldAtClick
+  readonly edge: Pick<Edge, 'holdAtClick' | 'keepOriginal'>
   /** Whether a link made without a key may forward this reader to this address by itself. */
   readonly mayForward: (request: HotRequest, target: { url: string; pubId: number }) => boolean
 }
-
-type HoldAtClick = (
-  link: LinkData,
-  request: HotRequest,
-  click: { readonly nowMs: number; readonly consent: ConsentWord | undefined },
-) => HeldAuction
 
 /** `/api/v1/redirect/`: the destination of an auctioned link. */
 export function redirectRoute(deps: RedirectDeps): HotRoute {
@@ -75,7 +66,7 @@ export function smartLinkRoute(deps: RedirectDeps): (path: string) => HotRoute |
 
 async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotReply> {
   const { id, binding } = readRedirectQuery(request.query, deps.readUid)
-  const result = deps.openSeal(id, binding)
+  const result = deps.sealer.open(id, binding)
   const nowMs = deps.now()
   if (result === null) {
     const auctionId = readAuctionId(binding.auctionId)
@@ -150,8 +141,10 @@ export async function clickOnLink(
   const verdict = known === REASON.ok ? verdictOnLink(deps, auctionId) : known
   const nowMs = deps.now()
   // A click that has a reason gets no auction: a broken seal must never choose where it leads.
-  const hold = verdict === REASON.ok ? deps.holdAtClick : deps.keepOriginal
-  const { result, url } = hold(link, request, { nowMs, consent })
+  const { result, url } =
+    verdict === REASON.ok
+      ? deps.edge.holdAtClick(link, request, { nowMs, consent })
+      : deps.edge.keepOriginal(link, request, { nowMs, consent })
   if (isGuarded(deps, request, { result, url })) return leavingPage(url)
   return finishClick(deps, { request, nowMs, auctionId, result, url, sessionUuid: null, verdict })
 }
