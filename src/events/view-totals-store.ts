@@ -7,6 +7,7 @@
 import { countOf, deleteInBatches } from '../platform/delete-in-batches.ts'
 import { type Db, hasSqlState } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { EVENT_TYPE } from './event.ts'
 
 /** A day of one lane, and up to which place in the lane its totals reach. */
 export interface ViewDay {
@@ -27,6 +28,8 @@ export interface ViewDigest {
   readonly events: string
   readonly digest: string
 }
+
+const { pageImpression, linkImpression, linkViewable, placement, shopView } = EVENT_TYPE
 
 /** While the compacting waits for a reader, other readers wait behind it. */
 const LOCK_TIMEOUT = '2s'
@@ -66,7 +69,8 @@ export async function addTotals(
     ), repeated as (
       select distinct seen.seq
       from seen join event earlier using (pub_id, session_key)
-      where seen.type = 1 and earlier.type = 1 and seen.reason = 0 and earlier.reason = 0
+      where seen.type = ${pageImpression} and seen.reason = 0
+        and earlier.type = ${pageImpression} and earlier.reason = 0
         and earlier.lane = ${lane}
         and earlier.day between ${day}::date - ${SESSION_DAYS}::int
           and ${day}::date + ${SESSION_DAYS}::int
@@ -75,8 +79,9 @@ export async function addTotals(
       insert into view_total as total
         (day, lane, type, reason, pub_id, url_key, auction_id, merch_id, events, counted)
       select ${day}::date, ${lane}::smallint, type, reason, pub_id,
-        case when type = 1 then url_key end, case when type in (2, 3, 4) then auction_id end,
-        case when type in (4, 5) then merch_id end,
+        case when type = ${pageImpression} then url_key end,
+        case when type in (${linkImpression}, ${linkViewable}, ${placement}) then auction_id end,
+        case when type in (${placement}, ${shopView}) then merch_id end,
         count(*), count(*) filter (where repeated.seq is null)
       from seen left join repeated using (seq)
       group by 3, 4, 5, 6, 7, 8

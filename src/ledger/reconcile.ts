@@ -8,6 +8,7 @@
  * their signed totals, and the result says for which days.
  */
 import { readFileSync } from 'node:fs'
+import { EVENT_TYPE } from '../events/event.ts'
 import type { Keys } from '../events/view-totals.ts'
 import type { Database, ReservedDb } from '../platform/postgres.ts'
 import { constantSql, sql } from '../platform/sql.ts'
@@ -141,7 +142,7 @@ async function countEvents(db: ReservedDb, { from, to }: ReconcileOptions) {
       coalesce(${to}::date, greatest(max(day), (select max(day) from view_day)), current_date)
         as to,
       count(*)::float8 as events,
-      (count(*) filter (where type = 10))::float8 as clicks
+      (count(*) filter (where type = ${EVENT_TYPE.click}))::float8 as clicks
     from event where day between pg_temp.day_from() and pg_temp.day_to()`)
   if (row === null) throw new Error('the range of days is lost')
   return row
@@ -151,7 +152,7 @@ async function countEvents(db: ReservedDb, { from, to }: ReconcileOptions) {
 async function countOrders(db: ReservedDb): Promise<number> {
   const row = await db.row<{ orders: number }>(sql`
     select count(distinct (merch_id, order_id))::float8 as orders from r_told
-    where type = 12 and day between pg_temp.day_from() and pg_temp.day_to()`)
+    where type = ${EVENT_TYPE.order} and day between pg_temp.day_from() and pg_temp.day_to()`)
   return row?.orders ?? 0
 }
 
