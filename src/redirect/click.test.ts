@@ -66,12 +66,13 @@ function clickAgain({
   ...changes
 }: Partial<Pick<ClickDeps, 'append'> & Pick<LeaseBook, 'reserve'>> = {}) {
   const written: LogEvent[] = []
+  const noted: unknown[] = []
   const told: unknown[] = []
   const released: unknown[][] = []
   const deps = {
     append: async (events: LogEvent[]) => void written.push(...events),
     book: {
-      ...{ reserve, recordClick: () => undefined },
+      ...{ reserve, recordClick: (...click: unknown[]) => noted.push(click) },
       release: (...lease: unknown[]) => released.push(lease),
     },
     fund: async () => undefined,
@@ -88,9 +89,12 @@ function clickAgain({
     ...{ url: 'https://kettles.example/p/1', sessionUuid: null, visitorId: null, referrer: null },
     labels: { u1: null, utmSource: null },
   }
-  const answer = () => answerClick(deps as unknown as ClickDeps, click as unknown as Click)
+  const answer = (of: Partial<SealedResult> = {}) => {
+    const wanted = { ...click, result: { ...result, ...of } }
+    return answerClick(deps as unknown as ClickDeps, wanted as unknown as Click)
+  }
   const reasons = () => written.map(({ reason, reservedMicros }) => [reason, reservedMicros])
-  return { answer, reasons, told, released }
+  return { answer, reasons, noted, told, released }
 }
 
 test('a sealed address that is sent again and again reserves its price once', async () => {
@@ -100,6 +104,14 @@ test('a sealed address that is sent again and again reserves its price once', as
   const repeat = [REASON.duplicateResult, null]
   const inOrder = reasons().sort(([a], [b]) => Number(a) - Number(b)) // Two came at once.
   assert.deepEqual(inOrder, [[REASON.ok, 500_000], repeat, repeat])
+})
+
+test('the budget’s guard hears of a page’s result that is clicked, once; of one made at its click not', async () => {
+  const { answer, noted } = clickAgain()
+  await answer()
+  await answer()
+  await answer({ resultNumber: Buffer.alloc(16, 2), isAtClick: true })
+  assert.deepEqual(noted, [[3, { nowMs: NOON_MS + 1_000, ageMs: 1_000 }]])
 })
 
 test('a result whose click found no budget, or was not recorded, may still be paid', async () => {
