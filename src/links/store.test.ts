@@ -11,6 +11,7 @@ import {
   disableLink,
   findOrCreateLinks,
   insertSmartLink,
+  listLinks,
   lockKeylessCount,
   renameArticle,
   type WantedArticle,
@@ -100,10 +101,10 @@ test('the links that calls without a key make are counted for each publisher and
   assert.equal(await deletePastLinkHours(db, later(120)), 2, 'of both publishers')
 })
 
-test('a link is disabled once: a second time changes nothing of it', async () => {
-  const auctionId = nextId()
-  const wish = { article: page('disabled'), url: null, isExclusive: false, auctionId }
-  await insertSmartLink(db, wish)
+test('a link is disabled alone, and once: a second time changes nothing of it', async () => {
+  const [auctionId, other] = [nextId(), nextId()]
+  const wish = { article: page('disabled'), url: null, isExclusive: false }
+  for (const id of [auctionId, other]) await insertSmartLink(db, { ...wish, auctionId: id })
   const updatedAt = () =>
     db.row(sql`select datetime_updated from smart_link where auction_id = ${auctionId}::bigint`)
   await disableLink(db, auctionId)
@@ -112,4 +113,8 @@ test('a link is disabled once: a second time changes nothing of it', async () =>
     update smart_link set datetime_updated = ${NOON} where auction_id = ${auctionId}::bigint`)
   await disableLink(db, auctionId)
   assert.deepEqual(await updatedAt(), { datetime_updated: NOON })
+  // The newest first, as an operator is shown them.
+  const [newest, second] = await listLinks(db)
+  assert.deepEqual([newest?.auction_id, newest?.state], [other, 'active'])
+  assert.deepEqual([second?.auction_id, second?.state], [auctionId, 'disabled'])
 })
