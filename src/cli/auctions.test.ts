@@ -28,14 +28,14 @@ const shop = await makeMerchant(api.db, {
 })
 await api.untilKnown(await makeCampaign(api.db, shop.merchId))
 
-/** A result of an auction that the shop won, by its id, with its redirect address. */
-async function auction() {
+/** A result of an auction that the shop won, unless it is elsewhere: its id and its address. */
+async function auction(url = 'https://shop.example/1') {
   const created = await api.call('/api/v1/smart_links/', {
     key,
     body: {
       article_name: 'A',
       article_url: `https://daily.example/${randomUUID()}`,
-      url: 'https://shop.example/1',
+      url,
     },
   })
   const { auction_id } = created.entry<{ auction_id: string }>()
@@ -108,6 +108,18 @@ test('a receipt kept under the number of another auction is a difference', async
     { auction_result_number: first, field: 'resultNumber', stored: second },
     { auction_result_number: second, field: 'resultNumber', stored: first },
   ])
+})
+
+test('a click on a link that no campaign took is no difference', async () => {
+  const { id, redirect_url } = await auction('https://elsewhere.example/1')
+  await sleep(CLICK_AGE_MIN_MS + 20)
+  await follow(api, redirect_url)
+  await api.app.settled()
+  const explained = await explainCommand(context, { auctionResult: id })
+  assert.ok('outcome' in explained && !explained.outcome.won)
+  assert.equal(explained.clicks[0]?.reason, 'ok')
+  const replayed = await replayCommand(context, { date: utcDay(new Date()) })
+  assert.deepEqual(replayed.differences, [])
 })
 
 test('an auction is explained by the id of a click on it as well', async () => {
