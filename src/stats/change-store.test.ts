@@ -310,6 +310,26 @@ test('an import tells what it changed in the rows of its network, also those tha
   )
 })
 
+test('what changed at the very time from which changes are asked for is told, in every list', async (t) => {
+  const db = await testDatabase(t)
+  const { one } = await foldBusyLog(t, db)
+  const pubId = one.publisher.pub_id
+  const at = new Date('2100-01-01T12:00:00Z') // after all that was folded just now
+  await db.run(sql`
+    insert into stats_change (changed_at, cause, event_ids, day, pub_id, article_id, merch_id)
+    values (${at}, 'click', '{}', '2026-03-02', ${pubId}, 1, 1)`)
+  await db.run(sql`update stats_day set placed_at = ${at} where placed_at is not null`)
+  await db.run(sql`update network_partition set at = ${at}`)
+  await db.run(sql`update page_day set changed_at = ${at}`)
+  const told = async (since: Date) => {
+    const wanted = { pubId, since, cursor: CHANGES_START, limitRows: 9 }
+    const { changes, placements, networks, impressions } = await listChanges(db, wanted)
+    return [changes, placements, networks, impressions].map((list) => list.length > 0)
+  }
+  assert.deepEqual(await told(at), [true, true, true, true])
+  assert.deepEqual(await told(new Date(at.getTime() + 1)), [false, false, false, false])
+})
+
 test('a page of changes reads its own rows of a long list, and not the rest of it', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
