@@ -57,6 +57,12 @@ test('a result that is a list alone begins with its name, and not with an empty 
   assert.equal(formatResult({ files: [{ rows: 3 }] }), 'files:\nrows\n3')
 })
 
+test('where nothing is, it is shown: a dash for a value, and a word for an empty list', () => {
+  assert.equal(formatResult([]), '(none)')
+  assert.equal(formatResult({ at: null, of: undefined, ids: [] }), 'at   -\nof   -\nids  -')
+  assert.equal(formatResult([{ at: null, name: 'a' }, { at: 1 }]), 'at  name\n-   a\n1   -')
+})
+
 test('a line break that somebody wrote makes no field, in a record, a table or its records', () => {
   const row = { url: 'https://shop.example/\nkeyless  false\n\nurl', keyless: true }
   for (const result of [row, [row], { links: [row] }]) {
