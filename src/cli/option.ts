@@ -41,7 +41,7 @@ export function readFraction(value: string): number | null {
   const ppm = Math.round(number * PPM)
   // What is finer than a millionth would be kept as another number than was written.
   const isExact = Math.abs(number * PPM - ppm) < 0.01
-  if (!isExact || !Number.isSafeInteger(ppm) || Math.abs(ppm) > INTEGER_MAX) {
+  if (!isExact || Math.abs(ppm) > INTEGER_MAX) {
     throw new InvalidArgumentError('It must be a fraction of at most six decimals, such as 0.75.')
   }
   return ppm
