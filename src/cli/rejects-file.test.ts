@@ -47,6 +47,19 @@ test('the file that is imported is not emptied for its rejects, whatever name it
   assert.deepEqual(await db.rows(sql`select id from event`), [])
 })
 
+test('the rejects of an earlier import make room for those of this one', async () => {
+  const rejects = join(folder, 'rejects.jsonl')
+  const orders = 'order_id,value,currency\n'
+  for (const [rows, lines] of [
+    ['bad,-,USD\nworse,x,USD\n', 2],
+    ['bad,-,USD\n', 1],
+  ] as const) {
+    const { code, err } = await importing('orders', orders + rows, rejects)
+    assert.deepEqual({ code, err }, { code: 0, err: '' })
+    assert.equal((await readFile(rejects, 'utf8')).trim().split('\n').length, lines)
+  }
+})
+
 test('a disk that is full of rejects is told in words, and which file it was', {
   skip: process.platform !== 'linux' && 'only Linux has /dev/full',
 }, async () => {
