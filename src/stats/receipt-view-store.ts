@@ -55,6 +55,6 @@ export async function readReceipt(
 
 function listOfferNames(db: Db, ids: readonly string[]): Promise<Receipt['offers']> {
   return db.rows(sql`
-    select distinct on (offer_id) offer_id, title, url from offer
-    where offer_id = any(${ids}::bigint[]) order by offer_id, from_generation desc`)
+    select offer_id, title, url from current_offer
+    where offer_id = any(${ids}::bigint[]) order by offer_id`)
 }
