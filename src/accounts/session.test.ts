@@ -89,13 +89,15 @@ test('a password that is changed while it is checked begins no session', async (
   assert.notEqual(await logInWith(db, NEW), null)
 })
 
-test('a new password ends no session of anybody else', async (t) => {
+test('who gets a new password, or becomes an operator, changes nobody else', async (t) => {
   const { db, uid } = await makeUser(t)
   const other = { email: 'bob@example.com', password: OLD }
   await createUser(db, { ...other, isAdmin: false })
   await logIn(db, { ...other, now: new Date() })
-  await changeUser(db, { uid, password: NEW })
+  await changeUser(db, { uid, password: NEW, isAdmin: true })
   assert.equal(await countSessions(db), 1)
+  const again = await logIn(db, { ...other, now: new Date() })
+  assert.equal(again?.user.is_admin, false)
 })
 
 test('a new password ends a session that begins at the same moment', async (t) => {
