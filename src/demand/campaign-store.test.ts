@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
-import { insertMerchant, listMerchants, updateMerchant } from '../catalog/merchant-store.ts'
+import {
+  insertMerchant,
+  listMerchants,
+  requireMerchant,
+  updateMerchant,
+} from '../catalog/merchant-store.ts'
 import { micros } from '../platform/money.ts'
 import { CAMPAIGN_DEFAULTS, type CampaignSettings } from './campaign.ts'
 import {
@@ -102,4 +107,25 @@ test('pausing and resuming can be repeated and change nothing else', async () =>
   assert.deepEqual(await setCampaignState(db, { campaignId, state: 'paused' }), paused)
   assert.equal((await setCampaignState(db, { campaignId, state: 'active' })).state, 'active')
   await assert.rejects(setCampaignState(db, { campaignId: 999, state: 'active' }), { status: 404 })
+})
+
+test('a campaign is changed, paused and resumed alone, as is a merchant', async () => {
+  const { campaign_id: campaignId } = await insertCampaign(db, { settings: base, world })
+  await insertCampaign(db, { settings: base, world })
+  const others = async () =>
+    (await listCampaigns(db)).filter(({ campaign_id }) => campaign_id !== campaignId)
+  const before = await others()
+  await updateCampaign(db, { campaignId, changes: { bid_micros: micros(700_000) }, world })
+  assert.deepEqual(await others(), before)
+  for (const state of ['paused', 'active'] as const) {
+    await setCampaignState(db, { campaignId, state })
+    assert.deepEqual(await others(), before, state)
+  }
+  const named = { ...MERCHANT_DEFAULTS, name: 'Other', domains: ['other.example'] }
+  const other = await insertMerchant(db, named)
+  await updateMerchant(db, {
+    merchId: merch_id,
+    changes: { name: 'New', domains: ['new.example'] },
+  })
+  assert.deepEqual(await requireMerchant(db, other.merch_id), other)
 })
