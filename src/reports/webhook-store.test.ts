@@ -133,6 +133,13 @@ test('a webhook that is off is told nothing, and what waits for it is not sent',
   assert.equal(await hasWebhooks(db), false)
 })
 
+test('a delivery that a run has taken is no other run’s, until its time is over', async (t) => {
+  const { db, hooks, ids } = await makeWaiting(t)
+  const [deliveryId = ''] = await ids(hooks[0])
+  const take = (now: Date) => takeDelivery(db, { deliveryId, now, until: LATER })
+  assert.deepEqual([await take(NOW), await take(NOW), await take(LATER)], [0, null, 0])
+})
+
 test('a success ends a row of failures, and a replay is made as if it were the first', async (t) => {
   const { db, owner, hooks, shown, ids, attempt } = await makeWaiting(t)
   const [webhookId] = hooks
