@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -89,6 +89,19 @@ test('a feed is fetched again only from where it may be, in its format and by to
   const toDollars = (amount: string) => micros(Number(amount) * 1_100_000)
   assert.equal((await refetch(9, { toDollars }))[0]?.error, null)
   assert.equal(await price(), 11)
+})
+
+test('a feed of a merchant that there is not is not fetched, and the rejects of another one stay', async (t) => {
+  const { db, shop, url, folder } = await makeShop(t)
+  let requests = 0
+  shop.onRequest = async () => void requests++
+  const rejects = join(folder, 'rejects.jsonl')
+  await writeFile(rejects, 'of another import')
+  const args = ['feed', 'import', '--merchant', '99', '--file', url, '--rejects', rejects]
+  const config = readConfig({ ALLOW_PRIVATE_FETCH: 'on' })
+  const { code, err } = await runCommand(args, { db, now: new Date(), config })
+  assert.deepEqual({ code, err, requests }, { code: 1, err: 'No merchant 99\n', requests: 0 })
+  assert.equal(await readFile(rejects, 'utf8'), 'of another import')
 })
 
 test('an import without a good row leaves the address that the offers are fetched from', async (t) => {

@@ -6,6 +6,7 @@ import type { FeedFormat } from '../catalog/feed-format.ts'
 import { dropFeedSource, keepFeedSource } from '../catalog/feed-source-store.ts'
 import { fetchFeed, isWebAddress } from '../catalog/fetch-feed.ts'
 import { hasGoodRow, type ImportProgress, importFeed } from '../catalog/import-feed.ts'
+import { requireMerchant } from '../catalog/merchant-store.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import type { CommandContext } from './command.ts'
 import { openRejects } from './rejects-file.ts'
@@ -22,6 +23,8 @@ interface FeedImportOptions {
 export async function importFeedCommand(context: CommandContext, options: FeedImportOptions) {
   const started = performance.now()
   const { merchant: merchId, format = 'auto' } = options
+  const db = await context.database()
+  await requireMerchant(db, merchId) // before what may be gigabytes, and other rejects, are touched
   const allowPrivate = context.config.allowPrivateFetch
   const fetched = isWebAddress(options.file)
     ? await fetchFeed(options.file, { allowPrivate })
@@ -30,7 +33,6 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
     const path = fetched?.path ?? options.file
     const file = await openFeedFile(path)
     await using rejects = await openRejects(options.rejects, { read: [path] })
-    const db = await context.database()
     const at = context.now()
     const result = await importFeed(db, {
       merchId,
