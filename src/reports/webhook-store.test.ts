@@ -9,6 +9,7 @@ import {
   deleteWebhook,
   disableWebhook,
   enableWebhook,
+  hasWebhook,
   hasWebhooks,
   listDeliveries,
   listDueDeliveries,
@@ -35,11 +36,14 @@ test('webhooks and deliveries of one owner are nobody else’s, to see or to cha
   })
   assert.notEqual(deliveryId, '')
   const wanted = { webhookId, deliveryId, now: NOW }
-  // A merchant of the same number is another one, too.
+  // A merchant of the same number is another one, too. Each has a webhook of its own.
   const strangers = [{ pubId: other.publisher.pub_id }, { merchId: one.publisher.pub_id }]
   for (const stranger of strangers) {
-    assert.deepEqual(await listWebhooks(db, stranger), [])
-    assert.equal(await countWebhooks(db, stranger), 0)
+    const own = { owner: stranger, url, events: ['order.locked'] }
+    const { webhook: theirs } = await createWebhook(db, own)
+    assert.deepEqual(await listWebhooks(db, stranger), [theirs])
+    assert.equal(await countWebhooks(db, stranger), 1)
+    assert.equal(await hasWebhook(db, { webhookId, owner: stranger }), false)
     assert.deepEqual(await listDeliveries(db, { webhookId, owner: stranger }), [])
     assert.equal(await enableWebhook(db, { ...wanted, owner: stranger }), null)
     assert.equal(await replayDelivery(db, { ...wanted, owner: stranger }), false)
