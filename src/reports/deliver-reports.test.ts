@@ -17,6 +17,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { deliverReports, readBucket } from './deliver-reports.ts'
 import {
+  deleteReportDelivery,
   listReportDeliveries,
   type NewReportDelivery,
   upsertReportDelivery,
@@ -215,6 +216,27 @@ test('what a storage says of a file is not read: it may never end', async (t) =>
   const [run] = await deliverReports(db, NOW)
   assert.deepEqual([run?.error, run?.files], [null, 28])
   assert.deepEqual(said, { answers: 28, toTheEnd: 0 })
+})
+
+test('a target that fails, or is deleted, changes nothing of another one', async (t) => {
+  const db = await testDatabase(t)
+  const { pub_id } = (await makePublisherWorld(db)).publisher
+  const folder = await temporaryFolder(t, 'souk-delivery-')
+  const file = join(folder, 'file')
+  await writeFile(file, '')
+  const good = await upsertReportDelivery(db, target({ pub_id, target: join(folder, 'good') }))
+  const bad = await upsertReportDelivery(db, target({ pub_id, target: file }))
+  await deliverReports(db, NOW)
+  const told = (await listReportDeliveries(db)).map((one) => [one.delivered_at, one.error !== null])
+  assert.deepEqual(told, [
+    [NOW, false],
+    [null, true],
+  ])
+  assert.equal(await deleteReportDelivery(db, bad), true)
+  assert.deepEqual(
+    (await listReportDeliveries(db)).map(({ delivery_id }) => delivery_id),
+    [good],
+  )
 })
 
 test('of a storage that is not reached the reason is told', async (t) => {
