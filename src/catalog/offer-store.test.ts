@@ -4,7 +4,13 @@ import { testDatabase } from '../../test/database.ts'
 import { sql } from '../platform/sql.ts'
 import { MERCHANT_DEFAULTS } from './merchant.ts'
 import { insertMerchant } from './merchant-store.ts'
-import { findFeedOwner, markImport, switchGeneration, touchMerchantFeed } from './offer-store.ts'
+import {
+  findFeedOwner,
+  markImport,
+  switchGeneration,
+  touchMerchantFeed,
+  unmarkImport,
+} from './offer-store.ts'
 
 const db = await testDatabase()
 
@@ -28,6 +34,10 @@ test('an import knows the domains and the leftovers of its own merchant', async 
   assert.deepEqual(await findFeedOwner(db, own), ofOwn)
   const ofOther = { generation: 0, domains: ['other.example'], has_leftovers: true }
   assert.deepEqual(await findFeedOwner(db, other), ofOther)
+  await markImport(db, own)
+  await unmarkImport(db, own)
+  assert.deepEqual(await findFeedOwner(db, own), ofOwn)
+  assert.deepEqual(await findFeedOwner(db, other), ofOther, 'which are still to be cleaned up')
 })
 
 test('an import shows its own merchant’s offers, unless another has changed them meanwhile', async () => {
