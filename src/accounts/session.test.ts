@@ -4,7 +4,7 @@ import { testDatabase, untilWaiting } from '../../test/database.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { changeUser, createUser } from './create-account.ts'
-import { logIn, requireOwnOrigin, requireSession } from './session.ts'
+import { logIn, logOut, requireOwnOrigin, requireSession } from './session.ts'
 
 const EMAIL = 'ann@example.com'
 const OLD = 'the old password'
@@ -73,6 +73,15 @@ test('a session lasts a week from its log-in, to the second', async (t) => {
     requireSession(db, { token: session?.token, now: new Date(time) })
   assert.equal((await userAt('2026-03-09T09:59:59Z')).uid, uid)
   await assert.rejects(userAt('2026-03-09T10:00:00Z'), { status: 401, code: 4301 })
+})
+
+test('who logs out ends this session, and no other one', async (t) => {
+  const { db, uid } = await makeUser(t)
+  const [here, elsewhere] = [await logInWith(db, OLD), await logInWith(db, OLD)]
+  await logOut(db, here?.token)
+  const userOf = (token: string | undefined) => requireSession(db, { token, now: new Date() })
+  await assert.rejects(userOf(here?.token), { code: 4301 })
+  assert.equal((await userOf(elsewhere?.token)).uid, uid)
 })
 
 test('a password that is changed while it is checked begins no session', async (t) => {
