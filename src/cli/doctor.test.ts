@@ -357,7 +357,7 @@ test('messages that nobody carries into the log are told', async (t) => {
   for (const place of ['one', 'two', 'three']) await stream.publish(0, Buffer.from(place), place)
   await db.run(sql`
     insert into stream_position (stream, created, position)
-    values ('SOUK', ${stream.created()}, 1)`)
+    values ('SOUK', ${await stream.created()}, 1)`)
   const held = 'stream SOUK: 3 messages, 1 replicas'
   const fresh = await check('jetstream')
   assert.deepEqual([fresh.ok, fresh.detail], [true, `${held}, 2 not in the log yet`])

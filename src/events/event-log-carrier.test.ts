@@ -120,7 +120,8 @@ function carry(
   }
   const problems: unknown[] = []
   const stream = {
-    created: () => 'once',
+    isAway: () => false,
+    created: async () => 'once',
     read,
     find: async (sequence: number) => {
       await script.beforeReading?.()

@@ -40,7 +40,10 @@ const KEEP_DAYS = 7
 const CUT_INTERVAL_MS = 3_600_000
 
 export interface CarrierOptions {
-  readonly stream: Pick<EventStream, 'created' | 'read' | 'find' | 'lastSequence' | 'cut'>
+  readonly stream: Pick<
+    EventStream,
+    'isAway' | 'created' | 'read' | 'find' | 'lastSequence' | 'cut'
+  >
   readonly streamName: string
   readonly connection: Connection
   /** After which others may carry; only tests need another time. */
@@ -88,8 +91,7 @@ export class EventLogCarrier {
   /** Carries until stopped, on one connection that holds the lock. */
   async #run(): Promise<void> {
     const { stream, streamName, connection, silenceMsMax = SILENCE_MS_MAX } = this.#options
-    const created = stream.created()
-    if (created === '') return
+    if (stream.isAway()) return
     const client = newClient(connection, 'souk: event carrier', {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: ANSWER_TIMEOUT_MS,
@@ -101,6 +103,7 @@ export class EventLogCarrier {
     try {
       await client.query(`${APPEND_SESSION}; set idle_session_timeout to ${silenceMsMax}`)
       if (!(await takeLock(client, streamName))) return
+      const created = await stream.created()
       const carried = await openPosition(client, { streamName, created })
       if (!(await isAsCarried(stream, carried))) {
         this.#options.onProblem(new Error(`stream ${streamName} lost messages: it is read again`))
@@ -144,8 +147,6 @@ export class EventLogCarrier {
       onCarried(batch.events)
       for (const { error } of refused) onProblem(error)
       batch = newBatch()
-      // Made anew under this name, the stream counts from 1 again.
-      if (stream.created() !== state.created && stream.created() !== '') return
       if (performance.now() < cutAt) continue
       cutAt = performance.now() + CUT_INTERVAL_MS
       const upTo = await cutPosition(state)

@@ -164,7 +164,7 @@ test('a server without a JetStream is asked for it again and again, and nothing 
   const signals = new Set(listening.mock.calls.map((call) => call.this as AbortSignal))
   const listeners = [...signals].map((signal) => getEventListeners(signal, 'abort').length)
   assert.ok(Math.max(...listeners) <= 2, `${listeners} listeners`)
-  assert.equal(stream.created(), '')
+  assert.equal(stream.isAway(), true)
 })
 
 test('when the process that carries ends, another one goes on', async (t) => {
@@ -223,6 +223,18 @@ test('a stream that is deleted under its log is made again', { timeout: 120_000 
   await untilStored(database, events.slice(0, 3))
   await nats.deleteStreams()
   for (const event of events.slice(3)) await insist(log, event)
+  await untilStored(database, events)
+})
+
+test('one that another process makes again is carried from its own beginning', async (t) => {
+  const { database, nats, open } = await makeWorld(scopeOf(t))
+  await open() // It appends nothing, and so is not told that nobody takes its events.
+  const edge = await open({ isCarrier: false })
+  const events = makeEvents(9)
+  for (const event of events.slice(0, 4)) await edge.append([event])
+  await untilStored(database, events.slice(0, 4))
+  await nats.deleteStreams()
+  for (const event of events.slice(4)) await insist(edge, event)
   await untilStored(database, events)
 })
 

@@ -63,7 +63,7 @@ export async function openJetStreamEventLog(options: JetStreamLogOptions): Promi
     },
     read: table.read,
     onAppended: table.onAppended,
-    isAway: () => stream.created() === '',
+    isAway: () => stream.isAway(),
     async close() {
       await commits.close()
       await carrier?.close()

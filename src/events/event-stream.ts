@@ -59,7 +59,6 @@ export class EventStream {
   #connection: NatsConnection | null = null
   /** Ends with the connection: what is read on it then begins anew, where it got to. */
   #session = new AbortController()
-  #created = ''
   #lastError: unknown = new Error('not connected yet')
 
   private constructor(options: StreamOptions) {
@@ -75,9 +74,16 @@ export class EventStream {
     return stream
   }
 
-  /** Identifies this stream among those that ever had its name; '' until it is connected. */
-  created(): string {
-    return this.#connection === null ? '' : this.#created
+  isAway(): boolean {
+    return this.#connection === null
+  }
+
+  /**
+   * Identifies this stream among those that ever had its name. Asked of the server each time:
+   * another process may have made it anew, which no connection is told.
+   */
+  created(): Promise<string> {
+    return ensureStream(this.#connected(), this.#options.streamName)
   }
 
   /** Why it is away; null: it is there. */
@@ -100,8 +106,9 @@ export class EventStream {
   }
 
   /**
-   * Messages after a sequence, in order, waiting for more at the end. Ends with the signal, and
-   * when the connection breaks.
+   * Messages after a sequence, in order, waiting for more at the end. Ends with the signal, when
+   * the connection breaks, and where the server has forgotten its reader: the client would go on
+   * at the number after, in whatever stream has the name by then.
    */
   async *read(after: number, until: AbortSignal): AsyncGenerator<StreamMessage> {
     const signal = AbortSignal.any([until, this.#session.signal])
@@ -117,6 +124,9 @@ export class EventStream {
     const stop = () => void messages.close()
     signal.addEventListener('abort', stop)
     if (signal.aborted) stop() // while the consumer was being made: no event tells of that
+    void (async () => {
+      for await (const { type } of messages.status()) if (type === 'reset') stop()
+    })()
     try {
       for await (const { seq, data } of messages) {
         if (signal.aborted) return
@@ -203,7 +213,7 @@ export class EventStream {
   }
 
   async #begin(connection: NatsConnection): Promise<void> {
-    this.#created = await ensureStream(connection, this.#options.streamName)
+    await ensureStream(connection, this.#options.streamName)
     this.#session = new AbortController()
     this.#connection = connection
   }
