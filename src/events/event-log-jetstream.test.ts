@@ -114,6 +114,15 @@ test('a JetStream that is away at the start is told, rejects appends and takes t
   await untilStored(database, events)
 })
 
+test('a JetStream that went away is not said to be one that was never there', async (t) => {
+  const { nats, open } = await makeWorld(scopeOf(t))
+  const log = await open()
+  await nats.kill()
+  while (!log.isAway()) await sleep(10)
+  const message = 'NATS_URL: JetStream is away (the connection was lost)'
+  await assert.rejects(log.append(makeEvents(1)), { message })
+})
+
 test('a stop while a connection is being made ends it, once it is', async (t) => {
   const { nats } = await makeWorld(scopeOf(t))
   const opened = Promise.withResolvers<void>()

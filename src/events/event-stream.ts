@@ -220,6 +220,7 @@ export class EventStream {
 
   #end(): void {
     this.#connection = null
+    this.#lastError = new Error('the connection was lost')
     this.#session.abort()
   }
 }
