@@ -13,6 +13,7 @@ import {
   type TaskList,
   type WorkerEvents,
 } from 'graphile-worker'
+import type { Pool } from 'pg'
 import type { Node } from './node.ts'
 import { ClockSteps } from './platform/clock-steps.ts'
 import { msAhead } from './platform/database-clock.ts'
@@ -154,7 +155,7 @@ async function startRunner(node: Node, work: ScheduledWork): Promise<Runner> {
     }),
   )
   return run({
-    pgPool: node.database.pool,
+    pgPool: releasedOnce(node.database.pool),
     taskList,
     events: runnerEvents(node.log, work),
     parsedCronItems: parseCronItems(items),
@@ -169,6 +170,26 @@ async function startRunner(node: Node, work: ScheduledWork): Promise<Runner> {
       else node.log.debug({ schedule: message }, 'schedule')
     }),
   })
+}
+
+/**
+ * The pool, whose connections may be given back twice. graphile-worker does so with the one that it
+ * listens on, where that breaks as it begins to and its runner stops, as in one outage; the pool
+ * would throw then, in a promise that nobody waits for, and that would end the process.
+ */
+function releasedOnce(pool: Pool): Pool {
+  const connect = (callback?: Parameters<Pool['connect']>[0]) => {
+    if (callback === undefined) return pool.connect()
+    return pool.connect((error, client, release) => {
+      let isOut = client !== undefined
+      callback(error, client, (reason) => {
+        if (isOut) release(reason)
+        isOut = false
+      })
+    })
+  }
+  const query = pool.query.bind(pool)
+  return Object.create(pool, { connect: { value: connect }, query: { value: query } })
 }
 
 /** A runner's news: its jobs are counted, and they are held for as long as it hears of new ones. */

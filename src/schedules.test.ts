@@ -191,6 +191,18 @@ test('a database that goes away as jobs end, well or not, ends neither process n
   assert.equal(traces.mock.callCount(), 0)
 })
 
+test('a database that goes away as schedules begin to listen and are stopped ends no process', async (t) => {
+  const { database, proxy } = await behindProxy(t)
+  const listening = proxy.hangAt('LISTEN "jobs:insert"')
+  const running = await startSchedules({ ...api.app.node, database }, [])
+  await listening
+  const closed = running.close()
+  await sleep(50) // It gives up listening by then, for which it waits as well.
+  proxy.setMode('refuse')
+  await closed
+  await sleep(50) // What nobody waits for would be thrown by then.
+})
+
 test('a job whose end the database was not there to take is done again when it is back', async (t) => {
   const { scope, database, proxy, queue } = await behindProxy(t)
   let runs = 0
