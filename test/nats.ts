@@ -24,6 +24,8 @@ export interface Nats {
   forget(): Promise<void>
   /** Deletes its streams while it runs, as an operator may. */
   deleteStreams(): Promise<void>
+  /** Allows its streams no more than they hold, as an operator may who gave them little room. */
+  fillStreams(): Promise<void>
   /** Copies what it has stored by now; `setBack` puts that in the place of what it has then. */
   backUp(): Promise<void>
   setBack(): Promise<void>
@@ -59,6 +61,14 @@ export async function startNats(
       const connection = await connect({ servers: `127.0.0.1:${port}` })
       const { streams } = await jetstreamManager(connection)
       for await (const { config } of streams.list()) await streams.delete(config.name)
+      await connection.close()
+    },
+    async fillStreams() {
+      const connection = await connect({ servers: `127.0.0.1:${port}` })
+      const { streams } = await jetstreamManager(connection)
+      for await (const { config, state } of streams.list()) {
+        await streams.update(config.name, { max_bytes: state.bytes })
+      }
       await connection.close()
     },
     async backUp() {

@@ -317,7 +317,7 @@ test('a folder that cannot be, records set aside and secrets that are open or da
   assert.equal((await check('disk')).ok, false)
 })
 
-test('JetStream is looked at where it is used, and told when it does not answer', async (t) => {
+test('JetStream is looked at where it is used, and told when it is full or does not answer', async (t) => {
   const nats = await startNats(scopeOf(t))
   const { check } = await makePatient(t, { NATS_URL: nats.url })
   assert.deepEqual(await check('jetstream'), {
@@ -327,6 +327,11 @@ test('JetStream is looked at where it is used, and told when it does not answer'
   })
   const stream = await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK' })
   assert.equal((await check('jetstream')).detail, 'stream SOUK: 0 messages, 1 replicas')
+  await stream.publish(0, Buffer.from('one'), 'one')
+  await nats.fillStreams()
+  const full = await check('jetstream')
+  assert.equal(full.ok, false)
+  assert.match(full.detail, /^stream SOUK: 1 messages, 1 replicas, and it is full: .*max_bytes/)
   await stream.close()
   await nats.kill()
   const away = await check('jetstream')

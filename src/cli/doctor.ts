@@ -167,8 +167,12 @@ async function checkJetStream(context: CommandContext, natsUrl: string): Promise
     },
   )
   if (facts === null) return { ok: true, detail: 'no stream yet: the first start makes it' }
-  const { messages, replicas, waiting } = facts
+  const { messages, replicas, isFull, waiting } = facts
   const held = `stream ${streamName}: ${messages} messages, ${replicas} replicas`
+  if (isFull) {
+    const fix = 'raise its max_bytes to a week of events, which wait in the spools meanwhile'
+    return { ok: false, detail: `${held}, and it is full: ${fix}` }
+  }
   if (waiting === null) return { ok: true, detail: held }
   const detail = `${held}, ${waiting.messages} not in the log yet`
   const isFresh = context.now().getTime() - waiting.since.getTime() <= LAG_MAX_MS

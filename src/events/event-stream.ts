@@ -38,6 +38,8 @@ const FIRST_CONNECT_MS = 2_000
 const NATS_PORT = 4222 // Unless the address names another.
 /** Of a message's id: only a filter, sameness is decided by the ids of the events. */
 const DUPLICATE_WINDOW_NS = 120 * 1e9
+/** Of the bytes that an operator allows the stream; the rest may be less than one message. */
+const FULL_FROM = 0.99
 /** On a cluster; a single server keeps one. */
 const REPLICAS = 3
 
@@ -226,8 +228,8 @@ export class EventStream {
 }
 
 /**
- * What the stream holds, and what of it is not carried yet by the position of that stream; null
- * before there is one. Rejects when the server does not answer.
+ * What the stream holds and whether it takes more, and what of it is not carried yet by the
+ * position of that stream; null before there is one. Rejects when the server does not answer.
  */
 export async function readStreamFacts(
   { natsUrl, streamName }: StreamOptions,
@@ -242,7 +244,9 @@ export async function readStreamFacts(
     const { streams } = await jetstreamManager(connection)
     const oldest = next > last ? null : await streams.getMessage(streamName, { seq: next })
     const waiting = oldest === null ? null : { messages: last - next + 1, since: oldest.time }
-    return { messages, replicas: known.config.num_replicas, waiting }
+    const { num_replicas: replicas, max_bytes: bytesMax } = known.config
+    const isFull = bytesMax > 0 && known.state.bytes >= FULL_FROM * bytesMax
+    return { messages, replicas, isFull, waiting }
   } finally {
     await connection.close()
   }
