@@ -115,6 +115,28 @@ test('an upgrade says what it is about, and only an upgrade does', async (t) => 
   assert.match(lines.join('\n'), /^migrating from 1 to 2: big tables take minutes[^\n]*$/)
 })
 
+test('an upgrade beside nodes of the program before says to stop them', async (t) => {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  await db.run(sql`drop table migration`)
+  const folder = await temporaryFolder(scope, 'migrations ')
+  const lines: string[] = []
+  const upgradeTo = async (number: number) => {
+    await writeFile(join(folder, `000${number}_more.sql`), 'select 1;')
+    await migrate(db.connection, folder, (line) => lines.push(line))
+  }
+  await upgradeTo(1)
+  await db.run(sql`
+    insert into node (node_id, host, pid, roles, is_spool_empty)
+    values (1, 'here', 1, 'command', true), (2, 'there', 1, 'api,edge', true)`)
+  await upgradeTo(2)
+  assert.match(lines.join(), /nodes of the program before .* stop each that still runs/)
+  lines.length = 0
+  await db.run(sql`update node set heartbeat_at = '-infinity' where node_id = 2`) // It has ended.
+  await upgradeTo(3)
+  assert.match(lines.join(), /^migrating from 2 to 3: [^:]*, let it come to its end$/)
+})
+
 test('a database whose tables lie in a schema of their own is found again there', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { PG_MIGRATE_LOCK_ID, runner } from 'node-pg-migrate'
 import type pg from 'pg'
 import { databaseFaults, readDatabaseFacts } from './database-faults.ts'
+import { DEAD_AFTER_SECONDS } from './node-registry.ts'
 import {
   type Connection,
   type Database,
@@ -33,11 +34,14 @@ const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
 const TABLE = 'migration'
 const LOCK = [PG_MIGRATE_LOCK_ID]
 
-/** Told once what is waited for, as it may take as long as another node's night job. */
+/** Told once each: what is waited for, as long as another node's night job, and what is amiss. */
 export type TellWait = (line: string) => void
 const ANOTHER_MIGRATES = 'waiting for another process that migrates this database'
 // Two million paid clicks: four minutes on two busy cores. A file that is cut short begins anew.
 const TAKES_MINUTES = 'big tables take minutes, let it come to its end'
+const OLDER_NODES_RUN =
+  'nodes of the program before were at work within the last minute: stop each that still runs, ' +
+  'as figures lack what only this program keeps'
 const TABLE_IS_HELD = 'a migration waits for a table that another session holds, and tries again'
 
 /** Throws when the database will not do or is newer than this code, or when a statement fails. */
@@ -70,7 +74,10 @@ export async function migrate(
       )
     }
     const from = completeUpTo(numbers, had)
-    if (found > 0 && from < to) tellWait(`migrating from ${from} to ${to}: ${TAKES_MINUTES}`)
+    if (found > 0 && from < to) {
+      tellWait(`migrating from ${from} to ${to}: ${TAKES_MINUTES}`)
+      if (await areNodesAtWork(client)) tellWait(OLDER_NODES_RUN)
+    }
     await runFiles(client, { folder, told, tellWait })
     return { from, to }
   } catch (error) {
@@ -78,6 +85,18 @@ export async function migrate(
   } finally {
     await client.end()
   }
+}
+
+/** None of them is of this program: those come when the database is migrated. */
+async function areNodesAtWork(client: pg.Client): Promise<boolean> {
+  const { rows: found } = await client.query(`select to_regclass('node') is not null as is_there`)
+  if (!found[0].is_there) return false
+  const { rows } = await client.query(
+    `select from node
+     where roles <> 'command' and heartbeat_at > now() - make_interval(secs => $1) limit 1`,
+    [DEAD_AFTER_SECONDS],
+  )
+  return rows.length > 0
 }
 
 /**
