@@ -387,3 +387,13 @@ test('every page works in the oldest browsers that have its colours', async (t) 
   }
   await page.getByText('kettles.example/p/1').waitFor()
 })
+
+/** What some browsers say where the machine names no language: `C` is WebKit’s word for it. */
+const NO_LANGUAGE = `Object.defineProperty(navigator, 'language', { value: 'en-US@posix' })`
+
+test('a browser whose language is none that numbers can be written in draws the figures', async (t) => {
+  const { page } = await visit(t, '/dashboard/links')
+  await page.addInitScript(NO_LANGUAGE)
+  await page.goto(`${api.url}/dashboard/`)
+  await page.getByRole('img').locator('canvas').waitFor()
+})

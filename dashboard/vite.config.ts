@@ -35,10 +35,26 @@ const packed: Plugin = {
   },
 }
 
+/**
+ * The chart's library reads numbers' language from the browser as it loads, and nothing is drawn
+ * where that is none (`en-US@posix`). Its names of numbers are ours: any language will do.
+ */
+const LANGUAGE = "domEnv ? nav.language : 'en-US'"
+const chartLanguage: Plugin = {
+  name: 'chart-language',
+  transform: {
+    filter: { id: /uPlot\.esm\.js$/ },
+    handler(code) {
+      if (!code.includes(LANGUAGE)) this.error('uplot asks for no language: take this plugin out.')
+      return code.replace(LANGUAGE, "'en-US'")
+    },
+  },
+}
+
 export default defineConfig({
   root: here,
   base: '/dashboard/',
-  plugins: [react(), tailwind(), reference, packed],
+  plugins: [react(), tailwind(), chartLanguage, reference, packed],
   build: {
     target: 'es2022',
     // Each has light-dark(), by which the whole palette is written.
