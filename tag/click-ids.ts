@@ -62,7 +62,8 @@ const write = (clicks: string[], windowSeconds: number): void => {
   const cookie = `${COOKIE}=${clicks.slice(0, CLICK_IDS_MAX).join('~')}`
   const secure = location.protocol === 'https:' ? ';secure' : ''
   const labels = location.hostname.split('.')
-  for (let first = labels.length - 1; first >= -1; first--) {
+  // The last label alone is never a shop's; Firefox tells the shop's developer of each refusal.
+  for (let first = labels.length - 2; first >= -1; first--) {
     const domain = first < 0 ? '' : `;domain=${labels.slice(first).join('.')}`
     const terms = `;path=/;samesite=lax;max-age=${windowSeconds}${domain}${secure}`
     if (cookies(cookie + terms).includes(cookie)) return

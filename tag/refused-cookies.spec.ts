@@ -35,6 +35,24 @@ test('without cookies an order has the click of its own page', async (t) => {
   assert.deepEqual(orders, [{ ids: [CLICK], status: 201 }])
 })
 
+test('no cookie is asked for at a top-level domain, of which Firefox complains', async (t) => {
+  const { page, go } = await openShop(t)
+  await page.addInitScript(() => {
+    const own = Object.getOwnPropertyDescriptor(Document.prototype, 'cookie')
+    const asked: string[] = []
+    Object.defineProperty(document, 'cookie', {
+      ...own,
+      set(cookie: string) {
+        asked.push(/domain=([^;]*)/.exec(cookie)?.[1] ?? '')
+        own?.set?.call(this, cookie)
+      },
+    })
+    Object.assign(window, { asked })
+  })
+  await go(`/merchant-landing.html?cid=${CLICK}`)
+  assert.deepEqual(await page.evaluate('asked'), ['kettles.localhost'])
+})
+
 test('a sandboxed frame, which may not ask for cookies, sends its order', async (t) => {
   const { orders, go } = await openShop(t)
   web.publish(
