@@ -154,7 +154,7 @@ function rowOf(row: OrderRow, { now, paidAt, rates }: Known): ReportRow<'orders'
     link_id: row.auction_id,
     referrer: { text: row.referrer },
     user_agent: userAgent(row),
-    network_type: row.model === MODEL.cpa ? 'Souk - Returns apply' : 'Souk - No returns',
+    network_type: row.model === MODEL.cpa ? 'Souk - Returns Apply' : 'Souk - No returns',
     click_product_url: { text: row.url },
     click_product_category: row.category_id,
     click_is_brand_page: isBrandPage(row),

@@ -5,7 +5,7 @@ import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { insertRates } from '../attribution/rate-store.ts'
-import { MODEL, type StoredEvent } from '../events/event.ts'
+import { MODEL, type Model, type StoredEvent } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
 import { openReports } from './read-report.ts'
 
@@ -20,12 +20,14 @@ async function start(t: TestContext) {
   const { auctionId } = await addArticle('Mugs')
   const of = { pubId: publisher.pub_id, merchId: merchant.merch_id }
   const events = new MoneyEvents()
-  const click = events.click('a', START_MS, { ...of, auctionId, model: MODEL.cpa })
+  const clickOf = (name: string, model: Model) =>
+    events.click(name, START_MS, { ...of, auctionId, model })
+  const click = clickOf('a', MODEL.cpa)
   const tell = async (...orders: StoredEvent[]) => {
     const told = [click, ...orders.map((order) => ({ ...order, merchId: of.merchId }))]
     await log.tell(...told)
   }
-  return { db, of, events, tell }
+  return { db, of, events, clickOf, tell }
 }
 
 test('for a page of orders the debts of merchants are settled whose orders on it are locked', async (t) => {
@@ -75,5 +77,19 @@ test('the price of a purchased product is in dollars, at the rate of its order',
       ['20.00', '20.00'],
       ['80.083106', '80.083106'],
     ],
+  )
+})
+
+test('network_type says in the documented words whether returns reduce an order', async (t) => {
+  const { db, of, events, clickOf, tell } = await start(t)
+  const order = (click: string) => events.order(`of ${click}`, START_MS, { click })
+  await tell(clickOf('b', MODEL.epp), order('a'), order('b'))
+  const now = new Date(START_MS)
+  const source = openReports(db, { pubId: of.pubId, now })
+  const page = { ...of, dayFrom: DAY, dayTo: DAY, cursor: null, limitRows: 9, now }
+  const { rows } = await source.page('orders', page)
+  assert.deepEqual(
+    new Set(rows.map((row) => `${row.network}: ${row.network_type}`)),
+    new Set(['CPA: Souk - Returns Apply', 'EPP: Souk - No returns']),
   )
 })
