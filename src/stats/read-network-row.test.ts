@@ -52,6 +52,20 @@ test('an empty cell is no count, no amount and dollars; a correction may be nega
   assert.partialDeepStrictEqual(row(cells), told)
 })
 
+test('a count is read with its thousands set apart, as an amount is', () => {
+  const columns = { ...COLUMNS, clicks: 'clicks', sales: 'sales' }
+  const row = (clicks: string, sales: string) =>
+    readNetworkRow(
+      { line: 2, cells: { date: '2026-03-02', earnings: '$1,295.66', clicks, sales } },
+      columns,
+    )
+  assert.partialDeepStrictEqual(row('1,234', '-1,000'), { clicks: 1_234, sales: -1_000 })
+  assert.partialDeepStrictEqual(row('123,456,789', ''), { clicks: 123_456_789, sales: null })
+  for (const count of ['1,23', '1234,567', ',123', '1,234,567,890']) {
+    assert.equal(row(count, ''), 'count_unreadable', count)
+  }
+})
+
 test('an amount that shows its currency is of that one, and never against the column', () => {
   const columns = { ...COLUMNS, revenue: 'revenue', currency: 'currency' }
   const currencyOf = (cells: Record<string, string>) => {

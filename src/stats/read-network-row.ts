@@ -76,7 +76,10 @@ function signOf(amount: string | null): string | null {
   return /[$€£]/.exec(amount ?? '')?.[0] ?? null
 }
 
+const COUNT = /^-?(\d{1,9}|\d{1,3}(,\d{3}){1,2})$/
+
+/** Networks set thousands apart in counts as they do in amounts. */
 function readCount(text: string | null): number | null | 'unreadable' {
   if (text === null) return null
-  return /^-?\d{1,9}$/.test(text) ? Number(text) : 'unreadable'
+  return COUNT.test(text) ? Number(text.replaceAll(',', '')) : 'unreadable'
 }
