@@ -44,7 +44,7 @@ export function forUpdate(settings: readonly OptionSpec[]): OptionSpec[] {
 export const USER_SETTINGS: readonly OptionSpec[] = [
   { flags: '--email <E>', help: 'e-mail address' },
   { flags: '--password <P>', help: 'at least 8 characters' },
-  { flags: '--admin', help: 'an operator: its API keys may reverse clicks' },
+  { flags: '--admin', help: 'an operator, whose API keys may reverse clicks' },
 ]
 
 export const PUBLISHER_SETTINGS: readonly OptionSpec[] = [
