@@ -102,11 +102,14 @@ export const VARIABLES = [
   ],
   ['IP_BLOCKLIST', '', 'File of CIDR lines, read at the start; clicks from there are not paid.'],
   ['RECEIPT_HOURS', '48', 'How long receipts of auctions without a click are kept.'],
-  ['RETENTION_DAYS', '400', 'How long view events are kept; signed daily totals stay.'],
+  ['RETENTION_DAYS', '400', 'How long views are kept, 31 at least; signed daily totals stay.'],
   ['ALLOW_PRIVATE_FETCH', 'off', '`on`: fetched addresses may be private ones.'],
   ['LOG_LEVEL', 'info', '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.'],
 ] as const
 type Name = (typeof VARIABLES)[number][0]
+
+/** Totals of a day that is over are written 30 days before its views go (events/view-totals.ts). */
+const RETENTION_DAYS_MIN = 31
 
 /** Reads and checks the environment; throws ConfigError naming every wrong value. */
 export function readConfig(
@@ -151,7 +154,7 @@ export function readConfig(
     linkmateNewPerHour: check('LINKMATE_NEW_PER_HOUR', integerBetween(0, 1_000_000)),
     ipBlocklist: check('IP_BLOCKLIST', readBlocklist),
     receiptHours: check('RECEIPT_HOURS', integerBetween(1, 24 * 400)),
-    retentionDays: check('RETENTION_DAYS', integerBetween(31, 36_500)),
+    retentionDays: check('RETENTION_DAYS', integerBetween(RETENTION_DAYS_MIN, 36_500)),
     allowPrivateFetch: check('ALLOW_PRIVATE_FETCH', readSwitch),
     logLevel: check(
       'LOG_LEVEL',
