@@ -268,6 +268,16 @@ test('a switch is read whatever its case, and an origin with or without its fina
   assert.deepEqual(corsOrigins, ['https://a.example', 'https://b.example'])
 })
 
+test('an origin is read as browsers send it, however it was written', () => {
+  const { corsOrigins } = readConfig({
+    CORS_ORIGINS: 'https://My.Example:443,https://käse.example',
+  })
+  assert.deepEqual(corsOrigins, ['https://my.example', 'https://xn--kse-qla.example'])
+  for (const none of ['a.example', '*', 'null', 'ftp://a.example', 'https://a.example/path']) {
+    assert.deepEqual(refused({ CORS_ORIGINS: none }), ['CORS_ORIGINS'], none)
+  }
+})
+
 test('a sealing key’s id is the byte that it is, and else one of its word; each key has two parts', () => {
   const key = Buffer.alloc(32, 1).toString('base64')
   assert.deepEqual(refused({ SOUK_SECRETS: `1:${key}:more` }), ['SOUK_SECRETS'])

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { readableFile, readBlocklist, readFolder, readGeoip } from './config-files.ts'
 import { type Cidr, readCidr } from './platform/client-address.ts'
+import { readOrigin } from './platform/url.ts'
 
 type Role = 'api' | 'edge' | 'worker'
 type Pricing = 'second_price' | 'first_price'
@@ -149,7 +150,7 @@ export function readConfig(
     trustedProxies: check('TRUSTED_PROXIES', (value) => listOf(value, readCidr)),
     geoHeader: check('GEO_HEADER', readHeaderName),
     geoipDb: check('GEOIP_DB', (value) => (value === '' ? null : readGeoip(value))),
-    corsOrigins: check('CORS_ORIGINS', (value) => listOf(value, readOrigin)),
+    corsOrigins: check('CORS_ORIGINS', (value) => listOf(value, corsOrigin)),
     pricing: check('PRICING', oneOf('second_price', 'first_price')),
     linkmateNewPerHour: check('LINKMATE_NEW_PER_HOUR', integerBetween(0, 1_000_000)),
     ipBlocklist: check('IP_BLOCKLIST', readBlocklist),
@@ -355,12 +356,10 @@ function readRoles(value: string): ReadonlySet<Role> {
   return roles
 }
 
-function readOrigin(value: string): string {
-  const url = URL.parse(value)
-  if (url === null || url.origin !== value.replace(/\/$/, '')) {
-    throw new Error(`must be an origin such as https://example.com, is "${value}"`)
-  }
-  return url.origin
+function corsOrigin(value: string): string {
+  const origin = readOrigin(value)
+  if (origin !== null) return origin
+  throw new Error(`must be an origin such as https://example.com, is "${value}"`)
 }
 
 function readRateLimits(value: string): Record<RateLimitGroup, RateLimit | null> {

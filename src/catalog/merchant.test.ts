@@ -79,8 +79,8 @@ test('a deep link must be an address that takes the product’s', () => {
 
 test('domains and origins are kept in one form, each once', () => {
   const domains = ['www.Shop.example', 'shop.example', 'shop.test']
-  const origins = ['https://Shop.example/', 'https://shop.example']
+  const origins = ['https://Shop.example/', 'https://shop.example:443', 'https://käse.example']
   const normal = normalMerchant({ ...base, domains, origins })
   assert.deepEqual(normal.domains, ['shop.example', 'shop.test'])
-  assert.deepEqual(normal.origins, ['https://shop.example'])
+  assert.deepEqual(normal.origins, ['https://shop.example', 'https://xn--kse-qla.example'])
 })

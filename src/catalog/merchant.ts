@@ -3,6 +3,7 @@ import { characterCount } from '../platform/characters.ts'
 import { DOMAIN_RULE, readDomain } from '../platform/domain.ts'
 import type { Fault } from '../platform/errors.ts'
 import { PPM } from '../platform/money.ts'
+import { readOrigin } from '../platform/url.ts'
 
 const MERCHANT_NAME_LENGTH_MAX = 255
 const DOMAINS_MAX = 1000 // A merchant with more is a network of its own.
@@ -111,10 +112,4 @@ function deepLinkFaults(template: string | null): Fault[] {
   if (!isWeb) return [{ field, rule: 'must be an http(s) address' }]
   if (filled.origin === filledWith('y')?.origin) return []
   return [{ field, rule: 'must have a host of its own: a click id or address there is nobody’s' }]
-}
-
-function readOrigin(text: string): string | null {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) return null
-  return text.replace(/\/$/, '').toLowerCase() === url.origin ? url.origin : null
 }

@@ -52,6 +52,13 @@ export function fitsUrlLimits(text: string): boolean {
   return encodeURIComponent(text.toWellFormed()).length <= MAX_URL_ENCODED_BYTES
 }
 
+/** An origin as browsers send it, `https://shop.example`; null for what is none of the web. */
+export function readOrigin(text: string): string | null {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return null
+  return url.href === `${url.origin}/` ? url.origin : null
+}
+
 /** The host without `www.` and a final dot, lower case and in its ASCII form; no port. */
 export function siteHost(url: URL): string {
   return withoutWww(url.hostname)
