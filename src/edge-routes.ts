@@ -30,14 +30,14 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
   const [auctions, redirects] = [makeLimiter(node, 'auction'), makeLimiter(node, 'redirect')]
   const append = node.appender.append
   const nextId = () => node.ids.next()
-  const readUid = (query: URLSearchParams) => uidOf(query, config.brandWords)
   const findLink = async (auctionId: string, patienceMs: number) => {
     const link = await edge.findLink(auctionId, patienceMs)
     if (link !== null) noteDestination(node, { ...link.link, url: ownDestination(link) })
     return link
   }
 
-  const shared = { now, edge, sealer, hashKeys, readUid, findLink, append, nextId }
+  const { brandWords } = config
+  const shared = { now, edge, sealer, hashKeys, brandWords, findLink, append, nextId }
   const auctionDeps: AuctionDeps = {
     ...shared,
     brand: config.brand,
@@ -132,15 +132,6 @@ export function noteDestination(
   const target = { url: link.url, pubId: link.pub_id }
   if (link.is_keyless && !isAllowedTarget(edge.market, target)) return
   destinations.note(link.auction_id, trimUrl(link.url))
-}
-
-/** `uid_<word>` for any word this deployment answers to. */
-function uidOf(query: URLSearchParams, words: readonly string[]): string {
-  for (const word of words) {
-    const value = query.get(`uid_${word}`)
-    if (value !== null) return value
-  }
-  return ''
 }
 
 async function ownersOf(node: Node, auctionIds: readonly string[]) {

@@ -8,17 +8,18 @@ export function redirectQuery(brand: string, id: string, binding: SealBinding): 
   return `a=${auctionId}&uid_${brand}=${uidService}&ar=${id}&url=${encoded}&uuid=${uuid}`
 }
 
-/** What is missing is empty, and no seal binds that. */
+/** `words`: all that this deployment answers to. What is missing is empty: no seal binds that. */
 export function readRedirectQuery(
   text: string,
-  readUid: (query: URLSearchParams) => string,
+  words: readonly string[],
 ): { readonly id: string; readonly binding: SealBinding } {
   const query = new URLSearchParams(text)
+  const uids = words.map((word) => query.get(`uid_${word}`))
   return {
     id: query.get('ar') ?? '',
     binding: {
       auctionId: query.get('a') ?? '',
-      uidService: readUid(query),
+      uidService: uids.find((uid) => uid !== null) ?? '',
       url: query.get('url') ?? '',
       uuid: query.get('uuid') ?? '',
     },

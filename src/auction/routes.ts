@@ -33,7 +33,8 @@ export interface AuctionDeps extends AnswerDeps {
   readonly findLink: Edge['findLink']
   readonly sealer: Pick<Sealer, 'seal' | 'open'>
   readonly hashKeys: Pick<HashKeys, 'hash'>
-  readonly readUid: (query: URLSearchParams) => string
+  /** The words of `uid_<word>` in addresses of ours. */
+  readonly brandWords: readonly string[]
   /** Throws 429 when this origin asks too often. */
   readonly limit: (request: HotRequest, auctionId: string) => void
   readonly append: DurableAppend['append']
@@ -126,7 +127,7 @@ export function pixelRoute(deps: AuctionDeps): HotRoute {
     method: 'GET',
     cors: 'open',
     handle: async (request) => {
-      const { id, binding } = readRedirectQuery(request.query, deps.readUid)
+      const { id, binding } = readRedirectQuery(request.query, deps.brandWords)
       const result = deps.sealer.open(id, binding)
       if (result !== null && !request.isHead) {
         const seen = placement(deps, { request, result, binding })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listPublishers } from '../accounts/publisher-store.ts'
+import { readRedirectQuery } from '../auction/redirect-query.ts'
 import { Sealer } from '../auction/seal.ts'
 import { buildBrowserParts } from '../browser-parts.ts'
 import { type CheckPageResult, checkPage } from '../check-page/check-page.ts'
@@ -65,13 +66,8 @@ export function earningsUnder(
   brand: string,
 ): (redirectUrl: string) => string | null {
   return (redirectUrl) => {
-    const query = new URL(redirectUrl).searchParams
-    const result = sealer.open(query.get('ar') ?? '', {
-      auctionId: query.get('a') ?? '',
-      uidService: query.get(`uid_${brand}`) ?? '',
-      url: query.get('url') ?? '',
-      uuid: query.get('uuid') ?? '',
-    })
+    const { id, binding } = readRedirectQuery(new URL(redirectUrl).search, [brand])
+    const result = sealer.open(id, binding)
     if (result?.model !== MODEL.cpc) return null
     return formatExact(publisherPart(result.priceMicros, result.sharePpm))
   }

@@ -27,7 +27,7 @@ async function follow(ageMs: number, changes: Partial<RedirectDeps> = {}) {
     return { result: { ...result, isKeylessForeign: false, isAtClick: true }, url: SHOP }
   }
   const deps = {
-    ...{ now: () => NOON_MS + ageMs, isHttps: true, readUid: () => '0' },
+    ...{ now: () => NOON_MS + ageMs, isHttps: true, brandWords: ['service'] },
     sealer: { open: () => result },
     edge: { holdAtClick: hold('at click'), keepOriginal: hold('original') },
     ...{ isStorageAway: () => false, lastDestination: () => ELSEWHERE, isDisabled: () => false },

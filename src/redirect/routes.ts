@@ -30,8 +30,8 @@ const UNKNOWN_LINK_PATIENCE_MS = 1_000
 export interface RedirectDeps extends ClickDeps {
   readonly now: () => number
   readonly isHttps: boolean
-  /** The `uid_<brand>` of a redirect address. */
-  readonly readUid: (query: URLSearchParams) => string
+  /** The words of `uid_<word>` in redirect addresses. */
+  readonly brandWords: readonly string[]
   readonly sealer: Pick<Sealer, 'open'>
   readonly findLink: Edge['findLink']
   /** Whether nobody pays for a link's clicks, those on results that pages hold included. */
@@ -65,7 +65,7 @@ export function smartLinkRoute(deps: RedirectDeps): (path: string) => HotRoute |
 }
 
 async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotReply> {
-  const { id, binding } = readRedirectQuery(request.query, deps.readUid)
+  const { id, binding } = readRedirectQuery(request.query, deps.brandWords)
   const result = deps.sealer.open(id, binding)
   const nowMs = deps.now()
   if (result === null) {
