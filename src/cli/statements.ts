@@ -25,13 +25,13 @@ import {
   statementCsv,
   toStatementRecord,
 } from '../reports/statement-record.ts'
+import type { WebhookOwner } from '../reports/webhook.ts'
 import { toWebhookRecord } from '../reports/webhook-schema.ts'
 import {
   deleteWebhook,
   enableWebhook,
   listWebhooks,
   replayDelivery,
-  type WebhookOwner,
 } from '../reports/webhook-store.ts'
 import type { CommandContext } from './command.ts'
 import { requirePublisher } from './reports.ts'

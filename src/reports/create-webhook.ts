@@ -2,14 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
-import { readEvents, webhookFaults } from './webhook.ts'
-import {
-  countWebhooks,
-  insertWebhook,
-  lockOwner,
-  type Webhook,
-  type WebhookOwner,
-} from './webhook-store.ts'
+import { readEvents, type WebhookOwner, webhookFaults } from './webhook.ts'
+import { countWebhooks, insertWebhook, lockOwner, type Webhook } from './webhook-store.ts'
 
 const SECRET_BYTES = 32 // The key of an HMAC-SHA256: as long as its output.
 

@@ -9,6 +9,7 @@ import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import { createWebhook } from './create-webhook.ts'
 import type { ReportDeps } from './report-deps.ts'
+import type { WebhookOwner } from './webhook.ts'
 import {
   CreatedWebhook,
   DELIVERIES_TOLD,
@@ -28,7 +29,6 @@ import {
   listDeliveries,
   listWebhooks,
   replayDelivery,
-  type WebhookOwner,
 } from './webhook-store.ts'
 
 const security = [{ apiKey: [] }]

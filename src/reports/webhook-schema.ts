@@ -2,7 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { idText, smallId } from '../platform/field-types.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
-import { type DeliveryRow, WEBHOOK_EVENTS, type Webhook } from './webhook-store.ts'
+import { URL_LENGTH_MAX, WEBHOOK_EVENTS } from './webhook.ts'
+import type { DeliveryRow, Webhook } from './webhook-store.ts'
 
 const Time = Type.String({ format: 'date-time' })
 const TimeOrNull = Type.Union([Time, Type.Null()])
@@ -16,7 +17,7 @@ export const deliveryId = { delivery_id: idText() }
 export const WebhookBody = Type.Object({
   url: Type.String({
     minLength: 1,
-    maxLength: 2048,
+    maxLength: URL_LENGTH_MAX,
     description: 'Where deliveries go: a public http(s) address, without a password in it',
   }),
   events: Type.Array(Type.String({ maxLength: 64 }), {

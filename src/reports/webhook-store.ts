@@ -2,18 +2,7 @@
 import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
-
-export const WEBHOOK_EVENTS = [
-  'order.attributed',
-  'order.locked',
-  'order.returned',
-  'payout.ready',
-  'key.used_from_new_place',
-] as const
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
-
-/** Whose webhook: a publisher's or a merchant's. */
-export type WebhookOwner = { readonly pubId: number } | { readonly merchId: number }
+import type { WebhookEvent, WebhookOwner } from './webhook.ts'
 
 export interface Webhook {
   readonly webhook_id: number

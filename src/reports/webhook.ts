@@ -2,9 +2,20 @@
 import { characterCount } from '../platform/characters.ts'
 import type { Fault } from '../platform/errors.ts'
 import { parseWebUrl } from '../platform/url.ts'
-import { WEBHOOK_EVENTS, type WebhookEvent, type WebhookOwner } from './webhook-store.ts'
 
-const URL_LENGTH_MAX = 2048
+export const WEBHOOK_EVENTS = [
+  'order.attributed',
+  'order.locked',
+  'order.returned',
+  'payout.ready',
+  'key.used_from_new_place',
+] as const
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
+
+/** Whose webhook: a publisher's or a merchant's. */
+export type WebhookOwner = { readonly pubId: number } | { readonly merchId: number }
+
+export const URL_LENGTH_MAX = 2048
 
 /** Everything wrong with a webhook that somebody wants. */
 export function webhookFaults(wanted: {
@@ -18,7 +29,12 @@ export function webhookFaults(wanted: {
   return [
     ...(url !== null && characterCount(wanted.url) <= URL_LENGTH_MAX
       ? []
-      : [{ field: 'url', rule: 'must be an http(s) address of at most 2048 characters' }]),
+      : [
+          {
+            field: 'url',
+            rule: `must be an http(s) address of at most ${URL_LENGTH_MAX} characters`,
+          },
+        ]),
     ...(url !== null && (url.username !== '' || url.password !== '')
       ? [{ field: 'url', rule: 'must not hold a password: deliveries are signed' }]
       : []),

@@ -17,14 +17,13 @@ import { micros } from '../platform/money.ts'
 import { createWebhook } from './create-webhook.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import { makeNotices, queuePayouts } from './make-notices.ts'
-import { ATTEMPTS_MAX, FAILURES_MAX, nextAttemptAt } from './webhook.ts'
+import { ATTEMPTS_MAX, FAILURES_MAX, nextAttemptAt, WEBHOOK_EVENTS } from './webhook.ts'
 import {
   enableWebhook,
   listDeliveries,
   listWebhooks,
   queueNotices,
   replayDelivery,
-  WEBHOOK_EVENTS,
 } from './webhook-store.ts'
 
 const DAY_MS = 86_400_000
