@@ -104,6 +104,8 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   click_ids: '9f86d081884c7d659a2feaa0c55ad015',
   currency: 'USD',
   date: '2026-03-02',
+  'date.date_from': '2026-03-01 00:00:00',
+  'date.date_to': '2026-03-31 00:00:00',
   delivery_id: '1001',
   date_from: '2026-03-01',
   date_to: '2026-03-31',

@@ -76,8 +76,13 @@ export const StatsRow = Type.Object({
   clicks: Type.Integer(),
 })
 
+const Midnight = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2} 00:00:00$',
+  description: 'YYYY-MM-DD 00:00:00',
+})
+
 export const Stats = Type.Object({
-  date: Type.Object({ date_from: Type.String(), date_to: Type.String() }),
+  date: Type.Object({ date_from: Midnight, date_to: Midnight }),
   pub_id: Type.Integer(),
   stats: Type.Array(StatsRow),
 })
