@@ -83,6 +83,12 @@ test('a form is sent once, however often it is pressed', async (t) => {
   assert.equal(sent.length, 3, sent.join(' '))
 })
 
+test('a year of more than four digits is told by the field of a key’s last day', async (t) => {
+  const { page } = await visit(t, '/dashboard/developer')
+  await page.getByLabel('Works until').fill('202755-03-02')
+  await page.locator('#expires:out-of-range').waitFor()
+})
+
 test('a key works until the end of the day that was chosen', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await page.getByLabel('What is it for?').fill('today')

@@ -45,6 +45,7 @@ export function NewKeyForm(props: {
           name="expires"
           label="Works until"
           type="date"
+          max="9999-12-31" // Or the browser lets six digits of a year be typed, which no time has.
           isOptional
           value={lastDay}
           onChange={setLastDay}

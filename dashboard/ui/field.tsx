@@ -3,7 +3,10 @@ import { type ComponentProps, type RefObject, useEffect, useRef } from 'react'
 import { faultsOf } from '../api.ts'
 import { Failure } from './notice.tsx'
 
-type Input = Pick<ComponentProps<'input'>, 'type' | 'placeholder' | 'autoComplete' | 'maxLength'>
+type Input = Pick<
+  ComponentProps<'input'>,
+  'type' | 'placeholder' | 'autoComplete' | 'maxLength' | 'max'
+>
 
 interface FieldProps extends Input {
   /** As the call names it: the service's faults are told by it. */
