@@ -6,7 +6,7 @@ import { micros } from '../src/platform/money.ts'
 import { startApi } from '../test/api.ts'
 import { makeMerchant } from '../test/catalogue.ts'
 import { follow, KETTLE, makeMarket, until } from '../test/market.ts'
-import type { ClickPage, OrderPage, Receipt } from './api.ts'
+import type { ClickPage, OrderPage, Overview, Receipt } from './api.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
@@ -120,6 +120,42 @@ test('of a name too long for its line the beginning is read, whichever way it re
     return [range.getBoundingClientRect(), line.getBoundingClientRect()] as const
   })
   assert.ok(word.left >= box.left && word.right <= box.right, JSON.stringify([word, box]))
+})
+
+test('of a merchant’s long name the overview shows two lines', async (t) => {
+  const page = await visit(t, '/dashboard/', { width: 360 })
+  await page.route('**/overview/?*', (route) =>
+    route.fulfill({ json: { data: [overviewOf(LONG)] } }),
+  )
+  await page.reload()
+  const name = page.locator('th bdi', { hasText: LONG })
+  await name.waitFor()
+  const lines = () =>
+    name.evaluate(
+      (one) =>
+        one.getBoundingClientRect().height / Number.parseFloat(getComputedStyle(one).lineHeight),
+    )
+  await until(async () => (await lines()) < 2.5)
+})
+
+const figures = { impressions: 1, clicks: 1, sales: 0, revenue: '0.00', earnings: '0.10' }
+const overviewOf = (merchant_name: string): Overview => ({
+  pub_id: 1,
+  date_from: '2026-03-01',
+  date_to: '2026-03-01',
+  totals: { ...figures, unpaid_clicks: 0, earnings_per_click: '0.10' },
+  days: [{ event_date: '2026-03-01', ...figures, unpaid_clicks: 0 }],
+  rows: [
+    {
+      article_id: 1,
+      article_name: 'Mugs',
+      article_url: '',
+      merch_id: 1,
+      merchant_name,
+      ...figures,
+    },
+  ],
+  are_rows_cut: false,
 })
 
 const ORDER: OrderPage['orders'][number] = {

@@ -105,7 +105,7 @@ function Line({ row }: { row: Row }) {
         >
           {row.article_name.trim() || shortUrl(row.article_url) || 'No article'}
         </a>
-        <bdi className="text-soft">
+        <bdi className="line-clamp-2 text-left text-soft">
           {row.merchant_name ?? (row.merch_id === 0 ? 'No merchant' : 'Unnamed')}
         </bdi>
       </th>
