@@ -179,7 +179,8 @@ export class EventStream {
     while (!signal.aborted) {
       try {
         const connection = await dial(this.#options.natsUrl, [signal])
-        if (signal.aborted) return connection.close() // while it was made: no event tells of that
+        // While it was made: no event tells of that.
+        if (signal.aborted) return await connection.close()
         await this.#keep(connection)
       } catch (error) {
         this.#lastError = error
