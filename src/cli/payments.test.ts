@@ -158,3 +158,22 @@ test('a payment that bounced is taken back once: it is owed again, and what it r
     ],
   )
 })
+
+test('of a merchant’s payments the one that bounced is taken back, once, and no other', async () => {
+  const made = await souk('merchant', 'create', '--name', 'Paying', '--domain', 'paying.example')
+  const shop: number = made.json.merch_id
+  for (const reference of ['one', 'two']) await record(shop, '5.00', '2026-04-12', reference)
+  const merchant = ['--merchant', String(shop)]
+  const reverse = (reference: string) =>
+    souk('payment', 'reverse', ...merchant, '--reference', reference, '--reason', 'bounced')
+  const { json } = await reverse('one')
+  assert.deepEqual([json.reference, json.credit_usd], ['one', '5.00'])
+  const listed: Record<string, unknown>[] = (await souk('payment', 'list', ...merchant)).json
+  const reasons = listed.map(({ reference, reverse_reason }) => [reference, reverse_reason])
+  assert.deepEqual(Object.fromEntries(reasons), { one: 'bounced', two: null })
+  const both = await Promise.all([reverse('two'), reverse('two')])
+  const [taken, other] = both.toSorted((a, b) => a.code - b.code)
+  assert.deepEqual([taken?.json.credit_usd, other?.code], ['0.00', 1])
+  assert.match(other?.err ?? '', /at most once/)
+  assert.deepEqual(await db.rows(sql`select from unfolded_event`), [], 'the fold takes both')
+})
