@@ -370,15 +370,18 @@ test('the day that is over hands its lease in; the total is shared by the days (
   assert.equal(await ask(db, 1, 4, [wish({ leaseId, ...spent, isFinal: true })]), null)
 })
 
-test('money of a reversed click returns to its budgets while their period lasts', async (t) => {
-  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }], 1)
+test('money of a reversed click returns to its own budgets, while their period lasts', async (t) => {
+  const budget = { daily: 10 * PRICE, total: 10 * PRICE }
+  const db = await makeWorld(t, [budget, budget], 1)
   const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
-  await settleClicks(db, [click(leaseId), click(leaseId)])
+  await settleClicks(db, [click(leaseId), click(leaseId), click(0, { campaignId: 2 })])
+  const ofOther = await accounts(db, 2)
   const reversed = { campaignId: 1, day: DAY, micros: PRICE }
   await returnToBudget(db, reversed, DAY)
   await returnToBudget(db, reversed, '2026-04-14')
   const { life, [DAY]: day } = await accounts(db)
   assert.deepEqual([life?.settled_micros, day?.settled_micros], ['0', String(PRICE)])
+  assert.deepEqual(await accounts(db, 2), ofOther)
 })
 
 test('a CPA campaign has accounts that count and do not refuse', async (t) => {
