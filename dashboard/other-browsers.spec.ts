@@ -1,0 +1,40 @@
+/** The dashboard in browsers that lack something that it could rely on. */
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { startApi } from '../test/api.ts'
+import { makeMarket } from '../test/market.ts'
+import { visitAs } from './testing/visit.ts'
+
+// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+const { account, link } = await makeMarket(api)
+
+const visit = (t: TestContext, path: string) => visitAs(account, t, { service: api.url, path })
+
+/** What Safari 17.6, the last one for older Macs, knows nothing of; it draws every colour here. */
+const FORGET = `delete URL.parse
+delete Promise.try
+delete RegExp.escape
+for (const name of ['map', 'filter', 'toArray']) delete Iterator.prototype[name]`
+
+test('every page works in the oldest browsers that have its colours', async (t) => {
+  const { page } = await visit(t, '/dashboard/links')
+  await page.addInitScript(FORGET)
+  await link()
+  for (const path of ['', 'clicks', 'orders', 'developer', 'links']) {
+    await page.goto(`${api.url}/dashboard/${path}`)
+    await page.waitForLoadState('networkidle')
+    assert.ok(!/could not be drawn/.test(await page.locator('h1').innerText()), path)
+  }
+  await page.getByText('kettles.example/p/1').waitFor()
+})
+
+/** What some browsers say where the machine names no language: `C` is WebKit’s word for it. */
+const NO_LANGUAGE = `Object.defineProperty(navigator, 'language', { value: 'en-US@posix' })`
+
+test('a browser whose language is none that numbers can be written in draws the figures', async (t) => {
+  const { page } = await visit(t, '/dashboard/links')
+  await page.addInitScript(NO_LANGUAGE)
+  await page.goto(`${api.url}/dashboard/`)
+  await page.getByRole('img').locator('canvas').waitFor()
+})
