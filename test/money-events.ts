@@ -43,7 +43,6 @@ export class MoneyEvents {
       postImpression?: OrderBody['post_impression']
       exact?: string
       merchId?: number
-      touchesUntilMs?: number
       report?: Partial<OrderBody['report']>
     },
   ) {
@@ -53,7 +52,6 @@ export class MoneyEvents {
       exact_click_id: told.exact === undefined ? null : clickId(told.exact),
       remembered_click_ids: told.click === undefined ? [] : [clickId(told.click)],
       window_days: 30,
-      ...(told.touchesUntilMs === undefined ? {} : { touches_until_ms: told.touchesUntilMs }),
       ...(told.postImpression === undefined ? {} : { post_impression: told.postImpression }),
       report: {
         source: 's2s',

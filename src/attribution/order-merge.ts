@@ -39,6 +39,7 @@ interface ToldLines {
 export interface ToldReport extends Omit<ToldLines, 'event_id'> {
   readonly source: Source
   readonly ordered_at_ms: number
+  readonly touches_until_ms?: number // the last moment of a day that was told as a plain date
   readonly currency: string
   readonly value: string // as reported
   readonly value_micros: number | null // null: no rate young enough when it was accepted

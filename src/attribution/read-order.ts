@@ -24,7 +24,7 @@ export interface ReadOrder {
   readonly exponent: number
   readonly valueMinor: bigint
   readonly orderedAtMs: number | null // null: not told
-  readonly isDatedByDay: boolean // only the day of orderedAtMs is known
+  readonly dayEndMs: number | null // of a plain date, which stands for its first moment
   readonly updatedAtMs: number
   readonly lines: readonly ReportedLine[]
   readonly exactClickId: string | null
@@ -48,8 +48,6 @@ export interface OrderBody {
   readonly exact_click_id: string | null
   readonly remembered_click_ids: readonly string[]
   readonly window_days: number // the merchant's, when the order was accepted
-  /** Of an order told with a plain date, which stands for its first moment: the day's last. */
-  readonly touches_until_ms?: number
   /** Where the merchant pays for links that were only seen: its rate, and those of the visitor. */
   readonly post_impression?: PostImpression
 }
@@ -98,6 +96,8 @@ export function readOrder(
       quantity: product.quantity ?? 1,
     }),
   )
+  const orderedAtMs = timeOf(order.ordered_at)
+  const isDatedByDay = isPlainDate(order.ordered_at ?? '')
   const exactClickId = (order.click_id ?? '').toLowerCase()
   return {
     orderId: clean(order.id) ?? '',
@@ -105,8 +105,8 @@ export function readOrder(
     currency: order.currency,
     exponent,
     valueMinor: minor(order.value),
-    orderedAtMs: timeOf(order.ordered_at),
-    isDatedByDay: isPlainDate(order.ordered_at ?? ''),
+    orderedAtMs,
+    dayEndMs: isDatedByDay && orderedAtMs !== null ? orderedAtMs + DAY_MS - 1 : null,
     updatedAtMs: timeOf(order.updated_at) ?? nowMs,
     lines,
     exactClickId: CLICK_ID.test(exactClickId) ? exactClickId : null,
@@ -139,7 +139,8 @@ export function dateOrder(
       report.currency === order.currency &&
       utcDay(report.ordered_at_ms) === day,
   )
-  const touchesUntilMs = order.isDatedByDay ? orderedAtMs + DAY_MS - 1 : orderedAtMs
+  const dayEndMs = order.orderedAtMs === null ? own?.touches_until_ms : order.dayEndMs
+  const touchesUntilMs = dayEndMs ?? orderedAtMs
   return { ...order, orderedAtMs, touchesUntilMs, day, keptRateId: converted?.rate_id ?? null }
 }
 
@@ -167,6 +168,7 @@ export function orderBody(
   },
 ): OrderBody | Fault {
   const { rate } = found
+  const isDatedByDay = order.touchesUntilMs !== order.orderedAtMs
   const valueMicros = rate === null ? null : orderMicros(order.valueMinor, order.exponent, rate)
   if (rate !== null && valueMicros === null) {
     return { field: 'order.value', rule: 'is more than ten million dollars' }
@@ -176,12 +178,12 @@ export function orderBody(
     exact_click_id: order.exactClickId,
     remembered_click_ids: order.rememberedClickIds,
     window_days: found.windowDays,
-    ...(order.isDatedByDay ? { touches_until_ms: order.touchesUntilMs } : {}),
     ...(found.postImpression === null ? {} : { post_impression: found.postImpression }),
     report: {
       source: order.source,
       updated_at_ms: order.updatedAtMs,
       ordered_at_ms: order.orderedAtMs,
+      ...(isDatedByDay ? { touches_until_ms: order.touchesUntilMs } : {}),
       currency: order.currency,
       value: formatMinor(order.valueMinor, order.exponent),
       value_micros: valueMicros,

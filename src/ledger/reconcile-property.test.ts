@@ -49,7 +49,9 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): S
       const report = {
         source: told.source as 'pixel' | 'import' | 's2s',
         updated_at_ms: atMs + told.updatedHours * HOUR_MS,
-        ...(told.isDatedByDay ? { ordered_at_ms: dayStart } : {}),
+        ...(told.isDatedByDay
+          ? { ordered_at_ms: dayStart, touches_until_ms: dayStart + DAY_MS - 1 }
+          : {}),
         value_micros: told.valueMicros,
         lines: told.lines.map(([id, cents, quantity]) => orderLine(id, cents, quantity)),
         is_cancelled: told.isCancelled,
@@ -58,7 +60,6 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): S
       return events.order(told.id, atMs, {
         merchId: told.isElsewhere ? worlds[1].merchant.merch_id : merchId,
         report,
-        ...(told.isDatedByDay ? { touchesUntilMs: dayStart + DAY_MS - 1 } : {}),
         ...(told.exact === null ? {} : { exact: told.exact }),
         ...(told.remembered === null ? {} : { click: told.remembered }),
         ...(told.paysForSeen

@@ -76,6 +76,27 @@ test('an order told with a plain date is owed to a click of that day, named or r
   assert.deepEqual(differences, [])
 })
 
+test('a plain date stands for its whole day also where the clicks are told, or come, later', async (t) => {
+  const { app, click, order } = await startShop(t)
+  const ordered_at = utcDay(app.clock.nowMs)
+  const guess = { click_id: null, click_ids: [clickId('a')] }
+  await order('clicks told later', '', { click_id: null, ordered_at })
+  await order('click comes later', '', guess)
+  await order('click comes later', '', { click_id: null, ordered_at })
+  await app.fold()
+  await click('a')
+  await app.fold()
+  await order('clicks told later', '', guess)
+  assert.equal(await retellOrders(app.deps), 1)
+  await app.fold()
+  assert.deepEqual(await orders(app), [
+    { order_id: 'click comes later', attribution: 'visitor', dollars: 10 },
+    { order_id: 'clicks told later', attribution: 'visitor', dollars: 10 },
+  ])
+  const { differences } = await reconcile(app.db, { from: null, to: null })
+  assert.deepEqual(differences, [])
+})
+
 test('an order is told again once, also where its late click earns nothing', async (t) => {
   const { app, merchId, click, order } = await startShop(t)
   await order('of another shop', 'a')

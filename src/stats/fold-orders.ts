@@ -115,7 +115,7 @@ function attributionOf(
     {
       merchId,
       orderedAtMs: body.report.ordered_at_ms,
-      touchesUntilMs: body.touches_until_ms ?? body.report.ordered_at_ms,
+      touchesUntilMs: body.report.touches_until_ms ?? body.report.ordered_at_ms,
       exactClickId: body.exact_click_id,
       rememberedClickIds: body.remembered_click_ids,
     },

@@ -25,10 +25,11 @@ cross join lateral (
 cross join lateral (
   select
     timestamptz 'epoch'
-      + (body->'report'->>'ordered_at_ms')::bigint * interval '1 millisecond' as at,
+      + (report->>'ordered_at_ms')::bigint * interval '1 millisecond' as at,
     timestamptz 'epoch'
-      + coalesce(body->>'touches_until_ms', body->'report'->>'ordered_at_ms')::bigint
+      + coalesce(report->>'touches_until_ms', report->>'ordered_at_ms')::bigint
         * interval '1 millisecond' as touches_until -- the whole day of a plain date
+  from (select body->'report' as report) as told_now
 ) as ordered
 join r_click click on click.click_id = named.click_id and click.seq < told.seq
   and click.reason in (0, 6, 12, 20, 21, 22)
