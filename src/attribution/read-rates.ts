@@ -9,7 +9,7 @@
 import { readCsv, requireColumns } from '../platform/csv.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
-import { isPlainDate, latestDay, parseTimestamp, utcDay } from '../platform/timestamp.ts'
+import { isPlainDate, latestDay, utcDay } from '../platform/timestamp.ts'
 import { isRate } from './currency.ts'
 import type { NewRate } from './rate-store.ts'
 
@@ -73,7 +73,7 @@ function isoDay(written: string): string {
 
 function faultsOf({ line, day, base, currency, rate }: Quote, lastDay: string): Fault[] {
   const field = `line ${line}`
-  const isDay = isPlainDate(day) && parseTimestamp(day) !== null
+  const isDay = isPlainDate(day)
   return [
     ...(isDay ? [] : [{ field, rule: `"${day}" is no date such as 2026-03-02` }]),
     ...(isDay && day > lastDay ? [{ field, rule: `"${day}" lies in the future` }] : []),

@@ -11,7 +11,7 @@ import {
   parseCategoryFloor,
 } from '../accounts/category-floor.ts'
 import { type Micros, PPM, parseDollars } from '../platform/money.ts'
-import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
+import { isPlainDate, parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 
 /** One option: its flags and help as commander writes them, and how its value is read. */
 export interface OptionSpec {
@@ -83,7 +83,7 @@ export function readInstant(value: string): Date | null {
 
 /** A plain date, `2026-03-02`. */
 export function readDay(value: string): string {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(value) || parseTimestamp(value) === null) {
+  if (!isPlainDate(value)) {
     throw new InvalidArgumentError('It must be a date, such as 2026-03-02.')
   }
   return value

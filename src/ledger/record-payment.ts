@@ -5,7 +5,7 @@ import { EVENT_TYPE } from '../events/event.ts'
 import { characterCount } from '../platform/characters.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { formatExact, type Micros, sumExact } from '../platform/money.ts'
-import { latestDay, parseTimestamp } from '../platform/timestamp.ts'
+import { isPlainDate, latestDay } from '../platform/timestamp.ts'
 import { settleMerchant } from './debt-store.ts'
 import type { PaymentBody } from './fold-payments.ts'
 import { findPayment } from './payment-store.ts'
@@ -64,7 +64,7 @@ async function faultsOf(
   { db, now }: IntakeDeps,
   { merchId, amountMicros, paidOn, reference }: NewPayment,
 ): Promise<Fault[]> {
-  const isPaidOn = /^\d{4}-\d{2}-\d{2}$/.test(paidOn) && parseTimestamp(paidOn) !== null
+  const isPaidOn = isPlainDate(paidOn)
   return [
     ...(amountMicros !== null && amountMicros > 0
       ? []

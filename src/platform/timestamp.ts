@@ -30,9 +30,9 @@ export function parseTimestamp(text: string): Date | null {
   return instant.getUTCFullYear() >= 1 && instant.getUTCFullYear() <= 9999 ? instant : null
 }
 
-/** Whether a text that names an instant names only its day. */
+/** Whether a text names a day that exists, and no time of it: `2026-03-02`. */
 export function isPlainDate(text: string): boolean {
-  return PLAIN_DATE.test(text)
+  return PLAIN_DATE.test(text) && parseTimestamp(text) !== null
 }
 
 /** `2026-03-02T10:00:00Z`; fractions of a second are cut. */
