@@ -201,6 +201,7 @@ async function answerClicks(page: Page, earned: readonly string[]): Promise<void
     auction_id: '1',
     auction_result_number: '0'.repeat(32),
     article_name: 'Mugs',
+    article_url: 'https://daily.example/mugs',
     merchant_name: 'Kettles',
     product_name: null,
     model: Number(earnings) > 0 ? 'cpc' : 'none',

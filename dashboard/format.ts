@@ -37,6 +37,14 @@ export const date = (instant: string): string => DATE.format(new Date(instant))
 /** `10:24:05`, UTC like everything here. */
 export const time = (instant: string): string => TIME.format(new Date(instant))
 
+/** An article by its name, and where that is blank by its address; null when neither is known. */
+export function articleTitle(of: {
+  readonly article_name: string | null
+  readonly article_url: string | null
+}): string | null {
+  return of.article_name?.trim() || shortUrl(of.article_url ?? '') || null
+}
+
 /** `https://www.shop.example/p/1?x#y` → `shop.example/p/1?x`, for a line of small print. */
 export function shortUrl(address: string): string {
   // Not `URL.parse`: Safari 17, the last one for older Macs, has none.

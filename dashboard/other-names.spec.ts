@@ -164,6 +164,7 @@ const ORDER: OrderPage['orders'][number] = {
   at: '2026-03-01T12:00:00Z',
   merchant_name: 'Kettles',
   article_name: ARABIC,
+  article_url: 'https://daily.example/kettles',
   auction_result_number: null,
   model: 'cpa',
   revenue: '1234.50',
@@ -278,6 +279,24 @@ test('a receipt calls a locked link what the list of links does, and says what i
   const facts = await page.getByRole('region', { name: 'What the auction knew' }).innerText()
   assert.match(facts, /Locked to its merchant\s+yes/)
   assert.match(facts, /Computed by\s+rules \d+, engine \d/)
+})
+
+test('a click, its receipt and its order name an article without a name by its address', async (t) => {
+  const account = await api.account({ slug: 'nameless', name: 'Nameless' })
+  const article = { article_name: ' ', article_url: 'https://daily.example/mugs' }
+  const made = await api.call('/api/v1/smart_links/', {
+    key: account.key,
+    body: { url: KETTLE, ...article },
+  })
+  await follow(api, `/${made.entry<{ auction_id: string }>().auction_id}`)
+  await api.app.settled()
+  const page = await visit(t, '/dashboard/clicks', { account })
+  await page.getByText('daily.example/mugs', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Receipt' }).click()
+  await page.getByText('daily.example/mugs · kettles.example/p/1', { exact: true }).waitFor()
+  await answer(page, '**/orders/?*', { orders: [{ ...ORDER, ...article }], next: null })
+  await page.goto(`${api.url}/dashboard/orders`)
+  await page.getByText('daily.example/mugs', { exact: true }).waitFor()
 })
 
 test('the long name of a publisher leaves the figures in view on a phone', async (t) => {

@@ -1,7 +1,7 @@
 /** The figures by article and merchant, in the order that the reader of the table chooses. */
 import { useState } from 'react'
 import type { Overview } from '../api.ts'
-import { count, shortUrl } from '../format.ts'
+import { articleTitle, count } from '../format.ts'
 import { COLUMNS } from './figure-columns.ts'
 
 type Row = Overview['rows'][number]
@@ -103,7 +103,7 @@ function Line({ row }: { row: Row }) {
           dir="auto"
           className="line-clamp-2 text-left font-medium hover:underline"
         >
-          {row.article_name.trim() || shortUrl(row.article_url) || 'No article'}
+          {articleTitle(row) ?? 'No article'}
         </a>
         <bdi className="line-clamp-2 text-left text-soft">
           {row.merchant_name ?? (row.merch_id === 0 ? 'No merchant' : 'Unnamed')}

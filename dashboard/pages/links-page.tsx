@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
-import { date, shortUrl } from '../format.ts'
+import { articleTitle, date, shortUrl } from '../format.ts'
 import { usePublisher } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
@@ -168,7 +168,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 }
 
 function LinkLine({ link }: { link: ListedLink }) {
-  const { url, article_name, article_url, auction_id, smart_link_url, state } = link
+  const { url, article_url, auction_id, smart_link_url, state } = link
   return (
     <li className="grid grid-cols-1 gap-x-6 gap-y-2 px-4 py-3 md:grid-cols-[1fr_auto]">
       <div className="min-w-0">
@@ -177,7 +177,7 @@ function LinkLine({ link }: { link: ListedLink }) {
         </p>
         <p dir="auto" className="truncate text-left text-sm text-soft">
           <a href={article_url} target="_blank" rel="noreferrer" className="hover:underline">
-            {article_name.trim() || shortUrl(article_url)}
+            {articleTitle(link)}
           </a>
         </p>
         <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-soft">

@@ -1,6 +1,6 @@
 /** Every order of a range that a link led to: what it earned, and the click that it rests on. */
 import { api, type OrderPage } from '../api.ts'
-import { date, dollars } from '../format.ts'
+import { articleTitle, date, dollars } from '../format.ts'
 import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
 import { type Room, roomFor } from '../ui/amount.tsx'
@@ -43,7 +43,7 @@ function OrderLine({ order, room }: { order: Order; room: Room }) {
           <bdi>{order.merchant_name ?? 'A merchant'}</bdi>, order <bdi>{order.checkout_id}</bdi>
         </>
       }
-      details={[`${dollars(order.revenue)} revenue`, order.article_name]}
+      details={[`${dollars(order.revenue)} revenue`, articleTitle(order)]}
       verdict={verdict(order)}
       isGood={order.state !== 'REJECTED'}
       earnings={order.earnings}

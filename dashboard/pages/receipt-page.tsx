@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { api, type Receipt } from '../api.ts'
-import { date, dollars, percent, shortUrl, time } from '../format.ts'
+import { articleTitle, date, dollars, percent, shortUrl, time } from '../format.ts'
 import { PATHS } from '../paths.ts'
 import { useOwner } from '../session.ts'
 import { ClickList } from '../ui/click-list.tsx'
@@ -30,7 +30,8 @@ export function ReceiptPage() {
       </div>
     )
   }
-  const { explanation, clicks, article_name, link_url } = receipt.data
+  const { explanation, clicks, link_url } = receipt.data
+  const article = articleTitle(receipt.data) ?? 'An article that is gone'
   return (
     <div className="space-y-6">
       <div>
@@ -44,7 +45,7 @@ export function ReceiptPage() {
           <Title {...headline(receipt.data)} />
         </div>
         <p className="mt-1 text-soft">
-          <Parts of={[article_name ?? 'An article that is gone', link_url && shortUrl(link_url)]} />
+          <Parts of={[article, link_url && shortUrl(link_url)]} />
         </p>
       </div>
       {explanation === null ? (

@@ -1,6 +1,6 @@
 /** Clicks, each with what it earned or why nothing, and the way to its receipt. */
 import type { ClickPage } from '../api.ts'
-import { dollars } from '../format.ts'
+import { articleTitle, dollars } from '../format.ts'
 import { roomFor } from './amount.tsx'
 import { MoneyLine } from './money-line.tsx'
 
@@ -17,7 +17,7 @@ export function ClickList(props: { clicks: readonly Click[]; hasReceiptLinks: bo
           title={
             <bdi>{click.product_name ?? click.merchant_name ?? 'The link’s own destination'}</bdi>
           }
-          details={[click.product_name === null ? null : click.merchant_name, click.article_name]}
+          details={[click.product_name === null ? null : click.merchant_name, articleTitle(click)]}
           verdict={verdict(click)}
           isGood={click.is_counted}
           earnings={click.earnings}

@@ -32,6 +32,7 @@ interface ClickRow {
   readonly verdict: number
   readonly reverse_reason: string | null
   readonly article_name: string | null
+  readonly article_url: string | null
   readonly merchant_name: string | null
   readonly product_name: string | null
 }
@@ -73,7 +74,7 @@ export async function listClickEntries(
 const SELECT_CLICKS = sql`
   select event_id, click_id, at, c.auction_id, result_number, model, c.price_micros, paid_micros,
     publisher_micros, ${VERDICT} as verdict, reverse_reason, article.name as article_name,
-    merchant.name as merchant_name, offer.title as product_name
+    article.url as article_url, merchant.name as merchant_name, offer.title as product_name
   from click c
   left join article on article.article_id = c.article_id
   left join merchant on merchant.merch_id = c.merch_id
@@ -110,6 +111,7 @@ function toClickEntry(row: ClickRow): ClickEntry {
     auction_id: row.auction_id,
     auction_result_number: row.result_number.toString('hex'),
     article_name: row.article_name,
+    article_url: row.article_url,
     merchant_name: row.merchant_name,
     product_name: row.product_name,
     model: modelWord(row.model),

@@ -31,6 +31,7 @@ interface OrderRow {
   readonly net_earnings_micros: string
   readonly result_number: Buffer | null
   readonly article_name: string | null
+  readonly article_url: string | null
   readonly merchant_name: string | null
 }
 
@@ -46,7 +47,7 @@ export async function readOrderPage(db: Db, request: OrderPageRequest): Promise<
     select o.event_id, o.order_id, accepted_at, locks_at, rejected_at, reject_reason, o.model,
       ${isCancelledSale(sql`o`)} as is_cancelled, revenue_micros, earnings_micros,
       net_earnings_micros, result_number,
-      article.name as article_name, merchant.name as merchant_name
+      article.name as article_name, article.url as article_url, merchant.name as merchant_name
     from merchant_order o
     left join click using (click_id)
     left join article on article.article_id = o.article_id
@@ -75,6 +76,7 @@ function toOrderEntry(row: OrderRow, now: Date): OrderEntry {
     checkout_id: row.order_id,
     at: formatTimestamp(row.accepted_at),
     article_name: row.article_name,
+    article_url: row.article_url,
     merchant_name: row.merchant_name,
     model: modelWord(row.model),
     state,
