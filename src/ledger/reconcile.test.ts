@@ -70,12 +70,13 @@ const OUTPUT: Readonly<Record<string, string>> = {
   merchant_order: `event_id day accepted_at ordered_at pub_id article_id campaign_id model locks_at
     revenue_micros commission_micros earnings_micros net_sales net_revenue_micros
     net_commission_micros net_earnings_micros source currency value rate_id click_id
-    attribution rejected_at reject_reason`,
+    attribution rejected_at reject_reason hold`,
   order_line: `quantity returned revenue_micros commission_micros earnings_micros
     order_product_id product_id`,
   order_return: 'event_id day accepted_at returned_at quantity line product_id state',
   order_return_line: 'quantity revenue_micros commission_micros earnings_micros',
-  merchant_payment: 'event_id paid_on amount_micros day at reversal_event_id reversed_at',
+  merchant_payment: `event_id paid_on amount_micros day at reversal_event_id reversed_at
+    reverse_reason`,
   network_partition: 'rows at until',
   network_row: 'pub_id article_id clicks sales revenue_micros earnings_micros',
   page_day: 'day impressions robot_impressions',

@@ -11,7 +11,7 @@ order by merch_id, body->>'reference', seq;
 -- What was taken back of them: each at most once.
 create temp table r_payment_back on commit drop as
 select distinct on (payment.id) payment.id as payment_id, back.id, back.day, back.at,
-  payment.merch_id, amount_micros
+  payment.merch_id, amount_micros, back.body->>'reason' as reason
 from event back
 join r_payment payment
   on payment.merch_id = back.merch_id and reference = back.body->>'reference'

@@ -9,10 +9,13 @@ from (
     state.*, target.pub_id, target.article_id, target.campaign_id, target.model,
     target.revenue, target.commission, target.earnings, target.net_sales, target.net_revenue,
     target.net_commission, target.net_earnings,
-    timestamptz 'epoch' + (best->>'ordered_at_ms')::bigint * interval '1 millisecond' as ordered_at
+    timestamptz 'epoch' + (best->>'ordered_at_ms')::bigint * interval '1 millisecond'
+      as ordered_at,
+    case when told->>'value_micros' is null then 'no_rate' else told->>'hold' end as hold
   from (
     select distinct on (merch_id, order_id) merch_id, order_id, n, accepted_at, click_id, sureness,
-      locks_at, rejected_at, reject_reason, coalesce(s2s, import, pixel) as best
+      locks_at, rejected_at, reject_reason, coalesce(s2s, import, pixel) as best,
+      coalesce(told_s2s, told_import, told_pixel) as told
     from r_state order by merch_id, order_id, n desc
   ) as state
   join (
@@ -34,6 +37,7 @@ cross join lateral (
     ('currency', best->>'currency', found.currency),
     ('value', best->>'value', found.value),
     ('rate_id', best->>'rate_id', found.rate_id),
+    ('hold', expected.hold, found.hold),
     ('click_id', encode(expected.click_id, 'hex'), encode(found.click_id, 'hex')),
     ('attribution', (array['impression', 'visitor', 'exact'])[sureness], found.attribution),
     ('pub_id', expected.pub_id::text, found.pub_id::text),
@@ -52,18 +56,18 @@ cross join lateral (
     ('net_earnings_micros', expected.net_earnings::text, found.net_earnings_micros::text)
 ) as compared (name, wanted, had)
 where (expected.first_id, expected.first_day, expected.accepted_at, expected.ordered_at,
-    best->>'source', best->>'currency', best->>'value', best->>'rate_id', expected.click_id,
-    (array['impression', 'visitor', 'exact'])[sureness], expected.pub_id,
+    best->>'source', best->>'currency', best->>'value', best->>'rate_id', expected.hold,
+    expected.click_id, (array['impression', 'visitor', 'exact'])[sureness], expected.pub_id,
     expected.article_id, expected.campaign_id, expected.model, expected.locks_at,
     expected.rejected_at, expected.reject_reason, expected.revenue, expected.commission,
     expected.earnings, expected.net_sales, expected.net_revenue, expected.net_commission,
     expected.net_earnings)
   is distinct from
     (found.event_id, found.day, found.accepted_at, found.ordered_at, found.source,
-    found.currency, found.value, found.rate_id, found.click_id, found.attribution, found.pub_id,
-    found.article_id, found.campaign_id, found.model, found.locks_at, found.rejected_at,
-    found.reject_reason, found.revenue_micros, found.commission_micros, found.earnings_micros,
-    found.net_sales, found.net_revenue_micros, found.net_commission_micros,
+    found.currency, found.value, found.rate_id, found.hold, found.click_id, found.attribution,
+    found.pub_id, found.article_id, found.campaign_id, found.model, found.locks_at,
+    found.rejected_at, found.reject_reason, found.revenue_micros, found.commission_micros,
+    found.earnings_micros, found.net_sales, found.net_revenue_micros, found.net_commission_micros,
     found.net_earnings_micros)
   and wanted is distinct from had
   and coalesce(expected.first_day, found.day)

@@ -3,7 +3,8 @@ select merch_id || ' ' || reference as key,
   compared.name as column_name, wanted as expected, had as found,
   'payment event ' || coalesce(told.id, found.event_id) as cause
 from (
-  select told.*, back.id as reversal_id, back.at as reversed_at
+  select told.*, back.id as reversal_id, back.at as reversed_at,
+    back.reason as reverse_reason
   from r_payment told left join r_payment_back back on payment_id = told.id
 ) as told
 full join merchant_payment found using (merch_id, reference)
@@ -13,7 +14,8 @@ cross join lateral (
     ('paid_on', told.paid_on::text, found.paid_on::text),
     ('day', told.day::text, found.day::text), ('at', told.at::text, found.at::text),
     ('reversal_event_id', told.reversal_id::text, found.reversal_event_id::text),
-    ('reversed_at', told.reversed_at::text, found.reversed_at::text)
+    ('reversed_at', told.reversed_at::text, found.reversed_at::text),
+    ('reverse_reason', told.reverse_reason, found.reverse_reason)
 ) as compared (name, wanted, had)
 where wanted is distinct from had
   and coalesce(told.day, found.day)
