@@ -330,12 +330,21 @@ test('an article without a name goes by its address, and without an address is n
     overview.rows = [
       { article_id: 1, article_name: ' ', article_url: 'https://daily.example/mugs', ...merchant },
       { article_id: 2, article_name: '', article_url: '', ...merchant },
+      {
+        article_id: 3,
+        article_name: 'Aprons',
+        article_url: 'https://daily.example/a',
+        ...merchant,
+      },
     ]
   })
   await page.reload()
   const table = page.getByRole('region', { name: 'By article and merchant' })
   await table.getByText('No article').waitFor()
-  assert.deepEqual(await table.getByRole('link').allInnerTexts(), ['daily.example/mugs'])
+  await table.getByRole('button', { name: 'Article and merchant' }).click()
+  await table.locator('[aria-sort=ascending]').waitFor()
+  const names = ['Aprons', 'daily.example/mugs']
+  assert.deepEqual(await table.getByRole('link').allInnerTexts(), names, 'in their order')
 })
 
 test('the four figures stand two by two on the smallest phone', async (t) => {

@@ -6,8 +6,10 @@ import { COLUMNS } from './figure-columns.ts'
 
 type Row = Overview['rows'][number]
 
+const nameOf = (row: Row): string => articleTitle(row) ?? 'No article'
+
 const BY_NAME = (one: Row, other: Row): number =>
-  one.article_name.localeCompare(other.article_name) ||
+  nameOf(one).localeCompare(nameOf(other)) ||
   (one.merchant_name ?? '').localeCompare(other.merchant_name ?? '')
 
 const SHOWN_MAX = 200
@@ -103,7 +105,7 @@ function Line({ row }: { row: Row }) {
           dir="auto"
           className="line-clamp-2 text-left font-medium hover:underline"
         >
-          {articleTitle(row) ?? 'No article'}
+          {nameOf(row)}
         </a>
         <bdi className="line-clamp-2 text-left text-soft">
           {row.merchant_name ?? (row.merch_id === 0 ? 'No merchant' : 'Unnamed')}
