@@ -31,6 +31,37 @@ test('every command explains itself and takes --json', async () => {
   assert.equal((await souk(['--help'])).code, 0)
 })
 
+test('help on a command that there is not is wrong usage, and names it', async () => {
+  const unknown = ['fly --help', 'fly -h', '--help fly', 'help fly', 'help fly high']
+  const inGroup = ['user fly --help', 'user --help fly', 'help user fly', 'user help fly']
+  for (const args of [...unknown, ...inGroup]) {
+    const { code, out, err } = await souk(args.split(' '))
+    assert.deepEqual({ code, out }, { code: 2, out: '' }, args)
+    assert.match(err, /^error: unknown command 'fly'/, args)
+  }
+})
+
+test('help is the same however it is asked for', async () => {
+  const ways = {
+    '--help': ['help', '-h', 'help --help'],
+    'user --help': ['help user', 'user help'],
+    'user create --help': ['help user create', 'user help create', 'user create x -h'],
+    'reverse --help': ['help reverse', 'reverse x --help'],
+  }
+  for (const [usual, others] of Object.entries(ways)) {
+    const expected = await souk(usual.split(' '))
+    assert.equal(expected.code, 0, usual)
+    for (const args of others) assert.deepEqual(await souk(args.split(' ')), expected, args)
+  }
+})
+
+test('a value of an option or an argument is no question for help', async () => {
+  const named = ['user', 'create', '--password=long enough', '--email', 'help']
+  assert.match((await souk(named)).err, /^email: /)
+  const page = ['check-page', 'help', '--chromium', '/nowhere']
+  assert.equal((await souk(page)).code, 1, 'refused by the command itself')
+})
+
 test('the help of an import names the columns of its file', async () => {
   const columns = { orders: /order_id,\s+value,/, returns: /return_id,\s+order_id,/, rates: /date/ }
   for (const [kind, named] of Object.entries(columns)) {

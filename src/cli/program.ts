@@ -37,13 +37,29 @@ export async function runProgram(
     exitCode = await runCommand(spec, { options, io })
   })
   try {
-    await program.parseAsync([...args], { from: 'user' })
+    await program.parseAsync(helpAsOption(args, commands), { from: 'user' })
     return exitCode
   } catch (error) {
     // Help and version "fail" with code 0; everything else commander throws is wrong usage.
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE
     throw error
   }
+}
+
+/**
+ * `help user create` as `user create --help`: commander's own help reads one word. It also helps
+ * whoever asks about a command that there is not; without the option it says what is unknown.
+ */
+function helpAsOption(args: readonly string[], commands: readonly CommandSpec[]): string[] {
+  const isGroup = (word?: string) => commands.some(({ name }) => name.startsWith(`${word} `))
+  const place = isGroup(args[0]) ? 1 : 0
+  const asked = args[place] === 'help' ? [...args.toSpliced(place, 1), '--help'] : [...args]
+  const [first, second] = asked.filter((word) => !word.startsWith('-'))
+  const isKnown =
+    first === undefined ||
+    (isGroup(first) && second === undefined) ||
+    commands.some(({ name }) => name === first || name === `${first} ${second}`)
+  return isKnown ? asked : asked.filter((word) => word !== '--help' && word !== '-h')
 }
 
 type Run = (spec: CommandSpec, options: Record<string, unknown>) => Promise<void>
