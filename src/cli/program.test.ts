@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import manifest from '../../package.json' with { type: 'json' }
 import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
 import { readConfig } from '../config.ts'
@@ -60,6 +61,13 @@ test('a value of an option or an argument is no question for help', async () => 
   assert.match((await souk(named)).err, /^email: /)
   const page = ['check-page', 'help', '--chromium', '/nowhere']
   assert.equal((await souk(page)).code, 1, 'refused by the command itself')
+})
+
+test('--version prints the version of the package', async () => {
+  const { version } = manifest
+  for (const flag of ['--version', '-V']) {
+    assert.deepEqual(await souk([flag]), { code: 0, out: `${version}\n`, err: '' })
+  }
 })
 
 test('the help of an import names the columns of its file', async () => {

@@ -3,6 +3,7 @@
  * 0 done, 1 refused (the reason on stderr), 2 wrong usage (operator's interface).
  */
 import { Command, CommanderError, Option } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
 import { FeedError } from '../catalog/feed-error.ts'
 import { ConfigError } from '../config.ts'
 import { ApiError } from '../platform/errors.ts'
@@ -67,7 +68,7 @@ type Run = (spec: CommandSpec, options: Record<string, unknown>) => Promise<void
 function buildProgram(commands: readonly CommandSpec[], io: ProgramIo, run: Run): Command {
   const program = new Command('souk').description('An open exchange for commerce links.')
   const groups = new Map<string, Command>()
-  settle(program, io)
+  settle(program, io).version(manifest.version)
   for (const spec of commands) {
     const [first = '', second] = spec.name.split(' ')
     let parent = program
