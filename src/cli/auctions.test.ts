@@ -11,6 +11,7 @@ import { identifier, sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import { CLICK_AGE_MIN_MS } from '../redirect/click.ts'
 import { explainCommand, replayCommand } from './auctions.ts'
+import { readAuctionResult } from './option.ts'
 
 const api = await startApi({ after })
 const context = {
@@ -45,11 +46,15 @@ async function auction(url = 'https://shop.example/1') {
   return answer.entry<{ auction_result: { id: string; redirect_url: string } }>().auction_result
 }
 
+/** As `souk explain --auction-result` has read it. */
+const explain = (text: string) =>
+  explainCommand(context, { auctionResult: readAuctionResult(text) })
+
 test('an auction is explained by its id and by its number, the same way', async () => {
   const { id } = await auction()
-  const explained = await explainCommand(context, { auctionResult: id })
+  const explained = await explain(id)
   const number = readResultNumber(id)?.toString('hex') ?? ''
-  assert.deepEqual(await explainCommand(context, { auctionResult: number }), explained)
+  assert.deepEqual(await explain(number), explained)
   assert.ok('candidates' in explained, 'it has its receipt')
   assert.equal(explained.auction_result_number, number)
   assert.deepEqual(explained.replay, { kind: 'equal' })
@@ -91,7 +96,7 @@ test('a click that is not what its auction came to is a difference', async () =>
 
 test('a receipt kept under the number of another auction is a difference', async () => {
   const ids = [(await auction()).id, (await auction()).id]
-  for (const id of ids) await explainCommand(context, { auctionResult: id }) // It is stored then.
+  for (const id of ids) await explain(id) // It is stored then.
   const numbers = ids.map(readResultNumber)
   const swap = () =>
     api.db.run(sql`
@@ -115,7 +120,7 @@ test('a click on a link that no campaign took is no difference', async () => {
   await sleep(CLICK_AGE_MIN_MS + 20)
   await follow(api, redirect_url)
   await api.app.settled()
-  const explained = await explainCommand(context, { auctionResult: id })
+  const explained = await explain(id)
   assert.ok('outcome' in explained && !explained.outcome.won)
   assert.equal(explained.clicks[0]?.reason, 'ok')
   const replayed = await replayCommand(context, { date: utcDay(new Date()) })
@@ -127,7 +132,7 @@ test('an auction is explained by the id of a click on it as well', async () => {
   const { location } = await follow(api, redirect_url)
   await api.app.settled()
   const clickId = new URL(location).searchParams.get('cid') ?? ''
-  const explained = await explainCommand(context, { auctionResult: clickId })
+  const explained = await explain(clickId)
   assert.equal(explained.auction_result_number, readResultNumber(id)?.toString('hex'))
   assert.deepEqual(
     explained.clicks.map(({ click_id }) => click_id),
@@ -158,7 +163,7 @@ test('a click without a receipt is still explained, and says so', async () => {
   // At once: redirected and recorded, with the reason that no person is that fast.
   await api.app.get(redirect_url.slice(AUCTION_URL.length))
   await api.app.settled()
-  const explained = await explainCommand(context, { auctionResult: id })
+  const explained = await explain(id)
   assert.ok('note' in explained)
   assert.match(explained.note, /receipt was dropped/)
   assert.equal(explained.clicks.length, 1)

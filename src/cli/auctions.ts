@@ -4,20 +4,14 @@ import { explainAuction, explainWithoutReceipt } from '../auction/explain.ts'
 import { type StoredAuction, unpackReceipt } from '../auction/receipt.ts'
 import { receiptsOfDay } from '../auction/receipt-store.ts'
 import { compareClick, replayStored } from '../auction/replay.ts'
-import { readResultNumber } from '../auction/seal.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { ApiError } from '../platform/errors.ts'
 import { findResultOfClick, listClicksOfResult, listClickTerms } from '../stats/click-store.ts'
 import type { CommandContext } from './command.ts'
 
-export async function explainCommand(context: CommandContext, options: { auctionResult: string }) {
-  const text = options.auctionResult
+export async function explainCommand(context: CommandContext, options: { auctionResult: Buffer }) {
+  const asked = options.auctionResult
   const db = await context.database()
-  const resultNumber = (await findResultOfClick(db, text)) ?? readResultNumber(text)
-  if (resultNumber === null) {
-    const rule =
-      'must be an auction_result.id, or a result number or click id of 32 hexadecimal digits'
-    throw badRequest([{ field: 'auction_result', rule }])
-  }
+  const resultNumber = (await findResultOfClick(db, asked.toString('hex'))) ?? asked
   const packed = await awaitReceipt(db, resultNumber)
   const clicks = await listClicksOfResult(db, resultNumber)
   if (packed !== null) return { ...explainAuction(unpackReceipt(packed)), clicks }

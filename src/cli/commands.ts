@@ -8,7 +8,15 @@ import { FEED_FORMATS } from '../catalog/feed-format.ts'
 import { renderCheckPage } from '../check-page/render.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'
-import { type OptionSpec, readDay, readInstant, readInteger, readWord } from './option.ts'
+import {
+  type OptionSpec,
+  readAuctionResult,
+  readDay,
+  readInstant,
+  readInteger,
+  readLongId,
+  readWord,
+} from './option.ts'
 import { type Checks, formatChecks } from './print.ts'
 import { formatEvaluation } from './print-evaluation.ts'
 import { formatExplanation } from './print-explanation.ts'
@@ -207,7 +215,9 @@ const LINK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'link disable',
     help: 'Makes a smart link lead to its own destination; clicks are unpaid, on earlier results too.',
-    options: [{ flags: '--auction-id <ID>', help: 'which one', isRequired: true }],
+    options: [
+      { flags: '--auction-id <ID>', help: 'which one', read: readLongId, isRequired: true },
+    ],
     run: links('disableLinkCommand'),
   },
   {
@@ -236,6 +246,7 @@ const PROOF_COMMANDS: readonly CommandSpec[] = [
       {
         flags: '--auction-result <ID>',
         help: 'id or number of its result, or id of a click on it',
+        read: readAuctionResult,
         isRequired: true,
       },
     ],

@@ -1,15 +1,9 @@
 /** Commands on smart links. */
 import { disableLink, listLinks } from '../links/store.ts'
-import { badRequest } from '../platform/errors.ts'
-import { isId } from '../platform/ids.ts'
-import { ID_RULE } from '../platform/pattern.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import type { CommandContext } from './command.ts'
 
 export async function disableLinkCommand(context: CommandContext, options: { auctionId: string }) {
-  if (!isId(options.auctionId)) {
-    throw badRequest([{ field: 'auction_id', rule: ID_RULE }])
-  }
   return disableLink(await context.database(), options.auctionId)
 }
 

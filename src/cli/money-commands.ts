@@ -1,7 +1,14 @@
 /** The operator's commands on money: what comes in, what is owed, what is reported. */
 import { REPORT_NAMES } from '../reports/report.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
-import { type OptionSpec, readDay, readDollars, readInteger, readWord } from './option.ts'
+import {
+  type OptionSpec,
+  readDay,
+  readDollars,
+  readHexId,
+  readInteger,
+  readWord,
+} from './option.ts'
 import { formatWhole } from './print.ts'
 
 const money = commandsOf(() => import('./money.ts'))
@@ -139,8 +146,8 @@ const PAYMENT_COMMANDS: readonly CommandSpec[] = [
     name: 'reverse',
     help: 'Takes back what was paid for invalid clicks; shows the ledger entries made.',
     options: [
-      { flags: '--click <ID>', help: 'one click' },
-      { flags: '--result <NUMBER>', help: 'all clicks of an auction result' },
+      { flags: '--click <ID>', help: 'one click', read: readHexId },
+      { flags: '--result <NUMBER>', help: 'all clicks of an auction result', read: readHexId },
       REASON,
     ],
     oneOf: ['click', 'result'],

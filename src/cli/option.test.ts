@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  readAuctionResult,
   readCategoryFloor,
   readDay,
   readDollars,
   readFraction,
+  readHexId,
   readInstant,
   readInteger,
   readList,
+  readLongId,
   readNumber,
   readRepeated,
   readWord,
@@ -17,6 +20,19 @@ test('a whole number that no column holds is told the range, not that it is no n
   assert.deepEqual(['0', '2147483647'].map(readInteger), [0, 2_147_483_647])
   for (const wrong of ['2147483648', '-1', '1.5', '1e3', '', ' 1', '99999999999999999999']) {
     assert.throws(() => readInteger(wrong), /from 0 to 2147483647/, wrong)
+  }
+})
+
+test('an id that nothing can have is wrong usage, and what it looks like is told', () => {
+  assert.equal(readLongId('9223372036854775807'), '9223372036854775807')
+  for (const wrong of ['9223372036854775808', '0', '05', '5x', '-5', '', ' 5']) {
+    assert.throws(() => readLongId(wrong), /must be a positive 64-bit integer/, wrong)
+  }
+  assert.equal(readHexId('AB'.repeat(16)), 'ab'.repeat(16))
+  assert.equal(readAuctionResult('AB'.repeat(16)).toString('hex'), 'ab'.repeat(16))
+  for (const wrong of ['ab'.repeat(15), 'ag'.repeat(16), 'ab'.repeat(17), '']) {
+    assert.throws(() => readHexId(wrong), /must be 32 hexadecimal/, wrong)
+    assert.throws(() => readAuctionResult(wrong), /or 32 hexadecimal/, wrong)
   }
 })
 

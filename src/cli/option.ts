@@ -10,7 +10,10 @@ import {
   type CategoryFloor,
   parseCategoryFloor,
 } from '../accounts/category-floor.ts'
+import { readResultNumber } from '../auction/seal.ts'
+import { isId } from '../platform/ids.ts'
 import { type Micros, PPM, parseDollars } from '../platform/money.ts'
+import { ID_RULE } from '../platform/pattern.ts'
 import { isPlainDate, parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 
 /** One option: its flags and help as commander writes them, and how its value is read. */
@@ -59,6 +62,27 @@ export function readInteger(value: string): number {
     throw new InvalidArgumentError(`It must be a whole number from 0 to ${INTEGER_MAX}.`)
   }
   return number
+}
+
+/** A 64-bit id: a smart link's, a delivery's. */
+export function readLongId(value: string): string {
+  if (!isId(value)) throw new InvalidArgumentError(`It ${ID_RULE}.`)
+  return value
+}
+
+/** A click's id, or the number of an auction result. */
+export function readHexId(value: string): string {
+  if (!/^[0-9a-f]{32}$/i.test(value)) {
+    throw new InvalidArgumentError('It must be 32 hexadecimal digits.')
+  }
+  return value.toLowerCase()
+}
+
+/** The number of an auction result, also out of its sealed id, or the id of a click on it. */
+export function readAuctionResult(value: string): Buffer {
+  const number = readResultNumber(value)
+  if (number !== null) return number
+  throw new InvalidArgumentError('It must be an auction_result.id, or 32 hexadecimal digits.')
 }
 
 /** A value that may be taken away by an empty one. */

@@ -87,6 +87,11 @@ test('wrong usage ends with 2, names the mistake and prints nothing on stdout', 
     ['campaign', 'create', '--merchant', '1', '--model', 'cpc', '--bid', '0,60'],
     ['campaign', 'create', '--merchant', '1', '--model', 'cpc', '--end', 'tomorrow'],
     ['key', 'disable', '--token', '1e3'],
+    ['link', 'disable', '--auction-id', '5x'],
+    ['webhook', 'replay', '--delivery', '05'],
+    ['reverse', '--reason', 'robots', '--click', 'zz'],
+    ['reverse', '--reason', 'robots', '--result', '0'.repeat(31)],
+    ['explain', '--auction-result', 'nope'],
     ['publisher', 'update', '--id', '1', '--category-floor', 'shoes=0.10'],
     ['user', 'list', 'extra'],
     ['reverse', '--reason', 'robots'],
@@ -278,7 +283,6 @@ test('a link is listed, disabled for good, and an unknown one refused', async ()
   assert.deepEqual(await json(...id), disabled)
   assert.equal((await json('link', 'list'))[0].state, 'disabled')
   assert.equal((await souk(['link', 'disable', '--auction-id', '5'])).code, 1)
-  assert.equal((await souk(['link', 'disable', '--auction-id', '5x'])).code, 1)
 })
 
 test('statistics come as the rows of 4.4, for one day as well', async () => {
@@ -305,7 +309,6 @@ test('explain names what it was asked for when there is nothing; replay finds no
   const unknown = '00'.repeat(16)
   const { code, err } = await souk(['explain', '--auction-result', unknown])
   assert.deepEqual([code, err], [1, `No receipt and no click of result ${unknown}\n`])
-  assert.match((await souk(['explain', '--auction-result', 'x'])).err, /^auction_result: must be/)
   const result = await json('replay', '--date', '2026-03-02')
   assert.deepEqual(result, { auctions: 0, differences: [], other_rules: 0 })
 })

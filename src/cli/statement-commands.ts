@@ -1,6 +1,6 @@
 /** The operator's commands on statements, payouts, webhooks and scheduled deliveries. */
 import { type CommandSpec, commandsOf } from './command.ts'
-import { type OptionSpec, readInteger, readList } from './option.ts'
+import { type OptionSpec, readInteger, readList, readLongId } from './option.ts'
 
 const statements = commandsOf(() => import('./statements.ts'))
 
@@ -84,7 +84,7 @@ const WEBHOOKS: readonly CommandSpec[] = [
   {
     name: 'webhook replay',
     help: 'Sends a delivery again, as it was.',
-    options: [{ flags: '--delivery <ID>', help: 'which one', isRequired: true }],
+    options: [{ flags: '--delivery <ID>', help: 'which one', read: readLongId, isRequired: true }],
     run: statements('replayWebhookCommand'),
   },
 ]

@@ -184,7 +184,6 @@ test('webhooks are made, listed without their secret, and deleted, of one owner 
   for (const gone of [
     ['enable', '--webhook', `${made.webhook_id}`],
     ['replay', '--delivery', '123'],
-    ['replay', '--delivery', 'x'],
   ]) {
     assert.match((await souk('webhook', ...gone)).err, /No (webhook|delivery)/)
   }
