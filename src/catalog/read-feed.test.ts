@@ -294,6 +294,17 @@ test('a document that ends inside an item or before its end is cut', async () =>
   assert.equal((await read(whole)).isCut, false)
 })
 
+test('what is read as XML and is none is refused as such, not as a feed without rows', async () => {
+  const table = 'id\ttitle\n1\tKettle\n'
+  for (const text of [table, table.repeat(200_000), '{"id": 1}', '<?xml version="1.0"?>\n']) {
+    await assert.rejects(
+      read(text, { format: 'xml' }),
+      /no product feed: it has no XML element/,
+      text,
+    )
+  }
+})
+
 test('elements without end or bottom are refused before they fill the memory', async () => {
   await assert.rejects(read(`<rss>${'<a>'.repeat(100)}`), /nested deeper than 32/)
   const endless = `<rss><!--${'x'.repeat(4 * ROW_CHARACTERS_MAX)}`

@@ -21,6 +21,9 @@ const DEPTH_MAX = 32
 const HARMLESS = /entity|only one root|outside of root/
 const CLOSED_BY_ANOTHER_TAG = /unexpected close tag/
 
+/** To the parser all of a table is text before the first element. */
+const NO_ELEMENT = 'no product feed: it has no XML element'
+
 interface Item {
   readonly line: number
   readonly depth: number
@@ -58,7 +61,8 @@ export class XmlParser implements FeedParser {
     this.#charactersSinceEvent += text.length
     this.#parser.write(text)
     if (this.#charactersSinceEvent > 2 * ROW_CHARACTERS_MAX) {
-      throw new FeedError(`an element of the feed is longer than ${ROW_CHARACTERS_MAX} characters`)
+      const tooLong = `an element of the feed is longer than ${ROW_CHARACTERS_MAX} characters`
+      throw new FeedError(this.#hasRoot ? tooLong : NO_ELEMENT)
     }
     if (isLast) this.#end()
     this.#flush()
@@ -169,6 +173,7 @@ export class XmlParser implements FeedParser {
   }
 
   #end(): void {
+    if (!this.#hasRoot) throw new FeedError(NO_ELEMENT)
     const item = this.#item
     if (this.#depth > 0) this.isCut = true
     if (item !== null) {
