@@ -52,6 +52,23 @@ test('the base is named, or is the one of euro and dollar that the file does not
   ])
 })
 
+test('of a file that quotes both euro and dollar the base is the one at 1, else it is asked for', () => {
+  const own = readRates('date,USD,EUR,GBP\n2026-01-02,1,0.9,0.8\n2026-01-03,1.0000,0.9,\n')
+  assert.deepEqual(own, readRates('date,EUR,GBP\n2026-01-02,0.9,0.8\n2026-01-03,0.9,\n'))
+  const euro = readRates('date,EUR,USD,GBP\n2026-01-02,1,1.1,0.8\n')
+  assert.deepEqual(euro, readRates('date,USD,GBP\n2026-01-02,1.1,0.8\n'))
+  const parity = readRates('date,USD,GBP\n2026-01-02,1,0.8\n')
+  assert.deepEqual(parity[0], { ...euro[0], usdPerBase: '1' }, 'what is not quoted goes first')
+  for (const cells of ['10.1,11.8', '1,1']) {
+    assert.deepEqual(faultsOf(`date,USD,EUR\n2026-01-02,${cells}\n`), [
+      {
+        field: 'line 1',
+        rule: 'both USD and EUR are quoted: name their base, in columns date, currency, rate, base',
+      },
+    ])
+  }
+})
+
 test('the European Central Bank’s own files are read: its day in words, its currencies of the past', () => {
   const [dollar, yen] = readRates('Date, USD, JPY, \n21 November 2026, 1.1684, 186.75, \n')
   assert.deepEqual([dollar?.day, dollar?.currency], ['2026-11-21', 'EUR'])

@@ -4,7 +4,7 @@
  * Two shapes are known. Wide, as central banks publish: `date,USD,JPY,…`, units of each currency
  * for one unit of the source's base. Long: `date,currency,rate`, the same numbers below each
  * other, with `base` as an optional column. A wide file, or a long one without that column, does
- * not name its base; it is the one of euro and dollar that the file has no rates of.
+ * not name its base; it is the one of euro and dollar that the file has no rates of, or has at 1.
  */
 import { readCsv, requireColumns } from '../platform/csv.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
@@ -26,6 +26,9 @@ interface Quote {
  * goes on telling what they were worth, which prices nothing today.
  */
 const GONE: ReadonlySet<string> = new Set('BGN CYP EEK HRK LTL LVL MTL ROL SIT SKK TRL'.split(' '))
+
+/** What a file that does not name its base may be in. */
+const BASES: readonly string[] = ['EUR', 'USD']
 
 /** The rates of a file. Throws a 400 whose faults name the lines; then none is to be used. */
 export function readRates(text: string, nowMs: number): NewRate[] {
@@ -51,10 +54,10 @@ export function readRates(text: string, nowMs: number): NewRate[] {
   const faults = quotes.flatMap((quote) => faultsOf(quote, lastDay))
   const base = baseOf(quotes)
   if (base === null && (quotes.length === 0 || quotes.some((quote) => quote.base === null))) {
-    faults.push({
-      field: 'line 1',
-      rule: 'rates of USD (base EUR) or of EUR (base USD) are needed',
-    })
+    const rule = BASES.every((code) => quotes.some(({ currency }) => currency === code))
+      ? 'both USD and EUR are quoted: name their base, in columns date, currency, rate, base'
+      : 'rates of USD (base EUR) or of EUR (base USD) are needed'
+    faults.push({ field: 'line 1', rule })
   }
   if (faults.length > 0) throw badRequest(faults)
   return toDollars(quotes, base ?? 'USD')
@@ -85,9 +88,11 @@ function faultsOf({ line, day, base, currency, rate }: Quote, lastDay: string): 
 }
 
 function baseOf(quotes: readonly Quote[]): string | null {
-  const quoted = new Set(quotes.map(({ currency }) => currency))
-  if (quoted.has('USD') === quoted.has('EUR')) return null
-  return quoted.has('USD') ? 'EUR' : 'USD'
+  const ratesOf = (code: string) => quotes.filter(({ currency }) => currency === code)
+  const unquoted = BASES.filter((code) => ratesOf(code).length === 0)
+  const atOne = BASES.filter((code) => ratesOf(code).every(({ rate }) => Number(rate) === 1))
+  const [base, other] = unquoted.length > 0 ? unquoted : atOne
+  return base === undefined || other !== undefined ? null : base
 }
 
 /** Dollars and currency for one unit of the same base; the base itself gets a rate of its own. */
