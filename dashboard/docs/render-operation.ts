@@ -1,6 +1,6 @@
 /** One endpoint of the reference: what is sent, what comes back, and a call to try. */
 import { type Html, html } from '../../src/platform/html.ts'
-import { exampleOf, type Field, fieldsOf, type Schema, toField } from './schema-fields.ts'
+import { exampleOf, type Field, fieldsOf, listed, type Schema, toField } from './schema-fields.ts'
 
 export interface Operation {
   readonly place: { readonly method: string; readonly path: string }
@@ -88,8 +88,6 @@ function fieldTable(title: string, fields: readonly Field[]): Html | null {
 
 /** A path that is too long for its line breaks before a name, not within one. */
 const breakable = (path: string) => path.split(/(?<=\.)/).map((part) => html`<wbr>${part}`)
-
-const listed = (words: readonly string[]) => words.filter((word) => word !== '').join(', ')
 
 function example(title: string, lines: readonly string[]): Html {
   return html`<h4 class="mt-5 mb-1 text-sm font-semibold">${title}</h4>

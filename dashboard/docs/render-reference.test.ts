@@ -169,6 +169,32 @@ test('the fields of every form that an answer has are told, of one form as optio
   )
 })
 
+test('what one form alone holds says in which, and what is below it whether it can be absent', () => {
+  const form = (title: string, properties: Record<string, Schema>): Schema => {
+    return { title, type: 'object', required: Object.keys(properties), properties }
+  }
+  const { title: _, ...loser } = form('', { reason: { type: 'string' } })
+  const losers: Schema = {
+    type: 'array',
+    items: { ...loser, properties: { ...loser.properties, note: {} } },
+  }
+  const full = form('with it', { at: { type: 'string' }, losers })
+  const schema: Schema = { anyOf: [full, form('without it', { at: { type: 'string' } })] }
+  assert.deepEqual(
+    fieldsOf(schema).map(({ path, isRequired, rules }) => [path, isRequired, rules]),
+    [
+      ['at', true, ''],
+      ['losers', true, 'only with it'],
+      ['losers[].reason', true, ''],
+      ['losers[].note', false, ''],
+    ],
+  )
+  const [, told = ''] = renderReference(api, {}).split('<article id="explainAuctionResult"')
+  const [answer = ''] = told.split('</article>')
+  assert.match(answer, /candidates<\/dt>\s*<dd><span[^>]*>list of object, only with its receipt</)
+  assert.match(answer, /note<\/dt>\s*<dd><span[^>]*>string, only without its receipt</)
+})
+
 test('a field that may be null is told with the rules and words of what else it may be', () => {
   const line: Schema = { type: 'integer', minimum: 0, maximum: 9, description: 'Counted from 0' }
   const schema: Schema = {

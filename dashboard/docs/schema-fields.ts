@@ -1,5 +1,6 @@
 /** A JSON schema as people read it: one line a field, and a value that it would accept. */
 export interface Schema {
+  readonly title?: string // of a form: when it is answered
   readonly type?: string
   readonly format?: string
   readonly description?: string
@@ -30,7 +31,7 @@ export interface Field {
 export function fieldsOf(schema: Schema, path = ''): Field[] {
   if (schema.items !== undefined) return fieldsOf(schema.items, `${path}[]`)
   const forms = schema.anyOf?.filter((one) => one.properties !== undefined || one.items) ?? []
-  if (forms.length > 0) return merged(forms.map((one) => fieldsOf(one, path)))
+  if (forms.length > 0) return merged(forms.map((one) => fieldsOfForm(one, path)))
   return Object.entries(schema.properties ?? {}).flatMap(([name, child]) => {
     const childPath = path === '' ? name : `${path}.${name}`
     return [
@@ -40,14 +41,32 @@ export function fieldsOf(schema: Schema, path = ''): Field[] {
   })
 }
 
-/** The fields of all forms that something may have; what one of them lacks is optional. */
-function merged(forms: readonly Field[][]): Field[] {
+interface FormField extends Field {
+  readonly form: string | undefined
+}
+
+const fieldsOfForm = (form: Schema, path: string): FormField[] =>
+  fieldsOf(form, path).map((field) => ({ ...field, form: form.title }))
+
+/**
+ * The fields of all forms that something may have. What some of the forms lack is optional, or says
+ * with which it comes; what is below it is as it is where it is.
+ */
+function merged(forms: readonly FormField[][]): Field[] {
   const fields = Map.groupBy(forms.flat(), ({ path }) => path)
-  return [...fields.values()].map((same) => ({
-    ...(same[0] as Field),
-    type: alternatives(same.map(({ type }) => type)),
-    isRequired: same.length === forms.length && same.every(({ isRequired }) => isRequired),
-  }))
+  return [...fields].map(([path, [first, ...others]]) => {
+    const { form, ...field } = first as FormField
+    const same = [field, ...others]
+    const [, holder = ''] = /^(.*?)(?:\[\])?\.[^.]*$/.exec(path) ?? []
+    const holders = fields.get(holder)?.length ?? forms.length
+    const isOnly = same.length < holders && others.length === 0 && form !== undefined
+    return {
+      ...field,
+      type: alternatives(same.map(({ type }) => type)),
+      isRequired: (isOnly || same.length === holders) && same.every((one) => one.isRequired),
+      rules: listed([isOnly ? `only ${form}` : '', field.rules]),
+    }
+  })
 }
 
 const alternatives = (types: readonly string[]) => [...new Set(types)].join(' or ')
@@ -81,8 +100,10 @@ function rulesOf(schema: Schema): string {
     maximum === undefined || isFar ? '' : `to ${maximum}`,
     schema.default === undefined ? '' : `default ${JSON.stringify(schema.default)}`,
   ]
-  return rules.filter((rule) => rule !== '').join(', ')
+  return listed(rules)
 }
+
+export const listed = (words: readonly string[]) => words.filter((word) => word !== '').join(', ')
 
 /**
  * What fields of these names usually hold, lists an entry; other ones are made from their type.

@@ -163,11 +163,14 @@ const clicks = { clicks: Type.Array(ResultClick) }
 
 /** Of a result whose receipt is gone the clicks are left: they hold what was sealed and paid. */
 export const ExplainedResult = Type.Union([
-  Type.Object({ ...Explanation.properties, ...clicks }),
-  Type.Object({
-    ...numbered,
-    receipt: Type.Null({ description: 'Dropped or never written; a note and the clicks are left' }),
-    note: Type.String(),
-    ...clicks,
-  }),
+  Type.Object({ ...Explanation.properties, ...clicks }, { title: 'with its receipt' }),
+  Type.Object(
+    {
+      ...numbered,
+      receipt: Type.Null({ description: 'Dropped or never written' }),
+      note: Type.String(),
+      ...clicks,
+    },
+    { title: 'without its receipt' },
+  ),
 ])
