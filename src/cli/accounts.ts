@@ -3,6 +3,7 @@ import type { CategoryFloor } from '../accounts/category-floor.ts'
 import { changeUser, createApiKey, createUser } from '../accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../accounts/publisher.ts'
 import {
+  findPublisherBySlug,
   insertPublisher,
   listPublishers,
   type Publisher,
@@ -133,6 +134,13 @@ export async function requireUid(db: Db, email: string): Promise<number> {
   const user = await findUserByEmail(db, email)
   if (user === null) throw badRequest([{ field: 'user', rule: `no user has ${email}` }])
   return user.uid
+}
+
+/** The publisher that an option names by its slug. */
+export async function requirePublisher(db: Db, slug: string): Promise<Publisher> {
+  const publisher = await findPublisherBySlug(db, slug)
+  if (publisher !== null) return publisher
+  throw badRequest([{ field: 'publisher', rule: `no publisher ${slug}` }])
 }
 
 async function readChanges(db: Db, options: PublisherOptions): Promise<Partial<PublisherSettings>> {

@@ -7,6 +7,7 @@
 import { FEED_FORMATS } from '../catalog/feed-format.ts'
 import { renderCheckPage } from '../check-page/render.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
+import { DAYS } from './day-range.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'
 import {
   type OptionSpec,
@@ -225,11 +226,6 @@ const LINK_COMMANDS: readonly CommandSpec[] = [
     help: 'Lists the newest smart links.',
     run: links('listLinksCommand'),
   },
-]
-
-const DAYS: readonly OptionSpec[] = [
-  { flags: '--from <D>', help: 'first day', read: readDay, isRequired: true },
-  { flags: '--to <D>', help: 'last day', read: readDay, isRequired: true },
 ]
 
 const PROOF_COMMANDS: readonly CommandSpec[] = [

@@ -4,10 +4,10 @@ import { findFirstClick, loadCohorts } from '../demand/cohort-store.ts'
 import { evaluate } from '../demand/evaluate.ts'
 import type { Metrics } from '../demand/metrics.ts'
 import { UNFITTED_MODEL } from '../demand/prediction-model.ts'
-import { badRequest } from '../platform/errors.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import { replaceText } from '../platform/whole-file.ts'
 import type { CommandContext } from './command.ts'
+import { requireDaysInOrder } from './day-range.ts'
 
 const HOUR_MS = 3_600_000
 /** Evaluated when nothing else is asked for. */
@@ -34,7 +34,7 @@ export async function evaluateCommand(
   const toMs = Date.parse(to) + DAY_MS
   const from = options.from ?? utcDay(toMs - DAYS_DEFAULT * DAY_MS)
   const fromMs = Date.parse(from)
-  if (to < from) throw badRequest([{ field: 'to', rule: 'must not be before from' }])
+  requireDaysInOrder({ from, to })
   const firstMs = (await findFirstClick(db)) ?? nowMs
   const slotMs = toMs - firstMs >= DAILY_FROM_DAYS * DAY_MS ? DAY_MS : HOUR_MS
   const teachingMs = Math.max(firstMs, fromMs - TEACHING_DAYS * DAY_MS)

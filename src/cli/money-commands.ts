@@ -1,6 +1,7 @@
 /** The operator's commands on money: what comes in, what is owed, what is reported. */
 import { REPORT_NAMES } from '../reports/report.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
+import { DAYS } from './day-range.ts'
 import {
   type OptionSpec,
   readDay,
@@ -167,8 +168,7 @@ const REPORT_COMMANDS: readonly CommandSpec[] = [
         read: readWord(...REPORT_NAMES),
         isRequired: true,
       },
-      { flags: '--from <D>', help: 'first day', read: readDay, isRequired: true },
-      { flags: '--to <D>', help: 'last day', read: readDay, isRequired: true },
+      ...DAYS,
       { flags: '--out <DIR>', help: 'folder', isRequired: true },
       { flags: '--gzip', help: 'write .csv.gz' },
     ],
@@ -180,8 +180,7 @@ const REPORT_COMMANDS: readonly CommandSpec[] = [
     help: 'Writes every entry of a merchant’s account to a CSV file; shows what it owes.',
     options: [
       { ...MERCHANT, flags: '--id <ID>' },
-      { flags: '--from <D>', help: 'first day', read: readDay, isRequired: true },
-      { flags: '--to <D>', help: 'last day', read: readDay, isRequired: true },
+      ...DAYS,
       { flags: '--out <FILE>', help: 'where to', isRequired: true },
     ],
     run: reports('merchantLedgerCommand'),

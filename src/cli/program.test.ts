@@ -305,6 +305,20 @@ test('statistics come as the rows of 4.4, for one day as well', async () => {
   assert.equal((await souk([...stats, '--to', '2026-03'])).code, 2)
 })
 
+test('days the wrong way round are refused by every command that takes both', async () => {
+  for (const command of [
+    'stats --publisher=p',
+    'export --publisher=p --report=clicks --out=x',
+    'merchant ledger --id=1 --out=x',
+    'reconcile',
+    'evaluate',
+  ]) {
+    const days = ['--from=2026-03-02', '--to=2026-03-01']
+    const { code, err } = await souk([...command.split(' '), ...days])
+    assert.deepEqual([code, err], [1, 'to: must not be before from\n'], command)
+  }
+})
+
 test('explain names what it was asked for when there is nothing; replay finds no difference', async () => {
   const unknown = '00'.repeat(16)
   const { code, err } = await souk(['explain', '--auction-result', unknown])

@@ -1,7 +1,6 @@
 /** Commands that show and write the figures of publishers and merchants, and prove them. */
 import { basename, dirname } from 'node:path'
 import { Readable } from 'node:stream'
-import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { viewLane } from '../events/event.ts'
 import { findFirstDayWithViews } from '../events/view-totals-store.ts'
@@ -16,7 +15,9 @@ import { daysBetween, type ReportName } from '../reports/report.ts'
 import { knownSealingKeys } from '../sealing-keys.ts'
 import { listStats } from '../stats/row-store.ts'
 import { LIMIT_MAX } from '../stats/schema.ts'
+import { requirePublisher } from './accounts.ts'
 import type { CommandContext } from './command.ts'
+import { requireDaysInOrder } from './day-range.ts'
 
 /** A year and a day: longer exports are several commands. */
 const DAYS_MAX = 366
@@ -35,7 +36,7 @@ export async function exportCommand(
   const { report, from: dayFrom, to: dayTo } = options
   checkRange(options)
   const db = await context.database()
-  const { pub_id: pubId, slug } = await requirePublisher(context, options.publisher)
+  const { pub_id: pubId, slug } = await requirePublisher(db, options.publisher)
   const now = context.now()
   const files = await exportReport(openReports(db, { pubId, now }), options.out, {
     pubId,
@@ -82,7 +83,7 @@ export async function merchantLedgerCommand(
 }
 
 function checkRange({ from, to }: { readonly from: string; readonly to: string }): void {
-  if (to < from) throw badRequest([{ field: 'to', rule: 'must not be before from' }])
+  requireDaysInOrder({ from, to })
   if (daysBetween(from, to).length > DAYS_MAX) {
     throw badRequest([{ field: 'to', rule: `at most ${DAYS_MAX} days at a time` }])
   }
@@ -93,9 +94,9 @@ export async function statsCommand(
   context: CommandContext,
   { publisher: slug, from, to }: { publisher: string; from: string; to: string },
 ) {
-  if (to < from) throw badRequest([{ field: 'to', rule: 'must not be before from' }])
+  requireDaysInOrder({ from, to })
   const db = await context.database()
-  const { pub_id: pubId } = await requirePublisher(context, slug)
+  const { pub_id: pubId } = await requirePublisher(db, slug)
   const rows = await listStats(db, {
     pubId,
     dayFrom: from,
@@ -116,16 +117,8 @@ export async function reconcileCommand(
   context: CommandContext,
   { from = null, to = null }: { readonly from?: string | null; readonly to?: string | null },
 ) {
-  if (from !== null && to !== null && to < from) {
-    throw badRequest([{ field: 'to', rule: 'must not be before from' }])
-  }
+  if (from !== null && to !== null) requireDaysInOrder({ from, to })
   const onProgress = (line: string) => context.progress(line)
   const keys = await knownSealingKeys(context.config)
   return reconcile(await context.database(), { from, to, keys, onProgress })
-}
-
-export async function requirePublisher(context: CommandContext, slug: string): Promise<Publisher> {
-  const publisher = await findPublisherBySlug(await context.database(), slug)
-  if (publisher !== null) return publisher
-  throw badRequest([{ field: 'publisher', rule: `no publisher ${slug}` }])
 }

@@ -32,8 +32,8 @@ import {
   listWebhooks,
   replayDelivery,
 } from '../reports/webhook-store.ts'
+import { requirePublisher } from './accounts.ts'
 import type { CommandContext } from './command.ts'
-import { requirePublisher } from './reports.ts'
 
 export async function issueStatementsCommand(context: CommandContext) {
   const issued = await issueWithNotices(await context.database(), context.now())
@@ -44,8 +44,9 @@ export async function listStatementsCommand(
   context: CommandContext,
   { publisher }: { readonly publisher: string },
 ) {
-  const { pub_id: pubId } = await requirePublisher(context, publisher)
-  return (await listStatements(await context.database(), pubId)).map(toStatementRecord)
+  const db = await context.database()
+  const { pub_id: pubId } = await requirePublisher(db, publisher)
+  return (await listStatements(db, pubId)).map(toStatementRecord)
 }
 
 /** Writes a month's statement as CSV and as a page to print. */
@@ -54,8 +55,9 @@ export async function writeStatementCommand(
   options: { readonly publisher: string; readonly month: string; readonly out: string },
 ) {
   const month = requireMonth(options.month)
-  const { pub_id: pubId, name, slug } = await requirePublisher(context, options.publisher)
-  const statement = await findStatementDetail(await context.database(), { pubId, month })
+  const db = await context.database()
+  const { pub_id: pubId, name, slug } = await requirePublisher(db, options.publisher)
+  const statement = await findStatementDetail(db, { pubId, month })
   if (statement === null) {
     throw new ApiError('notFound', { message: `No statement of ${month} was issued to ${slug}` })
   }
@@ -97,10 +99,11 @@ interface OwnerOptions {
 }
 
 async function ownerOf(context: CommandContext, options: OwnerOptions): Promise<WebhookOwner> {
+  const db = await context.database()
   if (options.publisher !== undefined) {
-    return { pubId: (await requirePublisher(context, options.publisher)).pub_id }
+    return { pubId: (await requirePublisher(db, options.publisher)).pub_id }
   }
-  const merchant = await requireMerchant(await context.database(), options.merchant ?? 0)
+  const merchant = await requireMerchant(db, options.merchant ?? 0)
   return { merchId: merchant.merch_id }
 }
 
@@ -165,9 +168,10 @@ export async function createDeliveryCommand(
     readonly gzip?: boolean
   },
 ) {
-  const { pub_id } = await requirePublisher(context, options.publisher)
+  const db = await context.database()
+  const { pub_id } = await requirePublisher(db, options.publisher)
   const target = readTarget(options)
-  const delivery_id = await upsertReportDelivery(await context.database(), {
+  const delivery_id = await upsertReportDelivery(db, {
     pub_id,
     target,
     endpoint: options.endpoint ?? null,
