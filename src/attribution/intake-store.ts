@@ -185,7 +185,7 @@ export function deleteOldRefusals(db: Db, now: Date): Promise<number> {
   return deleteWhere(db, 'refused_intake', isOld)
 }
 
-export interface Refusal {
+export interface RefusedIntake {
   readonly at: Date
   readonly merchId: number | null
   readonly endpoint: string
@@ -200,7 +200,7 @@ export interface Refusal {
  * Keeps what was refused, word for word, unless the merchant's hour is full: that of its server,
  * which nobody else can fill, or that of everybody else.
  */
-export async function insertRefusal(db: Db, refusal: Refusal): Promise<void> {
+export async function insertRefusal(db: Db, refusal: RefusedIntake): Promise<void> {
   const { at, merchId, endpoint, reason, faults, body, origin, isProven } = refusal
   // What PostgreSQL's text cannot hold is shown as its escape.
   const text = body.toWellFormed().replaceAll('\0', '\\u0000')
