@@ -2,6 +2,7 @@
  * Orders in SQL: loaded by the fold, written back whole, one round trip per table however many
  * orders a batch has. Only the fold writes here.
  */
+import { clickIdBytes } from '../events/click-id.ts'
 import { MODEL, MONEY_LANE, type Model } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
@@ -47,10 +48,7 @@ export function findOrdersOfClicks(
   db: Db,
   clickIds: readonly string[],
 ): Promise<Map<string, OrderRecord>> {
-  return readOrders(
-    db,
-    sql`click_id = any(${clickIds.map((id) => Buffer.from(id, 'hex'))}::bytea[])`,
-  )
+  return readOrders(db, sql`click_id = any(${clickIdBytes(clickIds)}::bytea[])`)
 }
 
 /** Orders that wait for an exchange rate, a page at a time in the order of their keys. */
@@ -144,7 +142,7 @@ export async function findClicks(
   const rows = await db.rows<ClickRow>(sql`
     select click_id, at, reason, reversed_at, merch_id, pub_id, article_id, campaign_id, model,
       price_micros, share_ppm
-    from click where click_id = any(${clickIds.map((id) => Buffer.from(id, 'hex'))}::bytea[])`)
+    from click where click_id = any(${clickIdBytes(clickIds)}::bytea[])`)
   return new Map(rows.map(toFoundClick).map((click) => [click.touch.clickId, click]))
 }
 

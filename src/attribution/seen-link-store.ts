@@ -5,6 +5,7 @@
  * seen by then: the answer would depend on who is faster. Intake asks instead, and writes what it
  * found into the order's event; from there on it is a fact of the money lane like a rate (I1).
  */
+import { clickIdBytes } from '../events/click-id.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { isSeenFor } from './attribute.ts'
@@ -31,7 +32,7 @@ export async function findSeenLinks(
   const rows = await db.rows<SeenRow>(sql`
     select click_id, seen_link.event_id, seen_at
     from click join seen_link using (session_key)
-    where click_id = any(${clickIds.map((id) => Buffer.from(id, 'hex'))}::bytea[])
+    where click_id = any(${clickIdBytes(clickIds)}::bytea[])
       and seen_link.merch_id = ${merchId} and seen_link.event_id is not null
     order by seen_at desc, seen_link.event_id desc`)
   const seenOf = Map.groupBy(rows, ({ click_id }) => click_id.toString('hex'))

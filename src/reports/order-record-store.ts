@@ -7,6 +7,7 @@ import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
 import { type HoldReason, mostTrusted } from '../attribution/order-merge.ts'
 import { orderState } from '../attribution/order-states.ts'
 import type { OrderKey } from '../attribution/order-store.ts'
+import { clickIdBytes } from '../events/click-id.ts'
 import { MODEL, modelWord } from '../events/event.ts'
 import { orderKey } from '../ledger/entries.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
@@ -78,7 +79,7 @@ export async function explainPublisherOrder(
 }
 
 async function findForeignClicks(db: Db, pubId: number, evidence: readonly TouchEvidence[]) {
-  const clickIds = evidence.map(({ id }) => Buffer.from(id, 'hex'))
+  const clickIds = clickIdBytes(evidence.map(({ id }) => id))
   const rows = await db.rows<{ click_id: Buffer }>(sql`
     select click_id from click where click_id = any(${clickIds}::bytea[]) and pub_id <> ${pubId}`)
   return new Set(rows.map((row) => row.click_id.toString('hex')))

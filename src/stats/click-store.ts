@@ -1,4 +1,5 @@
 /** Clicks as the fold has judged them, read back. */
+import { clickIdBytes } from '../events/click-id.ts'
 import { MODEL } from '../events/event.ts'
 import { REASON, reasonName } from '../events/reason.ts'
 import { formatExact } from '../platform/money.ts'
@@ -109,7 +110,7 @@ export async function listClicksReversedBy(
 ): Promise<string[]> {
   const rows = await db.rows<{ click_id: Buffer }>(sql`
     select click_id from click
-    where click_id = any(${clickIds.map((id) => Buffer.from(id, 'hex'))}::bytea[])
+    where click_id = any(${clickIdBytes(clickIds)}::bytea[])
       and reversal_event_id = any(${eventIds}::bigint[])`)
   return rows.map(({ click_id }) => click_id.toString('hex'))
 }

@@ -1,4 +1,5 @@
 /** What an import from another network must know: whose click, which publisher, what is there. */
+import { clickIdBytes } from '../events/click-id.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -14,7 +15,7 @@ export async function findClickOwners(
 ): Promise<Map<string, RowOwner>> {
   const rows = await db.rows<{ click_id: Buffer; pub_id: number; article_id: number }>(sql`
     select click_id, pub_id, article_id from click
-    where click_id = any(${clickIds.map((id) => Buffer.from(id, 'hex'))}::bytea[])`)
+    where click_id = any(${clickIdBytes(clickIds)}::bytea[])`)
   return new Map(
     rows.map(({ click_id, pub_id: pubId, article_id: articleId }) => [
       click_id.toString('hex'),
