@@ -21,7 +21,7 @@ import { type TagDeps, tagMerchant } from './tag-merchant.ts'
 import type { UsualValues } from './usual-value.ts'
 
 const EVENTS = {
-  schemaFaults: compileCheck(CheckoutBody),
+  schema: compileCheck(CheckoutBody),
   listName: 'events',
   entryFaults: orderFaults,
 } as const
@@ -58,7 +58,7 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
   try {
     // Of what only a merchant's own server may say (a status, times), nothing counts here.
     told = knownFields(CheckoutBody, parseJson(rawBody(request)))
-    const body = checked<CheckoutBody>(told, { ...EVENTS, nowMs: deps.now() })
+    const body = checked(told, { ...EVENTS, nowMs: deps.now() })
     await accept(deps, await tagMerchant(deps, request, body), body)
   } catch (cause) {
     await keepRefusal(deps, request, { told, cause })

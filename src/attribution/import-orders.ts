@@ -90,15 +90,15 @@ interface Entry<T> {
   readonly read: T | readonly Fault[]
 }
 
-const ORDER = { schemaFaults: compileCheck(ServerOrder), entryFaults: orderFaults }
-const RETURN = { schemaFaults: compileCheck(ReturnEntry), entryFaults: returnFaults }
+const ORDER = { schema: compileCheck(ServerOrder), entryFaults: orderFaults }
+const RETURN = { schema: compileCheck(ReturnEntry), entryFaults: returnFaults }
 
 function faultsOf(
   entry: object,
-  { schemaFaults, entryFaults }: Pick<BodyCheck, 'schemaFaults' | 'entryFaults'>,
+  { schema, entryFaults }: Pick<BodyCheck<unknown>, 'schema' | 'entryFaults'>,
   context: { readonly nowMs: number },
 ): readonly Fault[] {
-  const found = schemaFaults(entry)
+  const found = schema.faults(entry)
   return found.length > 0 ? found : entryFaults(entry, context)
 }
 

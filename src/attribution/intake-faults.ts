@@ -8,7 +8,7 @@
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { dayOf, latestDay, parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
-import { addFaults, listOf } from '../platform/validation.ts'
+import { addFaults, type Check, listOf } from '../platform/validation.ts'
 import { CLOCK_SKEW_MS } from './attribute.ts'
 import { parseMinor } from './currency.ts'
 import { BATCH_MAX, LINES_MAX } from './schema.ts'
@@ -57,10 +57,13 @@ export function returnFaults(entry: unknown, { nowMs }: Context): Fault[] {
   ]
 }
 
+/** The list of a body. */
+export type ListName = 'orders' | 'returns' | 'events'
+
 /** How a body and the entries of one of its lists are checked. */
-export interface BodyCheck {
-  readonly schemaFaults: (body: unknown) => readonly Fault[]
-  readonly listName: 'orders' | 'returns' | 'events'
+export interface BodyCheck<T> {
+  readonly schema: Check<T>
+  readonly listName: ListName
   readonly entryFaults: (entry: unknown, context: Context) => readonly Fault[]
   readonly nowMs: number
 }
@@ -68,14 +71,13 @@ export interface BodyCheck {
 /** The body; throws a 400 that names every fault, of its schema and of each entry beyond it. */
 export function checked<T>(
   body: unknown,
-  { schemaFaults, listName, entryFaults, nowMs }: BodyCheck,
+  { schema, listName, entryFaults, nowMs }: BodyCheck<T>,
 ): T {
   const further = listOf(loose(body)[listName], BATCH_MAX).flatMap((entry, index) =>
     under(`${listName}[${index}]`, entryFaults(entry, { nowMs })),
   )
-  const faults = addFaults(schemaFaults(body), further)
-  if (faults.length > 0) throw badRequest(faults)
-  return body as T
+  if (further.length === 0 && schema.isGood(body)) return body
+  throw badRequest(addFaults(schema.faults(body), further))
 }
 
 /** Faults of an entry, named by where it stands in the request. */

@@ -9,7 +9,7 @@ import { MAX_ID } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { Turns } from '../platform/turns.ts'
 import type { Rate } from './currency.ts'
-import { type BodyCheck, under } from './intake-faults.ts'
+import { type ListName, under } from './intake-faults.ts'
 import { findKnownOrders } from './known-orders.ts'
 import { lateFault } from './late-report.ts'
 import { addReturn, EMPTY_ACCOUNT, type OrderAccount } from './order-account.ts'
@@ -73,7 +73,7 @@ export async function acceptOrders(
   merchant: IntakeMerchant,
   told: {
     readonly orders: readonly ReadOrder[]
-    readonly listName: BodyCheck['listName'] // of the request, for faults
+    readonly listName: ListName // of the request, for faults
     readonly holdOf?: HoldOf
   },
 ): Promise<AcceptedOrder[]> {
@@ -129,7 +129,7 @@ function acceptedOf<T>(outcomes: readonly Judged<T>[]): T[] {
 }
 
 /** A batch of which nothing is refused; throws a 400 that names all that is. */
-function allGood<T>(outcomes: readonly Judged<T>[], listName: BodyCheck['listName']): T[] {
+function allGood<T>(outcomes: readonly Judged<T>[], listName: ListName): T[] {
   const faults = outcomes.flatMap((outcome, index) =>
     'fault' in outcome ? under(`${listName}[${index}]`, [outcome.fault]) : [],
   )

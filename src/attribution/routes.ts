@@ -135,19 +135,19 @@ export const intakeRoutes =
   }
 
 const ORDERS = {
-  schemaFaults: compileCheck(OrdersBody),
+  schema: compileCheck(OrdersBody),
   listName: 'orders',
   entryFaults: orderFaults,
 } as const
 const RETURNS = {
-  schemaFaults: compileCheck(ReturnsBody),
+  schema: compileCheck(ReturnsBody),
   listName: 'returns',
   entryFaults: returnFaults,
 } as const
 
 function takeOrders(deps: IntakeDeps, merchant: Merchant, body: unknown): Promise<AcceptedOrder[]> {
   const nowMs = deps.now()
-  const { orders } = checked<OrdersBody>(body, { ...ORDERS, nowMs })
+  const { orders } = checked(body, { ...ORDERS, nowMs })
   const read = orders.map((order) => readOrder(order, { source: 's2s', nowMs }))
   return acceptOrders(deps, merchant, { orders: read, listName: 'orders' })
 }
@@ -158,7 +158,7 @@ async function takeReturns(
   body: unknown,
 ): Promise<{ id: string }[]> {
   const nowMs = deps.now()
-  const { returns } = checked<ReturnsBody>(body, { ...RETURNS, nowMs })
+  const { returns } = checked(body, { ...RETURNS, nowMs })
   const read = returns.map((entry) => readReturn(entry, nowMs))
   await acceptReturns(deps, merchant, read)
   return read.map(({ return_id }) => ({ id: return_id }))

@@ -19,7 +19,7 @@ import { keepRawBodies, rawBody } from './raw-body.ts'
 import { ShopViewBody, Stored } from './schema.ts'
 import { type TagDeps, tagMerchant } from './tag-merchant.ts'
 
-const checkView = compileCheck(ShopViewBody)
+const VIEWS = compileCheck(ShopViewBody)
 
 type ShopViewDeps = IntakeDeps & TagDeps
 
@@ -50,9 +50,8 @@ export const shopViewRoutes =
 
 function readViews(raw: Buffer): ShopViewBody {
   const body = parseJson(raw)
-  const faults = checkView(body)
-  if (faults.length > 0) throw badRequest(faults)
-  return body as ShopViewBody
+  if (VIEWS.isGood(body)) return body
+  throw badRequest(VIEWS.faults(body))
 }
 
 function toEvents(

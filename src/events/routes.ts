@@ -42,8 +42,8 @@ interface Reported {
   readonly consent_default: 'full' | 'contextual'
 }
 
-const checkPage = compileCheck(PageImpressions)
-const checkLink = compileCheck(LinkImpressions)
+const { faults: pageFaults } = compileCheck(PageImpressions)
+const { faults: linkFaults } = compileCheck(LinkImpressions)
 
 /** The route of `/api/v1/events/<category>/<type>`; null for other paths. */
 export function eventRoute(deps: EventRoutesDeps): (path: string) => HotRoute | null {
@@ -137,7 +137,7 @@ function readSourceUrl(body: unknown): URL | null {
 function readBatch(request: HotRequest, type: EventType): Batch {
   const isOfPage = type === EVENT_TYPE.pageImpression
   const body = readJson(request)
-  const faults = (isOfPage ? checkPage : checkLink)(body)
+  const faults = (isOfPage ? pageFaults : linkFaults)(body)
   const batch = body as PageImpressions | LinkImpressions
   const sourceUrl = readSourceUrl(body)
   // Not in the schema, which would read each address a second time.

@@ -5,7 +5,7 @@ import { rawUrl, timestamp, URL_SIZE_RULE, WEB_URL_RULE, webUrl } from './field-
 import { TIMESTAMP_RULE } from './timestamp.ts'
 import { compileCheck } from './validation.ts'
 
-const check = compileCheck(
+const { faults: check } = compileCheck(
   Type.Object({ url: webUrl(), raw: rawUrl(), at: Type.Optional(timestamp()) }),
 )
 const GOOD = { url: 'https://shop.example/', raw: 'anything', at: '2026-03-01' }

@@ -5,8 +5,30 @@ import { idText } from './field-types.ts'
 import { UUID_PATTERN } from './pattern.ts'
 import { compileCheck, knownFields } from './validation.ts'
 
+test('what is not good has a fault, what is good has none', () => {
+  const { isGood, faults } = compileCheck(
+    Type.Object({
+      line: Type.Union([Type.Integer(), Type.Null()]),
+      kind: Type.Optional(Type.Union([Type.Literal('a'), Type.Null()])),
+    }),
+  )
+  for (const good of [{ line: 1 }, { line: null, kind: null, more: 5 }, { line: 2, kind: 'a' }]) {
+    assert.deepEqual([isGood(good), faults(good)], [true, []])
+  }
+  for (const wrong of [
+    null,
+    [],
+    {},
+    { line: 1.5 },
+    { line: 1, kind: 'b' },
+    { line: 'x', kind: 5 },
+  ]) {
+    assert.ok(!isGood(wrong) && faults(wrong).length > 0, JSON.stringify(wrong))
+  }
+})
+
 test('a refusal says in words what is wanted, field by field', () => {
-  const check = compileCheck(
+  const { faults: check } = compileCheck(
     Type.Object({
       kind: Type.Literal('publisher'),
       consent: Type.Union([Type.Literal('full'), Type.Literal('contextual')]),
@@ -36,7 +58,7 @@ test('a refusal says in words what is wanted, field by field', () => {
 })
 
 test('text where a word or null may stand is told what it may be', () => {
-  const check = compileCheck(
+  const { faults: check } = compileCheck(
     Type.Object({ mark: Type.Union([Type.String({ maxLength: 1 }), Type.Null()]) }),
   )
   assert.deepEqual(check({ mark: 'ab' }), [
@@ -47,7 +69,7 @@ test('text where a word or null may stand is told what it may be', () => {
 
 test('what is wrong inside of what may be null is told once, where it is', () => {
   const line = Type.Object({ quantity: Type.Integer({ minimum: 1 }) })
-  const check = compileCheck(
+  const { faults: check } = compileCheck(
     Type.Object({
       lines: Type.Union([Type.Array(line), Type.Null()]),
       ids: Type.Union([Type.Array(Type.String()), Type.Null()]),
@@ -63,7 +85,7 @@ test('what is wrong inside of what may be null is told once, where it is', () =>
 
 test('of a list that is far too long no more is told than of the longest one', () => {
   const line = Type.Object({ id: idText() })
-  const check = compileCheck(
+  const { faults: check } = compileCheck(
     Type.Object({
       lines: Type.Array(line, { maxItems: 3 }),
       more: Type.Object({ lines: Type.Union([Type.Array(line, { maxItems: 2 }), Type.Null()]) }),

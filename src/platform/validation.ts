@@ -5,7 +5,7 @@
  * the check ("1e3" is no integer), so that routes get typed values and never convert themselves.
  */
 import type { FastifyRequest, FastifySchemaCompiler } from 'fastify'
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import { Clean, Pointer } from 'typebox/value'
@@ -46,13 +46,22 @@ class ValidationError extends Error {
   }
 }
 
-/** Compiles a schema once; the result lists faults, none when the value is good. */
-export function compileCheck(schema: TSchema): (value: unknown) => Fault[] {
+export interface Check<T> {
+  readonly isGood: (value: unknown) => value is T
+  /** Everything that is wrong; none when the value is good. */
+  readonly faults: (value: unknown) => Fault[]
+}
+
+/** Compiles a schema once. */
+export function compileCheck<Schema extends TSchema>(schema: Schema): Check<Static<Schema>> {
   const check = Compile(schema)
-  return (value) => {
-    if (check.Check(value)) return []
-    const cut = knownFields(schema, value)
-    return toFaults(check.Errors(cut), cut)
+  return {
+    isGood: (value): value is Static<Schema> => check.Check(value),
+    faults: (value) => {
+      if (check.Check(value)) return []
+      const cut = knownFields(schema, value)
+      return toFaults(check.Errors(cut), cut)
+    },
   }
 }
 
@@ -91,10 +100,10 @@ export function knownFields(schema: PartSchema, value: unknown): unknown {
 }
 
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const check = compileCheck(schema)
+  const { faults: faultsOfPart } = compileCheck(schema)
   return (value) => {
     const read = httpPart === 'body' ? value : readText(schema, value as Record<string, unknown>)
-    const faults = check(read)
+    const faults = faultsOfPart(read)
     if (faults.length > 0) return { value: read, error: new ValidationError(faults) }
     return { value: httpPart === 'body' ? knownFields(schema, read) : read }
   }
