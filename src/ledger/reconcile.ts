@@ -79,12 +79,13 @@ export async function reconcile(
   }
 }
 
-/** One snapshot for all statements; sorts and hashes of a whole day stay in memory. */
+/** One snapshot for all statements; what they sort, hash and keep of a day stays in memory. */
 async function begin(db: ReservedDb): Promise<void> {
   await db.run(sql`begin isolation level repeatable read`)
   await db.run(sql`set local statement_timeout to 0`)
   await db.run(sql`set local work_mem to '256MB'`)
   await db.run(sql`set local jit to off`)
+  await db.run(sql`set local temp_buffers to '256MB'`)
   await db.run(sql`set local timezone to 'UTC'`)
 }
 

@@ -49,6 +49,7 @@ create or replace function pg_temp.line_key(
   order_id text, merch_id integer, product_id text, repeat bigint
 )
 returns text language sql immutable as $$
-  select pg_temp.escaped(order_id) || ':' || merch_id || ':'
-    || pg_temp.escaped(coalesce(product_id, '')) || case when repeat = 1 then '' else ':' || repeat end
+  select pg_temp.escaped(order_id) || ':' || merch_id::text || ':'
+    || pg_temp.escaped(coalesce(product_id, ''))
+    || case when repeat = 1 then '' else ':' || repeat::text end
 $$;

@@ -193,6 +193,15 @@ cross join lateral (
 create unique index on r_target (merch_id, order_id, n);
 analyze r_target (merch_id, order_id, n, seq);
 
+-- The lines after the last word on each order, each with its key.
+create temp table r_last_line on commit drop as
+select *, pg_temp.line_key(order_id, merch_id, product_id, row_number() over (
+  partition by merch_id, order_id, coalesce(product_id, '') order by line)) as key
+from r_line
+join (select merch_id, order_id, max(n) as n from r_target group by merch_id, order_id) as latest
+  using (merch_id, order_id, n);
+analyze r_last_line (merch_id, order_id, n, line);
+
 -- What each event changed, per owner; an order that moved to another click is taken from one and
 -- given to the other. An order that begins to count, and goods that come back, are news of their
 -- day also where they move nothing.

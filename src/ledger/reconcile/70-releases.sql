@@ -21,18 +21,11 @@ cross join lateral (select 'clicks:' || pub_id || ':' || click_day as own) as na
 
 -- The last word on each order, line by line, with what came back before and after its lock.
 create temp table r_sale_line on commit drop as
-select target.merch_id, target.order_id, target.pub_id, state.locks_at, line.model, line.line,
-  line.quantity, line.commission, line.earnings,
-  pg_temp.line_key(target.order_id, target.merch_id, product_id, repeat) as key
-from (
-  select distinct on (merch_id, order_id) * from r_target order by merch_id, order_id, n desc
-) as target
+select merch_id, order_id, target.pub_id, state.locks_at, line.model, line, quantity,
+  line.commission, line.earnings, key
+from r_last_line line
+join r_target target using (merch_id, order_id, n)
 join r_state state using (merch_id, order_id, n)
-join (
-  select *, row_number() over (
-    partition by merch_id, order_id, n, coalesce(product_id, '') order by line) as repeat
-  from r_line
-) as line using (merch_id, order_id, n)
 where is_counted;
 
 create temp table r_back on commit drop as

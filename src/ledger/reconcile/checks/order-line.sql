@@ -1,14 +1,10 @@
 -- Every line of every order, and what came back of it.
 -- Whole rows are compared first: taking every one of them apart would cost more than all else.
-with latest as (
-  select merch_id, order_id, max(n) as n from r_target group by merch_id, order_id
-), expected as (
+with expected as (
   select merch_id, order_id, line, product_id, quantity, coalesce(was, 0) as was,
     revenue as line_revenue, commission as commission_part, earnings as earning_part,
-    model = 2 as is_paid_back, pg_temp.line_key(order_id, merch_id, product_id, row_number() over (
-      partition by merch_id, order_id, coalesce(product_id, '') order by line)) as key
-  from r_line join latest using (merch_id, order_id, n)
-  left join r_returned using (merch_id, order_id, n, line)
+    model = 2 as is_paid_back, key
+  from r_last_line left join r_returned using (merch_id, order_id, n, line)
 ), first_step as (
   select distinct on (merch_id, order_id) merch_id, order_id, day
   from r_state where accepted_at is not null order by merch_id, order_id, n
@@ -18,45 +14,47 @@ with latest as (
   from order_return_line group by merch_id, order_id, line
 )
 select merch_id || ' ' || order_id || ' line ' || line as key, compared.name as column_name,
-  wanted::text as expected, had::text as found, 'events of order ' || order_id as cause
+  wanted as expected, had as found, 'events of order ' || order_id as cause
 from expected
 full join order_line found using (merch_id, order_id, line)
 full join back using (merch_id, order_id, line)
 left join first_step using (merch_id, order_id)
 left join merchant_order bought using (merch_id, order_id)
 cross join lateral (
-  values ('quantity', expected.quantity::numeric, found.quantity::numeric),
-    ('returned', was, found.returned),
-    ('revenue_micros', line_revenue, found.revenue_micros),
-    ('commission_micros', commission_part, found.commission_micros),
-    ('earnings_micros', earning_part, found.earnings_micros),
-    ('returned units', was, coalesce(back.quantity, 0)),
-    ('returned revenue_micros', case when was > 0
-      then pg_temp.taken_back(line_revenue, was, expected.quantity) else 0 end,
-      coalesce(back.revenue, 0)),
-    ('returned commission_micros', case when was > 0 and is_paid_back
-      then pg_temp.taken_back(commission_part, was, expected.quantity) else 0 end,
-      coalesce(back.commission, 0)),
-    ('returned earnings_micros', case when was > 0 and is_paid_back
-      then pg_temp.taken_back(earning_part, was, expected.quantity) else 0 end,
-      coalesce(back.earnings, 0))
-) as compared (name, wanted, had)
+  select name, wanted::text as wanted, had::text as had
+  from (
+    values ('quantity', expected.quantity::numeric, found.quantity::numeric),
+      ('returned', was, found.returned),
+      ('revenue_micros', line_revenue, found.revenue_micros),
+      ('commission_micros', commission_part, found.commission_micros),
+      ('earnings_micros', earning_part, found.earnings_micros),
+      ('returned units', was, coalesce(back.quantity, 0)),
+      ('returned revenue_micros', case when was > 0
+        then pg_temp.taken_back(line_revenue, was, expected.quantity) else 0 end,
+        coalesce(back.revenue, 0)),
+      ('returned commission_micros', case when was > 0 and is_paid_back
+        then pg_temp.taken_back(commission_part, was, expected.quantity) else 0 end,
+        coalesce(back.commission, 0)),
+      ('returned earnings_micros', case when was > 0 and is_paid_back
+        then pg_temp.taken_back(earning_part, was, expected.quantity) else 0 end,
+        coalesce(back.earnings, 0))
+  ) as amounts (name, wanted, had)
+  where wanted is distinct from had
+  union all
+  -- By its key a line is released, and by its product goods that come back are placed on it.
+  select name, wanted, had
+  from (
+    values ('order_product_id', expected.key, found.order_product_id),
+      ('product_id', expected.product_id, found.product_id)
+  ) as names (name, wanted, had)
+  where wanted is distinct from had
+) as compared
 where (
-    (expected.quantity, was, line_revenue, commission_part, earning_part, was) is distinct from
+    (expected.quantity, was, line_revenue, commission_part, earning_part, was, expected.key,
+      expected.product_id) is distinct from
     (found.quantity, found.returned, found.revenue_micros, found.commission_micros,
-      found.earnings_micros, coalesce(back.quantity, 0))
+      found.earnings_micros, coalesce(back.quantity, 0), found.order_product_id,
+      found.product_id)
     or was > 0)
-  and wanted is distinct from had
   and coalesce(first_step.day, bought.day)
     between pg_temp.day_from() and pg_temp.day_to()
-union all
--- By its key a line is released, and by its product goods that come back are placed on it.
-select merch_id || ' ' || order_id || ' line ' || line, compared.name, wanted, had,
-  'events of order ' || order_id
-from expected join order_line found using (merch_id, order_id, line)
-join first_step using (merch_id, order_id)
-cross join lateral (
-  values ('order_product_id', expected.key, found.order_product_id),
-    ('product_id', expected.product_id, found.product_id)
-) as compared (name, wanted, had)
-where wanted is distinct from had and first_step.day between pg_temp.day_from() and pg_temp.day_to()
