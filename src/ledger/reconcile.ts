@@ -86,6 +86,8 @@ async function begin(db: ReservedDb): Promise<void> {
   await db.run(sql`set local work_mem to '256MB'`)
   await db.run(sql`set local jit to off`)
   await db.run(sql`set local temp_buffers to '256MB'`)
+  // The plans need to know how many rows there are; looking at 30,000 of each table took 4 %.
+  await db.run(sql`set local default_statistics_target to 10`)
   await db.run(sql`set local timezone to 'UTC'`)
 }
 

@@ -265,6 +265,13 @@ with recursive state as (
     offset 0
   ) as ended
 )
-select * from state where n > 0;
+-- The report that is believed, the latest one told, and the lines of the most trusted source that
+-- told any: with all reports the rows would be so wide that they are compressed.
+select merch_id, order_id, n, seq, id, day, kind, accepted_at, click_id, sureness, rate, locks_at,
+  rejected_at, reject_reason, coalesce(s2s, import, pixel) as best,
+  coalesce(told_s2s, told_import, told_pixel) as told,
+  coalesce(pg_temp.listed(s2s)->'lines', pg_temp.listed(import)->'lines',
+    pg_temp.listed(pixel)->'lines', '[{}]'::jsonb) as lines
+from state where n > 0;
 create unique index on r_state (merch_id, order_id, n);
 analyze r_state (merch_id, order_id, n, click_id);

@@ -6,7 +6,7 @@ with valued as (
   select state.merch_id, order_id, n, case when sureness = 1 then 2 else click.model end as model,
     case when sureness = 1 then rate else click.price_micros end as price_micros,
     coalesce(click.share_ppm, 0) as share_ppm,
-    coalesce((coalesce(s2s, import, pixel)->>'value_micros')::numeric, 0) as revenue
+    coalesce((best->>'value_micros')::numeric, 0) as revenue
   from r_state state
   left join r_click click using (click_id)
   where accepted_at is not null
@@ -29,15 +29,11 @@ analyze r_gross (merch_id, order_id, n);
 -- equal remainders to the line told first, and equally where no line has a price.
 create temp table r_priced on commit drop as
 with listed as (
-  select merch_id, order_id, n, (place - 1)::int as line, told->>'product_id' as product_id,
-    coalesce((told->>'quantity')::int, 1) as quantity,
-    coalesce((told->>'price_minor')::numeric, 0) * coalesce((told->>'quantity')::int, 1) as weight
+  select merch_id, order_id, n, (place - 1)::int as line, item->>'product_id' as product_id,
+    coalesce((item->>'quantity')::int, 1) as quantity,
+    coalesce((item->>'price_minor')::numeric, 0) * coalesce((item->>'quantity')::int, 1) as weight
   from r_state
-  cross join lateral (
-    select coalesce(pg_temp.listed(s2s)->'lines', pg_temp.listed(import)->'lines',
-      pg_temp.listed(pixel)->'lines', '[{}]'::jsonb) as lines
-  ) as chosen
-  cross join lateral jsonb_array_elements(lines) with ordinality as elements (told, place)
+  cross join lateral jsonb_array_elements(lines) with ordinality as elements (item, place)
   where accepted_at is not null
 ), weighed as (
   select gross.*, line, product_id, quantity, pg_temp.unit_of(revenue) as unit,
@@ -183,7 +179,6 @@ from r_state state
 join r_gross gross using (merch_id, order_id, n)
 left join taken using (merch_id, order_id, n)
 left join r_click click using (click_id)
-cross join lateral (select coalesce(s2s, import, pixel) as best) as believed
 cross join lateral (
   select click.click_id is not null and state.rejected_at is null
       and best->>'value_micros' is not null

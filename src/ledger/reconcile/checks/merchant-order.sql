@@ -12,12 +12,10 @@ from (
     timestamptz 'epoch' + (best->>'ordered_at_ms')::bigint * interval '1 millisecond'
       as ordered_at,
     case when told->>'value_micros' is null then 'no_rate' else told->>'hold' end as hold
-  from (
-    select distinct on (merch_id, order_id) merch_id, order_id, n, accepted_at, click_id, sureness,
-      locks_at, rejected_at, reject_reason, coalesce(s2s, import, pixel) as best,
-      coalesce(told_s2s, told_import, told_pixel) as told
-    from r_state order by merch_id, order_id, n desc
-  ) as state
+  from r_state state
+  join (
+    select merch_id, order_id, max(n) as n from r_state group by merch_id, order_id
+  ) as latest using (merch_id, order_id, n)
   join (
     select distinct on (merch_id, order_id) merch_id as first_merch, order_id as first_order, id,
       day
