@@ -100,11 +100,11 @@ export function attribute(
   const byId = new Map(touches.map((touch) => [touch.clickId, touch]))
   const exact = order.exactClickId === null ? undefined : byId.get(order.exactClickId)
   const windowMs = policy.windowDays * DAY_MS
-  const exactFault = exact === undefined ? 'unknown_click' : fault(order, exact, windowMs)
-  // Our choice: whoever can name a click had its reader. An order dated before it has a clock that
-  // lags, or a plain date of an earlier day.
-  if (exact !== undefined && (exactFault === null || exactFault === 'after_order')) {
-    return won('exact', exact.clickId, judgeAll(order, byId, windowMs, exact))
+  if (exact !== undefined) {
+    // Our choice: whoever can name a click had its reader. An order dated before it has a clock
+    // that lags, or a plain date of an earlier day.
+    const isLed = [null, 'after_order'].includes(fault(order, exact, windowMs))
+    if (isLed) return won('exact', exact.clickId, judgeAll(order, byId, windowMs, exact))
   }
   const usable = order.rememberedClickIds
     .flatMap((id) => byId.get(id) ?? [])
