@@ -13,6 +13,7 @@ import type { MatchQuery } from './schema.ts'
 import { findListings, listPayingCampaigns } from './store.ts'
 
 const now = new Date('2026-03-02T12:00:00Z')
+const world = { now, knowsCountries: true }
 const [YESTERDAY, TODAY] = ['2026-03-01', '2026-03-02']
 const BUDGET = micros(1_000_000)
 const TERMS: readonly Partial<CampaignSettings>[] = [
@@ -41,6 +42,37 @@ test('a daily budget that was used up yesterday funds today', async (t) => {
   const { spend, isFunded } = await campaignOf(t, { ...TERMS[0], daily_budget_micros: BUDGET })
   await spend(BUDGET, YESTERDAY)
   assert.equal(await isFunded(), true)
+})
+
+test('what another campaign has used up keeps none from paying', async (t) => {
+  const { db, campaign, spend, isFunded } = await campaignOf(t, {
+    ...TERMS[0],
+    budget_micros: BUDGET,
+  })
+  await spend(BUDGET, null)
+  const other = await insertCampaign(db, { settings: campaign, world })
+  await openAccounts(db, [{ campaignId: other.campaign_id, day: TODAY }])
+  assert.equal(await isFunded(), false)
+  assert.equal(await isFunded(other.campaign_id), true)
+})
+
+test('a campaign pays from the first moment of its flight until before its end', async (t) => {
+  const end = new Date(now.getTime() + 60_000)
+  const { list } = await campaignOf(t, { ...TERMS[0], starts_at: now, ends_at: end })
+  const isPaying = async (at: number) => (await list({ now: new Date(at) })).length === 1
+  const [first, last] = [now.getTime(), end.getTime() - 1]
+  const moments = [first - 1, first, last, last + 1]
+  assert.deepEqual(await Promise.all(moments.map(isPaying)), [false, true, true, false])
+})
+
+test('a campaign that names publishers pays these and no other', async (t) => {
+  const { db, list } = await campaignOf(t, { ...TERMS[0] })
+  const payers = async (pubId: number) => (await list({ pubId })).length
+  assert.deepEqual(await Promise.all([7, 8].map(payers)), [1, 1])
+  await db.run(sql`update campaign set allow_publishers = '{7}'`)
+  assert.deepEqual(await Promise.all([7, 8].map(payers)), [1, 0])
+  await db.run(sql`update campaign set allow_publishers = '{}', block_publishers = '{7}'`)
+  assert.deepEqual(await Promise.all([7, 8].map(payers)), [0, 1])
 })
 
 test('a feed is trusted for a day to its last millisecond, as in auctions', async (t) => {
@@ -87,22 +119,22 @@ async function campaignOf(t: TestContext, changes: Partial<CampaignSettings>) {
   const db = await testDatabase(t)
   const shop = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example'] }
   const { merch_id } = await insertMerchant(db, shop)
-  const { campaign_id: campaignId } = await insertCampaign(db, {
-    settings: { ...CAMPAIGN_DEFAULTS, merch_id, ...changes } as CampaignSettings,
-    world: { now, knowsCountries: true },
-  })
+  const settings = { ...CAMPAIGN_DEFAULTS, merch_id, ...changes } as CampaignSettings
+  const campaign = await insertCampaign(db, { settings, world })
+  const { campaign_id: campaignId } = campaign
+  const list = (asked: { pubId?: number; now?: Date } = {}) =>
+    listPayingCampaigns(db, { pubId: 1, merchIds: [merch_id], now, ...asked })
   await openAccounts(
     db,
     [YESTERDAY, TODAY].map((day) => ({ campaignId, day })),
   )
   return {
+    ...{ db, campaign, list },
     spend: (micros: number, day: string | null) =>
       db.run(sql`
         update budget_account set settled_micros = ${micros}
         where day is not distinct from ${day}::date`),
-    async isFunded() {
-      const [row] = await listPayingCampaigns(db, { pubId: 1, merchIds: [merch_id], now })
-      return row?.is_funded
-    },
+    isFunded: async (id = campaignId) =>
+      (await list()).find(({ campaign_id }) => campaign_id === id)?.is_funded,
   }
 }
