@@ -9,22 +9,11 @@ import { insertMerchant, updateMerchant } from '../src/catalog/merchant-store.ts
 import { CAMPAIGN_DEFAULTS } from '../src/demand/campaign.ts'
 import { insertCampaign, updateCampaign } from '../src/demand/campaign-store.ts'
 import { micros } from '../src/platform/money.ts'
-import { type Sql, sql } from '../src/platform/sql.ts'
-import { testDatabase, untilWaiting } from './database.ts'
+import { sql } from '../src/platform/sql.ts'
+import { testDatabase, whileWritten } from './database.ts'
 
 const db = await testDatabase()
 const world = { now: new Date('2026-03-02T12:00:00Z'), knowsCountries: true }
-
-/** Starts a change while another transaction has the row, changes it and commits. */
-async function changeBehind<T>(other: Sql, change: () => Promise<T>): Promise<T> {
-  const { changed } = await db.transaction(async (tx) => {
-    await tx.run(other)
-    const changed = change()
-    await untilWaiting(db, changed)
-    return { changed } // not the promise itself: it waits for this transaction
-  })
-  return changed
-}
 
 test('a change of a publisher keeps what another one changed in the meantime', async () => {
   const user = { email: 'ann@pub.example', password: 'long enough', isAdmin: false }
@@ -32,7 +21,7 @@ test('a change of a publisher keeps what another one changed in the meantime', a
   const settings = { ...PUBLISHER_DEFAULTS, uid, name: 'Daily', slug: 'daily' }
   const { pub_id: pubId } = await insertPublisher(db, settings)
   const other = sql`update publisher set is_partner = true where pub_id = ${pubId}`
-  const changed = await changeBehind(other, () =>
+  const changed = await whileWritten(db, other, () =>
     updatePublisher(db, { pubId, changes: { name: 'Weekly' } }),
   )
   assert.deepEqual([changed.name, changed.is_partner], ['Weekly', true])
@@ -42,7 +31,7 @@ test('a change of a merchant keeps what another one changed in the meantime', as
   const settings = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example'] }
   const { merch_id: merchId } = await insertMerchant(db, settings)
   const other = sql`update merchant set click_param = 'sub' where merch_id = ${merchId}`
-  const changed = await changeBehind(other, () =>
+  const changed = await whileWritten(db, other, () =>
     updateMerchant(db, { merchId, changes: { name: 'Store' } }),
   )
   assert.deepEqual([changed.name, changed.click_param], ['Store', 'sub'])
@@ -56,7 +45,7 @@ test('a change of a campaign keeps what another one changed in the meantime', as
   const { campaign_id: campaignId } = await insertCampaign(db, { settings, world })
   const other = sql`update campaign set devices = '{mobile}' where campaign_id = ${campaignId}`
   const changes = { bid_micros: micros(700_000) }
-  const changed = await changeBehind(other, () =>
+  const changed = await whileWritten(db, other, () =>
     updateCampaign(db, { campaignId, changes, world }),
   )
   assert.deepEqual([changed.bid_micros, changed.devices], [700_000, ['mobile']])

@@ -67,6 +67,21 @@ export async function untilWaiting(db: Database, work: Promise<unknown>): Promis
   }
 }
 
+/** What `work` comes to, which has to wait until another transaction's statement is committed. */
+export async function whileWritten<T>(
+  db: Database,
+  statement: Sql,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { waiting } = await db.transaction(async (tx) => {
+    await tx.run(statement)
+    const waiting = work()
+    await untilWaiting(db, waiting)
+    return { waiting } // Not the promise itself, which waits for this transaction.
+  })
+  return waiting
+}
+
 /** The address to give a child process as DATABASE_URL. */
 export function databaseUrl({ user, database, host, port }: Connection): string {
   const url = new URL(`postgres://localhost/${database}`)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase, untilWaiting } from '../../test/database.ts'
 import fc from '../../test/fast-check.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { MODEL, type StoredEvent } from '../events/event.ts'
@@ -335,7 +334,7 @@ test('the figures of a batch are locked in one order of rows, whatever its order
   await db.transaction(async (tx) => {
     await lockRow(tx, early)
     folding = db.transaction((money) => foldMoney(money, batch))
-    await untilWaiting()
+    await untilWaiting(db, folding)
     await lockRow(tx, late)
   })
   await folding
@@ -344,14 +343,3 @@ test('the figures of a batch are locked in one order of rows, whatever its order
     { day: late, clicks: '2' },
   ])
 })
-
-/** Until a transaction on this database waits for another's lock. */
-async function untilWaiting(): Promise<void> {
-  for (;;) {
-    const waiting = await db.row(sql`
-      select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`)
-    if (waiting !== null) return
-    await sleep(10)
-  }
-}

@@ -1,10 +1,10 @@
 /** Interface 4.1 and its decisions: create a smart link. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Sql, sql } from '../../src/platform/sql.ts'
+import { sql } from '../../src/platform/sql.ts'
 import { urlKey } from '../../src/platform/url.ts'
 import { type Answer, LINK_URL, startApi } from '../api.ts'
+import { whileWritten } from '../database.ts'
 
 const PATH = '/api/v1/smart_links/'
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
@@ -139,31 +139,18 @@ test('a call that waits for another one answers the article as both leave it', a
     values (${ann.pubId}, ${ann.uid}, ${article_url}, ${key}, 'Old', ${created}, ${created})`
   const renames = sql`update article set name = 'New' where url_key = ${key}`
 
-  const made = await whileWritten(makes, () => create(body))
+  const made = await whileWritten(api.db, makes, () => create(body))
   const { name, publication_date, datetime_created } = made.entry<SmartLink>().article
   assert.deepEqual(
     { name, publication_date, datetime_created },
     { name: 'New', publication_date: '2026-05-05T00:00:00Z', datetime_created: created },
   )
   await create({ article_name: 'Old', article_url })
-  const renamed = await whileWritten(renames, () => create({ article_name: 'New', article_url }))
+  const renamed = await whileWritten(api.db, renames, () =>
+    create({ article_name: 'New', article_url }),
+  )
   assert.equal(renamed.entry<SmartLink>().article.name, 'New')
 })
-
-/** The answer to a call that has to wait until another transaction's statement is committed. */
-async function whileWritten(statement: Sql, call: () => Promise<Answer>): Promise<Answer> {
-  const answer = await api.db.transaction(async (tx) => {
-    await tx.run(statement)
-    const waiting = call()
-    const isWaiting = () =>
-      tx.row(sql`
-        select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`)
-    while ((await isWaiting()) === null) await sleep(10)
-    return { waiting }
-  })
-  return answer.waiting
-}
 
 test('pub_id is required with several publishers and must be one of the key’s own', async () => {
   const bob = await api.account({}, {})
