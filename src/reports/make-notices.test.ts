@@ -90,6 +90,56 @@ async function startLocks(t: TestContext) {
   return { db, lock }
 }
 
+test('a return is told of its own order, though another’s has the same name, and of no time before the webhook', async (t) => {
+  const db = await testDatabase(t)
+  const { tell } = openFoldedLog(t, db)
+  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
+  const { auctionId } = await addArticle('Ten mugs')
+  const [{ pub_id: pubId }, { merch_id: merchId }] = [publisher, merchant]
+  const listen = () =>
+    createWebhook(db, {
+      ...{ owner: { pubId }, url: 'https://hooks.example/', events: ['order.returned'] as const },
+    })
+  const returned = (webhookId: number) =>
+    db.rows(sql`
+      select payload->>'checkout_id' as id, payload->>'revenue_usd' as revenue
+      from webhook_delivery where webhook_id = ${webhookId} order by 1`)
+  const events = new MoneyEvents()
+  const order = (id: string, cents: number, report = {}) =>
+    events.order(id, START_MS, {
+      ...{ click: 'a' },
+      report: { lines: [orderLine('A1', cents, 3)], value_micros: cents * 30_000, ...report },
+    })
+  const tellOwn = (...all: StoredEvent[]) => tell(...all.map((event) => ({ ...event, merchId })))
+  const later = new Date(START_MS + DAY_MS)
+
+  const first = await listen()
+  await tellOwn(
+    events.click('a', START_MS, { pubId, auctionId }),
+    ...[order('o1', 10_000), order('o2', 20_000)],
+    ...[events.goodsBack('o1', START_MS + 1, { return_id: 'r1', quantity: 1 })],
+    ...[events.goodsBack('o2', START_MS + 1, { return_id: 'r1', quantity: 2 })],
+  )
+  await makeNotices(db, later)
+  const both = [
+    { id: 'o1', revenue: '-100.00' },
+    { id: 'o2', revenue: '-400.00' },
+  ]
+  assert.deepEqual(await returned(first.webhook.webhook_id), both)
+
+  // It comes to count by a person's decision, and has a return by then.
+  const second = await listen()
+  await tellOwn(
+    order('o3', 30_000, { hold: 'review' }),
+    events.goodsBack('o3', START_MS + 2, { return_id: 'r1', quantity: 1 }),
+    events.decision('o3', START_MS + 3, { kind: 'approve' }),
+  )
+  await makeNotices(db, later)
+  const late = { id: 'o3', revenue: '-300.00' }
+  assert.deepEqual(await returned(second.webhook.webhook_id), [late])
+  assert.deepEqual(await returned(first.webhook.webhook_id), [...both, late])
+})
+
 test('a lock is told in its time though the clock was ahead for a while', async (t) => {
   const { db, lock } = await startLocks(t)
   await makeNotices(db, new Date(START_MS + 30 * DAY_MS))
