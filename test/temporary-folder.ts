@@ -7,7 +7,9 @@ import type { Scope } from './database.ts'
 /** `name` is how it begins; one with a space tries paths that have spaces. */
 export async function temporaryFolder(scope: Scope, name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), name))
-  scope.after(() => rm(folder, { recursive: true, force: true }))
+  // Tried again: what a service leaves that has to end in time (initdb) may still write there.
+  const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }
+  scope.after(() => rm(folder, options))
   return folder
 }
 
