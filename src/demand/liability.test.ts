@@ -124,6 +124,21 @@ test('open clicks of a campaign per order count until their orders are unlikely 
   })
 })
 
+test('by how much orders exceeded a day’s budget is told on that day alone', async (t) => {
+  const { db } = await openClicks(t)
+  await db.run(sql`update campaign set budget_micros = null, daily_budget_micros = 1000000`)
+  const day = '2026-04-13'
+  await openAccounts(db, [{ campaignId: 1, day }])
+  const order = { campaignId: 1, day, leaseId: '0', reservedMicros: 0, paidMicros: 3_500_000 }
+  await settleClicks(db, [order])
+  const told = async (today: string) => {
+    const [spent] = await listSpending(db, today)
+    return [spent?.spent_micros, spent?.spent_today_micros, spent?.over_cap_micros]
+  }
+  assert.deepEqual(await told(day), ['3500000', '3500000', '2500000'])
+  assert.deepEqual(await told('2026-04-14'), ['3500000', '0', '0'])
+})
+
 test('open clicks are those that were paid, have come by now, and led to no order yet', async (t) => {
   const { db, isOver } = await openClicks(t)
   assert.equal(await isOver(NOON - 1), false)
