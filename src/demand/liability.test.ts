@@ -124,6 +124,19 @@ test('open clicks of a campaign per order count until their orders are unlikely 
   })
 })
 
+test('open clicks weigh on their own campaign, once, whoever else pays per order', async (t) => {
+  const { db, outlooks } = await openClicks(t)
+  const over = () => loadOverCap(db, { outlooks, nowMs: NOON })
+  await db.run(sql`insert into merchant (name, postback_secret) values ('rival', 'secret')`)
+  await db.run(sql`
+    insert into campaign (merch_id, model, payment_micros, budget_micros)
+    values (1, 'epp', 1000000, 3000000), (2, 'epp', 1000000, 3000000)`)
+  assert.deepEqual([...(await over())], [1])
+  // Enough for the four orders that are to be expected, though not for twice as many.
+  await db.run(sql`update campaign set budget_micros = 5000000 where campaign_id = 1`)
+  assert.deepEqual([...(await over())], [])
+})
+
 test('by how much orders exceeded a day’s budget is told on that day alone', async (t) => {
   const { db } = await openClicks(t)
   await db.run(sql`update campaign set budget_micros = null, daily_budget_micros = 1000000`)
