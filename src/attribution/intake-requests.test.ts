@@ -120,6 +120,25 @@ test('a retry that takes over a dead claim has spent its signature, and the firs
   assert.deepEqual(again, { kind: 'answered', status: 201, response: 'done' })
 })
 
+test('a retry takes over its own dead claim, and no other that died then', async (t) => {
+  const { db, requests, request } = await start(t)
+  const rival = { ...MERCHANT_DEFAULTS, name: 'Rival', domains: ['rival.example'] }
+  const { merch_id: rivalId } = await insertMerchant(db, rival)
+  const told = [request('a', 'k'), request('b', 'l'), { ...request('a', 'k'), merchId: rivalId }]
+  const kinds = async (seconds: number) => {
+    const found: string[] = []
+    for (const one of told) {
+      const claim = await requests.claim({ ...one, at: new Date(AT.getTime() + seconds * 1_000) })
+      found.push(claim.kind)
+    }
+    return found
+  }
+  for (const seconds of [0, 61]) {
+    assert.deepEqual(await kinds(seconds), ['claimed', 'claimed', 'claimed'])
+    assert.deepEqual(await kinds(seconds + 1), ['working', 'working', 'working'])
+  }
+})
+
 test('a claim that was taken over and refused is free again, also for the same bytes', async (t) => {
   const { requests, request } = await start(t)
   const later = { ...request('retry', 'k', 'body'), at: new Date(AT.getTime() + 61_000) }
