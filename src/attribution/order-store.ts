@@ -348,6 +348,7 @@ async function insertReturns(tx: Db, orders: readonly SavedOrder[]): Promise<voi
   await insertRows(tx, 'order_return', rows)
 }
 
+/** Of returns that were applied only: one that was refused, or waits for its order, has none. */
 async function insertReturnLines(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
   const rows = orders.flatMap(({ merchId, orderId, figures }) =>
     figures.returns.map((row) => ({

@@ -93,7 +93,6 @@ function saleDebts(merchId: number): Sql {
       from sale
       join order_return_line part using (merch_id, order_id, line)
       join order_return using (merch_id, order_id, return_id)
-      where state = 'applied'
     )
     select order_product_id, pub_id, locks_at,
       commission_micros - coalesce(early.commission, 0)::bigint,

@@ -118,7 +118,6 @@ export function listReturnsOf(
     join order_return back using (merch_id, order_id)
     join order_return_line part using (merch_id, order_id, return_id)
     where bought.event_id = any(${orderEventIds}::bigint[]) and bought.pub_id is not null
-      and back.state = 'applied'
     group by merch_id, order_id, back.event_id
     order by back.event_id`)
 }

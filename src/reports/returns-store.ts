@@ -54,7 +54,7 @@ export async function listReturnRows(db: Db, request: ReportRequest): Promise<Re
         and bought_line.order_id = part.order_id and bought_line.line = part.line
       join publisher using (pub_id)
       left join merchant on merchant.merch_id = bought.merch_id
-      where pub_id = ${pubId} and locks_at is not null and rejected_at is null and state = 'applied'
+      where pub_id = ${pubId} and locks_at is not null and rejected_at is null
         and bought.day <= ${dayTo} and back.day <= ${dayTo}
         and (bought.day >= ${dayFrom} or back.day >= ${dayFrom})
     ) as returned
