@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
-import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
+import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { insertRates } from '../attribution/rate-store.ts'
 import { MODEL, type Model, type StoredEvent } from '../events/event.ts'
@@ -20,8 +20,8 @@ async function start(t: TestContext) {
   const { auctionId } = await addArticle('Mugs')
   const of = { pubId: publisher.pub_id, merchId: merchant.merch_id }
   const events = new MoneyEvents()
-  const clickOf = (name: string, model: Model) =>
-    events.click(name, START_MS, { ...of, auctionId, model })
+  const clickOf = (name: string, model: Model, atMs = START_MS) =>
+    events.click(name, atMs, { ...of, auctionId, model })
   const click = clickOf('a', MODEL.cpa)
   const tell = async (...orders: StoredEvent[]) => {
     const told = [click, ...orders.map((order) => ({ ...order, merchId: of.merchId }))]
@@ -51,6 +51,27 @@ test('for a page of orders the debts of merchants are settled whose orders on it
   assert.deepEqual([await early.read(), early.settled.length], [1, 0])
   const late = asked(new Date(START_MS + 90 * DAY_MS))
   assert.deepEqual([await late.read(), await late.read(), late.settled.length], [1, 1, 1])
+})
+
+test('a report has the rows of its days: of clicks, of orders, of what came back', async (t) => {
+  const { db, of, events, clickOf, tell } = await start(t)
+  const order = (id: string, atMs: number) => events.order(id, atMs, { click: 'a' })
+  const back = (id: string, atMs: number) => events.goodsBack(id, atMs, { quantity: 1 })
+  const days = [0, 1, 2].map((day) => START_MS + day * DAY_MS)
+  await tell(
+    ...['b', 'c'].map((name, at) => clickOf(name, MODEL.cpa, days[at + 1])),
+    ...days.map((atMs, at) => order(`o${at}`, atMs)),
+    ...days.map((atMs, at) => back(`o${at}`, atMs)),
+  )
+  const now = new Date(START_MS + 9 * DAY_MS)
+  const source = openReports(db, { pubId: of.pubId, now })
+  const [dayFrom, dayTo] = ['2026-03-03', '2026-03-03']
+  const page = { ...of, dayFrom, dayTo, cursor: null, limitRows: 9, now }
+  const found = async (report: 'clicks' | 'orders' | 'returns', column: string) =>
+    (await source.page(report, page)).rows.map((row) => (row as Record<string, unknown>)[column])
+  assert.deepEqual(await found('clicks', 'click_id'), [clickId('b')])
+  assert.deepEqual(await found('orders', 'checkout_id'), [{ text: 'o1' }, { text: 'o1' }])
+  assert.deepEqual(await found('returns', 'checkout_id'), [{ text: 'o1' }])
 })
 
 test('the price of a purchased product is in dollars, at the rate of its order', async (t) => {

@@ -33,11 +33,16 @@ async function start(t: TestContext, { ratePpm = RATE_PPM as number | null } = {
   const append = (...told: StoredEvent[]) => log.append(told)
   const view = (type: StoredEvent['type'], atMs: number, fields: Partial<StoredEvent> = {}) =>
     events.at(atMs, { type, lane: viewLane(pubId), ...inSession, ...fields })
-  const order = async (id: string, atMs: number, ids: Partial<ServerOrder['order']>) => {
+  const order = async (
+    id: string,
+    atMs: number,
+    ids: Partial<ServerOrder['order']>,
+    by = merchant,
+  ) => {
     const entry = { order: { id, value: '550.00', currency: 'USD', ...ids } }
     const read = [readOrder(entry, { source: 's2s', nowMs: atMs })]
     const intake = { append: log.append, nextId: () => events.at(atMs, {}).id, now: () => atMs }
-    await acceptOrders({ db, ...intake }, merchant, { orders: read, listName: 'orders' })
+    await acceptOrders({ db, ...intake }, by, { orders: read, listName: 'orders' })
     await log.fold()
   }
   await append(
@@ -109,6 +114,15 @@ test('nothing is paid for what was seen unless the merchant says so, in view, in
     assert.equal((await find(on.db, id))?.attribution, null, id)
   }
   assert.deepEqual((await reconcile(on.db, { from: null, to: null })).differences, [])
+})
+
+test('a link that was seen leads to orders of the merchant whose offer stood in it, no other’s', async (t) => {
+  const { db, order } = await start(t)
+  const { merch_id: merchId } = (await makePublisherWorld(db, 'another')).merchant
+  const changes = { post_impression_rate_ppm: RATE_PPM }
+  const another = await updateMerchant(db, { merchId, changes })
+  await order('elsewhere', START_MS + 2 * MINUTE_MS, { click_ids: [clickId('there')] }, another)
+  assert.equal((await find(db, 'elsewhere'))?.attribution, null)
 })
 
 test('any click replaces what was only seen while the order is pending, whichever is told first', async (t) => {
