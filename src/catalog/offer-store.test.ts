@@ -5,6 +5,7 @@ import { sql } from '../platform/sql.ts'
 import { MERCHANT_DEFAULTS } from './merchant.ts'
 import { insertMerchant } from './merchant-store.ts'
 import {
+  cleanLeftovers,
   findFeedOwner,
   markImport,
   switchGeneration,
@@ -59,4 +60,36 @@ test('an import without a change makes no other merchant’s offers young', asyn
     [1, true],
     [0, false],
   ])
+})
+
+test('what a broken import has left is undone, of its own merchant alone', async () => {
+  const version = (merchId: number, sku: string, from: number, to: number | null) =>
+    db.run(sql`
+      insert into offer (merch_id, sku, from_generation, to_generation, title, url, url_key,
+        price_micros, is_in_stock, content_hash)
+      values (${merchId}, ${sku}, ${from}, ${to}, 'Mug', 'https://own.example/', '', 1, true, '')`)
+  await version(own, 'shown', 3, null)
+  await version(own, 'shown until the import ended it', 3, 6)
+  await version(own, 'of the import', 6, null)
+  await version(own, 'long over', 2, 4)
+  const foreign = [
+    ['older and over', 2, 4],
+    ['shown since', 9, null],
+    ['shown until it was changed', 7, 9],
+  ] as const
+  for (const [sku, from, to] of foreign) await version(other, sku, from, to)
+
+  await cleanLeftovers(db, { merchId: own, generation: 5 })
+  const left = (merchId: number) =>
+    db.rows<{ sku: string; from: number; to: number | null }>(sql`
+      select sku, from_generation as from, to_generation as to from offer
+      where merch_id = ${merchId} order by sku`)
+  assert.deepEqual(await left(own), [
+    { sku: 'shown', from: 3, to: null },
+    { sku: 'shown until the import ended it', from: 3, to: null },
+  ])
+  assert.deepEqual(
+    await left(other),
+    foreign.map(([sku, from, to]) => ({ sku, from, to })),
+  )
 })
