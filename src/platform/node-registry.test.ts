@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import {
   claimNode,
+  doesEdgeKnowCountries,
   listLostKeys,
   type NodeClaim,
   readSpoolOwner,
@@ -76,6 +77,33 @@ test('a number given back is used again only when no fresh one is left', async (
   assert.equal(third.nodeId, first.nodeId)
   assert(BigInt(third.incarnation) > BigInt(first.incarnation))
   for (const node of [second, third]) await node.release({ isSpoolEmpty: true })
+})
+
+test('a holder is later than those before it, also when the clock was set back since', async (t) => {
+  const db = await testDatabase(t)
+  const first = await claim(db)
+  await first.release({ isSpoolEmpty: true })
+  await occupyAllBut(db, first.nodeId)
+  const ahead = BigInt(first.incarnation) + 3_600_000n // of a clock an hour ahead
+  await db.run(sql`update node set incarnation = ${ahead} where node_id = ${first.nodeId}`)
+  const next = await claim(db)
+  assert.deepEqual([next.nodeId, next.incarnation], [first.nodeId, String(ahead + 1n)])
+  await next.release({ isSpoolEmpty: true })
+})
+
+test('whether countries are known is said by the edge that started last', async (t) => {
+  const db = await testDatabase(t)
+  const start = (nodeId: number, roles: string, knows: boolean) =>
+    db.run(sql`
+      insert into node (node_id, host, pid, roles, knows_countries, is_spool_empty, started_at)
+      values (${nodeId}, 'here', 1, ${roles}, ${knows}, true, to_timestamp(${nodeId}))`)
+  assert.equal(await doesEdgeKnowCountries(db), false)
+  await start(1, 'api,edge', false)
+  await start(2, 'edge', true)
+  await start(3, 'api,worker', false)
+  assert.equal(await doesEdgeKnowCountries(db), true)
+  await start(4, 'edge', false)
+  assert.equal(await doesEdgeKnowCountries(db), false)
 })
 
 test('a node silent for a minute is taken over, one that beats never is', async (t) => {
