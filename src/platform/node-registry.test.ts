@@ -4,6 +4,7 @@ import { testDatabase } from '../../test/database.ts'
 import {
   claimNode,
   doesEdgeKnowCountries,
+  listKeyGaps,
   listLostKeys,
   type NodeClaim,
   readSpoolOwner,
@@ -239,4 +240,14 @@ test('a key is lost with its last signer, not once a day has passed since anothe
   assert.deepEqual(await lost(), ['node 4 (here)'])
   await edge(6, 1, ['1:c'])
   assert.deepEqual(await lost(), ['node 4 (here)'])
+})
+
+test('a node that redirects nobody lacks no key', async (t) => {
+  const db = await testDatabase(t)
+  await db.run(sql`
+    insert into node (node_id, host, pid, roles, is_spool_empty, key_marks) values
+      (1, 'here', 1, 'api,edge', true, '{1:a}'), (2, 'here', 1, 'api,worker', true, '{2:b}')`)
+  assert.deepEqual(await listKeyGaps(db), [])
+  await db.run(sql`update node set roles = 'edge,worker' where node_id = 2`)
+  assert.equal((await listKeyGaps(db)).length, 2)
 })
