@@ -12,12 +12,17 @@ import { createWebhook } from './create-webhook.ts'
 import { makeNotices } from './make-notices.ts'
 import { listDeliveries, queueNotices } from './webhook-store.ts'
 
-test('a webhook made during a run is told of what comes after it', async (t) => {
+/** A publisher's article with a link, a merchant, and how events of both are told and folded. */
+async function start(t: TestContext) {
   const db = await testDatabase(t)
   const { tell } = openFoldedLog(t, db)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const { auctionId } = await addArticle('Ten mugs')
-  const [{ pub_id: pubId }, { merch_id: merchId }] = [publisher, merchant]
+  return { db, tell, pubId: publisher.pub_id, merchId: merchant.merch_id, auctionId }
+}
+
+test('a webhook made during a run is told of what comes after it', async (t) => {
+  const { db, tell, pubId, merchId, auctionId } = await start(t)
   const events = new MoneyEvents()
   let isMade = false
   const meanwhile: Db = {
@@ -39,11 +44,7 @@ test('a webhook made during a run is told of what comes after it', async (t) => 
 })
 
 test('a lock tells each side what stands, after revisions and returns', async (t) => {
-  const db = await testDatabase(t)
-  const { tell } = openFoldedLog(t, db)
-  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
-  const { auctionId } = await addArticle('Ten mugs')
-  const [{ pub_id: pubId }, { merch_id: merchId }] = [publisher, merchant]
+  const { db, tell, pubId, merchId, auctionId } = await start(t)
   const url = 'https://hooks.example/'
   for (const owner of [{ pubId }, { merchId }]) {
     await createWebhook(db, { owner, url, events: ['order.locked'] })
@@ -91,15 +92,9 @@ async function startLocks(t: TestContext) {
 }
 
 test('a return is told of its own order, though another’s has the same name, and of no time before the webhook', async (t) => {
-  const db = await testDatabase(t)
-  const { tell } = openFoldedLog(t, db)
-  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
-  const { auctionId } = await addArticle('Ten mugs')
-  const [{ pub_id: pubId }, { merch_id: merchId }] = [publisher, merchant]
-  const listen = () =>
-    createWebhook(db, {
-      ...{ owner: { pubId }, url: 'https://hooks.example/', events: ['order.returned'] as const },
-    })
+  const { db, tell, pubId, merchId, auctionId } = await start(t)
+  const hook = { owner: { pubId }, url: 'https://hooks.example/', events: ['order.returned'] }
+  const listen = () => createWebhook(db, hook)
   const returned = (webhookId: number) =>
     db.rows(sql`
       select payload->>'checkout_id' as id, payload->>'revenue_usd' as revenue
@@ -163,11 +158,7 @@ test('any number of locks is told, some at a time, and a run that is cut short g
 })
 
 test('no lock is told of what never locks, and a revision tells no sale a second time', async (t) => {
-  const db = await testDatabase(t)
-  const { tell } = openFoldedLog(t, db)
-  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
-  const { auctionId } = await addArticle('Ten mugs')
-  const [{ pub_id: pubId }, { merch_id: merchId }] = [publisher, merchant]
+  const { db, tell, pubId, merchId, auctionId } = await start(t)
   const wanted = ['order.attributed', 'order.returned', 'order.locked'] as const
   await createWebhook(db, { owner: { pubId }, url: 'https://hooks.example/', events: wanted })
   const events = new MoneyEvents()
@@ -194,11 +185,7 @@ test('no lock is told of what never locks, and a revision tells no sale a second
 })
 
 test('an order that moves to a click that locks it at once is told to be that click’s, and locked', async (t) => {
-  const db = await testDatabase(t)
-  const { tell } = openFoldedLog(t, db)
-  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
-  const { auctionId } = await addArticle('Ten mugs')
-  const [{ pub_id: pubId }, { merch_id: merchId }] = [publisher, merchant]
+  const { db, tell, pubId, merchId, auctionId } = await start(t)
   const wanted = ['order.attributed', 'order.locked'] as const
   await createWebhook(db, { owner: { pubId }, url: 'https://hooks.example/', events: wanted })
   const events = new MoneyEvents()
