@@ -62,10 +62,8 @@ function lossDetail(held: Rerun, i: number, audience: Audience): string | null {
       const pass = set.state.ptr[set.campaign[i] as number] as number
       return `${percent(pass)} of its auctions pass at present.`
     }
-    case LOSS.belowFloor: {
-      const worth = dollars(outcome.values[i] as number)
-      return `A click is worth ${worth} to it; the floor is ${floorWords(held, i)}.`
-    }
+    case LOSS.belowFloor:
+      return `${worthWords(held, i)}; the floor is ${floorWords(held, i)}.`
     case LOSS.outbid:
       return audience === 'merchant' ? null : scoreDetail(held, i)
     default:
@@ -89,6 +87,15 @@ function scoreDetail({ set, outcome }: Rerun, i: number): string {
   const [score, best] = [outcome.scores[i] as number, outcome.score]
   if (score === best) return `Its score equals that of ${by}, which won the tie.`
   return `Its score is ${dollars(score)} against ${dollars(best)} of ${by}.`
+}
+
+/** What a click counted for; what an auction that explored has drawn is not what one is worth. */
+function worthWords({ set, outcome }: Rerun, i: number): string {
+  const counted = dollars(outcome.values[i] as number)
+  const isDrawn = outcome.explored && set.model[i] !== MODEL.cpc
+  if (!isDrawn) return `A click is worth ${counted} to it`
+  const mean = dollars(set.value[i] as number)
+  return `This auction explored: it drew ${counted} for a click that is worth ${mean} on average`
 }
 
 /** The floor that binds a candidate, and whose it is. */

@@ -145,6 +145,28 @@ test('a candidate is told with every number that counted', () => {
   assert.equal(told.outcome.runner_up_score_micros, null)
 })
 
+test('a draw below the floor is told as one, beside what a click is worth on average', () => {
+  const drawn: CandidateSpec = { name: 'A', model: 'cpa', orders: 1, clicks: 100 }
+  const specs = [
+    { ...drawn, valuePerOrderMicros: 13 * DOLLAR },
+    { name: 'B', bidMicros: 5_000 },
+  ]
+  const asked: RequestSpec = { epsilonPpm: 1_000_000, floorMicros: 120_000 }
+  const held = Array.from({ length: 9 }, (_, at) => store(specs, asked, numberOf(at)))
+  const auction = held.find(({ outcome }) => outcome.winner < 0)
+  assert.ok(auction, 'one of them has drawn less than the floor')
+  for (const reader of [null, new Set([1, 2])]) {
+    const [a, b] = explainAuction(auction, reader).candidates.map(({ loss }) => loss?.why ?? '')
+    const floor = "the floor is \\$0\\.12, the publisher's\\.$"
+    const mean = '\\$0\\.13 on average'
+    assert.match(
+      a ?? '',
+      new RegExp(`explored: it drew \\$0\\.\\d+ for a click .* ${mean}; ${floor}`),
+    )
+    assert.match(b ?? '', new RegExp(`A click is worth \\$0\\.005 to it; ${floor}`))
+  }
+})
+
 test('an offer under the median is told whose price it was compared with', () => {
   const specs = [90, 100, 120].map((price) => ({ name: 'x', priceMicros: price * DOLLAR }))
   const told = explainAuction(stored(specs, { tolerancePpm: 25_000 }))

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CandidateSpec, hold, resultNumber } from '../../test/auction-world.ts'
+import {
+  type CandidateSpec,
+  hold,
+  type RequestSpec,
+  resultNumber,
+} from '../../test/auction-world.ts'
 import { explainAuction } from '../auction/explain.ts'
 import { packReceipt, unpackReceipt } from '../auction/receipt.ts'
 import { formatExplanation } from './print-explanation.ts'
 
-function told(specs: readonly CandidateSpec[]) {
+function told(specs: readonly CandidateSpec[], asked: RequestSpec = {}) {
   const number = resultNumber(3)
-  const packed = packReceipt({ ...hold(specs, {}, number), resultNumber: number })
+  const packed = packReceipt({ ...hold(specs, asked, number), resultNumber: number })
   return formatExplanation({ ...explainAuction(unpackReceipt(packed)), clicks: [] })
 }
 
@@ -32,4 +37,16 @@ test('a link that nobody won says so and why; a result without a receipt is told
   assert.match(text, /Outcome {4}nobody won/)
   assert.match(text, /Why {8}Nobody won, the link keeps its own destination\. \S/)
   assert.match(formatExplanation({ receipt: null, note: 'gone', clicks: [] }), /note +gone/)
+})
+
+test('an auction that explored says so, whether somebody won it or nobody', () => {
+  const how = ', in an auction that explored'
+  for (const [bidMicros, outcome] of [
+    [5_000, `nobody won${how}\n`],
+    [600_000, `platform $0.0025)${how}\n`],
+  ] as const) {
+    const specs = [{ name: 'A', bidMicros }]
+    assert.ok(told(specs, { epsilonPpm: 1_000_000 }).includes(outcome), outcome)
+    assert.ok(!told(specs, { epsilonPpm: 0 }).includes(how))
+  }
 })

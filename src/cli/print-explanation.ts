@@ -41,10 +41,10 @@ function headLines(of: Explained): string[] {
 }
 
 function outcomeWords({ outcome }: Explained): string {
-  if (!outcome.won) return 'nobody won'
   const { campaign_id, merch_id, price, publisher_earns, platform_keeps, explored } = outcome
-  const parts = `publisher $${publisher_earns}, platform $${platform_keeps}`
   const how = explored ? ', in an auction that explored' : ''
+  if (!outcome.won) return `nobody won${how}`
+  const parts = `publisher $${publisher_earns}, platform $${platform_keeps}`
   return `campaign ${campaign_id} of merchant ${merch_id} won at $${price} (${parts})${how}`
 }
 
