@@ -9,6 +9,7 @@ import { sql } from '../src/platform/sql.ts'
 import { CHROMIUM, needProgram } from '../test/machine.ts'
 import { souk, soukExit } from '../test/souk.ts'
 import { temporaryFolder } from '../test/temporary-folder.ts'
+import { openPage } from './testing/browser.ts'
 import { startNetwork } from './testing/network.ts'
 
 const network = await startNetwork({ after })
@@ -114,6 +115,13 @@ test('a page that is checked reads nothing of other hosts that its readers could
   const result = await check(publish(curious.join('') + ARTICLE + TAG))
   assert.deepEqual(result.page_errors, ['Error: read nothing', 'Error: read nothing'])
   assert.deepEqual(result.totals, { links: 4, auctioned: 3, waiting: 0, left: 1 })
+})
+
+test('a smart link that was never made is not taken for one whose auction is slow', async (t) => {
+  const { page, quiet } = await openPage(t)
+  await page.goto(`${publish(`<a href="${service}/9007199254740993">x</a>${TAG}`)}#souk-debug`)
+  await quiet()
+  await page.getByText('has not answered yet, or there is no such link').waitFor()
 })
 
 test('what blocks the tag is named, with the line that puts it right', async () => {

@@ -92,7 +92,9 @@ const explain = (link: Link, { _settings, _service }: Parts): [LinkStatus, strin
       link._verdict === RAW && !_service.linkmate_enabled ? 'stay as it is' : 'be auctioned'
     return ['left', `Audit mode (donotlink): nothing is changed; it would ${would}.`]
   }
-  if (link._id) return ['waiting', 'A smart link; its auction has not answered.']
+  if (link._id) {
+    return ['waiting', 'A smart link; its auction has not answered yet, or there is no such link.']
+  }
   if (!_service.linkmate_enabled) {
     return ['left', 'A raw link, and the account is not in the partner program.']
   }
