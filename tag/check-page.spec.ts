@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { type CheckPageResult, checkPage } from '../src/check-page/check-page.ts'
 import { renderCheckPage } from '../src/check-page/render.ts'
+import type { ApiError } from '../src/platform/errors.ts'
 import { sql } from '../src/platform/sql.ts'
 import { CHROMIUM, needProgram } from '../test/machine.ts'
 import { souk, soukExit } from '../test/souk.ts'
@@ -184,6 +185,14 @@ test('a page that does not load is said so', async () => {
   await assert.rejects(check('http://127.0.0.1:1/'), (error: { data?: unknown }) =>
     JSON.stringify(error.data).includes('must load'),
   )
+})
+
+test('of an error page whose publisher nobody tells the address is questioned, not the tag', async () => {
+  await assert.rejects(check(`${service}/9007199254740993`), (error: ApiError) => {
+    const rule = 'is answered with 404: is the address right?'
+    assert.deepEqual(error.data, [{ field: 'url', rule }])
+    return true
+  })
 })
 
 test('a page that is not there is said so, whatever stands in its place', async () => {

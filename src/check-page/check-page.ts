@@ -9,7 +9,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { APIResponse, Browser, BrowserContext, Page, Response, Route } from 'playwright-core'
-import { badRequest } from '../platform/errors.ts'
+import { badRequest, type Fault } from '../platform/errors.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { WITHOUT_FEATURES } from './browser-features.ts'
 import type { LinkReport, PageReport } from './page-report.ts'
@@ -121,12 +121,11 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
   page.on('pageerror', (error) => errors.push(String(error)))
   const traffic = watchTraffic(page)
   const counts = await answerEvents(page)
-  const response = await load(page, options.url)
+  const status = (await load(page, options.url))?.status() ?? null
   const found = await findTag(page)
   const publisher = found?.publisher ?? options.publisher
   if (publisher === null) {
-    const rule = 'must be given: the page has no tag that says whose it is'
-    throw badRequest([{ field: '--publisher', rule }])
+    throw badRequest([untoldPublisher(status)])
   }
   const service = found?.service ?? options.baseUrl
   if (found === null) await insertTag(page, options, publisher)
@@ -135,7 +134,7 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
   const report = (await page.evaluate('souk.report()')) as PageReport | null
   return {
     page,
-    status: response?.status() ?? null,
+    status,
     publisher,
     tag: found === null ? 'inserted' : 'on_page',
     service,
@@ -144,6 +143,13 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
     trackers: counts.trackers.size,
     auctionUrl: counts.auctionUrl ?? service,
   }
+}
+
+/** An error page carries no tag whoever's it is: the address is what is to be looked at. */
+function untoldPublisher(status: number | null): Fault {
+  const rule = 'must be given: the page has no tag that says whose it is'
+  if (!isFailure(status)) return { field: '--publisher', rule }
+  return { field: 'url', rule: `is answered with ${status}: is the address right?` }
 }
 
 /** Loads the page again under its own policy and lets the browser say what that forbids. */
@@ -355,10 +361,15 @@ function otherPublisher({ publisher: named }: Visit, { publisher: meant }: Check
 /** From this status on an answer is no page of the publisher's. */
 const FIRST_FAILURE = 400
 
+function isFailure(status: number | null): boolean {
+  return status !== null && status >= FIRST_FAILURE
+}
+
 /** What keeps the tag from earning here, each with the line that puts it right. */
 function blockers({ status, report, service }: Visit, policy: readonly string[]): string[] {
-  const isMissing = status !== null && status >= FIRST_FAILURE
-  const page = isMissing ? [`The page is answered with ${status}: is the address right?`] : []
+  const page = isFailure(status)
+    ? [`The page is answered with ${status}: is the address right?`]
+    : []
   if (report !== null) return [...page, ...policy, ...report.blocked]
   return [
     ...page,
