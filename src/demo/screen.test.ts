@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../../test/database.ts'
+import { scopeOf } from '../../test/scope.ts'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
+import { hashPassword } from '../accounts/password.ts'
+import { disableApiKey, listApiKeys, listUsers, updateUser } from '../accounts/store.ts'
+import { makeIdSource } from '../platform/ids.ts'
+import { loadDemo } from './load.ts'
+import { demoScreen } from './screen.ts'
+
+test('the demo’s screen shows no password and no key that opens nothing any more', async (t) => {
+  const database = await testDatabase(scopeOf(t))
+  const dataDir = await temporaryFolder(t, 'souk-demo-')
+  const ids = makeIdSource({ nodeId: 1, now: () => Date.now() })
+  const deps = { database, ids, dataDir, now: () => new Date() }
+  const state = await loadDemo(deps, 8081)
+  const config = { baseUrl: 'http://localhost:8080', brand: 'service', dataDir }
+  const shown = () => demoScreen(config, { deps, state })
+
+  const first = await shown()
+  assert.ok(first.includes(`${state.email}  ${state.password}`))
+  assert.equal(first.split(state.apiKey).length - 1, 2) // by itself, and in the line to try
+
+  const [user] = await listUsers(database)
+  const [key] = await listApiKeys(database, { uid: null })
+  assert.ok(user !== undefined && key !== undefined)
+  await disableApiKey(database, { tokenId: key.token_id, uid: null })
+  const change = { uid: user.uid, email: null, passwordHash: null, isAdmin: null }
+  await updateUser(database, { ...change, passwordHash: await hashPassword('another one') })
+  const second = await shown()
+  assert.ok(!second.includes(state.apiKey) && !second.includes(state.password), second)
+  assert.match(second, /login {8}demo@souk\.example {2}\(its password was changed\)/)
+  assert.match(second, /API key {8}the demo’s was disabled; the dashboard makes another/)
+
+  await updateUser(database, { ...change, email: 'me@souk.example' })
+  assert.ok(!(await shown()).includes(state.email))
+})

@@ -1,0 +1,73 @@
+/** The one screen that explains the demo, and how to get in: only what still opens it. */
+import { hashApiKey } from '../accounts/api-key.ts'
+import { isPassword } from '../accounts/password.ts'
+import { findKeyHolder, findUserByEmail } from '../accounts/store.ts'
+import type { Config } from '../config.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import { type DemoDeps, type DemoState, siteUrl } from './load.ts'
+import { ARTICLES } from './network.ts'
+
+type ScreenConfig = Pick<Config, 'baseUrl' | 'brand' | 'dataDir'>
+
+/** Who tries the demo changes its password and disables its key, as the dashboard invites to. */
+export async function demoScreen(
+  config: ScreenConfig,
+  { deps, state }: { deps: Pick<DemoDeps, 'database' | 'now'>; state: DemoState },
+): Promise<string> {
+  const [login, key] = await Promise.all([tellLogin(deps, state), findKey(deps, state)])
+  const now = deps.now().getTime()
+  const day = (offset: number) => utcDay(now + offset * DAY_MS)
+  const pubId = Object.values(state.publishers)[0] ?? 1
+  const articles = ARTICLES.map(
+    ({ publisher, slug }) => `    ${siteUrl(publisher, state.sitePort)}/${slug}`,
+  )
+  const header = `Authorization: ${config.brand.toUpperCase()}-API-KEY ${key ?? 'YOUR-KEY'}`
+  // One line, to be copied as it stands (operator's interface, Two commands).
+  const path = `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/`
+  const stats = `${config.baseUrl}${path}?date_from=${day(-1)}&date_to=${day(1)}`
+  return `
+  Souk is running, with a demo network: two magazines, six shops.
+
+  Open an article, watch its links go to auction, click one:
+${articles.join('\n')}
+
+  Dashboard      ${config.baseUrl}/dashboard/
+    login        ${login}
+  API reference  ${config.baseUrl}/docs/
+  API key        ${key ?? 'the demo’s was disabled; the dashboard makes another'}
+
+  The statistics, seconds after a click:
+    curl -H '${header}' '${stats}'
+
+  Data in ${config.dataDir}. Stop with Ctrl-C; delete that folder to start anew.
+`
+}
+
+async function tellLogin(
+  { database }: Pick<DemoDeps, 'database'>,
+  { email, password }: DemoState,
+): Promise<string> {
+  const user = await findUserByEmail(database, email)
+  if (user === null) return 'the demo’s has another address now; souk user list tells it'
+  const isOpen = await isPassword(password, user.password_hash)
+  return `${email}  ${isOpen ? password : '(its password was changed)'}`
+}
+
+async function findKey(
+  { database, now }: Pick<DemoDeps, 'database' | 'now'>,
+  { apiKey }: DemoState,
+): Promise<string | null> {
+  const holder = await findKeyHolder(database, { keyHash: hashApiKey(apiKey), now: now() })
+  return holder === null ? null : apiKey
+}
+
+export function ownDataScreen({ baseUrl, dataDir }: ScreenConfig): string {
+  return `
+  Souk is running on the data in ${dataDir} (not a demo).
+
+  Dashboard      ${baseUrl}/dashboard/
+  API reference  ${baseUrl}/docs/
+
+  Stop with Ctrl-C.
+`
+}
