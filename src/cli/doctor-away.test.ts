@@ -1,7 +1,8 @@
-/** `souk doctor` without its database: told once, in its words, and waited for once. */
+/** `souk doctor` without its database, told once and waited for once; and without its JetStream. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Scope, testDatabase } from '../../test/database.ts'
+import { startNats } from '../../test/nats.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { readConfig } from '../config.ts'
@@ -9,16 +10,24 @@ import type { Storage } from '../open-storage.ts'
 import type { Database } from '../platform/postgres.ts'
 import { doctorCommand } from './doctor.ts'
 
-/** Asserts that a database which is not there is told of by its own check alone. */
-async function assertToldOnce(scope: Scope, storage: () => Promise<Storage>, told: RegExp) {
+async function examine(
+  scope: Scope,
+  storage: () => Promise<Storage>,
+  env: Record<string, string> = {},
+) {
   const dataDir = await temporaryFolder(scope, 'doctor ')
-  const { ok, checks } = await doctorCommand({
-    config: readConfig({ SOUK_DATA: dataDir, DATABASE_URL: 'postgres://127.0.0.1:1' }),
+  return doctorCommand({
+    config: readConfig({ SOUK_DATA: dataDir, DATABASE_URL: 'postgres://127.0.0.1:1', ...env }),
     database: async () => (await storage()).db,
     storage,
     now: () => new Date(),
     progress: () => undefined,
   })
+}
+
+/** Asserts that a database which is not there is told of by its own check alone. */
+async function assertToldOnce(scope: Scope, storage: () => Promise<Storage>, told: RegExp) {
+  const { ok, checks } = await examine(scope, storage)
   assert.equal(ok, false)
   const [database, ...others] = checks.filter((check) => !check.ok)
   assert.match(database?.detail ?? '', told)
@@ -38,4 +47,16 @@ test('a database that does not answer is waited for once, and not by every check
   const connection = { host: '127.0.0.1', port: 1 }
   const storage = async () => ({ db, connection, close: async () => undefined })
   await assertToldOnce(scope, storage, /ECONNREFUSED/)
+})
+
+test('of a NATS server that answers without JetStream it is not said that it does not answer', async (t) => {
+  const scope = scopeOf(t)
+  const nats = await startNats(scope, { hasJetStream: false })
+  const db = await testDatabase(scope)
+  const storage = async () => ({ db, connection: db.connection, close: async () => undefined })
+  const { checks } = await examine(scope, storage, { NATS_URL: nats.url })
+  const { ok, detail } = checks.find(({ name }) => name === 'jetstream') ?? assert.fail()
+  assert.equal(ok, false)
+  assert.match(detail, /^NATS_URL: JetStream is away \(jetstream is not enabled\): /)
+  assert.match(detail, /run with JetStream/)
 })

@@ -162,8 +162,10 @@ async function checkJetStream(context: CommandContext, natsUrl: string): Promise
   const facts = await readStreamFacts({ natsUrl, streamName }, positionOf).catch(
     (cause: unknown) => {
       const why = (cause as Error).message
-      const fix = 'is it running, and reached from here? Events wait in the spools meanwhile'
-      throw new Error(`NATS_URL: the server does not answer (${why}): ${fix}`, { cause })
+      const fix =
+        'does its server run with JetStream, is it reached from here, and does it take the name ' +
+        'and password? Events wait in the spools meanwhile'
+      throw new Error(`NATS_URL: JetStream is away (${why}): ${fix}`, { cause })
     },
   )
   if (facts === null) return { ok: true, detail: 'no stream yet: the first start makes it' }
