@@ -147,9 +147,10 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
 
 /** An error page carries no tag whoever's it is: the address is what is to be looked at. */
 function untoldPublisher(status: number | null): Fault {
+  const doubt = doubtAddress(status)
+  if (doubt !== null) return { field: 'url', rule: doubt }
   const rule = 'must be given: the page has no tag that says whose it is'
-  if (!isFailure(status)) return { field: '--publisher', rule }
-  return { field: 'url', rule: `is answered with ${status}: is the address right?` }
+  return { field: '--publisher', rule }
 }
 
 /** Loads the page again under its own policy and lets the browser say what that forbids. */
@@ -361,15 +362,15 @@ function otherPublisher({ publisher: named }: Visit, { publisher: meant }: Check
 /** From this status on an answer is no page of the publisher's. */
 const FIRST_FAILURE = 400
 
-function isFailure(status: number | null): boolean {
-  return status !== null && status >= FIRST_FAILURE
+function doubtAddress(status: number | null): string | null {
+  if (status === null || status < FIRST_FAILURE) return null
+  return `is answered with ${status}: is the address right?`
 }
 
 /** What keeps the tag from earning here, each with the line that puts it right. */
 function blockers({ status, report, service }: Visit, policy: readonly string[]): string[] {
-  const page = isFailure(status)
-    ? [`The page is answered with ${status}: is the address right?`]
-    : []
+  const doubt = doubtAddress(status)
+  const page = doubt === null ? [] : [`The page ${doubt}`]
   if (report !== null) return [...page, ...policy, ...report.blocked]
   return [
     ...page,
