@@ -90,7 +90,7 @@ export const MERCHANT_SETTINGS: readonly OptionSpec[] = [
   { flags: '--click-param <name>', help: 'query parameter for the click id (cid)', read: readText },
   {
     flags: '--deep-link <template>',
-    help: 'address of another network, with {url_encoded} and {cid}',
+    help: 'address of another network, with {url_encoded} and, for the click id, {cid}',
     read: readText,
   },
   {

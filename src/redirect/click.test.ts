@@ -64,7 +64,7 @@ test('an auction held at the click itself has no least age', () => {
 function clickAgain({
   reserve = () => 7,
   ...changes
-}: Partial<Pick<ClickDeps, 'append'> & Pick<LeaseBook, 'reserve'>> = {}) {
+}: Partial<Pick<ClickDeps, 'append' | 'findLanding'> & Pick<LeaseBook, 'reserve'>> = {}) {
   const written: LogEvent[] = []
   const noted: unknown[] = []
   const told: unknown[] = []
@@ -167,4 +167,18 @@ test('whatever keeps a click from being recorded, the reader goes on', async () 
     const location = String(reply.headers.location)
     assert.match(location, isLost ? /\/p\/1$/ : /\/p\/1\?cid=[0-9a-f]{32}$/, error.message)
   }
+})
+
+test('a click always carries its id: in the network’s address, else in the shop’s own', async () => {
+  const id = /[0-9a-f]{32}/
+  const destination = async (deep_link: string | null) => {
+    const findLanding = () => ({ click_param: 'ref', deep_link })
+    const { headers } = await clickAgain({ findLanding }).answer()
+    return String(headers.location).replace(id, 'ID')
+  }
+  const net = 'https://net.example/c?u={url_encoded}'
+  const page = 'https%3A%2F%2Fkettles.example%2Fp%2F1'
+  assert.equal(await destination(null), 'https://kettles.example/p/1?ref=ID')
+  assert.equal(await destination(`${net}&sub={cid}`), `https://net.example/c?u=${page}&sub=ID`)
+  assert.equal(await destination(net), `https://net.example/c?u=${page}%3Fref%3DID`)
 })

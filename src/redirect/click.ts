@@ -133,8 +133,11 @@ function isTooFast(ageMs: number): boolean {
 function landingUrl(deps: ClickDeps, { url, result }: Click, clickId: string): string {
   const landing = result.campaignId === 0 ? undefined : deps.findLanding(result.merchId)
   if (landing === undefined) return url
-  if (landing.deep_link !== null) return deepLink(landing.deep_link, { url, clickId })
-  return withParameter(url, { name: landing.click_param, value: clickId })
+  const { click_param: name, deep_link: template } = landing
+  if (template?.includes('{cid}')) return deepLink(template, { url, clickId })
+  const named = withParameter(url, { name, value: clickId })
+  // Where a network's address has no place for the click id, the shop's own carries it through.
+  return template === null ? named : deepLink(template, { url: named, clickId })
 }
 
 interface Reservation {
