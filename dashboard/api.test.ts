@@ -32,6 +32,7 @@ test('days, cursors and words are asked as they are; what is not chosen is not a
   await api.overview(7, range)
   await api.clicks(7, range, { outcome: 'unpaid', cursor: null })
   await api.orders(7, range, 'a b')
+  await api.returns(7, range, null)
   await api.links(7, { search: 'a&b', cursor: null })
   await api.receipt('1/2')
   await api.pageTag('the daily')
@@ -42,6 +43,7 @@ test('days, cursors and words are asked as they are; what is not chosen is not a
       `/dashboard/api/publishers/7/overview/?${dates}`,
       `/dashboard/api/publishers/7/clicks/?${dates}&outcome=unpaid`,
       `/dashboard/api/publishers/7/orders/?${dates}&cursor=a+b`,
+      `/dashboard/api/publishers/7/returns/?${dates}`,
       '/dashboard/api/publishers/7/links/?search=a%26b',
       '/dashboard/api/receipts/1%2F2/',
       '/api/v0/publishers/the%20daily/amp_config/?page_tag=1',

@@ -9,7 +9,13 @@ import type {
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, PageTagConfig, SmartLinkRecord } from '../src/links/schema.ts'
 import type { Fault } from '../src/platform/errors.ts'
-import type { ClickPage, OrderPage, Overview, Receipt } from '../src/stats/dashboard-schema.ts'
+import type {
+  ClickPage,
+  OrderPage,
+  Overview,
+  Receipt,
+  ReturnPage,
+} from '../src/stats/dashboard-schema.ts'
 
 export type User = Static<typeof UserRecord>
 export type Publisher = Static<typeof PublisherRecord>
@@ -17,7 +23,7 @@ export type ApiKey = Static<typeof ApiKeyRecord>
 export type NewKey = Static<typeof CreatedKey>
 export type SmartLink = Static<typeof SmartLinkRecord>
 export type PageTag = Static<typeof PageTagConfig>
-export type { ClickPage, CreateSmartLinkBody, LinkPage, OrderPage, Overview, Receipt }
+export type { ClickPage, CreateSmartLinkBody, LinkPage, OrderPage, Overview, Receipt, ReturnPage }
 
 /** UTC days, both inclusive. */
 export interface Range {
@@ -62,6 +68,8 @@ export const api = {
     first<ClickPage>(`${ofPublisher(pubId)}/clicks/?${days(range, more)}`),
   orders: (pubId: number, range: Range, cursor: string | null) =>
     first<OrderPage>(`${ofPublisher(pubId)}/orders/?${days(range, { cursor })}`),
+  returns: (pubId: number, range: Range, cursor: string | null) =>
+    first<ReturnPage>(`${ofPublisher(pubId)}/returns/?${days(range, { cursor })}`),
   links: (pubId: number, asked: { search: string | null; cursor: string | null }) =>
     first<LinkPage>(`${ofPublisher(pubId)}/links/?${query(asked)}`),
   createLink: (pubId: number, body: CreateSmartLinkBody) =>

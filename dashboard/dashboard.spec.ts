@@ -135,7 +135,7 @@ test('each click tells its reason, and its receipt why the winner won and the ot
   assert.equal(outlineStyle, 'solid', 'a score is seen where the reader has colours of their own')
 })
 
-test('an order tells what it earned, and leads to the receipt of its click', async (t) => {
+test('an order and its return tell what they earned and took, and lead to the click’s receipt', async (t) => {
   const link = await market.link('https://pans.example/p/1', { isExclusive: true, article: 'pans' })
   const { auction_result } = await runAuction(api, link)
   await sleep(320)
@@ -150,25 +150,27 @@ test('an order tells what it earned, and leads to the receipt of its click', asy
   await line.getByText(/^A commission, open to cancellation until /).waitFor()
   await line.getByRole('link', { name: 'Receipt' }).click()
   await page.getByText('Counted: what the reader buys earns a commission').waitFor()
+  await tell('returns', { returns: [{ id: 'B-1', order_id: 'R-1001', line: 0 }] })
+  await page.goto(`${api.url}/dashboard/orders`)
+  const back = page.getByRole('region', { name: 'Returns' }).getByRole('listitem')
+  await back.getByText('−$0.735', { exact: true }).waitFor()
+  await back.getByText(/^One piece of an order of .* came back\.$/).waitFor()
 })
 
-/** A purchase of a pan, told by the shop's server with the click that led to it. */
-async function buy(id: string, click_id: string): Promise<void> {
-  const body = {
-    orders: [
-      {
-        order: { id, value: '49.00', currency: 'USD', click_id },
-        products: [{ id: '1', price: '49.00' }],
-      },
-    ],
-  }
+function buy(id: string, click_id: string): Promise<void> {
+  const order = { id, value: '49.00', currency: 'USD', click_id }
+  return tell('orders', { orders: [{ order, products: [{ id: '1', price: '49.00' }] }] })
+}
+
+/** What the shop's server tells, signed. */
+async function tell(of: 'orders' | 'returns', body: object): Promise<void> {
   const secret = await api.db.row<{ postback_secret: string }>(
     sql`select postback_secret from merchant where merch_id = ${pans}`,
   )
   const timestamp = String(Math.floor(api.app.node.now() / 1000))
   const payload = Buffer.from(JSON.stringify(body))
   const signature = signBody(secret?.postback_secret ?? '', timestamp, payload).toString('hex')
-  const { status, text } = await api.call(`/api/v1/merchants/${pans}/orders/`, {
+  const { status, text } = await api.call(`/api/v1/merchants/${pans}/${of}/`, {
     body,
     headers: { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature },
   })

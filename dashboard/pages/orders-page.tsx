@@ -8,6 +8,7 @@ import { MoneyLine } from '../ui/money-line.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { NextPage, usePages } from '../ui/paged-list.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
+import { ReturnList } from './return-list.tsx'
 
 type Order = OrderPage['orders'][number]
 
@@ -30,6 +31,7 @@ export function OrdersPage() {
       )}
       <Progress query={pages} />
       <NextPage pages={pages} label="Earlier orders" />
+      <ReturnList />
     </div>
   )
 }

@@ -159,7 +159,7 @@ function Proof() {
       <Link to={PATHS.orders} className="link">
         orders
       </Link>{' '}
-      of these days. Returns count on their own day.
+      of these days, with what came back on them.
     </p>
   )
 }

@@ -3,6 +3,7 @@ import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { isCancelledSale } from '../stats/cancelled-sale-store.ts'
+import { effectiveReturns } from '../stats/effective-returns-store.ts'
 import {
   type ReportPage,
   type ReportRequest,
@@ -34,29 +35,20 @@ export async function listReturnRows(db: Db, request: ReportRequest): Promise<Re
   const { day, eventId, line } = readPlace(request.cursor)
   const rows = await db.rows<ReturnRow>(sql`
     select * from (
-      select greatest(back.day, bought.day) as effective_day, back.event_id, part.line,
+      select effective_day, back.event_id, part.line,
         order_product_id, ordered_at, bought_line.product_id, bought.order_id,
         merchant.name as merchant_name, publisher.name as publisher_name,
         case when ${isCancelledSale(sql`bought`)} then 0 else part.revenue_micros end
           as revenue_micros, part.earnings_micros,
         part.quantity, returned_at, return_id
-      from (
-        -- Each by its own index: one condition over both days would read both tables whole.
-        select merch_id, order_id from merchant_order
-        where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo}
-        union
-        select merch_id, order_id from order_return where day between ${dayFrom} and ${dayTo}
-      ) as touched
+      from (${effectiveReturns({ pubId, dayFrom, dayTo })}) as effective
       join merchant_order bought using (merch_id, order_id)
-      join order_return back using (merch_id, order_id)
+      join order_return back using (merch_id, order_id, return_id)
       join order_return_line part using (merch_id, order_id, return_id)
       join order_line bought_line on bought_line.merch_id = part.merch_id
         and bought_line.order_id = part.order_id and bought_line.line = part.line
       join publisher using (pub_id)
       left join merchant on merchant.merch_id = bought.merch_id
-      where pub_id = ${pubId} and locks_at is not null and rejected_at is null
-        and bought.day <= ${dayTo} and back.day <= ${dayTo}
-        and (bought.day >= ${dayFrom} or back.day >= ${dayFrom})
     ) as returned
     where (effective_day, event_id, line) > (${day}::date, ${eventId}::bigint, ${line}::smallint)
     order by effective_day, event_id, line limit ${limitRows}`)

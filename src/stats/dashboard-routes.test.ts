@@ -14,7 +14,7 @@ import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
 import { keyOfUrl } from '../platform/url.ts'
 import { dashboardStatsRoutes } from './dashboard-routes.ts'
-import type { ClickPage, OrderPage, Overview, Receipt } from './dashboard-schema.ts'
+import type { ClickPage, OrderPage, Overview, Receipt, ReturnPage } from './dashboard-schema.ts'
 import { foldMoney } from './fold-money.ts'
 import { foldViews } from './fold-views.ts'
 
@@ -223,6 +223,39 @@ test('every order is listed, newest first, with its earnings and the result of i
   assert.equal((await listed(`&cursor=${orders[0]?.order_id}`)).orders[0]?.checkout_id, 'R-1')
 })
 
+test('a return is listed on its own day, with what it took of an order of any day', async (t) => {
+  const s = await start(t)
+  const { auctionId } = await s.addArticle('Mugs')
+  const commission = { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }
+  const weekLater = START_MS + 7 * DAY_MS
+  const later = s.back('R-1', weekLater + DAY_MS)
+  const sooner = s.back('R-2', weekLater)
+  await s.money(
+    s.click('bought', auctionId, commission),
+    s.order('R-1', { exact: 'bought' }),
+    s.order('R-2', { exact: 'bought' }),
+    s.back('never ordered', weekLater),
+    ...[sooner, later],
+  )
+  const days = 'date_from=2026-03-09&date_to=2026-03-10'
+  const listed = async (query: string) => {
+    const { json } = await s.own.call<ReturnPage>(`${s.path}/returns/?${query}`)
+    return json.data[0].returns.map(({ checkout_id, earnings }) => [checkout_id, earnings])
+  }
+  assert.deepEqual(await listed(MARCH), [], 'the day of the order is not its own')
+  const both = [
+    ['R-1', '-7.50'],
+    ['R-2', '-7.50'],
+  ]
+  assert.deepEqual(await listed(days), both)
+  assert.deepEqual(await listed(`${days}&cursor=${later.id}`), both.slice(1))
+  const { json } = await s.own.call<Overview>(`${s.path}/overview/?${days}`)
+  assert.equal(json.data[0].totals.earnings, '-15.00', 'the sum of them')
+  const first = (await s.own.call<ReturnPage>(`${s.path}/returns/?${days}`)).json.data[0].returns[0]
+  assert.equal(first?.auction_result_number, clickId('result bought'))
+  assert.equal(first?.article_name, 'Mugs')
+})
+
 test('an order that was cancelled when its earnings stood is no sale, as in the report', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
@@ -310,6 +343,7 @@ test('nobody sees another one’s figures, clicks and receipts, nor that they ex
     `${s.path}/overview/?${MARCH}`,
     `${s.path}/clicks/?${MARCH}`,
     `${s.path}/orders/?${MARCH}`,
+    `${s.path}/returns/?${MARCH}`,
     `receipts/${clickId('result a')}/`,
   ]
   const rival = await s.dashboard.logIn('rival@example.com')

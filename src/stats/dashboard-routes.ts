@@ -22,11 +22,13 @@ import {
   Overview,
   RangeQuery,
   Receipt,
+  ReturnPage,
 } from './dashboard-schema.ts'
 import { rangeFaults, readDayRange } from './day-range.ts'
 import { readOrderPage } from './order-page-store.ts'
 import { readOverview } from './overview-store.ts'
 import { findResult, readReceipt } from './receipt-view-store.ts'
+import { readReturnPage } from './return-page-store.ts'
 
 /** A route that reads the session answers no other origin (decisions, Paths). */
 const config = { cors: 'none' } as const
@@ -81,11 +83,11 @@ export const dashboardStatsRoutes =
         return ok(200, await readClickPage(db, { ...range, outcome, cursor }))
       },
     )
-    await app.register(ordersRoute({ db, now }))
+    await app.register(ordersRoutes({ db, now }))
     await app.register(receiptRoute({ db }))
   }
 
-const ordersRoute =
+const ordersRoutes =
   ({ db, now }: DashboardStatsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
@@ -104,6 +106,24 @@ const ordersRoute =
         const { cursor = null } = request.query
         const range = readDayRange(pubId, request.query)
         return ok(200, await readOrderPage(db, { ...range, cursor, now: now() }))
+      },
+    )
+
+    app.get(
+      '/dashboard/api/publishers/:pub_id/returns/',
+      {
+        config: rangeConfig,
+        schema: {
+          operationId: 'listMyReturns',
+          params: PublisherParams,
+          querystring: OrdersQuery,
+          response: { 200: envelope(ReturnPage) },
+        },
+      },
+      async (request) => {
+        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
+        const { cursor = null } = request.query
+        return ok(200, await readReturnPage(db, { ...readDayRange(pubId, request.query), cursor }))
       },
     )
   }

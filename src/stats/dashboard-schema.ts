@@ -113,6 +113,27 @@ export const OrderPage = Type.Object({
   next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
 })
 
+export const ReturnEntry = Type.Object({
+  return_id: Type.String({ description: 'The merchant’s own, of its order’s returns one alone' }),
+  checkout_id: Type.String({ description: 'The merchant’s own id of the order' }),
+  at: Type.String({ format: 'date-time', description: 'When it took effect' }),
+  ordered_at: Type.String({ format: 'date-time' }),
+  article_name: TextOrNull,
+  article_url: TextOrNull,
+  merchant_name: TextOrNull,
+  quantity: Type.Integer({ description: 'Pieces that came back' }),
+  revenue: Type.String({ description: 'What it took, not positive; US dollars, exact' }),
+  earnings: Type.String({ description: 'Likewise; nothing of what is paid by click or purchase' }),
+  auction_result_number: Type.Union([Type.String(), Type.Null()], {
+    description: 'Names the receipt of the click',
+  }),
+})
+
+export const ReturnPage = Type.Object({
+  returns: Type.Array(ReturnEntry),
+  next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
+})
+
 const NamedMerchant = Type.Object({ merch_id: Type.Integer(), name: Type.String() })
 const NamedOffer = Type.Object({
   offer_id: Type.String(),
@@ -142,4 +163,6 @@ export type ClickEntry = Static<typeof ClickEntry>
 export type ClickPage = Static<typeof ClickPage>
 export type OrderEntry = Static<typeof OrderEntry>
 export type OrderPage = Static<typeof OrderPage>
+export type ReturnEntry = Static<typeof ReturnEntry>
+export type ReturnPage = Static<typeof ReturnPage>
 export type Receipt = Static<typeof Receipt>

@@ -1,0 +1,54 @@
+/** What came back on these days, of orders of any day: why earnings may be less than nothing. */
+import { api, type ReturnPage } from '../api.ts'
+import { articleTitle, date, dollars } from '../format.ts'
+import { useRange } from '../range.ts'
+import { usePublisher } from '../session.ts'
+import { roomFor } from '../ui/amount.tsx'
+import { MoneyLine } from '../ui/money-line.tsx'
+import { Progress } from '../ui/notice.tsx'
+import { NextPage, usePages } from '../ui/paged-list.tsx'
+
+type Return = ReturnPage['returns'][number]
+
+export function ReturnList() {
+  const { pub_id: pubId } = usePublisher()
+  const [range] = useRange()
+  const pages = usePages(['returns', pubId, range], (cursor) => api.returns(pubId, range, cursor))
+  const returns = pages.data?.pages.flatMap((page) => page.returns) ?? []
+  if (pages.isSuccess && returns.length === 0) return null
+  const room = roomFor(returns.map(({ earnings }) => earnings))
+  return (
+    <section aria-labelledby="returns" className="space-y-3">
+      <h2 id="returns">Returns</h2>
+      {returns.length > 0 && (
+        <ul className="panel divide-y divide-line">
+          {returns.map((one) => (
+            <MoneyLine
+              key={`${one.merchant_name} ${one.checkout_id} ${one.return_id}`}
+              at={one.at}
+              title={
+                <>
+                  <bdi>{one.merchant_name ?? 'A merchant'}</bdi>, order <bdi>{one.checkout_id}</bdi>
+                </>
+              }
+              details={[`${dollars(one.revenue)} revenue`, articleTitle(one)]}
+              verdict={verdict(one)}
+              isGood={true}
+              earnings={one.earnings}
+              room={room}
+              result={one.auction_result_number}
+            />
+          ))}
+        </ul>
+      )}
+      <Progress query={pages} />
+      <NextPage pages={pages} label="Earlier returns" />
+    </section>
+  )
+}
+
+function verdict({ quantity, ordered_at, earnings }: Return): string {
+  const pieces = quantity === 1 ? 'One piece' : `${quantity} pieces`
+  const kept = Number(earnings) === 0 ? ' What it earned stays.' : ''
+  return `${pieces} of an order of ${date(ordered_at)} came back.${kept}`
+}

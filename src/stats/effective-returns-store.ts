@@ -1,0 +1,24 @@
+/** Which returns took effect on a publisher's days: each on its own, or with a later order. */
+import { type Sql, sql } from '../platform/sql.ts'
+import type { DayRange } from './day-range.ts'
+
+/**
+ * A query of `merch_id, order_id, return_id, effective_day`. Returns of orders that nobody led to,
+ * that are held, or that are rejected took nothing back.
+ */
+export function effectiveReturns({ pubId, dayFrom, dayTo }: DayRange): Sql {
+  return sql`
+    select merch_id, order_id, return_id, greatest(back.day, bought.day) as effective_day
+    from (
+      -- Each by its own index: one condition over both days would read both tables whole.
+      select merch_id, order_id from merchant_order
+      where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo}
+      union
+      select merch_id, order_id from order_return where day between ${dayFrom} and ${dayTo}
+    ) as touched
+    join merchant_order bought using (merch_id, order_id)
+    join order_return back using (merch_id, order_id)
+    where pub_id = ${pubId} and locks_at is not null and rejected_at is null
+      and bought.day <= ${dayTo} and back.day <= ${dayTo}
+      and (bought.day >= ${dayFrom} or back.day >= ${dayFrom})`
+}
