@@ -102,6 +102,7 @@ test('a JetStream that is away at the start is told, rejects appends and takes t
   await nats.kill()
   const log = await open()
   assert.match(String(problems), /^Refusal: NATS_URL: JetStream is away \(.*ECONNREFUSED.*\)$/)
+  assert.equal((problems[0] as Error).cause, undefined, 'the log would tell it twice')
   const events = makeEvents(3)
   const start = ownMs()
   await assert.rejects(log.append(events), /JetStream is away/)

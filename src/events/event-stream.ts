@@ -297,7 +297,7 @@ async function untilGreeted(
 /** For who types a command as well: a stack would say less. */
 function refusal(what: string, cause: unknown): Refusal {
   const why = cause instanceof Error ? cause.message : String(cause)
-  return new Refusal(`NATS_URL: ${what} (${why})`, { cause })
+  return new Refusal(`NATS_URL: ${what} (${why})`) // As its cause, the log would tell it again.
 }
 
 /** Whether no stream takes what was published. */
