@@ -25,6 +25,11 @@ export type SmartLink = Static<typeof SmartLinkRecord>
 export type PageTag = Static<typeof PageTagConfig>
 export type { ClickPage, CreateSmartLinkBody, LinkPage, OrderPage, Overview, Receipt, ReturnPage }
 
+export interface WantedKey {
+  readonly description: string
+  readonly expires: string | null
+}
+
 /** UTC days, both inclusive. */
 export interface Range {
   readonly from: string
@@ -59,8 +64,7 @@ export const api = {
   logOut: () => post<object>('/dashboard/api/logout/', {}),
   publishers: () => all<Publisher>('/dashboard/api/publishers/'),
   keys: () => all<ApiKey>('/dashboard/api/keys/'),
-  createKey: (body: { description: string; expires: string | null }) =>
-    post<NewKey>('/dashboard/api/keys/', body),
+  createKey: (body: WantedKey) => post<NewKey>('/dashboard/api/keys/', body),
   disableKey: (tokenId: number) => post<ApiKey>(`/dashboard/api/keys/${tokenId}/disable/`, {}),
   overview: (pubId: number, range: Range) =>
     first<Overview>(`${ofPublisher(pubId)}/overview/?${days(range)}`),

@@ -20,7 +20,6 @@ export interface ServerOptions {
   readonly log: Logger
   /** With the demo network, if the database is empty or holds it. */
   readonly isDemo: boolean
-  readonly now?: () => number
 }
 
 /** A running fold is done much sooner; one that is away must not hold up a start. */

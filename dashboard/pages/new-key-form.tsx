@@ -1,17 +1,13 @@
 /** Makes an API key: what it is for, and until when it works. */
 import { type FormEvent, useState } from 'react'
+import type { WantedKey } from '../api.ts'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { useOneAtATime } from '../ui/use-one-at-a-time.ts'
-
-interface NewKey {
-  readonly description: string
-  readonly expires: string | null
-}
 
 export function NewKeyForm(props: {
   error: Error | null
   isPending: boolean
-  onMake: (key: NewKey) => Promise<unknown>
+  onMake: (key: WantedKey) => Promise<unknown>
 }) {
   const { error, isPending, onMake } = props
   const [description, setDescription] = useState('')

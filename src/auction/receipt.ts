@@ -265,8 +265,6 @@ function readSet(packed: Buffer, rows: readonly Buffer[]): CandidateSet {
   const words = (at: number) => Int32Array.from(rows, (row) => row.readUInt32LE(at))
   const has = (row: Buffer, bit: number) => (row.readUInt8(77) & bit) !== 0
   const isCpc = (row: Buffer) => (row.readUInt8(76) & MODEL_MASK) === MODEL.cpc
-  const ofCpc = (at: number, other: number) =>
-    Float64Array.from(rows, (row) => (isCpc(row) ? row.readDoubleLE(at) : other))
   const ofOrders = (at: number) =>
     Float64Array.from(rows, (row) => (isCpc(row) ? 0 : row.readDoubleLE(at)))
   const [alpha, nEff, valuePerOrder] = [ofOrders(16), ofOrders(24), ofOrders(32)]
@@ -298,7 +296,7 @@ function readSet(packed: Buffer, rows: readonly Buffer[]): CandidateSet {
     publishers: rows.map((row) => (has(row, BIT.publisher) ? null : NO_PUBLISHER)),
     value: meanOr(16),
     posted: meanOr(24),
-    ceiling: ofCpc(32, Number.POSITIVE_INFINITY),
+    ceiling: Float64Array.from(rows, (row) => (isCpc(row) ? row.readDoubleLE(32) : Infinity)),
     alpha,
     nEff,
     valuePerOrder,

@@ -17,7 +17,6 @@ export interface ViewDay {
   readonly events: string
   readonly key_id: number
   readonly signature: Buffer
-  readonly state: 'written' | 'dropping' | 'dropped'
 }
 
 /** What is signed: the place, and the hash of the totals as they stand in the table. */
@@ -104,7 +103,7 @@ export async function lockViewDay(
 }
 
 /** Stores a signed day. One that was dropped has events again: they are to be dropped too. */
-export async function saveViewDay(tx: Db, row: Omit<ViewDay, 'state'>): Promise<void> {
+export async function saveViewDay(tx: Db, row: ViewDay): Promise<void> {
   const { day, lane, seq, events, key_id, signature } = row
   await tx.run(sql`
     insert into view_day as known (day, lane, seq, events, key_id, signature)

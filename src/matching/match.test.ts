@@ -5,7 +5,7 @@ import { type MatchInput, matchProducts } from './match.ts'
 import type { ListingRow, PayingCampaignRow } from './store.ts'
 
 const listing: ListingRow = {
-  ...{ offer_id: '1', merch_id: 1, merchant_name: 'Shop', title: 'Kettle', brand: null },
+  ...{ merch_id: 1, merchant_name: 'Shop', title: 'Kettle', brand: null },
   ...{ gtin_text: null, url: 'https://shop.example/1', image_url: null, price_micros: '50000000' },
   ...{ category_id: null, is_in_stock: true, is_exact: true, is_fresh: true },
 }

@@ -8,7 +8,6 @@ import { urlKey } from '../platform/url.ts'
 import type { MatchQuery } from './schema.ts'
 
 export interface ListingRow {
-  readonly offer_id: string
   readonly merch_id: number
   readonly merchant_name: string
   readonly title: string
@@ -160,7 +159,7 @@ function findBy(db: Db, condition: Sql, now: Date): Promise<ListingRow[]> {
       ) as place
       from same
     )
-    select offer_id, merch_id, name as merchant_name, title, brand, gtin_text, url, image_url,
+    select merch_id, name as merchant_name, title, brand, gtin_text, url, image_url,
       price_micros, category_id, is_in_stock, is_exact,
       coalesce(feed_imported_at >= ${freshFrom}, false) as is_fresh
     from best join merchant using (merch_id)

@@ -36,7 +36,6 @@ export interface EmbeddedPostgres {
   readonly connection: Connection
   /** The same server as its superuser: to make databases, in tests. */
   readonly adminConnection: Connection
-  readonly logFile: string
   /** Leaves; resolves when the server has stopped, if this was its last user. */
   close(): Promise<void>
 }
@@ -109,7 +108,6 @@ export async function openEmbeddedPostgres(
   return {
     connection: await connection(OWN_NAME),
     adminConnection: await connection(ADMIN),
-    logFile: cluster.logFile,
     close,
   }
 }

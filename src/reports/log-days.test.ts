@@ -49,7 +49,7 @@ test('what is asked of known days of the log plans and locks no other day', asyn
     },
     fold: async (tx) => assert.equal(await areFolded(tx, [order]), true),
     views: async (tx) => {
-      await deleteViews(tx, { ...viewDay, state: 'dropping', signature: Buffer.alloc(0) })
+      await deleteViews(tx, { ...viewDay, signature: Buffer.alloc(0) })
     },
   }
   for (const [name, ask] of Object.entries(asked)) {

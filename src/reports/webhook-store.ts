@@ -234,7 +234,6 @@ export async function disableWebhook(
 
 export interface DeliveryRow {
   readonly delivery_id: string
-  readonly webhook_id: number
   readonly event: WebhookEvent
   readonly created_at: Date
   readonly attempts: number
@@ -251,8 +250,7 @@ export function listDeliveries(
   { webhookId, owner }: { readonly webhookId: number; readonly owner: WebhookOwner | null },
 ): Promise<DeliveryRow[]> {
   return db.rows(sql`
-    select delivery_id, webhook_id, event, created_at, attempts, delivered_at, due_at, status,
-      error, payload
+    select delivery_id, event, created_at, attempts, delivered_at, due_at, status, error, payload
     from webhook_delivery join webhook using (webhook_id)
     where webhook_id = ${webhookId} and ${isOwn(owner)}
     order by delivery_id desc limit ${ROWS_MAX}`)
