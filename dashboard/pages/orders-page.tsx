@@ -6,6 +6,7 @@ import { usePublisher } from '../session.ts'
 import { type Room, roomFor } from '../ui/amount.tsx'
 import { MoneyLine } from '../ui/money-line.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
+import { OrderName } from '../ui/order-name.tsx'
 import { NextPage, usePages } from '../ui/paged-list.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
 import { ReturnList } from './return-list.tsx'
@@ -31,7 +32,7 @@ export function OrdersPage() {
       )}
       <Progress query={pages} />
       <NextPage pages={pages} label="Earlier orders" />
-      <ReturnList />
+      {pages.isSuccess && <ReturnList />}
     </div>
   )
 }
@@ -40,11 +41,7 @@ function OrderLine({ order, room }: { order: Order; room: Room }) {
   return (
     <MoneyLine
       at={order.at}
-      title={
-        <>
-          <bdi>{order.merchant_name ?? 'A merchant'}</bdi>, order <bdi>{order.checkout_id}</bdi>
-        </>
-      }
+      title={<OrderName {...order} />}
       details={[`${dollars(order.revenue)} revenue`, articleTitle(order)]}
       verdict={verdict(order)}
       isGood={order.state !== 'REJECTED'}

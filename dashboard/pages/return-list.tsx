@@ -6,6 +6,7 @@ import { usePublisher } from '../session.ts'
 import { roomFor } from '../ui/amount.tsx'
 import { MoneyLine } from '../ui/money-line.tsx'
 import { Progress } from '../ui/notice.tsx'
+import { OrderName } from '../ui/order-name.tsx'
 import { NextPage, usePages } from '../ui/paged-list.tsx'
 
 type Return = ReturnPage['returns'][number]
@@ -15,7 +16,7 @@ export function ReturnList() {
   const [range] = useRange()
   const pages = usePages(['returns', pubId, range], (cursor) => api.returns(pubId, range, cursor))
   const returns = pages.data?.pages.flatMap((page) => page.returns) ?? []
-  if (pages.isSuccess && returns.length === 0) return null
+  if (returns.length === 0 && pages.failureReason === null) return null
   const room = roomFor(returns.map(({ earnings }) => earnings))
   return (
     <section aria-labelledby="returns" className="space-y-3">
@@ -24,16 +25,12 @@ export function ReturnList() {
         <ul className="panel divide-y divide-line">
           {returns.map((one) => (
             <MoneyLine
-              key={`${one.merchant_name} ${one.checkout_id} ${one.return_id}`}
+              key={`${one.order_id} ${one.return_id}`}
               at={one.at}
-              title={
-                <>
-                  <bdi>{one.merchant_name ?? 'A merchant'}</bdi>, order <bdi>{one.checkout_id}</bdi>
-                </>
-              }
+              title={<OrderName {...one} />}
               details={[`${dollars(one.revenue)} revenue`, articleTitle(one)]}
               verdict={verdict(one)}
-              isGood={true}
+              isGood
               earnings={one.earnings}
               room={room}
               result={one.auction_result_number}

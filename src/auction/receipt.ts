@@ -296,7 +296,9 @@ function readSet(packed: Buffer, rows: readonly Buffer[]): CandidateSet {
     publishers: rows.map((row) => (has(row, BIT.publisher) ? null : NO_PUBLISHER)),
     value: meanOr(16),
     posted: meanOr(24),
-    ceiling: Float64Array.from(rows, (row) => (isCpc(row) ? row.readDoubleLE(32) : Infinity)),
+    ceiling: Float64Array.from(rows, (row) =>
+      isCpc(row) ? row.readDoubleLE(32) : Number.POSITIVE_INFINITY,
+    ),
     alpha,
     nEff,
     valuePerOrder,

@@ -20,7 +20,7 @@ export interface MerchantSettings {
   readonly uid: number | null
   readonly domains: readonly string[]
   readonly click_param: string // the query parameter that carries the click id
-  readonly deep_link: string | null // another network's address, with {url_encoded} and {cid}
+  readonly deep_link: string | null // another network's address, with {url_encoded}, perhaps {cid}
   readonly window_days: number // how long after a click an order counts
   readonly origins: readonly string[] // pages whose checkout calls are accepted
   /** Commission on orders after a link that was only seen (economics 4); null: none is paid. */

@@ -3,7 +3,7 @@ import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { isCancelledSale } from '../stats/cancelled-sale-store.ts'
-import { effectiveReturns } from '../stats/effective-returns-store.ts'
+import { EFFECTIVE_DAY, returnsOf } from '../stats/returned-goods-store.ts'
 import {
   type ReportPage,
   type ReportRequest,
@@ -33,22 +33,22 @@ interface ReturnRow {
 export async function listReturnRows(db: Db, request: ReportRequest): Promise<ReportPage> {
   const { pubId, dayFrom, dayTo, limitRows } = request
   const { day, eventId, line } = readPlace(request.cursor)
+  const { from, where } = returnsOf({ pubId, dayFrom, dayTo })
   const rows = await db.rows<ReturnRow>(sql`
     select * from (
-      select effective_day, back.event_id, part.line,
+      select ${EFFECTIVE_DAY} as effective_day, back.event_id, part.line,
         order_product_id, ordered_at, bought_line.product_id, bought.order_id,
         merchant.name as merchant_name, publisher.name as publisher_name,
         case when ${isCancelledSale(sql`bought`)} then 0 else part.revenue_micros end
           as revenue_micros, part.earnings_micros,
         part.quantity, returned_at, return_id
-      from (${effectiveReturns({ pubId, dayFrom, dayTo })}) as effective
-      join merchant_order bought using (merch_id, order_id)
-      join order_return back using (merch_id, order_id, return_id)
+      from ${from}
       join order_return_line part using (merch_id, order_id, return_id)
       join order_line bought_line on bought_line.merch_id = part.merch_id
         and bought_line.order_id = part.order_id and bought_line.line = part.line
       join publisher using (pub_id)
       left join merchant on merchant.merch_id = bought.merch_id
+      where ${where}
     ) as returned
     where (effective_day, event_id, line) > (${day}::date, ${eventId}::bigint, ${line}::smallint)
     order by effective_day, event_id, line limit ${limitRows}`)

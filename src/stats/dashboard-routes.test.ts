@@ -5,7 +5,7 @@ import { hold } from '../../test/auction-world.ts'
 import { importOffers } from '../../test/catalogue.ts'
 import { startDashboard } from '../../test/dashboard-session.ts'
 import { testDatabase } from '../../test/database.ts'
-import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { packReceipt } from '../auction/receipt.ts'
@@ -66,8 +66,8 @@ async function start(t: TestContext) {
     view,
     order: (id: string, told: Parameters<MoneyEvents['order']>[2], atMs = START_MS) =>
       events.order(id, atMs, { merchId: merchant.merch_id, ...told }),
-    back: (id: string, atMs: number) => ({
-      ...events.goodsBack(id, atMs, {}),
+    back: (id: string, atMs: number, told: Parameters<MoneyEvents['goodsBack']>[2] = {}) => ({
+      ...events.goodsBack(id, atMs, told),
       merchId: merchant.merch_id,
     }),
     reversal: (name: string, reason: string) => {
@@ -223,37 +223,37 @@ test('every order is listed, newest first, with its earnings and the result of i
   assert.equal((await listed(`&cursor=${orders[0]?.order_id}`)).orders[0]?.checkout_id, 'R-1')
 })
 
-test('a return is listed on its own day, with what it took of an order of any day', async (t) => {
+test('a return is listed once, on its own day, with what it took of all lines of an order', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   const commission = { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }
   const weekLater = START_MS + 7 * DAY_MS
   const later = s.back('R-1', weekLater + DAY_MS)
-  const sooner = s.back('R-2', weekLater)
+  const sooner = s.back('R-2', weekLater, { quantity: 2 })
+  const lines = [orderLine('A1', 30_000, 1), orderLine('A1', 25_000, 1)]
   await s.money(
     s.click('bought', auctionId, commission),
     s.order('R-1', { exact: 'bought' }),
-    s.order('R-2', { exact: 'bought' }),
+    s.order('R-2', { exact: 'bought', report: { lines } }),
     s.back('never ordered', weekLater),
     ...[sooner, later],
   )
   const days = 'date_from=2026-03-09&date_to=2026-03-10'
   const listed = async (query: string) => {
     const { json } = await s.own.call<ReturnPage>(`${s.path}/returns/?${query}`)
-    return json.data[0].returns.map(({ checkout_id, earnings }) => [checkout_id, earnings])
+    const { returns } = json.data[0]
+    return returns.map((r) => [r.checkout_id, r.earnings, r.article_name, r.auction_result_number])
   }
   assert.deepEqual(await listed(MARCH), [], 'the day of the order is not its own')
-  const both = [
-    ['R-1', '-7.50'],
-    ['R-2', '-7.50'],
+  const ofMugs = ['Mugs', clickId('result bought')]
+  const [first, second] = [
+    ['R-1', '-7.50', ...ofMugs],
+    ['R-2', '-41.25', ...ofMugs],
   ]
-  assert.deepEqual(await listed(days), both)
-  assert.deepEqual(await listed(`${days}&cursor=${later.id}`), both.slice(1))
+  assert.deepEqual(await listed(days), [first, second])
+  assert.deepEqual(await listed(`${days}&cursor=${later.id}`), [second])
   const { json } = await s.own.call<Overview>(`${s.path}/overview/?${days}`)
-  assert.equal(json.data[0].totals.earnings, '-15.00', 'the sum of them')
-  const first = (await s.own.call<ReturnPage>(`${s.path}/returns/?${days}`)).json.data[0].returns[0]
-  assert.equal(first?.auction_result_number, clickId('result bought'))
-  assert.equal(first?.article_name, 'Mugs')
+  assert.equal(json.data[0].totals.earnings, '-48.75', 'the sum of them')
 })
 
 test('an order that was cancelled when its earnings stood is no sale, as in the report', async (t) => {

@@ -88,13 +88,21 @@ export const OrdersQuery = Type.Object({
   cursor: Type.Optional(idText('`next` of the page before')),
 })
 
-export const OrderEntry = Type.Object({
+/** Which order, and what led to it. */
+const ofOrder = {
   order_id: Type.String({ description: 'Ours, as in the orders report' }),
-  checkout_id: Type.String({ description: 'The merchant’s own' }),
-  at: Type.String({ format: 'date-time', description: 'When it was accepted' }),
+  checkout_id: Type.String({ description: 'The merchant’s own id of the order' }),
   article_name: TextOrNull,
   article_url: TextOrNull,
   merchant_name: TextOrNull,
+  auction_result_number: Type.Union([Type.String(), Type.Null()], {
+    description: 'Names the receipt of the click',
+  }),
+}
+
+export const OrderEntry = Type.Object({
+  ...ofOrder,
+  at: Type.String({ format: 'date-time', description: 'When it was accepted' }),
   model: Type.String({ description: 'cpc, cpa, epp' }),
   state: Type.String({ description: 'PENDING, LOCKED, REJECTED' }),
   locks_at: Type.String({ format: 'date-time' }),
@@ -103,9 +111,6 @@ export const OrderEntry = Type.Object({
   revenue: ExactDollars,
   earnings: ExactDollars,
   returned: Type.String({ description: 'What returns have taken of the earnings since' }),
-  auction_result_number: Type.Union([Type.String(), Type.Null()], {
-    description: 'Names the receipt of the click',
-  }),
 })
 
 export const OrderPage = Type.Object({
@@ -114,19 +119,13 @@ export const OrderPage = Type.Object({
 })
 
 export const ReturnEntry = Type.Object({
+  ...ofOrder,
   return_id: Type.String({ description: 'The merchant’s own, of its order’s returns one alone' }),
-  checkout_id: Type.String({ description: 'The merchant’s own id of the order' }),
   at: Type.String({ format: 'date-time', description: 'When it took effect' }),
   ordered_at: Type.String({ format: 'date-time' }),
-  article_name: TextOrNull,
-  article_url: TextOrNull,
-  merchant_name: TextOrNull,
   quantity: Type.Integer({ description: 'Pieces that came back' }),
   revenue: Type.String({ description: 'What it took, not positive; US dollars, exact' }),
   earnings: Type.String({ description: 'Likewise; nothing of what is paid by click or purchase' }),
-  auction_result_number: Type.Union([Type.String(), Type.Null()], {
-    description: 'Names the receipt of the click',
-  }),
 })
 
 export const ReturnPage = Type.Object({

@@ -12,6 +12,7 @@ import { listChanges } from './change-store.ts'
 import { listClickEntries, readClickPage } from './click-page-store.ts'
 import { readOrderPage } from './order-page-store.ts'
 import { readOverview } from './overview-store.ts'
+import { readReturnPage } from './return-page-store.ts'
 import { listStats } from './row-store.ts'
 
 const NOW = new Date('2026-08-01T00:00:00Z')
@@ -53,6 +54,7 @@ async function shown(pubId: number) {
     clicks: (await readClickPage(db, page)).clicks,
     clicksOfResult: await listClickEntries(db, { pubId, resultNumber }),
     orders: (await readOrderPage(db, page)).orders,
+    returns: (await readReturnPage(db, page)).returns,
     stats: await listStats(db, { ...stats, asOf: null }),
     statsThen: await listStats(db, { ...stats, asOf: LATER }),
     changes: (await listChanges(db, { pubId, since, cursor: CHANGES_START, limitRows: 1_000 }))

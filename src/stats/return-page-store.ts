@@ -6,15 +6,16 @@ import { formatTimestamp } from '../platform/timestamp.ts'
 import { isCancelledSale } from './cancelled-sale-store.ts'
 import type { ReturnEntry, ReturnPage } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
-import { effectiveReturns } from './effective-returns-store.ts'
+import { EFFECTIVE_DAY, returnsOf } from './returned-goods-store.ts'
 
 /** A screen or three. */
 const PAGE_ROWS = 100
 
 interface ReturnRow {
-  readonly event_id: string
-  readonly at: Date
+  readonly return_event_id: string
   readonly return_id: string
+  readonly took_effect_at: Date
+  readonly order_event_id: string
   readonly order_id: string
   readonly ordered_at: Date
   readonly article_name: string | null
@@ -35,48 +36,51 @@ export async function readReturnPage(
   db: Db,
   { cursor, ...range }: ReturnPageRequest,
 ): Promise<ReturnPage> {
+  const { from, where } = returnsOf(range)
   const before =
     cursor === null
       ? sql`true`
-      : sql`(effective_day, event_id)
-          < (select effective_day, event_id from returned where event_id = ${cursor})`
+      : sql`(effective_day, return_event_id) < (
+          select effective_day, return_event_id from effective where return_event_id = ${cursor})`
   const rows = await db.rows<ReturnRow>(sql`
-    with effective as (${effectiveReturns(range)}), returned as (
-      select effective_day, back.event_id, greatest(back.accepted_at, bought.accepted_at) as at,
-        bought.merch_id, bought.order_id, back.return_id, ordered_at,
-        click_id, article_id,
-        sum(part.quantity)::int as quantity, sum(part.earnings_micros) as earnings_micros,
-        case when ${isCancelledSale(sql`bought`)} then 0 else sum(part.revenue_micros) end
-          as revenue_micros
-      from effective
-      join merchant_order bought using (merch_id, order_id)
-      join order_return back using (merch_id, order_id, return_id)
-      join order_return_line part using (merch_id, order_id, return_id)
-      group by effective_day, bought.merch_id, bought.order_id,
-        back.merch_id, back.order_id, back.return_id
+    with effective as (
+      select ${EFFECTIVE_DAY} as effective_day, back.event_id as return_event_id, return_id,
+        greatest(back.accepted_at, bought.accepted_at) as took_effect_at, back.quantity,
+        merch_id, order_id
+      from ${from} where ${where}
+    ), page as (
+      select * from effective where ${before}
+      order by effective_day desc, return_event_id desc limit ${PAGE_ROWS + 1}
     )
-    select page.*, result_number,
+    select page.*, bought.event_id as order_event_id, ordered_at, taken.earnings_micros,
+      case when ${isCancelledSale(sql`bought`)} then 0 else taken.revenue_micros end
+        as revenue_micros, result_number,
       article.name as article_name, article.url as article_url, merchant.name as merchant_name
-    from (
-      select * from returned where ${before}
-      order by effective_day desc, event_id desc limit ${PAGE_ROWS + 1}
-    ) as page
+    from page
+    join merchant_order bought using (merch_id, order_id)
+    join lateral (
+      select sum(revenue_micros) as revenue_micros, sum(earnings_micros) as earnings_micros
+      from order_return_line part
+      where (part.merch_id, part.order_id, part.return_id)
+        = (page.merch_id, page.order_id, page.return_id)
+    ) taken on true
     left join click using (click_id)
-    left join article on article.article_id = page.article_id
+    left join article on article.article_id = bought.article_id
     left join merchant on merchant.merch_id = page.merch_id
-    order by effective_day desc, page.event_id desc`)
+    order by effective_day desc, return_event_id desc`)
   const page = rows.slice(0, PAGE_ROWS)
   return {
     returns: page.map(toReturnEntry),
-    next: rows.length > PAGE_ROWS ? (page.at(-1)?.event_id ?? null) : null,
+    next: rows.length > PAGE_ROWS ? (page.at(-1)?.return_event_id ?? null) : null,
   }
 }
 
 function toReturnEntry(row: ReturnRow): ReturnEntry {
   return {
-    return_id: row.return_id,
+    order_id: row.order_event_id,
     checkout_id: row.order_id,
-    at: formatTimestamp(row.at),
+    return_id: row.return_id,
+    at: formatTimestamp(row.took_effect_at),
     ordered_at: formatTimestamp(row.ordered_at),
     article_name: row.article_name,
     article_url: row.article_url,
