@@ -2,12 +2,7 @@
  * What does a page's security policy keep the tag from? Asked of the browser itself: each kind of
  * request the tag makes is tried once, and the browser says which rule refused it.
  */
-
-export interface ProbeAddresses {
-  readonly script: string
-  readonly connect: readonly string[]
-  readonly image: string
-}
+import type { ProbeAddresses } from '../src/check-page/page-report.ts'
 
 /** The event arrives in a task of its own, soon after the refused request. */
 const PATIENCE_MS = 500

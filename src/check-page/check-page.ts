@@ -8,11 +8,19 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { APIResponse, Browser, BrowserContext, Page, Response, Route } from 'playwright-core'
+import type {
+  APIResponse,
+  Browser,
+  BrowserContext,
+  JSHandle,
+  Page,
+  Response,
+  Route,
+} from 'playwright-core'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { WITHOUT_FEATURES } from './browser-features.ts'
-import type { LinkReport, PageReport } from './page-report.ts'
+import type { DebugTools, LinkReport, PageReport } from './page-report.ts'
 
 export interface CheckPageOptions {
   readonly url: string
@@ -102,6 +110,7 @@ async function loadPlaywright(): Promise<typeof import('playwright-core')> {
 
 interface Visit {
   readonly page: Page
+  readonly debug: JSHandle<DebugTools>
   /** The status that the page was answered with; null for one without, such as a file. */
   readonly status: number | null
   readonly publisher: string
@@ -130,10 +139,11 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
   const service = found?.service ?? options.baseUrl
   if (found === null) await insertTag(page, options, publisher)
   await traffic.quiet()
-  await page.evaluate(await readTag(options, 'souk-debug.js'))
-  const report = (await page.evaluate('souk.report()')) as PageReport | null
+  const debug = await openDebug(page, options)
+  const report = await debug.evaluate((souk) => souk.report())
   return {
     page,
+    debug,
     status,
     publisher,
     tag: found === null ? 'inserted' : 'on_page',
@@ -163,13 +173,19 @@ async function visitUnderPolicy(
   const page = await context.newPage()
   await answerEvents(page)
   await load(page, options.url)
-  await page.evaluate(await readTag(options, 'souk-debug.js'))
+  const debug = await openDebug(page, options)
   const addresses = {
     script: `${service}/tag/souk.js`,
     connect: [...new Set([`${service}/healthz`, `${auctionUrl}/healthz`])],
     image: `${auctionUrl}/api/v1/pixel/?probe`,
   }
-  return (await page.evaluate(`souk.probe(${JSON.stringify(addresses)})`)) as string[]
+  return await debug.evaluate((souk, asked) => souk.probe(asked), addresses)
+}
+
+/** Held by a handle from the same task on: a page may write a new `souk` at any time. */
+async function openDebug(page: Page, options: CheckPageOptions): Promise<JSHandle<DebugTools>> {
+  const script = await readTag(options, 'souk-debug.js')
+  return (await page.evaluateHandle(`${script}\n;window.souk`)) as JSHandle<DebugTools>
 }
 
 async function openContext(
@@ -314,10 +330,10 @@ async function describe(
   visit: Visit,
   forbidden: readonly string[],
 ): Promise<CheckPageResult> {
-  const { page, report } = visit
+  const { page, debug, report } = visit
   const links = (report?.links ?? []).map((link) => withEarnings(link, options))
   if (options.screenshot !== undefined) {
-    await page.evaluate('souk.outline()')
+    await debug.evaluate((souk) => souk.outline())
     await page.screenshot({ path: options.screenshot, fullPage: true })
   }
   const count = (status: LinkReport['status']) =>

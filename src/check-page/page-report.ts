@@ -1,4 +1,20 @@
-/** What the page tag's debug script reports (tag/report.ts), as it crosses over. */
+/** What the page tag’s debug script (tag/debug.ts) adds to `window.souk`, and what it reports. */
+
+export interface DebugTools {
+  /** What the tag makes of each link of the page; null while it is not at work. */
+  report(): PageReport | null
+  /** Draws around each link what becomes of it. */
+  outline(): void
+  /** What the page's security policy keeps the tag from, a sentence each. */
+  probe(addresses: ProbeAddresses): Promise<string[]>
+}
+
+/** One address of each kind of request that the tag makes. */
+export interface ProbeAddresses {
+  readonly script: string
+  readonly connect: readonly string[]
+  readonly image: string
+}
 
 /** `auctioned` earns; `waiting` would, and says what it waits for; `left` stays as it is. */
 export type LinkStatus = 'auctioned' | 'waiting' | 'left'
