@@ -4,7 +4,7 @@ import { databaseUrl, testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import { souk } from '../../test/souk.ts'
+import { souk, soukExit } from '../../test/souk.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
@@ -42,4 +42,14 @@ test('a command on a machine whose clock is ahead issues no month that is not ov
     issued.filter(({ month }) => month >= thisMonth),
     [],
   )
+})
+
+test('a command says of the network it makes where that is, and of none that is there', async (t) => {
+  const dataDir = await temporaryFolder(t, 'souk-elsewhere-')
+  const env = { DATABASE_URL: '', SOUK_DATA: dataDir }
+  const made = await soukExit(env, 0, 'publisher', 'list')
+  assert.match(made.stderr, /^This is a new network: (\S+) was empty\. SOUK_DATA names the folder/)
+  assert.ok(made.stderr.includes(` ${dataDir} `))
+  const again = await soukExit(env, 0, 'publisher', 'list')
+  assert.equal(again.stderr, '')
 })

@@ -36,7 +36,7 @@ export function openContext({ isQuiet }: { isQuiet: boolean }): OpenedContext {
     config,
     database: async () => {
       storage ??= open().then(async (opened) => {
-        const { db } = await migrated(opened)
+        const { db } = await migrated(opened, () => context.progress(newNetwork(config)))
         aheadMs = await msAhead(db, Date.now())
         return opened
       })
@@ -76,13 +76,15 @@ function openAny(
  * An empty database is migrated at once, by whoever comes first; one that is behind waits for
  * `souk migrate`.
  */
-async function migrated(storage: Storage): Promise<Storage> {
+async function migrated(storage: Storage, onNew: () => void): Promise<Storage> {
   try {
     await untilMigrated(storage.db)
     const version = await readVersion(storage.db, MIGRATIONS_FOLDER)
     const newest = await newestMigration(MIGRATIONS_FOLDER)
-    if (version === 0) await migrate(storage.connection, MIGRATIONS_FOLDER)
-    else if (version < newest) {
+    if (version === 0) {
+      await migrate(storage.connection, MIGRATIONS_FOLDER)
+      onNew()
+    } else if (version < newest) {
       throw new Refusal(`the database has migration ${version} of ${newest}: run souk migrate`)
     } else if (version > newest) {
       throw new Refusal(
@@ -94,4 +96,13 @@ async function migrated(storage: Storage): Promise<Storage> {
     await storage.close()
     throw error
   }
+}
+
+/** Who typed the command in another folder than ever would take its empty lists for the truth. */
+function newNetwork({ databaseUrl, dataDir }: Config): string {
+  const [where, name] =
+    databaseUrl === null
+      ? [dataDir, 'SOUK_DATA names the folder']
+      : ['its database', 'DATABASE_URL names the database']
+  return `This is a new network: ${where} was empty. ${name} of another.`
 }
