@@ -57,7 +57,8 @@ export function statementPage(statement: StatementDetail, publisher: string): st
 <main>
 <h1>Statement ${statement.statement_id}</h1>
 <p><bdi>${publisher}</bdi> · ${month} · issued ${issued} UTC<br>
-All amounts in US dollars. Earnings are released when the merchant has paid for them.</p>
+All amounts in US dollars. Earnings are released when the merchant has paid for them. What came to
+nothing after all is taken back; what was not paid by then stands under both headings.</p>
 ${rows.length === 0 ? NOTHING : merchantTable(rows)}
 <table class="sums">
 <tbody>${sums}</tbody>
