@@ -54,7 +54,7 @@ export const PUBLISHER_SETTINGS: readonly OptionSpec[] = [
   { flags: '--partner', help: 'member of the partner program' },
   { flags: '--share <fraction>', help: 'its part of each price (0.75)', read: readFraction },
   { flags: '--domain <D>', help: 'a domain of its pages; repeatable', read: readRepeated },
-  { flags: '--floor <dollars>', help: 'least price of a click', read: readDollars },
+  { flags: '--floor <dollars>', help: 'least price of a click (0)', read: readDollars },
   {
     flags: '--category-floor <floor>',
     help: 'least price in a category: 222=0.10 or 222:GB=0.08; repeatable',
@@ -62,21 +62,29 @@ export const PUBLISHER_SETTINGS: readonly OptionSpec[] = [
   },
   {
     flags: '--tolerance <fraction>',
-    help: 'how much dearer than the original',
+    help: 'how much dearer than the original (0.05)',
     read: readFraction,
   },
-  { flags: '--beta <number>', help: 'weight of a lower price for the reader', read: readNumber },
-  { flags: '--epsilon <fraction>', help: 'share of auctions that explore', read: readFraction },
+  {
+    flags: '--beta <number>',
+    help: 'weight of a lower price for the reader (1)',
+    read: readNumber,
+  },
+  {
+    flags: '--epsilon <fraction>',
+    help: 'share of auctions that explore (0.05)',
+    read: readFraction,
+  },
   { flags: '--allow-merchant <ID>', help: 'only these merchants; repeatable', read: readIds },
   { flags: '--block-merchant <ID>', help: 'never this merchant; repeatable', read: readIds },
   {
     flags: '--linkmate-scope <scope>',
-    help: LINKMATE_SCOPES.join(' or '),
+    help: `links on any host, or the network’s: ${LINKMATE_SCOPES.join(' or ')} (all)`,
     read: readOptional(readWord(...LINKMATE_SCOPES)),
   },
   {
     flags: '--consent-default <consent>',
-    help: CONSENT_DEFAULTS.join(' or '),
+    help: `of readers who were not asked: ${CONSENT_DEFAULTS.join(' or ')} (full)`,
     read: readOptional(readWord(...CONSENT_DEFAULTS)),
   },
   { flags: '--allow-host <H>', help: 'other host that links may lead to', read: readRepeated },
