@@ -64,12 +64,14 @@ const INTAKE_COMMANDS: readonly CommandSpec[] = [
       'number, and how many orders they were: imported and rejected.',
     options: [MERCHANT, ORDERS_FILE, REJECTS],
     run: money('importOrdersCommand'),
+    format: formatWhole,
   },
   {
     name: 'returns import',
     help: 'Imports returns from a file; the same file again changes nothing.',
     options: [MERCHANT, RETURNS_FILE, REJECTS],
     run: money('importReturnsCommand'),
+    format: formatWhole,
   },
   {
     name: 'orders held',
@@ -108,6 +110,7 @@ const INTAKE_COMMANDS: readonly CommandSpec[] = [
       REJECTS,
     ],
     run: money('importNetworkCommand'),
+    format: formatWhole,
   },
 ]
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatResult } from './print.ts'
+import { formatResult, formatWhole } from './print.ts'
 
 test('a long value in a table keeps its beginning and its end: a path shows which file it is', () => {
   const path = `/srv/${'long/'.repeat(20)}souk_log_files_orders_20261120.csv`
@@ -51,6 +51,13 @@ test('a table in a row of a table is shown whole, below that row', () => {
     'publisher  4           -1.40',
     'platform   4           -2.40',
   ])
+})
+
+test('what is to be read whole is not cut, however deep it lies', () => {
+  const rule = 'must be a decimal such as "105.00", not negative; USD has 2 decimals'
+  const result = { rejects: [{ line: 5, faults: [{ field: 'order.value', rule }] }] }
+  assert.ok(formatWhole(result).endsWith(`order.value  ${rule}`))
+  assert.ok(!formatResult(result).includes(rule))
 })
 
 test('a result that is a list alone begins with its name, and not with an empty line', () => {

@@ -29,7 +29,7 @@ export function formatResult(
   return [...own, ...tables].join('\n\n')
 }
 
-/** The same of what is there to be pasted, such as paths: no value is cut. */
+/** With no value cut: of paths, which are pasted, and of faults, which say how to mend a row. */
 export const formatWhole = (result: unknown, columns?: number): string =>
   formatResult(result, columns, ANY_WIDTH)
 
@@ -68,7 +68,7 @@ export function formatTable(
   if (rows.length === 0) return '(none)'
   if (!rows.every(isRecord)) return rows.map(cell).join('\n')
   if (rows.some((row) => Object.values(row).some(isRecordList))) {
-    return rows.map((row) => formatResult(row, columns)).join('\n\n')
+    return rows.map((row) => formatResult(row, columns, cellWidthMax)).join('\n\n')
   }
   const lines = tableLines(rows, cellWidthMax)
   if (lines.every((line) => line.length <= columns)) return lines.join('\n')
