@@ -26,7 +26,7 @@ export async function runCommand(
     database: async () => db,
     storage: () => Promise.reject(new Error('not in this test')),
     now: () => now,
-    progress: () => undefined,
+    progress: (line: string) => io.stderr(`${line}\n`),
   }
   const io = {
     stdout: (text: string) => {
@@ -35,7 +35,11 @@ export async function runCommand(
     stderr: (text: string) => {
       printed.err += text
     },
-    openContext: () => ({ context, isInterrupted: () => false, close: async () => undefined }),
+    openContext: ({ isQuiet }: { isQuiet: boolean }) => ({
+      context: isQuiet ? { ...context, progress: () => undefined } : context,
+      isInterrupted: () => false,
+      close: async () => undefined,
+    }),
   }
   const code = await runProgram(COMMANDS, { args, io })
   return { code, ...printed }

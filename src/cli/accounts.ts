@@ -3,6 +3,7 @@ import type { CategoryFloor } from '../accounts/category-floor.ts'
 import { changeUser, createApiKey, createUser } from '../accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../accounts/publisher.ts'
 import {
+  findPublisher,
   findPublisherBySlug,
   insertPublisher,
   listPublishers,
@@ -87,7 +88,13 @@ export async function updatePublisherCommand(
 ) {
   const db = await context.database()
   const changes = await readChanges(db, options)
-  return withConflicts(db, await updatePublisher(db, { pubId: options.id, changes }))
+  const before = await findPublisher(db, options.id)
+  const updated = await updatePublisher(db, { pubId: options.id, changes })
+  if (before !== null && before.slug.toLowerCase() !== updated.slug.toLowerCase()) {
+    const old = `Page tags and /link/ addresses that say ${before.slug}`
+    context.progress(`${old} earn nothing until they say ${updated.slug}.`)
+  }
+  return withConflicts(db, updated)
 }
 
 /** A publisher's record, and the campaigns whose lists and its own contradict each other. */

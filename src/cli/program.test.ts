@@ -137,6 +137,10 @@ test('an account is set up from the command line, each record as documented', as
   assert.equal(updated.partner, false)
   assert.equal(updated.share, 0.8)
   assert.deepEqual(await json('publisher', 'list'), [updated])
+  const renamed = await souk(['publisher', 'update', '--id=1', '--slug=weekly'])
+  assert.match(renamed.err, /that say daily earn nothing until they say weekly/)
+  assert.equal((await souk(['publisher', 'update', '--id=1', '--slug=Weekly'])).err, '')
+  await json('publisher', 'update', '--id=1', '--slug=daily')
 
   const owner = ['--user', 'ann@pub.example', '--description', 'my key']
   const key = await json('key', 'create', ...owner, '--expires', '2027-01-01')
