@@ -356,7 +356,7 @@ test('a statement is issued once its month is over, and told in three forms', as
   assert.equal((await s.get('statements/2026-02/')).status, 404)
 })
 
-test('what is told after a month’s statement is on the next one, by name, and is paid', async (t) => {
+test('what is told after a month’s statement is paid on the next one; columns of both add up', async (t) => {
   const s = await start(t)
   const cpc = { model: MODEL.cpc, sharePpm: 750_000 }
   const cost = (dollars: number) => ({
@@ -374,26 +374,21 @@ test('what is told after a month’s statement is on the next one, by name, and 
   await issueStatements(s.db, { now: new Date('2026-05-02T00:30:00Z') })
 
   const shown = async (month: string) => {
-    const { payout_usd, closing_usd, merchants } = (await s.get(`statements/${month}/`)).json
-      .data[0]
+    const { merchants, ...sums } = (await s.get(`statements/${month}/`)).json.data[0]
     const rows = merchants.map((row: Record<string, unknown>) => [
       row.merchant,
       row.released_usd,
       row.taken_back_usd,
     ])
-    return { payout_usd, closing_usd, rows }
+    return [...rows, [sums.payout_usd, sums.released_usd, sums.taken_back_usd]]
   }
-  assert.deepEqual(await shown('2026-03'), {
-    payout_usd: '60.00',
-    closing_usd: '0.00',
-    rows: [
-      ["gazette's shop", '135.00', '0.00'],
-      ['Told after its statement', '0.00', '75.00'],
-    ],
-  })
-  assert.deepEqual(await shown('2026-04'), {
-    payout_usd: '75.00',
-    closing_usd: '0.00',
-    rows: [['Told after its statement', '75.00', '0.00']],
-  })
+  assert.deepEqual(await shown('2026-03'), [
+    ["gazette's shop", '135.00', '0.00'],
+    ['Told after its statement', '-75.00', '0.00'], // Nothing was taken back.
+    ['60.00', '60.00', '0.00'],
+  ])
+  assert.deepEqual(await shown('2026-04'), [
+    ['Told after its statement', '75.00', '0.00'],
+    ['75.00', '75.00', '0.00'],
+  ])
 })

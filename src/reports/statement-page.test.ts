@@ -33,6 +33,12 @@ test('the lines of a printed statement add up to its last one, to the micro-doll
   )
 })
 
+test('what was told too late to be taken back this month lowers what was', () => {
+  const late = { merch_id: 0, merchant: 'Late', released_usd: '-5.00', taken_back_usd: '-2.00' }
+  const page = statementPage({ ...STATEMENT, merchants: [late] }, 'Daily')
+  assert.match(page, /<td>−5\.000000<\/td>\s*<td>2\.000000<\/td>/)
+})
+
 test('whole cents are printed as cents', () => {
   const cents = { ...STATEMENT, opening_usd: '0.00', released_usd: '9.50', closing_usd: '0.00' }
   const page = statementPage({ ...cents, merchants: [] }, 'Daily')

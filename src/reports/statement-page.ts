@@ -96,5 +96,6 @@ function dollars(exact: string, digits: number): string {
 }
 
 function negative(exact: string): string {
+  if (exact.startsWith('-')) return exact.slice(1)
   return Number(exact) === 0 ? exact : `-${exact}`
 }

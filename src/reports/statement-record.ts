@@ -1,6 +1,7 @@
 /** Statements as they are told: as records and as a table. `statement-page.ts` prints them. */
 import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
+import type { Release } from '../ledger/release.ts'
 import { monthOf, statementId } from '../ledger/statement.ts'
 import { type IssuedStatement, listStatements } from '../ledger/statement-store.ts'
 import { csvLine } from '../platform/csv.ts'
@@ -36,22 +37,36 @@ export async function findStatementDetail(
   const merchants = [...Map.groupBy(ofMonth, ({ merchId }) => merchId)].map(([merchId, rows]) => ({
     merch_id: merchId,
     merchant: names.get(merchId) ?? '',
-    ...movedOf(rows.map(({ earningsMicros }) => earningsMicros)),
+    ...toDollars(movedOf(rows)),
   }))
-  // What is told of a month after its statement is on the next one: each adds up to what it says.
-  const lateMicros =
-    BigInt(issued.releasedMicros - issued.takenBackMicros) -
-    sumExact(ofMonth.map(({ earningsMicros }) => earningsMicros))
-  if (lateMicros === 0n) return { ...toStatementRecord(issued), merchants }
-  const late = { merch_id: 0, merchant: 'Told after its statement', ...movedOf([lateMicros]) }
-  return { ...toStatementRecord(issued), merchants: [...merchants, late] }
+  // What is told of a month after its statement is on the next one: a line of its own takes it out
+  // of this one, so that each column adds up to what the statement says.
+  const moved = movedOf(ofMonth)
+  const late = {
+    released: BigInt(issued.releasedMicros) - moved.released,
+    takenBack: BigInt(issued.takenBackMicros) - moved.takenBack,
+  }
+  if (late.released !== 0n || late.takenBack !== 0n) {
+    merchants.push({ merch_id: 0, merchant: 'Told after its statement', ...toDollars(late) })
+  }
+  return { ...toStatementRecord(issued), merchants }
 }
 
-function movedOf(amounts: readonly (number | bigint)[]) {
+interface Moved {
+  readonly released: bigint
+  readonly takenBack: bigint
+}
+
+function movedOf(releases: readonly Pick<Release, 'earningsMicros'>[]): Moved {
+  const amounts = releases.map(({ earningsMicros }) => earningsMicros)
   return {
-    released_usd: formatExact(sumExact(amounts.filter((amount) => amount > 0))),
-    taken_back_usd: formatExact(-sumExact(amounts.filter((amount) => amount < 0))),
+    released: sumExact(amounts.filter((amount) => amount > 0)),
+    takenBack: -sumExact(amounts.filter((amount) => amount < 0)),
   }
+}
+
+function toDollars({ released, takenBack }: Moved) {
+  return { released_usd: formatExact(released), taken_back_usd: formatExact(takenBack) }
 }
 
 /** One row per merchant, then the sums that lead from the opening to the payout. */
