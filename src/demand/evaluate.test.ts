@@ -94,6 +94,14 @@ test('the predictive shares are a distribution', () => {
   near(upTo, 1, 1e-9)
 })
 
+test('what was expected is covered, however many orders a pair brings in a slot', () => {
+  for (const orders of [250, 750, 5_000]) {
+    const posterior = { alpha: 100_000, nEff: 4_000_000, rate: 0.025, merchantRate: 0.025 }
+    const group = { ...outcome(orders * 40, orders, 0.025), posterior }
+    near(measure([group]).coverage, 1)
+  }
+})
+
 test('a right posterior covers 80 % of what happens, one too sure of itself less', () => {
   const random = seededRandom(3)
   const outcomes = (sureness: number) =>

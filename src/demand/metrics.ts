@@ -120,11 +120,12 @@ export function predictiveShares(
   { clicks, orders }: { clicks: number; orders: number },
 ): { below: number; upTo: number } {
   const success = clicks / (clicks + nEff)
-  let mass = (1 - success) ** alpha
+  // As logarithms: where 750 orders are expected, that none comes is too unlikely for a number.
+  let logMass = alpha * Math.log1p(-success)
   let below = 0
   for (let count = 0; count < orders; count++) {
-    below += mass
-    mass *= ((alpha + count) / (count + 1)) * success
+    below += Math.exp(logMass)
+    logMass += Math.log(((alpha + count) / (count + 1)) * success)
   }
-  return { below, upTo: Math.min(1, below + mass) }
+  return { below, upTo: Math.min(1, below + Math.exp(logMass)) }
 }
