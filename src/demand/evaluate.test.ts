@@ -83,6 +83,11 @@ test('bins hold equal clicks and lose none', () => {
   )
 })
 
+test('one prediction for all is as right as it is on average, whatever came of whom', () => {
+  const groups = Array.from({ length: 40 }, (_, at) => outcome(100, at < 20 ? 0 : 4, 0.02))
+  near(measure(groups).calibrationError, 0)
+})
+
 test('the predictive shares are a distribution', () => {
   const posterior = { alpha: 3, nEff: 200, rate: 0.015, merchantRate: 0.015 }
   let upTo = 0

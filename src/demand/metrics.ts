@@ -63,10 +63,19 @@ function entropy(rate: number): number {
   return -(rate * Math.log(rate) + (1 - rate) * Math.log(1 - rate))
 }
 
-/** Sorted by prediction and cut into bins of equal clicks; a group may lie in two of them. */
+/**
+ * Sorted by prediction and cut into bins of equal clicks; a group may lie in several of them. Equal
+ * predictions are one group: which came first must not decide what lies together.
+ */
 export function binsOf(outcomes: readonly Outcome[]): Bin[] {
   const clicks = sum(outcomes, (of) => of.clicks)
-  const sorted = outcomes.toSorted((left, right) => left.predicted - right.predicted)
+  const sorted = [...Map.groupBy(outcomes, ({ predicted }) => predicted)]
+    .map(([predicted, group]) => ({
+      predicted,
+      clicks: sum(group, (of) => of.clicks),
+      orders: sum(group, (of) => of.orders),
+    }))
+    .sort((left, right) => left.predicted - right.predicted)
   const size = clicks / BINS
   const bins = Array.from({ length: BINS }, () => ({ clicks: 0, expected: 0, orders: 0 }))
   let before = 0
