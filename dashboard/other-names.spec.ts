@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { createUser } from '../src/accounts/create-account.ts'
 import { micros } from '../src/platform/money.ts'
 import { startApi } from '../test/api.ts'
 import { makeMerchant } from '../test/catalogue.ts'
@@ -27,6 +28,16 @@ const answer = (
   path: string,
   entry: ClickPage | OrderPage | Receipt,
 ): Promise<unknown> => page.route(path, (route) => route.fulfill({ json: { data: [entry] } }))
+
+test('every account logs in with the address that it has, in whatever letters', async (t) => {
+  const password = 'a long password'
+  const { page } = await visitPage(t, { service: api.url, path: '/dashboard/' })
+  for (const email of ['jörg@daily.example', 'info@müller.example', 'it@the_shop.example']) {
+    await createUser(api.db, { email, password, isAdmin: false })
+    await logIn(page, { email: ` ${email}`, password })
+    await page.getByRole('button', { name: 'Log out' }).click()
+  }
+})
 
 test('a link that was made for one publisher is gone when another is chosen', async (t) => {
   const page = await visit(t, '/dashboard/links')

@@ -36,14 +36,16 @@ function LoginForm() {
   const [password, setPassword] = useState('')
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (!logIn.isPending) logIn.mutate({ email, password })
+    if (!logIn.isPending) logIn.mutate({ email: email.trim(), password })
   }
   return (
     <form ref={form} onSubmit={submit} className="panel mt-6 space-y-4 p-5">
       <Field
         name="email"
         label="E-mail"
-        type="email"
+        // Of type "email", browsers refuse or rewrite what accounts may have: jörg@bär.example.
+        inputMode="email"
+        autoCapitalize="none"
         autoComplete="username"
         value={email}
         onChange={setEmail}
