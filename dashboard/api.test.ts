@@ -100,6 +100,7 @@ test('too often is said with the wait, where the service names one', async (t) =
   for (const [headers, words] of [
     [{ 'retry-after': '1' }, 'That was too often. Try again in a second.'],
     [{ 'retry-after': '30' }, 'That was too often. Try again in 30 seconds.'],
+    [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, 'No.'],
     [{}, 'No.'],
   ] as const) {
     serve(t, () => refusal(429, {}, headers))

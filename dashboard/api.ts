@@ -128,8 +128,9 @@ async function call<T>(path: string, init?: RequestInit): Promise<T[]> {
   const body = await (response.json() as Promise<Envelope<T>>).catch(() => null)
   if (response.ok) return body?.data ?? noAnswer() // Half an answer is none.
   const { message = `The service said ${response.status}`, data } = body?.error ?? {}
-  const wait = response.headers.get('retry-after')
-  const words = response.status === 429 && wait !== null ? tooOften(Number(wait)) : message
+  const wait = response.headers.get('retry-after') ?? ''
+  const isTooOften = response.status === 429 && /^\d+$/.test(wait) // A proxy may name a date.
+  const words = isTooOften ? tooOften(Number(wait)) : message
   // Read by who has logged in again.
   const isEnded = response.status === 401 && path !== LOGIN
   throw new CallError(response.status, isEnded ? ENDED : words, data ?? [])
