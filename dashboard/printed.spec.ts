@@ -34,3 +34,23 @@ test('a print has every day that was opened, and who won', async (t) => {
   await page.emulateMedia({ media: 'print' })
   assert.equal(await hidden(), 0)
 })
+
+test('the bars fit on paper, which is narrower than the window was, and are dark on it', async (t) => {
+  const { page } = await visitPage(t, { service: api.url, path: '/dashboard/' })
+  await logIn(page, market.account)
+  // A browser prints what it has drawn: it tells nobody how wide the paper is.
+  await page.addInitScript('ResizeObserver.prototype.observe = () => undefined')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.reload()
+  const bars = page.getByRole('img')
+  await bars.locator('canvas').waitFor()
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  await page.setViewportSize({ width: 718, height: 1000 })
+  const [inner, outer] = await page.evaluate(() => [
+    document.documentElement.scrollWidth,
+    innerWidth,
+  ])
+  assert.equal(inner, outer, 'all of the page would be shrunk')
+  const filter = await bars.evaluate((one) => getComputedStyle(one).filter)
+  assert.match(filter, /invert/, 'they were drawn for a dark screen')
+})

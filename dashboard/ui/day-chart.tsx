@@ -26,7 +26,7 @@ export function DayChart(props: DayChartProps) {
   const { label, days, values, format, unit } = props
   const holder = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState<number | null>(null)
-  const scheme = useScheme()
+  const isDark = useScheme()
   // biome-ignore lint/correctness/useExhaustiveDependencies: another scheme has other colours.
   useEffect(() => {
     const element = holder.current
@@ -40,7 +40,7 @@ export function DayChart(props: DayChartProps) {
       observer.disconnect()
       chart.destroy()
     }
-  }, [label, days, values, format, unit, scheme])
+  }, [label, days, values, format, unit, isDark])
   const shown = at !== null && at < days.length ? at : null
   return (
     <figure className="panel p-4 pb-2">
@@ -50,7 +50,13 @@ export function DayChart(props: DayChartProps) {
           {shown === null ? 'UTC' : `${date(days[shown] ?? '')} · ${format(values[shown] ?? 0)}`}
         </span>
       </figcaption>
-      <div ref={holder} role="img" aria-label={describe(props)} className="mt-2 min-h-[220px]" />
+      <div
+        ref={holder}
+        role="img"
+        aria-label={describe(props)}
+        // Paper is light, and a picture stays as it was drawn.
+        className={`mt-2 min-h-[220px] ${isDark ? 'print:hue-rotate-180 print:invert' : ''}`}
+      />
     </figure>
   )
 }
