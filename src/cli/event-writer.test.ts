@@ -1,21 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
+import { openProxy } from '../../test/proxy.ts'
 import { readConfig } from '../config.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
+import { type Database, openDatabase } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import type { CommandContext } from './command.ts'
 import { withEventWriter } from './event-writer.ts'
+
+const contextOver = (db: Database): CommandContext => ({
+  config: readConfig({}),
+  database: async () => db,
+  storage: () => Promise.reject(new Error('not in this test')),
+  now: () => new Date('2026-04-13T12:00:00Z'),
+  progress: () => undefined,
+})
 
 test('what a command has appended is folded when it says so, also if nothing was left at last', async (t) => {
   const db = await testDatabase(t)
-  const context = {
-    config: readConfig({}),
-    database: async () => db,
-    storage: () => Promise.reject(new Error('not in this test')),
-    now: () => new Date('2026-04-13T12:00:00Z'),
-    progress: () => undefined,
-  }
-  const folded = await withEventWriter(context, async (writer) => {
+  const folded = await withEventWriter(contextOver(db), async (writer) => {
     const events = Array.from({ length: 1_500 }, (_, index) => {
       const body = JSON.stringify({ order_id: `o${index}`, kind: 'approve' })
       return newEvent({
@@ -32,4 +36,31 @@ test('what a command has appended is folded when it says so, also if nothing was
       where lane = ${MONEY_LANE}`)
   })
   assert.deepEqual(folded, { are_all: true })
+})
+
+test('a command whose database goes as it leaves tells what it came to, good or bad', async (t) => {
+  const { connection } = await testDatabase(t)
+  const { host, port } = connection
+  const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
+  const db = openDatabase({
+    connection: { ...connection, host: '127.0.0.1', port: proxy.port },
+    applicationName: 'souk: test',
+  })
+  t.after(async () => {
+    await db.close()
+    await proxy.close()
+  })
+  const leave = async (end: () => string) => {
+    proxy.setMode('pass')
+    return withEventWriter(contextOver(db), async () => {
+      proxy.setMode('refuse')
+      return end()
+    })
+  }
+
+  assert.equal(await leave(() => 'recorded'), 'recorded')
+  const refuse = (): never => {
+    throw new Error('what went wrong')
+  }
+  await assert.rejects(leave(refuse), /^Error: what went wrong$/)
 })

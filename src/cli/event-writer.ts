@@ -35,9 +35,11 @@ export async function withEventWriter<T>(
   const db = await context.database()
   const problems: unknown[] = []
   const onError = (error: unknown) => void problems.push(error)
+  // What fails at leaving must not hide what the command came to: a number that is not given back
+  // is free a minute later.
   await using stack = new AsyncDisposableStack()
   const log = await openEventLog(context.config, db, onError)
-  stack.defer(() => log.close())
+  stack.defer(() => log.close().catch(onError))
   const claim = await claimNode({
     db,
     host: hostname(),
@@ -47,7 +49,7 @@ export async function withEventWriter<T>(
     onLost: () => undefined,
     onError,
   })
-  stack.defer(() => claim.release({ isSpoolEmpty: true }))
+  stack.defer(() => claim.release({ isSpoolEmpty: true }).catch(onError))
   const now = () => context.now().getTime()
   const ids = makeIdSource({ nodeId: claim.nodeId, now })
   // Those before them lie before them in the lane as well.
