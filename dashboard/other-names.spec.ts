@@ -6,7 +6,7 @@ import { createUser } from '../src/accounts/create-account.ts'
 import { micros } from '../src/platform/money.ts'
 import { startApi } from '../test/api.ts'
 import { makeMerchant } from '../test/catalogue.ts'
-import { follow, KETTLE, makeMarket, until } from '../test/market.ts'
+import { follow, KETTLE, makeMarket, runAuction, until, untilReceipt } from '../test/market.ts'
 import type { ClickPage, OrderPage, Overview, Receipt } from './api.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 
@@ -290,6 +290,17 @@ test('a receipt calls a locked link what the list of links does, and says what i
   const facts = await page.getByRole('region', { name: 'What the auction knew' }).innerText()
   assert.match(facts, /Locked to its merchant\s+yes/)
   assert.match(facts, /Computed by\s+rules \d+, engine \d/)
+})
+
+test('a receipt of an auction without bids says why, and nothing of who sells the product', async (t) => {
+  const link = 'https://teapots.example/p/1'
+  const offers = [{ id: '1', title: 'Teapot', link, price: '20.00 USD' }]
+  await makeMerchant(api.db, { name: 'Teapots', domain: 'teapots.example', offers })
+  const entry = await runAuction(api, await market.link(link))
+  await untilReceipt(api, entry)
+  const page = await visit(t, `/dashboard/receipts/${entry.auction_result.id}`, market)
+  await page.getByText('No merchant with a campaign sells the link').waitFor()
+  assert.doesNotMatch(await page.getByRole('main').innerText(), /No merchant of|candidates/)
 })
 
 test('a click, its receipt and its order name an article without a name by its address', async (t) => {

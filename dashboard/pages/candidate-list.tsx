@@ -16,27 +16,23 @@ const MODELS: Readonly<Record<string, string>> = {
 export function CandidateList(props: { receipt: Receipt; explanation: Explanation }) {
   const { receipt, explanation } = props
   const { candidates } = explanation
+  if (candidates.length === 0) return null // The outcome says why.
   const best = Math.max(...candidates.map(({ score_micros }) => score_micros ?? 0), 0)
   return (
     <section aria-labelledby="candidates">
       <h2 id="candidates" className="mb-2">
         {candidates.length === 1 ? 'One candidate' : `${candidates.length} candidates`}
       </h2>
-      {candidates.length === 0 && (
-        <p className="text-soft">No merchant of the network sells this product.</p>
-      )}
-      {candidates.length > 0 && (
-        <ol className="panel divide-y divide-line">
-          {candidates.map((candidate) => (
-            <CandidateLine
-              key={`${candidate.campaign_id} ${candidate.offer_id}`}
-              candidate={candidate}
-              receipt={receipt}
-              best={best}
-            />
-          ))}
-        </ol>
-      )}
+      <ol className="panel divide-y divide-line">
+        {candidates.map((candidate) => (
+          <CandidateLine
+            key={`${candidate.campaign_id} ${candidate.offer_id}`}
+            candidate={candidate}
+            receipt={receipt}
+            best={best}
+          />
+        ))}
+      </ol>
     </section>
   )
 }
