@@ -321,6 +321,14 @@ test('a click, its receipt and its order name an article without a name by its a
   await page.getByText('daily.example/mugs', { exact: true }).waitFor()
 })
 
+test('an order whose merchant pays for clicks leaves it to its click whether that was paid', async (t) => {
+  const page = await visit(t, '/dashboard/')
+  const order = { ...ORDER, model: 'cpc', state: 'LOCKED', earnings: '0.00' }
+  await answer(page, '**/orders/?*', { orders: [order], next: null })
+  await page.goto(`${api.url}/dashboard/orders`)
+  await page.getByText('The merchant pays for clicks; the order earns nothing.').waitFor()
+})
+
 test('the long name of a publisher leaves the figures in view on a phone', async (t) => {
   const page = await visit(t, `/dashboard/?pub=${two.publishers[1]?.pub_id}`, { width: 390 })
   const heading = await page.getByRole('heading', { level: 1, name: LONG }).boundingBox()

@@ -62,7 +62,8 @@ function verdict(order: Order): string {
   const { state, model, locks_at, reject_reason: reason } = order
   if (state === 'REJECTED') return `Rejected. ${REJECTED[reason ?? ''] ?? reason ?? ''}`
   const gone = order.is_cancelled ? ' The merchant cancelled it since: it is no sale.' : ''
-  if (model === 'cpc') return `Its click was paid; the order itself earns nothing more.${gone}`
+  // Whether this click was paid, as a reader's second is not, its receipt says.
+  if (model === 'cpc') return `The merchant pays for clicks; the order earns nothing.${gone}`
   const back = Number(order.returned) > 0 ? ` Returns took ${dollars(order.returned)} back.` : ''
   const kind = model === 'epp' ? 'A fixed payment' : 'A commission'
   if (state === 'PENDING') return `${kind}, open to cancellation until ${date(locks_at)}.${back}`
