@@ -69,6 +69,18 @@ test('a rate lies between what the pair shows and what the merchant shows elsewh
   )
 })
 
+test('no click is predicted to bring more than an order, though orders come before it is ripe', () => {
+  const early = fc.record({ clicks: evenly(0, 1e3), orders: evenly(0, 1e3) })
+  fc.assert(
+    fc.property(early, early, positive(5_000), positive(5_000), (pair, elsewhere, k0, k1) => {
+      const merchant = sum(pair, elsewhere)
+      const globalRate = networkRate(merchant)
+      const { merchantRate, rate } = estimateRate({ globalRate, k0, k1 }, merchant, pair)
+      for (const part of [globalRate, merchantRate, rate]) assert(part <= 1 + 1e-12, `${part}`)
+    }),
+  )
+})
+
 test('many clicks speak for themselves, none leave the merchant’s rate (P31)', () => {
   fc.assert(
     fc.property(model, counts, positive(0.3), (of, elsewhere, raw) => {
