@@ -101,13 +101,14 @@ async function ask(db: Db, node: Node, nowMs: number): Promise<void> {
   const { requestNo, nodeId, book } = node
   const requests = book.prepare(requestNo, nowMs)
   if (requests.length === 0) return
-  const grants = await requestLeases(
+  const answer = await requestLeases(
     db,
     { nodeId, incarnation: '1' },
     { requestNo, requests, nowMs },
   )
-  if (grants === null) throw new Error('a node in good standing was refused')
-  book.apply(requestNo, { requests, grants }, nowMs)
+  if (answer === null) throw new Error('a node in good standing was refused')
+  book.apply(requestNo, { requests, ...answer }, nowMs)
+  book.shareAmong(answer.nodes)
 }
 
 async function run(

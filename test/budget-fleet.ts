@@ -182,13 +182,17 @@ export class Fleet {
     if (again.length > 0 && this.#chance(0.4)) node.stuck.push({ requestNo, requests: again })
     if (sent.length === 0) return
     const batch = { requestNo, requests: sent, nowMs: this.#trueMs() }
-    const grants = await requestLeases(this.#db, node, batch)
-    assert(grants !== null, 'a node in good standing was refused')
+    const answer = await requestLeases(this.#db, node, batch)
+    assert(answer !== null, 'a node in good standing was refused')
+    const { grants, nodes } = answer
     for (const { leaseId, grantedMicros } of grants) {
       const spent = sent.find((request) => request.leaseId === leaseId)?.spentMicros ?? 0
       assert(grantedMicros >= spent, 'a grant fell below what was spent')
     }
-    for (const { book, requests } of heard) book.apply(requestNo, { requests, grants }, nowMs)
+    for (const { book, requests } of heard) {
+      book.apply(requestNo, { requests, grants }, nowMs)
+      book.shareAmong(nodes)
+    }
   }
 
   /** Statements that were sent before and run only now, also after their node crashed. */

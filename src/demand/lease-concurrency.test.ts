@@ -84,9 +84,10 @@ class Node {
     this.#requestNo += 1
     const requestNo = this.#requestNo
     const requests = this.#book.prepare(requestNo, nowMs)
-    const grants = await requestLeases(this.#db, this.member, { requestNo, requests, nowMs })
-    assert(grants !== null)
-    this.#book.apply(requestNo, { requests, grants }, nowMs)
+    const answer = await requestLeases(this.#db, this.member, { requestNo, requests, nowMs })
+    assert(answer !== null)
+    this.#book.apply(requestNo, { requests, ...answer }, nowMs)
+    this.#book.shareAmong(answer.nodes)
   }
 
   /** Dies with nothing unwritten; the next process takes its number. */

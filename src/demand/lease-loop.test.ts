@@ -141,6 +141,17 @@ test('clicks of a budget too small to share are paid from the account, wherever 
   assert.equal(day?.escrow_micros, String(3 * PRICE))
 })
 
+test('a node that joins one which held a budget whole finds a part of it at once', async (t) => {
+  const { db, reserve } = await makeLoop(t, 90 * PRICE)
+  const escrow = async () => Number((await listAccounts(db, 1))[1]?.escrow_micros)
+  assert.equal(typeof reserve(), 'number')
+  assert.equal(await escrow(), 90 * PRICE)
+  // The clock stands: no lease comes of age here.
+  await db.run(sql`insert into node (node_id, host, pid, roles) values (2, 'there', 1, 'edge')`)
+  await until(async () => (await escrow()) < 45 * PRICE)
+  assert.equal(typeof reserve(), 'number', 'its own part stays')
+})
+
 test('a budget that was lowered binds at the next turn, one that was raised as well', async (t) => {
   const { db, budgetOk, take, reserve } = await makeLoop(t, 100 * PRICE)
   const setBudget = async (clicks: number) => {

@@ -150,16 +150,18 @@ export class LeaseLoop {
     this.#quietTicks = requests.length === 0 ? this.#quietTicks + 1 : 0
     if (requests.length === 0 && this.#quietTicks < QUIET_TICKS) return
     this.#quietTicks = 0
-    const grants = await this.#inTime(
+    const answer = await this.#inTime(
       this.#openMissing(requests).then(() => requestLeases(db, identity, { requestNo, requests })),
     )
     if (this.#isClosed) return
-    if (grants === null) {
+    if (answer === null) {
       this.#stop()
       onError(new Error('this node was declared dead: it funds no capped campaign any more'))
       return
     }
+    const { grants, nodes } = answer
     book.apply(requestNo, { requests, grants }, now())
+    book.shareAmong(nodes)
     onGrants?.(grants)
   }
 

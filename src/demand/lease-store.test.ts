@@ -63,8 +63,8 @@ async function ask(
   requestNo: number,
   requests: readonly LeaseRequest[] = [wish()],
 ) {
-  const grants = await requestLeases(db, node(nodeId), { requestNo, requests, nowMs: NOON })
-  return grants?.[0] ?? null
+  const answer = await requestLeases(db, node(nodeId), { requestNo, requests, nowMs: NOON })
+  return answer?.grants[0] ?? null
 }
 
 async function accounts(db: Database, campaignId = 1): Promise<Record<string, BudgetAccount>> {
@@ -150,7 +150,7 @@ test('what a silent node holds is nothing that the wins of others could be paid 
   assert.equal(two?.grantedMicros, 5 * PRICE)
   const heard = async (requestNo: number, nowMs: number) => {
     const batch = { requestNo, requests: [wish({ wantMicros: 0 })], nowMs }
-    const [one] = (await requestLeases(db, node(1), batch)) ?? []
+    const [one] = (await requestLeases(db, node(1), batch))?.grants ?? []
     return [one?.elsewhereMicros, one?.openElsewhere]
   }
   assert.deepEqual(await heard(1, NOON + LEASE_TTL_MS - 1), [40 * PRICE, 50])
@@ -227,10 +227,10 @@ test('a lease of which grants were lost gets no more than there is, and its node
   )
   const lost = await loseGrants(db, PRICE)
   const batch = { requestNo: 2, requests: [lost, wish({ campaignId: 2 })], nowMs: NOON }
-  const grants = await requestLeases(db, node(1), batch)
+  const answer = await requestLeases(db, node(1), batch)
   const { [DAY]: day } = await accounts(db)
   assert.deepEqual(
-    grants?.map(({ campaignId, grantedMicros }) => [campaignId, grantedMicros]),
+    answer?.grants.map(({ campaignId, grantedMicros }) => [campaignId, grantedMicros]),
     [
       [1, 3 * PRICE], // Two that the database knew of and the one that was left.
       [2, 10 * PRICE],
@@ -246,9 +246,9 @@ test('a day that is over, of whose lease grants were lost, takes nothing from th
   await openAccounts(db, [next])
   const ended = { ...lost, holdMicros: 4 * PRICE, wantMicros: 4 * PRICE, isFinal: true }
   const batch = { requestNo: 2, requests: [ended, next], nowMs: NOON }
-  const grants = await requestLeases(db, node(1), batch)
+  const answer = await requestLeases(db, node(1), batch)
   assert.deepEqual(
-    grants?.map(({ day, grantedMicros }) => [day, grantedMicros]),
+    answer?.grants.map(({ day, grantedMicros }) => [day, grantedMicros]),
     [
       [DAY, 2 * PRICE],
       ['2026-04-14', PRICE],

@@ -201,6 +201,15 @@ export function renewResting(leases: readonly HeldLease[], sentAtMs: number): vo
   }
 }
 
+/** More nodes share what is left than when the parts were told: what the database would say now. */
+export function shrinkFairParts(leases: readonly HeldLease[], nodes: number): void {
+  for (const lease of leases) {
+    // Below zero where a cap was lowered under what is leased.
+    const left = Math.max(0, lease.grantedMicros - lease.spentMicros + lease.elsewhereMicros)
+    lease.fairMicros = Math.min(lease.fairMicros, Math.floor(left / (2 * nodes)))
+  }
+}
+
 /** The record of a day's lease, made if need be. */
 export function openDay(leases: HeldLease[], dayNumber: number): HeldLease {
   const known = leases.find((lease) => lease.dayNumber === dayNumber)

@@ -22,6 +22,7 @@ import {
   openDay,
   renewResting,
   requestsOf,
+  shrinkFairParts,
 } from './lease-terms.ts'
 
 /** Stands for the lease of a campaign without any cap: nothing to hold, nothing to run out of. */
@@ -78,6 +79,7 @@ export class LeaseBook {
   readonly #ages = new ClickAges()
   #budgetOk: Uint8Array = new Uint8Array(0)
   #tickedAtMs = 0
+  #nodes = Number.POSITIVE_INFINITY // as last told
   #awaited = 0 // the number of the request whose answer counts
   #sentAtMs = 0
   #answeredAtMs = Number.NEGATIVE_INFINITY // when the last answer was asked for
@@ -257,6 +259,18 @@ export class LeaseBook {
       const isFunded = this.#publish(slot, nowMs)
       slot.fundedShare ??= isFunded
     }
+  }
+
+  /**
+   * Takes over how many nodes share the budgets. Who was alone holds small ones whole: what is more
+   * than its part now goes back at once, or the clicks of one that joins would find nothing.
+   */
+  shareAmong(nodes: number): void {
+    if (nodes > this.#nodes) {
+      for (const { leases } of this.#slots.values()) shrinkFairParts(leases, nodes)
+      this.#callOnce()
+    }
+    this.#nodes = nodes
   }
 
   /** Ends every lease at once: this node was declared dead, its clock jumped, or it shuts down. */

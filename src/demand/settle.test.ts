@@ -25,13 +25,13 @@ test('around midnight each day’s budget is moved by its own clicks and leases;
   const node = { nodeId: 1, incarnation: '1' }
   const other = { nodeId: 2, incarnation: '1' }
   const nowMs = Date.parse(`${DAYS[1]}T00:00:00Z`)
-  const leases = (await requestLeases(db, node, { requestNo: 1, requests: asked, nowMs })) ?? []
+  const answer = await requestLeases(db, node, { requestNo: 1, requests: asked, nowMs })
   await db.run(sql`insert into node (node_id, host, pid, roles) values (2, 'there', 1, 'edge')`)
   const one = asked.slice(1).map((request) => ({ ...request, wantMicros: PRICE }))
   const askOther = () => requestLeases(db, other, { requestNo: 1, requests: one, nowMs })
   await askOther()
   const click = (day: string) => {
-    const leaseId = String(leases.find((lease) => lease.day === day)?.leaseId)
+    const leaseId = String(answer?.grants.find((lease) => lease.day === day)?.leaseId)
     return { campaignId: 1, day, leaseId, reservedMicros: PRICE, paidMicros: PRICE }
   }
   /** Prices settled and set aside: of the whole, then of each day. */

@@ -39,7 +39,7 @@ async function makeLeased(t: TestContext) {
   const request = { ...wanted, ...terms, wantMicros: 2 * PRICE, expectedClicks: 0, openWins: 0 }
   const ask = (requestNo: number, spentMicros = 0) =>
     requestLeases(db, NODE, { requestNo, requests: [{ ...request, spentMicros }], nowMs: START_MS })
-  const leaseId = String((await ask(1))?.[0]?.leaseId)
+  const leaseId = String((await ask(1))?.grants[0]?.leaseId)
   const events = new MoneyEvents()
   const cpc = { model: MODEL.cpc, priceMicros: PRICE, reservedMicros: PRICE, sharePpm: 750_000 }
   const own = { merchId, pubId: publisher.pub_id, auctionId, campaignId: 1, leaseId, ...cpc }
@@ -81,7 +81,7 @@ test('a database set back to when a lease was smaller pays what it knows of, and
     ],
   })
   // The node is answered with a lease of its own, of which it has spent nothing.
-  const again = (await ask(2, 5 * PRICE))?.[0]
+  const again = (await ask(2, 5 * PRICE))?.grants[0]
   assert.notEqual(String(again?.leaseId), leaseId)
   assert.equal(again?.grantedMicros, 2 * PRICE)
 })
