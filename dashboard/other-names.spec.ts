@@ -112,6 +112,12 @@ test('who empties the search may go on typing, and the way back changes it', asy
   await until(async () => (await field.inputValue()) === 'm23')
 })
 
+test('a search that finds nothing says so, also while a link is being made', async (t) => {
+  const page = await visit(t, '/dashboard/links?find=samovar')
+  await page.getByRole('button', { name: 'New link' }).click()
+  await page.getByRole('heading', { name: 'No smart link with “samovar”' }).waitFor()
+})
+
 test('of a name too long for its line the beginning is read, whichever way it reads', async (t) => {
   const page = await visit(t, '/dashboard/orders', { width: 390 })
   await answer(page, '**/orders/?*', { orders: [ORDER], next: null })

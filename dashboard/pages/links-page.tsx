@@ -67,7 +67,7 @@ export function LinksPage() {
       {(find !== null || links.length > 0 || pages.isPending) && (
         <SearchForm field={field} find={find ?? ''} onFind={setFind} />
       )}
-      {pages.isSuccess && links.length === 0 && !isMaking && (
+      {pages.isSuccess && links.length === 0 && (find !== null || !isMaking) && (
         <NoLinks
           find={find}
           onAll={() => {
