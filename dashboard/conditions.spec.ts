@@ -375,6 +375,18 @@ test('two years of bars have their months below, on a phone too', async (t) => {
   assert.ok(written.includes('Nov 2024') && written.includes('Nov 2025'), written.join())
 })
 
+test('days of nothing but small losses are drawn as large as they are', async (t) => {
+  const { page } = await visit(t, '/dashboard/')
+  await page.addInitScript(WRITTEN)
+  await alter<Overview>(page, '**/overview/*', ({ days }) => {
+    for (const day of days) day.earnings = '-0.10'
+  })
+  await page.reload()
+  await page.getByRole('img').locator('canvas').waitFor()
+  const written = await page.evaluate<string[]>('written')
+  assert.ok(written.includes('−$0.10') && !written.includes('$1.00'), written.join())
+})
+
 test('what is chosen can be told where the reader has colours of their own', async (t) => {
   const { page } = await visit(t, '/dashboard/clicks')
   await page.emulateMedia({ forcedColors: 'active' })

@@ -94,7 +94,7 @@ function drawChart(
     cursor: { y: false, points: { show: false }, drag: { setScale: false, x: false, y: false } },
     scales: {
       x: { time: false, range: [-0.5, days.length - 0.5] },
-      y: { range: (_chart, low, high) => [Math.min(0, low), high > 0 ? high * 1.08 : 1] },
+      y: { range: (_chart, low, high) => [Math.min(0, low), topOf(low, high)] },
     },
     axes: [
       {
@@ -127,6 +127,12 @@ function drawChart(
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
   }
   return new UPlot(options, [days.map((_, index) => index), [...values]], element)
+}
+
+/** Where there is nothing but losses, they fill the picture; where nothing at all, it has lines. */
+function topOf(low: number, high: number): number {
+  if (high > 0) return high * 1.08
+  return low < 0 ? 0 : 1
 }
 
 /** Room for the longest label: `$1,000,000.00` takes more than `$0.50`. */
