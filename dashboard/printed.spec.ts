@@ -54,3 +54,13 @@ test('the bars fit on paper, which is narrower than the window was, and are dark
   const filter = await bars.evaluate((one) => getComputedStyle(one).filter)
   assert.match(filter, /invert/, 'they were drawn for a dark screen')
 })
+
+test('a print parts no entry of a list, and no heading from what it is of', async (t) => {
+  const { page } = await visitPage(t, { service: api.url, path: '/dashboard/clicks' })
+  await logIn(page, market.account)
+  await page.getByRole('link', { name: 'Receipt' }).click()
+  const facts = page.getByRole('heading', { name: 'What the auction knew' })
+  assert.equal(await facts.evaluate((one) => getComputedStyle(one).breakAfter), 'avoid')
+  const clicks = page.getByRole('listitem').last()
+  assert.equal(await clicks.evaluate((one) => getComputedStyle(one).breakInside), 'avoid')
+})
