@@ -35,7 +35,6 @@ test('days, cursors and words are asked as they are; what is not chosen is not a
   await api.returns(7, range, null)
   await api.links(7, { search: 'a&b', cursor: null })
   await api.receipt('1/2')
-  await api.pageTag('the daily')
   const dates = 'date_from=2026-03-01&date_to=2026-03-02'
   assert.deepEqual(
     asked.map(({ path }) => path),
@@ -46,7 +45,6 @@ test('days, cursors and words are asked as they are; what is not chosen is not a
       `/dashboard/api/publishers/7/returns/?${dates}`,
       '/dashboard/api/publishers/7/links/?search=a%26b',
       '/dashboard/api/receipts/1%2F2/',
-      '/api/v0/publishers/the%20daily/amp_config/?page_tag=1',
     ],
   )
   for (const { init } of asked) {

@@ -7,7 +7,7 @@ import type {
   UserRecord,
 } from '../src/accounts/schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
-import type { CreateSmartLinkBody, PageTagConfig, SmartLinkRecord } from '../src/links/schema.ts'
+import type { CreateSmartLinkBody, SmartLinkRecord } from '../src/links/schema.ts'
 import type { Fault } from '../src/platform/errors.ts'
 import type {
   ClickPage,
@@ -22,7 +22,6 @@ export type Publisher = Static<typeof PublisherRecord>
 export type ApiKey = Static<typeof ApiKeyRecord>
 export type NewKey = Static<typeof CreatedKey>
 export type SmartLink = Static<typeof SmartLinkRecord>
-export type PageTag = Static<typeof PageTagConfig>
 export type { ClickPage, CreateSmartLinkBody, LinkPage, OrderPage, Overview, Receipt, ReturnPage }
 
 export interface WantedKey {
@@ -80,8 +79,6 @@ export const api = {
     post<SmartLink>(`${ofPublisher(pubId)}/links/`, body),
   receipt: (result: string) =>
     first<Receipt>(`/dashboard/api/receipts/${encodeURIComponent(result)}/`),
-  pageTag: (slug: string) =>
-    first<PageTag>(`/api/v0/publishers/${encodeURIComponent(slug)}/amp_config/?page_tag=1`),
 }
 
 const LOGIN = '/dashboard/api/login/'

@@ -7,6 +7,7 @@ import { micros } from '../src/platform/money.ts'
 import { startApi } from '../test/api.ts'
 import { makeMerchant } from '../test/catalogue.ts'
 import { follow, KETTLE, makeMarket, runAuction, until, untilReceipt } from '../test/market.ts'
+import { scopeOf } from '../test/scope.ts'
 import type { ClickPage, OrderPage, Overview, Receipt } from './api.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 
@@ -37,6 +38,18 @@ test('every account logs in with the address that it has, in whatever letters', 
     await logIn(page, { email: ` ${email}`, password })
     await page.getByRole('button', { name: 'Log out' }).click()
   }
+})
+
+test('what is to be copied names the service’s own address and word, to merchants too', async (t) => {
+  const env = { BASE_URL: 'http://127.0.0.1', BRAND: 'acme', BRAND_ALIASES: 'acme' }
+  const acme = await startApi(scopeOf(t), { env })
+  const merchant = { email: 'merchant@x.example', password: 'a long password' }
+  await createUser(acme.db, { ...merchant, isAdmin: false })
+  // By its port, which its own address has not.
+  const { page } = await visitPage(t, { service: acme.url, path: '/dashboard/developer' })
+  await logIn(page, merchant)
+  const trial = page.getByRole('region', { name: 'Try it' })
+  await trial.getByText(/ACME-API-KEY <your key>.*http:\/\/127\.0\.0\.1\/api\//s).waitFor()
 })
 
 test('a link that was made for one publisher is gone when another is chosen', async (t) => {

@@ -150,12 +150,12 @@ async function buildHttp(node: Node): Promise<Http> {
   if (isApi) {
     await http.register(pageRoutes(config))
     await http.register(accountRoutes({ keys })) //                  4.2, section 5
-    const { baseUrl, linkUrl } = config
+    const { baseUrl, linkUrl, brand } = config
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
     const links = dashboardLinkRoutes({ db, linkUrl, nextId, now, onLink })
     const inside = [links, dashboardStatsRoutes({ db, now })]
-    await http.register(dashboardRoutes({ db, baseUrl, now, inside }))
+    await http.register(dashboardRoutes({ db, baseUrl, brand, now, inside }))
     const { outlooks, book } = node
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink })) // 4.1
     const isOwnPage: IsOwnPage = (listing) => isOnOwnDomain(node.edge.market, listing)

@@ -25,7 +25,7 @@ export async function startDashboard(
 ): Promise<{ logIn(email: string | null): Promise<DashboardSession> }> {
   const http = await startQuietHttp(scope)
   const now = () => new Date()
-  await http.register(dashboardRoutes({ db, baseUrl: BASE_URL, now, inside }))
+  await http.register(dashboardRoutes({ db, baseUrl: BASE_URL, brand: 'service', now, inside }))
   const send = async (path: string, { body, cookie }: { body?: object; cookie?: string }) => {
     const answer = await http.inject({
       method: body === undefined ? 'GET' : 'POST',

@@ -1,8 +1,8 @@
 /** Developer options (interface 5.1): API keys, a call to try, and the page tag to paste. */
-import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { api, type Publisher } from '../api.ts'
-import { usePublisherIfAny } from '../session.ts'
+import { api, type Publisher, type User } from '../api.ts'
+import { useMe, usePublisherIfAny } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Failure, Progress } from '../ui/notice.tsx'
 import { Title } from '../ui/title.tsx'
@@ -12,12 +12,13 @@ import { NewKeyForm } from './new-key-form.tsx'
 export function DeveloperPage() {
   const [fresh, setFresh] = useState<string | null>(null)
   const publisher = usePublisherIfAny()
+  const { data: me } = useMe()
   return (
     <div className="space-y-8">
       <Title>Developer options</Title>
       <Keys fresh={fresh} onFresh={setFresh} />
-      <Trial apiKey={fresh} />
-      {publisher !== null && <Tag publisher={publisher} />}
+      {me !== undefined && <Trial apiKey={fresh} me={me} />}
+      {me !== undefined && publisher !== null && <Tag publisher={publisher} me={me} />}
     </div>
   )
 }
@@ -85,18 +86,11 @@ function FreshKey({ apiKey, onSeen }: { apiKey: string; onSeen: () => void }) {
   )
 }
 
-function useBrand(): string {
-  const slug = usePublisherIfAny()?.slug
-  const tag = useQuery({
-    queryKey: ['tag', slug],
-    queryFn: slug === undefined ? skipToken : () => api.pageTag(slug),
-  })
-  return (tag.data?.page_tag?.brand ?? 'service').toUpperCase()
-}
-
-function Trial({ apiKey }: { apiKey: string | null }) {
-  const line = `curl -H 'Authorization: ${useBrand()}-API-KEY ${apiKey ?? '<your key>'}' \\
-  ${location.origin}/api/v1/tokeninfo/`
+/** By the service's own address: this page may have been opened by another one. */
+function Trial({ apiKey, me }: { apiKey: string | null; me: User }) {
+  const scheme = `${me.brand.toUpperCase()}-API-KEY`
+  const line = `curl -H 'Authorization: ${scheme} ${apiKey ?? '<your key>'}' \\
+  ${me.base_url}/api/v1/tokeninfo/`
   return (
     <Snippet title="Try it" text={line}>
       Answers with the key’s own record. All endpoints are in the{' '}
@@ -108,8 +102,9 @@ function Trial({ apiKey }: { apiKey: string | null }) {
   )
 }
 
-function Tag({ publisher: { slug, pub_id, name } }: { publisher: Publisher }) {
-  const text = `<script async src="${location.origin}/tag/souk.js" data-publisher="${slug}"></script>`
+function Tag({ publisher, me }: { publisher: Publisher; me: User }) {
+  const { slug, pub_id, name } = publisher
+  const text = `<script async src="${me.base_url}/tag/souk.js" data-publisher="${slug}"></script>`
   return (
     <Snippet title="Page tag" text={text}>
       One line in the head of every page of <bdi>{name}</bdi>. It runs the auctions, counts views,

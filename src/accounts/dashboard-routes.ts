@@ -52,13 +52,14 @@ const config = { cors: 'none' } as const
 export interface DashboardDeps {
   readonly db: Db
   readonly baseUrl: string
+  readonly brand: string
   readonly now: () => Date
   /** Routes of higher folders that need the login too: links, statistics, clicks, receipts. */
   readonly inside: readonly FastifyPluginAsyncTypebox[]
 }
 
 export const dashboardRoutes =
-  ({ db, baseUrl, now, inside }: DashboardDeps): FastifyPluginAsyncTypebox =>
+  ({ db, baseUrl, brand, now, inside }: DashboardDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const isSecure = baseUrl.startsWith('https:')
     const cookieName = sessionCookieName(isSecure)
@@ -93,7 +94,7 @@ export const dashboardRoutes =
         // Nobody could log out of the one that this browser had before.
         await logOut(db, request.cookies[cookieName])
         reply.setCookie(cookieName, session.token, { ...cookieOptions, maxAge: SESSION_SECONDS })
-        return ok(200, toUserRecord(session.user))
+        return ok(200, toUserRecord(session.user, { baseUrl, brand }))
       },
     )
 
@@ -112,12 +113,13 @@ export const dashboardRoutes =
         const token = request.cookies[cookieName]
         request.sessionUser = await requireSession(db, { token, now: now() })
       })
-      for (const routes of [loggedInRoutes({ db, now }), ...inside]) await session.register(routes)
+      await session.register(loggedInRoutes({ db, baseUrl, brand, now }))
+      for (const routes of inside) await session.register(routes)
     })
   }
 
 const loggedInRoutes =
-  ({ db, now }: Pick<DashboardDeps, 'db' | 'now'>): FastifyPluginAsyncTypebox =>
+  ({ db, now, ...service }: Omit<DashboardDeps, 'inside'>): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/dashboard/api/me/',
@@ -125,7 +127,7 @@ const loggedInRoutes =
         config,
         schema: { operationId: 'readMe', response: { 200: envelope(UserRecord) } },
       },
-      async (request) => ok(200, toUserRecord(sessionUserOf(request))),
+      async (request) => ok(200, toUserRecord(sessionUserOf(request), service)),
     )
 
     app.get(

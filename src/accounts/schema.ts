@@ -44,10 +44,13 @@ export const CreatedKey = Type.Object({
   key: Type.String({ description: 'The key itself, shown this once' }),
 })
 
+/** Who is logged in, and by which address and word programs call this service. */
 export const UserRecord = Type.Object({
   uid: Type.Integer(),
   email: Type.String(),
   is_admin: Type.Boolean(),
+  base_url: Type.String(),
+  brand: Type.String(),
 })
 
 /** Without bounds: of a number that no publisher can have there is none, a 404 like any other. */
@@ -88,8 +91,11 @@ export function toApiKeyRecord(row: ApiKeyRow): Static<typeof ApiKeyRecord> {
   }
 }
 
-export function toUserRecord({ uid, email, is_admin }: UserRow): Static<typeof UserRecord> {
-  return { uid, email, is_admin }
+export function toUserRecord(
+  { uid, email, is_admin }: UserRow,
+  { baseUrl, brand }: { baseUrl: string; brand: string },
+): Static<typeof UserRecord> {
+  return { uid, email, is_admin, base_url: baseUrl, brand }
 }
 
 /** Settings under the names and in the units of the operator's options (operator's interface). */

@@ -138,7 +138,9 @@ test('a user makes, lists and disables keys on the developer options page', asyn
 test('the dashboard shows a user and their publishers, until they log out', async () => {
   const cookie = await logIn(ann)
   const me = await api.call('/dashboard/api/me/', { headers: { cookie } })
-  assert.deepEqual(me.entry(), { uid: ann.uid, email: ann.email, is_admin: false })
+  const { uid, email } = ann
+  const service = { base_url: BASE_URL, brand: 'service' }
+  assert.deepEqual(me.entry(), { uid, email, is_admin: false, ...service })
   assert.equal(me.headers.get('cache-control'), 'no-store')
   const publishers = await api.call('/dashboard/api/publishers/', { headers: { cookie } })
   const own = publishers.json<{ data: { pub_id: number }[] }>().data.map(({ pub_id }) => pub_id)
