@@ -8,5 +8,10 @@ test('the label of a key is as long as it has characters, also of letters beyond
   const letter = '\u{1D7D9}'
   assert.deepEqual(fields(letter.repeat(255)), [])
   assert.deepEqual(fields(letter.repeat(256)), ['description'])
-  assert.deepEqual(fields(' '), ['description'])
+})
+
+test('a label of nothing but spaces is refused as such', () => {
+  const faults = keyFaults({ description: ' ', expiresAt: null }, new Date())
+  const rule = 'must have 1 to 255 characters, not only spaces'
+  assert.deepEqual(faults, [{ field: 'description', rule }])
 })

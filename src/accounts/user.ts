@@ -5,6 +5,7 @@ import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 
 export const EMAIL_LENGTH_MAX = 254 // RFC 5321: the longest address that mail can be sent to.
 export const DESCRIPTION_LENGTH_MAX = 255
+const DESCRIPTION_RULE = `must have 1 to ${DESCRIPTION_LENGTH_MAX} characters, not only spaces`
 
 export interface UserChanges {
   readonly email?: string | undefined
@@ -39,7 +40,7 @@ export function keyFaults(
 ): Fault[] {
   const faults: Fault[] = []
   if (description.trim() === '' || characterCount(description) > DESCRIPTION_LENGTH_MAX) {
-    faults.push({ field: 'description', rule: `1 to ${DESCRIPTION_LENGTH_MAX} characters` })
+    faults.push({ field: 'description', rule: DESCRIPTION_RULE })
   }
   if (expiresAt !== null && expiresAt <= now) {
     faults.push({ field: 'expires', rule: 'is in the past: the key would never work' })
