@@ -1,4 +1,4 @@
-/** What the dashboard looks like on paper. */
+/** What the dashboard and the reference look like on paper. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -63,4 +63,14 @@ test('a print parts no entry of a list, and no heading from what it is of', asyn
   assert.equal(await facts.evaluate((one) => getComputedStyle(one).breakAfter), 'avoid')
   const clicks = page.getByRole('listitem').last()
   assert.equal(await clicks.evaluate((one) => getComputedStyle(one).breakInside), 'avoid')
+})
+
+test('a print of the reference has every call whole', async (t) => {
+  const { page } = await visitPage(t, { service: api.url, path: '/docs/' })
+  await page.emulateMedia({ media: 'print' })
+  await page.setViewportSize({ width: 718, height: 1000 })
+  const cut = await page
+    .locator('.code')
+    .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length)
+  assert.equal(cut, 0)
 })
