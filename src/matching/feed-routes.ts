@@ -11,10 +11,14 @@ import { begunStream } from '../platform/begun-stream.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
+import { FairTurns } from '../platform/turns.ts'
 import { acceptsMerchant } from './match.ts'
 import { FEED_HEADER, type FeedReader, feedLine } from './product-feed.ts'
 import { type FeedMerchant, FeedParams, ProductFeed, toProductFeed } from './schema.ts'
-import { type IsOwnPage, listFeedOffers } from './store.ts'
+import { type FeedOfferRow, type IsOwnPage, listFeedOffers } from './store.ts'
+
+/** Of all feeds that are being read: the pool's connections, and this thread, are for all. */
+const PAGES_AT_ONCE = 2
 
 export interface FeedDeps {
   readonly db: Db
@@ -27,6 +31,7 @@ export interface FeedDeps {
 export const feedRoutes =
   ({ db, keys, baseUrl, linkUrl, isOwnPage }: FeedDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const turns = new FairTurns(PAGES_AT_ONCE)
     const shared = { security: [{ apiKey: [] }] }
     app.addHook('onRequest', keys.require)
 
@@ -70,7 +75,10 @@ export const feedRoutes =
           throw new ApiError('notFound', { message: `No product feed of merchant ${merchId}` })
         }
         const reader = { linkUrl, publisherSlug: publisher.slug }
-        const file = await begunStream(feedLines(db, { merchId, isOwnPage }, reader))
+        const readPage = (after: string) =>
+          turns.run(pubId, () => listFeedOffers(db, { merchId, after }))
+        const isOwn = ({ url }: FeedOfferRow) => isOwnPage({ merch_id: merchId, url })
+        const file = await begunStream(feedLines(readPage, isOwn, reader))
         return reply
           .header('content-type', 'text/csv; charset=utf-8')
           .header('content-disposition', `attachment; filename="souk_products_${merchId}.csv"`)
@@ -92,15 +100,18 @@ async function listFeedMerchants(db: Db, publisher: Publisher): Promise<FeedMerc
 
 /** A page at a time: a million products are never in memory. */
 async function* feedLines(
-  db: Db,
-  { merchId, isOwnPage }: { merchId: number; isOwnPage: IsOwnPage },
+  readPage: (after: string) => Promise<FeedOfferRow[]>,
+  isOwn: (offer: FeedOfferRow) => boolean,
   reader: FeedReader,
 ): AsyncGenerator<string> {
   let head = FEED_HEADER
   for (let after = ''; ; ) {
-    const page = await listFeedOffers(db, { merchId, after })
-    const own = page.filter(({ url }) => isOwnPage({ merch_id: merchId, url }))
-    yield head + own.map((offer) => feedLine(offer, reader)).join('')
+    const page = await readPage(after)
+    yield head +
+      page
+        .filter(isOwn)
+        .map((offer) => feedLine(offer, reader))
+        .join('')
     head = ''
     const last = page.at(-1)
     if (last === undefined) return

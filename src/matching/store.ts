@@ -42,7 +42,7 @@ const MERCHANTS_MAX = 1000
 const EXACT_MAX = 1000
 /** Of one merchant: more of its listings of one product are not asked whose page theirs is. */
 const LISTINGS_EACH = 20
-const FEED_PAGE_ROWS = 5_000 // About 2 MB of lines, made in some milliseconds.
+const FEED_PAGE_ROWS = 1_000 // Lines take some 10 µs each to make, and readers wait meanwhile.
 
 /** Whether a listing's page is still on a domain of its merchant, as when it was imported. */
 export type IsOwnPage = (listing: { readonly merch_id: number; readonly url: string }) => boolean

@@ -1,0 +1,38 @@
+/** Feeds that are read in great numbers: the others come to their turn, and nobody else waits. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { makeMerchant } from '../../test/catalogue.ts'
+import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { until } from '../../test/market.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { startQuietHttp } from '../../test/quiet-http.ts'
+import { makeKeyGuard } from '../accounts/require-key.ts'
+import { sql } from '../platform/sql.ts'
+import { FairTurns } from '../platform/turns.ts'
+import { feedRoutes } from './feed-routes.ts'
+
+test('however many product feeds are read at once, other calls find a connection', async (t) => {
+  const turns = t.mock.method(FairTurns.prototype, 'run')
+  const db = await testDatabase()
+  const http = await startQuietHttp({ after })
+  const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
+  const urls = { baseUrl: 'https://api.example', linkUrl: 'https://go.example' }
+  await http.register(feedRoutes({ db, keys, ...urls, isOwnPage: () => true }))
+  const { publisher, headers } = await makePublisherWorld(db)
+  const offers = [{ id: 'A-1', link: 'https://kettles.example/p/1' }]
+  const { merchId } = await makeMerchant(db, { name: 'Mill', domain: 'kettles.example', offers })
+  const url = `/api/v1/publishers/${publisher.pub_id}/product_feeds/${merchId}/`
+
+  const asked = await db.transaction(async (tx) => {
+    await tx.run(sql`lock table offer in access exclusive mode`)
+    const feeds = Array.from({ length: 12 }, () => http.inject({ url, headers: { ...headers } }))
+    await untilWaiting(db, Promise.all(feeds))
+    await until(() => turns.mock.callCount() === feeds.length) // The others wait for their turns.
+    assert.notEqual(await db.row(sql`select 1`), null)
+    return feeds
+  })
+  for (const feed of await Promise.all(asked)) {
+    assert.equal(feed.statusCode, 200)
+    assert.match(feed.body, /"A-1"/)
+  }
+})
