@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { type FileLock, shareFileLock, takeFileLock } from './file-lock.ts'
 import type { Logger } from './log.ts'
-import { type Connection, hasSqlState, newClient, UNIQUE_VIOLATION } from './postgres.ts'
+import { type Connection, hasHungUp, hasSqlState, newClient, UNIQUE_VIOLATION } from './postgres.ts'
 import type { RunAs } from './postgres-binaries.ts'
 import {
   ADMIN,
@@ -190,7 +190,7 @@ async function enter(user: User): Promise<Holder> {
         if (isMaking) silentSince = performance.now()
       }
       if (performance.now() - silentSince > answerTimeoutMs) {
-        throw new Refusal(`PostgreSQL does not start: ${answer.reason}\n${await endOfLog(cluster)}`)
+        throw new Refusal(await whyAway(answer, cluster))
       }
       await sleep(POLL_MS)
     }
@@ -222,9 +222,12 @@ async function enterAgain(user: User): Promise<Holder> {
   }
 }
 
-type Answer =
-  | { readonly kind: 'connected'; readonly holder: Holder }
-  | { readonly kind: 'busy' | 'silent'; readonly reason: string }
+type Answer = { readonly kind: 'connected'; readonly holder: Holder } | Away
+
+interface Away {
+  readonly kind: 'busy' | 'refusing' | 'silent'
+  readonly reason: string
+}
 
 const NOT_RUNNING: Answer = { kind: 'silent', reason: 'it is not running' }
 
@@ -240,7 +243,8 @@ async function tryToConnect(connection: Connection): Promise<Answer> {
     await client.end().catch(() => undefined)
     const reason = error instanceof Error ? error.message : String(error)
     const cannotConnectNow = hasSqlState(error, '57P03') || hasSqlState(error, '57P01')
-    return { kind: cannotConnectNow ? 'busy' : 'silent', reason }
+    if (cannotConnectNow) return { kind: 'busy', reason }
+    return { kind: hasHungUp(error) ? 'refusing' : 'silent', reason }
   }
 }
 
@@ -301,6 +305,12 @@ async function makeOwnDatabase(client: pg.Client, { transport, dataDir }: Cluste
 
 function isRunning(server: ChildProcess | null): boolean {
   return server !== null && server.exitCode === null && server.signalCode === null
+}
+
+/** One that runs says itself what is wrong: a full disk, no connection that is free. */
+async function whyAway({ kind, reason }: Away, cluster: Cluster): Promise<string> {
+  if (kind === 'refusing') return `PostgreSQL lets nobody in: ${reason}`
+  return `PostgreSQL does not start: ${reason}\n${await endOfLog(cluster)}`
 }
 
 async function endOfLog({ logFile }: Cluster): Promise<string> {

@@ -247,7 +247,7 @@ function endsConnection(error: unknown): boolean {
 }
 
 /** Of whatever it has against a session (a password, a database just made anew), no statement. */
-function hasHungUp(error: unknown): boolean {
+export function hasHungUp(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity === 'FATAL'
 }
 

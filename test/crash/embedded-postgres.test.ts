@@ -12,7 +12,11 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EmbeddedPostgresOptions } from '../../src/platform/embedded-postgres.ts'
+import {
+  type EmbeddedPostgresOptions,
+  openEmbeddedPostgres,
+} from '../../src/platform/embedded-postgres.ts'
+import { makeLogger } from '../../src/platform/log.ts'
 import {
   type Connection,
   type Database,
@@ -252,6 +256,21 @@ test('a server that never answers is stopped by who gives it up', async (t) => {
   const settings = { ...QUICK, unix_socket_directories: 'base' } // Nobody looks there.
   await assert.rejects(startUser({ dataDir, settings, answerTimeoutMs: 1_000 }), /it ended with/)
   assert.equal(await runningPid(join(dataDir, 'postgres')), null)
+})
+
+test('a server that runs and lets nobody in is not said not to start', async (t) => {
+  const dataDir = await folder(t)
+  const settings = { ...QUICK, max_connections: '4', superuser_reserved_connections: '0' }
+  const user = await startUser({ dataDir, settings })
+  const db = open(t, user)
+  const held = await Promise.all(Array.from({ length: 3 }, () => db.reserve()))
+  const log = makeLogger({ level: 'silent' })
+  await assert.rejects(
+    openEmbeddedPostgres({ dataDir, log, settings, answerTimeoutMs: 500 }),
+    /^Refusal: PostgreSQL lets nobody in: sorry, too many clients already$/,
+  )
+  for (const connection of held) connection.release()
+  await user.leave()
 })
 
 test('a server in which nothing can be made is left and stopped', {
