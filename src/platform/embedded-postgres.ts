@@ -20,6 +20,7 @@ import {
   ADMIN,
   type Cluster,
   createCluster,
+  interrupt,
   keptPassword,
   keptPort,
   PORT_OF_SOCKET,
@@ -82,11 +83,16 @@ export async function openEmbeddedPostgres(
   }
   const lock = await becomeUser(cluster)
   let entered = enter(user)
+  // A stop whose time is up has not come to `close`, and the server would run on unseen.
+  let serverPid: number | null = null
+  const onExit = () => leaveInHaste(cluster, lock, serverPid)
+  process.once('exit', onExit)
   const close = async () => {
     stop.abort()
     const holder = await entered.catch(() => null)
     await holder?.client.end().catch(() => undefined)
     await leave(cluster, lock)
+    process.off('exit', onExit)
     await socket?.close()
   }
   const first = await enterFirst(entered, cluster).catch(async (error) => {
@@ -94,14 +100,17 @@ export async function openEmbeddedPostgres(
     throw error
   })
 
+  serverPid = first.pid
   void (async () => {
     for (let lost = first.lost; ; ) {
       await lost
+      serverPid = null // It may be another program's soon.
       if (stop.signal.aborted) return
       log.warn('PostgreSQL is gone: starting it again')
       entered = enterAgain(user)
       const again = await entered.catch(() => null) // Only when this process leaves.
       if (again === null) return
+      serverPid = again.pid
       lost = again.lost
     }
   })()
@@ -123,6 +132,7 @@ interface User {
 /** The connection by which this process knows that the server is there. */
 interface Holder {
   readonly client: pg.Client
+  readonly pid: number | null // of the server
   readonly lost: Promise<void> // resolves when the connection ends, for whatever reason
 }
 
@@ -177,7 +187,7 @@ async function enter(user: User): Promise<Holder> {
       if (answer.kind === 'connected') {
         const how = server === null ? 'adopted' : 'started'
         log.info({ log_file: cluster.logFile }, `PostgreSQL ${how}`)
-        return answer.holder
+        return { ...answer.holder, pid: await runningPid(cluster.folder) }
       }
       // It is starting, recovering or stopping, however long that takes.
       if (answer.kind === 'busy') silentSince = performance.now()
@@ -222,7 +232,7 @@ async function enterAgain(user: User): Promise<Holder> {
   }
 }
 
-type Answer = { readonly kind: 'connected'; readonly holder: Holder } | Away
+type Answer = { readonly kind: 'connected'; readonly holder: Omit<Holder, 'pid'> } | Away
 
 interface Away {
   readonly kind: 'busy' | 'refusing' | 'silent'
@@ -259,6 +269,13 @@ async function leave(cluster: Cluster, lock: FileLock): Promise<void> {
   } finally {
     alone.release()
   }
+}
+
+/** Without waiting for anything: the last thing that a process does. */
+function leaveInHaste(cluster: Cluster, lock: FileLock, serverPid: number | null): void {
+  lock.release()
+  if (serverPid === null || process.platform === 'win32') return
+  if (takeFileLock(usersFile(cluster)) !== null) interrupt(serverPid)
 }
 
 /** Two that leave at the same moment are in each other's way for an instant, so it asks twice. */

@@ -38,5 +38,5 @@ function lock(path: string, statements: string, waitMs: number): FileLock | null
     if (error instanceof Error && 'errcode' in error && error.errcode === BUSY) return null
     throw new Error(`cannot lock ${path}: ${(error as Error).message}`, { cause: error })
   }
-  return { release: () => database.close() }
+  return { release: () => void (database.isOpen && database.close()) }
 }

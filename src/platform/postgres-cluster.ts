@@ -107,16 +107,18 @@ export async function startCluster(cluster: Cluster): Promise<ChildProcess> {
 export async function stopCluster(cluster: Cluster): Promise<void> {
   const pid = await runningPid(cluster.folder)
   if (pid === null) return
-  if (process.platform !== 'win32') {
-    try {
-      process.kill(pid, 'SIGINT')
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // else it ended just now
-    }
-    return
-  }
+  if (process.platform !== 'win32') return interrupt(pid)
   const { pg_ctl } = await findBinaries(cluster.dataDir, { kind: 'self' })
   await outcome([pg_ctl, 'stop', '-W', '-m', 'fast', '-D', cluster.folder], { kind: 'self' })
+}
+
+/** The same of a process that is known to be the server's; not on Windows, where it would die. */
+export function interrupt(pid: number): void {
+  try {
+    process.kill(pid, 'SIGINT')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // else it ended just now
+  }
 }
 
 /** The server's process, or null when none runs in this folder. */

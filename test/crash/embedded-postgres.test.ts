@@ -258,6 +258,19 @@ test('a server that never answers is stopped by who gives it up', async (t) => {
   assert.equal(await runningPid(join(dataDir, 'postgres')), null)
 })
 
+test('a process that ends without leaving tells a server that nobody else uses to stop', {
+  skip: process.platform === 'win32',
+  timeout: 60_000,
+}, async (t) => {
+  const dataDir = await folder(t)
+  const [user, other] = [await startUser({ dataDir }), await startUser({ dataDir })]
+  user.child.kill('SIGUSR2')
+  await once(user.child, 'exit')
+  assert.ok(await isServing(open(t, other)))
+  other.child.kill('SIGUSR2')
+  await untilStopped(dataDir)
+})
+
 test('a server that runs and lets nobody in is not said not to start', async (t) => {
   const dataDir = await folder(t)
   const settings = { ...QUICK, max_connections: '4', superuser_reserved_connections: '0' }
@@ -366,6 +379,10 @@ async function startedAt(db: Database): Promise<number | null> {
   const query = sql`select pg_postmaster_start_time() as at`
   const row = await db.row<{ at: Date }>(query).catch(() => null)
   return row?.at.getTime() ?? null
+}
+
+async function untilStopped(dataDir: string): Promise<void> {
+  while ((await runningPid(join(dataDir, 'postgres'))) !== null) await sleep(POLL_MS)
 }
 
 async function serverPid(dataDir: string): Promise<number> {

@@ -3,7 +3,7 @@
  *
  *   node test/crash/postgres-user.ts '{"dataDir":"…"}'
  *
- * Prints one JSON line when it is in, and leaves in good order on SIGTERM.
+ * Prints one JSON line when it is in, leaves in good order on SIGTERM, and ends at once on SIGUSR2.
  */
 import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
 import { makeLogger } from '../../src/platform/log.ts'
@@ -15,4 +15,5 @@ process.once('SIGTERM', async () => {
   await postgres.close()
   clearInterval(isAsked)
 })
+process.once('SIGUSR2', () => process.exit(0))
 process.stdout.write(`${JSON.stringify(postgres.connection)}\n`)
