@@ -318,7 +318,7 @@ test('a receipt of an auction without bids says why, and nothing of who sells th
   const entry = await runAuction(api, await market.link(link))
   await untilReceipt(api, entry)
   const page = await visit(t, `/dashboard/receipts/${entry.auction_result.id}`, market)
-  await page.getByText('No merchant with a campaign sells the link').waitFor()
+  await page.getByText('No merchant with a campaign sells what').waitFor()
   assert.doesNotMatch(await page.getByRole('main').innerText(), /No merchant of|candidates/)
 })
 

@@ -90,8 +90,8 @@ const REASONS: Readonly<Record<keyof typeof LOSS, Omit<LossReason, 'code' | 'wor
   },
   noCandidates: {
     name: 'No Candidates',
-    publisher: "No merchant with a campaign sells the link's product.",
-    merchant: "No merchant with a campaign sells the link's product.",
+    publisher: 'No merchant with a campaign sells what the link leads to.',
+    merchant: 'No merchant with a campaign sells what the link leads to.',
   },
 }
 
