@@ -201,7 +201,10 @@ export function renewResting(leases: readonly HeldLease[], sentAtMs: number): vo
   }
 }
 
-/** More nodes share what is left than when the parts were told: what the database would say now. */
+/**
+ * More nodes share what is left than when the parts were told. At most what the database would say
+ * now (`fair` in lease-store.ts): only leases that hold more are asked about, not all at once.
+ */
 export function shrinkFairParts(leases: readonly HeldLease[], nodes: number): void {
   for (const lease of leases) {
     // Below zero where a cap was lowered under what is leased.
