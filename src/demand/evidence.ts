@@ -110,7 +110,12 @@ export function ripeClicks({ clicks, unripe }: Evidence): number {
   return Math.max(0, clicks - unripe)
 }
 
-/** What of the evidence says something about the rate: clicks whose orders have come, and those. */
+/**
+ * What of the evidence says something about the rate: clicks whose orders have come, and those. A
+ * click that brought its order is ripe, however early: orders that came sooner than τ expects would
+ * else be more than the clicks.
+ */
 export function countsOf(evidence: Evidence): { clicks: number; orders: number } {
-  return { clicks: ripeClicks(evidence), orders: evidence.orders }
+  const { orders } = evidence
+  return { clicks: Math.max(orders, ripeClicks(evidence)), orders }
 }

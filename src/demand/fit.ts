@@ -72,8 +72,7 @@ function concentrationAt(step: number): number {
 function logLikelihood({ clicks, orders, rate }: RateGroup, k: number): number {
   // A rate of an order a click and above is no chance, and would make the whole sum NaN.
   if (clicks <= 0 || rate >= 1) return 0
-  // Decayed counts need not be whole, and unripe clicks may leave fewer than their orders.
-  const misses = Math.max(0, clicks - orders)
+  const misses = clicks - orders // Decayed counts, which need not be whole.
   // B(a + orders, b + misses) / B(a, b) with a + b = k. Most pairs have no order at all.
   const [a, b] = [k * rate, k * (1 - rate)]
   return logGammaRise(a, orders) + logGammaRise(b, misses) - logGammaRise(k, orders + misses)

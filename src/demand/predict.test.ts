@@ -5,7 +5,7 @@ import { evenly } from '../../test/even-numbers.ts'
 import fc from '../../test/fast-check.ts'
 import { kitPath } from '../../test/kit.ts'
 import { beta, poisson, seededRandom } from '../../test/seeded-random.ts'
-import { clickEvidence, noEvidence } from './evidence.ts'
+import { clickEvidence, countsOf, noEvidence } from './evidence.ts'
 import { fitConcentration, fitModel } from './fit.ts'
 import { logGamma, logGammaRise } from './log-gamma.ts'
 import {
@@ -71,9 +71,10 @@ test('a rate lies between what the pair shows and what the merchant shows elsewh
 
 test('no click is predicted to bring more than an order, though orders come before it is ripe', () => {
   const early = fc.record({ clicks: evenly(0, 1e3), orders: evenly(0, 1e3) })
+  const ripe = (counted: Counts) => countsOf({ ...noEvidence(0), ...counted })
   fc.assert(
-    fc.property(early, early, positive(5_000), positive(5_000), (pair, elsewhere, k0, k1) => {
-      const merchant = sum(pair, elsewhere)
+    fc.property(early, early, positive(5_000), positive(5_000), (own, elsewhere, k0, k1) => {
+      const [pair, merchant] = [ripe(own), ripe(sum(own, elsewhere))]
       const globalRate = networkRate(merchant)
       const { merchantRate, rate } = estimateRate({ globalRate, k0, k1 }, merchant, pair)
       for (const part of [globalRate, merchantRate, rate]) assert(part <= 1 + 1e-12, `${part}`)

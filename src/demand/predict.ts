@@ -9,10 +9,7 @@
  */
 import { PPM } from '../platform/money.ts'
 
-/**
- * Ripe clicks and orders of a pair or of a whole merchant. Orders that came early may be more than
- * the ripe clicks; then these count as so many, for a click that brought its order is ripe.
- */
+/** Ripe clicks of a pair, or of a whole merchant, and their orders, which are never more. */
 export interface Counts {
   readonly clicks: number
   readonly orders: number
@@ -42,7 +39,7 @@ const NETWORK_PRIOR_CLICKS = 100
 /** θ0 of the network as its clicks show it now; nightly would be a day late in a young one. */
 export function networkRate({ clicks, orders }: Counts): number {
   const prior = NETWORK_PRIOR_CLICKS
-  return (orders + prior * UNFITTED.globalRate) / (Math.max(clicks, orders) + prior)
+  return (orders + prior * UNFITTED.globalRate) / (clicks + prior)
 }
 
 /**
@@ -61,11 +58,12 @@ export const ALPHA_MIN = 0.5
 /** Estimates a pair's rate; `merchant` counts all publishers, this one included. */
 export function estimateRate(model: RateModel, merchant: Counts, pair: Counts): RateEstimate {
   const elsewhereOrders = Math.max(0, merchant.orders - pair.orders)
+  // Counted by itself the pair may have left fewer than the orders of the others.
   const elsewhereClicks = Math.max(elsewhereOrders, merchant.clicks - pair.clicks)
   const merchantRate =
     (elsewhereOrders + model.k0 * model.globalRate) / (elsewhereClicks + model.k0)
   const alpha = pair.orders + model.k1 * merchantRate
-  const nEff = Math.max(pair.clicks, pair.orders) + model.k1
+  const nEff = pair.clicks + model.k1
   return { merchantRate, alpha, nEff, rate: alpha / nEff }
 }
 
