@@ -763,7 +763,6 @@ create table pair_evidence (
   unripe double precision not null,
   invalid double precision not null,
   orders double precision not null,
-  delay_ms double precision not null,
   log_value double precision not null,
   log_value_square double precision not null,
   as_of timestamp with time zone not null,

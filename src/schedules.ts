@@ -6,6 +6,7 @@ import { deletePastSessions } from './accounts/store.ts'
 import { deleteOldRefusals, deleteOldRequests } from './attribution/intake-store.ts'
 import { retellOrders } from './attribution/retell-orders.ts'
 import { deleteUnclickedReceipts } from './auction/receipt-store.ts'
+import { isModelYoung } from './demand/learn-store.ts'
 import { retireViews } from './events/view-totals.ts'
 import { deletePastResponses } from './links/idempotency-store.ts'
 import { deletePastLinkHours } from './links/store.ts'
@@ -52,6 +53,7 @@ export const SCHEDULES: readonly Schedule[] = [
     isMadeUpFor: true,
     work: (node) => runHeavyJob(node, 'learnModel'),
   },
+  { task: 'learn_young_model', cron: '*/10 * * * *', work: learnYoungModel },
   {
     task: 'learn_traffic',
     cron: '40 2 * * *',
@@ -77,6 +79,10 @@ export const SCHEDULES: readonly Schedule[] = [
   { task: 'forget_deliveries', cron: '35 3 * * *', isMadeUpFor: true, work: forgetDeliveries },
   { task: 'forget_seen_links', cron: '55 * * * *', work: forgetSeenLinks },
 ]
+
+async function learnYoungModel(node: Node): Promise<void> {
+  if (await isModelYoung(node.database)) await runHeavyJob(node, 'learnModel')
+}
 
 /** Merchants whose server does not answer are told to the operator; their offers stay for a day. */
 async function refetchAllFeeds(node: Node): Promise<void> {

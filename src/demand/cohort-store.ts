@@ -1,7 +1,13 @@
-/** What the log says of clicks and the orders they led to, for the evaluation of predictions. */
+/** What the log says of clicks and the orders they led to, for predictions and their evaluation. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
+import { WAITS_DAYS, type Waits } from './delay.ts'
 import type { Cohort } from './evaluate.ts'
+
+/** Of an order and its click: it stands, was paid for, and says something about clicks. */
+const IS_BROUGHT = sql`reversed_at is null and revenue_micros > 0 and rejected_at is null
+  and hold is null and coalesce(attribution, '') <> 'impression'`
 
 export interface CohortRange {
   readonly fromMs: number
@@ -28,9 +34,7 @@ export async function loadCohorts(db: Db, range: CohortRange): Promise<Cohort[]>
       floor(extract(epoch from accepted_at) * 1000 / ${slotMs}::bigint)::int as order_slot,
       count(*)::int as orders
     from merchant_order join click using (click_id)
-    where at >= ${from} and at < ${to} and reversed_at is null
-      and accepted_at < ${to} and revenue_micros > 0 and rejected_at is null and hold is null
-      and coalesce(attribution, '') <> 'impression'
+    where at >= ${from} and at < ${to} and accepted_at < ${to} and ${IS_BROUGHT}
     group by 1, 2, 3, 4`)
   const ordersOf = Map.groupBy(orders, keyOf)
   return clicks.map((row) => ({
@@ -52,6 +56,29 @@ interface PairSlot {
 }
 
 const keyOf = ({ pub_id, merch_id, slot }: PairSlot): string => `${pub_id} ${merch_id} ${slot}`
+
+/** Lists how long orders took after clicks of the last WAITS_DAYS, by about how old these are. */
+export async function loadWaits(db: Db, nowMs: number): Promise<Waits[]> {
+  const [since, now] = [new Date(nowMs - WAITS_DAYS * DAY_MS), new Date(nowMs)]
+  const rows = await db.rows<{ merch_id: number; orders: number; wait_ms: number; age_ms: number }>(
+    sql`
+      select merch_id, count(*)::int as orders, sum(wait_ms) as wait_ms, avg(age_ms) as age_ms
+      from (
+        select merchant_order.merch_id,
+          greatest(0, extract(epoch from accepted_at - at) * 1000)::float8 as wait_ms,
+          (extract(epoch from ${now}::timestamptz - at) * 1000)::float8 as age_ms
+        from merchant_order join click using (click_id)
+        where at >= ${since} and at < ${now} and accepted_at < ${now} and ${IS_BROUGHT}
+      ) as brought
+      group by merch_id, round(4 * ln(age_ms))`,
+  )
+  return rows.map((row) => ({
+    merchId: row.merch_id,
+    orders: row.orders,
+    waitMs: row.wait_ms,
+    ageMs: row.age_ms,
+  }))
+}
 
 /** The time of the first valid click, or null without any. */
 export async function findFirstClick(db: Db): Promise<number | null> {

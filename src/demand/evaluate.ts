@@ -7,6 +7,7 @@
  * Pure: the history of clicks and orders in, figures out (economics 3, metrics). The same function
  * judges the service's own log, the public click logs and synthetic worlds (bench/).
  */
+import { fitDelays, WAITS_DAYS, type Waits } from './delay.ts'
 import { addEvidence, countsOf, type Evidence, evidenceAt, noEvidence } from './evidence.ts'
 import { fitModel } from './fit.ts'
 import { type Bin, binsOf, type Metrics, measure, type Outcome } from './metrics.ts'
@@ -45,7 +46,8 @@ export interface Evaluation {
   readonly bins: readonly Bin[]
 }
 
-const WEEK_MS = 7 * 86_400_000
+const DAY_MS = 86_400_000
+const WEEK_MS = 7 * DAY_MS
 /** A probability of 0 or 1 would make one surprise cost everything. */
 const PROBABILITY_MIN = 1e-5
 
@@ -96,6 +98,7 @@ const clip = (probability: number): number =>
   Math.min(1 - PROBABILITY_MIN, Math.max(PROBABILITY_MIN, probability))
 
 type Pair = Pick<Cohort, 'pubId' | 'merchId'>
+type WaitOf = Pick<Cohort, 'merchId' | 'slot'>
 
 /** What is known at the beginning of a slot: never anything that came later. */
 class KnownWorld {
@@ -104,6 +107,8 @@ class KnownWorld {
   #merchants = new Map<number, Evidence>()
   /** Orders that are in the data and not known yet, by the slot in which they come. */
   readonly #coming = new Map<number, { cohort: Cohort; count: number }[]>()
+  /** Orders of a merchant's clicks of a slot, and the sum of the slots that they took. */
+  readonly #waits = new Map<string, { of: WaitOf; orders: number; slots: number }>()
   readonly #recent = new Map<string, { slot: number; clicks: number; orders: number }[]>()
   #network = { clicks: 0, orders: 0 }
   #model: PredictionModel
@@ -121,9 +126,8 @@ class KnownWorld {
     const { slotMs } = this.#options
     this.#nowMs = slot * slotMs
     for (const { cohort, count } of this.#coming.get(slot - 1) ?? []) {
-      // To the slot: some seem to have waited longer than they did and as many shorter.
-      const delayMs = count * (slot - 1 - cohort.slot) * slotMs
-      this.#add(cohort, { ...noEvidence((cohort.slot + 1) * slotMs), orders: count, delayMs })
+      this.#add(cohort, { ...noEvidence((cohort.slot + 1) * slotMs), orders: count })
+      this.#addWait(cohort, { orders: count, slots: count * (slot - 1 - cohort.slot) })
       this.#network.orders += count
       this.#rememberRecent(cohort, { slot: slot - 1, clicks: 0, orders: count })
     }
@@ -200,7 +204,26 @@ class KnownWorld {
       merchId: pair.merchId,
       evidence: held,
     }))
-    this.#model = fitModel(evidence, { yesterday: this.#model, nowMs: this.#nowMs })
+    const yesterday = { ...this.#model, ...fitDelays(this.#waitsAt(slot)) }
+    this.#model = fitModel(evidence, { yesterday, nowMs: this.#nowMs })
+  }
+
+  /** To the slot: some seem to have waited longer than they did and as many shorter. */
+  #addWait({ merchId, slot }: WaitOf, added: { orders: number; slots: number }): void {
+    const key = `${merchId} ${slot}`
+    const { orders, slots } = this.#waits.get(key) ?? { orders: 0, slots: 0 }
+    const sum = { orders: orders + added.orders, slots: slots + added.slots }
+    this.#waits.set(key, { of: { merchId, slot }, ...sum })
+  }
+
+  #waitsAt(now: number): Waits[] {
+    const { slotMs } = this.#options
+    const oldest = now - (WAITS_DAYS * DAY_MS) / slotMs
+    for (const [key, { of }] of this.#waits) if (of.slot < oldest) this.#waits.delete(key)
+    return [...this.#waits.values()].map(({ of, orders, slots }) => ({
+      ...{ merchId: of.merchId, orders },
+      ...{ waitMs: slots * slotMs, ageMs: (now - of.slot - 0.5) * slotMs },
+    }))
   }
 
   #sumMerchants(): void {

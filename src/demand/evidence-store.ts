@@ -18,7 +18,6 @@ interface EvidenceRow {
   unripe: number
   invalid: number
   orders: number
-  delay_ms: number
   log_value: number
   log_value_square: number
   as_of: Date
@@ -63,8 +62,8 @@ async function upsertPairs(tx: Db, pairs: readonly PairEvidence[]): Promise<void
   const column = (read: (evidence: Evidence) => number): number[] =>
     pairs.map(({ evidence }) => Math.max(0, read(evidence)))
   await tx.run(sql`
-    insert into pair_evidence (pub_id, merch_id, clicks, unripe, invalid, orders, delay_ms,
-      log_value, log_value_square, as_of)
+    insert into pair_evidence (pub_id, merch_id, clicks, unripe, invalid, orders, log_value,
+      log_value_square, as_of)
     select * from unnest(
       ${pairs.map(({ pubId }) => pubId)}::int[],
       ${pairs.map(({ merchId }) => merchId)}::int[],
@@ -72,13 +71,12 @@ async function upsertPairs(tx: Db, pairs: readonly PairEvidence[]): Promise<void
       ${column((of) => of.unripe)}::float8[],
       ${column((of) => of.invalid)}::float8[],
       ${column((of) => of.orders)}::float8[],
-      ${column((of) => of.delayMs)}::float8[],
       ${column((of) => of.logValue)}::float8[],
       ${column((of) => of.logValueSquare)}::float8[],
       ${pairs.map(({ evidence }) => new Date(evidence.atMs))}::timestamptz[])
     on conflict (pub_id, merch_id) do update set
       clicks = excluded.clicks, unripe = excluded.unripe, invalid = excluded.invalid,
-      orders = excluded.orders, delay_ms = excluded.delay_ms, log_value = excluded.log_value,
+      orders = excluded.orders, log_value = excluded.log_value,
       log_value_square = excluded.log_value_square, as_of = excluded.as_of`)
 }
 
@@ -91,7 +89,6 @@ function pairOf(row: EvidenceRow): PairEvidence {
       unripe: row.unripe,
       invalid: row.invalid,
       orders: row.orders,
-      delayMs: row.delay_ms,
       logValue: row.log_value,
       logValueSquare: row.log_value_square,
       atMs: row.as_of.getTime(),

@@ -13,15 +13,12 @@
  */
 
 const HALF_LIFE_MS = 14 * 86_400_000
-/** The part that counts lose by a millisecond. */
-export const DECAY_PER_MS = Math.LN2 / HALF_LIFE_MS
 
 export interface Evidence {
   readonly clicks: number // valid ones
   readonly unripe: number // of the clicks: those whose orders are still to come
   readonly invalid: number // clicks that were paid and found invalid later
   readonly orders: number
-  readonly delayMs: number // Σ time from the click to its order
   readonly logValue: number // Σ ln(order value in micros)
   readonly logValueSquare: number // Σ ln²
   readonly atMs: number // the instant these counts are as of
@@ -33,7 +30,6 @@ export function noEvidence(atMs: number): Evidence {
     unripe: 0,
     invalid: 0,
     orders: 0,
-    delayMs: 0,
     logValue: 0,
     logValueSquare: 0,
     atMs,
@@ -53,7 +49,6 @@ export function evidenceAt(evidence: Evidence, atMs: number, delayMs: number): E
     unripe: evidence.unripe * decay * Math.exp(-Math.max(0, ageMs) / delayMs),
     invalid: evidence.invalid * decay,
     orders: evidence.orders * decay,
-    delayMs: evidence.delayMs * decay,
     logValue: evidence.logValue * decay,
     logValueSquare: evidence.logValueSquare * decay,
     atMs,
@@ -70,7 +65,6 @@ export function addEvidence(left: Evidence, right: Evidence, delayMs: number): E
     unripe: one.unripe + other.unripe,
     invalid: one.invalid + other.invalid,
     orders: one.orders + other.orders,
-    delayMs: one.delayMs + other.delayMs,
     logValue: one.logValue + other.logValue,
     logValueSquare: one.logValueSquare + other.logValueSquare,
     atMs,
@@ -84,19 +78,10 @@ export function clickEvidence(atMs: number, { isValid }: { isValid: boolean }): 
     : { ...noEvidence(atMs), invalid: 1 }
 }
 
-/** An order that came at `atMs`, as of its click. */
-export function orderEvidence(
-  atMs: number,
-  { clickAtMs, valueMicros }: { clickAtMs: number; valueMicros: number },
-): Evidence {
+/** An order, as of the click that led to it. */
+export function orderEvidence(clickAtMs: number, valueMicros: number): Evidence {
   const log = Math.log(Math.max(1, valueMicros))
-  return {
-    ...noEvidence(clickAtMs),
-    orders: 1,
-    delayMs: Math.max(0, atMs - clickAtMs),
-    logValue: log,
-    logValueSquare: log * log,
-  }
+  return { ...noEvidence(clickAtMs), orders: 1, logValue: log, logValueSquare: log * log }
 }
 
 /** Takes back what was added before: the sums decay alike, so the two cancel at any later time. */

@@ -8,7 +8,6 @@ import { logGammaRise } from './log-gamma.ts'
 import { atRate, UNFITTED, UNFITTED_VALUE } from './predict.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 
-const HOUR_MS = 3_600_000
 const [LOG, VARIANCE] = [18, 0.5]
 
 /** Orders of a pair whose logarithms of value have this mean, and VARIANCE around it. */
@@ -70,24 +69,6 @@ test('under twenty orders of pairs that sold twice the spread of values is yeste
     ]).values
   assert.deepEqual(spread(20), { ...UNFITTED_VALUE, globalLogMean: LOG })
   near(spread(21).variance, VARIANCE)
-})
-
-test('a merchant’s orders take as long as they took, twenty of the network’s beside them', () => {
-  const { delayMs, delayMsByMerchant } = fit([
-    { merchId: 1, ...orders(20, LOG), delayMs: 20 * 2 * HOUR_MS },
-    { merchId: 2, ...orders(60, LOG), delayMs: 60 * 6 * HOUR_MS },
-    { merchId: 3, ...orders(0, LOG) },
-  ])
-  // The later an order came after its click, the less it weighs by now.
-  const waitOf = (seenHours: number) =>
-    (seenHours * HOUR_MS) / (1 - (Math.LN2 * seenHours) / (14 * 24))
-  near(delayMs, waitOf(5))
-  for (const [index, seenHours] of [3.5, 5.75, 5].entries()) {
-    near(delayMsByMerchant[index + 1] ?? 0, waitOf(seenHours))
-  }
-  const waited = (ms: number) => fit([{ merchId: 1, ...orders(20, LOG), delayMs: 20 * ms }]).delayMs
-  assert.equal(waited(0), 60_000, 'a minute at least')
-  assert.equal(waited(900 * HOUR_MS), 1_800 * HOUR_MS, 'at most twice of what is seen')
 })
 
 test('a network is fitted from twenty orders on', () => {

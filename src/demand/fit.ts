@@ -5,15 +5,9 @@
  * logarithmic grid, and are smoothed with yesterday's (economics 3). Everything else is moments.
  * Pure: evidence in, model out.
  */
-import {
-  addEvidence,
-  countsOf,
-  DECAY_PER_MS,
-  type Evidence,
-  evidenceAt,
-  noEvidence,
-} from './evidence.ts'
+import { addEvidence, countsOf, type Evidence, evidenceAt, noEvidence } from './evidence.ts'
 import type { PairEvidence } from './evidence-store.ts'
+import { type Grid, likeliest } from './likeliest.ts'
 import { logGammaRise } from './log-gamma.ts'
 import {
   atRate,
@@ -25,18 +19,10 @@ import {
 } from './predict.ts'
 import { delayOf, type PredictionModel } from './prediction-model.ts'
 
-/** The grid: e to e¹¹, fine enough that neighbours differ by less than a tenth. */
-const GRID_FROM = 1
-const GRID_TO = 11
-const GRID_STEPS = 120
-/** Of which at first only every eighth is tried, twice the K before: the likelihood has one top. */
-const GRID_STRIDE = 8
+/** From e to e¹¹, fine enough that neighbours differ by less than a tenth. */
+const GRID: Grid = { least: Math.E, most: Math.exp(11), steps: 120 }
 /** Under so many orders in the whole network a fit would follow noise. */
 const ORDERS_MIN = 20
-/** Orders that the network's mean wait is worth against a merchant's own. */
-const DELAY_PRIOR_ORDERS = 20
-/** An order within this time tells nothing finer; also keeps τ from vanishing. */
-const DELAY_MIN_MS = 60_000
 const VALUE_K_MIN = 1
 const VALUE_K_MAX = 1_000
 
@@ -47,26 +33,7 @@ export interface RateGroup extends Counts {
 
 /** The K whose BetaBinomial(y | n, Kθ, K(1−θ)) makes the groups most likely, within the grid. */
 export function fitConcentration(groups: readonly RateGroup[]): number {
-  let best = Number.NEGATIVE_INFINITY
-  let bestStep = GRID_STEPS
-  const seek = (from: number, to: number, stride: number): void => {
-    for (let step = from; step <= to; step += stride) {
-      const k = concentrationAt(step)
-      const likelihood = groups.reduce((sum, group) => sum + logLikelihood(group, k), 0)
-      if (likelihood > best) {
-        best = likelihood
-        bestStep = step
-      }
-    }
-  }
-  seek(0, GRID_STEPS, GRID_STRIDE)
-  const around = bestStep
-  seek(Math.max(0, around - GRID_STRIDE + 1), Math.min(GRID_STEPS, around + GRID_STRIDE - 1), 1)
-  return concentrationAt(bestStep)
-}
-
-function concentrationAt(step: number): number {
-  return Math.exp(GRID_FROM + ((GRID_TO - GRID_FROM) * step) / GRID_STEPS)
+  return likeliest(GRID, (k) => groups.reduce((sum, group) => sum + logLikelihood(group, k), 0))
 }
 
 function logLikelihood({ clicks, orders, rate }: RateGroup, k: number): number {
@@ -85,7 +52,7 @@ interface Group {
 
 /**
  * Fits the model as of `nowMs`, smoothed with yesterday's; yesterday's itself where the network has
- * shown too little. Returns of goods are not in the evidence and stay as they were.
+ * shown too little. How long orders take and what comes back is not in the evidence, and stays.
  */
 export function fitModel(
   evidence: readonly PairEvidence[],
@@ -94,27 +61,11 @@ export function fitModel(
   const groups = groupByMerchant(evidence, yesterday, nowMs)
   const network = sumOf([...groups.values()].map(({ merchant }) => merchant))
   if (network.orders < ORDERS_MIN) return yesterday
-  const seenMs = network.delayMs / network.orders
-  const delayOfMerchant = ({ delayMs: sum, orders }: Evidence): number =>
-    meanWait((sum + DELAY_PRIOR_ORDERS * seenMs) / (orders + DELAY_PRIOR_ORDERS))
   return {
     ...yesterday,
     rates: fitRates([...groups.values()], { network, yesterday: yesterday.rates }),
     values: fitValues([...groups.values()], { network, yesterday: yesterday.values }),
-    delayMs: meanWait(seenMs),
-    delayMsByMerchant: Object.fromEntries(
-      [...groups].map(([merchId, { merchant }]) => [merchId, delayOfMerchant(merchant)]),
-    ),
   }
-}
-
-/**
- * τ, of the mean wait of orders that weigh as their clicks do: the later one came the less it
- * weighs, and of a mean τ only `τ / (1 + kτ)` is seen. Twice what is seen at most: a few orders
- * after two months would else make it anything.
- */
-function meanWait(seenMs: number): number {
-  return Math.max(DELAY_MIN_MS, seenMs / Math.max(1 / 2, 1 - DECAY_PER_MS * seenMs))
 }
 
 function groupByMerchant(

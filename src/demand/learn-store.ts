@@ -2,19 +2,34 @@
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import { loadWaits } from './cohort-store.ts'
+import { fitDelays } from './delay.ts'
 import { loadEvidence } from './evidence-store.ts'
 import { fitModel } from './fit.ts'
-import { loadModelBefore, saveModel } from './model-store.ts'
+import { loadModel, loadModelBefore, saveModel } from './model-store.ts'
 import { type PredictionModel, UNFITTED_MODEL } from './prediction-model.ts'
 
 /** Fits the model to what the pairs have shown until now, and keeps it as the day's. */
 export async function fitNightly(db: Db, nowMs: number): Promise<PredictionModel> {
   const day = utcDay(nowMs)
   const yesterday = (await loadModelBefore(db, day)) ?? UNFITTED_MODEL
-  const fitted = fitModel(await loadEvidence(db), { yesterday, nowMs })
+  const delays = fitDelays(await loadWaits(db, nowMs))
+  const evidence = await loadEvidence(db)
+  const fitted = fitModel(evidence, { yesterday: { ...yesterday, ...delays }, nowMs })
   const model = { ...fitted, ...(await findReturnShares(db, nowMs)) }
   await saveModel(db, { model, day, nowMs })
   return model
+}
+
+/** So many waits say what a day more could. */
+const WAITS_ENOUGH = 1_000
+
+/**
+ * Whether the model rests on so few orders that it is not right for a whole day. A network's first
+ * clicks are worth several times too much until it is known whether its readers buy at once.
+ */
+export async function isModelYoung(db: Db): Promise<boolean> {
+  return (await loadModel(db)).delayOrders < WAITS_ENOUGH
 }
 
 /** Returns come late: orders of these days have brought most of theirs. */

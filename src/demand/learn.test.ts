@@ -3,10 +3,10 @@ import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { findFirstClick, loadCohorts } from './cohort-store.ts'
+import { findFirstClick, loadCohorts, loadWaits } from './cohort-store.ts'
 import { clickEvidence, orderEvidence } from './evidence.ts'
 import { addPairEvidence, loadEvidence } from './evidence-store.ts'
-import { fitNightly } from './learn-store.ts'
+import { fitNightly, isModelYoung } from './learn-store.ts'
 import { loadModel, loadModelBefore, saveModel } from './model-store.ts'
 import { OutlookBook } from './outlook.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
@@ -199,7 +199,7 @@ test('the evidence of a pair is kept as of its last click and read by the outloo
   }))
   const orders = Array.from({ length: 40 }, (_, index) => ({
     ...pair,
-    evidence: orderEvidence(at(-24), { clickAtMs: at(-25 - index), valueMicros: 90e6 }),
+    evidence: orderEvidence(at(-25 - index), 90e6),
   }))
   // In two transactions, and not in order of time: the result is the same (P34).
   await db.transaction((tx) => addPairEvidence(tx, [...orders, ...clicks.slice(0, 100)]))
@@ -239,6 +239,62 @@ test('the nightly fit is kept for its day, smoothed with the day before, and has
   assert.deepEqual(await loadModelBefore(db, '2026-04-14'), again)
   const days = await db.rows(sql`select day from prediction_model order by day`)
   assert.deepEqual(days, [{ day: '2026-04-13' }, { day: '2026-04-14' }])
+})
+
+test('how long orders took is known of those that stand, after clicks of the last four weeks', async (t) => {
+  const db = await makeCampaign(t)
+  for (const [name, days, waitHours] of [
+    ['one', 10, 5],
+    ['of that age', 10.25, 7],
+    ['young', 1, 20],
+    ['to come', 1.01, 30],
+    ['old', 28.1, 1],
+  ] as const) {
+    const atMs = NOON - days * DAY
+    await addClicks(db, 1, { atMs })
+    await addOrder(db, name, { sold: 50e6, kept: 50e6 })
+    await db.run(sql`
+      update merchant_order set accepted_at = ${new Date(atMs + waitHours * HOUR)},
+        click_id = (select click_id from click where at = ${new Date(atMs)} limit 1)
+      where order_id = ${name}`)
+  }
+  const inHours = (await loadWaits(db, NOON))
+    .map(({ waitMs, ageMs, ...of }) => ({ ...of, wait: waitMs / HOUR, age: ageMs / HOUR }))
+    .toSorted((left, right) => left.age - right.age)
+  const both = [
+    { merchId: 1, orders: 1, wait: 20, age: 24 },
+    { merchId: 1, orders: 2, wait: 12, age: 243 },
+  ]
+  assert.deepEqual(inHours, both)
+  for (const gone of [
+    sql`update merchant_order set hold = 'review' where order_id = 'young'`,
+    sql`update merchant_order set hold = null, rejected_at = now() where order_id = 'young'`,
+    sql`update merchant_order set rejected_at = null, attribution = 'impression' where order_id = 'young'`,
+    sql`update merchant_order set attribution = 'exact', revenue_micros = 0 where order_id = 'young'`,
+  ]) {
+    await db.run(gone)
+    assert.equal((await loadWaits(db, NOON)).length, 1, gone.text)
+  }
+})
+
+test('a model is fitted again and again until a thousand orders stand behind it', async (t) => {
+  const db = await makeCampaign(t)
+  assert(await isModelYoung(db))
+  const { delayOrders: _, ...older } = UNFITTED_MODEL
+  await db.run(sql`insert into prediction_model (day, model, fitted_at)
+    values ('2026-04-12', ${JSON.stringify(older)}, now())`)
+  assert(await isModelYoung(db), 'the model of an older version knows no number')
+  for (const [delayOrders, isYoung] of [
+    [999, true],
+    [1_000, false],
+  ] as const) {
+    await saveModel(db, {
+      model: { ...UNFITTED_MODEL, delayOrders },
+      day: '2026-04-13',
+      nowMs: NOON,
+    })
+    assert.equal(await isModelYoung(db), isYoung)
+  }
 })
 
 test('one return counts as one, however many nights look at it again', async (t) => {

@@ -7,7 +7,7 @@ import { type PredictionModel, UNFITTED_MODEL } from './prediction-model.ts'
 export async function loadModel(db: Db): Promise<PredictionModel> {
   const row = await db.row<{ model: PredictionModel }>(sql`
     select model from prediction_model order by day desc limit 1`)
-  return row?.model ?? UNFITTED_MODEL
+  return { ...UNFITTED_MODEL, ...row?.model } // An older version's lacks what is new.
 }
 
 /**

@@ -4,13 +4,18 @@
  */
 import { type RateModel, UNFITTED, UNFITTED_VALUE, type ValueModel } from './predict.ts'
 
-export interface PredictionModel {
-  readonly rates: RateModel
-  readonly values: ValueModel
+export interface Delays {
   /** τ of the network: the mean wait of an order for its click, in milliseconds. */
   readonly delayMs: number
   /** τ of the merchants that have shown their own, by id. */
   readonly delayMsByMerchant: Readonly<Record<string, number>>
+  /** Orders whose waits were seen. */
+  readonly delayOrders: number
+}
+
+export interface PredictionModel extends Delays {
+  readonly rates: RateModel
+  readonly values: ValueModel
   /** Part of the order value that comes back, of the network and of merchants, by id. */
   readonly returnShare: number
   readonly returnShareByMerchant: Readonly<Record<string, number>>
@@ -22,6 +27,7 @@ export const UNFITTED_MODEL: PredictionModel = {
   values: UNFITTED_VALUE,
   delayMs: 12 * 3_600_000,
   delayMsByMerchant: {},
+  delayOrders: 0,
   returnShare: 0.1,
   returnShareByMerchant: {},
 }

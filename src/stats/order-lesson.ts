@@ -27,6 +27,5 @@ function lessonOf({ account, merchId }: OrderRecord): PairEvidence | null {
   const { isHeld, gross } = figuresOf(account)
   if (isHeld || gross.revenueMicros === 0) return null
   const { pubId, clickAtMs } = attribution.owner
-  const evidence = orderEvidence(acceptedAtMs, { clickAtMs, valueMicros: gross.revenueMicros })
-  return { pubId, merchId, evidence }
+  return { pubId, merchId, evidence: orderEvidence(clickAtMs, gross.revenueMicros) }
 }

@@ -1,0 +1,56 @@
+/**
+ * How long do orders come after their clicks? τ of economics 3, of the network and of merchants.
+ *
+ * Of clicks an hour old only waits under an hour can have been seen. A plain mean of waits is
+ * therefore too short while a network is young, whatever its readers do. So each wait is judged
+ * among those that the age of its click allowed: as an exponential cut off there.
+ */
+import { type Grid, likeliest } from './likeliest.ts'
+import { type Delays, UNFITTED_MODEL } from './prediction-model.ts'
+
+/** Orders of a merchant whose clicks are about equally old. */
+export interface Waits {
+  readonly merchId: number
+  readonly orders: number
+  /** Sum of the times from click to order. */
+  readonly waitMs: number
+  /** Age of the clicks: no order can have been seen to wait longer. */
+  readonly ageMs: number
+}
+
+/** Clicks of these days are looked at: twice the half-life of all other evidence. */
+export const WAITS_DAYS = 28
+
+/** From a minute, under which nothing depends on it, to two months; neighbours 2 % apart. */
+const GRID: Grid = { least: 60_000, most: 60 * 86_400_000, steps: 570 }
+/** Orders that what is usual is worth against the network's own: readers differ by more than it. */
+const USUAL_ORDERS = 1
+/** Orders that the network's τ is worth against a merchant's own. */
+const NETWORK_ORDERS = 20
+
+/** Fits τ to the waits that have been seen; what is usual in commerce where none has. */
+export function fitDelays(waits: readonly Waits[]): Delays {
+  const delayMs = fitDelay(waits, { delayMs: UNFITTED_MODEL.delayMs, orders: USUAL_ORDERS })
+  const network = { delayMs, orders: NETWORK_ORDERS }
+  const byMerchant = Map.groupBy(waits, ({ merchId }) => merchId)
+  const ofMerchants = [...byMerchant].map(([merchId, of]) => [merchId, fitDelay(of, network)])
+  const delayOrders = waits.reduce((sum, { orders }) => sum + orders, 0)
+  return { delayMs, delayMsByMerchant: Object.fromEntries(ofMerchants), delayOrders }
+}
+
+/** An order tells of ln τ with a variance of 1: `prior.orders` of them are a normal around it. */
+function fitDelay(
+  waits: readonly Waits[],
+  prior: { readonly delayMs: number; readonly orders: number },
+): number {
+  return likeliest(GRID, (delayMs) =>
+    waits.reduce(
+      (sum, wait) => sum + logLikelihood(wait, delayMs),
+      (-prior.orders / 2) * Math.log(delayMs / prior.delayMs) ** 2,
+    ),
+  )
+}
+
+function logLikelihood({ orders, waitMs, ageMs }: Waits, delayMs: number): number {
+  return -waitMs / delayMs - orders * Math.log(-delayMs * Math.expm1(-ageMs / delayMs))
+}
