@@ -105,8 +105,7 @@ function answerTimer(registers: Registry[]): (answer: Answer) => void {
   })
   const timers = new Map<string, Histogram.Internal<'route' | 'status'>[]>()
   return ({ route, status, seconds }) => {
-    const ofRoute = timers.get(route) ?? []
-    timers.set(route, ofRoute)
+    const ofRoute = timers.getOrInsert(route, [])
     const digit = Math.trunc(status / 100)
     ofRoute[digit] ??= histogram.labels(route, `${digit}xx`)
     ofRoute[digit].observe(seconds)

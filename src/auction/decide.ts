@@ -116,14 +116,6 @@ export class Decider {
     this.#options.pacing.step(nowMs)
   }
 
-  #candidatesOf(data: LinkData): LinkCandidates {
-    const known = this.#laidOut.get(data)
-    if (known !== undefined) return known
-    const candidates = this.#layOut(data)
-    this.#laidOut.set(data, candidates)
-    return candidates
-  }
-
   #layOut(data: LinkData): LinkCandidates {
     const { market, state, campaigns, floors, publishers } = this.#compiled
     const floorsOf = floors.get(data.link.pub_id)
@@ -156,7 +148,7 @@ export class Decider {
   ): Decision {
     const { market } = this.#compiled
     const { context, resultNumber } = auction
-    const candidates = this.#candidatesOf(data)
+    const candidates = this.#laidOut.getOrInsertComputed(data, () => this.#layOut(data))
     const request = this.#request(data, candidates, context)
     if (request === null) return NOBODY
     const outcome = this.#outcome

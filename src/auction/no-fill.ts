@@ -24,13 +24,12 @@ export class NoFillRun {
   add({ auction, clicks }: LoggedAuction): void {
     if (auction.outcome.winner >= 0) return
     for (const code of reasonsOf(auction)) {
-      const sums = this.#found.get(code) ?? { auctions: 0, clicks: 0, missed: 0, all: 0 }
+      const sums = this.#found.getOrInsert(code, { auctions: 0, clicks: 0, missed: 0, all: 0 })
       const perClick = earningsWithout(auction, code)
       sums.auctions += 1
       sums.clicks += clicks
       sums.missed += perClick * clicks
       sums.all += perClick
-      this.#found.set(code, sums)
     }
   }
 

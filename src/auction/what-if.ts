@@ -70,8 +70,10 @@ export class WhatIfRun {
     this.#before.add({ set, request: auction.request, outcome: was }, clicks)
     this.#after.add({ set, request, outcome: would }, clicks)
     if (was.winner !== would.winner) this.#changed += 1
-    count(this.#winners, merchantOf(set, was), 'before')
-    count(this.#winners, merchantOf(set, would), 'after')
+    const counts = (outcome: Outcome) =>
+      this.#winners.getOrInsert(merchantOf(set, outcome), { before: 0, after: 0 })
+    counts(was).before += 1
+    counts(would).after += 1
   }
 
   report(): WhatIf {
@@ -162,14 +164,4 @@ class Tally {
 
 function merchantOf(set: CandidateSet, { winner }: Outcome): number {
   return winner < 0 ? 0 : (set.merchId[winner] as number)
-}
-
-function count(
-  winners: Map<number, { before: number; after: number }>,
-  merchId: number,
-  side: 'before' | 'after',
-): void {
-  const counts = winners.get(merchId) ?? { before: 0, after: 0 }
-  counts[side] += 1
-  winners.set(merchId, counts)
 }

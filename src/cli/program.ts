@@ -71,11 +71,9 @@ function buildProgram(commands: readonly CommandSpec[], io: ProgramIo, run: Run)
   settle(program, io).version(manifest.version)
   for (const spec of commands) {
     const [first = '', second] = spec.name.split(' ')
-    let parent = program
-    if (second !== undefined) {
-      parent = groups.get(first) ?? settle(program.command(first), io)
-      groups.set(first, parent.description(describeGroup(first, commands)))
-    }
+    const makeGroup = () =>
+      settle(program.command(first), io).description(describeGroup(first, commands))
+    const parent = second === undefined ? program : groups.getOrInsertComputed(first, makeGroup)
     const command = settle(parent.command(second ?? first).description(spec.help), io)
     if (spec.argument !== undefined) command.argument(spec.argument)
     for (const option of spec.options ?? []) command.addOption(toOption(option))

@@ -173,9 +173,7 @@ class KnownWorld {
     this.#network.clicks += clicks
     this.#rememberRecent(cohort, { slot, clicks, orders: 0 })
     for (const { slot: orderSlot, count } of cohort.orders) {
-      const coming = this.#coming.get(orderSlot) ?? []
-      coming.push({ cohort, count })
-      this.#coming.set(orderSlot, coming)
+      this.#coming.getOrInsert(orderSlot, []).push({ cohort, count })
     }
   }
 
@@ -192,9 +190,7 @@ class KnownWorld {
   }
 
   #rememberRecent(pair: Pair, part: { slot: number; clicks: number; orders: number }): void {
-    const parts = this.#recent.get(keyOf(pair)) ?? []
-    parts.push(part)
-    this.#recent.set(keyOf(pair), parts)
+    this.#recent.getOrInsert(keyOf(pair), []).push(part)
   }
 
   #refit(slot: number): void {

@@ -34,9 +34,8 @@ export async function loadTraffic(db: Db): Promise<Map<number, HoursOfWeek>> {
     select pub_id, hour_of_week, clicks from traffic_hour`)
   const publishers = new Map<number, HoursOfWeek>()
   for (const { pub_id, hour_of_week, clicks } of rows) {
-    const hours = publishers.get(pub_id) ?? new Float64Array(HOURS_PER_WEEK)
+    const hours = publishers.getOrInsertComputed(pub_id, () => new Float64Array(HOURS_PER_WEEK))
     hours[hour_of_week] = Number(clicks)
-    publishers.set(pub_id, hours)
   }
   return publishers
 }

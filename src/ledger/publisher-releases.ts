@@ -25,11 +25,7 @@ export function openReleases(
   const settled = new Map<number, Promise<OwnReleases>>()
   const settle = async (merchId: number) =>
     ownReleases(await settleMerchant(db, { merchId, until }), { pubId, merchId })
-  const settledOf = (merchId: number) => {
-    const known = settled.get(merchId) ?? settle(merchId)
-    settled.set(merchId, known)
-    return known
-  }
+  const settledOf = (merchId: number) => settled.getOrInsertComputed(merchId, settle)
   return {
     async all() {
       const releases: MerchantRelease[] = []

@@ -111,9 +111,8 @@ async function listMovements(
     const { releases } = await settleMerchant(db, { merchId, until })
     for (const { pubId, atMs, earningsMicros } of releases) {
       const key = `${pubId} ${monthOf(atMs)} ${earningsMicros < 0}`
-      const sum = sums.get(key)
-      if (sum === undefined) sums.set(key, { pubId, atMs, earningsMicros })
-      else sum.earningsMicros += earningsMicros
+      const sum = sums.getOrInsertComputed(key, () => ({ pubId, atMs, earningsMicros: 0 }))
+      sum.earningsMicros += earningsMicros
     }
   }
   const movements = [...sums.values()].map((sum) => {

@@ -341,13 +341,12 @@ function rememberRoutes(http: Http) {
       .replace(/\/+$/, '')
       .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
       .replace(/:\w+/g, '[^/]+')
-    const route = routes.get(source) ?? {
+    const route = routes.getOrInsertComputed(source, () => ({
       pattern: new RegExp(`^${source}/?$`),
-      methods: new Set<string>(),
+      methods: new Set(),
       cors: config?.cors ?? 'account',
-    }
+    }))
     for (const name of [method].flat()) route.methods.add(name)
-    routes.set(source, route)
   })
   return (url: string): { methods: string[]; cors: CorsMode } => {
     const path = url.split('?', 1)[0] ?? ''

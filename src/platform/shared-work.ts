@@ -8,10 +8,8 @@ export class SharedWork<T> {
 
   /** What the work under way for `key` comes to; without any, `work` is begun. */
   run(key: string, work: () => Promise<T>): Promise<T> {
-    const underWay = this.#underWay.get(key)
-    if (underWay !== undefined) return underWay
-    const begun = work().finally(() => this.#underWay.delete(key))
-    this.#underWay.set(key, begun)
-    return begun
+    return this.#underWay.getOrInsertComputed(key, () =>
+      work().finally(() => this.#underWay.delete(key)),
+    )
   }
 }

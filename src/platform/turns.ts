@@ -65,8 +65,7 @@ export class FairTurns {
   }
 
   run<T>(owner: number | string, work: () => Promise<T>): Promise<T> {
-    const own = this.#byOwner.get(owner) ?? new Turns(this.#each)
-    this.#byOwner.set(owner, own)
+    const own = this.#byOwner.getOrInsertComputed(owner, () => new Turns(this.#each))
     return own.run(() => this.#turns.run(work))
   }
 }

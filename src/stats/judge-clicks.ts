@@ -118,8 +118,5 @@ function visitorOf({ visitorKey, campaignId }: EarlierClick): string {
 }
 
 function remember(visits: Map<string, EarlierClick[]>, click: EarlierClick): void {
-  const key = visitorOf(click)
-  const clicks = visits.get(key)
-  if (clicks === undefined) visits.set(key, [click])
-  else clicks.push(click)
+  visits.getOrInsert(visitorOf(click), []).push(click)
 }
