@@ -1,6 +1,6 @@
 /** Wire shapes of accounts: API key records (interface 2.3) and the dashboard's own calls. */
 import Type, { type Static } from 'typebox'
-import { timestamp } from '../platform/field-types.ts'
+import { orNull, timestamp } from '../platform/field-types.ts'
 import { formatExact, PPM } from '../platform/money.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import { formatCategoryFloor } from './category-floor.ts'
@@ -10,7 +10,7 @@ import type { ApiKeyRow, UserRow } from './store.ts'
 import { DESCRIPTION_LENGTH_MAX, EMAIL_LENGTH_MAX } from './user.ts'
 
 const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
-const TimestampOrNull = Type.Union([Timestamp, Type.Null()])
+const TimestampOrNull = orNull(Timestamp)
 
 /** Interface 2.3. */
 export const ApiKeyRecord = Type.Object({
@@ -32,11 +32,7 @@ export const LoginBody = Type.Object({
 
 export const CreateKeyBody = Type.Object({
   description: Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX }),
-  expires: Type.Optional(
-    Type.Union([timestamp(), Type.Null()], {
-      description: 'ISO 8601; null or absent: never',
-    }),
-  ),
+  expires: Type.Optional(orNull(timestamp(), 'ISO 8601; null or absent: never')),
 })
 
 export const CreatedKey = Type.Object({

@@ -6,6 +6,7 @@
  */
 import Type, { type Static } from 'typebox'
 import { EVENTS_PER_CALL_MAX } from '../events/schema.ts'
+import { orNull, TextOrNull } from '../platform/field-types.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import type { RefusalRow } from './intake-store.ts'
 
@@ -26,8 +27,7 @@ const AMOUNT_LENGTH_MAX = 28 // 15 digits, a dot and 12 decimals: more than any 
 const TIMESTAMP_LENGTH_MAX = 40
 const PAGE_URL_LENGTH_MAX = 8192
 
-const optionalText = (maxLength: number) =>
-  Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()]))
+const optionalText = (maxLength: number) => Type.Optional(orNull(Type.String({ maxLength })))
 
 const amount = (of: string) =>
   Type.String({
@@ -38,9 +38,7 @@ const amount = (of: string) =>
 const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
 const optionalTime = (description: string) =>
   Type.Optional(
-    Type.Union([Type.String({ maxLength: TIMESTAMP_LENGTH_MAX }), Type.Null()], {
-      description: `ISO 8601; ${description}`,
-    }),
+    orNull(Type.String({ maxLength: TIMESTAMP_LENGTH_MAX }), `ISO 8601; ${description}`),
   )
 
 const orderFields = {
@@ -48,25 +46,18 @@ const orderFields = {
   value: amount('what the buyer pays for the goods'),
   currency: Currency,
   click_ids: Type.Optional(
-    Type.Union(
-      [
-        Type.Array(Type.String({ maxLength: CLICK_ID_LENGTH_MAX }), { maxItems: CLICK_IDS_MAX }),
-        Type.Null(),
-      ],
-      {
-        description:
-          'What readers landed with in `cid`, or the merchant’s own such parameter, as far as ' +
-          'this buyer is remembered; the latest valid click counts',
-      },
+    orNull(
+      Type.Array(Type.String({ maxLength: CLICK_ID_LENGTH_MAX }), { maxItems: CLICK_IDS_MAX }),
+      'What readers landed with in `cid`, or the merchant’s own such parameter, as far as ' +
+        'this buyer is remembered; the latest valid click counts',
     ),
   ),
   cids: Type.Optional(
-    Type.Union([
+    orNull(
       Type.String({ maxLength: CLICK_IDS_LENGTH_MAX, description: 'The same, comma-separated' }),
-      Type.Null(),
-    ]),
+    ),
   ),
-  is_new_customer: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+  is_new_customer: Type.Optional(orNull(Type.Boolean())),
 }
 
 const CheckoutProduct = Type.Object({
@@ -82,9 +73,10 @@ const CheckoutProduct = Type.Object({
 })
 
 const products = Type.Optional(
-  Type.Union([Type.Array(CheckoutProduct, { maxItems: LINES_MAX }), Type.Null()], {
-    description: 'Left out of a later report, those that its sender told before stay',
-  }),
+  orNull(
+    Type.Array(CheckoutProduct, { maxItems: LINES_MAX }),
+    'Left out of a later report, those that its sender told before stay',
+  ),
 )
 
 /** An order as a reader's browser reports it. */
@@ -129,13 +121,12 @@ export const ServerOrder = Type.Object({
   order: Type.Object({
     ...orderFields,
     click_id: Type.Optional(
-      Type.Union([
+      orNull(
         Type.String({
           maxLength: CLICK_ID_LENGTH_MAX,
           description: 'The one click of this order, where it is known',
         }),
-        Type.Null(),
-      ]),
+      ),
     ),
     ordered_at: optionalTime(
       'without it, when the order was first told; with a plain date, any click of that day may have led to it',
@@ -162,19 +153,19 @@ export const ReturnEntry = Type.Object({
     description: 'order.id, as the order was told',
   }),
   product_id: Type.Optional(
-    Type.Union([Type.String({ maxLength: PRODUCT_ID_LENGTH_MAX }), Type.Null()], {
-      description: 'What came back: this or line is required',
-    }),
+    orNull(
+      Type.String({ maxLength: PRODUCT_ID_LENGTH_MAX }),
+      'What came back: this or line is required',
+    ),
   ),
   line: Type.Optional(
-    Type.Union([
+    orNull(
       Type.Integer({
         minimum: 0,
         maximum: LINES_MAX - 1,
         description: 'Of the order’s products, counted from 0',
       }),
-      Type.Null(),
-    ]),
+    ),
   ),
   quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: QUANTITY_MAX, default: 1 })),
   returned_at: optionalTime('without it, now'),
@@ -189,10 +180,10 @@ export const AcceptedOrderRecord = Type.Object({
   held: Type.Union([Type.Literal('no_rate'), Type.Literal('review'), Type.Null()], {
     description: 'Why the order waits: for a recent exchange rate, or for review by a person',
   }),
-  ignored: Type.Union([Type.String(), Type.Null()], {
-    description:
-      'Why the report changes nothing: the order’s amounts have closed (90 days), or it was rejected',
-  }),
+  ignored: orNull(
+    Type.String(),
+    'Why the report changes nothing: the order’s amounts have closed (90 days), or it was rejected',
+  ),
 })
 
 export const RefusalRecord = Type.Object({
@@ -202,7 +193,7 @@ export const RefusalRecord = Type.Object({
   reason: Type.String(),
   faults: Type.Array(Type.Object({ field: Type.String(), rule: Type.String() })),
   body: Type.String({ description: 'As it was sent' }),
-  origin: Type.Union([Type.String(), Type.Null()]),
+  origin: TextOrNull,
 })
 
 /** What a browser's report is answered with: no body, as in interface 4.7. */

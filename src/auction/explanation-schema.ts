@@ -1,8 +1,7 @@
 /** What is told of an auction: its explanation as `explain` makes it, and the clicks on it. */
 import Type, { type Static } from 'typebox'
-import { orNull } from '../platform/field-types.ts'
+import { orNull, TextOrNull } from '../platform/field-types.ts'
 
-const TextOrNull = orNull(Type.String())
 const NumberOrNull = orNull(Type.Number())
 const IdOrNull = orNull(Type.Integer())
 const Dollars = Type.String({ description: 'US dollars, two to six decimals' })

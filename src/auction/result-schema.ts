@@ -1,6 +1,7 @@
 /** Bodies of the receipt endpoints. */
 import Type, { type Static } from 'typebox'
 import { BETA_MAX, LIST_LENGTH_MAX } from '../accounts/publisher.ts'
+import { orNull } from '../platform/field-types.ts'
 import { LISTED_ID_MAX } from './targeting.ts'
 
 const DAY = '^\\d{4}-\\d{2}-\\d{2}$'
@@ -53,9 +54,10 @@ const WhatIfSide = Type.Object({
   earnings_per_click_micros: Type.Integer({
     description: 'Its mean over all auctions: what one click was worth',
   }),
-  reader_price_micros: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Mean price that winners with a known price ask of the reader; null: none',
-  }),
+  reader_price_micros: orNull(
+    Type.Integer(),
+    'Mean price that winners with a known price ask of the reader; null: none',
+  ),
 })
 
 export type WhatIf = Static<typeof WhatIf>

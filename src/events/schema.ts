@@ -1,6 +1,6 @@
 /** Bodies of the events endpoint (interface 4.7, decisions 4.7). */
 import Type, { type Static } from 'typebox'
-import { idText } from '../platform/field-types.ts'
+import { idText, orNull } from '../platform/field-types.ts'
 import { UUID_PATTERN } from '../platform/pattern.ts'
 import { CONSENT_WORDS } from './consent.ts'
 
@@ -12,9 +12,7 @@ const PAGE_URL_LENGTH_MAX = 8192
 const EventUser = Type.Object({
   page_session_uuid: Type.String({ pattern: UUID_PATTERN }),
   source_url: Type.String({ minLength: 1, maxLength: PAGE_URL_LENGTH_MAX }),
-  previous_url: Type.Optional(
-    Type.Union([Type.String({ maxLength: PAGE_URL_LENGTH_MAX }), Type.Null()]),
-  ),
+  previous_url: Type.Optional(orNull(Type.String({ maxLength: PAGE_URL_LENGTH_MAX }))),
   consent: Type.Optional(Type.Union(CONSENT_WORDS.map((word) => Type.Literal(word)))),
   consent_source: Type.Optional(Type.String({ maxLength: 16 })),
 })

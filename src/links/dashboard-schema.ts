@@ -1,6 +1,6 @@
 /** Wire shapes of the dashboard's page of smart links. */
 import Type, { type Static } from 'typebox'
-import { idText } from '../platform/field-types.ts'
+import { idText, orNull, TextOrNull } from '../platform/field-types.ts'
 import { MAX_URL_CHARACTERS } from '../platform/url.ts'
 
 export const LinkQuery = Type.Object({
@@ -19,7 +19,7 @@ const ListedLink = Type.Object({
   smart_link_id: Type.Integer(),
   auction_id: Type.String(),
   smart_link_url: Type.String(),
-  url: Type.Union([Type.String(), Type.Null()]),
+  url: TextOrNull,
   article_name: Type.String(),
   article_url: Type.String(),
   exclusive_match_requested: Type.Boolean(),
@@ -30,6 +30,6 @@ const ListedLink = Type.Object({
 
 export const LinkPage = Type.Object({
   links: Type.Array(ListedLink),
-  next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
+  next: orNull(Type.String(), 'Cursor of the next page'),
 })
 export type LinkPage = Static<typeof LinkPage>

@@ -61,6 +61,8 @@ export function orNull<T extends TSchema>(schema: T, description?: string) {
   return Type.Union([schema, Type.Null()], describe({}, description))
 }
 
+export const TextOrNull = orNull(Type.String())
+
 function isWebUrl(text: string): boolean {
   return parseWebUrl(text) !== null
 }

@@ -1,8 +1,7 @@
 /** One order, explained, as order-record-store.ts finds it. */
 import Type from 'typebox'
-import { orNull } from '../platform/field-types.ts'
+import { orNull, TextOrNull } from '../platform/field-types.ts'
 
-const TextOrNull = orNull(Type.String())
 const Time = Type.String({ format: 'date-time' })
 const TimeOrNull = orNull(Time)
 const Dollars = Type.String({ description: 'US dollars, exact' })

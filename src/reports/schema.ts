@@ -1,7 +1,7 @@
 /** What may be asked of the reports, and the shapes of what is not a table. */
 import Type, { type Static } from 'typebox'
 import { PublisherParams } from '../accounts/schema.ts'
-import { idText, timestamp } from '../platform/field-types.ts'
+import { idText, orNull, timestamp } from '../platform/field-types.ts'
 import { REPORT_COLUMNS, REPORT_NAMES, type ReportName } from './report.ts'
 
 /** A page that a client can hold and a server can make in a moment. */
@@ -54,9 +54,7 @@ export const REPORTS_TOLD = REPORT_NAMES.map(
 export const ReportPage = Type.Object({
   report: Type.String(),
   pub_id: Type.Integer(),
-  next: Type.Union([Type.String(), Type.Null()], {
-    description: '`cursor` of the next page; null: that was the last',
-  }),
+  next: orNull(Type.String(), '`cursor` of the next page; null: that was the last'),
   rows: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
     description: 'Under the names of the columns of the CSV file',
   }),

@@ -1,12 +1,12 @@
 /** Wire shapes of webhooks and their deliveries. */
 import Type, { type Static } from 'typebox'
-import { idText, smallId } from '../platform/field-types.ts'
+import { idText, orNull, smallId, TextOrNull } from '../platform/field-types.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import { URL_LENGTH_MAX, WEBHOOK_EVENTS } from './webhook.ts'
 import type { DeliveryRow, Webhook } from './webhook-store.ts'
 
 const Time = Type.String({ format: 'date-time' })
-const TimeOrNull = Type.Union([Time, Type.Null()])
+const TimeOrNull = orNull(Time)
 
 export const MerchantParams = Type.Object({ merch_id: Type.Integer() })
 
@@ -32,7 +32,7 @@ export const WebhookRecord = Type.Object({
   url: Type.String(),
   events: Type.Array(Type.String()),
   state: Type.String({ description: 'active, disabled' }),
-  notice: Type.Union([Type.String(), Type.Null()], { description: 'Why it was switched off' }),
+  notice: orNull(Type.String(), 'Why it was switched off'),
   datetime_created: Time,
 })
 
@@ -70,8 +70,8 @@ export const DeliveryRecord = Type.Object({
   attempts: Type.Integer(),
   delivered_at: TimeOrNull,
   next_attempt_at: TimeOrNull,
-  status: Type.Union([Type.Integer(), Type.Null()], { description: 'Of the last answer' }),
-  error: Type.Union([Type.String(), Type.Null()]),
+  status: orNull(Type.Integer(), 'Of the last answer'),
+  error: TextOrNull,
   data: Type.Unknown({ description: DATA_TOLD }),
 })
 

@@ -2,11 +2,10 @@
 
 import Type, { type Static } from 'typebox'
 import { Explanation } from '../auction/explanation-schema.ts'
-import { idText, timestamp } from '../platform/field-types.ts'
+import { idText, orNull, TextOrNull, timestamp } from '../platform/field-types.ts'
 
 const Dollars = Type.String({ description: 'US dollars, two decimals' })
 const ExactDollars = Type.String({ description: 'US dollars, two to six decimals' })
-const TextOrNull = Type.Union([Type.String(), Type.Null()])
 
 /** Unlike 4.4, one day is asked as (D, D): a form's two fields say what they mean. */
 export const RangeQuery = Type.Object({
@@ -41,9 +40,7 @@ export const Overview = Type.Object({
   date_to: Type.String({ format: 'date' }),
   totals: Type.Object({
     ...counted,
-    earnings_per_click: Type.Union([ExactDollars, Type.Null()], {
-      description: 'To a tenth of a cent; null without a click',
-    }),
+    earnings_per_click: orNull(ExactDollars, 'To a tenth of a cent; null without a click'),
   }),
   days: Type.Array(Type.Object({ event_date: Type.String({ format: 'date' }), ...counted })),
   rows: Type.Array(OverviewRow, { description: 'By article and merchant, best earning first' }),
@@ -76,7 +73,7 @@ export const ClickEntry = Type.Object({
 
 export const ClickPage = Type.Object({
   clicks: Type.Array(ClickEntry),
-  next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
+  next: orNull(Type.String(), 'Cursor of the next page'),
   reasons: Type.Array(
     Type.Object({ reason: Type.String(), why: Type.String(), clicks: Type.Integer() }),
     { description: 'How many clicks of the range have each reason; told with its first page only' },
@@ -95,9 +92,7 @@ const ofOrder = {
   article_name: TextOrNull,
   article_url: TextOrNull,
   merchant_name: TextOrNull,
-  auction_result_number: Type.Union([Type.String(), Type.Null()], {
-    description: 'Names the receipt of the click',
-  }),
+  auction_result_number: orNull(Type.String(), 'Names the receipt of the click'),
 }
 
 export const OrderEntry = Type.Object({
@@ -115,7 +110,7 @@ export const OrderEntry = Type.Object({
 
 export const OrderPage = Type.Object({
   orders: Type.Array(OrderEntry),
-  next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
+  next: orNull(Type.String(), 'Cursor of the next page'),
 })
 
 export const ReturnEntry = Type.Object({
@@ -130,7 +125,7 @@ export const ReturnEntry = Type.Object({
 
 export const ReturnPage = Type.Object({
   returns: Type.Array(ReturnEntry),
-  next: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page' }),
+  next: orNull(Type.String(), 'Cursor of the next page'),
 })
 
 const NamedMerchant = Type.Object({ merch_id: Type.Integer(), name: Type.String() })

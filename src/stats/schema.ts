@@ -1,6 +1,6 @@
 /** Interface 4.4 and 2.4: what may be asked of the statistics, and a row of the answer. */
 import Type, { type Static } from 'typebox'
-import { timestamp } from '../platform/field-types.ts'
+import { orNull, TextOrNull, timestamp } from '../platform/field-types.ts'
 import { CURSOR_LENGTH_MAX, CURSOR_RULE, parseCursor } from './change-cursor.ts'
 
 /** Default and maximum (decisions 4.4). */
@@ -62,7 +62,7 @@ export const ChangesQuery = Type.Object({
 
 /** Interface 2.4. */
 export const StatsRow = Type.Object({
-  advertiser_name: Type.Union([Type.String(), Type.Null()]),
+  advertiser_name: TextOrNull,
   article_name: Type.String(),
   advertiser_attributed_sales: Type.Integer(),
   pub_earnings: Type.String({ description: 'US dollars, two decimals' }),
@@ -111,10 +111,10 @@ const figureDifferences = {
 export const StatsChanges = Type.Object({
   pub_id: Type.Integer(),
   since: Type.String({ format: 'date-time' }),
-  next: Type.Union([Type.String(), Type.Null()], {
-    description:
-      'Cursor of the next page, which continues every list; null: all lists are complete',
-  }),
+  next: orNull(
+    Type.String(),
+    'Cursor of the next page, which continues every list; null: all lists are complete',
+  ),
   cursor: Type.String({
     description: 'Where this page ends: a later request with it gets everything that came since',
   }),
@@ -138,7 +138,7 @@ export const StatsChanges = Type.Object({
     Type.Object({
       ...changeHead,
       network: Type.String(),
-      advertiser: Type.Union([Type.String(), Type.Null()]),
+      advertiser: TextOrNull,
       ...figureDifferences,
     }),
     {
@@ -172,9 +172,7 @@ export const ReversalRecord = Type.Object({
       entry: Type.String({ description: 'Name of the ledger entry' }),
       kind: Type.String(),
       day: Type.String(),
-      corrects: Type.Union([Type.String(), Type.Null()], {
-        description: 'The entry that this one takes back',
-      }),
+      corrects: orNull(Type.String(), 'The entry that this one takes back'),
       lines: Type.Array(
         Type.Object({
           account: Type.String(),
