@@ -4,7 +4,7 @@
  * Read once, checked, frozen and passed on. A wrong value stops the start, and every wrong value
  * is named at once: nobody should have to start five times to find five mistakes.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { readableFile, readBlocklist, readFolder, readGeoip } from './config-files.ts'
 import { type Cidr, readCidr } from './platform/client-address.ts'
@@ -208,7 +208,7 @@ function readSealingKey(item: string): SealingKey {
 /** The number itself where it fits a byte; else one that every process makes of the same word. */
 function keyNumber(id: string): number {
   const isByte = /^\d{1,3}$/.test(id) && Number(id) <= 255
-  return isByte ? Number(id) : createHash('sha256').update(id).digest().readUInt8()
+  return isByte ? Number(id) : hash('sha256', id, 'buffer').readUInt8()
 }
 
 /** Either alphabet, with or without the padding. */

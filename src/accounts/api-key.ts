@@ -5,7 +5,7 @@
  * secret scanners find a leaked key, the checksum lets us refuse a mistyped one without a query.
  * Only the SHA-256 is ever stored: the key holds full entropy, so a slow hash would add nothing.
  */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { toBase62 } from '../platform/ids.ts'
 
@@ -31,7 +31,7 @@ export function isApiKey(text: string): boolean {
 
 /** The 32 bytes under which a key is stored and looked up. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+  return hash('sha256', key, 'buffer')
 }
 
 /** Compares two hashes in a time that does not depend on where they differ. */

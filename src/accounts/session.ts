@@ -5,7 +5,7 @@
  * changes something must come from our own pages (Sec-Fetch-Site, Origin), and its body must be
  * application/json, which no form of another site can send without a preflight we never grant.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { isPassword, UNKNOWN_USER_HASH } from './password.ts'
@@ -104,5 +104,5 @@ export function requireOwnOrigin(
 }
 
 function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }

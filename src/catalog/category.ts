@@ -6,7 +6,7 @@
  * feed and on every node, without a table. The taxonomy that would say Google's number of a path
  * is not part of the program. Two of 10,000 paths share a number once in twenty networks.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 const OWN_MIN = 1_000_000_000
 const OWN_COUNT = 1_000_000_000
@@ -25,7 +25,7 @@ export function readCategory(written: string): number | null {
   const words = written.normalize('NFKC').toLowerCase().split('>')
   const path = words.flatMap((word) => word.trim().replaceAll(/\s+/g, ' ') || []).join(' > ')
   if (path === '') return null
-  const own = OWN_MIN + (createHash('sha256').update(path).digest().readUInt32BE() % OWN_COUNT)
+  const own = OWN_MIN + (hash('sha256', path, 'buffer').readUInt32BE() % OWN_COUNT)
   if (known.size >= KNOWN_MAX) known.clear()
   known.set(written, own)
   return own

@@ -6,7 +6,7 @@
  * order, one place where retries are dropped, and one thing that reconcile reads, with JetStream
  * or without. An installation may begin with it at any time, and leave it once all is carried.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { GroupCommit } from '../platform/group-commit.ts'
 import type { Connection } from '../platform/postgres.ts'
 import type { LogEvent } from './event.ts'
@@ -78,9 +78,9 @@ async function publish(stream: EventStream, events: readonly LogEvent[]): Promis
   const lanes = Map.groupBy(events, ({ lane }) => lane)
   await Promise.all(
     [...lanes].map(([lane, ofLane]) => {
-      const ids = createHash('sha256').update(ofLane.map(({ id }) => id).join())
+      const messageId = hash('sha256', ofLane.map(({ id }) => id).join(), 'base64url')
       const payload = Buffer.from(ofLane.map(eventToJson).join('\n'))
-      return stream.publish(lane, payload, ids.digest('base64url'))
+      return stream.publish(lane, payload, messageId)
     }),
   )
 }
