@@ -115,14 +115,9 @@ export class FoldLoop {
   /** Waits for a hint, or for the next poll. */
   async #idle(ms: number): Promise<void> {
     if (this.#stopping.signal.aborted) return
-    await new Promise<void>((resolve) => {
-      const poll = setTimeout(resolve, ms)
-      this.#wake = () => {
-        clearTimeout(poll)
-        resolve()
-      }
-    })
-    this.#wake = () => undefined
+    const woken = new AbortController()
+    this.#wake = () => woken.abort()
+    await sleep(ms, undefined, { signal: woken.signal }).catch(() => undefined)
   }
 
   /** Takes every lane that no other worker holds. */
