@@ -65,7 +65,6 @@ const facts = {
   referenceMicros: 0.5,
   priceMaxMicros: 0.5,
   toleranceRatio: 0.5,
-  reserveMicros: 0.5,
   bestMean: 0.5,
   bestMeanWeight: 0.5,
 }
@@ -103,7 +102,7 @@ function begin(
   facts.referenceMicros = referencePrice(set, request)
   facts.priceMaxMicros = priceMax(set, request)
   facts.toleranceRatio = publisher.tolerancePpm / PPM
-  facts.reserveMicros = Math.max(PLATFORM_RESERVE, publisher.floorMicros)
+
   facts.bestMean = 0
   facts.bestMeanWeight = 1
   outcome.winner = -1
@@ -171,11 +170,11 @@ function screenOffers(set: CandidateSet, request: AuctionRequest, losses: Uint16
 
 /** Scores who is left and keeps the best two. */
 function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcome): void {
-  const { n, campaign, model, price, fit, ceiling, floors } = set
+  const { n, campaign, model, price, fit, ceiling } = set
   const { roasFactor } = set.state
   const { losses, values, weights, scores } = outcome
   const { beta } = request.publisher
-  const { isExploring, referenceMicros: reference, toleranceRatio, reserveMicros } = facts
+  const { isExploring, referenceMicros: reference, toleranceRatio } = facts
   const offered = request.isExclusive ? set.posted : set.value
   for (let i = 0; i < n; i++) {
     if (losses[i] !== LOSS.none) continue
@@ -183,9 +182,7 @@ function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcom
     const gain = asked === 0 ? 0 : (reference - asked) / reference
     const clipped = Math.min(Math.max(gain, -toleranceRatio), GAIN_MAX)
     const weight = (fit[i] as number) * benefit(beta * clipped)
-    const floor = floors[i] as Float64Array | null
-    const reserve =
-      floor === null ? reserveMicros : Math.max(reserveMicros, floor[request.country] as number)
+    const reserve = reservePrice(set, request, i)
     let value = offered[i] as number
     if (model[i] === MODEL.cpc) {
       const factor = roasFactor[campaign[i] as number] as number
