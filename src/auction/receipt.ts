@@ -19,6 +19,7 @@ import {
   deviceBit,
   type IdList,
   idList,
+  isAmong,
   lets,
 } from './targeting.ts'
 
@@ -175,11 +176,9 @@ function writeBits(set: CandidateSet, request: AuctionRequest, start: number): v
     if (isInStock[i] === 1) bits |= BIT.inStock
     if (budgetOk[campaign[i] as number] !== 0) bits |= BIT.funded
     if (((deviceMask[i] as number) & device) !== 0) bits |= BIT.device
-    if (inCountries === null || ((inCountries[country >>> 5] as number) >>> (country & 31)) & 1) {
-      bits |= BIT.country
-    }
-    if (atPublishers === null || lets(atPublishers, pubId)) bits |= BIT.publisher
-    if (merchants === null || lets(merchants, merchId[i] as number)) bits |= BIT.merchant
+    if (isAmong(inCountries, country)) bits |= BIT.country
+    if (lets(atPublishers, pubId)) bits |= BIT.publisher
+    if (lets(merchants, merchId[i] as number)) bits |= BIT.merchant
     view.setUint8(at, bits)
   }
 }

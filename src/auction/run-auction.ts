@@ -20,7 +20,7 @@ import { createSeed, drawBits, isBelow, normalQuantile, PURPOSE, readSeed } from
 import { LADDER, LOSS } from './loss-code.ts'
 import type { Outcome } from './outcome.ts'
 import { benefit, GAIN_MAX } from './reader-benefit.ts'
-import { deviceBit, type IdList, lets } from './targeting.ts'
+import { deviceBit, type IdList, isAmong, lets } from './targeting.ts'
 
 /** Raised when the same inputs may lead to another outcome, as by another PLATFORM_RESERVE. */
 export const RULE_VERSION = 1
@@ -124,8 +124,6 @@ function screenCampaigns(set: CandidateSet, request: AuctionRequest, losses: Uin
   const { live } = set.state
   const { device } = facts
   const { pubId, merchants } = request.publisher
-  const word = request.country >>> 5
-  const bit = 1 << (request.country & 31)
   for (let i = 0; i < n; i++) {
     const standing = live[campaign[i] as number] as number
     const inCountries = countries[i] as Uint32Array | null
@@ -137,10 +135,9 @@ function screenCampaigns(set: CandidateSet, request: AuctionRequest, losses: Uin
     // A page that no feed tells of has no price to be stale.
     else if (standing === LIVE.staleFeed && price[i] !== 0) loss = LOSS.staleFeed
     else if (((deviceMask[i] as number) & device) === 0) loss = LOSS.device
-    else if (inCountries !== null && ((inCountries[word] as number) & bit) === 0) {
-      loss = LOSS.country
-    } else if (atPublishers !== null && !lets(atPublishers, pubId)) loss = LOSS.blocked
-    else if (merchants !== null && !lets(merchants, merchId[i] as number)) loss = LOSS.blocked
+    else if (!isAmong(inCountries, request.country)) loss = LOSS.country
+    else if (!lets(atPublishers, pubId)) loss = LOSS.blocked
+    else if (!lets(merchants, merchId[i] as number)) loss = LOSS.blocked
     losses[i] = loss
   }
 }
@@ -238,8 +235,8 @@ export function priceMax(set: Median, request: Asked): number {
 export function acceptedBy({ publisher, originalPriceMicros }: Asked): CutRules['isAcceptable'] {
   const { pubId, merchants, isPriceRequired } = publisher
   return ({ campaign, merchId, priceMicros }, medianPriceMicros) =>
-    (campaign.publishers === null || lets(campaign.publishers, pubId)) &&
-    (merchants === null || lets(merchants, merchId)) &&
+    lets(campaign.publishers, pubId) &&
+    lets(merchants, merchId) &&
     !(priceMicros === 0 && isPriceRequired) &&
     priceMicros <= priceMax({ medianPriceMicros }, { publisher, originalPriceMicros })
 }

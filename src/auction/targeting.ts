@@ -33,10 +33,9 @@ export function idList(allow: readonly number[], block: readonly number[]): IdLi
   return block.length > 0 ? { inside: 0, bits: bitsOf(block) } : null
 }
 
-export function lets(list: IdList, id: number): boolean {
-  const word = id >>> 5
-  const bit = word < list.bits.length ? ((list.bits[word] as number) >>> (id & 31)) & 1 : 0
-  return bit === list.inside
+/** No list lets everybody in. */
+export function lets(list: IdList | null, id: number): boolean {
+  return list === null || bitAt(list.bits, id) === list.inside
 }
 
 const INDEXES = new Map(COUNTRIES.map((code, index) => [code, index + 1]))
@@ -59,6 +58,11 @@ export function countryBits(codes: readonly string[]): Uint32Array | null {
   return bits
 }
 
+/** Whether a country is one of these; null: of all. */
+export function isAmong(countries: Uint32Array | null, country: number): boolean {
+  return countries === null || bitAt(countries, country) === 1
+}
+
 /** The mask of a campaign's device words; none, or all of them, is every device. */
 export function deviceMask(devices: readonly Device[]): number {
   const mask = devices.reduce((bits, device) => bits | deviceBit(DEVICE[device]), 0)
@@ -77,6 +81,11 @@ function bitsOf(ids: readonly number[]): Uint32Array {
     setBit(bits, id)
   }
   return bits
+}
+
+function bitAt(bits: Uint32Array, index: number): number {
+  const word = index >>> 5
+  return word < bits.length ? ((bits[word] as number) >>> (index & 31)) & 1 : 0
 }
 
 function setBit(bits: Uint32Array, index: number): void {
