@@ -30,7 +30,7 @@ import { unpackReceipt } from './receipt.ts'
 import { receiptsOfPublisher } from './receipt-store.ts'
 import { NoFillQuery, NoFillReason, ResultParams, WhatIf, WhatIfBody } from './result-schema.ts'
 import { readResultNumber } from './seal.ts'
-import { type LoggedAuction, type WhatIfChange, WhatIfRun } from './what-if.ts'
+import { type WhatIfChange, WhatIfRun } from './what-if.ts'
 
 const security = [{ apiKey: [] }]
 
@@ -98,8 +98,7 @@ export const resultRoutes =
         const { pub_id: pubId, date } = request.body
         await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const run = new WhatIfRun(readChange(request.body))
-        const add = (logged: LoggedAuction) => run.add(logged)
-        await turns.run(pubId, () => eachAuction(db, { pubId, day: date }, add))
+        await turns.run(pubId, () => runDay(db, { pubId, day: date }, run))
         return ok(200, run.report())
       },
     )
@@ -126,9 +125,7 @@ const noFillRoute =
         const pubId = request.params.pub_id
         await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const run = new NoFillRun()
-        const day = request.query.date
-        const add = (logged: LoggedAuction) => run.add(logged)
-        await turns.run(pubId, () => eachAuction(db, { pubId, day }, add))
+        await turns.run(pubId, () => runDay(db, { pubId, day: request.query.date }, run))
         return ok(200, ...run.report())
       },
     )
@@ -178,16 +175,16 @@ function clicksFor(
 /** Some 3 ms of computing, which readers' redirects then wait for (measured with 30 candidates). */
 const AUCTIONS_PER_TURN = 50
 
-/** Hands a day's auctions on, letting other requests run all the while. */
-async function eachAuction(
+/** Hands a day's auctions to a run, letting other requests be served all the while. */
+async function runDay(
   db: Db,
   wanted: { pubId: number; day: string },
-  add: (logged: LoggedAuction) => void,
+  run: WhatIfRun | NoFillRun,
 ): Promise<void> {
   for await (const receipts of receiptsOfPublisher(db, wanted)) {
     for (const [index, { packed, clicks }] of receipts.entries()) {
       if (index % AUCTIONS_PER_TURN === 0) await turn()
-      add({ auction: unpackReceipt(packed), clicks })
+      run.add({ auction: unpackReceipt(packed), clicks })
     }
   }
 }
