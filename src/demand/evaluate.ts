@@ -8,7 +8,14 @@
  * judges the service's own log, the public click logs and synthetic worlds (bench/).
  */
 import { fitDelays, WAITS_DAYS, type Waits } from './delay.ts'
-import { addEvidence, countsOf, type Evidence, evidenceAt, noEvidence } from './evidence.ts'
+import {
+  addEvidence,
+  countsOf,
+  type Evidence,
+  evidenceAt,
+  noEvidence,
+  pairKey,
+} from './evidence.ts'
 import { fitModel } from './fit.ts'
 import { type Bin, binsOf, type Metrics, measure, type Outcome } from './metrics.ts'
 import { atRate, estimateRate, networkRate, type RateEstimate, type RateModel } from './predict.ts'
@@ -159,7 +166,7 @@ class KnownWorld {
       return ripe.clicks < 1 ? global : ripe.orders / ripe.clicks
     }
     const weekAgo = this.#nowMs / this.#options.slotMs - WEEK_MS / this.#options.slotMs
-    const week = (this.#recent.get(keyOf(pair)) ?? []).filter(({ slot }) => slot >= weekAgo)
+    const week = (this.#recent.get(pairKey(pair)) ?? []).filter(({ slot }) => slot >= weekAgo)
     const seen = week.reduce((sum, part) => sum + part.clicks, 0)
     return seen === 0 ? global : week.reduce((sum, part) => sum + part.orders, 0) / seen
   }
@@ -178,19 +185,19 @@ class KnownWorld {
   }
 
   #evidenceOf(pair: Pair): Evidence {
-    const held = this.#pairs.get(keyOf(pair))?.evidence ?? noEvidence(this.#nowMs)
+    const held = this.#pairs.get(pairKey(pair))?.evidence ?? noEvidence(this.#nowMs)
     return evidenceAt(held, this.#nowMs, delayOf(this.#model, pair.merchId))
   }
 
   #add(pair: Pair, added: Evidence): void {
     const delayMs = delayOf(this.#model, pair.merchId)
-    const held = this.#pairs.get(keyOf(pair))?.evidence
+    const held = this.#pairs.get(pairKey(pair))?.evidence
     const evidence = held === undefined ? added : addEvidence(held, added, delayMs)
-    this.#pairs.set(keyOf(pair), { pair, evidence })
+    this.#pairs.set(pairKey(pair), { pair, evidence })
   }
 
   #rememberRecent(pair: Pair, part: { slot: number; clicks: number; orders: number }): void {
-    this.#recent.getOrInsert(keyOf(pair), []).push(part)
+    this.#recent.getOrInsert(pairKey(pair), []).push(part)
   }
 
   #refit(slot: number): void {
@@ -238,5 +245,3 @@ class KnownWorld {
 function partWaiting(spanMs: number, delayMs: number): number {
   return (-delayMs / spanMs) * Math.expm1(-spanMs / delayMs)
 }
-
-const keyOf = ({ pubId, merchId }: Pair): string => `${pubId} ${merchId}`

@@ -1,7 +1,7 @@
 /** The evidence of each pair of publisher and merchant, kept by the fold, read by every node. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { addEvidence, type Evidence, noEvidence } from './evidence.ts'
+import { addEvidence, type Evidence, noEvidence, pairKey } from './evidence.ts'
 import { loadModel } from './model-store.ts'
 import { delayOf } from './prediction-model.ts'
 
@@ -36,18 +36,15 @@ export async function loadEvidence(db: Db): Promise<PairEvidence[]> {
 export async function addPairEvidence(tx: Db, added: readonly PairEvidence[]): Promise<void> {
   if (added.length === 0) return
   const model = await loadModel(tx)
-  const pairs = new Map<string, PairEvidence>()
-  for (const pair of await findPairs(tx, added)) pairs.set(keyOf(pair), pair)
+  const found = await findPairs(tx, added)
+  const pairs = new Map(found.map((pair) => [pairKey(pair), pair]))
   for (const pair of added) {
-    const { pubId, merchId } = pair
-    const known = pairs.get(keyOf(pair))?.evidence ?? noEvidence(pair.evidence.atMs)
-    const evidence = addEvidence(known, pair.evidence, delayOf(model, merchId))
-    pairs.set(keyOf(pair), { pubId, merchId, evidence })
+    const known = pairs.get(pairKey(pair))?.evidence ?? noEvidence(pair.evidence.atMs)
+    const evidence = addEvidence(known, pair.evidence, delayOf(model, pair.merchId))
+    pairs.set(pairKey(pair), { ...pair, evidence })
   }
   await upsertPairs(tx, [...pairs.values()])
 }
-
-const keyOf = ({ pubId, merchId }: PairEvidence): string => `${pubId} ${merchId}`
 
 async function findPairs(tx: Db, pairs: readonly PairEvidence[]): Promise<PairEvidence[]> {
   const rows = await tx.rows<EvidenceRow>(sql`

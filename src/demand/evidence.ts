@@ -24,6 +24,10 @@ export interface Evidence {
   readonly atMs: number // the instant these counts are as of
 }
 
+/** One text for each pair of publisher and merchant, for maps. */
+export const pairKey = (of: { readonly pubId: number; readonly merchId: number }): string =>
+  `${of.pubId} ${of.merchId}`
+
 export function noEvidence(atMs: number): Evidence {
   return {
     clicks: 0,

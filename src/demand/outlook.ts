@@ -5,7 +5,14 @@
  * that they can never disagree (economics 3).
  */
 import type { Db } from '../platform/postgres.ts'
-import { addEvidence, countsOf, type Evidence, evidenceAt, noEvidence } from './evidence.ts'
+import {
+  addEvidence,
+  countsOf,
+  type Evidence,
+  evidenceAt,
+  noEvidence,
+  pairKey,
+} from './evidence.ts'
 import { loadEvidence, type PairEvidence } from './evidence-store.ts'
 import { loadModel } from './model-store.ts'
 import {
@@ -42,7 +49,7 @@ export class OutlookBook {
     for (const { pubId, merchId, evidence: held } of evidence) {
       const delayMs = delayOf(model, merchId)
       const pair = evidenceAt(held, nowMs, delayMs)
-      pairs.set(pairKey(pubId, merchId), pair)
+      pairs.set(pairKey({ pubId, merchId }), pair)
       merchants.set(merchId, addEvidence(merchants.get(merchId) ?? none, pair, delayMs))
     }
     this.#model = model
@@ -59,7 +66,7 @@ export class OutlookBook {
   }
 
   of(pubId: number, merchId: number): PairOutlook {
-    const pair = this.#pairs.get(pairKey(pubId, merchId)) ?? this.#none
+    const pair = this.#pairs.get(pairKey({ pubId, merchId })) ?? this.#none
     const merchant = this.#merchants.get(merchId) ?? this.#none
     const valid = pair.clicks + VALID_PRIOR.valid
     return {
@@ -70,5 +77,3 @@ export class OutlookBook {
     }
   }
 }
-
-const pairKey = (pubId: number, merchId: number): string => `${pubId} ${merchId}`

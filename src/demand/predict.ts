@@ -68,9 +68,10 @@ export function estimateRate(model: RateModel, merchant: Counts, pair: Counts): 
 }
 
 /** The estimate with the shape that the auction's draw can use: same rate, a floor under alpha. */
-export function drawable({ alpha, nEff, rate, merchantRate }: RateEstimate): RateEstimate {
-  if (alpha >= ALPHA_MIN || rate === 0) return { alpha, nEff, rate, merchantRate }
-  return { alpha: ALPHA_MIN, nEff: ALPHA_MIN / rate, rate, merchantRate }
+export function drawable(estimate: RateEstimate): RateEstimate {
+  const { alpha, rate } = estimate
+  if (alpha >= ALPHA_MIN || rate === 0) return estimate
+  return { ...estimate, alpha: ALPHA_MIN, nEff: ALPHA_MIN / rate }
 }
 
 /** Orders of a pair or merchant: how many, and the sum of ln(value). */
