@@ -6,6 +6,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { envelope, ok } from '../platform/envelope.ts'
+import { cutPage, PAGE_ROWS_READ } from '../platform/page.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { readLinkWish } from './create-link.ts'
@@ -21,8 +22,6 @@ import {
 
 /** A route that reads the session answers no other origin (decisions, Paths). */
 const config = { cors: 'none' } as const
-/** A screen or three. */
-const PAGE_ROWS = 100
 
 export interface DashboardLinkDeps {
   readonly db: Db
@@ -52,11 +51,11 @@ export const dashboardLinkRoutes =
           pubId,
           before: request.query.cursor ?? null,
           search: readSearch(request.query.search),
-          limitRows: PAGE_ROWS + 1,
+          limitRows: PAGE_ROWS_READ,
         })
-        const page = rows.slice(0, PAGE_ROWS)
-        const next = rows.length > PAGE_ROWS ? (page.at(-1)?.auction_id ?? null) : null
-        return ok(200, { links: page.map((row) => toListedLink(row, linkUrl)), next })
+        const page = cutPage(rows, (row) => row.auction_id)
+        const links = page.rows.map((row) => toListedLink(row, linkUrl))
+        return ok(200, { links, next: page.next })
       },
     )
 

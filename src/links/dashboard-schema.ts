@@ -1,10 +1,11 @@
 /** Wire shapes of the dashboard's page of smart links. */
 import Type, { type Static } from 'typebox'
-import { idText, orNull, TextOrNull } from '../platform/field-types.ts'
+import { TextOrNull } from '../platform/field-types.ts'
+import { NextPage, PageCursor } from '../platform/page.ts'
 import { MAX_URL_CHARACTERS } from '../platform/url.ts'
 
 export const LinkQuery = Type.Object({
-  cursor: Type.Optional(idText('`next` of the page before')),
+  cursor: PageCursor,
   search: Type.Optional(
     Type.String({
       maxLength: MAX_URL_CHARACTERS,
@@ -30,6 +31,6 @@ const ListedLink = Type.Object({
 
 export const LinkPage = Type.Object({
   links: Type.Array(ListedLink),
-  next: orNull(Type.String(), 'Cursor of the next page'),
+  next: NextPage,
 })
 export type LinkPage = Static<typeof LinkPage>

@@ -3,6 +3,7 @@ import { modelWord } from '../events/event.ts'
 import { REASON, reasonName } from '../events/reason.ts'
 import { explainReason } from '../events/reason-words.ts'
 import { formatExact } from '../platform/money.ts'
+import { cutPage, PAGE_ROWS_READ } from '../platform/page.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
@@ -10,9 +11,6 @@ import { clickPrice, RESERVED_FIRST, RESULT_CLICKS_MAX } from './click-store.ts'
 import { joinClickedOffer } from './clicked-offer-store.ts'
 import type { ClickEntry, ClickPage } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
-
-/** A screen or three. */
-const PAGE_ROWS = 100
 
 export interface ClickPageRequest extends DayRange {
   readonly outcome: 'counted' | 'unpaid' | null // null: all
@@ -51,11 +49,11 @@ export async function readClickPage(db: Db, request: ClickPageRequest): Promise<
   const before = cursor === null ? sql`true` : beforeClick(cursor)
   const rows = await db.rows<ClickRow>(sql`
     ${SELECT_CLICKS} where ${ofRange(request)} and ${wanted} and ${before}
-    order by c.day desc, event_id desc limit ${PAGE_ROWS + 1}`)
-  const page = rows.slice(0, PAGE_ROWS)
+    order by c.day desc, event_id desc limit ${PAGE_ROWS_READ}`)
+  const page = cutPage(rows, (row) => row.event_id)
   return {
-    clicks: page.map(toClickEntry),
-    next: rows.length > PAGE_ROWS ? (page.at(-1)?.event_id ?? null) : null,
+    clicks: page.rows.map(toClickEntry),
+    next: page.next,
     reasons: cursor === null ? await countByReason(db, request) : [],
   }
 }

@@ -2,7 +2,8 @@
 
 import Type, { type Static } from 'typebox'
 import { Explanation } from '../auction/explanation-schema.ts'
-import { idText, orNull, TextOrNull, timestamp } from '../platform/field-types.ts'
+import { orNull, TextOrNull, timestamp } from '../platform/field-types.ts'
+import { NextPage, PageCursor } from '../platform/page.ts'
 
 const Dollars = Type.String({ description: 'US dollars, two decimals' })
 const ExactDollars = Type.String({ description: 'US dollars, two to six decimals' })
@@ -50,7 +51,7 @@ export const Overview = Type.Object({
 export const ClicksQuery = Type.Object({
   ...RangeQuery.properties,
   outcome: Type.Optional(Type.Union([Type.Literal('counted'), Type.Literal('unpaid')])),
-  cursor: Type.Optional(idText('`next` of the page before')),
+  cursor: PageCursor,
 })
 
 export const ClickEntry = Type.Object({
@@ -73,7 +74,7 @@ export const ClickEntry = Type.Object({
 
 export const ClickPage = Type.Object({
   clicks: Type.Array(ClickEntry),
-  next: orNull(Type.String(), 'Cursor of the next page'),
+  next: NextPage,
   reasons: Type.Array(
     Type.Object({ reason: Type.String(), why: Type.String(), clicks: Type.Integer() }),
     { description: 'How many clicks of the range have each reason; told with its first page only' },
@@ -82,7 +83,7 @@ export const ClickPage = Type.Object({
 
 export const OrdersQuery = Type.Object({
   ...RangeQuery.properties,
-  cursor: Type.Optional(idText('`next` of the page before')),
+  cursor: PageCursor,
 })
 
 /** Which order, and what led to it. */
@@ -110,7 +111,7 @@ export const OrderEntry = Type.Object({
 
 export const OrderPage = Type.Object({
   orders: Type.Array(OrderEntry),
-  next: orNull(Type.String(), 'Cursor of the next page'),
+  next: NextPage,
 })
 
 export const ReturnEntry = Type.Object({
@@ -125,7 +126,7 @@ export const ReturnEntry = Type.Object({
 
 export const ReturnPage = Type.Object({
   returns: Type.Array(ReturnEntry),
-  next: orNull(Type.String(), 'Cursor of the next page'),
+  next: NextPage,
 })
 
 const NamedMerchant = Type.Object({ merch_id: Type.Integer(), name: Type.String() })

@@ -2,15 +2,13 @@
 import { orderState } from '../attribution/order-states.ts'
 import { modelWord } from '../events/event.ts'
 import { formatExact } from '../platform/money.ts'
+import { cutPage, PAGE_ROWS_READ } from '../platform/page.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { isCancelledSale } from './cancelled-sale-store.ts'
 import type { OrderEntry, OrderPage } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
-
-/** A screen or three. */
-const PAGE_ROWS = 100
 
 export interface OrderPageRequest extends DayRange {
   readonly cursor: string | null // the last order seen
@@ -54,12 +52,9 @@ export async function readOrderPage(db: Db, request: OrderPageRequest): Promise<
     left join merchant on merchant.merch_id = o.merch_id
     where o.pub_id = ${pubId} and locks_at is not null
       and o.day between ${dayFrom} and ${dayTo} and ${before}
-    order by o.day desc, o.event_id desc limit ${PAGE_ROWS + 1}`)
-  const page = rows.slice(0, PAGE_ROWS)
-  return {
-    orders: page.map((row) => toOrderEntry(row, now)),
-    next: rows.length > PAGE_ROWS ? (page.at(-1)?.event_id ?? null) : null,
-  }
+    order by o.day desc, o.event_id desc limit ${PAGE_ROWS_READ}`)
+  const page = cutPage(rows, (row) => row.event_id)
+  return { orders: page.rows.map((row) => toOrderEntry(row, now)), next: page.next }
 }
 
 function toOrderEntry(row: OrderRow, now: Date): OrderEntry {

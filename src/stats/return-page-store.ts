@@ -1,5 +1,6 @@
 /** What came back of a publisher's orders, newest first: on its own day, as the figures have it. */
 import { formatExact } from '../platform/money.ts'
+import { cutPage, PAGE_ROWS_READ } from '../platform/page.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
@@ -7,9 +8,6 @@ import { isCancelledSale } from './cancelled-sale-store.ts'
 import type { ReturnEntry, ReturnPage } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
 import { EFFECTIVE_DAY, returnsOf } from './returned-goods-store.ts'
-
-/** A screen or three. */
-const PAGE_ROWS = 100
 
 interface ReturnRow {
   readonly return_event_id: string
@@ -50,7 +48,7 @@ export async function readReturnPage(
       from ${from} where ${where}
     ), page as (
       select * from effective where ${before}
-      order by effective_day desc, return_event_id desc limit ${PAGE_ROWS + 1}
+      order by effective_day desc, return_event_id desc limit ${PAGE_ROWS_READ}
     )
     select page.*, bought.event_id as order_event_id, ordered_at, taken.earnings_micros,
       case when ${isCancelledSale(sql`bought`)} then 0 else taken.revenue_micros end
@@ -68,11 +66,8 @@ export async function readReturnPage(
     left join article on article.article_id = bought.article_id
     left join merchant on merchant.merch_id = page.merch_id
     order by effective_day desc, return_event_id desc`)
-  const page = rows.slice(0, PAGE_ROWS)
-  return {
-    returns: page.map(toReturnEntry),
-    next: rows.length > PAGE_ROWS ? (page.at(-1)?.return_event_id ?? null) : null,
-  }
+  const page = cutPage(rows, (row) => row.return_event_id)
+  return { returns: page.rows.map(toReturnEntry), next: page.next }
 }
 
 function toReturnEntry(row: ReturnRow): ReturnEntry {
