@@ -7,6 +7,7 @@
  */
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
+import { CURRENCY_PATTERN } from '../platform/pattern.ts'
 import { dayOf, latestDay, parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 import { addFaults, type Check, listOf } from '../platform/validation.ts'
 import { CLOCK_SKEW_MS } from './attribute.ts'
@@ -16,7 +17,7 @@ import { BATCH_MAX, LINES_MAX } from './schema.ts'
 type Loose = Readonly<Record<string, unknown>>
 type Context = { readonly nowMs: number }
 
-const CODE = /^[A-Z]{3}$/
+const CODE = new RegExp(CURRENCY_PATTERN)
 const AMOUNT_RULE = 'must be a decimal such as "105.00", not negative'
 /** More decimals than any currency has: for amounts in one that is not known. */
 const DECIMALS_MAX = 12

@@ -7,6 +7,7 @@
 import Type, { type Static } from 'typebox'
 import { EVENTS_PER_CALL_MAX } from '../events/schema.ts'
 import { orNull, TextOrNull } from '../platform/field-types.ts'
+import { CURRENCY_PATTERN } from '../platform/pattern.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import type { RefusalRow } from './intake-store.ts'
 
@@ -35,7 +36,7 @@ const amount = (of: string) =>
     maxLength: AMOUNT_LENGTH_MAX,
     description: `A decimal such as "105.00", not negative: ${of}, after discounts, without shipping and tax`,
   })
-const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
+const Currency = Type.String({ pattern: CURRENCY_PATTERN, description: 'ISO 4217' })
 const optionalTime = (description: string) =>
   Type.Optional(
     orNull(Type.String({ maxLength: TIMESTAMP_LENGTH_MAX }), `ISO 8601; ${description}`),

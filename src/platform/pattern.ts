@@ -6,7 +6,7 @@ export const UUID_PATTERN =
 /** A 64-bit integer's digits; that it is not too large `idText` says. */
 export const ID_PATTERN = '^[1-9][0-9]{0,18}$'
 export const ID_RULE = 'must be a positive 64-bit integer'
-const CURRENCY_PATTERN = '^[A-Z]{3}$'
+export const CURRENCY_PATTERN = '^[A-Z]{3}$'
 
 const RULES = new Map([
   [UUID_PATTERN, 'must be a UUID'],
