@@ -8,6 +8,7 @@ import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchants } from '../catalog/merchant-store.ts'
 import { begunStream } from '../platform/begun-stream.ts'
+import { csvFileHeaders } from '../platform/csv.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -79,10 +80,7 @@ export const feedRoutes =
           turns.run(pubId, () => listFeedOffers(db, { merchId, after }))
         const isOwn = ({ url }: FeedOfferRow) => isOwnPage({ merch_id: merchId, url })
         const file = await begunStream(feedLines(readPage, isOwn, reader))
-        return reply
-          .header('content-type', 'text/csv; charset=utf-8')
-          .header('content-disposition', `attachment; filename="souk_products_${merchId}.csv"`)
-          .send(file)
+        return reply.headers(csvFileHeaders(`souk_products_${merchId}.csv`)).send(file)
       },
     )
   }

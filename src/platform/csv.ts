@@ -113,6 +113,12 @@ export type CsvCell = string | number | null | { readonly text: string | null }
 // What spreadsheets take for the start of a formula, also behind a tab or a line break.
 const FORMULA = /^[=+\-@\t\r\n]/
 
+/** Of an answer that a browser saves as a file. */
+export const csvFileHeaders = (name: string) => ({
+  'content-type': 'text/csv; charset=utf-8',
+  'content-disposition': `attachment; filename="${name}"`,
+})
+
 /** One line with its line break; null is an empty cell. */
 export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(csvCell).join(',')}\n`

@@ -5,6 +5,7 @@ import Type from 'typebox'
 import { settleMerchant } from '../ledger/debt-store.ts'
 import { accountOf } from '../ledger/release.ts'
 import { begunStream } from '../platform/begun-stream.ts'
+import { csvFileHeaders } from '../platform/csv.ts'
 import { FairTurns } from '../platform/turns.ts'
 import { rangeFaults, readDays } from '../stats/day-range.ts'
 import { csvOfPages } from './export.ts'
@@ -53,10 +54,7 @@ export const merchantLedgerRoutes =
         if (format === 'csv') {
           const file = await begunStream(csvOfPages(LEDGER_COLUMNS, readPage))
           const name = `souk_ledger_${days.dayFrom}_${days.dayTo}.csv`
-          return reply
-            .header('content-type', 'text/csv; charset=utf-8')
-            .header('content-disposition', `attachment; filename="${name}"`)
-            .send(file)
+          return reply.headers(csvFileHeaders(name)).send(file)
         }
         const { rows, next } = await readPage({ cursor, limitRows: limit })
         const settled = await turns.run(merchId, () =>

@@ -48,8 +48,7 @@ export async function explainOrder(
   db: Db,
   { merchId, orderId, now }: { readonly merchId: number; readonly orderId: string; now: Date },
 ) {
-  const rows = await readOrders(db, sql`merch_id = ${merchId} and order_id = ${orderId}`, 1)
-  const row = rows[0]
+  const [row] = await readOrders(db, sql`merch_id = ${merchId} and order_id = ${orderId}`, 1)
   return row === undefined ? null : explained(db, row, now)
 }
 
@@ -62,8 +61,7 @@ export async function explainPublisherOrder(
   db: Db,
   { pubId, eventId, now }: { readonly pubId: number; readonly eventId: string; now: Date },
 ) {
-  const rows = await readOrders(db, sql`pub_id = ${pubId} and event_id = ${eventId}`, 1)
-  const row = rows[0]
+  const [row] = await readOrders(db, sql`pub_id = ${pubId} and event_id = ${eventId}`, 1)
   if (row === undefined) return null
   const order = await explained(db, row, now)
   const foreign = await findForeignClicks(db, pubId, row.told.evidence)

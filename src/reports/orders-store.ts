@@ -182,7 +182,7 @@ function rowOf(row: OrderRow, { now, paidAt, rates }: Known): ReportRow<'orders'
     click_timestamp: reportTime(row.at),
     line_earnings: amount(row.line_earnings_micros),
     line_revenue: revenue(row.line_revenue_micros),
-    state: state,
+    state,
     locks_at: reportTime(row.locks_at),
   }
 }

@@ -8,6 +8,7 @@ import { holderOf } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listStatements } from '../ledger/statement-store.ts'
 import { begunStream } from '../platform/begun-stream.ts'
+import { csvFileHeaders } from '../platform/csv.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
 import { FairTurns } from '../platform/turns.ts'
@@ -95,18 +96,11 @@ const tableRoutes =
         const wanted = { ...range, now: at }
         if (format === 'csv') {
           const file = await begunStream(rangeLines(source, { ...wanted, report }))
-          reply.header('content-type', 'text/csv; charset=utf-8')
           const name = `souk_${report}_${range.dayFrom}_${range.dayTo}.csv`
-          reply.header('content-disposition', `attachment; filename="${name}"`)
-          return reply.send(file)
+          return reply.headers(csvFileHeaders(name)).send(file)
         }
-        const page = await source.page(report, { ...wanted, cursor, limitRows: limit })
-        return reply.send({
-          report,
-          pub_id: pubId,
-          next: page.next,
-          rows: page.rows.map(plainRow),
-        })
+        const { rows, next } = await source.page(report, { ...wanted, cursor, limitRows: limit })
+        return reply.send({ report, pub_id: pubId, next, rows: rows.map(plainRow) })
       },
     )
 

@@ -13,12 +13,7 @@ const CURSOR_LENGTH_MAX = 128
 
 export const ReportParams = Type.Object({
   ...PublisherParams.properties,
-  report: Type.Union([
-    Type.Literal('clicks'),
-    Type.Literal('orders'),
-    Type.Literal('returns'),
-    Type.Literal('payments'),
-  ]),
+  report: Type.Union(REPORT_NAMES.map((name) => Type.Literal(name))),
 })
 
 export const ReportQuery = Type.Object({
