@@ -5,7 +5,7 @@
  * events when those figures are recomputed.
  */
 import { countOf, deleteInBatches } from '../platform/delete-in-batches.ts'
-import { type Db, hasSqlState } from '../platform/postgres.ts'
+import { type Db, hasSqlState, LOCK_NOT_AVAILABLE } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { EVENT_TYPE } from './event.ts'
 
@@ -198,5 +198,3 @@ export async function finishDrop(db: Db, day: string): Promise<void> {
     if (!hasSqlState(error, LOCK_NOT_AVAILABLE)) throw error
   }
 }
-
-const LOCK_NOT_AVAILABLE = '55P03'

@@ -15,6 +15,7 @@ import {
   type Connection,
   type Database,
   hasSqlState,
+  LOCK_NOT_AVAILABLE,
   newClient,
   sessionSettings,
 } from './postgres.ts'
@@ -29,7 +30,7 @@ export interface Migrated {
 
 const LOCK_TIMEOUT_MS = 2_000
 const LET_THROUGH_MS = 1_000
-const LOCK_NOT_AVAILABLE = '55P03'
+
 const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
 const TABLE = 'migration'
 const LOCK = [PG_MIGRATE_LOCK_ID]

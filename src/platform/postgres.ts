@@ -231,6 +231,7 @@ export async function ping(db: Db): Promise<void> {
 }
 
 export const UNIQUE_VIOLATION = '23505'
+export const LOCK_NOT_AVAILABLE = '55P03'
 
 /** True for an error of PostgreSQL with this SQLSTATE. */
 export function hasSqlState(error: unknown, sqlState: string): boolean {
