@@ -32,26 +32,9 @@ export async function foldClicks(
   const articleOf = (click: JudgedClick) => articles.get(click.event.auctionId ?? '') ?? 0
   await insertClicks(tx, clicks, articleOf)
   for (const click of clicks) changes.push(figureChange(click, articleOf(click)))
-  await insertLedgerEntries(
-    tx,
-    clicks
-      .filter((click) => click.paidMicros > 0)
-      .map(({ event, ...click }) =>
-        clickEntry(
-          event,
-          {
-            merchId: event.merchId ?? 0,
-            pubId: event.pubId ?? 0,
-            articleId: articleOf({ event, ...click }),
-          },
-          {
-            clickIdHex: event.clickId?.toString('hex') ?? '',
-            priceMicros: click.paidMicros,
-            sharePpm: event.sharePpm ?? 0,
-          },
-        ),
-      ),
-  )
+  const paid = clicks.filter(({ paidMicros }) => paidMicros > 0)
+  const entries = paid.map((click) => ledgerEntry(click, articleOf(click)))
+  await insertLedgerEntries(tx, entries)
   await settleClicks(
     tx,
     clicks
@@ -177,6 +160,12 @@ async function insertClicks(tx: Db, clicks: readonly JudgedClick[], articleOf: A
       ${column(({ event }) => event.sessionKey)}::bytea[]
     ) as told (${CLICK_COLUMNS})
     left join said using (offer_id)`)
+}
+
+function ledgerEntry({ event, paidMicros: priceMicros }: JudgedClick, articleId: number) {
+  const parties = { merchId: event.merchId ?? 0, pubId: event.pubId ?? 0, articleId }
+  const clickIdHex = event.clickId?.toString('hex') ?? ''
+  return clickEntry(event, parties, { clickIdHex, priceMicros, sharePpm: event.sharePpm ?? 0 })
 }
 
 function figureChange({ event, reason, publisherMicros }: JudgedClick, articleId: number) {
