@@ -8,8 +8,7 @@
  * arrived first (P41).
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { Micros } from '../platform/money.ts'
-import { micros } from '../platform/money.ts'
+import { type Micros, micros } from '../platform/money.ts'
 import { allocate } from './allocate.ts'
 
 /** From the least to the most trusted. A browser can be made to say anything. */

@@ -80,8 +80,8 @@ function faultsOf({ line, day, base, currency, rate }: Quote, lastDay: string): 
   return [
     ...(isDay ? [] : [{ field, rule: `"${day}" is no date such as 2026-03-02` }]),
     ...(isDay && day > lastDay ? [{ field, rule: `"${day}" lies in the future` }] : []),
-    ...[currency, base ?? currency]
-      .filter((code, index, all) => all.indexOf(code) === index && !ISO_4217.has(code))
+    ...[...new Set([currency, base ?? currency])]
+      .filter((code) => !ISO_4217.has(code))
       .map((code) => ({ field, rule: `ISO 4217 has no ${code}` })),
     ...(isRate(rate) ? [] : [{ field, rule: `"${rate}" is no rate: a decimal above 0` }]),
   ]

@@ -1,7 +1,6 @@
 /** An article of the demo: a page as publishers have them, with the tag and nothing else. */
 import { type Html, html } from '../platform/html.ts'
-import type { DemoArticle, DemoPick, DemoPublisher } from './network.ts'
-import { pickedOffer } from './network.ts'
+import { type DemoArticle, type DemoPick, type DemoPublisher, pickedOffer } from './network.ts'
 
 const STYLE: Html = {
   html: `:root{--ink:#1f1b16;--soft:#6b6257;--line:#e4ddd2;--paper:#fbf9f5;--accent:#9a3b1f}

@@ -36,8 +36,7 @@ export function makeAppendHints(options: { connection: Connection; pool: pg.Pool
 
   return {
     appended(events) {
-      const lanes = new Set<number>()
-      for (const { lane } of events) lanes.add(lane)
+      const lanes = new Set(events.map(({ lane }) => lane))
       call(lanes)
       notifier.add(lanes)
     },

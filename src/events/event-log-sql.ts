@@ -10,8 +10,7 @@ import { bytesElement, quotedElement } from '../platform/pg-array.ts'
 import { sessionSettings } from '../platform/postgres.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import type { LogEvent, StoredEvent } from './event.ts'
-import type { EventField } from './event-fields.ts'
-import { EVENT_FIELDS, storableJson, storableText } from './event-fields.ts'
+import { EVENT_FIELDS, type EventField, storableJson, storableText } from './event-fields.ts'
 
 /** An append that waits longer for other nodes' commits goes to the spool instead. */
 const LOCK_TIMEOUT_MS = 1_000

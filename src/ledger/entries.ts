@@ -7,8 +7,7 @@
  * names the one it corrects. Signs are the account holder's own: minus is owed, plus is received.
  */
 import type { StoredEvent } from '../events/event.ts'
-import type { Micros } from '../platform/money.ts'
-import { micros, publisherPart } from '../platform/money.ts'
+import { type Micros, micros, publisherPart } from '../platform/money.ts'
 
 type LedgerKind =
   | 'click'
