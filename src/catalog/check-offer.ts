@@ -20,7 +20,7 @@ import { readAvailability } from './availability.ts'
 import { readCategory } from './category.ts'
 import type { FeedFields } from './feed-columns.ts'
 import type { ReadFault } from './feed-entry.ts'
-import { isJoinable, readGtin } from './gtin.ts'
+import { joinableGtin14, readGtin } from './gtin.ts'
 import { currencyWords, readCurrency } from './read-currency.ts'
 import { dollarsToMicros, type PriceFault, readPrice } from './read-price.ts'
 
@@ -243,7 +243,7 @@ function gtinOf(
   const gtin = readGtin(written)
   if (gtin.kind !== 'valid') notes.push(`gtin_${gtin.kind}`)
   const gtinText = cut(cleanText(written), SHORT_CHARACTERS_MAX) || null
-  return { gtin14: isJoinable(gtin) ? gtin.gtin14 : null, gtinText }
+  return { gtin14: joinableGtin14(gtin), gtinText }
 }
 
 function imageOf(written: string, notes: OfferNote[]): string | null {

@@ -10,24 +10,21 @@
  * `valid` as written; `formatted` valid once spaces and hyphens are out; `repaired` an 11-digit
  * UPC that lost its leading zero; `restricted` valid, but of a shop's own range; `bad`; `missing`.
  */
-export type Gtin =
-  | { readonly kind: 'bad' | 'missing'; readonly gtin14: null; readonly format: null }
-  | {
-      readonly kind: 'valid' | 'formatted' | 'repaired' | 'restricted'
-      /** Fourteen digits. */
-      readonly gtin14: string
-      readonly format: GtinFormat
-    }
+export interface Gtin {
+  readonly kind: 'valid' | 'formatted' | 'repaired' | 'restricted' | 'bad' | 'missing'
+  /** Fourteen digits; null of what is bad or missing. */
+  readonly gtin14: string | null
+}
 
-const BAD: Gtin = { kind: 'bad', gtin14: null, format: null }
-const MISSING: Gtin = { kind: 'missing', gtin14: null, format: null }
+const BAD: Gtin = { kind: 'bad', gtin14: null }
+const MISSING: Gtin = { kind: 'missing', gtin14: null }
 
+/** Of a GTIN-8, a UPC-A, an EAN-13 and a GTIN-14. */
+const LENGTHS: ReadonlySet<number> = new Set([8, 12, 13, 14])
 const DIGITS = /^[0-9]+$/
 const ISBN_10 = /^[0-9]{9}[0-9Xx]$/
 const NOBODYS_NUMBER = '00000000000000'
 const UPC_A_LENGTH = 12
-
-type GtinFormat = 'GTIN-8' | 'GTIN-12' | 'GTIN-13' | 'GTIN-14' | 'ISBN-10'
 
 /** Classifies a product code as a feed or a caller wrote it. Never throws. */
 export function readGtin(written: string): Gtin {
@@ -38,19 +35,18 @@ export function readGtin(written: string): Gtin {
   if (!DIGITS.test(text)) return BAD
   const isRepaired = text.length === UPC_A_LENGTH - 1
   const digits = isRepaired ? `0${text}` : text
-  const format = formatOf(digits)
-  if (format === null || !hasRightCheckDigit(digits)) return BAD
+  if (!LENGTHS.has(digits.length) || !hasRightCheckDigit(digits)) return BAD
   const gtin14 = digits.padStart(14, '0')
   // Mod 10 holds for all zeros, but GS1 gives that number to nobody.
   if (gtin14 === NOBODYS_NUMBER) return BAD
-  if (isRestricted(gtin14)) return { kind: 'restricted', gtin14, format }
-  if (isRepaired) return { kind: 'repaired', gtin14, format }
-  return { kind: text === written ? 'valid' : 'formatted', gtin14, format }
+  if (isRestricted(gtin14)) return { kind: 'restricted', gtin14 }
+  if (isRepaired) return { kind: 'repaired', gtin14 }
+  return { kind: text === written ? 'valid' : 'formatted', gtin14 }
 }
 
-/** True when equal numbers mean the same product whichever merchant wrote them. */
-export function isJoinable(gtin: Gtin): boolean {
-  return gtin.gtin14 !== null && gtin.kind !== 'restricted'
+/** The number where equal ones mean the same product, whichever merchant wrote them. */
+export function joinableGtin14({ kind, gtin14 }: Gtin): string | null {
+  return kind === 'restricted' ? null : gtin14
 }
 
 /** The sum of digits weighted 3, 1, 3 … from the right, check digit included, ends in 0. */
@@ -62,21 +58,6 @@ function hasRightCheckDigit(digits: string): boolean {
     weight = 4 - weight
   }
   return sum % 10 === 0
-}
-
-function formatOf(digits: string): GtinFormat | null {
-  switch (digits.length) {
-    case 8:
-      return 'GTIN-8'
-    case 12:
-      return 'GTIN-12'
-    case 13:
-      return 'GTIN-13'
-    case 14:
-      return 'GTIN-14'
-    default:
-      return null
-  }
 }
 
 /**
@@ -98,12 +79,13 @@ function readIsbn10(text: string, written: string): Gtin {
   }
   if (sum % 11 !== 0) return BAD
   const gtin14 = withCheckDigit(`0978${text.slice(0, 9)}`)
-  return { kind: text === written ? 'valid' : 'formatted', gtin14, format: 'ISBN-10' }
+  return { kind: text === written ? 'valid' : 'formatted', gtin14 }
 }
 
-function withCheckDigit(first13: string): string {
+/** A number of its digits but for the last. */
+export function withCheckDigit(first: string): string {
   for (let digit = 0; digit < 9; digit++) {
-    if (hasRightCheckDigit(`${first13}${digit}`)) return `${first13}${digit}`
+    if (hasRightCheckDigit(`${first}${digit}`)) return `${first}${digit}`
   }
-  return `${first13}9`
+  return `${first}9`
 }

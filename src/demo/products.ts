@@ -3,6 +3,8 @@
  *
  * GTINs begin with 952, the prefix that GS1 sets aside for examples, and carry right check digits.
  */
+import { withCheckDigit } from '../catalog/gtin.ts'
+
 export type Category = 'kettle' | 'grinder' | 'knife' | 'headlamp' | 'backpack' | 'tent'
 
 export interface DemoProduct {
@@ -113,10 +115,4 @@ export function demoProducts(): DemoProduct[] {
 /** A fixed, even scatter of whole numbers over [0, 1): golden-ratio steps. */
 export function scatter(number: number): number {
   return (number * 0.618_033_988_749_895 + 0.137) % 1
-}
-
-/** A GTIN-13 of its first twelve digits. */
-export function withCheckDigit(twelve: string): string {
-  const sum = [...twelve].reduce((total, digit, at) => total + Number(digit) * (at % 2 ? 3 : 1), 0)
-  return `${twelve}${(10 - (sum % 10)) % 10}`
 }

@@ -1,5 +1,5 @@
 /** The listings that a product's identifiers lead to, and the campaigns that would pay for them. */
-import { isJoinable, readGtin } from '../catalog/gtin.ts'
+import { joinableGtin14, readGtin } from '../catalog/gtin.ts'
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import { unwrapUrl } from '../links/unwrap.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -139,8 +139,8 @@ function conditionsOf({ gtin, sku, product_url }: MatchQuery, isMember: boolean)
 
 /** A number that may join merchants is the product's own id; any other only equals itself. */
 function gtinCondition(text: string): Sql {
-  const gtin = readGtin(text)
-  if (gtin.gtin14 !== null && isJoinable(gtin)) return sql`product_id = ${gtin.gtin14}::bigint`
+  const gtin14 = joinableGtin14(readGtin(text))
+  if (gtin14 !== null) return sql`product_id = ${gtin14}::bigint`
   return sql`gtin14 is null and gtin_text = ${text}`
 }
 
