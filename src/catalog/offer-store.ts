@@ -12,7 +12,7 @@ import { pipeline } from 'node:stream/promises'
 import type { PoolClient } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Db, ReservedDb } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import type { OfferContent } from './check-offer.ts'
 
 /** What an import needs to know of its merchant. */
@@ -78,22 +78,26 @@ export function findFeedOwner(db: Db, merchId: number): Promise<FeedOwner | null
   `)
 }
 
-/** The merchant's current offers, in batches; in one transaction, so all of one moment. */
-export async function eachStoredOffer(
+/** The merchant's current offers, in batches. */
+export function eachStoredOffer(
   db: Db,
   merchId: number,
   take: (offers: readonly StoredOffer[]) => void,
 ): Promise<void> {
-  await db.transaction(async (tx) => {
-    await tx.run(sql`
-      declare stored no scroll cursor for
-      select offer_id, sku, encode(content_hash, 'hex') as content_hash from offer
-      where merch_id = ${merchId} and to_generation is null
-    `)
+  const stored = sql`
+    select offer_id, sku, encode(content_hash, 'hex') as content_hash from offer
+    where merch_id = ${merchId} and to_generation is null`
+  return eachBatch(db, stored, take)
+}
+
+/** In one transaction, so all of one moment. */
+function eachBatch<Row>(db: Db, query: Sql, take: (rows: readonly Row[]) => void): Promise<void> {
+  return db.transaction(async (tx) => {
+    await tx.run(sql`declare batches no scroll cursor for ${query}`)
     for (;;) {
-      const offers = await tx.rows<StoredOffer>(sql`fetch 10000 from stored`)
-      take(offers)
-      if (offers.length < FETCH_ROWS) return
+      const rows = await tx.rows<Row>(sql`fetch 10000 from batches`)
+      take(rows)
+      if (rows.length < FETCH_ROWS) return
     }
   })
 }
@@ -183,17 +187,11 @@ export async function cleanLeftovers(
   { merchId, generation }: { merchId: number; generation: number },
 ): Promise<void> {
   const touched: string[] = []
-  await db.transaction(async (tx) => {
-    await tx.run(sql`
-      declare leftover no scroll cursor for
-      select distinct offer_id from offer
-      where merch_id = ${merchId} and (from_generation > ${generation} or to_generation is not null)
-    `)
-    for (;;) {
-      const rows = await tx.rows<{ offer_id: string }>(sql`fetch 10000 from leftover`)
-      touched.push(...rows.map((row) => row.offer_id))
-      if (rows.length < FETCH_ROWS) return
-    }
+  const leftover = sql`
+    select distinct offer_id from offer
+    where merch_id = ${merchId} and (from_generation > ${generation} or to_generation is not null)`
+  await eachBatch<{ offer_id: string }>(db, leftover, (rows) => {
+    touched.push(...rows.map((row) => row.offer_id))
   })
   for (let at = 0; at < touched.length; at += FETCH_ROWS) {
     const offerIds = touched.slice(at, at + FETCH_ROWS)
