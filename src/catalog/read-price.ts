@@ -50,9 +50,6 @@ const PRICE = new RegExp(
 /** No amount takes more; in a megabyte of separators the patterns would look about for days. */
 const LENGTH_MAX = 64
 
-// Spaces that typographers use inside and around numbers; all count as one.
-const SPACES = /[\s\u00a0\u2007\u2009\u202f]+/gu
-
 // Marks of writing direction, joiners, byte order marks.
 const INVISIBLE = /\p{Cf}/gu
 
@@ -68,10 +65,13 @@ const EXPONENT = /^\d(?:\.\d+)?E\+?\d(?= |$)/
 export function readPrice(written: string, usual: string | null = null): PriceReading {
   // The shape of nearly every cell of a feed; the general way below answers the same.
   const plain = PLAIN_PRICE.exec(written)
-  if (plain !== null) return judge(`${plain[1]}${plain[2]}`, plain[3] ?? '')
+  if (plain !== null) {
+    const [, amount = '', code = ''] = plain
+    return judge(amount, isCurrency(code) ? code : undefined)
+  }
   const text = written
     .replace(INVISIBLE, '')
-    .replace(SPACES, ' ')
+    .replace(/\s+/g, ' ') // The narrow and the hard ones of typographers, too.
     .replace('\u2212', '-')
     .trim()
     .replace(EXPONENT, (number) => String(Number(number)))
@@ -87,15 +87,14 @@ export function readPrice(written: string, usual: string | null = null): PriceRe
   if (sign === '-' || innerSign === '-') return { kind: 'price_negative' }
   // Some write it behind; behind a whole number a dash stands for the cents that there are not.
   if (ending === '-' && amount.includes('.')) return { kind: 'price_negative' }
-  if (currency === undefined) return { kind: 'currency_unknown' }
-  return isZero(amount) ? { kind: 'price_zero' } : { kind: 'price', amount, currency }
+  return judge(amount, currency)
 }
 
-const PLAIN_PRICE = /^(0|[1-9]\d{0,8})(\.\d\d) ([A-Z]{3})$/
+const PLAIN_PRICE = /^(0|[1-9]\d{0,8}\.\d\d) ([A-Z]{3})$/
 
-function judge(amount: string, currency: string): PriceReading {
-  if (!isCurrency(currency)) return { kind: 'currency_unknown' }
-  return isZero(amount) ? { kind: 'price_zero' } : { kind: 'price', amount, currency }
+function judge(amount: string, currency: string | null | undefined): PriceReading {
+  if (currency === undefined) return { kind: 'currency_unknown' }
+  return /[1-9]/.test(amount) ? { kind: 'price', amount, currency } : { kind: 'price_zero' }
 }
 
 /**
@@ -104,10 +103,6 @@ function judge(amount: string, currency: string): PriceReading {
  */
 export function dollarsToMicros(amount: string): Micros {
   return micros(Math.round(Number(amount) * MICROS_PER_DOLLAR))
-}
-
-function isZero(amount: string): boolean {
-  return !/[1-9]/.test(amount)
 }
 
 // Currencies where `1.299` has a decimal dot and `1,299` is a thousand.
