@@ -111,7 +111,10 @@ class Scan {
 
   #readRow(lineEnd: number): CsvRecord | 'blank' | null {
     const start = this.#at
-    if (this.#quoteAt < start) this.#quoteAt = this.#find('"', start)
+    if (this.#quoteAt < start) {
+      const quoteAt = this.#text.indexOf('"', start)
+      this.#quoteAt = quoteAt === -1 ? Number.POSITIVE_INFINITY : quoteAt
+    }
     if (lineEnd !== NEEDS_MORE && this.#quoteAt > lineEnd) {
       return this.#finish(this.#plainCells(start, lineEnd), start, lineEnd)
     }
@@ -237,10 +240,10 @@ class Scan {
       const bad = this.#giveUp('a quote is never closed')
       if (bad !== null) return bad
     }
-    const { line, text } = { line: this.#line, text: this.#text.slice(this.#at, this.#at + 2000) }
     this.#isSkipping = true
+    const text = this.#text.slice(this.#at, this.#at + 2000)
     const detail = `the row is longer than ${ROW_CHARACTERS_MAX} characters`
-    return { kind: 'bad', line, reason: 'row_too_long', detail, text }
+    return { kind: 'bad', line: this.#line, reason: 'row_too_long', detail, text }
   }
 
   /**
@@ -259,24 +262,14 @@ class Scan {
         return this.#giveUp('a quote is never closed')
       }
     }
-    const record = {
-      kind: 'bad',
-      line: this.#line,
-      reason: 'row_truncated',
-      detail: 'the feed ends inside this row',
-      text: this.#text.slice(start),
-    } as const
     this.#at = this.#text.length
-    return record
+    const text = this.#text.slice(start)
+    const detail = 'the feed ends inside this row'
+    return { kind: 'bad', line: this.#line, reason: 'row_truncated', detail, text }
   }
 
   #endOfLine(from: number): number {
     return this.#text.indexOf('\n', from) // -1 is NEEDS_MORE
-  }
-
-  #find(character: string, from: number): number {
-    const at = this.#text.indexOf(character, from)
-    return at === -1 ? Number.POSITIVE_INFINITY : at
   }
 
   #moveTo(end: number, start: number): void {
