@@ -9,8 +9,7 @@ import type { ReservedDb } from '../platform/postgres.ts'
 import { type OfferChunk, writeChunk } from './offer-store.ts'
 
 export class ChunkWriters {
-  readonly #merchId: number
-  readonly #generation: number
+  readonly #of: { readonly merchId: number; readonly generation: number }
   readonly #idle: ReservedDb[]
   readonly #writing = new Set<Promise<void>>()
   #failure: { readonly error: unknown } | null = null
@@ -21,8 +20,7 @@ export class ChunkWriters {
     of: { readonly merchId: number; readonly generation: number },
   ) {
     this.#idle = [...connections]
-    this.#merchId = of.merchId
-    this.#generation = of.generation
+    this.#of = of
   }
 
   /** Resolves once the chunk is on its way; rejects with what befell one before it. */
@@ -31,8 +29,7 @@ export class ChunkWriters {
     if (this.#failure !== null) throw this.#failure.error
     const db = this.#idle.pop()
     if (db === undefined) throw new Error('no connection is idle')
-    const of = { merchId: this.#merchId, generation: this.#generation }
-    const writing = writeChunk(db, { ...of, chunk })
+    const writing = writeChunk(db, { ...this.#of, chunk })
       .then(
         () => void this.#idle.push(db),
         (error: unknown) => {

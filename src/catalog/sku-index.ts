@@ -108,14 +108,11 @@ export class SkuIndex {
 
   #grow(): void {
     const capacity = this.#offerIds.length * 2
-    const grown = <T extends Int32Array | Float64Array | Uint8Array>(from: T, into: T): T => {
-      into.set(from)
-      return into
-    }
-    this.#hashes = grown(this.#hashes, new Int32Array(capacity * 3))
-    this.#contents = grown(this.#contents, new Int32Array(capacity * 2))
-    this.#offerIds = grown(this.#offerIds, new Float64Array(capacity))
-    this.#isSeen = grown(this.#isSeen, new Uint8Array(capacity))
+    const doubled = ({ buffer }: { buffer: ArrayBuffer }) => buffer.transfer(buffer.byteLength * 2)
+    this.#hashes = new Int32Array(doubled(this.#hashes))
+    this.#contents = new Int32Array(doubled(this.#contents))
+    this.#offerIds = new Float64Array(doubled(this.#offerIds))
+    this.#isSeen = new Uint8Array(doubled(this.#isSeen))
     this.#slots = new Int32Array(capacity * SLOTS_PER_ID)
     const mask = this.#slots.length - 1
     for (let entry = 0; entry < this.#count; entry++) {
