@@ -7,6 +7,7 @@
  * somebody else, gives the same (I1).
  */
 import assert from 'node:assert/strict'
+import { CLICK_ID } from '../events/click-id.ts'
 import type { Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { MICROS_PER_DOLLAR, type Micros } from '../platform/money.ts'
@@ -70,8 +71,6 @@ export interface PostImpression {
 export type ReturnBody = Omit<ReportedReturn, 'event_id' | 'accepted_at_ms'> & {
   readonly order_id: string
 }
-
-const CLICK_ID = /^[0-9a-f]{32}$/
 
 /** Reads an order that `orderFaults` finds nothing wrong with. */
 export function readOrder(

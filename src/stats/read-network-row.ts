@@ -1,5 +1,6 @@
 /** One row of another network's report, as far as the row itself tells. */
 import { currencyWords, readCurrency } from '../catalog/read-currency.ts'
+import { CLICK_ID } from '../events/click-id.ts'
 import type { CsvRow } from '../platform/csv.ts'
 import { keyOfUrl, parseWebUrl } from '../platform/url.ts'
 import {
@@ -33,7 +34,6 @@ export type RowRejection =
   | 'publisher_unknown'
   | 'rate_missing'
 
-const CLICK_ID = /^[0-9a-f]{32}$/
 const TEXT_LENGTH_MAX = 2048 // As long as an address may be.
 const ACCOUNT_LENGTH_MAX = 255 // It is part of a key, and an index takes 2,704 bytes at most.
 
