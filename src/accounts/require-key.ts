@@ -52,6 +52,9 @@ export interface KeyGuard {
   accept(request: KeyedRequest): Promise<void>
 }
 
+/** Of an endpoint's schema, where `require` guards it: as the API reference tells it. */
+export const NEEDS_KEY = [{ apiKey: [] }]
+
 export function makeKeyGuard(options: {
   db: Db
   brandWords: readonly string[]

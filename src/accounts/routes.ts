@@ -1,7 +1,7 @@
 /** Section 4.2: what a key says about itself. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { envelope, ok } from '../platform/envelope.ts'
-import { holderOf, type KeyGuard } from './require-key.ts'
+import { holderOf, type KeyGuard, NEEDS_KEY } from './require-key.ts'
 import { ApiKeyRecord, toApiKeyRecord } from './schema.ts'
 
 export const accountRoutes =
@@ -14,7 +14,7 @@ export const accountRoutes =
         schema: {
           operationId: 'readApiKey',
           summary: 'Read API key information',
-          security: [{ apiKey: [] }],
+          security: NEEDS_KEY,
           response: { 200: envelope(ApiKeyRecord) },
         },
       },

@@ -12,7 +12,7 @@ import {
 } from '../accounts/category-floor.ts'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import { FLOOR_MAX, LIST_LENGTH_MAX } from '../accounts/publisher.ts'
-import { holderOf, type KeyGuard, type KeyHolder } from '../accounts/require-key.ts'
+import { holderOf, type KeyGuard, type KeyHolder, NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
 import { envelope, ok } from '../platform/envelope.ts'
@@ -31,8 +31,6 @@ import { receiptsOfPublisher } from './receipt-store.ts'
 import { NoFillQuery, NoFillReason, ResultParams, WhatIf, WhatIfBody } from './result-schema.ts'
 import { readResultNumber } from './seal.ts'
 import { type WhatIfChange, WhatIfRun } from './what-if.ts'
-
-const security = [{ apiKey: [] }]
 
 export interface ResultDeps {
   readonly db: Db
@@ -61,7 +59,7 @@ export const resultRoutes =
         schema: {
           operationId: 'explainAuctionResult',
           summary: 'Why an auction ended as it did',
-          security,
+          security: NEEDS_KEY,
           params: ResultParams,
           response: { 200: envelope(ExplainedResult) },
         },
@@ -89,7 +87,7 @@ export const resultRoutes =
         schema: {
           operationId: 'askWhatIf',
           summary: 'A day’s auctions under other settings',
-          security,
+          security: NEEDS_KEY,
           body: WhatIfBody,
           response: { 200: envelope(WhatIf) },
         },
@@ -115,7 +113,7 @@ const noFillRoute =
         schema: {
           operationId: 'rankNoFill',
           summary: 'Why links went unfilled, by money missed',
-          security,
+          security: NEEDS_KEY,
           params: PublisherParams,
           querystring: NoFillQuery,
           response: { 200: envelope(NoFillReason) },

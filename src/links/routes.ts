@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
-import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
+import { holderOf, type KeyGuard, NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { addressUnit } from '../platform/client-address.ts'
 import { envelope, ok } from '../platform/envelope.ts'
@@ -68,7 +68,7 @@ export const createLinkRoute =
         schema: {
           operationId: 'createSmartLink',
           summary: 'Create a smart link',
-          security: [{ apiKey: [] }],
+          security: NEEDS_KEY,
           headers: CreateHeaders,
           body: CreateSmartLinkBody,
           response: { 201: envelope(SmartLinkRecord) },

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import type { Publisher } from '../accounts/publisher-store.ts'
-import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
+import { holderOf, type KeyGuard, NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchants } from '../catalog/merchant-store.ts'
 import { begunStream } from '../platform/begun-stream.ts'
@@ -33,14 +33,13 @@ export const feedRoutes =
   ({ db, keys, baseUrl, linkUrl, isOwnPage }: FeedDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const turns = new FairTurns(PAGES_AT_ONCE)
-    const shared = { security: [{ apiKey: [] }] }
     app.addHook('onRequest', keys.require)
 
     app.get(
       '/api/v1/publishers/:pub_id/product_feeds/',
       {
         schema: {
-          ...shared,
+          security: NEEDS_KEY,
           operationId: 'listProductFeeds',
           summary: 'The merchants whose products may be read as a feed',
           params: PublisherParams,
@@ -59,7 +58,7 @@ export const feedRoutes =
       '/api/v1/publishers/:pub_id/product_feeds/:merch_id/',
       {
         schema: {
-          ...shared,
+          security: NEEDS_KEY,
           operationId: 'readProductFeed',
           summary: 'A merchant’s products in stock, as CSV with monetized links',
           params: FeedParams,

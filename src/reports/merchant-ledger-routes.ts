@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { NEEDS_KEY } from '../accounts/require-key.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
 import { accountOf } from '../ledger/release.ts'
 import { begunStream } from '../platform/begun-stream.ts'
@@ -39,7 +40,7 @@ export const merchantLedgerRoutes =
             'their revisions, returns and reversals, payments. A click’s receipt is at ' +
             'auction_results/<auction_result_number>/. ' +
             `Columns: ${LEDGER_COLUMNS.join(', ')}.`,
-          security: [{ apiKey: [] }],
+          security: NEEDS_KEY,
           params: MerchantParams,
           querystring: ReportQuery,
           response: { 200: { description: 'By `format`', content: LEDGER } },

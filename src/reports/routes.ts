@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import { findPublisher } from '../accounts/publisher-store.ts'
-import { holderOf } from '../accounts/require-key.ts'
+import { holderOf, NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listStatements } from '../ledger/statement-store.ts'
 import { begunStream } from '../platform/begun-stream.ts'
@@ -36,7 +36,6 @@ import { statementPage } from './statement-page.ts'
 import { findStatementDetail, statementCsv, toStatementRecord } from './statement-record.ts'
 import { publisherWebhookRoutes } from './webhook-routes.ts'
 
-const security = [{ apiKey: [] }]
 /**
  * A page may take the database a second, and settling a large merchant this thread half of one;
  * the pool's connections, and the thread, are for all.
@@ -81,7 +80,7 @@ const tableRoutes =
           operationId: 'readReport',
           summary: 'A report: a page of rows, or a CSV file',
           description: REPORTS_TOLD,
-          security,
+          security: NEEDS_KEY,
           params: ReportParams,
           querystring: ReportQuery,
           response: { 200: { description: 'By `format`', content: REPORT } },
@@ -110,7 +109,7 @@ const tableRoutes =
         schema: {
           operationId: 'explainOrder',
           summary: 'An order: who told it, which clicks competed, lines, returns, ledger entries',
-          security,
+          security: NEEDS_KEY,
           params: OrderParams,
           response: { 200: envelope(OrderRecord) },
         },
@@ -134,7 +133,7 @@ const statementRoutes =
         schema: {
           operationId: 'listStatements',
           summary: 'Statements issued so far, oldest first',
-          security,
+          security: NEEDS_KEY,
           params: PublisherParams,
           response: { 200: envelope(StatementRecord) },
         },
@@ -151,7 +150,7 @@ const statementRoutes =
         schema: {
           operationId: 'readStatement',
           summary: 'A month’s statement: as a record, as CSV, or as a page to print',
-          security,
+          security: NEEDS_KEY,
           params: StatementParams,
           querystring: StatementQuery,
           response: { 200: { description: 'By `format`', content: STATEMENT } },

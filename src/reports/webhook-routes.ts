@@ -4,6 +4,7 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError } from '../platform/errors.ts'
@@ -31,7 +32,6 @@ import {
   replayDelivery,
 } from './webhook-store.ts'
 
-const security = [{ apiKey: [] }]
 const Empty = Type.Object({})
 
 /** What differs between the two kinds of owners. */
@@ -82,7 +82,7 @@ const webhookRoutes =
           operationId: `create${noun}Webhook`,
           summary: 'Create a webhook; the answer alone shows its secret',
           description: DELIVERIES_TOLD,
-          security,
+          security: NEEDS_KEY,
           params,
           body: WebhookBody,
           response: { 201: envelope(CreatedWebhook) },
@@ -101,7 +101,7 @@ const webhookRoutes =
         schema: {
           operationId: `list${noun}Webhooks`,
           summary: 'The webhooks there are',
-          security,
+          security: NEEDS_KEY,
           params,
           response: { 200: envelope(WebhookRecord) },
         },
@@ -124,7 +124,7 @@ const oneWebhookRoutes =
         schema: {
           operationId: `enable${noun}Webhook`,
           summary: 'Switch a webhook on again',
-          security,
+          security: NEEDS_KEY,
           params: WebhookParams,
           response: { 200: envelope(WebhookRecord) },
         },
@@ -143,7 +143,7 @@ const oneWebhookRoutes =
         schema: {
           operationId: `delete${noun}Webhook`,
           summary: 'Delete a webhook',
-          security,
+          security: NEEDS_KEY,
           params: WebhookParams,
           response: { 200: envelope(Empty) },
         },
@@ -166,7 +166,7 @@ const deliveryRoutes =
         schema: {
           operationId: `list${noun}Deliveries`,
           summary: 'What a webhook was sent, newest first, and how it was answered',
-          security,
+          security: NEEDS_KEY,
           params: Type.Object({ ...params.properties, ...webhookId }),
           response: { 200: envelope(DeliveryRecord) },
         },
@@ -185,7 +185,7 @@ const deliveryRoutes =
         schema: {
           operationId: `replay${noun}Delivery`,
           summary: 'Send a delivery again',
-          security,
+          security: NEEDS_KEY,
           params: Type.Object({ ...params.properties, ...deliveryId }),
           response: { 200: envelope(Empty) },
         },

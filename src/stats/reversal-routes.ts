@@ -1,6 +1,6 @@
 /** The operator takes back what was paid for invalid clicks (economics 2.5), over the API. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { holderOf, type KeyGuard, requireOperator } from '../accounts/require-key.ts'
+import { holderOf, type KeyGuard, NEEDS_KEY, requireOperator } from '../accounts/require-key.ts'
 import type { IntakeDeps } from '../attribution/intake.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { type Db, isUnreachable } from '../platform/postgres.ts'
@@ -25,7 +25,7 @@ export const reversalRoutes =
             'Only the key of an operator may do this. One of click, the id of a click, and ' +
             'result, the number of a result, must be sent. A 202 is accepted and durable; its ' +
             'entries are made as soon as a worker is at work.',
-          security: [{ apiKey: [] }],
+          security: NEEDS_KEY,
           body: ReversalBody,
           response: {
             201: envelope(ReversalRecord),

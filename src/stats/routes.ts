@@ -1,7 +1,7 @@
 /** Interface 4.4: a publisher's daily figures, what they said before, and why they changed. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
-import { holderOf, type KeyGuard } from '../accounts/require-key.ts'
+import { holderOf, type KeyGuard, NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -13,8 +13,6 @@ import { statsRangeFaults } from './day-range.ts'
 import { listStats } from './row-store.ts'
 import { ChangesQuery, LIMIT_MAX, Stats, StatsChanges, StatsQuery } from './schema.ts'
 import { readStatsQuery } from './stats-query.ts'
-
-const security = [{ apiKey: [] }]
 
 /** Long ones keep a core of the database busy each, and the pool's connections are for all. */
 const REPORTS_AT_ONCE = 2
@@ -37,7 +35,7 @@ export const statsRoutes =
         schema: {
           operationId: 'listStats',
           summary: 'Statistics by article and merchant per day',
-          security,
+          security: NEEDS_KEY,
           params: PublisherParams,
           querystring: StatsQuery,
           response: { 200: Stats },
@@ -62,7 +60,7 @@ export const statsRoutes =
         schema: {
           operationId: 'listStatsChanges',
           summary: 'Every row of the statistics that changed since a time, and why',
-          security,
+          security: NEEDS_KEY,
           params: PublisherParams,
           querystring: ChangesQuery,
           response: { 200: StatsChanges },
