@@ -126,12 +126,10 @@ function magazine(options: SiteOptions, publisher: DemoPublisher, url: URL): Pag
       siteUrl: site,
       linkOf: (pick) => smartLink(options, found.article, pick) ?? rawLink(pick, state),
       pictureOf: (gtin) => pictureUrl(gtin, state.sitePort),
-      others: articles.filter(({ article }) => isOther(article, found.article)),
+      others: articles.filter((other) => other !== found),
     }),
   )
 }
-
-const isOther = (article: DemoArticle, shown: DemoArticle): boolean => article !== shown
 
 /** Below the address of this start: the demo may have been made on another port. */
 function smartLink({ state, linkUrl }: SiteOptions, article: DemoArticle, pick: DemoPick) {
