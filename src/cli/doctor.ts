@@ -33,6 +33,8 @@ export interface Check {
   readonly detail: string
 }
 type Finding = Omit<Check, 'name'>
+const good = (detail: string): Finding => ({ ok: true, detail })
+const bad = (detail: string): Finding => ({ ok: false, detail })
 
 const GIB = 1024 ** 3
 /** The spool may take 2 GiB while the log is away; below this the disk is the first to fail. */
@@ -102,16 +104,16 @@ async function run(name: string, check: () => Promise<Finding>): Promise<Check> 
 async function checkDatabase(context: CommandContext): Promise<Finding> {
   const { db, connection } = await context.storage({ statementTimeoutMs: STATEMENT_TIMEOUT_MS })
   const faults = databaseFaults(await readDatabaseFacts(connection))
-  if (faults.length > 0) return { ok: false, detail: faults.join('; ') }
+  if (faults.length > 0) return bad(faults.join('; '))
   const facts = await readServerFacts(db)
   const where = context.config.databaseUrl === null ? 'embedded' : 'DATABASE_URL'
   const settings = `fsync ${facts.fsync}, synchronous_commit ${facts.synchronous_commit}`
   const megabytes = Math.ceil(Number(facts.bytes) / 1024 ** 2)
   const seen = `PostgreSQL ${facts.version} (${where}), ${settings}, ${megabytes} MB`
   const isDurable = facts.fsync === 'on' && facts.synchronous_commit !== 'off'
-  if (isDurable) return { ok: true, detail: seen }
+  if (isDurable) return good(seen)
   const fix = 'a crash would lose paid clicks: set both to on for the server, its role and database'
-  return { ok: false, detail: `${seen}: ${fix}` }
+  return bad(`${seen}: ${fix}`)
 }
 
 /** What is asked of tables is told only where they are as this program knows them. */
@@ -120,7 +122,7 @@ async function ifMigrated(
   check: (db: Database) => Promise<Finding>,
 ): Promise<Finding> {
   const { db } = await storage()
-  return (await isMigrated(db)) ? check(db) : { ok: true, detail: 'not looked at: see migrations' }
+  return (await isMigrated(db)) ? check(db) : good('not looked at: see migrations')
 }
 
 async function isMigrated(db: Database): Promise<boolean> {
@@ -132,9 +134,9 @@ async function checkMigrations(db: Database): Promise<Finding> {
   const newest = await newestMigration(MIGRATIONS_FOLDER)
   const version = await readVersion(db, MIGRATIONS_FOLDER)
   const detail = `at migration ${version} of ${newest}`
-  if (version === newest) return { ok: true, detail }
-  if (version === 0) return { ok: true, detail: 'empty: the first start or command migrates it' }
-  return { ok: false, detail: `${detail}: run souk migrate, or the newer program` }
+  if (version === newest) return good(detail)
+  if (version === 0) return good('empty: the first start or command migrates it')
+  return bad(`${detail}: run souk migrate, or the newer program`)
 }
 
 /** A node that gets fewer than it asks for answers its API with 503 when it is busiest. */
@@ -144,11 +146,8 @@ async function checkConnections(db: Database): Promise<Finding> {
   const needed = Math.max(nodes, 1) * NODE_CONNECTIONS_MAX + COMMAND_CONNECTIONS_MAX
   const who = nodes > 1 ? `${nodes} nodes` : 'a node'
   const detail = `${allowed} are allowed, ${who} and a command take up to ${needed}`
-  if (allowed >= needed) return { ok: true, detail }
-  return {
-    ok: false,
-    detail: `${detail}: raise max_connections, or the limit of the role or database`,
-  }
+  if (allowed >= needed) return good(detail)
+  return bad(`${detail}: raise max_connections, or the limit of the role or database`)
 }
 
 /** Without it events wait in the spool: nothing is lost, and nothing is counted. */
@@ -168,19 +167,19 @@ async function checkJetStream(context: CommandContext, natsUrl: string): Promise
       throw new Error(`NATS_URL: JetStream is away (${why}): ${fix}`, { cause })
     },
   )
-  if (facts === null) return { ok: true, detail: 'no stream yet: the first start makes it' }
+  if (facts === null) return good('no stream yet: the first start makes it')
   const { messages, replicas, isFull, waiting } = facts
   const held = `stream ${streamName}: ${messages} messages, ${replicas} replicas`
   if (isFull) {
     const fix = 'raise its max_bytes to a week of events, which wait in the spools meanwhile'
-    return { ok: false, detail: `${held}, and it is full: ${fix}` }
+    return bad(`${held}, and it is full: ${fix}`)
   }
-  if (waiting === null) return { ok: true, detail: held }
+  if (waiting === null) return good(held)
   const detail = `${held}, ${waiting.messages} not in the log yet`
   const isFresh = context.now().getTime() - waiting.since.getTime() <= LAG_MAX_MS
-  if (isFresh) return { ok: true, detail }
-  if (!(await isAnyServerAlive(db))) return { ok: true, detail: `${detail}: no server runs` }
-  return { ok: false, detail: `${detail}: does a process with the role worker and NATS_URL run?` }
+  if (isFresh) return good(detail)
+  if (!(await isAnyServerAlive(db))) return good(`${detail}: no server runs`)
+  return bad(`${detail}: does a process with the role worker and NATS_URL run?`)
 }
 
 /** Leases are safe while clocks differ by less than their skew (economics 2.2). */
@@ -190,46 +189,46 @@ async function checkClock(db: Database): Promise<Finding> {
   const middle = (before + Date.now()) / 2
   const differenceMs = Math.round(Math.abs(now.getTime() - middle))
   const detail = `${differenceMs} ms from the database’s`
-  if (differenceMs < LEASE_SKEW_MS) return { ok: true, detail }
-  return { ok: false, detail: `${detail}, must be under ${LEASE_SKEW_MS}: synchronise the clocks` }
+  if (differenceMs < LEASE_SKEW_MS) return good(detail)
+  return bad(`${detail}, must be under ${LEASE_SKEW_MS}: synchronise the clocks`)
 }
 
 async function checkLag(db: Database, now: Date): Promise<Finding> {
   const behind = await listLanesBehind(db)
-  if (behind.length === 0) return { ok: true, detail: 'everything is folded' }
+  if (behind.length === 0) return good('everything is folded')
   const oldest = Math.min(...behind.map(({ waiting_since }) => waiting_since.getTime()))
   const ageMs = Math.max(0, now.getTime() - oldest)
   const events = behind.reduce((sum, lane) => sum + Number(lane.events), 0)
   const detail =
     `events that are not folded yet: about ${events.toLocaleString('en')}, ` +
     `the first since ${formatTimestamp(new Date(oldest))}`
-  if (ageMs <= LAG_MAX_MS) return { ok: true, detail }
+  if (ageMs <= LAG_MAX_MS) return good(detail)
   // A stopped server's last words wait for the next start.
-  if (!(await isAnyServerAlive(db))) return { ok: true, detail: `${detail}: no server runs` }
+  if (!(await isAnyServerAlive(db))) return good(`${detail}: no server runs`)
   const fix = 'does a process with the role worker run? One that was away may be catching up'
-  return { ok: false, detail: `${detail}: ${fix}` }
+  return bad(`${detail}: ${fix}`)
 }
 
 /** What was set aside is in the log, and in no figure until it folds. */
 async function checkFold(db: Database): Promise<Finding> {
   const aside = await readUnfolded(db)
-  if (aside === null) return { ok: true, detail: 'no event was set aside' }
+  if (aside === null) return good('no event was set aside')
   const { events, day, error } = aside
   const detail =
     `${events} set aside, the first of ${day}: ${error}. Each start tries them again; until then ` +
     'souk reconcile says what the figures lack'
-  return { ok: false, detail }
+  return bad(detail)
 }
 
 /** Every night proves the figures of the last days anew; what it found stays until the next. */
 async function checkReconciled(db: Database, now: Date): Promise<Finding> {
   const last = await latestReconciliation(db, now)
-  if (last === null) return { ok: true, detail: 'not yet: a worker does it every night' }
+  if (last === null) return good('not yet: a worker does it every night')
   const { at, from_day, to_day, events, differences } = last
   const seen = `${formatTimestamp(at)}: ${events} events`
-  if (differences === 0) return { ok: true, detail: `${seen}, no difference` }
+  if (differences === 0) return good(`${seen}, no difference`)
   const command = `souk reconcile --from ${from_day} --to ${to_day}`
-  return { ok: false, detail: `${seen}, ${differences} differences: ${command} names them` }
+  return bad(`${seen}, ${differences} differences: ${command} names them`)
 }
 
 /** A merchant whose feed could not be fetched for a day sells nothing. */
@@ -238,11 +237,11 @@ async function checkFeeds(db: Database, now: Date): Promise<Finding> {
   const [first] = lost
   if (first === undefined) {
     const byHand = await describeHandFeeds(db, now)
-    return { ok: true, detail: `all that are fetched are of today${byHand}` }
+    return good(`all that are fetched are of today${byHand}`)
   }
   const { merch_id, error } = first
   const why = `merchant ${merch_id}: ${error ?? 'no worker has tried'}`
-  return { ok: false, detail: `${lost.length} could not be imported for a day; ${why}` }
+  return bad(`${lost.length} could not be imported for a day; ${why}`)
 }
 
 /** Not wrong, as a feed may be ended on purpose; but a cron job that fails tells nobody. */
@@ -261,7 +260,7 @@ async function describeHandFeeds(db: Database, now: Date): Promise<string> {
  */
 async function checkLeases(db: Database): Promise<Finding> {
   const held = await listAbandonedLeases(db, { silentSeconds: LEASE_SILENT_SECONDS })
-  if (held.length === 0) return { ok: true, detail: 'no dead node holds a part of a budget' }
+  if (held.length === 0) return good('no dead node holds a part of a budget')
   const shown = held
     .slice(0, LEASES_SHOWN)
     .map((of) => `$${formatExact(of.micros)} of campaign ${of.campaign_id} (node ${of.node_id})`)
@@ -279,15 +278,14 @@ async function checkKeys(db: Database): Promise<Finding> {
   const gaps = await listKeyGaps(db)
   const [lost] = gaps.length > 0 ? [] : await listLostKeys(db, RESULT_AGE_MAX_MS)
   if (lost !== undefined) {
-    return { ok: false, detail: `${lost.reader} lacks the key of ${lost.signer}: ${LOST_KEY}` }
+    return bad(`${lost.reader} lacks the key of ${lost.signer}: ${LOST_KEY}`)
   }
-  if (gaps.length === 0)
-    return { ok: true, detail: 'every edge that runs opens the others’ results' }
+  if (gaps.length === 0) return good('every edge that runs opens the others’ results')
   const told = gaps.slice(0, KEY_GAPS_SHOWN).map((of) => `${of.reader} that of ${of.signer}`)
   const detail =
     `edges lack the key with which others sign: ${told.join(', ')}. Clicks on such results are ` +
     'not paid: give all nodes the same SOUK_SECRETS, a new key at the end first'
-  return { ok: false, detail }
+  return bad(detail)
 }
 
 async function checkDisk(dataDir: string): Promise<Finding> {
@@ -301,23 +299,20 @@ async function checkDisk(dataDir: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const detail = `${(free / GIB).toFixed(1)} GiB free at ${dataDir}`
-  if (free >= DISK_FREE_MIN) return { ok: true, detail }
-  return { ok: false, detail: `${detail}: needs at least ${DISK_FREE_MIN / GIB} GiB` }
+  if (free >= DISK_FREE_MIN) return good(detail)
+  return bad(`${detail}: needs at least ${DISK_FREE_MIN / GIB} GiB`)
 }
 
 /** The folder itself, or before the first start where it will be made. */
 async function existing(folder: string): Promise<string> {
-  try {
-    await readdir(folder)
-    return folder
-  } catch (error) {
-    if (!isGone(error) || dirname(folder) === folder) throw error
-    return existing(dirname(folder))
-  }
+  const isRoot = dirname(folder) === folder
+  const found = isRoot ? await readdir(folder) : await readdir(folder).catch(nullIfGone)
+  return found === null ? existing(dirname(folder)) : folder
 }
 
-function isGone(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT'
+function nullIfGone(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null
+  throw error
 }
 
 /** What was set aside waits for a person; the rest is drained at once while a server runs. */
@@ -326,34 +321,34 @@ async function checkSpool({ storage, now }: CommandContext, root: string): Promi
   const aside = files.filter(({ path }) => path.split(/[\\/]/).includes('aside'))
   if (aside.length > 0) {
     const detail = `${aside.length} damaged or refused files in ${root}: look into their aside folders`
-    return { ok: false, detail }
+    return bad(detail)
   }
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   const detail = `${Math.ceil(bytes / 1024)} KiB in ${root}`
   const waiting = files.filter(({ path }) => path.endsWith('.spool'))
   const ageMs = now().getTime() - Math.min(...waiting.map(({ changedMs }) => changedMs))
-  if (waiting.length === 0 || ageMs <= LAG_MAX_MS) return { ok: true, detail }
+  if (waiting.length === 0 || ageMs <= LAG_MAX_MS) return good(detail)
   const since = `${detail}, some for ${Math.round(ageMs / 1000)} s`
   const { db } = await storage()
   const isServed = (await isMigrated(db)) && (await isAnyServerAlive(db))
-  if (!isServed) return { ok: true, detail: `${since}: no server runs` }
+  if (!isServed) return good(`${since}: no server runs`)
   const why = 'does a server run on this SOUK_DATA? It logs why the event log does not take them'
-  return { ok: false, detail: `${since}: ${why}` }
+  return bad(`${since}: ${why}`)
 }
 
 async function checkSecrets({ config }: CommandContext): Promise<Finding> {
   if (config.sealingKeys !== null) {
-    return { ok: true, detail: `${config.sealingKeys.length} sealing keys from SOUK_SECRETS` }
+    return good(`${config.sealingKeys.length} sealing keys from SOUK_SECRETS`)
   }
   const folder = join(config.dataDir, 'secrets')
   const files = await filesBelow(folder)
-  if (files.length === 0) return { ok: true, detail: 'made at the first start' }
+  if (files.length === 0) return good('made at the first start')
   const open = files.filter(({ mode }) => (mode & ANYBODY_ELSE) !== 0).map(({ path }) => path)
   if (open.length > 0) {
-    return { ok: false, detail: `others may read ${open.join(', ')}: chmod 600` }
+    return bad(`others may read ${open.join(', ')}: chmod 600`)
   }
   await knownSealingKeys(config) // Throws what a start would say of them.
-  return { ok: true, detail: `${files.length} kept in ${folder}` }
+  return good(`${files.length} kept in ${folder}`)
 }
 
 interface FileFacts {
@@ -365,25 +360,14 @@ interface FileFacts {
 
 /** Files below a folder; none when it does not exist, or when they vanish meanwhile. */
 async function filesBelow(folder: string): Promise<FileFacts[]> {
-  try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-    const paths = entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-    const facts = await Promise.all(
-      paths.map(async (path) => {
-        try {
-          const { size, mode, mtimeMs } = await stat(path)
-          return { path, bytes: size, mode, changedMs: mtimeMs }
-        } catch (error) {
-          if (isGone(error)) return null
-          throw error
-        }
-      }),
-    )
-    return facts.filter((file) => file !== null)
-  } catch (error) {
-    if (isGone(error)) return []
-    throw error
-  }
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(nullIfGone)
+  const files = (entries ?? []).filter((entry) => entry.isFile())
+  const facts = await Promise.all(
+    files.map(async ({ parentPath, name }) => {
+      const path = join(parentPath, name)
+      const found = await stat(path).catch(nullIfGone)
+      return found && { path, bytes: found.size, mode: found.mode, changedMs: found.mtimeMs }
+    }),
+  )
+  return facts.filter((file) => file !== null)
 }
