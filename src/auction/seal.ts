@@ -8,12 +8,13 @@
  *
  *   version 1 · key id 1 · result number 16 │ ciphertext 59 │ mac 16   = 93 bytes, 124 characters
  */
-import { hkdfSync, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Model } from '../events/event.ts'
 import { type Micros, micros } from '../platform/money.ts'
 import {
   type CounterCipher,
   counterCipher,
+  deriveKey,
   type Hmac,
   hmacSha256,
 } from '../platform/prepared-keys.ts'
@@ -69,8 +70,8 @@ export class Sealer {
     if (keys.length === 0) throw new Error('a sealer needs at least one key')
     this.#keys = keys.map(({ id, key }) => ({
       id,
-      encrypt: counterCipher(derive(key, 'souk seal encrypt')),
-      authenticate: hmacSha256(derive(key, 'souk seal authenticate')),
+      encrypt: counterCipher(deriveKey(key, 'souk seal encrypt')),
+      authenticate: hmacSha256(deriveKey(key, 'souk seal authenticate')),
     }))
   }
 
@@ -99,10 +100,6 @@ export class Sealer {
     const sealed = token.subarray(HEAD_BYTES, HEAD_BYTES + SEALED_BYTES)
     return unpack(key.encrypt(resultNumber, sealed), resultNumber)
   }
-}
-
-function derive(key: Buffer, purpose: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', key, '', purpose, 32))
 }
 
 const RESULT_NUMBER_HEX = /^[0-9a-f]{32}$/i

@@ -6,8 +6,9 @@
  * costs nothing but the rest of the night's work: totals first, then `dropping`, which makes the
  * totals stand for the events, then the events, some at a time, then their space.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Db } from '../platform/postgres.ts'
+import { deriveKey } from '../platform/prepared-keys.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import {
@@ -118,8 +119,6 @@ export function signatureProblem(
 }
 
 function macOf({ key }: Keys[number], { day, lane, seq, events, digest }: ViewDigest): Buffer {
-  const own = Buffer.from(hkdfSync('sha256', key, '', 'souk view totals', KEY_BYTES))
+  const own = deriveKey(key, 'souk view totals')
   return createHmac('sha256', own).update([day, lane, seq, events, digest].join(' ')).digest()
 }
-
-const KEY_BYTES = 32
