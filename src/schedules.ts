@@ -12,7 +12,7 @@ import { deletePastResponses } from './links/idempotency-store.ts'
 import { deletePastLinkHours } from './links/store.ts'
 import type { Node } from './node.ts'
 import { guardedAgent } from './platform/fetch-guard.ts'
-import { DAY_MS } from './platform/timestamp.ts'
+import { DAY_MS, HOUR_MS } from './platform/timestamp.ts'
 import { deliverWebhooks } from './reports/deliver-webhooks.ts'
 import { makeNotices } from './reports/make-notices.ts'
 import { deleteOldDeliveries } from './reports/webhook-store.ts'
@@ -94,7 +94,7 @@ async function refetchAllFeeds(node: Node): Promise<void> {
 
 /** Receipts of clicked results are kept for ever, all others for RECEIPT_HOURS. */
 async function forgetReceipts({ database, config, now }: Node): Promise<void> {
-  await deleteUnclickedReceipts(database, new Date(now() - config.receiptHours * 3_600_000))
+  await deleteUnclickedReceipts(database, new Date(now() - config.receiptHours * HOUR_MS))
 }
 
 /** What is over within hours: kept answers, sessions of the dashboard, counts of new links. */

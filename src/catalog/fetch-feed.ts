@@ -11,13 +11,13 @@ import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { guardedAgent, guardedGet } from '../platform/fetch-guard.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
 import { parseWebUrl } from '../platform/url.ts'
 import { FeedError } from './feed-error.ts'
 
 /** Packed feeds of ten million rows have about 1 GB. */
 const DOWNLOAD_BYTES_MAX = 8 * 2 ** 30
-const DOWNLOAD_MS_MAX = 3_600_000 // A server that trickles must not keep a worker for ever.
+const DOWNLOAD_MS_MAX = HOUR_MS // A server that trickles must not keep a worker for ever.
 const FOLDER = 'souk-feed-'
 
 export interface FetchedFeed {

@@ -4,12 +4,11 @@ import { findFirstClick, loadCohorts } from '../demand/cohort-store.ts'
 import { evaluate } from '../demand/evaluate.ts'
 import type { Metrics } from '../demand/metrics.ts'
 import { UNFITTED_MODEL } from '../demand/prediction-model.ts'
-import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, HOUR_MS, utcDay } from '../platform/timestamp.ts'
 import { replaceText } from '../platform/whole-file.ts'
 import type { CommandContext } from './command.ts'
 import { requireDaysInOrder } from './day-range.ts'
 
-const HOUR_MS = 3_600_000
 /** Evaluated when nothing else is asked for. */
 const DAYS_DEFAULT = 28
 /** What lies further back hardly counts any more, see evidence.ts. */

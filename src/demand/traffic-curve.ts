@@ -5,11 +5,10 @@
  * campaign may appear with: its own clicks would show its throttling, not its traffic. A publisher
  * with few clicks is drawn to the network's shape (empirical Bayes), and that to a flat day.
  */
-import { DAY_MS } from '../platform/timestamp.ts'
+import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
 
 export const HOURS_PER_WEEK = 168
 const HOURS_PER_DAY = 24
-const HOUR_MS = 3_600_000
 /** 1 January 1970 was a Thursday; hours of the week count from Monday, 00:00 UTC. */
 const EPOCH_WEEKDAY = 3
 /** Clicks that the wider shape is worth: about a week of a small publisher. */

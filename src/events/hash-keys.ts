@@ -9,7 +9,7 @@
 import { randomBytes, hash as sha } from 'node:crypto'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
 
 export type HashPurpose = 'session' | 'visitor' | 'address'
 
@@ -23,7 +23,7 @@ const KEY_BYTES = 32
 const HASH_BYTES = 16
 /** A request that began just before its period ended may still ask for a hash. */
 const UNDER_WAY_MS = 60_000
-export const HASH_KEYS_REFRESH_MS = 3_600_000
+export const HASH_KEYS_REFRESH_MS = HOUR_MS
 
 export class HashKeys {
   /** In hex, so that a value can be put behind it. */

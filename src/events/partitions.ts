@@ -7,12 +7,12 @@
 import type { Db } from '../platform/postgres.ts'
 import { startPulse } from '../platform/pulse.ts'
 import { sql } from '../platform/sql.ts'
-import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, HOUR_MS, utcDay } from '../platform/timestamp.ts'
 
 /** Today and a week more: upkeep may fail for days before the default partition is touched. */
 const DAYS_AHEAD = 7
 /** Often enough that a failure or two do not matter either. */
-const UPKEEP_MS = 3_600_000
+const UPKEEP_MS = HOUR_MS
 /** While a partition waits for its lock, readers of the log wait behind it. */
 const LOCK_TIMEOUT = '2s'
 

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { LIST_ROWS_MAX, type Sql, sql } from '../platform/sql.ts'
+import { HOUR_MS } from '../platform/timestamp.ts'
 
 export interface ArticleRow {
   readonly article_id: number
@@ -64,7 +65,6 @@ const ARTICLE_COLUMNS = sql`article_id, uid, pub_id, url, name, publication_date
   datetime_created, datetime_updated`
 const LINK_COLUMNS = sql`smart_link_id, auction_id, pub_id, url, is_exclusive, is_keyless, state,
   source, datetime_created, datetime_updated`
-const HOUR_MS = 3_600_000
 const URL_HASH_BYTES = 16 // 128 bits: no two addresses of one article meet by accident.
 
 /** A link to be made (4.1). */

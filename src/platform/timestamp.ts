@@ -44,7 +44,8 @@ export function formatTimestampOrNull(instant: Date | null): string | null {
   return instant === null ? null : formatTimestamp(instant)
 }
 
-export const DAY_MS = 86_400_000
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
 const days = new Map<number, string>()
 
 /** The UTC day of an instant, `2026-03-02`. A day's text is made once: the log asks per event. */
