@@ -6,6 +6,7 @@ import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import type { DayRange } from '../stats/day-range.ts'
 import { type ReportPage, readPlace, reportTime } from './report.ts'
 
 /** Minus is owed. `corrects` names the entry that this one changes; every row has one subject. */
@@ -14,10 +15,8 @@ export const LEDGER_COLUMNS = [
   ...['click_id', 'auction_result_number', 'campaign_id', 'order_id', 'payment_reference'],
 ] as const
 
-export interface LedgerRequest {
+export interface LedgerRequest extends Omit<DayRange, 'pubId'> {
   readonly merchId: number
-  readonly dayFrom: string // YYYY-MM-DD, both days inclusive
-  readonly dayTo: string
   readonly cursor: string | null
   readonly limitRows: number
 }

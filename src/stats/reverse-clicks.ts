@@ -82,14 +82,8 @@ const reversedAlready = (field: ReversalField): Fault => ({
   rule: 'was reversed before; at most once per click',
 })
 
-interface ReversalKey {
-  readonly field: ReversalField
-  readonly clickId: string | null
-  readonly resultNumber: string | null
-}
-
-function checked({ clickId, resultNumber }: WantedReversal): ReversalKey {
-  const field = clickId === null ? 'result' : 'click'
+function checked({ clickId, resultNumber }: WantedReversal) {
+  const field: ReversalField = clickId === null ? 'result' : 'click'
   if ((clickId === null) === (resultNumber === null)) {
     throw badRequest([{ field: 'click', rule: 'either a click or a result must be given' }])
   }
@@ -97,7 +91,5 @@ function checked({ clickId, resultNumber }: WantedReversal): ReversalKey {
   if (!HEX_32.test(id)) {
     throw badRequest([{ field, rule: 'must be 32 hexadecimal characters' }])
   }
-  return field === 'click'
-    ? { field, clickId: id, resultNumber: null }
-    : { field, clickId: null, resultNumber: id }
+  return { field, clickId: clickId && id, resultNumber: resultNumber && id }
 }
