@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { chown, readFile, utimes } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { startServer } from '../../test/local-server.ts'
 import { NOBODY } from '../platform/postgres-binaries.ts'
 import { fetchFeed, isWebAddress, removeLeftFeeds } from './fetch-feed.ts'
 
@@ -93,7 +93,7 @@ function* endless(): Generator<string> {
 }
 
 async function listen(t: TestContext): Promise<string> {
-  const server = createServer((request, response) => {
+  const { url } = await startServer(t, (request, response) => {
     if (request.url === '/feed.csv') response.end(FEED)
     else if (request.url === '/moved') response.writeHead(301, { location: '/feed.csv' }).end()
     else if (request.url === '/encoded') {
@@ -111,10 +111,5 @@ async function listen(t: TestContext): Promise<string> {
       Readable.from(endless()).pipe(response)
     } else response.writeHead(404).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return url
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { startServer } from '../../test/local-server.ts'
 import { guardedAgent, guardedGet, isPublicAddress } from './fetch-guard.ts'
 
 test('addresses of every special range are private, the rest is public', () => {
@@ -96,7 +95,7 @@ test('name and password of an address go to its own server only, and into no mes
 
 async function listen(t: TestContext): Promise<{ port: number; connections: () => number }> {
   let connections = 0
-  const server = createServer((request, response) => {
+  const { server, port } = await startServer(t, (request, response) => {
     const [path = '', port] = (request.url ?? '').split('?')
     const to = {
       '/hop': '/feed',
@@ -111,10 +110,5 @@ async function listen(t: TestContext): Promise<{ port: number; connections: () =
     else response.writeHead(404).end()
   })
   server.on('connection', () => connections++)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { port: (server.address() as AddressInfo).port, connections: () => connections }
+  return { port, connections: () => connections }
 }

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { freePort } from '../../test/free-port.ts'
+import { startServer } from '../../test/local-server.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
@@ -39,17 +39,6 @@ const target = (changes: Partial<NewReportDelivery>): NewReportDelivery => ({
 const storageTarget = (changes: Partial<NewReportDelivery>): NewReportDelivery =>
   target({ target: 's3://bucket', access_key: 'AKID', secret_key: 'secret', ...changes })
 
-/** Storage on this machine; its address. */
-async function startStorage(t: TestContext, answer: RequestListener): Promise<string> {
-  const server = createServer(answer)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
 test('the last seven days of every report go to a folder and to storage, the same each time', async (t) => {
   const db = await testDatabase(t)
   const world = await makePublisherWorld(db)
@@ -58,7 +47,7 @@ test('the last seven days of every report go to a folder and to storage, the sam
   await log.tell(new MoneyEvents().click('a', START_MS, { pubId: pub_id }))
 
   const stored = new Map<string, { authorization: string; body: string }>()
-  const endpoint = await startStorage(t, async (request, response) => {
+  const { url: endpoint } = await startServer(t, async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString('latin1')
     const { authorization = '' } = request.headers
     stored.set(`${request.method} ${request.url}`, { authorization, body })
@@ -131,7 +120,7 @@ test('what goes to storage is never a file of this machine, which a killed proce
   const slug = 'left-nowhere'
   const { publisher } = await makePublisherWorld(db, slug)
   const seen = new Set<string>()
-  const endpoint = await startStorage(t, async (request, response) => {
+  const { url: endpoint } = await startServer(t, async (request, response) => {
     await request.toArray()
     const names = await readdir(tmpdir())
     for (const name of names) if (existsSync(join(tmpdir(), name, slug))) seen.add(name)
@@ -145,7 +134,7 @@ test('what goes to storage is never a file of this machine, which a killed proce
 test('a storage that sends the files elsewhere has not got them', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
-  const endpoint = await startStorage(t, async (request, response) => {
+  const { url: endpoint } = await startServer(t, async (request, response) => {
     await request.toArray()
     const isElsewhere = request.url === '/sign-in'
     response.writeHead(isElsewhere ? 200 : 303, { location: '/sign-in' }).end()
@@ -159,7 +148,7 @@ test('each file has a place of its own below the address of a storage, whatever 
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const asked = new Set<string>()
-  const address = await startStorage(t, async (request, response) => {
+  const { url: address } = await startServer(t, async (request, response) => {
     await request.toArray()
     asked.add(request.url ?? '')
     response.end()
@@ -175,7 +164,7 @@ test('a storage that is busy is asked again, and told how long each file is', as
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   let requests = 0
-  const endpoint = await startStorage(t, async (request, response) => {
+  const { url: endpoint } = await startServer(t, async (request, response) => {
     const { length } = Buffer.concat(await request.toArray())
     requests += 1
     const isRight = request.headers['content-length'] === String(length)
@@ -189,7 +178,7 @@ test('a storage that is busy is asked again, and told how long each file is', as
 test('a storage that does not answer is given up in time, whatever is collected meanwhile', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
-  const endpoint = await startStorage(t, () => undefined)
+  const { url: endpoint } = await startServer(t, () => undefined)
   await upsertReportDelivery(db, storageTarget({ pub_id: publisher.pub_id, endpoint }))
   setFlagsFromString('--expose-gc')
   const collecting = setInterval(runInNewContext('gc'), 50)
@@ -204,7 +193,7 @@ test('what a storage says of a file is not read: it may never end', async (t) =>
   const said = { answers: 0, toTheEnd: 0 }
   // More than the system keeps between two processes of which one does not read.
   const pages = Array(64).fill(Buffer.alloc(2 ** 20, 'x'))
-  const endpoint = await startStorage(t, async (request, response) => {
+  const { url: endpoint } = await startServer(t, async (request, response) => {
     await request.toArray()
     said.answers += 1
     await pipeline(pages, response).then(

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo, LookupFunction } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import type { LookupFunction } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { Agent } from 'undici'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { startServer } from '../../test/local-server.ts'
 import { until } from '../../test/market.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { guardedAgent } from '../platform/fetch-guard.ts'
@@ -29,7 +30,7 @@ async function start(t: TestContext) {
   const held: ServerResponse[] = []
   const told = Promise.withResolvers<void>()
   let heardFast = 0
-  const server = createServer((request, response) => {
+  const { url: base } = await startServer(t, (request, response) => {
     if (request.url === '/slow') held.push(response)
     else {
       response.end()
@@ -37,14 +38,8 @@ async function start(t: TestContext) {
       if (heardFast === 2) told.resolve()
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const agent = guardedAgent({ allowPrivate: true })
-  t.after(async () => {
-    server.closeAllConnections()
-    server.close()
-    await agent.close()
-  })
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  t.after(() => agent.close())
   const owners = [
     { owner: { pubId: slow.publisher.pub_id }, path: '/slow', notices: 20, at: NOW },
     { owner: { pubId: fast.publisher.pub_id }, path: '/fast', notices: 2, at: NOW },
@@ -85,16 +80,12 @@ test('any 2xx answer delivers and no other does, and the address is asked for as
   const { publisher } = await makePublisherWorld(db)
   const asked: (string | undefined)[] = []
   const statuses = [200, 204, 299, 300, 302, 404, 500]
-  const server = createServer((request, response) => {
+  const server = await startServer(t, (request, response) => {
     response.writeHead(statuses[asked.push(request.url) - 1] ?? 0, { location: '/other' }).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const agent = guardedAgent({ allowPrivate: true })
-  t.after(async () => {
-    server.close()
-    await agent.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?of=me&as=json`
+  t.after(() => agent.close())
+  const url = `${server.url}/hook?of=me&as=json`
   const owner = { pubId: publisher.pub_id }
   const { webhook } = await createWebhook(db, { owner, url, events: ['order.locked'] })
   const { webhook_id: webhookId } = webhook

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
+import { startServer } from '../../test/local-server.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import {
@@ -40,19 +40,14 @@ async function start(t: TestContext) {
   const article = await world.addArticle('Ten mugs')
   const heard: Heard[] = []
   const listener = { status: 200, tookMs: 0 }
-  const server = createServer(async (request, response) => {
+  const server = await startServer(t, async (request, response) => {
     heard.push({ headers: request.headers, body: Buffer.concat(await request.toArray()) })
     clock.now = new Date(clock.now.getTime() + listener.tookMs)
     response.writeHead(listener.status).end('thanks')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const agent = guardedAgent({ allowPrivate: true })
-  t.after(async () => {
-    await agent.close()
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?x=1`
+  t.after(() => agent.close())
+  const url = `${server.url}/hook?x=1`
   const clock = { now: new Date(START_MS) }
   const disabled: string[] = []
   const { pub_id: pubId } = world.publisher
