@@ -2,7 +2,7 @@
 import { currencyWords, readCurrency } from '../catalog/read-currency.ts'
 import { CLICK_ID } from '../events/click-id.ts'
 import type { CsvRow } from '../platform/csv.ts'
-import { keyOfUrl, parseWebUrl } from '../platform/url.ts'
+import { urlKey } from '../platform/url.ts'
 import {
   type FoundColumns,
   type NetworkField,
@@ -54,14 +54,14 @@ export function readNetworkRow({ cells }: CsvRow, columns: FoundColumns): ReadRo
   const currency = readCurrency(currencyWords(named.join(' ')), 'USD')
   if (currency === undefined) return 'currency_unknown'
   const subId = (cell('sub_id') ?? '').toLowerCase()
-  const page = parseWebUrl(cell('article_url') ?? '')
+
   return {
     day,
     account: (cell('account') ?? '').slice(0, ACCOUNT_LENGTH_MAX).toWellFormed(),
     advertiser: cell('advertiser'),
     clickId: CLICK_ID.test(subId) ? subId : null,
     slug: cell('publisher')?.toLowerCase() ?? null,
-    urlKey: page === null ? null : keyOfUrl(page),
+    urlKey: urlKey(cell('article_url') ?? ''),
     orderId: cell('order_id'),
     clicks: clicks ?? 0,
     sales,
