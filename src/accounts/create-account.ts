@@ -1,6 +1,6 @@
 /** Users and API keys, from what a person typed to what is stored. */
 import { randomBytes } from 'node:crypto'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { badRequest, notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { hashApiKey, makeApiKey } from './api-key.ts'
 import { hashPassword } from './password.ts'
@@ -32,7 +32,7 @@ export async function changeUser(
   if (faults.length > 0) throw badRequest(faults)
   const passwordHash = password === undefined ? null : await hashPassword(password)
   const user = await updateUser(db, { uid, email, passwordHash, isAdmin })
-  if (user === null) throw new ApiError('notFound', { message: `No user ${uid}` })
+  if (user === null) throw notFound(`No user ${uid}`)
   return user
 }
 

@@ -10,7 +10,7 @@ import cookie from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { envelope, ok } from '../platform/envelope.ts'
-import { ApiError } from '../platform/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
 import { smallId } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
@@ -196,7 +196,7 @@ const keyRoutes =
       async (request) => {
         const { uid } = sessionUserOf(request)
         const row = await disableApiKey(db, { tokenId: request.params.token_id, uid })
-        if (row === null) throw new ApiError('notFound', { message: 'No such key of yours' })
+        if (row === null) throw notFound('No such key of yours')
         return ok(200, toApiKeyRecord(row))
       },
     )

@@ -1,5 +1,5 @@
 /** Whose publisher is it? For endpoints under /api/v1/publishers/<pub_id>/. */
-import { ApiError } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { findPublisher, type Publisher } from './publisher-store.ts'
 import { type KeyHolder, requireOwnPublisher } from './require-key.ts'
@@ -11,7 +11,7 @@ export async function requireExistingOwnPublisher(
   pubId: number,
 ): Promise<Publisher> {
   const publisher = await findPublisher(db, pubId)
-  if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${pubId}` })
+  if (publisher === null) throw notFound(`No publisher ${pubId}`)
   requireOwnPublisher(holder, pubId)
   return publisher
 }

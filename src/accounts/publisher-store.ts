@@ -1,5 +1,5 @@
 /** Publishers in SQL: created, changed, found and listed. */
-import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { badRequest, type Fault, notFound } from '../platform/errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -43,7 +43,7 @@ export function updatePublisher(
     const row = await tx.row<PublisherRow>(
       sql`select ${COLUMNS} from publisher where pub_id = ${pubId} for update`,
     )
-    if (row === null) throw new ApiError('notFound', { message: `No publisher ${pubId}` })
+    if (row === null) throw notFound(`No publisher ${pubId}`)
     const settings = await checked(tx, { ...toPublisher(row), ...changes })
     const update = () =>
       tx.row<PublisherRow>(sql`

@@ -6,7 +6,7 @@
  * application/json, which no form of another site can send without a preflight we never grant.
  */
 import { hash, randomBytes } from 'node:crypto'
-import { ApiError } from '../platform/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { isPassword, UNKNOWN_USER_HASH } from './password.ts'
 import { findPublisher, type Publisher } from './publisher-store.ts'
@@ -71,9 +71,7 @@ export async function requireOwnedPublisher(
   request: SessionRequest & { readonly params: { readonly pub_id: number } },
 ): Promise<Publisher> {
   const publisher = await findPublisher(db, request.params.pub_id)
-  if (publisher?.uid !== sessionUserOf(request).uid) {
-    throw new ApiError('notFound', { message: 'No such publisher of yours' })
-  }
+  if (publisher?.uid !== sessionUserOf(request).uid) throw notFound('No such publisher of yours')
   return publisher
 }
 

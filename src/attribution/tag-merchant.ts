@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
 import { addressUnit } from '../platform/client-address.ts'
-import { ApiError } from '../platform/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { TokenBuckets } from '../platform/token-bucket.ts'
 import { isOnDomain, siteHost } from '../platform/url.ts'
@@ -24,9 +24,7 @@ export async function tagMerchant(
   { organization_id: merchId, user }: CheckoutBody | ShopViewBody,
 ): Promise<Merchant> {
   const merchant = await findMerchant(db, merchId)
-  if (merchant === null) {
-    throw new ApiError('notFound', { message: `organization_id: no merchant ${merchId}` })
-  }
+  if (merchant === null) throw notFound(`organization_id: no merchant ${merchId}`)
   limits?.spend(`${addressUnit(clientAddress)} ${merchId}`, now())
   if (!isOwnPage(merchant, headers.origin, user?.source_url)) throw new ApiError('foreignPage')
   return merchant

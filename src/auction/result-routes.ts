@@ -16,7 +16,7 @@ import { holderOf, type KeyGuard, type KeyHolder, NEEDS_KEY } from '../accounts/
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import { ApiError, type Fault } from '../platform/errors.ts'
+import { type Fault, notFound } from '../platform/errors.ts'
 import { micros, PPM, parseDollars } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
@@ -135,7 +135,7 @@ const isDay = (value: unknown): boolean => isText(value) && parseTimestamp(value
 const noFillFaults = ({ date }: { date?: unknown }): Fault[] =>
   isDay(date) ? [] : [{ field: 'date', rule: DAY_RULE }]
 
-const unheardOf = () => new ApiError('notFound', { message: 'No receipt and no click of it' })
+const unheardOf = () => notFound('No receipt and no click of it')
 
 function namedResult(id: string): Buffer {
   const resultNumber = readResultNumber(id)

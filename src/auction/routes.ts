@@ -11,7 +11,7 @@ import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.t
 import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
 import { readUserAgent } from '../events/user-agent.ts'
-import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { badRequest, type Fault, notFound } from '../platform/errors.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { isId } from '../platform/ids.ts'
 import { UUID_PATTERN } from '../platform/pattern.ts'
@@ -59,7 +59,7 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
       // Lower case in one place: the seal, the log and a repeat all mean one session.
       const uuid = isSession ? sent.toLowerCase() : randomUUID()
       const answer = (link: LinkData | null): HotReply => {
-        if (link === null) throw new ApiError('notFound', { message: `a: no link ${auctionId}` })
+        if (link === null) throw notFound(`a: no link ${auctionId}`)
         // By the consent that applies: a signal switched on between two loads counts at once.
         const consent = deps.edge.consentFor(request, link.link.pub_id, said)
         const repeat = isSession ? `${uuid} ${auctionId} ${consent}` : null

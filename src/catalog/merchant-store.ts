@@ -1,6 +1,6 @@
 /** Merchants and their domains in SQL: created, changed, found and listed. */
 import { randomBytes } from 'node:crypto'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { badRequest, notFound } from '../platform/errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { refusingTaken } from '../platform/refuse-taken.ts'
@@ -113,7 +113,7 @@ function selectMerchants(condition: Sql): Sql {
 /** Throws a 404 that names the merchant when there is none. */
 export async function requireMerchant(db: Db, merchId: number): Promise<Merchant> {
   const merchant = await findMerchant(db, merchId)
-  if (merchant === null) throw new ApiError('notFound', { message: `No merchant ${merchId}` })
+  if (merchant === null) throw notFound(`No merchant ${merchId}`)
   return merchant
 }
 

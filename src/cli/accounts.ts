@@ -19,7 +19,7 @@ import {
   type UserRow,
 } from '../accounts/store.ts'
 import { conflictText, listConflicts } from '../demand/list-conflict-store.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { badRequest, notFound } from '../platform/errors.ts'
 import type { Micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
@@ -128,7 +128,7 @@ export async function createKeyCommand(
 
 export async function disableKeyCommand(context: CommandContext, options: { token: number }) {
   const row = await disableApiKey(await context.database(), { tokenId: options.token, uid: null })
-  if (row === null) throw new ApiError('notFound', { message: `No key ${options.token}` })
+  if (row === null) throw notFound(`No key ${options.token}`)
   return { token_id: row.token_id, is_enabled_by_user: row.is_enabled_by_user }
 }
 

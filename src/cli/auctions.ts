@@ -4,7 +4,7 @@ import { explainAuction, explainWithoutReceipt } from '../auction/explain.ts'
 import { type StoredAuction, unpackReceipt } from '../auction/receipt.ts'
 import { receiptsOfDay } from '../auction/receipt-store.ts'
 import { compareClick, replayStored } from '../auction/replay.ts'
-import { ApiError } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import { findResultOfClick, listClicksOfResult, listClickTerms } from '../stats/click-store.ts'
 import type { CommandContext } from './command.ts'
 
@@ -17,7 +17,7 @@ export async function explainCommand(context: CommandContext, options: { auction
   if (packed !== null) return { ...explainAuction(unpackReceipt(packed)), clicks }
   if (clicks.length > 0) return { ...explainWithoutReceipt(resultNumber), clicks }
   const message = `No receipt and no click of result ${resultNumber.toString('hex')}`
-  throw new ApiError('notFound', { message })
+  throw notFound(message)
 }
 
 /** Also whether the clicks on these auctions cost what came out of them, and who gets it. */

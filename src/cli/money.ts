@@ -14,7 +14,7 @@ import { recordPayment } from '../ledger/record-payment.ts'
 import { reversePayment } from '../ledger/reverse-payment.ts'
 import { requireText } from '../platform/characters.ts'
 import { CSV_BYTES_MAX } from '../platform/csv.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { badRequest, notFound } from '../platform/errors.ts'
 import type { Micros } from '../platform/money.ts'
 import { explainOrder, listHeldOrders } from '../reports/order-record-store.ts'
 import { importNetwork } from '../stats/import-network.ts'
@@ -210,7 +210,7 @@ async function requireOrder(
 ) {
   const order = await explainOrder(await context.database(), { ...key, now: context.now() })
   if (order !== null) return order
-  throw new ApiError('notFound', { message: `Merchant ${key.merchId} has no order ${key.orderId}` })
+  throw notFound(`Merchant ${key.merchId} has no order ${key.orderId}`)
 }
 
 async function readText(path: string): Promise<string> {

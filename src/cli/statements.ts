@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { listAgeing } from '../ledger/ageing.ts'
 import { lastIssuableMonth, listStatements } from '../ledger/statement-store.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { badRequest, notFound } from '../platform/errors.ts'
 import { makeFolder } from '../platform/make-folder.ts'
 import { formatExact } from '../platform/money.ts'
 import { formatTimestampOrNull, parseTimestamp } from '../platform/timestamp.ts'
@@ -58,9 +58,7 @@ export async function writeStatementCommand(
   const db = await context.database()
   const { pub_id: pubId, name, slug } = await requirePublisher(db, options.publisher)
   const statement = await findStatementDetail(db, { pubId, month })
-  if (statement === null) {
-    throw new ApiError('notFound', { message: `No statement of ${month} was issued to ${slug}` })
-  }
+  if (statement === null) throw notFound(`No statement of ${month} was issued to ${slug}`)
   await makeFolder(options.out)
   const files = [
     [join(options.out, `${slug}_statement_${month}.csv`), statementCsv(statement)],
@@ -132,7 +130,7 @@ export async function enableWebhookCommand(
 ) {
   const db = await context.database()
   const webhook = await enableWebhook(db, { webhookId, owner: null, now: context.now() })
-  if (webhook === null) throw new ApiError('notFound', { message: `No webhook ${webhookId}` })
+  if (webhook === null) throw notFound(`No webhook ${webhookId}`)
   return toWebhookRecord(webhook)
 }
 
@@ -142,7 +140,7 @@ export async function deleteWebhookCommand(
 ) {
   const db = await context.database()
   if (await deleteWebhook(db, { webhookId, owner: null })) return { webhook_id: webhookId }
-  throw new ApiError('notFound', { message: `No webhook ${webhookId}` })
+  throw notFound(`No webhook ${webhookId}`)
 }
 
 export async function replayWebhookCommand(
@@ -151,8 +149,7 @@ export async function replayWebhookCommand(
 ) {
   const db = await context.database()
   const wanted = { deliveryId, owner: null, now: context.now() }
-  if (!(await replayDelivery(db, wanted)))
-    throw new ApiError('notFound', { message: `No delivery ${deliveryId}` })
+  if (!(await replayDelivery(db, wanted))) throw notFound(`No delivery ${deliveryId}`)
   return { delivery_id: deliveryId }
 }
 
@@ -222,7 +219,7 @@ export async function deleteDeliveryCommand(
   if (await deleteReportDelivery(await context.database(), delivery)) {
     return { delivery_id: delivery }
   }
-  throw new ApiError('notFound', { message: `No delivery ${delivery}` })
+  throw notFound(`No delivery ${delivery}`)
 }
 
 /** What the schedule does, now. */

@@ -1,5 +1,5 @@
 /** Campaigns in SQL: created, changed, paused, resumed, found and listed. */
-import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { type ApiError, badRequest, type Fault, notFound } from '../platform/errors.ts'
 import { type Micros, micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { LIST_ROWS_MAX, type Sql, sql } from '../platform/sql.ts'
@@ -144,7 +144,7 @@ async function unknownFaults(db: Db, settings: CampaignSettings): Promise<Fault[
 }
 
 function unknownCampaign(campaignId: number): ApiError {
-  return new ApiError('notFound', { message: `No campaign ${campaignId}` })
+  return notFound(`No campaign ${campaignId}`)
 }
 
 function toCampaign(row: CampaignRow): Campaign {

@@ -6,7 +6,7 @@
  * batch is durable (I2).
  */
 
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { badRequest, notFound } from '../platform/errors.ts'
 import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { readJson } from '../platform/json-body.ts'
@@ -74,7 +74,7 @@ const UNKNOWN_PAIR: HotRoute = {
   method: 'POST',
   cors: 'open',
   handle() {
-    throw new ApiError('notFound', { message: 'No such event category and type' })
+    throw notFound('No such event category and type')
   },
 }
 
@@ -87,9 +87,7 @@ async function record(
   const pubId = body.organization_id
   deps.limit(request, pubId)
   const publisher = await deps.findPublisher(pubId)
-  if (publisher === null) {
-    throw new ApiError('notFound', { message: `organization_id: no publisher ${pubId}` })
-  }
+  if (publisher === null) throw notFound(`organization_id: no publisher ${pubId}`)
   const { headers } = request
   const atMs = deps.now()
   const agent = readUserAgent(headers['user-agent'])

@@ -8,7 +8,7 @@ import type { IntakeDeps } from '../attribution/intake.ts'
 import { appendMoney, REASON_LENGTH_MAX } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { requireText } from '../platform/characters.ts'
-import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { badRequest, type Fault, notFound } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
 import { settleMerchant } from './debt-store.ts'
 import type { PaymentReversalBody } from './fold-payments.ts'
@@ -38,7 +38,7 @@ export async function reversePayment(
   const payment = await findPayment(deps.db, { merchId, reference })
   if (payment === null) {
     const message = `The merchant has no payment ${reference}; souk payment list shows them`
-    throw new ApiError('notFound', { message })
+    throw notFound(message)
   }
   if (payment.reversalId !== null) throw badRequest([REVERSED_ALREADY])
   const body: PaymentReversalBody = { reference, reason }

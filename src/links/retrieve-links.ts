@@ -2,7 +2,7 @@
 
 import { findPublisher, type Publisher } from '../accounts/publisher-store.ts'
 import { type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { ApiError, badRequest, notFound } from '../platform/errors.ts'
 import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseWebUrl, siteHost, urlKey, withoutReader } from '../platform/url.ts'
@@ -44,7 +44,7 @@ export async function retrieveLinks(
   const articleUrl = parseWebUrl(body.article.url)
   if (articleUrl === null) throw badRequest([{ field: 'article.url', rule: WEB_URL_RULE }])
   const publisher = await findPublisher(deps.db, pubId)
-  if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${pubId}` })
+  if (publisher === null) throw notFound(`No publisher ${pubId}`)
   if (holder !== null) requireOwnPublisher(holder, pubId)
   if (!publisher.is_partner) throw new ApiError('notPartner')
 

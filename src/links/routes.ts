@@ -8,7 +8,7 @@ import { holderOf, type KeyGuard, NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { addressUnit } from '../platform/client-address.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import { ApiError, type Fault } from '../platform/errors.ts'
+import { type Fault, notFound } from '../platform/errors.ts'
 import { idempotencyKeyFaults, readIdempotencyKey } from '../platform/idempotency-key.ts'
 import { SharedWork } from '../platform/shared-work.ts'
 import type { TokenBuckets } from '../platform/token-bucket.ts'
@@ -158,7 +158,7 @@ const pageTagRoute =
       async (request) => {
         const { slug } = request.params
         const publisher = heldPublisher(slug.toLowerCase()) ?? (await findPublisherBySlug(db, slug))
-        if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${slug}` })
+        if (publisher === null) throw notFound(`No publisher ${slug}`)
         const { is_partner: linkmate_enabled, pub_id: publisher_id } = publisher
         const amp_config = { linkmate_enabled, publisher_id }
         // The documented answer stays as it is for those who did not ask for more.

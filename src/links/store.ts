@@ -1,6 +1,6 @@
 /** Articles and smart links in SQL: created (4.1), found or created (4.5, wrappers), disabled. */
 import { hash } from 'node:crypto'
-import { ApiError } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { LIST_ROWS_MAX, type Sql, sql } from '../platform/sql.ts'
 import { HOUR_MS } from '../platform/timestamp.ts'
@@ -219,7 +219,7 @@ export async function disableLink(
     where auction_id = ${auctionId}::bigint
     returning auction_id, state
   `)
-  if (row === null) throw new ApiError('notFound', { message: `No smart link ${auctionId}` })
+  if (row === null) throw notFound(`No smart link ${auctionId}`)
   return row
 }
 

@@ -10,7 +10,7 @@ import { listMerchants } from '../catalog/merchant-store.ts'
 import { begunStream } from '../platform/begun-stream.ts'
 import { csvFileHeaders } from '../platform/csv.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import { ApiError } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { FairTurns } from '../platform/turns.ts'
 import { acceptsMerchant } from './match.ts'
@@ -72,7 +72,7 @@ export const feedRoutes =
         const publisher = await requireExistingOwnPublisher(db, holderOf(request), pubId)
         const merchants = await listFeedMerchants(db, publisher)
         if (!merchants.some(({ merch_id }) => merch_id === merchId)) {
-          throw new ApiError('notFound', { message: `No product feed of merchant ${merchId}` })
+          throw notFound(`No product feed of merchant ${merchId}`)
         }
         const reader = { linkUrl, publisherSlug: publisher.slug }
         const readPage = (after: string) =>

@@ -4,7 +4,7 @@ import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store
 import { type KeyGuard, type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
 import type { LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
-import { ApiError } from '../platform/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Match, matchProducts } from './match.ts'
 import { isVariantB, matchFaults } from './match-query.ts'
@@ -82,7 +82,7 @@ async function requireMatcher(
 ): Promise<Publisher> {
   const { publisher_slug: slug } = query
   const publisher = await findPublisherBySlug(db, slug)
-  if (publisher === null) throw new ApiError('notFound', { message: `No publisher ${slug}` })
+  if (publisher === null) throw notFound(`No publisher ${slug}`)
   if (holder !== null) requireOwnPublisher(holder, publisher.pub_id)
   if (!isVariantB(query) && !publisher.is_partner) throw new ApiError('notPartner')
   return publisher

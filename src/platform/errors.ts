@@ -74,6 +74,11 @@ export class ApiError extends Error {
   }
 }
 
+/** A 404 that says what there is none of. */
+export function notFound(message: string): ApiError {
+  return new ApiError('notFound', { message })
+}
+
 /** A 400 that names every fault; the message repeats the first ones for people. */
 export function badRequest(faults: readonly Fault[]): ApiError {
   const shown = faults.slice(0, FAULTS_SHOWN).map(({ field, rule }) => `${field}: ${rule}`)

@@ -19,7 +19,7 @@ import Fastify, {
 import { type Cidr, clientAddress } from './client-address.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { ErrorEnvelope, failure } from './envelope.ts'
-import { ApiError, badRequest } from './errors.ts'
+import { ApiError, badRequest, notFound } from './errors.ts'
 import {
   type Answer,
   BODY_BYTES_MAX,
@@ -276,7 +276,7 @@ function addErrorHandlers(http: Http, options: HttpOptions, methodsOf: MethodsOf
     if (methods.length === 0 || methods.includes(request.method)) {
       const page = pageFor(request, options)
       if (page !== null) return reply.status(page.status).headers(page.headers).send(page.body)
-      throw new ApiError('notFound', { message: 'No such path' })
+      throw notFound('No such path')
     }
     throw new ApiError('methodNotAllowed', { headers: { allow: methods.join(', ') } })
   })

@@ -10,7 +10,7 @@ import { listStatements } from '../ledger/statement-store.ts'
 import { begunStream } from '../platform/begun-stream.ts'
 import { csvFileHeaders } from '../platform/csv.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import { ApiError } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import { FairTurns } from '../platform/turns.ts'
 import { rangeFaults, readDayRange } from '../stats/day-range.ts'
 import { rangeLines } from './export.ts'
@@ -118,7 +118,7 @@ const tableRoutes =
         const { pub_id: pubId, order_id: eventId } = request.params
         const wanted = { pubId, eventId, now: now() }
         const order = await turns.run(pubId, () => explainPublisherOrder(db, wanted))
-        if (order === null) throw new ApiError('notFound', { message: `No order ${eventId}` })
+        if (order === null) throw notFound(`No order ${eventId}`)
         return ok(200, order)
       },
     )
@@ -159,9 +159,7 @@ const statementRoutes =
       async (request, reply) => {
         const { pub_id: pubId, month } = request.params
         const statement = await turns.run(pubId, () => findStatementDetail(db, { pubId, month }))
-        if (statement === null) {
-          throw new ApiError('notFound', { message: `No statement of ${month}` })
-        }
+        if (statement === null) throw notFound(`No statement of ${month}`)
         const { format = 'json' } = request.query
         if (format === 'json') return ok(200, statement)
         if (format === 'csv') {

@@ -7,7 +7,7 @@ import Type from 'typebox'
 import { NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import { ApiError } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import { createWebhook } from './create-webhook.ts'
 import type { ReportDeps } from './report-deps.ts'
 import type { WebhookOwner } from './webhook.ts'
@@ -58,7 +58,7 @@ const MERCHANT: Party = {
 
 type Deps = Pick<ReportDeps, 'db' | 'now'>
 
-const noWebhook = () => new ApiError('notFound', { message: 'No such webhook' })
+const noWebhook = () => notFound('No such webhook')
 
 export const publisherWebhookRoutes = (deps: Deps) => allRoutes(deps, PUBLISHER)
 export const merchantWebhookRoutes = (deps: Deps) => allRoutes(deps, MERCHANT)
@@ -194,7 +194,7 @@ const deliveryRoutes =
         const { delivery_id } = request.params
         const owner = ownerOf(request.params)
         const isThere = await replayDelivery(db, { deliveryId: delivery_id, owner, now: now() })
-        if (!isThere) throw new ApiError('notFound', { message: 'No such delivery' })
+        if (!isThere) throw notFound('No such delivery')
         return ok<object>(200)
       },
     )

@@ -11,7 +11,7 @@ import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { readResultNumber } from '../auction/seal.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import { ApiError, badRequest } from '../platform/errors.ts'
+import { badRequest, notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { readClickPage } from './click-page-store.ts'
 import {
@@ -147,9 +147,7 @@ const receiptRoute =
         const result = await findResult(db, resultNumber)
         const publisher = result === null ? null : await findPublisher(db, result.pub_id)
         // Whether somebody else has such a result is nobody's business: one answer for both.
-        if (result === null || publisher?.uid !== uid) {
-          throw new ApiError('notFound', { message: NO_RESULT })
-        }
+        if (result === null || publisher?.uid !== uid) throw notFound(NO_RESULT)
         return ok(200, await readReceipt(db, { result, resultNumber }))
       },
     )

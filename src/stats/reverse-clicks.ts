@@ -4,7 +4,7 @@ import { appendMoney, REASON_LENGTH_MAX } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
 import { requireText } from '../platform/characters.ts'
-import { ApiError, badRequest, type Fault } from '../platform/errors.ts'
+import { badRequest, type Fault, notFound } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { findClicksToReverse, listClicksReversedBy } from './click-store.ts'
@@ -39,7 +39,7 @@ export async function acceptReversal(
   const key = checked(wanted)
   const reason = requireText('reason', wanted.reason, REASON_LENGTH_MAX)
   const clicks = await findClicksToReverse(deps.db, key)
-  if (clicks.length === 0) throw new ApiError('notFound', { message: 'No such click' })
+  if (clicks.length === 0) throw notFound('No such click')
   const open = clicks.filter(({ isReversed }) => !isReversed)
   if (open.length === 0) throw badRequest([reversedAlready(key.field)])
   const news = open.map(({ clickId, pubId, merchId }) => {
