@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../test/seeded-random.ts'
+import { HOUR_MS } from '../platform/timestamp.ts'
 import { fitDelays, type Waits } from './delay.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
-
-const HOUR_MS = 3_600_000
 
 interface World {
   readonly delayMs: number

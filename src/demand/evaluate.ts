@@ -7,6 +7,7 @@
  * Pure: the history of clicks and orders in, figures out (economics 3, metrics). The same function
  * judges the service's own log, the public click logs and synthetic worlds (bench/).
  */
+import { DAY_MS } from '../platform/timestamp.ts'
 import { fitDelays, WAITS_DAYS, type Waits } from './delay.ts'
 import {
   addEvidence,
@@ -53,7 +54,6 @@ export interface Evaluation {
   readonly bins: readonly Bin[]
 }
 
-const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
 /** A probability of 0 or 1 would make one surprise cost everything. */
 const PROBABILITY_MIN = 1e-5
@@ -213,10 +213,10 @@ class KnownWorld {
 
   /** To the slot: some seem to have waited longer than they did and as many shorter. */
   #addWait({ merchId, slot }: WaitOf, added: { orders: number; slots: number }): void {
-    const key = `${merchId} ${slot}`
-    const { orders, slots } = this.#waits.get(key) ?? { orders: 0, slots: 0 }
-    const sum = { orders: orders + added.orders, slots: slots + added.slots }
-    this.#waits.set(key, { of: { merchId, slot }, ...sum })
+    const none = { of: { merchId, slot }, orders: 0, slots: 0 }
+    const sum = this.#waits.getOrInsert(`${merchId} ${slot}`, none)
+    sum.orders += added.orders
+    sum.slots += added.slots
   }
 
   #waitsAt(now: number): Waits[] {
