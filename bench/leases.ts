@@ -84,7 +84,7 @@ function timeReservations(): { ours: number; bare: number } {
   const requests = book.prepare(1, nowMs)
   const grants = requests.map(({ campaignId, day }) => ({
     ...{ campaignId, day, leaseId: campaignId, grantedMicros: 9e15, fairMicros: 9e15 },
-    ...{ elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0 },
+    ...{ refillableMicros: 0, expectedElsewhere: 0, openElsewhere: 0 },
   }))
   book.apply(1, { requests, grants }, nowMs)
   const left = new Map(campaigns.map(({ campaignId }) => [campaignId, { micros: 9e15 }]))

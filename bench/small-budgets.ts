@@ -108,7 +108,6 @@ async function ask(db: Db, node: Node, nowMs: number): Promise<void> {
   )
   if (answer === null) throw new Error('a node in good standing was refused')
   book.apply(requestNo, { requests, ...answer }, nowMs)
-  book.shareAmong(answer.nodes)
 }
 
 async function run(

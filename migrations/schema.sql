@@ -461,6 +461,7 @@ create table lease (
   expected_clicks double precision not null default 0,
   open_wins integer not null default 0,
   lost_seq bigint,
+  is_recalled boolean not null default false,
   constraint lease_pkey PRIMARY KEY (lease_id),
   constraint lease_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaign(campaign_id),
   constraint lease_check CHECK ((reserved_folded_micros <= granted_micros)),
@@ -471,6 +472,7 @@ create table lease (
 );
 CREATE UNIQUE INDEX lease_active ON lease USING btree (campaign_id, day, node_id, incarnation) WHERE ((released_at IS NULL) AND (closed_at IS NULL));
 CREATE INDEX lease_open ON lease USING btree (node_id, incarnation) WHERE (closed_at IS NULL);
+CREATE INDEX lease_recalled ON lease USING btree (node_id) WHERE (is_recalled AND (closed_at IS NULL));
 
 create table ledger_line (
   transaction_id bigint not null,

@@ -184,14 +184,13 @@ export class Fleet {
     const batch = { requestNo, requests: sent, nowMs: this.#trueMs() }
     const answer = await requestLeases(this.#db, node, batch)
     assert(answer !== null, 'a node in good standing was refused')
-    const { grants, nodes } = answer
+    const { grants, recalled } = answer
     for (const { leaseId, grantedMicros } of grants) {
       const spent = sent.find((request) => request.leaseId === leaseId)?.spentMicros ?? 0
       assert(grantedMicros >= spent, 'a grant fell below what was spent')
     }
     for (const { book, requests } of heard) {
-      book.apply(requestNo, { requests, grants }, nowMs)
-      book.shareAmong(nodes)
+      book.apply(requestNo, { requests, grants, recalled }, nowMs)
     }
   }
 

@@ -87,7 +87,6 @@ class Node {
     const answer = await requestLeases(this.#db, this.member, { requestNo, requests, nowMs })
     assert(answer !== null)
     this.#book.apply(requestNo, { requests, ...answer }, nowMs)
-    this.#book.shareAmong(answer.nodes)
   }
 
   /** Dies with nothing unwritten; the next process takes its number. */

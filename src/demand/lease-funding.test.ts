@@ -34,7 +34,12 @@ function makeBook(some: Partial<BudgetedCampaign> = {}) {
     const requests = ask(nowMs)
     const grants = requests.map(({ campaignId, day }) => ({
       ...{ campaignId, day, leaseId: 11, grantedMicros: clicks * PRICE },
-      ...{ fairMicros: clicks * PRICE, elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0 },
+      ...{
+        fairMicros: clicks * PRICE,
+        refillableMicros: 0,
+        expectedElsewhere: 0,
+        openElsewhere: 0,
+      },
       ...grant,
     }))
     book.apply(lastNo, { requests, grants }, nowMs)
@@ -158,12 +163,12 @@ test('the last click that a lease can pay is the last that it lets win', () => {
   assert.equal(book.unspentMicros(7, NOON), 0)
 })
 
-test('what lies elsewhere counts for wins, as do the wins of other nodes', () => {
+test('what can be fetched counts for wins, as do the wins of other nodes', () => {
   const { budgetOk, fund, spend } = makeBook()
-  fund(2, { elsewhereMicros: PRICE })
+  fund(2, { refillableMicros: PRICE })
   spend(2)
   assert.equal(budgetOk[0], 1)
-  fund(2, { elsewhereMicros: PRICE - 1 }, NOON + 27_000)
+  fund(2, { refillableMicros: PRICE - 1 }, NOON + 27_000)
   assert.equal(budgetOk[0], 0)
   const crowded = { openElsewhere: 100, expectedElsewhere: 50 }
   for (const [clicks, isOk] of [

@@ -159,10 +159,8 @@ export class LeaseLoop {
       onError(new Error('this node was declared dead: it funds no capped campaign any more'))
       return
     }
-    const { grants, nodes } = answer
-    book.apply(requestNo, { requests, grants }, now())
-    book.shareAmong(nodes)
-    onGrants?.(grants)
+    book.apply(requestNo, { requests, ...answer }, now())
+    onGrants?.(answer.grants)
   }
 
   /** Accounts are opened once per campaign and day; they are never removed. */

@@ -128,7 +128,7 @@ test('with several nodes each gets a part, and what is too little for parts stay
   assert.deepEqual(isPaid, [true, true, true, false])
 })
 
-test('a node hears what is left elsewhere, and what the wins of others may still bring', async (t) => {
+test('a node hears what nobody holds, and what the wins of others may still bring', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 3)
   for (const nodeId of [1, 2, 3]) await ask(db, nodeId, 1, [wish({ wantMicros: 0 })])
   const told = { spentMicros: 0, expectedClicks: 1.5, openWins: 50, wantMicros: 5 * PRICE }
@@ -138,12 +138,12 @@ test('a node hears what is left elsewhere, and what the wins of others may still
   await ask(db, 3, 2, [wish({ wantMicros: 0, expectedClicks: 0.5, openWins: 7 })])
   const one = await ask(db, 1, 2, [wish({ wantMicros: 3 * PRICE })])
   assert.deepEqual(
-    [one?.elsewhereMicros, one?.expectedElsewhere, one?.openElsewhere],
-    [36 * PRICE, 2, 57], // 40 less 1 spent by node 2, less the 3 of its own.
+    [one?.refillableMicros, one?.expectedElsewhere, one?.openElsewhere],
+    [32 * PRICE, 2, 57], // 40 less the 5 of node 2, less the 3 of its own.
   )
 })
 
-test('what a silent node holds is nothing that the wins of others could be paid from', async (t) => {
+test('the wins of a node that is silent count no more, and what it holds is still held', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
   const told = { wantMicros: 5 * PRICE, expectedClicks: 1.5, openWins: 50 }
   const two = await ask(db, 2, 1, [wish(told)])
@@ -151,9 +151,9 @@ test('what a silent node holds is nothing that the wins of others could be paid 
   const heard = async (requestNo: number, nowMs: number) => {
     const batch = { requestNo, requests: [wish({ wantMicros: 0 })], nowMs }
     const [one] = (await requestLeases(db, node(1), batch))?.grants ?? []
-    return [one?.elsewhereMicros, one?.openElsewhere]
+    return [one?.refillableMicros, one?.openElsewhere]
   }
-  assert.deepEqual(await heard(1, NOON + LEASE_TTL_MS - 1), [40 * PRICE, 50])
+  assert.deepEqual(await heard(1, NOON + LEASE_TTL_MS - 1), [35 * PRICE, 50])
   assert.deepEqual(await heard(2, NOON + LEASE_TTL_MS), [35 * PRICE, 0])
 })
 

@@ -25,8 +25,8 @@ export interface GrantedLease extends LeaseGrant {
 
 export interface LeaseAnswer {
   readonly grants: readonly GrantedLease[]
-  /** That live and serve readers, this one included. */
-  readonly nodes: number
+  /** Leases of this node that hold what another one needs. */
+  readonly recalled: readonly number[]
 }
 
 /** A node silent for this long gets no part of a scarce budget; it asks every second. */
@@ -46,16 +46,16 @@ export async function requestLeases(
 ): Promise<LeaseAnswer | null> {
   const statement = sql`
 with ${requested(batch)}, ${standing(node)}, ${lockedAccounts(node, batch)}, ${decided(node)},
-${written(node, batch)}
+${written(node, batch)}, ${recalled(node)}
 select null::int as "campaignId", null::date as day, null::float8 as "leaseId",
   null::float8 as "grantedMicros", null::float8 as "fairMicros",
-  null::float8 as "daySettledMicros", null::float8 as "elsewhereMicros",
+  null::float8 as "daySettledMicros", null::float8 as "refillableMicros",
   null::float8 as "expectedElsewhere", null::float8 as "openElsewhere",
-  (select count(*)::int from live) as nodes
+  (select array_agg(lease_id::float8) from told) as recalled
 from self
 union all
 select campaign_id, day, changed.lease_id, changed.granted, fair, day_settled,
-  free - (changed.granted - granted_before) + unspent_elsewhere, expected_elsewhere, open_elsewhere,
+  free - (changed.granted - granted_before), expected_elsewhere, open_elsewhere,
   null
 from changed join term using (campaign_id, day)`
   // Not a named statement: its cached plan would expect ten requests and join a thousand of them
@@ -63,7 +63,7 @@ from changed join term using (campaign_id, day)`
   const rows = await db.rows<GrantedLease | InGoodStanding>(statement)
   const self = rows.find((row) => row.campaignId === null)
   if (self === undefined) return null
-  return { nodes: self.nodes, grants: rows.filter((row) => row.campaignId !== null) }
+  return { recalled: self.recalled ?? [], grants: rows.filter((row) => row.campaignId !== null) }
 }
 
 export interface LeaseBatch {
@@ -139,11 +139,9 @@ function lockedAccounts({ nodeId, incarnation }: NodeIdentity, { requestNo }: Le
 /** How much each lease is to hold from now on (economics 2.2). */
 function decided({ nodeId }: NodeIdentity): Sql {
   return sql`others as (
-  -- What the other nodes last said; a node that is silent holds nothing that others could count on.
+  -- What the other nodes last said; of one that is silent no more wins are clicked.
   select campaign_id, day, sum(open_wins) as open_elsewhere,
-    sum(expected_clicks) as expected_elsewhere,
-    sum(greatest(0, granted_micros - greatest(spent_micros, reserved_folded_micros)))::bigint
-      as unspent_elsewhere
+    sum(expected_clicks) as expected_elsewhere
   from lease, clock
   where (campaign_id, day) in (select campaign_id, day from request)
     and released_at is null and closed_at is null and node_id <> ${nodeId} and expires_at > at
@@ -160,7 +158,6 @@ function decided({ nodeId }: NodeIdentity): Sql {
     daily.settled_micros as day_settled,
     coalesce(least(daily.free, lifetime.free), ${UNLIMITED_MICROS}) as free,
     (select count(*) from live) as nodes,
-    coalesce(unspent_elsewhere, 0) as unspent_elsewhere,
     coalesce(expected_elsewhere, 0) as expected_elsewhere,
     coalesce(open_elsewhere, 0) as open_elsewhere
   from request
@@ -203,7 +200,8 @@ function written({ nodeId, incarnation }: NodeIdentity, { requestNo }: LeaseBatc
     open_wins = open,
     request_no = ${requestNo},
     expires_at = at + ${LEASE_TTL_MS} * interval '1 millisecond',
-    released_at = case when is_final then at end
+    released_at = case when is_final then at end,
+    is_recalled = false
   from term, clock where lease.lease_id = term.held_id
   returning lease.lease_id, lease.campaign_id, lease.day, new.granted_micros as granted,
     new.granted_micros - old.granted_micros as change
@@ -244,12 +242,32 @@ function written({ nodeId, incarnation }: NodeIdentity, { requestNo }: LeaseBatc
 )`
 }
 
+/**
+ * Who cannot pay one more click has those that hold more than their part give back what is over:
+ * they hear of it with their next answer, within seconds, and not when their leases come of age.
+ */
+function recalled({ nodeId, incarnation }: NodeIdentity): Sql {
+  return sql`called as (
+  update lease set is_recalled = true from term
+  where (lease.campaign_id, lease.day) = (term.campaign_id, term.day) and node_id <> ${nodeId}
+    and released_at is null and closed_at is null and not is_recalled
+    and term.granted - spent_here < least(price_max, want - spent_here)
+    and granted_micros - greatest(spent_micros, reserved_folded_micros) > fair
+), told as (
+  select lease_id from lease
+  where node_id = ${nodeId} and incarnation = ${incarnation} and is_recalled
+    and released_at is null and closed_at is null
+    and lease_id not in (select lease_id from request where hold = spent)
+)`
+}
+
 /** More than any budget, and still a safe integer: the room of an account without a cap. */
 const UNLIMITED_MICROS = 1e15
 
-/** The row that says that the node is, and how many share the budgets. */
-interface InGoodStanding extends Pick<LeaseAnswer, 'nodes'> {
+/** The row that says that the node is. */
+interface InGoodStanding {
   readonly campaignId: null
+  readonly recalled: readonly number[] | null
 }
 
 /**

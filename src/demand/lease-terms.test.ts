@@ -58,7 +58,7 @@ function answer(lease: HeldLease, grant: Partial<LeaseGrant> | null, some?: Part
   }
   const granted: LeaseGrant | null = grant && {
     ...{ campaignId: 0, day: request.day, leaseId: lease.leaseId, grantedMicros: NEED },
-    ...{ fairMicros: NEED, elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0 },
+    ...{ fairMicros: NEED, refillableMicros: 0, expectedElsewhere: 0, openElsewhere: 0 },
     ...grant,
   }
   return applyGrant([lease], request, granted, { sentAtMs: NOW - 500, nowMs: NOW })
@@ -192,7 +192,7 @@ test('a campaign that stops hands its lease in when it has run out, unless all o
 
 test('an answer is taken over whole, and lasts 28 s from when it was asked for', () => {
   const lease = held({ spentMicros: 30, retryAtMs: 1, usableUntilMs: 0 })
-  const elsewhere = { elsewhereMicros: 5, expectedElsewhere: 0.5, openElsewhere: 6 }
+  const elsewhere = { refillableMicros: 5, expectedElsewhere: 0.5, openElsewhere: 6 }
   const told = { grantedMicros: NEED + 1, fairMicros: 900, ...elsewhere }
   assert.deepEqual(answer(lease, told, { spentMicros: 10 }), [lease])
   assert.deepEqual(lease, {
@@ -220,8 +220,17 @@ test('a grant below the wish is asked about again in two seconds, below an urgen
   assert.deepEqual(after(80, 51, 30), [NOW + 2_000, NOW + 1_000])
 })
 
+test('where a click was refused its price nothing can be fetched, whatever lay there before', () => {
+  const after = (grantedMicros: number) => {
+    const lease = held({ refillableMicros: 9 })
+    answer(lease, { grantedMicros, refillableMicros: 8 }, { urgentMicros: 50 })
+    return lease.refillableMicros
+  }
+  assert.deepEqual([after(50), after(49)], [8, 0])
+})
+
 test('a lease that is gone is spent no further, and keeps its id and what was spent of it', () => {
-  const lease = held({ spentMicros: 30, elsewhereMicros: 9 })
+  const lease = held({ spentMicros: 30, refillableMicros: 9 })
   assert.deepEqual(answer(lease, null), [lease])
   const ended = { grantedMicros: 30, fairMicros: 0, usableUntilMs: 0, retryAtMs: NOW + 2_000 }
   assert.deepEqual(lease, held({ spentMicros: 30, toldAtMs: NOW - 500, ...ended }))
@@ -235,8 +244,8 @@ test('nothing of a new lease is spent yet', () => {
 })
 
 test('a lease of which less is left than was spent is gone; one with just that is not', () => {
-  const lease = held({ spentMicros: 30, elsewhereMicros: 9 })
-  answer(lease, { grantedMicros: 29, elsewhereMicros: 9 })
+  const lease = held({ spentMicros: 30, refillableMicros: 9 })
+  answer(lease, { grantedMicros: 29, refillableMicros: 9 })
   const ended = { grantedMicros: 30, fairMicros: 0, usableUntilMs: 0, retryAtMs: NOW + 2_000 }
   assert.deepEqual(lease, held({ spentMicros: 30, toldAtMs: NOW - 500, ...ended }))
   answer(lease, { grantedMicros: 30 })

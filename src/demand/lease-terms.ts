@@ -64,8 +64,8 @@ export interface LeaseGrant {
   readonly leaseId: number
   readonly grantedMicros: number // in all, since the lease was made
   readonly fairMicros: number // what this node may hold unspent, all live nodes considered
-  /** Unspent and outside this lease: in nobody's or in other nodes'; what their wins may bring. */
-  readonly elsewhereMicros: number
+  readonly refillableMicros: number // in nobody's lease: any node's click can ask for it
+  /** Clicks that the wins of other nodes may still bring. */
   readonly expectedElsewhere: number
   readonly openElsewhere: number
 }
@@ -78,7 +78,7 @@ export interface HeldLease {
   bookedMicros: number // what the database was last known to have set aside for it
   spentMicros: number
   fairMicros: number
-  elsewhereMicros: number
+  refillableMicros: number
   expectedElsewhere: number
   openElsewhere: number
   toldAtMs: number // when the last answer about it was asked for
@@ -87,7 +87,7 @@ export interface HeldLease {
   retryAtMs: number
   urgentMicros: number // wanted for clicks that wait
   urgentFromMs: number // not before this: the database had nothing
-  isRecalled: boolean // the budget has changed: what is unspent is asked for anew
+  isRecalled: boolean // what is unspent is asked for anew: the budget changed, or others need it
 }
 
 /** What a campaign's leases are to serve. */
@@ -171,7 +171,7 @@ export function applyGrant(
     // not be spent again.
     lease.grantedMicros = lease.spentMicros
     lease.fairMicros = 0
-    lease.elsewhereMicros = 0
+    lease.refillableMicros = 0
     lease.usableUntilMs = 0
     lease.retryAtMs = nowMs + RETRY_DRY_MS
     return leases
@@ -183,11 +183,12 @@ export function applyGrant(
   lease.grantedMicros = grant.grantedMicros
   lease.bookedMicros = grant.grantedMicros
   lease.fairMicros = Math.max(0, grant.fairMicros - (lease.spentMicros - spentBefore))
-  lease.elsewhereMicros = grant.elsewhereMicros
+  lease.refillableMicros = grant.refillableMicros
   lease.expectedElsewhere = grant.expectedElsewhere
   lease.openElsewhere = grant.openElsewhere
   if (grant.grantedMicros < spentBefore + request.urgentMicros) {
     lease.urgentFromMs = nowMs + RETRY_URGENT_MS
+    lease.refillableMicros = 0
   }
   lease.usableUntilMs = sentAtMs + LEASE_TTL_MS - LEASE_SKEW_MS
   lease.retryAtMs = grant.grantedMicros < request.wantMicros ? nowMs + RETRY_DRY_MS : 0
@@ -198,18 +199,6 @@ export function applyGrant(
 export function renewResting(leases: readonly HeldLease[], sentAtMs: number): void {
   for (const lease of leases) {
     if (lease.isResting) lease.usableUntilMs = sentAtMs + LEASE_TTL_MS - LEASE_SKEW_MS
-  }
-}
-
-/**
- * More nodes share what is left than when the parts were told. At most what the database would say
- * now (`fair` in lease-store.ts): only leases that hold more are asked about, not all at once.
- */
-export function shrinkFairParts(leases: readonly HeldLease[], nodes: number): void {
-  for (const lease of leases) {
-    // Below zero where a cap was lowered under what is leased.
-    const left = Math.max(0, lease.grantedMicros - lease.spentMicros + lease.elsewhereMicros)
-    lease.fairMicros = Math.min(lease.fairMicros, Math.floor(left / (2 * nodes)))
   }
 }
 
@@ -224,7 +213,7 @@ export function openDay(leases: HeldLease[], dayNumber: number): HeldLease {
     bookedMicros: 0,
     spentMicros: 0,
     fairMicros: 0,
-    elsewhereMicros: 0,
+    refillableMicros: 0,
     expectedElsewhere: 0,
     openElsewhere: 0,
     toldAtMs: 0,
@@ -295,6 +284,6 @@ function isAtRest(lease: HeldLease, needs: LeaseNeeds, needMicros: number): bool
     nowMs - lease.toldAtMs < restMs &&
     inFlight.openWins === 0 &&
     microsPerMs * LEASE_TTL_MS < IDLE_CLICKS * priceMaxMicros &&
-    lease.elsewhereMicros >= needMicros
+    lease.refillableMicros >= needMicros
   )
 }

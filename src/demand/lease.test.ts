@@ -24,7 +24,7 @@ const CAMPAIGN: BudgetedCampaign = {
   ...ALWAYS,
 }
 
-const NOTHING_ELSEWHERE = { elsewhereMicros: 0, expectedElsewhere: 0, openElsewhere: 0 }
+const NOTHING_ELSEWHERE = { refillableMicros: 0, expectedElsewhere: 0, openElsewhere: 0 }
 
 function makeBook(nowMs = NOON, campaign = CAMPAIGN) {
   const budgetOk = new Uint8Array(1)
@@ -188,13 +188,13 @@ test('an answer that was under way when the clock was set back funds nothing (B3
 
 test('an idle campaign is funded all along and written seldom, one with wins or little left often', () => {
   /** What is asked in ten minutes, second by second, after a first lease. */
-  const asked = (elsewhereMicros: number, event: (book: LeaseBook, nowMs: number) => void) => {
+  const asked = (refillableMicros: number, event: (book: LeaseBook, nowMs: number) => void) => {
     const { book, budgetOk } = makeBook()
     const askedAt: number[] = []
     for (let second = 0; second <= 600; second++) {
       const nowMs = NOON + second * 1_000
       const requests = book.prepare(second + 1, nowMs)
-      const grants = requests.map((request) => ({ ...grantOf(request), elsewhereMicros }))
+      const grants = requests.map((request) => ({ ...grantOf(request), refillableMicros }))
       book.apply(second + 1, { requests, grants }, nowMs + 500)
       assert.equal(budgetOk[0], 1)
       if (requests.length > 0) askedAt.push(second)
@@ -218,7 +218,7 @@ test('what rests ends with its node’s word like any lease, and when the clock 
     for (let second = 0; second <= seconds; second++) {
       const nowMs = NOON + second * 1_000
       const requests = book.prepare(second + 1, nowMs)
-      const grants = requests.map((request) => ({ ...grantOf(request), elsewhereMicros: 1e9 }))
+      const grants = requests.map((request) => ({ ...grantOf(request), refillableMicros: 1e9 }))
       book.apply(second + 1, { requests, grants }, nowMs)
     }
     return { book, budgetOk }
@@ -345,7 +345,7 @@ test('whatever is granted, held and asked for, requests never promise more than 
     clicks: fc.array(fc.integer({ min: 1, max: PRICE }), { maxLength: 8 }),
     wins: fc.nat(5),
     generosity: evenly(0, 1),
-    elsewhereMicros: fc.constantFrom(0, 1e9),
+    refillableMicros: fc.constantFrom(0, 1e9),
     isHeard: fc.boolean(),
   })
   fc.assert(
@@ -356,7 +356,7 @@ test('whatever is granted, held and asked for, requests never promise more than 
       // What the database has set aside, by day, and what was really reserved of each lease.
       const booked = new Map<string, LeaseGrant>()
       const spent = new Map<number, number>()
-      steps.forEach(({ waitMs, clicks, wins, generosity, elsewhereMicros, isHeard }, index) => {
+      steps.forEach(({ waitMs, clicks, wins, generosity, refillableMicros, isHeard }, index) => {
         nowMs += waitMs
         const requests = book.prepare(index + 1, nowMs)
         const grants = requests.map((request): LeaseGrant => {
@@ -373,7 +373,7 @@ test('whatever is granted, held and asked for, requests never promise more than 
             grantedMicros,
             fairMicros: extra,
             ...NOTHING_ELSEWHERE,
-            elsewhereMicros,
+            refillableMicros,
           }
           const grant = { campaignId, day, leaseId, ...amounts }
           booked.set(day, grant)

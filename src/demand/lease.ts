@@ -22,7 +22,6 @@ import {
   openDay,
   renewResting,
   requestsOf,
-  shrinkFairParts,
 } from './lease-terms.ts'
 
 /** Stands for the lease of a campaign without any cap: nothing to hold, nothing to run out of. */
@@ -79,7 +78,6 @@ export class LeaseBook {
   readonly #ages = new ClickAges()
   #budgetOk: Uint8Array = new Uint8Array(0)
   #tickedAtMs = 0
-  #nodes = Number.POSITIVE_INFINITY // as last told
   #awaited = 0 // the number of the request whose answer counts
   #sentAtMs = 0
   #answeredAtMs = Number.NEGATIVE_INFINITY // when the last answer was asked for
@@ -243,7 +241,11 @@ export class LeaseBook {
    */
   apply(
     requestNo: number,
-    answer: { readonly requests: readonly LeaseRequest[]; readonly grants: readonly LeaseGrant[] },
+    answer: {
+      readonly requests: readonly LeaseRequest[]
+      readonly grants: readonly LeaseGrant[]
+      readonly recalled?: readonly number[]
+    },
     nowMs: number,
   ): void {
     if (requestNo !== this.#awaited) return
@@ -259,18 +261,16 @@ export class LeaseBook {
       const isFunded = this.#publish(slot, nowMs)
       slot.fundedShare ??= isFunded
     }
+    this.#recall(new Set(answer.recalled))
   }
 
-  /**
-   * Takes over how many nodes share the budgets. Who was alone holds small ones whole: what is more
-   * than its part now goes back at once, or the clicks of one that joins would find nothing.
-   */
-  shareAmong(nodes: number): void {
-    if (nodes > this.#nodes) {
-      for (const { leases } of this.#slots.values()) shrinkFairParts(leases, nodes)
-      this.#callOnce()
+  /** What another node needs goes back with the next question, but for this one's part. */
+  #recall(leaseIds: ReadonlySet<number>): void {
+    if (leaseIds.size === 0) return
+    for (const { leases } of this.#slots.values()) {
+      for (const lease of leases) lease.isRecalled ||= leaseIds.has(lease.leaseId)
     }
-    this.#nodes = nodes
+    this.#callOnce()
   }
 
   /** Ends every lease at once: this node was declared dead, its clock jumped, or it shuts down. */
@@ -327,7 +327,7 @@ export class LeaseBook {
     this.#onThirsty()
   }
 
-  /** Says whether another win could be paid: `remaining anywhere >= U + p_max` (2.3). */
+  /** Says whether another win could be paid: `leaseRemaining + refillable >= U + p_max` (2.3). */
   #publish(slot: Slot, nowMs: number): 0 | 1 {
     const { index, priceMaxMicros } = slot.campaign
     const neededMicros = slot.guardMicros + priceMaxMicros
@@ -366,11 +366,11 @@ function leaseOfDay(slot: Slot, nowMs: number): HeldLease | null {
   return null
 }
 
-/** What is left of the budget, wherever it is: a click may arrive at any node and ask for it. */
+/** What this node's clicks can be paid from: its lease, and what nobody holds. */
 function fundableMicros(slot: Slot, nowMs: number): number {
   const lease = leaseOfDay(slot, nowMs)
   if (lease === null || nowMs >= lease.usableUntilMs) return 0
-  return lease.grantedMicros - lease.spentMicros + lease.elsewhereMicros
+  return lease.grantedMicros - lease.spentMicros + lease.refillableMicros
 }
 
 function updateRate(slot: Slot, elapsedMs: number): void {
