@@ -1,9 +1,9 @@
 /** Merchants and their domains in SQL: created, changed, found and listed. */
-import { randomBytes } from 'node:crypto'
 import { badRequest, notFound } from '../platform/errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { refusingTaken } from '../platform/refuse-taken.ts'
+import { newSecret } from '../platform/secrets.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { type MerchantSettings, merchantFaults, normalMerchant } from './merchant.ts'
 
@@ -16,8 +16,6 @@ export interface Merchant extends MerchantSettings {
   readonly datetime_created: Date
   readonly datetime_updated: Date
 }
-
-const SECRET_BYTES = 32 // The key of an HMAC-SHA256: as long as its output.
 
 /** Of `MerchantSettings`, but for its domains. */
 const SETTINGS = sql`uid, name, click_param, deep_link, window_days, origins,
@@ -35,7 +33,7 @@ export function insertMerchant(db: Db, wanted: MerchantSettings): Promise<Mercha
     const settings = checked(wanted)
     const row = await tx.row<{ merch_id: number }>(sql`
       insert into merchant (postback_secret, ${SETTINGS})
-      select ${makeSecret()}, settings.* from (${rowOf(settings)}) as settings
+      select ${newSecret()}, settings.* from (${rowOf(settings)}) as settings
       returning merch_id`)
     const merchId = row?.merch_id ?? 0
     await replaceDomains(tx, { merchId, domains: settings.domains })
@@ -61,7 +59,7 @@ export function updateMerchant(
     const settings = checked({ ...before, ...changes })
     await tx.run(sql`
       update merchant set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now(),
-        postback_secret = ${isNewSecret ? makeSecret() : before.postback_secret}
+        postback_secret = ${isNewSecret ? newSecret() : before.postback_secret}
       where merch_id = ${merchId}`)
     if (settings.domains.join() !== before.domains.join()) {
       await replaceDomains(tx, { merchId, domains: settings.domains })
@@ -69,8 +67,6 @@ export function updateMerchant(
     return requireMerchant(tx, merchId)
   })
 }
-
-const makeSecret = () => randomBytes(SECRET_BYTES).toString('base64url')
 
 function rowOf(settings: MerchantSettings): Sql {
   return sql`

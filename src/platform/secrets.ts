@@ -1,10 +1,13 @@
-/** Secrets that a node makes once and keeps beside its data when the operator gives none. */
+/** Secrets for others, and those that a node keeps beside its data when it is given none. */
 import { randomBytes } from 'node:crypto'
 import { link, readFile, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from './make-folder.ts'
 
-const SECRET_BYTES = 32
+const SECRET_BYTES = 32 // The key of an HMAC-SHA256: as long as its output.
+
+/** One that somebody else is told, to sign with or to verify. */
+export const newSecret = () => randomBytes(SECRET_BYTES).toString('base64url')
 
 /**
  * The text of the file `secrets/<name>` below `dataDir`, made by `make` the first time.

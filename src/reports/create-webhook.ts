@@ -1,11 +1,9 @@
 /** A new webhook with its secret, for the API and the operator alike. */
-import { randomBytes } from 'node:crypto'
 import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
+import { newSecret } from '../platform/secrets.ts'
 import { readEvents, type WebhookOwner, webhookFaults } from './webhook.ts'
 import { countWebhooks, insertWebhook, lockOwner, type Webhook } from './webhook-store.ts'
-
-const SECRET_BYTES = 32 // The key of an HMAC-SHA256: as long as its output.
 
 /** Each is told of everything that it asks for: nobody needs more addresses. */
 const WEBHOOKS_MAX = 100
@@ -21,7 +19,7 @@ export async function createWebhook(
 ): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
   const faults = webhookFaults(wanted)
   if (faults.length > 0) throw badRequest(faults)
-  const secret = randomBytes(SECRET_BYTES).toString('base64url')
+  const secret = newSecret()
   const events = readEvents(wanted.events)
   return db.transaction(async (tx) => {
     await lockOwner(tx, wanted.owner) // Of calls at once each would count without the others.
