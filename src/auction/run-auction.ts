@@ -102,7 +102,6 @@ function begin(
   facts.referenceMicros = referencePrice(set, request)
   facts.priceMaxMicros = priceMax(set, request)
   facts.toleranceRatio = publisher.tolerancePpm / PPM
-
   facts.bestMean = 0
   facts.bestMeanWeight = 1
   outcome.winner = -1

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { chown, readFile, utimes } from 'node:fs/promises'
-
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'

@@ -30,7 +30,6 @@ export interface Migrated {
 
 const LOCK_TIMEOUT_MS = 2_000
 const LET_THROUGH_MS = 1_000
-
 const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
 const TABLE = 'migration'
 const LOCK = [PG_MIGRATE_LOCK_ID]

@@ -54,7 +54,6 @@ export function readNetworkRow({ cells }: CsvRow, columns: FoundColumns): ReadRo
   const currency = readCurrency(currencyWords(named.join(' ')), 'USD')
   if (currency === undefined) return 'currency_unknown'
   const subId = (cell('sub_id') ?? '').toLowerCase()
-
   return {
     day,
     account: (cell('account') ?? '').slice(0, ACCOUNT_LENGTH_MAX).toWellFormed(),
