@@ -8,8 +8,8 @@ import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { type ChangeCursor, type ChangeList, formatCursor, type Place } from './change-cursor.ts'
+import { IS_ARTICLE_THERE } from './figures-store.ts'
 import type { StatsChanges } from './schema.ts'
-import { IS_ARTICLE_THERE } from './store.ts'
 
 export interface ChangesRequest {
   readonly pubId: number

@@ -8,7 +8,7 @@ import { divideHalfEven } from '../platform/round.ts'
 import { sql } from '../platform/sql.ts'
 import type { Overview, OverviewRow } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
-import { figuresNow, seenNow } from './store.ts'
+import { figuresNow, seenNow } from './figures-store.ts'
 
 /** What a page can show; who wants all of it takes 4.4. */
 const ROWS_MAX = 1_000

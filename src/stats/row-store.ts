@@ -8,9 +8,9 @@ import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { formatCents, MICROS_PER_CENT, roundToCents } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { identifier, joinSql, type Sql, sql } from '../platform/sql.ts'
+import { figuresNow, figuresThen, networkFigures, seenNow, seenThen } from './figures-store.ts'
 import type { OrderColumn, StatsRow } from './schema.ts'
 import type { StatsRequest } from './stats-query.ts'
-import { figuresNow, figuresThen, networkFigures, seenNow, seenThen } from './store.ts'
 
 /** One row's figures, as `asColumns` reads them. */
 interface RankedRow {
