@@ -271,16 +271,29 @@ test('a disk that fails rejects the append, and the next one is tried on a new f
   const spool = await openAt(root)
   await spool.append(toRecords(['before']))
   const [directory = ''] = (await readdir(root)).filter((name) => /^\d+-/.test(name))
-  const moved = join(root, 'moved')
-  // The next file cannot be created: its directory is gone.
   await drainAll(spool)
-  await rename(join(root, directory), moved)
-  await assert.rejects(spool.append(toRecords(['lost directory'])), /ENOENT/)
+  await mkdir(join(root, directory, '00000002.spool')) // The next file cannot be created.
+  await assert.rejects(spool.append(toRecords(['no file'])), /EEXIST/)
   assert(spool.isEmpty())
-  await rename(moved, join(root, directory))
   await spool.append(toRecords(['after']))
   assert.deepEqual(await drainAll(spool), ['after'])
   await spool.close()
+})
+
+test('a spool that is deleted in use is made anew, and known as its owner’s', async (t) => {
+  const root = await makeRoot(t)
+  const damage: string[] = []
+  const spool = await openAt(root, { damage })
+  await spool.recordOwner('me')
+  await spool.append(toRecords(['deleted'])) // Its file is open.
+  await rm(root, { recursive: true })
+  await Promise.all(['a', 'b'].map((text) => spool.append(toRecords([text]))))
+  assert.match(damage.join(), /was deleted, with \d+ bytes/)
+  await spool.close()
+  const [next, owners] = [await openAt(root), [] as string[]]
+  assert.deepEqual(await drainAll(next, owners), ['a', 'b'])
+  assert.deepEqual(owners, ['me'])
+  await next.close()
 })
 
 test('writes that fail leave no file, also while what was appended before cannot be drained', async (t) => {

@@ -7,11 +7,12 @@
  * them by an id of theirs. They are never lost, and never drained before they are on disk.
  */
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type FileLock, takeFileLock } from './file-lock.ts'
 import { GroupCommit, QueueFull } from './group-commit.ts'
+import { makeFolder } from './make-folder.ts'
 import { frameBytes } from './spool-frames.ts'
 import { type Segment, SpoolSegments, syncDirectory } from './spool-segments.ts'
 import { replaceFile } from './whole-file.ts'
@@ -58,22 +59,21 @@ interface Directory {
 
 /** Opens the spool of this process below `root` and adopts what dead processes left there. */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
-  await mkdir(options.root, { recursive: true, mode: 0o700 })
-  const spool = new Spool(options, createDirectory(options.root))
-  // New names are only safe once the directories that hold them are on disk.
-  for (const directory of [options.root, dirname(options.root)]) await syncDirectory(directory)
+  const spool = new Spool(options, await makeDirectory(options.root))
   await spool.adoptAbandoned()
   return spool
 }
 
 export class Spool {
   readonly #options: SpoolOptions
-  readonly #own: Directory
+  #own: Directory
+  #owner: string | null = null
+  #making: Promise<void> | null = null
   readonly #adopted: Directory[] = []
   #queuedBytes = 0
 
   readonly #commits = new GroupCommit<Uint8Array>({
-    writers: [(records) => this.#own.segments.write(records)],
+    writers: [(records) => this.#write(records)],
     maxBatchItems: BATCH_RECORDS_MAX,
     maxQueuedItems: QUEUED_RECORDS_MAX,
   })
@@ -118,14 +118,14 @@ export class Spool {
 
   /** Writes beside the records whose they are, for whoever drains them after this process. */
   async recordOwner(owner: string): Promise<void> {
-    const write = (draft: string) => writeFile(draft, owner, { mode: 0o600, flush: true })
-    await replaceFile(join(this.#own.path, OWNER), write)
-    await syncDirectory(this.#own.path)
+    this.#owner = owner
+    await writeOwner(this.#own, owner)
   }
 
   /** Takes over the directories of processes that are gone. */
   async adoptAbandoned(): Promise<void> {
     const { root, onDamage } = this.#options
+    await this.#keepOwn()
     const held = new Set([this.#own, ...this.#adopted].map(({ path }) => path))
     for (const directory of adoptDirectories(root, held, onDamage)) {
       try {
@@ -173,6 +173,36 @@ export class Spool {
     for (const { lock } of this.#adopted) lock.release()
     if (this.#own.segments.bytes() === 0) discard(this.#options.root, this.#own)
     else this.#own.lock.release()
+  }
+
+  async #write(records: readonly Uint8Array[]): Promise<void> {
+    await this.#keepOwn()
+    await this.#own.segments.write(records)
+  }
+
+  /** In a directory that somebody has deleted nobody would find a record: another is made. */
+  async #keepOwn(): Promise<void> {
+    if (existsSync(this.#own.path)) return
+    this.#making ??= this.#makeOwn().finally(() => {
+      this.#making = null
+    })
+    await this.#making
+  }
+
+  async #makeOwn(): Promise<void> {
+    const { root, onDamage } = this.#options
+    const { path, lock, segments } = this.#own
+    const made = await makeDirectory(root)
+    try {
+      if (this.#owner !== null) await writeOwner(made, this.#owner)
+    } catch (error) {
+      discard(root, made)
+      throw error
+    }
+    this.#own = made
+    lock.release()
+    await segments.seal()
+    onDamage(`${path} was deleted, with ${segments.bytes()} bytes: ${made.path} is in its place`)
   }
 
   /** Its records are safe: what goes wrong now must keep nobody else's from being drained. */
@@ -237,6 +267,14 @@ function toldOnce(tell: (problem: string) => void): (problem: string) => void {
   }
 }
 
+async function makeDirectory(root: string): Promise<Directory> {
+  await makeFolder(root, { mode: 0o700 })
+  const made = createDirectory(root)
+  // New names are only safe once the directories that hold them are on disk.
+  for (const directory of [root, dirname(root)]) await syncDirectory(directory)
+  return made
+}
+
 function createDirectory(root: string): Directory {
   return withRootLock(root, () => {
     const path = join(root, `${process.pid}-${randomUUID()}`)
@@ -277,6 +315,12 @@ function withRootLock<T>(root: string, work: () => T): T {
   } finally {
     lock.release()
   }
+}
+
+async function writeOwner({ path }: Directory, owner: string): Promise<void> {
+  const write = (draft: string) => writeFile(draft, owner, { mode: 0o600, flush: true })
+  await replaceFile(join(path, OWNER), write)
+  await syncDirectory(path)
 }
 
 function ownerOf({ path }: Directory): string {

@@ -1,7 +1,7 @@
 /** Redirect, smart link and wrapper addresses, as the decisions say. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
-import { rename } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -329,7 +329,9 @@ test('a click that the log takes after all, with the disk full, has its part of 
   await holder.run(sql`select pg_advisory_lock(${0x534c414e}, 0)`)
   const spool = join(config.dataDir, 'spool')
   await rename(spool, `${spool}-away`)
+  await writeFile(spool, '')
   assert.match((await follow(full, auction_result.redirect_url)).location, /\?cid=/)
+  await rm(spool)
   await rename(`${spool}-away`, spool)
   holder.release(new Error('ends the session, and the lock with it'))
   await until(async () => {
