@@ -1,7 +1,8 @@
 /** SOUK_DATA: there and ours to write in, or the start ends with the reason. */
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
-import { ConfigError } from './config.ts'
+import { join } from 'node:path'
+import { type Config, ConfigError } from './config.ts'
 import { makeFolder } from './platform/make-folder.ts'
 
 const ONLY_OURS = 0o700
@@ -9,8 +10,13 @@ const ONLY_OURS = 0o700
 export async function makeDataFolder(path: string): Promise<void> {
   try {
     await makeFolder(path, { mode: ONLY_OURS })
-    await access(path, constants.W_OK | constants.X_OK)
+    // With a slash at its end: a file of that name is none.
+    await access(join(path, '/'), constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new ConfigError([`SOUK_DATA: "${path}" cannot be used: ${(error as Error).message}`])
   }
+}
+
+export function spoolFolder({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'spool')
 }

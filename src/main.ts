@@ -3,7 +3,7 @@
  */
 import { startApp } from './app.ts'
 import { type Config, ConfigError, onPort } from './config.ts'
-import { makeDataFolder } from './data-folder.ts'
+import { makeDataFolder, spoolFolder } from './data-folder.ts'
 import { listenProblem } from './listen-problem.ts'
 import { openNode } from './node.ts'
 import { freePort } from './platform/free-port.ts'
@@ -51,12 +51,13 @@ export async function startServer(given: Config, options: ServerOptions): Promis
 }
 
 /**
- * The port to listen on, once the data folder is ours as well. Found out before anything is
- * opened: a start that must fail fails at once, and says everything that is in its way.
+ * The port to listen on, once the data folder and its spool are ours as well. Found out before
+ * anything is opened: a start that must fail fails at once, and says everything that is in its way.
  */
 async function takeMachine(config: Config): Promise<number> {
   const port = ownPort(config)
-  const found = await Promise.allSettled([port, makeDataFolder(config.dataDir)])
+  const folders = makeDataFolder(config.dataDir).then(() => makeDataFolder(spoolFolder(config)))
+  const found = await Promise.allSettled([port, folders])
   const reasons = found.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
   const problems = reasons.flatMap((reason) =>
     reason instanceof ConfigError ? reason.problems : [],

@@ -11,6 +11,7 @@ import { Edge } from './auction/edge.ts'
 import { ReceiptQueue } from './auction/receipt-queue.ts'
 import { RESULT_AGE_MAX_MS, Sealer } from './auction/seal.ts'
 import { type Config, knowsCountries, type SealingKey } from './config.ts'
+import { spoolFolder } from './data-folder.ts'
 import { LeaseBook } from './demand/lease.ts'
 import { LeaseLoop } from './demand/lease-loop.ts'
 import { OutlookBook } from './demand/outlook.ts'
@@ -197,7 +198,7 @@ async function openLog(
   const eventLog = await openEventLog(config, edgeDatabase, onProblem)
   closers.add('event log', () => eventLog.close())
   const spool = await openSpool({
-    root: join(config.dataDir, 'spool'),
+    root: spoolFolder(config),
     bytesMax: SPOOL_BYTES_MAX,
     onDamage: (problem) => log.error({ problem }, 'the spool is damaged'),
   })

@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { access, readdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { RESULT_AGE_MAX_MS } from '../auction/seal.ts'
+import { spoolFolder } from '../data-folder.ts'
 import { LEASE_SKEW_MS } from '../demand/lease-terms.ts'
 import { latestReconciliation } from '../ledger/reconciliation-store.ts'
 import { MIGRATIONS_FOLDER } from '../open-storage.ts'
@@ -76,7 +77,7 @@ export async function doctorCommand(asked: CommandContext) {
     await run('leases', () => ifMigrated(context, checkLeases)),
     await run('keys', () => ifMigrated(context, checkKeys)),
     await run('disk', () => checkDisk(dataDir)),
-    await run('spool', () => checkSpool(context, join(dataDir, 'spool'))),
+    await run('spool', () => checkSpool(context, spoolFolder(context.config))),
     await run('secrets', () => checkSecrets(context)),
     ...(natsUrl === null ? [] : [await run('jetstream', () => checkJetStream(context, natsUrl))]),
   ]

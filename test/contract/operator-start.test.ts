@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, mkdirSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -38,6 +38,15 @@ test('SOUK_DATA that cannot be made or written to is told at once', async () => 
     const told = await refusal({ SOUK_DATA: path })
     assert.match(told, new RegExp(`SOUK_DATA: "${path}" cannot be used: `))
   }
+})
+
+test('a spool that is no folder is told before anything is opened', async (t) => {
+  const data = await temporaryFolder(scopeOf(t), 'souk data of a test ')
+  const spool = join(data, 'spool')
+  writeFileSync(spool, '')
+  const told = await refusal({ SOUK_DATA: data })
+  assert.match(told, new RegExp(`SOUK_DATA: "${spool}" cannot be used: ENOTDIR`))
+  assert.deepEqual(readdirSync(data), ['spool'])
 })
 
 test('a port that is taken, and an address that is not ours, are told before anything is opened', async (t) => {
