@@ -6,8 +6,10 @@ import { promisify } from 'node:util'
 import manifest from '../../package.json' with { type: 'json' }
 import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
+import { scopeOf } from '../../test/scope.ts'
 import { readConfig } from '../config.ts'
-import { sql } from '../platform/sql.ts'
+import { openDatabase } from '../platform/postgres.ts'
+import { identifier, sql } from '../platform/sql.ts'
 import { COMMANDS } from './commands.ts'
 
 const db = await testDatabase()
@@ -61,6 +63,19 @@ test('a value of an option or an argument is no question for help', async () => 
   assert.match((await souk(named)).err, /^email: /)
   const page = ['check-page', 'help', '--chromium', '/nowhere']
   assert.equal((await souk(page)).code, 1, 'refused by the command itself')
+})
+
+test('a command that writes says of a standby that it takes no writes, not that it is away', async (t) => {
+  const own = await testDatabase(scopeOf(t))
+  const { connection } = own
+  const database = identifier(String(connection.database))
+  await own.run(sql`alter database ${database} set default_transaction_read_only to on`)
+  const standby = openDatabase({ connection, applicationName: 'test' })
+  t.after(() => standby.close())
+  const words = ['user', 'create', '--email', 'a@example.com', '--password', 'long enough']
+  const { code, err } = await runCommand(words, { db: standby, now: new Date() })
+  assert.equal(code, 1)
+  assert.match(err, /^The database takes no writes: name the primary server in DATABASE_URL/)
 })
 
 test('--version prints the version of the package', async () => {

@@ -7,7 +7,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { FeedError } from '../catalog/feed-error.ts'
 import { ConfigError } from '../config.ts'
 import { ApiError } from '../platform/errors.ts'
-import { isForbidden, isUnreachable } from '../platform/postgres.ts'
+import { hasSqlState, isForbidden, isUnreachable, READ_ONLY } from '../platform/postgres.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { CommandSpec } from './command.ts'
 import type { OpenedContext } from './context.ts'
@@ -161,6 +161,9 @@ function describe(error: unknown): string {
   const isPlain = [ConfigError, FeedError, Refusal].some((type) => error instanceof type)
   if (error instanceof Error && isPlain) return error.message
   if (isForbidden(error)) return `The database refuses DATABASE_URL: ${(error as Error).message}`
+  if (hasSqlState(error, READ_ONLY)) {
+    return 'The database takes no writes: name the primary server in DATABASE_URL, not a standby'
+  }
   if (isUnreachable(error)) return `The database cannot be reached: ${(error as Error).message}`
   // Not a refusal but something broken: where it broke helps to mend it.
   return error instanceof Error ? (error.stack ?? error.message) : String(error)

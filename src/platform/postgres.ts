@@ -252,7 +252,8 @@ export function hasHungUp(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity === 'FATAL'
 }
 
-const READ_ONLY = '25006'
+/** A standby, or what is set to be read only, is asked to write. */
+export const READ_ONLY = '25006'
 
 const UNREACHABLE_CODES = new Set([
   ...['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
