@@ -74,8 +74,10 @@ export async function openEmbeddedPostgres(
   const connection = (name: string) => connectionOf(cluster, socket, name)
 
   const stop = new AbortController()
+  const server: User['server'] = { pid: null }
   const user = {
     cluster,
+    server,
     connect: () => connection(ADMIN),
     signal: stop.signal,
     log,
@@ -84,8 +86,7 @@ export async function openEmbeddedPostgres(
   const lock = await becomeUser(cluster)
   let entered = enter(user)
   // A stop whose time is up has not come to `close`, and the server would run on unseen.
-  let serverPid: number | null = null
-  const onExit = () => leaveInHaste(cluster, lock, serverPid)
+  const onExit = () => leaveInHaste(cluster, lock, server.pid)
   process.once('exit', onExit)
   const close = async () => {
     stop.abort()
@@ -100,17 +101,15 @@ export async function openEmbeddedPostgres(
     throw error
   })
 
-  serverPid = first.pid
   void (async () => {
     for (let lost = first.lost; ; ) {
       await lost
-      serverPid = null // It may be another program's soon.
+      server.pid = null // It may be another program's soon.
       if (stop.signal.aborted) return
       log.warn('PostgreSQL is gone: starting it again')
       entered = enterAgain(user)
       const again = await entered.catch(() => null) // Only when this process leaves.
       if (again === null) return
-      serverPid = again.pid
       lost = again.lost
     }
   })()
@@ -123,6 +122,8 @@ export async function openEmbeddedPostgres(
 
 interface User {
   readonly cluster: Cluster
+  /** Its process, as soon as it has one, whether it answers or not. */
+  readonly server: { pid: number | null }
   readonly connect: () => Promise<Connection>
   readonly signal: AbortSignal
   readonly log: Logger
@@ -132,7 +133,6 @@ interface User {
 /** The connection by which this process knows that the server is there. */
 interface Holder {
   readonly client: pg.Client
-  readonly pid: number | null // of the server
   readonly lost: Promise<void> // resolves when the connection ends, for whatever reason
 }
 
@@ -171,7 +171,7 @@ async function becomeUser(cluster: Cluster): Promise<FileLock> {
 
 /** Connects, starting the server when nobody answers. */
 async function enter(user: User): Promise<Holder> {
-  const { cluster, signal, log, answerTimeoutMs } = user
+  const { cluster, server: known, signal, log, answerTimeoutMs } = user
   // One at a time makes and starts the server; the others wait until it answers.
   let starting: FileLock | null = null
   let server: ChildProcess | null = null
@@ -180,14 +180,15 @@ async function enter(user: User): Promise<Holder> {
   try {
     for (;;) {
       signal.throwIfAborted()
+      known.pid = await runningPid(cluster.folder)
       // Who answers on our port while our server is away is somebody else; a socket is ours.
-      const mayAnswer =
-        cluster.transport === 'socket' || (await runningPid(cluster.folder)) !== null
+      const mayAnswer = cluster.transport === 'socket' || known.pid !== null
       const answer = mayAnswer ? await tryToConnect(await user.connect()) : NOT_RUNNING
       if (answer.kind === 'connected') {
         const how = server === null ? 'adopted' : 'started'
         log.info({ log_file: cluster.logFile }, `PostgreSQL ${how}`)
-        return { ...answer.holder, pid: await runningPid(cluster.folder) }
+        known.pid = await runningPid(cluster.folder)
+        return answer.holder
       }
       // It is starting, recovering or stopping, however long that takes.
       if (answer.kind === 'busy') silentSince = performance.now()
@@ -232,7 +233,7 @@ async function enterAgain(user: User): Promise<Holder> {
   }
 }
 
-type Answer = { readonly kind: 'connected'; readonly holder: Omit<Holder, 'pid'> } | Away
+type Answer = { readonly kind: 'connected'; readonly holder: Holder } | Away
 
 interface Away {
   readonly kind: 'busy' | 'refusing' | 'silent'

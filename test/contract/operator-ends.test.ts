@@ -6,6 +6,7 @@ import { existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { runningPid } from '../../src/platform/postgres-cluster.ts'
 import { databaseUrl, testDatabase } from '../database.ts'
 import { freePort } from '../free-port.ts'
 import { openProxy } from '../proxy.ts'
@@ -26,6 +27,28 @@ test('a command that is interrupted leaves no PostgreSQL behind', { skip: isWind
     assert.deepEqual(await once(child, 'exit'), [null, signal])
     assert.equal(isRunning(dataDir), false)
   }
+})
+
+test('who is interrupted while PostgreSQL hangs has it stop as soon as it goes on', {
+  skip: isWindows,
+  timeout: 60_000,
+}, async () => {
+  await Promise.all(
+    [
+      { command: 'serve', code: 0 },
+      { command: 'migrate', code: 130 },
+    ].map(async ({ command, code }) => {
+      const dataDir = join(folder, `${command} hangs`)
+      const child = start([command], { SOUK_DATA: dataDir, PORT: '0', LOG_LEVEL: 'fatal' })
+      let pid: number | null = null
+      while (pid === null) pid = await runningPid(join(dataDir, 'postgres'))
+      process.kill(pid, 'SIGSTOP')
+      child.kill('SIGINT')
+      assert.deepEqual(await once(child, 'exit'), [code, null])
+      process.kill(pid, 'SIGCONT')
+      while (isRunning(dataDir)) await sleep(10)
+    }),
+  )
 })
 
 test('a server whose terminal is closed stops in good order', { skip: isWindows }, async () => {
