@@ -124,3 +124,21 @@ test('a click that was taken back unpaid pays for no other day and no other publ
   )
   assert.equal(settled.credit, 0)
 })
+
+test('a click of a clock that was ahead, taken back on the day before, pays for nobody either', async (t) => {
+  const { tell, settledAt, events } = await openMerchant(t)
+  const body = JSON.stringify({ click_id: clickId('ahead'), reason: 'bought' })
+  await tell(
+    events.click('owed', START_MS - DAY_MS, { ...PAID_CLICK, pubId: 6 }),
+    events.click('ahead', START_MS + DAY_MS, PAID_CLICK),
+    events.at(START_MS, { type: EVENT_TYPE.reversal, body }),
+  )
+  for (const days of [0.6, 3]) {
+    const { owed, released } = await settledAt(START_MS + days * DAY_MS)
+    assert.deepEqual(owed, [2], `${days} days`)
+    assert.equal(
+      released.reduce((sum, dollars) => sum + dollars, 0),
+      0,
+    )
+  }
+})

@@ -70,7 +70,8 @@ function clickDebts(merchId: number): Sql {
   return sql`
     select 'clicks:' || pub_id || ':' || click_day
         || case when click_day = day then '' else ' ' || day end as key, pub_id,
-      (day + 1)::timestamp at time zone 'UTC' as due_at, cost_micros, earnings_micros
+      (greatest(day, click_day) + 1)::timestamp at time zone 'UTC' as due_at,
+      cost_micros, earnings_micros
     from click_debt where merch_id = ${merchId}`
 }
 
