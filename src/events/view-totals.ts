@@ -62,8 +62,7 @@ async function writeTotal(
   keys: Keys,
 ): Promise<void> {
   await tx.run(sql`set local statement_timeout to 0`)
-  const known = await lockViewDay(tx, { day, lane })
-  if (known !== null) requireSigned(keys, known, await digestOf(tx, known))
+  const known = await lockSigned(tx, { day, lane }, keys)
   const added = await addTotals(tx, { day, lane, after: known?.seq ?? '0' })
   const events = String(BigInt(known?.events ?? 0) + BigInt(added.events))
   const digest = await digestOf(tx, { day, lane, seq: added.seq, events })
@@ -74,18 +73,16 @@ async function writeTotal(
 async function signAgain(db: Db, keys: Keys): Promise<void> {
   for (const { day, lane } of await listDaysOfOtherKeys(db, keys[0]?.id ?? 0)) {
     await db.transaction(async (tx) => {
-      const known = await lockViewDay(tx, { day, lane })
+      const known = await lockSigned(tx, { day, lane }, keys)
       if (known === null) return
-      const digest = await digestOf(tx, known)
-      requireSigned(keys, known, digest)
-      await saveViewDay(tx, { ...known, ...sign(keys, digest) })
+      await saveViewDay(tx, { ...known, ...sign(keys, await digestOf(tx, known)) })
     })
   }
 }
 
 async function drop(db: Db, lanes: readonly ViewDay[], keys: Keys): Promise<number> {
   const day = lanes[0]?.day ?? ''
-  for (const lane of lanes) requireSigned(keys, lane, await digestOf(db, lane))
+  for (const lane of lanes) await db.transaction((tx) => lockSigned(tx, lane, keys))
   await markDropping(db, { day, lanes: lanes.map(({ lane }) => lane) })
   let dropped = 0
   for (const lane of lanes) dropped += await deleteViews(db, lane)
@@ -93,9 +90,17 @@ async function drop(db: Db, lanes: readonly ViewDay[], keys: Keys): Promise<numb
   return dropped
 }
 
-function requireSigned(keys: Keys, signed: ViewDay, digest: ViewDigest): void {
-  const problem = signatureProblem(keys, signed, digest)
+/** A day as it stands, and nobody else adds to; throws when its totals are not as signed. */
+async function lockSigned(
+  tx: Db,
+  wanted: { day: string; lane: number },
+  keys: Keys,
+): Promise<ViewDay | null> {
+  const known = await lockViewDay(tx, wanted)
+  if (known === null) return null
+  const problem = signatureProblem(keys, known, await digestOf(tx, known))
   if (problem !== null) throw new Error(`${problem}: nothing more is dropped, see souk reconcile`)
+  return known
 }
 
 function sign(keys: Keys, digest: ViewDigest): Pick<ViewDay, 'key_id' | 'signature'> {

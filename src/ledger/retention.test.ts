@@ -8,6 +8,7 @@ import { scopeOf } from '../../test/scope.ts'
 import { EVENT_TYPE, type LogEvent, newEvent } from '../events/event.ts'
 import { ensureEventPartitions } from '../events/partitions.ts'
 import { type Keys, retireViews } from '../events/view-totals.ts'
+import type { Db } from '../platform/postgres.ts'
 import { constantSql, type Sql, sql } from '../platform/sql.ts'
 import { reconcile } from './reconcile.ts'
 
@@ -198,6 +199,26 @@ test('events that arrive after their day was dropped count, and are dropped in t
   assert.equal((await text(sql`select * from event where id >= 1000001`)).length, 0)
   const left = await db.rows(sql`select distinct state from view_day where day < '2026-03-05'`)
   assert.deepEqual(left, [{ state: 'dropped' }])
+})
+
+test('what another worker adds to a day that is just being dropped is not taken for altered', async (t) => {
+  const { db, log, events, retire, check, text } = await makeWorld(t)
+  const page = events.find(({ type }) => type === EVENT_TYPE.pageImpression)
+  assert.ok(page)
+  const late = newEvent({ ...page, id: '1000001', sessionKey: Buffer.alloc(16, 1) })
+  const meanwhile: Db = {
+    ...db,
+    rows: async <T>(query: Sql) => {
+      const found = await db.rows<T>(query)
+      if (!query.text.includes("state <> 'dropped'")) return found
+      await log.tell(late)
+      await retire()
+      return found
+    },
+  }
+  await retireViews(meanwhile, { nowMs: NOW_MS, retentionDays: RETENTION_DAYS, keys: KEYS })
+  assert.deepEqual((await check()).differences, [])
+  assert.equal((await text(sql`select * from event where id = 1000001`)).length, 0)
 })
 
 test('after a rotation of SOUK_SECRETS totals are signed anew while the old key is still known', async (t) => {
