@@ -200,7 +200,7 @@ async function openLog(
   const spool = await openSpool({
     root: spoolFolder(config),
     bytesMax: SPOOL_BYTES_MAX,
-    onDamage: (problem) => log.error({ problem }, 'the spool is damaged'),
+    onDamage: (problem) => log.error({ problem }, 'trouble with the spool'),
   })
   const claim = await claimNode({
     db: edgeDatabase,
