@@ -2,6 +2,8 @@
  * From a link and a market to a decision: compiles the market for the core once a snapshot, lays
  * out a link's candidates once a link, runs the core, and keeps the receipt.
  */
+import { getHeapStatistics } from 'node:v8'
+import { LRUCache } from 'lru-cache'
 import type { LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
 import type { PacingBook } from '../demand/pacing-book.ts'
@@ -24,6 +26,7 @@ import {
 } from './candidate-set.ts'
 import { type CategoryFloors, compileFloors } from './category-floors.ts'
 import { type AuctionContext, type Decision, NOBODY, originalMerchant } from './hold-auction.ts'
+import { cacheBytes } from './link-cache.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import type { Campaign, Market, Publisher } from './market.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
@@ -38,6 +41,12 @@ import { countryIndex, idList } from './targeting.ts'
  * a factor that they share changes no order and no price.
  */
 const SAME_PRODUCT_PPM = PPM
+
+/** The heads of a set's twenty arrays cost most, however few candidates it has (Node 26). */
+const SET_BYTES = 5_000
+const CANDIDATE_BYTES = 140
+/** Beside what the links take: a set that is not held is laid out again in 60 µs. */
+const PART_OF_LINKS = 1 / 2
 
 interface LinkCandidates {
   readonly set: CandidateSet
@@ -71,7 +80,7 @@ export class Decider {
    * Candidates of links, laid out once for each snapshot. No WeakMap: to see which entries are
    * still needed the collector stops the thread, 40 ms at 20,000 links (bench/latency.ts).
    */
-  #laidOut = new Map<LinkData, LinkCandidates>()
+  #laidOut = makeLaidOut()
 
   constructor(options: DeciderOptions, market: Market) {
     this.#options = options
@@ -80,7 +89,7 @@ export class Decider {
 
   setMarket(market: Market): void {
     this.#compiled = this.#compile(market)
-    this.#laidOut = new Map()
+    this.#laidOut = makeLaidOut() // at once; to clear a large one takes milliseconds
   }
 
   /** A link is no longer held. One that is decided even then is kept until the next market. */
@@ -116,6 +125,14 @@ export class Decider {
     this.#options.pacing.step(nowMs)
   }
 
+  #candidatesOf(data: LinkData): LinkCandidates {
+    const known = this.#laidOut.get(data)
+    if (known !== undefined) return known
+    const candidates = this.#layOut(data)
+    this.#laidOut.set(data, candidates)
+    return candidates
+  }
+
   #layOut(data: LinkData): LinkCandidates {
     const { market, state, campaigns, floors, publishers } = this.#compiled
     const floorsOf = floors.get(data.link.pub_id)
@@ -148,7 +165,7 @@ export class Decider {
   ): Decision {
     const { market } = this.#compiled
     const { context, resultNumber } = auction
-    const candidates = this.#laidOut.getOrInsertComputed(data, () => this.#layOut(data))
+    const candidates = this.#candidatesOf(data)
     const request = this.#request(data, candidates, context)
     if (request === null) return NOBODY
     const outcome = this.#outcome
@@ -215,6 +232,14 @@ export class Decider {
           : (rate.rate * value.meanMicros) / campaign.roas,
     }
   }
+}
+
+function makeLaidOut(): LRUCache<LinkData, LinkCandidates> {
+  const linkBytes = cacheBytes(getHeapStatistics().heap_size_limit)
+  return new LRUCache({
+    maxSize: Math.floor(linkBytes * PART_OF_LINKS),
+    sizeCalculation: ({ set }) => SET_BYTES + CANDIDATE_BYTES * set.n,
+  })
 }
 
 /**
