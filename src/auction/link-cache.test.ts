@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { cacheBytes, LinkCache } from './link-cache.ts'
 import type { LinkData } from './link-store.ts'
 
@@ -54,4 +55,21 @@ test('whoever derived something from a link is told when it is no longer the one
   assert.notEqual(again, first)
   assert.equal(seen.dropped.length, 1)
   assert.equal(seen.dropped[0], first)
+})
+
+test('while the database hangs only so many links wait for it, and others are told at once', async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  const load = () => answered.then(() => new Map<string, LinkData>())
+  const links = new LinkCache(load, () => undefined)
+  let refused = 0
+  const asked = Array.from({ length: 21_000 }, (_, id) =>
+    links.get(String(id), 60_000).catch(() => {
+      refused += 1
+    }),
+  )
+  await nextTurn()
+  assert.equal(refused, 1_000)
+  answer()
+  await Promise.all(asked)
+  assert.equal(refused, 1_000)
 })

@@ -7,7 +7,7 @@
  */
 import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
-import { withPatience } from '../platform/patience.ts'
+import { OutOfPatience, withPatience } from '../platform/patience.ts'
 import type { LinkData } from './link-store.ts'
 
 const CACHE_BYTES_MAX = 512 * 1024 * 1024
@@ -16,6 +16,8 @@ const HEAP_PART = 4
 /** Links per query: one round trip, a few milliseconds. */
 const BATCH_LINKS = 500
 const QUERIES_MAX = 2
+/** What a node asks for in seconds. Of a database that hangs nobody waits so long for the rest. */
+const WAITING_MAX = 20_000
 /** After a failed load, the next tries are spared the wait for this long. */
 const AWAY_MS = 250
 
@@ -76,6 +78,9 @@ export class LinkCache {
   #request(auctionId: string): Promise<LinkData | null> {
     const waiting = this.#waiting.get(auctionId)
     if (waiting !== undefined) return waiting.promise
+    if (this.#waiting.size >= WAITING_MAX) {
+      return Promise.reject(new OutOfPatience('too many links wait to be loaded'))
+    }
     const request = Promise.withResolvers<LinkData | null>()
     // A caller may lose patience before the answer; the rejection is then nobody's.
     request.promise.catch(() => undefined)
