@@ -46,12 +46,17 @@ export interface ResultDeps {
  * once, which one key may ask for, would make them wait for a hundred slices.
  */
 const DAYS_AT_ONCE = 2
+/**
+ * A day of a million auctions takes minutes. Who gives up and asks again leaves the first work to
+ * be done: without an end to their waiting, more and more that nobody reads would come before it.
+ */
+const TURN_PATIENCE_MS = 30_000
 
 export const resultRoutes =
   ({ db, keys, clicksOf, resultOfClick }: ResultDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.addHook('onRequest', keys.require)
-    const turns = new FairTurns(DAYS_AT_ONCE)
+    const turns = new FairTurns(DAYS_AT_ONCE, { patienceMs: TURN_PATIENCE_MS })
 
     app.get(
       '/api/v1/auction_results/:id/',

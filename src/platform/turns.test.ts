@@ -77,3 +77,18 @@ test('so many run at once, and of one owner one, so that its many keep no other 
   while (ends.length > 0) await endOne()
   await Promise.all(all)
 })
+
+test('of one owner’s many, too, who has waited too long is turned away, and its work never done', async () => {
+  const turns = new FairTurns(2, { patienceMs: 20 })
+  const first = Promise.withResolvers<void>()
+  const running = turns.run(1, () => first.promise)
+  const waiting = Array.from({ length: 100 }, () =>
+    turns.run(1, () => assert.fail('its turn never came')),
+  )
+  assert.equal(await turns.run(2, async () => 'done'), 'done')
+  for (const { reason } of (await Promise.allSettled(waiting)) as PromiseRejectedResult[]) {
+    assert.ok(reason instanceof OutOfPatience)
+  }
+  first.resolve()
+  await running
+})

@@ -57,15 +57,24 @@ export class Turns {
 export class FairTurns {
   readonly #turns: Turns
   readonly #each: number
+  readonly #patience: { patienceMs: number | null }
   readonly #byOwner = new Map<number | string, Turns>()
 
-  constructor(atOnce: number, { each = 1 }: { each?: number } = {}) {
-    this.#turns = new Turns(atOnce)
+  /** As with Turns; `patienceMs` holds for the wait among one's own and for that among all. */
+  constructor(
+    atOnce: number,
+    { each = 1, patienceMs = null }: { each?: number; patienceMs?: number | null } = {},
+  ) {
+    this.#patience = { patienceMs }
+    this.#turns = new Turns(atOnce, this.#patience)
     this.#each = each
   }
 
   run<T>(owner: number | string, work: () => Promise<T>): Promise<T> {
-    const own = this.#byOwner.getOrInsertComputed(owner, () => new Turns(this.#each))
+    const own = this.#byOwner.getOrInsertComputed(
+      owner,
+      () => new Turns(this.#each, this.#patience),
+    )
     return own.run(() => this.#turns.run(work))
   }
 }
