@@ -16,9 +16,13 @@ const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () =
 await http.register(statsRoutes({ db, keys }))
 const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'weekly')]
 
-async function ask({ publisher, headers }: PublisherWorld, query: string): Promise<number> {
+async function ask(
+  { publisher, headers }: PublisherWorld,
+  query: string,
+  of = http,
+): Promise<number> {
   const path = `/api/v1/publishers/${publisher.pub_id}/stats_by_article_merchant_daily/`
-  return (await http.inject({ url: path + query, headers: { ...headers } })).statusCode
+  return (await of.inject({ url: path + query, headers: { ...headers } })).statusCode
 }
 
 const askChanges = (count: number) =>
@@ -48,4 +52,18 @@ test('a publisher’s many pages keep no other publisher’s statistics waiting'
   })
   await Promise.all(asked)
   assert.ok(answered.indexOf("the other's: 200") < 6, answered.join())
+})
+
+test('who waits too long for statistics is told to come back, and is not waited for', async () => {
+  const hasty = await startQuietHttp({ after })
+  await hasty.register(statsRoutes({ db, keys, turnPatienceMs: 20 }))
+  const askHasty = () => ask(one, '?date_from=2026-03-01&date_to=2026-03-31', hasty)
+  const first = await db.transaction(async (tx) => {
+    await tx.run(sql`lock table page_day in access exclusive mode`)
+    const asked = [askHasty(), askHasty()]
+    await untilWaiting(db, Promise.all(asked))
+    assert.equal(await askHasty(), 503)
+    return asked
+  })
+  assert.deepEqual(await Promise.all(first), [200, 200])
 })

@@ -16,16 +16,23 @@ import { readStatsQuery } from './stats-query.ts'
 
 /** Long ones keep a core of the database busy each, and the pool's connections are for all. */
 const REPORTS_AT_ONCE = 2
+/** Shorter than clients commonly wait: who has gone, and asks again, is still in the line. */
+const TURN_PATIENCE_MS = 10_000
 
 export interface StatsDeps {
   readonly db: Db
   readonly keys: KeyGuard
+  /** Only tests need another value. */
+  readonly turnPatienceMs?: number
 }
 
 export const statsRoutes =
-  ({ db, keys }: StatsDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, turnPatienceMs = TURN_PATIENCE_MS }: StatsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = new FairTurns(REPORTS_AT_ONCE, { each: REPORTS_AT_ONCE })
+    const turns = new FairTurns(REPORTS_AT_ONCE, {
+      each: REPORTS_AT_ONCE,
+      patienceMs: turnPatienceMs,
+    })
     app.addHook('onRequest', keys.require)
 
     app.get(
