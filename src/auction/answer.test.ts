@@ -30,7 +30,6 @@ const offer = fc.record<OfferRow>({
   product_id: fc.constant('9521000000018'),
   title: text,
   url: text.map((random) => `https://www.pans.example/p?q=${random}`),
-  url_key: fc.constant(Buffer.alloc(16)),
   image_url: fc.option(text),
   price_micros: fc.constant('49000000'),
   is_in_stock: fc.boolean(),

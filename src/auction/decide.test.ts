@@ -39,7 +39,7 @@ const campaign = (campaign_id: number, merch_id: number, dollars: number): Campa
 
 const offer = (merch_id: number, dollars: number): OfferRow => ({
   ...{ offer_id: String(merch_id), merch_id, product_id: '1', title: 'Kettle' },
-  ...{ url: `https://m${merch_id}.example/p`, url_key: Buffer.alloc(1), image_url: null },
+  ...{ url: `https://m${merch_id}.example/p`, image_url: null },
   ...{ price_micros: String(dollars * DOLLAR), is_in_stock: true, category_id: null },
 })
 

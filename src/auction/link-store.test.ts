@@ -29,3 +29,16 @@ test('of several listings at a link’s address the original is in stock, then c
   await makeMerchant(db, { ...next, offers: [{ id: 'cheaper', link, price: '4.00 USD' }] })
   assert.equal(await original(), 'Product cheaper')
 })
+
+test('a link that is held for long holds no bytes of a buffer that it shares with others', async (t) => {
+  const db = await testDatabase(t)
+  const { merchant, addArticle } = await makePublisherWorld(db)
+  const { auctionId, articleId } = await addArticle('Mugs')
+  const link = `https://gazette-shop.example/${articleId}`
+  await importOffers(db, merchant.merch_id, [{ id: 'mug', link, price: '5.00 USD' }])
+  const held = (await loadLinks(db, [auctionId], () => true)).get(auctionId)
+  assert.equal(held?.offers.length, 1)
+  for (const row of [held.link, held.original, ...held.offers]) {
+    for (const value of Object.values(row ?? {})) assert.ok(!Buffer.isBuffer(value))
+  }
+})

@@ -20,7 +20,6 @@ export interface OfferRow {
   readonly product_id: string
   readonly title: string
   readonly url: string
-  readonly url_key: Buffer
   readonly image_url: string | null
   readonly price_micros: string
   readonly is_in_stock: boolean
@@ -99,13 +98,14 @@ async function findListings(
   isOwnPage: (offer: OfferRow) => boolean,
 ): Promise<Map<string, OfferRow>> {
   if (keys.length === 0) return new Map()
-  const rows = await db.rows<OfferRow>(
+  // As text: of a row that is held for long, a key in bytes would hold 8 kB of others' bytes too.
+  const rows = await db.rows<OfferRow & { readonly key: string }>(
     prepared(
       'find_listings',
       sql`
     select * from (
-      select distinct on (url_key, merch_id) offer_id, merch_id, product_id, title, url, url_key,
-        image_url, price_micros, is_in_stock, category_id
+      select distinct on (url_key, merch_id) offer_id, merch_id, product_id, title, url, image_url,
+        price_micros, is_in_stock, category_id, encode(url_key, 'hex') as key
       from current_offer where url_key = any(${keys}::bytea[])
       order by url_key, merch_id, is_in_stock desc, price_micros, offer_id
     ) as of_merchant
@@ -113,7 +113,7 @@ async function findListings(
     ),
   )
   // The best of an address comes last, and stays.
-  return new Map(rows.filter(isOwnPage).map((row) => [row.url_key.toString('hex'), row]))
+  return new Map(rows.filter(isOwnPage).map((row) => [row.key, row]))
 }
 
 /** Current offers of products, cheapest in stock first. */
@@ -123,8 +123,8 @@ async function findOffers(db: Db, productIds: readonly string[]): Promise<OfferR
     prepared(
       'find_offers',
       sql`
-    select offer_id, merch_id, product_id, title, url, url_key, image_url, price_micros,
-      is_in_stock, category_id
+    select offer_id, merch_id, product_id, title, url, image_url, price_micros, is_in_stock,
+      category_id
     from unnest(${productIds}::bigint[]) as wanted
     cross join lateral (
       select * from current_offer where product_id = wanted
