@@ -58,11 +58,16 @@ test('what mails and pages have glued to the end of a smart link keeps it from n
   const glued = ['.', ')', '_', ';', '%20', '%E2%80%8B', '&u1=x', '%3Fu1=x', '/', '/%3Famp=true']
   fc.assert(
     fc.property(auctionIds, fc.constantFrom(...glued), (id, end) => {
-      const link = smartLinkUrl(BASE, id) + end
-      assert.equal(readAuctionId(segment(link)), id, link)
-      assert.equal(isOwnLink(new URL(link), { linkUrl: BASE, auctionUrl: BASE }), true, link)
+      for (const form of [smartLinkUrl(BASE, id), shortLinkUrl(BASE, id)]) {
+        const link = form + end
+        assert.equal(readAuctionId(segment(link)), id, link)
+        assert.equal(isOwnLink(new URL(link), { linkUrl: BASE, auctionUrl: BASE }), true, link)
+      }
     }),
   )
+  for (const page of ['newsletter-2', 'newsletter.html', 'newsletter/2', 'newsletter, 2']) {
+    assert.equal(readAuctionId(page), null, page)
+  }
 })
 
 test('a wrapper carries its parts unchanged, whatever they hold', () => {

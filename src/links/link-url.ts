@@ -16,6 +16,8 @@ const ENCODED_LENGTH_MIN = 10
 const ENCODED_LENGTH_MAX = 11
 /** Where no letter and no further digit follows. */
 const WHOLE_NUMBER = /^\d{16,19}(?![^\W_])/
+/** More words may follow a word that looks like a short form: `newsletter.html`. */
+const WHOLE_SHORT_FORM = /^[^\W_]{10,11}(?=\/?[&%]|[\W_]*$)/
 /** What of `u1` and `utm_source` is kept: long enough for any label, short enough for a log row. */
 const CLICK_LABEL_LENGTH_MAX = 255
 
@@ -67,11 +69,11 @@ export function wrapperUrl(
 
 /**
  * The auction id of a smart link's path segment (`<auction_id>` or `<encoded>`), or null. Our
- * choice: what follows a whole number is left aside. Mail programs take the full stop behind an
+ * choice: what follows a whole one is left aside. Mail programs take the full stop behind an
  * address for a part of it, and pages glue `&u1=x` on.
  */
 export function readAuctionId(written: string): string | null {
-  const segment = WHOLE_NUMBER.exec(written)?.[0] ?? written
+  const [segment] = WHOLE_NUMBER.exec(written) ?? WHOLE_SHORT_FORM.exec(written) ?? [written]
   if (segment.length < ENCODED_LENGTH_MIN) return null
   if (segment.length <= ENCODED_LENGTH_MAX) return decodeBase62(segment)
   return isId(segment) ? segment : null

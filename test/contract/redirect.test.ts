@@ -107,7 +107,7 @@ test('a smart link holds its auction at the click, in every form of its address'
   const short = encodeBase62(auctionId)
   for (const path of [
     ...[`/${auctionId}`, `/${auctionId}/`, `/${short}`, `/${short}/`, `/${auctionId}/?amp=true`],
-    ...['.', '%20', '&u1=x'].map((glued) => `/${auctionId}${glued}`),
+    ...['.', '%20', '&u1=x'].flatMap((glued) => [`/${auctionId}${glued}`, `/${short}${glued}`]),
     `/${auctionId}?u1=newsletter?amp=true&utm_source=mail`,
   ]) {
     const { status, location } = await follow(api, path)
