@@ -188,6 +188,7 @@ test('a campaign that stops hands its lease in when it has run out, unless all o
   assert.equal(request?.urgentMicros, 0)
   const spent = { ...lease(), bookedMicros: 7 }
   assert.equal(ask(spent, { ...stopped, nowMs: NOW + 1 }), null)
+  assert.equal(ask({ ...lease(), isRecalled: true }, stopped), null)
 })
 
 test('an answer is taken over whole, and lasts 28 s from when it was asked for', () => {

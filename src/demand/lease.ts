@@ -267,10 +267,14 @@ export class LeaseBook {
   /** What another node needs goes back with the next question, but for this one's part. */
   #recall(leaseIds: ReadonlySet<number>): void {
     if (leaseIds.size === 0) return
-    for (const { leases } of this.#slots.values()) {
-      for (const lease of leases) lease.isRecalled ||= leaseIds.has(lease.leaseId)
+    for (const { leases, isWanted } of this.#slots.values()) {
+      for (const lease of leases) {
+        if (!leaseIds.has(lease.leaseId)) continue
+        lease.isRecalled = true
+        // What a campaign that has stopped still holds is for its last clicks until it runs out.
+        if (isWanted) this.#callOnce()
+      }
     }
-    this.#callOnce()
   }
 
   /** Ends every lease at once: this node was declared dead, its clock jumped, or it shuts down. */
