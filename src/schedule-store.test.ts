@@ -43,10 +43,12 @@ test('a job whose process was killed is done again once that counts as dead, no 
   await start(scope, database, async () => (runs += 1))
   const [own, killed] = [await joinWorkers(database), await joinWorkers(database)]
   scope.after(() => own.release({ isSpoolEmpty: true }))
+  // Later, so that nobody takes it before it is another's; a task is known by its first job.
   await database.run(sql`
-    insert into graphile_worker._private_jobs (task_id, key, locked_by, locked_at, attempts)
-    select id, 'nightly', 'pool-killed', now(), 1 from graphile_worker._private_tasks
-    where identifier = 'nightly'`)
+    select graphile_worker.add_job('nightly', job_key => 'nightly', run_at => now() + '1 hour')`)
+  await database.run(sql`
+    update graphile_worker._private_jobs
+    set locked_by = 'pool-killed', locked_at = now(), run_at = now(), attempts = 1`)
   await until(async () => (await database.row(held)) !== null)
   await sleep(6 * CHECK_MS)
   const why = 'its worker may only have lost its connection, or hold no locks'
