@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { OutOfPatience } from './patience.ts'
+import { ApiError } from './errors.ts'
 import { FairTurns, Turns } from './turns.ts'
 
 test('no more than so many run at once, first come first served, and a failure gives its place back', async () => {
@@ -36,13 +36,13 @@ test('no more than so many run at once, first come first served, and a failure g
   assert.equal(await turns.run(async () => 'again'), 'again')
 })
 
-test('whoever has waited too long for a turn is turned away, and takes nobody else’s', async () => {
+test('whoever has waited too long for a turn is told that too many wait, and takes nobody else’s', async () => {
   const turns = new Turns(1, { patienceMs: 20 })
   const first = Promise.withResolvers<void>()
   const running = turns.run(() => first.promise)
   await assert.rejects(
     turns.run(() => assert.fail('its turn never came')),
-    OutOfPatience,
+    { status: 503, message: /^Too many such requests wait/, headers: { 'retry-after': '1' } },
   )
   const next = turns.run(async () => 'done')
   first.resolve()
@@ -87,7 +87,7 @@ test('of one owner’s many, too, who has waited too long is turned away, and it
   )
   assert.equal(await turns.run(2, async () => 'done'), 'done')
   for (const { reason } of (await Promise.allSettled(waiting)) as PromiseRejectedResult[]) {
-    assert.ok(reason instanceof OutOfPatience)
+    assert.ok(reason instanceof ApiError)
   }
   first.resolve()
   await running

@@ -4,7 +4,9 @@
  * For what keeps a core or the database busy: more of it at once would not be done sooner, only
  * hold more connections, and keep everybody waiting for the slowest.
  */
-import { OutOfPatience } from './patience.ts'
+import { ApiError } from './errors.ts'
+
+const BUSY = 'Too many such requests wait; retry shortly'
 
 export class Turns {
   readonly #atOnce: number
@@ -19,7 +21,7 @@ export class Turns {
     this.#patienceMs = patienceMs
   }
 
-  /** Rejects with OutOfPatience, the work not begun, when patience ends. */
+  /** Rejects with a 503, the work not begun, when patience ends. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     // The one who ends hands its place over, so nobody can slip in between.
     if (this.#running < this.#atOnce) this.#running += 1
@@ -45,7 +47,7 @@ export class Turns {
     }
     const giveUp = () => {
       leave()
-      turn.reject(new OutOfPatience('the turn did not come in time'))
+      turn.reject(new ApiError('unavailable', { message: BUSY, headers: { 'retry-after': '1' } }))
     }
     const timer = this.#patienceMs === null ? undefined : setTimeout(giveUp, this.#patienceMs)
     this.#waiting.add(begin)
