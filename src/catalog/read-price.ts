@@ -90,7 +90,7 @@ export function readPrice(written: string, usual: string | null = null): PriceRe
   return judge(amount, currency)
 }
 
-const PLAIN_PRICE = /^(0|[1-9]\d{0,8}\.\d\d) ([A-Z]{3})$/
+const PLAIN_PRICE = /^((?:0|[1-9]\d{0,8})\.\d\d) ([A-Z]{3})$/
 
 function judge(amount: string, currency: string | null | undefined): PriceReading {
   if (currency === undefined) return { kind: 'currency_unknown' }
