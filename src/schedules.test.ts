@@ -125,6 +125,15 @@ test('a night’s reconciliation and fit run on threads of their own, and every 
   assert.equal(await models(), before[1] + 1, 'a model a day')
 })
 
+test('a model is fitted every ten minutes while it is young, and later at night alone', async () => {
+  const models = sql`select * from prediction_model`
+  const fit = () => work('learn_young_model').then(() => api.db.rows(models))
+  const young = await fit()
+  assert.notDeepEqual(await fit(), young)
+  await api.db.run(sql`update prediction_model set model = model || '{"delayOrders": 1000}'`)
+  assert.deepEqual(await fit(), await fit())
+})
+
 test('what reads a month of clicks or orders keeps to its own connections, which set it no time', async () => {
   const refuse = () =>
     Promise.reject(new Error('this is the connection of those who answer readers'))

@@ -244,11 +244,12 @@ test('the nightly fit is kept for its day, smoothed with the day before, and has
 test('how long orders took is known of those that stand, after clicks of the last four weeks', async (t) => {
   const db = await makeCampaign(t)
   for (const [name, days, waitHours] of [
-    ['one', 10, 5],
-    ['of that age', 10.25, 7],
+    ['one', 27.5, 5],
+    ['of that age', 27.75, 7],
     ['young', 1, 20],
     ['to come', 1.01, 30],
     ['old', 28.1, 1],
+    ['of a clock that is ahead', -0.01, -1],
   ] as const) {
     const atMs = NOON - days * DAY
     await addClicks(db, 1, { atMs })
@@ -263,11 +264,14 @@ test('how long orders took is known of those that stand, after clicks of the las
     .toSorted((left, right) => left.age - right.age)
   const both = [
     { merchId: 1, orders: 1, wait: 20, age: 24 },
-    { merchId: 1, orders: 2, wait: 12, age: 243 },
+    { merchId: 1, orders: 2, wait: 12, age: 663 },
   ]
   assert.deepEqual(inHours, both)
+  assert.equal((await fitNightly(db, NOON)).delayOrders, 3, 'the night’s model is fitted to them')
   for (const gone of [
-    sql`update merchant_order set hold = 'review' where order_id = 'young'`,
+    sql`update click set reversed_at = now() where at = ${new Date(NOON - DAY)}`,
+    sql`with back as (update click set reversed_at = null)
+      update merchant_order set hold = 'review' where order_id = 'young'`,
     sql`update merchant_order set hold = null, rejected_at = now() where order_id = 'young'`,
     sql`update merchant_order set rejected_at = null, attribution = 'impression' where order_id = 'young'`,
     sql`update merchant_order set attribution = 'exact', revenue_micros = 0 where order_id = 'young'`,
