@@ -65,17 +65,17 @@ test('a value of an option or an argument is no question for help', async () => 
   assert.equal((await souk(page)).code, 1, 'refused by the command itself')
 })
 
-test('a command that writes says of a standby that it takes no writes, not that it is away', async (t) => {
+test('a command that writes says of one that is read only that it takes no writes, not that it is away', async (t) => {
   const own = await testDatabase(scopeOf(t))
   const { connection } = own
   const database = identifier(String(connection.database))
   await own.run(sql`alter database ${database} set default_transaction_read_only to on`)
-  const standby = openDatabase({ connection, applicationName: 'test' })
-  t.after(() => standby.close())
+  const readOnly = openDatabase({ connection, applicationName: 'test' })
+  t.after(() => readOnly.close())
   const words = ['user', 'create', '--email', 'a@example.com', '--password', 'long enough']
-  const { code, err } = await runCommand(words, { db: standby, now: new Date() })
+  const { code, err } = await runCommand(words, { db: readOnly, now: new Date() })
   assert.equal(code, 1)
-  assert.match(err, /^The database takes no writes: name the primary server in DATABASE_URL/)
+  assert.match(err, /^The database takes no writes, as a standby or by a setting: see souk doctor/)
 })
 
 test('--version prints the version of the package', async () => {

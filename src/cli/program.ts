@@ -162,7 +162,7 @@ function describe(error: unknown): string {
   if (error instanceof Error && isPlain) return error.message
   if (isForbidden(error)) return `The database refuses DATABASE_URL: ${(error as Error).message}`
   if (hasSqlState(error, READ_ONLY)) {
-    return 'The database takes no writes: name the primary server in DATABASE_URL, not a standby'
+    return 'The database takes no writes, as a standby or by a setting: see souk doctor'
   }
   if (isUnreachable(error)) return `The database cannot be reached: ${(error as Error).message}`
   // Not a refusal but something broken: where it broke helps to mend it.
