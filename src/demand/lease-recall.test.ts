@@ -82,3 +82,20 @@ test('a budget is spent where the readers are, and no click on a last win goes u
     assert.equal(paid, clicks)
   }
 })
+
+test('of a burst no more clicks win than what nobody holds can pay', async (t) => {
+  const [one, other] = await makeNodes(t, 3)
+  for (const node of [one, other, one, one]) await node.ask()
+  assert.equal(one.heldClicks(), 0, 'all three lie in the account')
+  assert(one.book.want(1, PRICE, NOON))
+  const first = one.ask()
+  assert(one.book.want(1, PRICE, NOON))
+  assert.equal(one.budgetOk[0], 1)
+  assert(one.book.want(1, PRICE, NOON))
+  assert.equal(one.budgetOk[0], 0)
+  await first
+  assert.notEqual(one.book.reserve(1, PRICE, NOON), null)
+  assert.equal(one.budgetOk[0], 0, 'the answer to the first knows nothing of the others')
+  await one.ask()
+  for (const _ of ['second', 'third']) assert.notEqual(one.book.reserve(1, PRICE, NOON), null)
+})

@@ -183,7 +183,8 @@ export function applyGrant(
   lease.grantedMicros = grant.grantedMicros
   lease.bookedMicros = grant.grantedMicros
   lease.fairMicros = Math.max(0, grant.fairMicros - (lease.spentMicros - spentBefore))
-  lease.refillableMicros = grant.refillableMicros
+  // Less what clicks have asked for since.
+  lease.refillableMicros = Math.max(0, grant.refillableMicros - lease.urgentMicros)
   lease.expectedElsewhere = grant.expectedElsewhere
   lease.openElsewhere = grant.openElsewhere
   if (grant.grantedMicros < spentBefore + request.urgentMicros) {

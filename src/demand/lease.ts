@@ -166,6 +166,9 @@ export class LeaseBook {
     const lease = openDay(slot.leases, dayNumberOf(nowMs))
     if (nowMs < lease.urgentFromMs) return false
     lease.urgentMicros += amountMicros
+    // It is as good as gone: of a burst no more clicks may win than what is left can pay.
+    lease.refillableMicros = Math.max(0, lease.refillableMicros - amountMicros)
+    this.#publish(slot, nowMs)
     return true
   }
 
