@@ -24,8 +24,12 @@ async function makeNodes(t: TestContext, clicks: number) {
   await openAccounts(db, [{ campaignId: 1, day: DAY }])
   const makeNode = (nodeId: number) => {
     const [book, budgetOk] = [new LeaseBook(), new Uint8Array(1)]
-    const terms = { index: 0, budget: 'leased', priceMaxMicros: PRICE, budgetVersion: '' } as const
-    book.setCampaigns([{ campaignId: 1, ...terms, ...ALWAYS }], { budgetOk, nowMs: NOON })
+    const terms = { index: 0, budget: 'leased', priceMaxMicros: PRICE } as const
+    const set = (budgetVersion = '') =>
+      book.setCampaigns([{ campaignId: 1, ...terms, budgetVersion, ...ALWAYS }], {
+        ...{ budgetOk, nowMs: NOON },
+      })
+    set()
     let calls = 0
     book.onThirsty(() => {
       calls += 1
@@ -41,7 +45,8 @@ async function makeNodes(t: TestContext, clicks: number) {
       return answer
     }
     const heldClicks = () => book.unspentMicros(1, NOON) / PRICE
-    return { book, budgetOk, ask, heldClicks, calls: () => calls }
+    const change = () => set('changed')
+    return { book, budgetOk, ask, heldClicks, change, calls: () => calls }
   }
   return [makeNode(1), makeNode(2)] as const
 }
@@ -98,4 +103,34 @@ test('of a burst no more clicks win than what nobody holds can pay', async (t) =
   assert.equal(one.budgetOk[0], 0, 'the answer to the first knows nothing of the others')
   await one.ask()
   for (const _ of ['second', 'third']) assert.notEqual(one.book.reserve(1, PRICE, NOON), null)
+})
+
+test('what came too late for its click pays the next one, whoever else asks for it meanwhile', async (t) => {
+  const [one, other] = await makeNodes(t, 3)
+  for (const node of [one, other, one, one]) await node.ask()
+  for (let click = 1; click <= 3; click++) assert(one.book.want(1, PRICE, NOON))
+  await one.ask() // Nobody waits any more.
+  for (let nowMs = NOON + 1_000; nowMs < NOON + 10_000; nowMs += 1_000) {
+    await other.ask(nowMs)
+    await one.ask(nowMs)
+    assert.equal(one.heldClicks(), 3)
+  }
+  assert.notEqual(one.book.reserve(1, PRICE, NOON + 9_999), null)
+  const calls = one.calls()
+  await other.ask(NOON + 10_000)
+  await one.ask(NOON + 10_000)
+  assert.equal(one.heldClicks(), 0)
+  assert.equal(one.calls(), calls, 'what it knew, it was not woken for again')
+  await other.ask(NOON + 12_000)
+  assert.equal(other.budgetOk[0], 1)
+})
+
+test('a changed budget has also what came too late asked about anew', async (t) => {
+  const [one, other] = await makeNodes(t, 3)
+  for (const node of [one, other, one, one]) await node.ask()
+  assert(one.book.want(1, PRICE, NOON))
+  await one.ask()
+  one.change()
+  await one.ask()
+  assert.equal(one.heldClicks(), 0)
 })

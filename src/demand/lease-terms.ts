@@ -20,6 +20,8 @@ const RENEW_BELOW_MS = 12_000
 const RETRY_DRY_MS = 2_000
 /** A click that could not be paid from what is left anywhere is not asked about again so soon. */
 const RETRY_URGENT_MS = 1_000
+/** What came too late for the click that asked for it is kept so long for this node's next ones. */
+const LATE_MS = 10_000
 /** Tomorrow's leases are fetched this long before midnight, so the day turns without a gap. */
 const AHEAD_OF_MIDNIGHT_MS = 20_000
 /** Lease over the spending expected in one lease time (economics 2.2). */
@@ -87,6 +89,8 @@ export interface HeldLease {
   retryAtMs: number
   urgentMicros: number // wanted for clicks that wait
   urgentFromMs: number // not before this: the database had nothing
+  lateMicros: number // granted for clicks that waited, of which some may have gone unpaid
+  lateUntilMs: number // before this nobody else gets that
   isRecalled: boolean // what is unspent is asked for anew: the budget changed, or others need it
 }
 
@@ -183,6 +187,10 @@ export function applyGrant(
   lease.grantedMicros = grant.grantedMicros
   lease.bookedMicros = grant.grantedMicros
   lease.fairMicros = Math.max(0, grant.fairMicros - (lease.spentMicros - spentBefore))
+  if (request.urgentMicros > 0) {
+    lease.lateMicros = request.urgentMicros
+    lease.lateUntilMs = nowMs + LATE_MS
+  }
   // Less what clicks have asked for since.
   lease.refillableMicros = Math.max(0, grant.refillableMicros - lease.urgentMicros)
   lease.expectedElsewhere = grant.expectedElsewhere
@@ -223,6 +231,8 @@ export function openDay(leases: HeldLease[], dayNumber: number): HeldLease {
     retryAtMs: 0,
     urgentMicros: 0,
     urgentFromMs: 0,
+    lateMicros: 0,
+    lateUntilMs: 0,
     isRecalled: false,
   }
   leases.push(opened)
@@ -255,7 +265,9 @@ function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
       )
     : 0
   // Beyond its fair part a node keeps nothing: a click that then finds too little asks for itself.
-  const keep = Math.min(need, lease.fairMicros)
+  // But where answers take longer than clicks wait, what one asked for pays the next one.
+  const late = nowMs < lease.lateUntilMs ? Math.min(unspent, lease.lateMicros) : 0
+  const keep = Math.max(Math.min(need, lease.fairMicros), late)
   const renewBelowMs = RENEW_BELOW_MS + (campaignId % RENEW_SPREAD_SECONDS) * 1000
   const isSurplus = lease.leaseId !== 0 && unspent > SURPLUS_FACTOR * keep
   const isDry = unspent < guardMicros + priceMaxMicros
@@ -265,13 +277,14 @@ function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
   // One that wakes is asked about at once: what it was told is old, and may be of a lost database.
   const isStale = !isIdle && nowMs - lease.toldAtMs > LEASE_TTL_MS
   const isUrgent = lease.urgentMicros > 0
+  const isRecalled = lease.isRecalled && (late === 0 || unspent > late)
   const isDue = (isLow || isStale || (isOld && !isIdle)) && nowMs >= lease.retryAtMs
-  if (!isUrgent && !isSurplus && !lease.isRecalled && !isDue) {
+  if (!isUrgent && !isSurplus && !isRecalled && !isDue) {
     lease.isResting = isOld && isIdle
     return null
   }
   // A lowered budget binds at once: held on to, a lease would spend the old one to its end.
-  const hold = lease.spentMicros + (lease.isRecalled ? 0 : Math.min(unspent, keep))
+  const hold = lease.spentMicros + (lease.isRecalled ? late : Math.min(unspent, keep))
   const want = lease.spentMicros + Math.max(need, lease.urgentMicros)
   return { holdMicros: hold, wantMicros: Math.max(hold, want) }
 }

@@ -105,7 +105,10 @@ export class LeaseBook {
       slot.campaign = campaign
       slot.isWanted = true
       hasNews ||= isChanged
-      if (isChanged) for (const lease of slot.leases) lease.isRecalled = true
+      for (const lease of isChanged ? slot.leases : []) {
+        lease.isRecalled = true
+        lease.lateUntilMs = 0
+      }
     }
     this.#budgetOk = budgetOk
     for (const slot of this.#slots.values()) this.#publish(slot, nowMs)
@@ -270,12 +273,12 @@ export class LeaseBook {
   /** What another node needs goes back with the next question, but for this one's part. */
   #recall(leaseIds: ReadonlySet<number>): void {
     if (leaseIds.size === 0) return
-    for (const { leases, isWanted } of this.#slots.values()) {
+    for (const { leases } of this.#slots.values()) {
       for (const lease of leases) {
-        if (!leaseIds.has(lease.leaseId)) continue
+        // One that it knew of is kept for a while, as for the last clicks of a stopped campaign.
+        if (lease.isRecalled || !leaseIds.has(lease.leaseId)) continue
         lease.isRecalled = true
-        // What a campaign that has stopped still holds is for its last clicks until it runs out.
-        if (isWanted) this.#callOnce()
+        this.#callOnce()
       }
     }
   }
