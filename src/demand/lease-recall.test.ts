@@ -69,6 +69,15 @@ test('who holds more than its part is told that another node cannot pay a click,
   assert.deepEqual((await one.ask()).recalled, [], 'a part of one’s own is nobody else’s')
 })
 
+test('what would be a node’s part again is not recalled', async (t) => {
+  const [one, other] = await makeNodes(t, 5)
+  for (const node of [one, other, one, one]) await node.ask()
+  assert.equal(one.heldClicks(), 1.25)
+  await other.ask(NOON + 2_000)
+  assert.equal(other.heldClicks(), 0)
+  assert.deepEqual((await one.ask(NOON + 2_000)).recalled, [])
+})
+
 test('a budget is spent where the readers are, and no click on a last win goes unpaid', async (t) => {
   for (const clicks of [10, 50]) {
     const [busy, idle] = await makeNodes(t, clicks)

@@ -247,12 +247,18 @@ function written({ nodeId, incarnation }: NodeIdentity, { requestNo }: LeaseBatc
  * they hear of it with their next answer, within seconds, and not when their leases come of age.
  */
 function recalled({ nodeId, incarnation }: NodeIdentity): Sql {
-  return sql`called as (
-  update lease set is_recalled = true from term
-  where (lease.campaign_id, lease.day) = (term.campaign_id, term.day) and node_id <> ${nodeId}
-    and released_at is null and closed_at is null and not is_recalled
+  return sql`holding as (
+  select lease.lease_id, price_max, nodes,
+    granted_micros - greatest(spent_micros, reserved_folded_micros) as unspent,
+    free - (term.granted - granted_before) as left_over
+  from lease join term using (campaign_id, day)
+  where node_id <> ${nodeId} and released_at is null and closed_at is null and not is_recalled
     and term.granted - spent_here < least(price_max, want - spent_here)
-    and granted_micros - greatest(spent_micros, reserved_folded_micros) > fair
+), called as (
+  -- Not what would be its part again: it would be called back for ever.
+  update lease set is_recalled = true from holding
+  where lease.lease_id = holding.lease_id and not is_recalled and unspent > 0
+    and (unspent * 2 * nodes > left_over + unspent or left_over + unspent < price_max * 2 * nodes)
 ), told as (
   select lease_id from lease
   where node_id = ${nodeId} and incarnation = ${incarnation} and is_recalled
