@@ -134,6 +134,18 @@ test('what came too late for its click pays the next one, whoever else asks for 
   assert.equal(other.budgetOk[0], 1)
 })
 
+test('what came too late is kept ten seconds, not an hour more where the clock is set back', async (t) => {
+  const [one, other] = await makeNodes(t, 3)
+  for (const node of [one, other, one, one]) await node.ask()
+  assert(one.book.want(1, PRICE, NOON))
+  await one.ask()
+  assert.equal(one.heldClicks(), 1)
+  const backMs = NOON - 3_600_000
+  one.book.stopSpending(backMs)
+  await one.ask(backMs)
+  assert.equal(one.heldClicks(), 0)
+})
+
 test('a changed budget has also what came too late asked about anew', async (t) => {
   const [one, other] = await makeNodes(t, 3)
   for (const node of [one, other, one, one]) await node.ask()

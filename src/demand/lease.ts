@@ -292,6 +292,7 @@ export class LeaseBook {
         lease.usableUntilMs = 0
         lease.retryAtMs = 0
         lease.urgentFromMs = 0
+        lease.lateUntilMs = 0
       }
       this.#publish(slot, nowMs)
     }
