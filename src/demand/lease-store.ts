@@ -257,7 +257,7 @@ function recalled({ nodeId, incarnation }: NodeIdentity): Sql {
 ), called as (
   -- Not what would be its part again: it would be called back for ever.
   update lease set is_recalled = true from holding
-  where lease.lease_id = holding.lease_id and not is_recalled and unspent > 0
+  where lease.lease_id = holding.lease_id and unspent > 0
     and (unspent * 2 * nodes > left_over + unspent or left_over + unspent < price_max * 2 * nodes)
 ), told as (
   select lease_id from lease
