@@ -139,7 +139,9 @@ test('a process that runs for weeks keeps partitions ahead of its clock', async 
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   let clock = NOON
-  const onError = (error: unknown) => assert.fail(String(error))
+  // Told after the end as well: the days are closed when the partitions are there already.
+  const told: unknown[] = []
+  const onError = (error: unknown) => told.push(error)
   const upkeep = await startPartitionUpkeep({ db: database, now: () => clock, onError })
   scope.after(async () => clearInterval(upkeep))
   clock += 20 * DAY_MS
@@ -150,4 +152,5 @@ test('a process that runs for weeks keeps partitions ahead of its clock', async 
         as is_ahead`)
     return row?.is_ahead === true
   })
+  assert.deepEqual(told, [])
 })
