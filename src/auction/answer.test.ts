@@ -47,6 +47,7 @@ test('an answer is JSON of the documented form, whatever feeds and articles hold
       const held: HeldAuction = {
         url,
         product,
+        receipt: null,
         winner: campaign && { campaign, merchant, offer: product },
         result: { consent: 1 } as HeldAuction['result'],
       }

@@ -29,7 +29,7 @@ function decideAll(): number {
   const decider = new Decider(
     {
       ...{ book: new LeaseBook(), outlooks: new OutlookBook(), pacing: new PacingBook() },
-      ...{ pricing: 'second_price', now: () => NOON_MS, onReceipt: () => undefined },
+      ...{ pricing: 'second_price', now: () => NOON_MS },
     },
     indexMarket({ version: 1, publishers: [], merchants: [], campaigns: [], disabledLinks: [] }),
   )
@@ -37,7 +37,7 @@ function decideAll(): number {
   const context = { ...facts, nowMs: NOON_MS, isAtClick: false }
   const held = Array.from({ length: LINKS }, (_, at) => link(String(at)))
   for (const data of held) {
-    decider.decide(data, { context, resultNumber: resultNumber(1), isRecorded: false })
+    decider.decide(data, { context, resultNumber: resultNumber(1), unfunded: [] })
   }
   return held.length
 }

@@ -12,7 +12,6 @@ import type { LinkData, OfferRow } from './link-store.ts'
 import { LOSS } from './loss-code.ts'
 import { type Campaign, indexMarket, type Market, type Merchant, type Publisher } from './market.ts'
 import { unpackReceipt } from './receipt.ts'
-import type { Receipt } from './receipt-queue.ts'
 
 const DOLLAR = 1_000_000
 /** Of every snapshot here. */
@@ -58,21 +57,30 @@ function linkTo(offers: readonly OfferRow[], isExclusive: boolean): LinkData {
 function makeDecider(market: Market, some: Partial<DeciderOptions> = {}) {
   const options: DeciderOptions = {
     ...{ book: new LeaseBook(), outlooks: new OutlookBook(), pacing: new PacingBook() },
-    ...{ pricing: 'second_price', now: () => NOON_MS, onReceipt: () => undefined },
+    ...{ pricing: 'second_price', now: () => NOON_MS },
   }
   return new Decider({ ...options, ...some }, market)
 }
 
 /** Who wins the link's auction, and what the seal says. */
-function outcomeOf(decider: Decider, data: LinkData, isRecorded = false) {
-  const { winner, priceMicros } = decider.decide(data, {
+function outcomeOf(decider: Decider, data: LinkData, unfunded: readonly number[] = []) {
+  const { winner, priceMicros } = decided(decider, data, unfunded)
+  return [winner?.merchant.merch_id, priceMicros / DOLLAR] as const
+}
+
+function decided(decider: Decider, data: LinkData, unfunded: readonly number[] = []) {
+  return decider.decide(data, {
     context: {
       ...{ nowMs: NOON_MS, consent: CONSENT.full, device: DEVICE.desktop, country: null },
       isAtClick: false,
     },
-    ...{ resultNumber: resultNumber(1), isRecorded },
+    ...{ resultNumber: resultNumber(1), unfunded },
   })
-  return [winner?.merchant.merch_id, priceMicros / DOLLAR] as const
+}
+
+/** The receipt of a link's auction. */
+function receiptOf(decider: Decider, data: LinkData, unfunded: readonly number[] = []) {
+  return unpackReceipt(decided(decider, data, unfunded).receipt?.packed ?? Buffer.alloc(0))
 }
 
 function decide(
@@ -188,7 +196,6 @@ test('a daily budget for clicks is paced along the traffic of where its campaign
   ])
   pacing.take({ traffic, multipliers: new Map() })
   let nowMs = NOON_MS
-  const receipts: Receipt[] = []
   const daily = { daily_budget_micros: String(10 * DOLLAR) }
   const campaigns: Campaign[] = [
     { ...campaign(1, 1, 0.1), ...daily, allow_publishers: [2] }, // none of its readers has come
@@ -203,8 +210,7 @@ test('a daily budget for clicks is paced along the traffic of where its campaign
   ]
   const publishers = [PUBLISHER, { ...PUBLISHER, pub_id: 2 }]
   const market = indexMarket({ ...FIRST, publishers, merchants: [merchant(1)], campaigns })
-  const onReceipt = (receipt: Receipt) => receipts.push(receipt)
-  const decider = makeDecider(market, { pacing, now: () => nowMs, onReceipt })
+  const decider = makeDecider(market, { pacing, now: () => nowMs })
   decider.tick()
   const spent = { day: '2026-03-02', daySettledMicros: 7 * DOLLAR, leaseId: 1, grantedMicros: 0 }
   const elsewhere = { refillableMicros: 0, expectedElsewhere: 0, openElsewhere: 0, fairMicros: 0 }
@@ -216,8 +222,7 @@ test('a daily budget for clicks is paced along the traffic of where its campaign
   decider.tick()
   const { link, ...rest } = linkTo([offer(1, 100)], false)
   const data = { ...rest, link: { ...link, pub_id: 2 } }
-  outcomeOf(decider, data, true)
-  const { set, outcome } = unpackReceipt(receipts[0]?.packed ?? Buffer.alloc(0))
+  const { set, outcome } = receiptOf(decider, data)
   const paced = Array.from(set.campaignId, (id, at) =>
     outcome.losses[at] === LOSS.paced ? [id] : [],
   ).flat()
@@ -256,4 +261,20 @@ test('a campaign that now pays per order pays clicks of before only where it has
   makeDecider(indexMarket({ ...FIRST, publishers: [PUBLISHER], merchants, campaigns }), { book })
   const reserved = [1, 2, 3].map((campaignId) => book.reserve(campaignId, DOLLAR / 2, NOON_MS))
   assert.deepEqual(reserved, [UNCAPPED_LEASE, null, null])
+})
+
+test('a campaign that cannot pay a click is unfunded in the auction of that click, and in no other', () => {
+  const campaigns = [campaign(1, 1, 0.5), campaign(2, 2, 0.4), campaign(3, 3, 0.3)]
+  const merchants = [1, 2, 3].map(merchant)
+  const market = indexMarket({ ...FIRST, publishers: [PUBLISHER], merchants, campaigns })
+  const decider = makeDecider(market)
+  const data = linkTo([offer(1, 100), offer(2, 100), offer(3, 100)], false)
+  const lossOf = ({ set, outcome }: ReturnType<typeof receiptOf>, campaignId: number) =>
+    outcome.losses[set.campaignId.indexOf(campaignId)]
+  assert.deepEqual(outcomeOf(decider, data, [1]), [2, 0.3])
+  assert.equal(lossOf(receiptOf(decider, data, [1]), 1), LOSS.unfunded)
+  assert.deepEqual(outcomeOf(decider, data, [1, 2]), [3, 0.01])
+  assert.deepEqual(outcomeOf(decider, data, [1, 2, 3]), [undefined, 0])
+  assert.deepEqual(outcomeOf(decider, data), [1, 0.4])
+  assert.notEqual(lossOf(receiptOf(decider, data), 2), LOSS.unfunded)
 })

@@ -1,6 +1,6 @@
 /**
  * From a link and a market to a decision: compiles the market for the core once a snapshot, lays
- * out a link's candidates once a link, runs the core, and keeps the receipt.
+ * out a link's candidates once a link, runs the core, and packs the receipt.
  */
 import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
@@ -31,7 +31,6 @@ import type { LinkData, OfferRow } from './link-store.ts'
 import type { Campaign, Market, Publisher } from './market.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
 import { packReceipt } from './receipt.ts'
-import type { Receipt } from './receipt-queue.ts'
 import { type AuctionRequest, acceptedBy, type PublisherTerms, runAuction } from './run-auction.ts'
 import { countryIndex, idList } from './targeting.ts'
 
@@ -60,7 +59,6 @@ export interface DeciderOptions {
   readonly pacing: PacingBook
   readonly pricing: 'second_price' | 'first_price'
   readonly now: () => number
-  readonly onReceipt: (receipt: Receipt) => void
 }
 
 interface Compiled {
@@ -159,36 +157,45 @@ export class Decider {
     return { set, offers: rows.map(({ offer }) => offer), originalMerchId }
   }
 
+  /** `unfunded`: campaigns whose budgets do not pay this click, whatever the lease book says. */
   decide(
     data: LinkData,
-    auction: { context: AuctionContext; resultNumber: Buffer; isRecorded: boolean },
+    auction: { context: AuctionContext; resultNumber: Buffer; unfunded: readonly number[] },
+  ): Decision {
+    const candidates = this.#candidatesOf(data)
+    if (auction.unfunded.length === 0) return this.#run(data, candidates, auction)
+    return withoutBudgets(candidates.set, auction.unfunded, () =>
+      this.#run(data, candidates, auction),
+    )
+  }
+
+  #run(
+    data: LinkData,
+    candidates: LinkCandidates,
+    { context, resultNumber }: { context: AuctionContext; resultNumber: Buffer },
   ): Decision {
     const { market } = this.#compiled
-    const { context, resultNumber } = auction
-    const candidates = this.#candidatesOf(data)
     const request = this.#request(data, candidates, context)
     if (request === null) return NOBODY
     const outcome = this.#outcome
-    runAuction(candidates.set, request, resultNumber, outcome)
     const { set } = candidates
+    runAuction(set, request, resultNumber, outcome)
     const campaign = market.campaigns.get(set.campaignId[outcome.winner] ?? 0)
     const merchant = market.merchants.get(set.merchId[outcome.winner] ?? 0)
-    if (auction.isRecorded) {
-      this.#options.onReceipt({
-        resultNumber,
-        atMs: context.nowMs,
-        pubId: data.link.pub_id,
-        auctionId: data.link.auction_id,
-        merchId: merchant?.merch_id ?? 0,
-        packed: packReceipt({ set, request, resultNumber, outcome }),
-      })
-    }
     const offer = candidates.offers[set.offer[outcome.winner] ?? -1] ?? null
     const isWon = campaign !== undefined && merchant !== undefined
     return {
       winner: isWon ? { campaign, merchant, offer } : null,
       priceMicros: isWon ? sealedPrice(campaign, outcome) : micros(0),
       runnerUpMicros: micros(Math.floor(outcome.runnerUpScore)),
+      receipt: {
+        resultNumber,
+        atMs: context.nowMs,
+        pubId: data.link.pub_id,
+        auctionId: data.link.auction_id,
+        merchId: merchant?.merch_id ?? 0,
+        packed: packReceipt({ set, request, resultNumber, outcome }),
+      },
     }
   }
 
@@ -231,6 +238,20 @@ export class Decider {
           ? Number.POSITIVE_INFINITY
           : (rate.rate * value.meanMicros) / campaign.roas,
     }
+  }
+}
+
+/** What `run` comes to while the budgets of these campaigns pay for nothing. */
+function withoutBudgets<T>(set: CandidateSet, campaignIds: readonly number[], run: () => T): T {
+  const { budgetOk } = set.state
+  const known = budgetOk.slice()
+  for (let i = 0; i < set.n; i += 1) {
+    if (campaignIds.includes(set.campaignId[i] ?? 0)) budgetOk[set.campaign[i] ?? 0] = 0
+  }
+  try {
+    return run()
+  } finally {
+    budgetOk.set(known)
   }
 }
 

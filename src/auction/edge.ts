@@ -125,18 +125,31 @@ export class Edge {
 
   /** A page's auction (4.6). */
   holdForPage(link: LinkData, request: HotRequest, page: RequestFacts): HeldAuction {
-    const held = this.#hold(link, request, { ...page, isAtClick: false })
+    const held = this.#hold(link, request, { ...page, isAtClick: false, unfunded: [] })
+    if (request.isHead) return held
+    this.keepReceipt(held)
     // A robot's click is never paid: held back for it, a small budget would serve no reader.
     const { isRobot } = readUserAgent(request.headers['user-agent'])
-    if (held.winner !== null && !request.isHead && !isRobot) {
+    if (held.winner !== null && !isRobot) {
       this.#options.book.recordWin(held.winner.campaign.campaign_id, page.nowMs)
     }
     return held
   }
 
-  /** The auction of a click on a smart link or wrapper. */
-  holdAtClick(link: LinkData, request: HotRequest, click: RequestFacts): HeldAuction {
+  /**
+   * The auction of a click on a smart link or wrapper, in which the campaigns `unfunded` count as
+   * such. Its receipt is the caller's to keep: who wins may turn out not to be able to pay.
+   */
+  holdAtClick(
+    link: LinkData,
+    request: HotRequest,
+    click: RequestFacts & Pick<AuctionFacts, 'unfunded'>,
+  ): HeldAuction {
     return this.#hold(link, request, { ...click, isAtClick: true })
+  }
+
+  keepReceipt({ receipt }: HeldAuction): void {
+    if (receipt !== null) this.#options.onReceipt(receipt)
   }
 
   /** The link's own destination, as a result that nobody pays for. */
@@ -161,12 +174,16 @@ export class Edge {
     const decision = this.#decider.decide(link, {
       context,
       resultNumber,
-      isRecorded: !request.isHead,
+      unfunded: page.unfunded,
     })
     return heldAuction(this.#market, link, { context, decision, resultNumber })
   }
 
-  #context(link: LinkData, request: HotRequest, page: AuctionFacts): AuctionContext {
+  #context(
+    link: LinkData,
+    request: HotRequest,
+    page: Omit<AuctionFacts, 'unfunded'>,
+  ): AuctionContext {
     return {
       nowMs: page.nowMs,
       isAtClick: page.isAtClick,
@@ -231,4 +248,5 @@ interface RequestFacts {
 
 interface AuctionFacts extends RequestFacts {
   readonly isAtClick: boolean
+  readonly unfunded: readonly number[] // campaigns that could not pay this very click
 }

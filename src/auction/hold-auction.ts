@@ -11,6 +11,7 @@ import { parseWebUrl, siteHost } from '../platform/url.ts'
 import { isAllowedTarget } from './allowed-target.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import { type Campaign, type Market, type Merchant, merchantOfHost } from './market.ts'
+import type { Receipt } from './receipt-queue.ts'
 import type { SealedResult } from './seal.ts'
 
 /** What the core decided about one result number. */
@@ -18,6 +19,7 @@ export interface Decision {
   readonly winner: Winner | null
   readonly priceMicros: Micros
   readonly runnerUpMicros: Micros
+  readonly receipt: Receipt | null // null: no auction was held
 }
 
 interface Winner {
@@ -41,6 +43,8 @@ export interface HeldAuction {
   readonly winner: Winner | null
   /** What a page may show: the winner's listing, or the original one. */
   readonly product: OfferRow | null
+  /** To be kept once the auction counts. */
+  readonly receipt: Receipt | null
 }
 
 export function heldAuction(
@@ -56,6 +60,7 @@ export function heldAuction(
   return {
     url,
     winner,
+    receipt: decision.receipt,
     product: winner === null ? data.original : winner.offer,
     result: {
       resultNumber,
@@ -82,6 +87,7 @@ export const NOBODY: Decision = {
   winner: null,
   priceMicros: micros(0),
   runnerUpMicros: micros(0),
+  receipt: null,
 }
 
 /** A link without an address of its own leads to its article (decisions 4.1). */

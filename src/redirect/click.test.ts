@@ -7,7 +7,14 @@ import { type LogEvent, MODEL } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
 import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
-import { answerClick, CLICK_AGE_MIN_MS, type Click, type ClickDeps, edgeVerdict } from './click.ts'
+import {
+  answerClick,
+  CLICK_AGE_MIN_MS,
+  type Click,
+  type ClickDeps,
+  edgeVerdict,
+  type Reservation,
+} from './click.ts'
 import { ReservedResults } from './reserved-results.ts'
 
 const NOON_MS = Date.UTC(2026, 2, 2, 12)
@@ -89,8 +96,8 @@ function clickAgain({
     ...{ url: 'https://kettles.example/p/1', sessionUuid: null, visitorId: null, referrer: null },
     labels: { u1: null, utmSource: null },
   }
-  const answer = (of: Partial<SealedResult> = {}) => {
-    const wanted = { ...click, result: { ...result, ...of } }
+  const answer = (of: Partial<SealedResult> = {}, reservation: Reservation | null = null) => {
+    const wanted = { ...click, result: { ...result, ...of }, reservation }
     return answerClick(deps as unknown as ClickDeps, wanted as unknown as Click)
   }
   const reasons = () => written.map(({ reason, reservedMicros }) => [reason, reservedMicros])
@@ -110,7 +117,8 @@ test('the budget’s guard hears of a page’s result that is clicked, once; of 
   const { answer, noted } = clickAgain()
   await answer()
   await answer()
-  await answer({ resultNumber: Buffer.alloc(16, 2), isAtClick: true })
+  const atClick = { resultNumber: Buffer.alloc(16, 2), isAtClick: true }
+  await answer(atClick, { reason: REASON.ok, leaseId: 7 })
   assert.deepEqual(noted, [[3, { nowMs: NOON_MS + 1_000, ageMs: 1_000 }]])
 })
 

@@ -22,7 +22,7 @@ import { deepLink, headerSafe, withParameter } from './destination.ts'
 import type { ReservedResults } from './reserved-results.ts'
 
 /** The wait for a budget that is not held here; with the log's, it stays under 50 ms (I5). */
-const FUND_PATIENCE_MS = 15
+export const FUND_PATIENCE_MS = 15
 /** No person is that fast (decisions, Redirect). */
 export const CLICK_AGE_MIN_MS = 300
 /** Nodes' clocks agree within this; a result from further ahead was made before a clock was set. */
@@ -62,6 +62,13 @@ export interface Click {
   readonly referrer: string | null
   /** Known before the click was looked at: a broken seal, a disabled link. */
   readonly verdict: number
+  /** Made already where the auction was held for this very click; null: not yet. */
+  readonly reservation: Reservation | null
+}
+
+export interface Reservation {
+  readonly reason: number // the edge's verdict
+  readonly leaseId: number | null // null: nothing is reserved
 }
 
 /**
@@ -77,7 +84,8 @@ export async function answerClick(deps: ClickDeps, click: Click): Promise<HotRep
 /** Whether something durable holds the click, or may come to hold it. */
 async function record(deps: ClickDeps, click: Click, clickId: Buffer): Promise<boolean> {
   const { campaignId, priceMicros } = click.result
-  const event = clickEvent(deps, click, { clickId, ...(await reserved(deps, click)) })
+  const reservation = click.reservation ?? (await reserved(deps, click))
+  const event = clickEvent(deps, click, { clickId, ...reservation })
   try {
     await deps.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
     return true
@@ -112,7 +120,10 @@ export function redirectTo(location: string): HotReply {
 }
 
 /** The verdict of the edge on a click, cheapest check first; 0: nothing against it. */
-export function edgeVerdict(deps: ClickDeps, click: Click): number {
+export function edgeVerdict(
+  deps: ClickDeps,
+  click: Pick<Click, 'request' | 'nowMs' | 'result' | 'verdict'>,
+): number {
   const { request, nowMs, result } = click
   if (click.verdict !== REASON.ok) return click.verdict
   if (isPrefetch(request.headers)) return REASON.prefetch
@@ -140,36 +151,41 @@ function landingUrl(deps: ClickDeps, { url, result }: Click, clickId: string): s
   return template === null ? named : deepLink(template, { url: named, clickId })
 }
 
-interface Reservation {
-  readonly reason: number // the edge's verdict
-  readonly leaseId: number | null // null: nothing is reserved
-}
-
-/** Reserves the price of a click that is to be paid, or says why it is not paid. */
+/** Reserves the price of a click on a page's result, once, or says why it is not paid. */
 async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
   const { nowMs, result } = click
   const reason = edgeVerdict(deps, click)
-  if (reason !== REASON.ok || result.model !== MODEL.cpc || result.priceMicros === 0) {
-    return { reason, leaseId: null }
-  }
-  // A result of the click itself is no page's: nobody can send it once more.
-  if (result.isAtClick) return await fromBudget(deps, click)
+  if (reason !== REASON.ok || !hasPrice(result)) return { reason, leaseId: null }
   if (deps.reservedResults.has(result.resultNumber)) {
     return { reason: REASON.duplicateResult, leaseId: null }
   }
   deps.reservedResults.add(result.resultNumber)
   deps.book.recordClick(result.campaignId, { nowMs, ageMs: nowMs - result.issuedAtMs })
-  const reservation = await fromBudget(deps, click)
+  const reservation = await reserveFromBudget(deps, click, FUND_PATIENCE_MS)
   if (reservation.leaseId === null) deps.reservedResults.delete(result.resultNumber)
   return reservation
 }
 
-async function fromBudget(deps: ClickDeps, { nowMs, result }: Click): Promise<Reservation> {
+/** Whether the click itself costs its merchant something. */
+export function hasPrice({ model, priceMicros }: SealedResult): boolean {
+  return model === MODEL.cpc && priceMicros > 0
+}
+
+/**
+ * Reserves the price; what is not held here is asked for and waited for, or where no patience is
+ * left, asked for on behalf of the next click.
+ */
+export async function reserveFromBudget(
+  deps: ClickDeps,
+  { nowMs, result }: Pick<Click, 'nowMs' | 'result'>,
+  patienceMs: number,
+): Promise<Reservation> {
   const { campaignId, priceMicros } = result
   let leaseId = deps.book.reserve(campaignId, priceMicros, nowMs)
   if (leaseId === null) {
-    const funding = withPatience(deps.fund(campaignId, priceMicros), FUND_PATIENCE_MS)
-    await funding.catch(() => undefined) // Whether it is funded by now, the lease says.
+    const funding = deps.fund(campaignId, priceMicros)
+    // Whether it is funded by now, the lease says.
+    if (patienceMs > 0) await withPatience(funding, patienceMs).catch(() => undefined)
     leaseId = deps.book.reserve(campaignId, priceMicros, nowMs)
   }
   return { reason: leaseId === null ? REASON.unfunded : REASON.ok, leaseId }

@@ -4,9 +4,10 @@ import { BROWSER } from '../../test/app.ts'
 import type { SealedResult } from '../auction/seal.ts'
 import { CONSENT } from '../events/consent.ts'
 import { MODEL } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
 import { ReservedResults } from './reserved-results.ts'
-import { type RedirectDeps, redirectRoute } from './routes.ts'
+import { type RedirectDeps, redirectRoute, smartLinkRoute } from './routes.ts'
 
 const NOON_MS = Date.UTC(2026, 2, 2, 12)
 const DAY_MS = 24 * 3_600_000
@@ -29,7 +30,10 @@ async function follow(ageMs: number, changes: Partial<RedirectDeps> = {}) {
   const deps = {
     ...{ now: () => NOON_MS + ageMs, isHttps: true, brandWords: ['service'] },
     sealer: { open: () => result },
-    edge: { holdAtClick: hold('at click'), keepOriginal: hold('original') },
+    edge: {
+      ...{ holdAtClick: hold('at click'), keepOriginal: hold('original') },
+      keepReceipt: () => undefined,
+    },
     ...{ isStorageAway: () => false, lastDestination: () => ELSEWHERE, isDisabled: () => false },
     ...{ findLink: async () => ({}), mayForward: () => false },
     ...{ append: async () => undefined, reservedResults: new ReservedResults() },
@@ -73,4 +77,57 @@ test('a broken seal and a disabled link hold no auction: the link’s own addres
   assert.deepEqual(broken, { answer: [302, SHOP], held: [['original', 'contextual']] })
   const disabled = await follow(DAY_MS + 1, { isDisabled: () => true })
   assert.deepEqual(disabled, { answer: [302, SHOP], held: [['original', 'contextual']] })
+})
+
+/** A click on a smart link for which the campaigns bid in this order; `rich` ones can pay. */
+async function clickAmong(bidders: readonly number[], rich: readonly number[], sent: object = {}) {
+  const asked: number[] = []
+  const kept: unknown[] = []
+  const reasons: unknown[] = []
+  const holdAtClick = (_link: unknown, _request: unknown, { unfunded }: { unfunded: number[] }) => {
+    const campaignId = bidders.find((id) => !unfunded.includes(id)) ?? 0
+    const model = campaignId === 0 ? MODEL.none : MODEL.cpc
+    const priceMicros = micros(campaignId === 0 ? 0 : 500_000)
+    const made = { ...result, campaignId, model, priceMicros, isKeylessForeign: false }
+    return {
+      result: { ...made, isAtClick: true },
+      url: `${SHOP}${campaignId}`,
+      receipt: campaignId,
+    }
+  }
+  const deps = {
+    edge: { holdAtClick, keepReceipt: ({ receipt }: { receipt: unknown }) => kept.push(receipt) },
+    ...{ now: () => NOON_MS, isHttps: true, isStorageAway: () => false, isDisabled: () => false },
+    ...{ findLink: async () => ({}), lastDestination: () => null, findLanding: () => undefined },
+    ...{ isBlocked: () => false, isWithinLimit: () => true, countryOf: () => null },
+    ...{ hashKeys: { hash: () => Buffer.alloc(16) }, nextId: () => '1' },
+    append: async ([event]: { reason: number; leaseId: string | null }[]) =>
+      void reasons.push([event?.reason, event?.leaseId]),
+    book: { reserve: (id: number) => (rich.includes(id) ? id : null) },
+    fund: async (id: number) => void asked.push(id),
+  } as unknown as RedirectDeps
+  const route = smartLinkRoute(deps)('/9007199254740993')
+  const reply = await route?.handle({
+    ...{ isHead: false, path: '/9007199254740993', query: '', address: '203.0.113.7' },
+    ...{ headers: { 'user-agent': BROWSER }, body: null, requestId: 'r', ...sent },
+  })
+  return { location: reply?.headers.location, asked, kept, reasons }
+}
+
+test('a click on a smart link is the first bidder’s that can pay it, and its receipt alone is kept', async () => {
+  assert.deepEqual(await clickAmong([1, 2, 3], [3]), {
+    ...{ location: `${SHOP}3`, asked: [1, 2], kept: [3], reasons: [[REASON.ok, '3']] },
+  })
+  assert.deepEqual(await clickAmong([1, 2], []), {
+    ...{ location: `${SHOP}0`, asked: [1, 2], kept: [0], reasons: [[REASON.ok, null]] },
+  })
+})
+
+test('a robot’s click and a mere look ask no budget for its price', async () => {
+  const robot = await clickAmong([1, 2], [2], { headers: { 'user-agent': 'Googlebot/2.1' } })
+  assert.deepEqual(robot, {
+    ...{ location: `${SHOP}1`, asked: [], kept: [1], reasons: [[REASON.robot, null]] },
+  })
+  const look = await clickAmong([1, 2], [2], { isHead: true })
+  assert.deepEqual(look, { location: `${SHOP}1`, asked: [], kept: [], reasons: [] })
 })

@@ -14,7 +14,17 @@ import { newVisitor, readVisitor, visitorCookie } from '../events/visitor.ts'
 import { readAuctionId, readClickLabels } from '../links/link-url.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { originAndPath } from '../platform/url.ts'
-import { answerClick, type Click, type ClickDeps, redirectTo } from './click.ts'
+import {
+  answerClick,
+  type Click,
+  type ClickDeps,
+  edgeVerdict,
+  FUND_PATIENCE_MS,
+  hasPrice,
+  type Reservation,
+  redirectTo,
+  reserveFromBudget,
+} from './click.ts'
 import { leavingPage, lostPage, retryPage } from './pages.ts'
 
 /** The longest that a reader waits while storage is away (I5: 50 ms). */
@@ -39,7 +49,7 @@ export interface RedirectDeps extends ClickDeps {
   readonly isStorageAway: () => boolean
   /** The last known destination of a link whose data is out of reach, or lost. */
   readonly lastDestination: (auctionId: string) => string | null
-  readonly edge: Pick<Edge, 'holdAtClick' | 'keepOriginal'>
+  readonly edge: Pick<Edge, 'holdAtClick' | 'keepOriginal' | 'keepReceipt'>
   /** Whether a link made without a key may forward this reader to this address by itself. */
   readonly mayForward: (request: HotRequest, target: { url: string; pubId: number }) => boolean
 }
@@ -91,6 +101,7 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
     url,
     sessionUuid: binding.uuid === '' ? null : binding.uuid.toLowerCase(),
     verdict: verdictOnLink(deps, auctionId),
+    reservation: null,
   })
 }
 
@@ -141,12 +152,44 @@ export async function clickOnLink(
   const verdict = known === REASON.ok ? verdictOnLink(deps, auctionId) : known
   const nowMs = deps.now()
   // A click that has a reason gets no auction: a broken seal must never choose where it leads.
-  const { result, url } =
+  const { held, reservation } =
     verdict === REASON.ok
-      ? deps.edge.holdAtClick(link, request, { nowMs, consent })
-      : deps.edge.keepOriginal(link, request, { nowMs, consent })
-  if (isGuarded(deps, request, { result, url })) return leavingPage(url)
-  return finishClick(deps, { request, nowMs, auctionId, result, url, sessionUuid: null, verdict })
+      ? await payableAuction(deps, request, link, { nowMs, consent })
+      : { held: deps.edge.keepOriginal(link, request, { nowMs, consent }), reservation: null }
+  if (!request.isHead) deps.edge.keepReceipt(held)
+  const { result, url } = held
+  if (isGuarded(deps, request, held)) return leavingPage(url)
+  const seen = { request, nowMs, auctionId, result, url, sessionUuid: null, verdict, reservation }
+  return finishClick(deps, seen)
+}
+
+/**
+ * The auction of this very click, and its price reserved. A winner whose budget does not come up
+ * with the price in time is passed over: nobody has seen the auction yet, so the click is the next
+ * bidder's instead of one that nobody pays. Each round leaves a campaign out, so there is a last.
+ */
+async function payableAuction(
+  deps: RedirectDeps,
+  request: HotRequest,
+  link: LinkData,
+  { nowMs, consent }: { nowMs: number; consent: ConsentWord | undefined },
+): Promise<{ held: HeldAuction; reservation: Reservation | null }> {
+  const untilMs = performance.now() + FUND_PATIENCE_MS
+  const unfunded: number[] = []
+  let reason: number | null = null
+  while (true) {
+    const held = deps.edge.holdAtClick(link, request, { nowMs, consent, unfunded })
+    const { result } = held
+    if (request.isHead || isGuarded(deps, request, held)) return { held, reservation: null }
+    reason ??= edgeVerdict(deps, { request, nowMs, result, verdict: REASON.ok })
+    if (reason !== REASON.ok || !hasPrice(result)) {
+      return { held, reservation: { reason, leaseId: null } }
+    }
+    const patienceMs = untilMs - performance.now()
+    const reservation = await reserveFromBudget(deps, { nowMs, result }, patienceMs)
+    if (reservation.leaseId !== null) return { held, reservation }
+    unfunded.push(result.campaignId)
+  }
 }
 
 function verdictOnLink({ isDisabled }: RedirectDeps, auctionId: string): number {

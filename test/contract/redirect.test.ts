@@ -279,40 +279,6 @@ test('a keyless link off the network is guarded in every form of its address', a
   assert.equal((await follow(api, broken)).status, 200)
 })
 
-test('a budget of two clicks, too small to share with another node, pays two clicks', async () => {
-  await api.db.run(sql`
-    insert into node (node_id, host, pid, roles, heartbeat_at)
-    values (1000, 'elsewhere', 1, 'edge', 'infinity')`)
-  const page = 'https://pans.example/p/1'
-  const id = await market.campaign(market.pans, {
-    bid_micros: micros(600_000),
-    daily_budget_micros: micros(1_200_000),
-  })
-  await until(() => api.app.node.book.fundedShare(id) === 1)
-  assert.equal(api.app.node.book.unspentMicros(id, api.app.node.now()), 0, 'its node holds nothing')
-  const auctionId = await market.link(page, { isExclusive: true })
-  const paid: unknown[] = []
-  // A reader waits 15 ms for a budget held elsewhere, and a node bids on none that it has not heard
-  // of for seconds: a busy machine leaves a click unpaid, and the budget whole for the next one.
-  for (let click = 0; click < 60 && paid.length < 2; click++) {
-    const { auction_result } = await runAuction(api, auctionId)
-    await think()
-    if (click > 10) await api.app.node.fund(id, micros(600_000)) // 15 ms are never enough here.
-    const { location } = await follow(api, auction_result.redirect_url)
-    if (!location.includes('?cid=')) continue
-    const { reason, paid_micros } = (await lastClick()) ?? {}
-    if (reason !== REASON.unfunded) paid.push([reason, paid_micros])
-  }
-  assert.deepEqual(paid, [
-    [REASON.ok, '600000'],
-    [REASON.ok, '600000'],
-  ])
-  const { auction_result } = await runAuction(api, auctionId)
-  assert.equal(new URL(auction_result.redirect_url).searchParams.get('url'), page)
-  assert.equal((await follow(api, auction_result.redirect_url)).location, page, 'nobody pays')
-  await api.db.run(sql`delete from node where node_id = 1000`)
-})
-
 test('a click that the log takes after all, with the disk full, has its part of the budget', async (t) => {
   const full = await startApi(t)
   const shops = await makeMarket(full)
