@@ -140,11 +140,7 @@ export class Edge {
    * The auction of a click on a smart link or wrapper, in which the campaigns `unfunded` count as
    * such. Its receipt is the caller's to keep: who wins may turn out not to be able to pay.
    */
-  holdAtClick(
-    link: LinkData,
-    request: HotRequest,
-    click: RequestFacts & Pick<AuctionFacts, 'unfunded'>,
-  ): HeldAuction {
+  holdAtClick(link: LinkData, request: HotRequest, click: ClickFacts): HeldAuction {
     return this.#hold(link, request, { ...click, isAtClick: true })
   }
 
@@ -165,7 +161,7 @@ export class Edge {
     return consentOf(said, { headers: request.headers, byDefault })
   }
 
-  #hold(link: LinkData, request: HotRequest, page: AuctionFacts): HeldAuction {
+  #hold(link: LinkData, request: HotRequest, page: ClickFacts & ContextFacts): HeldAuction {
     const context = this.#context(link, request, page)
     const resultNumber = drawRandomBytes(RESULT_NUMBER_BYTES)
     if (this.#market.disabledLinks.has(link.link.auction_id)) {
@@ -179,11 +175,7 @@ export class Edge {
     return heldAuction(this.#market, link, { context, decision, resultNumber })
   }
 
-  #context(
-    link: LinkData,
-    request: HotRequest,
-    page: Omit<AuctionFacts, 'unfunded'>,
-  ): AuctionContext {
+  #context(link: LinkData, request: HotRequest, page: ContextFacts): AuctionContext {
     return {
       nowMs: page.nowMs,
       isAtClick: page.isAtClick,
@@ -246,7 +238,10 @@ interface RequestFacts {
   readonly consent: string | undefined // what the page said
 }
 
-interface AuctionFacts extends RequestFacts {
+interface ContextFacts extends RequestFacts {
   readonly isAtClick: boolean
+}
+
+interface ClickFacts extends RequestFacts {
   readonly unfunded: readonly number[] // campaigns that could not pay this very click
 }
