@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase, whileWritten } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
-import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
+import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
@@ -184,5 +184,30 @@ test('who earned first in a month that others have statements of is paid with th
     [first, '2026-04', 0],
     [second, '2026-04', 60_000_000],
   ])
+  assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
+})
+
+test('a click taken back on the day before its own pays nobody, and reconcile says the same', async (t) => {
+  const db = await testDatabase(t)
+  const worlds = [await makePublisherWorld(db), await makePublisherWorld(db, 'herald')] as const
+  const log = openFoldedLog(t, db)
+  const events = new MoneyEvents()
+  const merchId = worlds[0].merchant.merch_id
+  const click = (name: string, atMs: number, { publisher }: (typeof worlds)[number]) =>
+    events.click(name, atMs, {
+      ...{ pubId: publisher.pub_id, merchId, campaignId: null, model: MODEL.cpc },
+      ...{ priceMicros: 60_000_000, reservedMicros: 60_000_000 },
+    })
+  const body = JSON.stringify({ click_id: clickId('ahead'), reason: 'bought' })
+  await log.tell(
+    click('owed', START_MS - DAY_MS, worlds[0]),
+    click('ahead', START_MS + DAY_MS, worlds[1]),
+    events.at(START_MS, { type: EVENT_TYPE.reversal, merchId, body }),
+  )
+  const issued = await issueStatements(db, { now: new Date('2026-04-02T12:00:00Z') })
+  assert.deepEqual(
+    issued.map(({ pubId, payoutMicros }) => [pubId, payoutMicros]),
+    [[worlds[1].publisher.pub_id, 0]],
+  )
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })

@@ -12,10 +12,10 @@ from (
 ) as clicks
 group by merch_id, pub_id, day, click_day;
 
--- What takes back names what it takes back (own).
+-- What takes back names what it takes back (own), and does not fall due before it.
 create temp table r_debt on commit drop as
 select merch_id, own || case when click_day = day then '' else ' ' || day end as key, own, pub_id,
-  (day + 1)::timestamp at time zone 'UTC' as due_at, cost, earnings
+  (greatest(day, click_day) + 1)::timestamp at time zone 'UTC' as due_at, cost, earnings
 from r_click_debt
 cross join lateral (select 'clicks:' || pub_id || ':' || click_day as own) as named;
 
