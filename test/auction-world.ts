@@ -19,9 +19,8 @@ import { LOSS } from '../src/auction/loss-code.ts'
 import { createOutcome, type Outcome } from '../src/auction/outcome.ts'
 import { type AuctionRequest, acceptedBy, runAuction } from '../src/auction/run-auction.ts'
 import { countryBits, countryIndex, deviceMask, idList } from '../src/auction/targeting.ts'
-import type { Device } from '../src/demand/campaign.ts'
 import { MODEL } from '../src/events/event.ts'
-import { DEVICE } from '../src/events/user-agent.ts'
+import { DEVICE, type Device } from '../src/events/user-agent.ts'
 import { micros, PPM } from '../src/platform/money.ts'
 
 export interface CandidateSpec {

@@ -14,7 +14,7 @@ const product = source.filter((file) => !file.isTest)
 
 /** Data flows down: a folder imports only from itself and from folders to its left. */
 const LAYERS = [
-  ...['platform', 'accounts', 'catalog', 'demand', 'links', 'matching', 'events', 'auction'],
+  ...['platform', 'accounts', 'catalog', 'events', 'demand', 'links', 'matching', 'auction'],
   ...['redirect', 'attribution', 'ledger', 'stats', 'reports', 'app', 'demo', 'check-page', 'cli'],
 ]
 // Files of `src` itself belong to `app`, but for those that everything or nothing may import.

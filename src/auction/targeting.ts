@@ -5,8 +5,7 @@
  * the auction is one load and one shift (economics 1.1).
  */
 import assert from 'node:assert/strict'
-import type { Device } from '../demand/campaign.ts'
-import { DEVICE } from '../events/user-agent.ts'
+import { DEVICE, type Device } from '../events/user-agent.ts'
 import { COUNTRIES } from '../platform/countries.ts'
 
 const WORD_BITS = 32

@@ -9,12 +9,7 @@ import {
 } from '../catalog/merchant-store.ts'
 import { knowsCountries } from '../config.ts'
 import { listSpending } from '../demand/budget-account.ts'
-import {
-  CAMPAIGN_DEFAULTS,
-  type CampaignModel,
-  type CampaignSettings,
-  type Device,
-} from '../demand/campaign.ts'
+import { CAMPAIGN_DEFAULTS, type CampaignModel, type CampaignSettings } from '../demand/campaign.ts'
 import { toCampaignRecord } from '../demand/campaign-record.ts'
 import {
   type Campaign,
@@ -26,6 +21,7 @@ import {
   updateCampaign,
 } from '../demand/campaign-store.ts'
 import { conflictText, listConflicts } from '../demand/list-conflict-store.ts'
+import type { Device } from '../events/user-agent.ts'
 import { formatExact, type Micros } from '../platform/money.ts'
 import { doesEdgeKnowCountries } from '../platform/node-registry.ts'
 import type { Db } from '../platform/postgres.ts'

@@ -4,6 +4,7 @@
  * A campaign that silently buys nothing costs its merchant weeks. So everything that can be known
  * at creation is checked here, and every fault is named with its fix (style, errors).
  */
+import type { Device } from '../events/user-agent.ts'
 import { isCountry } from '../platform/countries.ts'
 import type { Fault } from '../platform/errors.ts'
 import { formatExact, type Micros, micros } from '../platform/money.ts'
@@ -11,9 +12,7 @@ import { formatExact, type Micros, micros } from '../platform/money.ts'
 export const CAMPAIGN_MODELS = ['cpc', 'cpa', 'epp'] as const
 export type CampaignModel = (typeof CAMPAIGN_MODELS)[number]
 
-/** As stored in events (1, 2, 3); `unknown` cannot be asked for. */
-export const DEVICES = ['desktop', 'mobile', 'tablet'] as const
-export type Device = (typeof DEVICES)[number]
+export const DEVICES = ['desktop', 'mobile', 'tablet'] as const satisfies Device[]
 
 /** The least that any click sells for: below it, serving the click costs more (economics 1.5). */
 export const PLATFORM_RESERVE = micros(10_000)

@@ -1,4 +1,5 @@
 /** What the log says of clicks and the orders they led to, for predictions and their evaluation. */
+import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
@@ -26,7 +27,8 @@ export async function loadCohorts(db: Db, range: CohortRange): Promise<Cohort[]>
     select pub_id, merch_id, floor(extract(epoch from at) * 1000 / ${slotMs}::bigint)::int as slot,
       count(*)::int as clicks
     from click
-    where at >= ${from} and at < ${to} and reason = 0 and reversed_at is null and merch_id <> 0
+    where at >= ${from} and at < ${to} and reason = ${REASON.ok} and reversed_at is null
+      and merch_id <> 0
     group by 1, 2, 3`)
   const orders = await db.rows<PairSlot & { order_slot: number; orders: number }>(sql`
     select click.pub_id, click.merch_id,
@@ -83,6 +85,6 @@ export async function loadWaits(db: Db, nowMs: number): Promise<Waits[]> {
 /** The time of the first valid click, or null without any. */
 export async function findFirstClick(db: Db): Promise<number | null> {
   const row = await db.row<{ at: Date | null }>(sql`
-    select min(at) as at from click where reason = 0 and merch_id <> 0`)
+    select min(at) as at from click where reason = ${REASON.ok} and merch_id <> 0`)
   return row?.at?.getTime() ?? null
 }

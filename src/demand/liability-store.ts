@@ -1,4 +1,6 @@
 /** The budgets of campaigns that pay per order, and their clicks whose orders may still come. */
+import { MODEL } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
@@ -8,8 +10,6 @@ import { perOrderMicros } from './predict.ts'
 
 /** After so many mean waits a click without an order hardly brings one: e⁻⁷ is under 1/1000. */
 const WAITS_MAX = 7
-/** The models that pay per order, as clicks store them: MODEL of events, a higher folder. */
-const PER_ORDER = { cpa: 2, epp: 3 } as const
 
 /** Names the CPA and EPP campaigns whose budgets the orders still to come will use up. */
 export async function loadOverCap(
@@ -97,7 +97,7 @@ async function findOpenClicks(
       from click
       where click.merch_id = asked.merch_id and campaign_id = any(${campaignIds}::int[])
         and at > since and at <= ${new Date(nowMs)}
-        and model = any(${Object.values(PER_ORDER)}::int[]) and reason = 0 and reversed_at is null
+        and model in (${MODEL.cpa}, ${MODEL.epp}) and reason = ${REASON.ok} and reversed_at is null
         and not exists (
           select from merchant_order where merchant_order.click_id = click.click_id
             and coalesce(attribution, '') <> 'impression'
@@ -108,7 +108,7 @@ async function findOpenClicks(
     const outlook = outlooks.of(row.pub_id, row.merch_id)
     const price = Number(row.price_micros)
     const terms =
-      row.model === PER_ORDER.cpa
+      row.model === MODEL.cpa
         ? { model: 'cpa' as const, ratePpm: price }
         : { model: 'epp' as const, paymentMicros: price }
     return {

@@ -1,4 +1,5 @@
 /** The multipliers of campaigns with a ROAS goal, stepped once an hour by one worker. */
+import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { loadModel } from './model-store.ts'
@@ -60,7 +61,7 @@ async function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
     left join unnest(${Object.keys(delayMsByMerchant)}::int[],
       ${Object.values(delayMsByMerchant)}::float8[]) as own (merch_id, delay_ms) using (merch_id)
     left join lateral (
-      select sum(paid_micros * weight * due) filter (where reason = 0) as spend,
+      select sum(paid_micros * weight * due) filter (where reason = ${REASON.ok}) as spend,
         sum(net_revenue_micros * weight) as value
       from click
       left join lateral (

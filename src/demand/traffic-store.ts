@@ -1,4 +1,5 @@
 /** The clicks of each publisher by hour of the week: learned from the log, read by every node. */
+import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { HOURS_PER_WEEK, type HoursOfWeek } from './traffic-curve.ts'
@@ -7,7 +8,7 @@ import { HOURS_PER_WEEK, type HoursOfWeek } from './traffic-curve.ts'
 const WEEKS = 4
 
 /** Clicks that could be paid, or could have been: what a spent budget misses is traffic too. */
-const READERS = [0, 6, 12] // Reasons as stored: ok, unfunded, spooled late.
+const READERS = [REASON.ok, REASON.unfunded, REASON.spooledLate]
 
 /**
  * Counts the last weeks anew. Robots, broken seals and repeats are none of it: they cost nothing,

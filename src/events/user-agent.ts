@@ -6,13 +6,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isbot } from 'isbot'
 import { LRUCache } from 'lru-cache'
-import type { Device } from '../demand/campaign.ts'
 
 /** Stored: never reuse a number. The bits of campaigns' device masks are 1 << (number - 1). */
-export const DEVICE = { unknown: 0, desktop: 1, mobile: 2, tablet: 3 } as const satisfies Record<
-  'unknown' | Device,
-  number
->
+export const DEVICE = { unknown: 0, desktop: 1, mobile: 2, tablet: 3 } as const
+/** What a campaign may be aimed at. */
+export type Device = Exclude<keyof typeof DEVICE, 'unknown'>
 
 /** `3` → `"tablet"`. */
 export function deviceWord(device: number): string {
