@@ -8,6 +8,7 @@ import type { LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
 import type { PacingBook } from '../demand/pacing-book.ts'
 import { orderTerms, perOrderMicros } from '../demand/predict.ts'
+import { roasCeiling } from '../demand/roas.ts'
 import { type Micros, micros, PPM, publisherPart as partOf } from '../platform/money.ts'
 import {
   type CampaignFlight,
@@ -226,17 +227,13 @@ export class Decider {
   #estimate(pubId: number, { campaignId, merchId }: CampaignTerms): Estimate {
     const campaign = this.#compiled.market.campaigns.get(campaignId) as Campaign
     const outlook = this.#options.outlooks.of(pubId, merchId)
-    const { rate, value } = outlook
     return {
-      orders: rate.alpha,
-      clicks: rate.nEff,
+      orders: outlook.rate.alpha,
+      clicks: outlook.rate.nEff,
       // The share is common to all candidates and left out of every score (economics 1.3).
       valuePerOrderMicros: perOrder(campaign, { ...outlook, share: 1 }),
       quality: outlook.validShare,
-      ceilingMicros:
-        campaign.roas === null
-          ? Number.POSITIVE_INFINITY
-          : (rate.rate * value.meanMicros) / campaign.roas,
+      ceilingMicros: roasCeiling(outlook, campaign.roas),
     }
   }
 }

@@ -5,6 +5,7 @@
  * and the operator see all of it; a merchant sees its own candidates and no rival's number, or
  * receipts would be a way to read the open auction.
  */
+import { roasBid } from '../demand/roas.ts'
 import { MODEL, modelWord } from '../events/event.ts'
 import { deviceWord } from '../events/user-agent.ts'
 import { formatExact, micros, PPM, publisherPart } from '../platform/money.ts'
@@ -198,7 +199,7 @@ function explainValue({ set }: Rerun, i: number) {
   return {
     bid: isCpc ? formatExact(set.value[i] as number) : null,
     exclusive_bid: isCpc ? formatExact(set.posted[i] as number) : null,
-    roas_ceiling: Number.isFinite(ceiling) ? formatExact(Math.floor(ceiling * factor)) : null,
+    roas_ceiling: Number.isFinite(ceiling) ? formatExact(roasBid(Infinity, ceiling, factor)) : null,
     orders_per_click: isCpc ? null : (set.alpha[i] as number) / (set.nEff[i] as number),
     evidence_clicks: isCpc || !Number.isFinite(set.nEff[i]) ? null : (set.nEff[i] as number),
     value_per_order: isCpc ? null : formatExact(Math.round(set.valuePerOrder[i] as number)),

@@ -12,6 +12,7 @@
  */
 import { PLATFORM_RESERVE } from '../demand/campaign.ts'
 import { gammaQuantile } from '../demand/predict.ts'
+import { roasBid } from '../demand/roas.ts'
 import { MODEL } from '../events/event.ts'
 import { PPM } from '../platform/money.ts'
 import { LIVE } from './campaign-state.ts'
@@ -182,7 +183,7 @@ function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcom
     let value = offered[i] as number
     if (model[i] === MODEL.cpc) {
       const factor = roasFactor[campaign[i] as number] as number
-      value = Math.min(value, Math.floor((ceiling[i] as number) * factor))
+      value = roasBid(value, ceiling[i] as number, factor)
     }
     if (isExploring) {
       noteMean(i, value >= reserve ? value : 0, weight)

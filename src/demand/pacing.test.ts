@@ -289,15 +289,15 @@ test('a forecast that is twice too high is halved in the end, and does not swing
 
 test('the bid under a goal is a whole number of micros and never above the typed one', () => {
   fc.assert(
-    fc.property(money, unit, money, (bid, multiplier, valuePerClickMicros) => {
-      const effective = roasBid(bid, { goal: 3.7, multiplier, valuePerClickMicros })
+    fc.property(money, unit, money, (bid, multiplier, valuePerClick) => {
+      const effective = roasBid(bid, valuePerClick / 3.7, multiplier)
       assert(Number.isSafeInteger(effective) && effective >= 0 && effective <= bid)
     }),
   )
-  const typed = { goal: 4, multiplier: 0.5, valuePerClickMicros: 1_200_000 }
-  assert.equal(roasBid(600_000, typed), 150_000)
+  assert.equal(roasBid(600_000, 1_200_000 / 4, 0.5), 150_000)
   // Rounded down: a micro more would miss the goal.
-  assert.equal(roasBid(600_000, { ...typed, valuePerClickMicros: 1_200_007 }), 150_000)
+  assert.equal(roasBid(600_000, 1_200_007 / 4, 0.5), 150_000)
+  assert.equal(roasBid(600_000, Infinity, 0.5), 600_000, 'without a goal')
 })
 
 test('of two brakes only the stronger one is applied', () => {

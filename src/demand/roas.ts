@@ -4,6 +4,7 @@
  * `bid_eff = min(bid, θ·A/τ · m)`: what a click returns over the goal τ, corrected by a multiplier
  * `m` that follows the return really observed (economics 2.4).
  */
+import type { PairOutlook } from './outlook.ts'
 
 /**
  * How fast the multiplier follows: a return of half the goal takes 0.5 % off it at each hour's
@@ -45,16 +46,17 @@ export function stepRoasMultiplier(multiplier: number, measure: RoasMeasure): nu
   return Math.min(MULTIPLIER_MAX, Math.max(MULTIPLIER_MIN, next))
 }
 
-/** Whole micros to bid under a goal; `valuePerClickMicros` is θ·A. Never above the typed bid. */
-export function roasBid(
-  bidMicros: number,
-  {
-    goal,
-    multiplier,
-    valuePerClickMicros,
-  }: { goal: number; multiplier: number; valuePerClickMicros: number },
+/** What a click is worth to a goal, θ·A/τ in micros: the ceiling of its bid. None: no ceiling. */
+export function roasCeiling(
+  { rate, value }: Pick<PairOutlook, 'rate' | 'value'>,
+  goal: number | null,
 ): number {
-  return Math.max(0, Math.min(bidMicros, Math.floor((valuePerClickMicros / goal) * multiplier)))
+  return goal === null ? Number.POSITIVE_INFINITY : (rate.rate * value.meanMicros) / goal
+}
+
+/** Whole micros to bid under a ceiling, never above the typed bid. */
+export function roasBid(bidMicros: number, ceilingMicros: number, multiplier: number): number {
+  return Math.min(bidMicros, Math.floor(ceilingMicros * multiplier))
 }
 
 /**

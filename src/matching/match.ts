@@ -8,7 +8,7 @@ import { PLATFORM_RESERVE } from '../demand/campaign.ts'
 import type { LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook, PairOutlook } from '../demand/outlook.ts'
 import { orderTerms, type PayTerms, type Prediction, predictCpc } from '../demand/predict.ts'
-import { roasBid } from '../demand/roas.ts'
+import { roasBid, roasCeiling } from '../demand/roas.ts'
 import { wrapperUrl } from '../links/link-url.ts'
 import { formatCents, MICROS_PER_DOLLAR, PPM } from '../platform/money.ts'
 import type { MatchedProduct, MatchQuery } from './schema.ts'
@@ -109,14 +109,11 @@ function reserveOf(publisher: Publisher, { category_id: categoryId }: ListingRow
 }
 
 /** Exclusive links are sold at a posted price (economics 1.5), under the ceiling of a ROAS goal. */
-function payTerms(campaign: PayingCampaignRow, { rate, value }: PairOutlook): PayTerms {
+function payTerms(campaign: PayingCampaignRow, outlook: PairOutlook): PayTerms {
   const { model, roas: goal, roas_multiplier: multiplier } = campaign
   if (model !== 'cpc') return orderTerms(model, campaign)
   const postedMicros = Number(campaign.exclusive_bid_micros ?? campaign.bid_micros)
-  const valuePerClickMicros = rate.rate * value.meanMicros
-  const bidMicros =
-    goal === null ? postedMicros : roasBid(postedMicros, { goal, multiplier, valuePerClickMicros })
-  return { model, bidMicros }
+  return { model, bidMicros: roasBid(postedMicros, roasCeiling(outlook, goal), multiplier) }
 }
 
 /** Our choice: a merchant that the publisher blocks gets no link here either. */
