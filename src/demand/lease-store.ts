@@ -1,5 +1,6 @@
 /**
- * The one statement by which a node gets, renews, enlarges and gives back its leases.
+ * The one statement by which a node gets, renews, enlarges and gives back its leases. Two nodes and
+ * a budget of ten clicks show step by step what it does: lease-example.test.ts.
  *
  * All campaigns of a node go in one batch, once a second: eight nodes cost eight statements a
  * second whatever the number of campaigns. PostgreSQL is the record; its row locks and the check
