@@ -7,18 +7,31 @@ import { REASON } from '../events/reason.ts'
 import { SESSION_DAYS } from '../events/view-totals-store.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import type { DayRange } from './day-range.ts'
-import type { StatsRequest } from './stats-query.ts'
+
+/** Days of a publisher, as they are or, with a time, as the report said them then. */
+interface ToldDays extends DayRange {
+  readonly asOf?: Date | null
+}
+
+/** The figures of each row, by article, merchant and day. */
+export function figuresOf({ asOf = null, ...days }: ToldDays): Sql {
+  return asOf === null ? figuresNow(days) : figuresThen(days, asOf)
+}
+
+/** Page impressions of the publisher's articles, by article and day. */
+export function seenOf({ asOf = null, ...days }: ToldDays): Sql {
+  return asOf === null ? seenNow(days) : seenThen(days, asOf)
+}
 
 /** What robots alone made is no row (decisions 4.4 say what makes one). */
-export function figuresNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
+function figuresNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
   return sql`
     select day, article_id, merch_id, clicks, sales, revenue_micros, earnings_micros
     from stats_day
     where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo} and is_row`
 }
 
-/** Page impressions of the publisher's articles, by article and day. */
-export function seenNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
+function seenNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
   return sql`
     select day, article_id, impressions
     from page_day join article using (pub_id, url_key)
@@ -33,7 +46,7 @@ export const IS_ARTICLE_THERE = sql`day >= (article.datetime_created at time zon
  * What the report said at a time: the sum of the changes until then. Placements make a row without
  * a change, and are looked up.
  */
-export function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
+function figuresThen({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
   return sql`
     select day, article_id, merch_id, sum(clicks)::bigint as clicks, sum(sales)::bigint as sales,
       sum(revenue_micros)::bigint as revenue_micros,
@@ -63,7 +76,7 @@ export function figuresThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date)
  * which for one that runs over midnight lies on the day before the range. What was seen before its
  * article was made is no row until then.
  */
-export function seenThen({ pubId, dayFrom, dayTo }: StatsRequest, asOf: Date): Sql {
+function seenThen({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
   return sql`
     select day, article_id, sum(counted)::bigint as impressions
     from (
@@ -117,7 +130,7 @@ function totals({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
  * Rows of other networks' reports, of the imports shown at the time: their merchants have no id
  * here.
  */
-export function networkFigures({ pubId, dayFrom, dayTo, asOf }: StatsRequest): Sql {
+export function networkFigures({ pubId, dayFrom, dayTo, asOf = null }: ToldDays): Sql {
   const isShown =
     asOf === null
       ? sql`until is null`

@@ -8,7 +8,7 @@ import { divideHalfEven } from '../platform/round.ts'
 import { sql } from '../platform/sql.ts'
 import type { Overview, OverviewRow } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
-import { figuresNow, seenNow } from './figures-store.ts'
+import { figuresOf, seenOf } from './figures-store.ts'
 
 /** What a page can show; who wants all of it takes 4.4. */
 const ROWS_MAX = 1_000
@@ -55,7 +55,7 @@ export async function readOverview(db: Db, range: DayRange): Promise<Overview> {
 function sumByDay(db: Db, range: DayRange): Promise<DaySums[]> {
   const { pubId, dayFrom, dayTo } = range
   return db.rows(sql`
-    with figure as (${figuresNow(range)}), seen as (${seenNow(range)}),
+    with figure as (${figuresOf(range)}), seen as (${seenOf(range)}),
     money as (
       select day, sum(clicks)::bigint as clicks, sum(sales)::bigint as sales,
         sum(revenue_micros)::bigint as revenue_micros,
@@ -80,7 +80,7 @@ async function sumByArticleAndMerchant(db: Db, range: DayRange): Promise<Overvie
   const rows = await db.rows<
     Sums & Pick<OverviewRow, 'article_id' | 'merch_id' | 'merchant_name'> & ArticleWords
   >(sql`
-    with figure as (${figuresNow(range)}), seen as (${seenNow(range)}),
+    with figure as (${figuresOf(range)}), seen as (${seenOf(range)}),
     views as (
       select article_id, sum(impressions)::bigint as impressions from seen group by article_id
     ), money as (

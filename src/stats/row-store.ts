@@ -8,7 +8,7 @@ import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { formatCents, MICROS_PER_CENT, roundToCents } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { identifier, joinSql, type Sql, sql } from '../platform/sql.ts'
-import { figuresNow, figuresThen, networkFigures, seenNow, seenThen } from './figures-store.ts'
+import { figuresOf, networkFigures, seenOf } from './figures-store.ts'
 import type { OrderColumn, StatsRow } from './schema.ts'
 import type { StatsRequest } from './stats-query.ts'
 
@@ -125,14 +125,6 @@ function unsoldRows(request: StatsRequest): Sql {
       select from (${figuresOf(request)}) as figure
       where figure.day = seen.day and figure.article_id = seen.article_id
     )`
-}
-
-function figuresOf(request: StatsRequest): Sql {
-  return request.asOf === null ? figuresNow(request) : figuresThen(request, request.asOf)
-}
-
-function seenOf(request: StatsRequest): Sql {
-  return request.asOf === null ? seenNow(request) : seenThen(request, request.asOf)
 }
 
 /** The best rows of a request's order; `rank` says the same of rows that were read. */
