@@ -8,7 +8,8 @@
  *
  * While it is pending a later report may change its amounts, an exact click may replace a guess,
  * and the merchant may cancel it. Once locked it stands: what comes back after that is a negative
- * line on the next statement. States are never stored: they follow from dates that are.
+ * line on the next statement. States are never stored: they follow from dates that are. What each
+ * thing that is told makes of an order in each state: order-life.test.ts.
  */
 import { MODEL, type Model } from '../events/event.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
