@@ -66,6 +66,7 @@ export class SpoolSegments {
         if (active.bytes === 0) await syncDirectory(this.#directory) // its name, just made
         await active.handle.appendFile(buffer)
         await active.handle.datasync()
+        await stat(active.path) // Throws where somebody has deleted it: nobody would find them.
         active.bytes += buffer.length
         this.#bytes += buffer.length
       } catch (error) {
