@@ -15,7 +15,7 @@ import { CandidateList } from './candidate-list.tsx'
 type Explanation = NonNullable<Receipt['explanation']>
 
 export function ReceiptPage() {
-  const { result } = useParams({ from: '/receipts/$result' })
+  const { result } = useParams({ from: PATHS.receipt })
   const receipt = useQuery({
     queryKey: ['receipt', result],
     queryFn: () => api.receipt(result),
