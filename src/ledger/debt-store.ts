@@ -65,7 +65,7 @@ async function listDebts(
   }))
 }
 
-/** The key of a day of clicks, which `clickDayOf` reads back, or of what a later day took back. */
+/** The key of a day of clicks, which `clickDayOf` reads back, or of what another day took back. */
 function clickDebts(merchId: number): Sql {
   return sql`
     select 'clicks:' || pub_id || ':' || click_day
