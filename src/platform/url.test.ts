@@ -97,6 +97,8 @@ test('only absolute http and https addresses are read', () => {
     'https:\\\\shop.example',
     '',
     'http://',
+    'https://.',
+    'https://.shop.example/p',
     '//shop.example/p',
   ]) {
     assert.equal(parseWebUrl(text), null, text)
