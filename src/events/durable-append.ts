@@ -228,43 +228,49 @@ export class DurableAppend {
 
   async #writeToLog(records: readonly Buffer[]): Promise<void> {
     const events: LogEvent[] = []
-    const unreadable: Buffer[] = []
+    const refused: RefusedRecord[] = []
     for (const record of records) {
       try {
         events.push(eventFromJson(record.toString()))
       } catch (error) {
-        unreadable.push(record)
-        this.#options.onProblem(error)
+        refused.push({ record, error })
       }
     }
-    await this.#appendDrained(events)
-    if (unreadable.length > 0) await this.#setAside(unreadable)
+    refused.push(...(await this.#appendDrained(events)))
+    // Not before the log has all others: until then the same records come again and again.
+    if (refused.length > 0) await this.#setAside(refused)
   }
 
-  async #appendDrained(events: readonly LogEvent[]): Promise<void> {
+  /** Returns what the log will never take; throws while it does not take the others. */
+  async #appendDrained(events: readonly LogEvent[]): Promise<RefusedRecord[]> {
     try {
       await beforeAbort(this.#cutoff.signal, () => this.#options.log.append(events))
       this.#logAnswered()
       this.#options.counters.drained(events.length)
+      return []
     } catch (error) {
       if (!(error instanceof EventRefused)) {
         if (!this.#cutoff.signal.aborted) this.#logFailed(error)
         throw error
       }
-      if (events.length > 1) {
-        // One of them is at fault; apart, the others pass.
-        await Promise.all(events.map((event) => this.#appendDrained([event])))
-        return
-      }
-      this.#options.onProblem(error)
-      await this.#setAside(events.map(toRecord))
+      if (events.length === 1) return events.map((event) => ({ record: toRecord(event), error }))
+      // One of them is at fault; apart, the others pass.
+      return (await Promise.all(events.map((event) => this.#appendDrained([event])))).flat()
     }
   }
 
-  async #setAside(records: readonly Buffer[]): Promise<void> {
-    await this.#options.spool.setAside(records)
-    this.#options.counters.refused(records.length)
+  async #setAside(refused: readonly RefusedRecord[]): Promise<void> {
+    const { spool, counters, onProblem } = this.#options
+    await spool.setAside(refused.map(({ record }) => record))
+    counters.refused(refused.length)
+    for (const { error } of refused) onProblem(error)
   }
+}
+
+/** What is spooled and can never be in the log, with the reason. */
+interface RefusedRecord {
+  readonly record: Buffer
+  readonly error: unknown
 }
 
 function toRecord(event: LogEvent): Buffer {
