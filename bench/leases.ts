@@ -86,7 +86,7 @@ function timeReservations(): { ours: number; bare: number } {
     ...{ campaignId, day, leaseId: campaignId, grantedMicros: 9e15, fairMicros: 9e15 },
     ...{ refillableMicros: 0, expectedElsewhere: 0, openElsewhere: 0 },
   }))
-  book.apply(1, { requests, grants }, nowMs)
+  book.apply(1, { requests, grants, recalled: [] }, nowMs)
   const left = new Map(campaigns.map(({ campaignId }) => [campaignId, { micros: 9e15 }]))
   const rounds = Array.from({ length: 5 }, () => {
     const start = performance.now()

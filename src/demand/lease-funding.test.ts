@@ -42,7 +42,7 @@ function makeBook(some: Partial<BudgetedCampaign> = {}) {
       },
       ...grant,
     }))
-    book.apply(lastNo, { requests, grants }, nowMs)
+    book.apply(lastNo, { requests, grants, recalled: [] }, nowMs)
     return requests
   }
   const spend = (clicks: number, nowMs = NOON) => {

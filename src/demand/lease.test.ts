@@ -42,11 +42,15 @@ function grantOf(request: LeaseRequest, grantedMicros = request.wantMicros): Lea
   }
 }
 
+function answer(requests: readonly LeaseRequest[], grant = (r: LeaseRequest) => grantOf(r)) {
+  return { requests, grants: requests.map(grant), recalled: [] }
+}
+
 function makeFundedBook(grantedMicros: number, nowMs = NOON) {
   const made = makeBook(nowMs)
   const requests = made.book.prepare(1, nowMs)
-  const grants = requests.map((request) => grantOf(request, grantedMicros))
-  made.book.apply(1, { requests, grants }, nowMs)
+  const grant = (request: LeaseRequest) => grantOf(request, grantedMicros)
+  made.book.apply(1, answer(requests, grant), nowMs)
   return made
 }
 
@@ -87,7 +91,7 @@ test('a lease ends before its time is over, counted from before it was asked for
   const { book, budgetOk } = makeBook()
   const requests = book.prepare(1, NOON)
   const answeredAt = NOON + 4_000 // The answer took four seconds; they are not won.
-  book.apply(1, { requests, grants: requests.map((request) => grantOf(request)) }, answeredAt)
+  book.apply(1, answer(requests), answeredAt)
   const last = NOON + LEASE_TTL_MS - LEASE_SKEW_MS - 1
   assert.equal(book.reserve(7, 1, last), 11)
   assert.equal(book.reserve(7, 1, last + 1), null)
@@ -111,7 +115,7 @@ test('an answer to a superseded request changes nothing', () => {
   const { book } = makeBook()
   const first = book.prepare(1, NOON)
   book.prepare(2, NOON + 1_000)
-  book.apply(1, { requests: first, grants: first.map((r) => grantOf(r)) }, NOON + 1_500)
+  book.apply(1, answer(first), NOON + 1_500)
   assert.equal(book.reserve(7, 1, NOON + 1_500), null)
 })
 
@@ -121,7 +125,7 @@ test('a lease that the database no longer knows is spent no further', () => {
   const later = NOON + 20_000
   const requests = book.prepare(2, later)
   assert.equal(requests.length, 1)
-  book.apply(2, { requests, grants: [] }, later)
+  book.apply(2, { requests, grants: [], recalled: [] }, later)
   assert.equal(book.reserve(7, 1, later), null)
   assert.equal(budgetOk[0], 0)
 })
@@ -135,8 +139,8 @@ test('each UTC day has its own lease, fetched before midnight; the old one is ha
     ahead.map(({ day }) => day),
     ['2026-04-14'],
   )
-  const tomorrow = ahead.map((r) => ({ ...grantOf(r), leaseId: 12 }))
-  book.apply(2, { requests: ahead, grants: tomorrow }, before + 1_000)
+  const tomorrow = answer(ahead, (r) => ({ ...grantOf(r), leaseId: 12 }))
+  book.apply(2, tomorrow, before + 1_000)
   assert.equal(book.reserve(7, PRICE, MIDNIGHT - 1), 11)
   assert.equal(book.reserve(7, PRICE, MIDNIGHT), 12)
   const [final] = book.prepare(3, MIDNIGHT + 1_000)
@@ -166,7 +170,7 @@ test('a clock that jumped, and a shutdown, end every lease until it is renewed',
   assert.equal(book.reserve(7, 1, NOON), null)
   assert.equal(budgetOk[0], 0)
   const requests = book.prepare(2, NOON + 1_000)
-  book.apply(2, { requests, grants: requests.map((r) => grantOf(r)) }, NOON + 1_000)
+  book.apply(2, answer(requests), NOON + 1_000)
   assert.equal(book.reserve(7, 1, NOON + 1_000), 11)
 })
 
@@ -177,11 +181,11 @@ test('an answer that was under way when the clock was set back funds nothing (B3
   assert.equal(requests.length, 1)
   const now = asked - 3_600_000
   book.stopSpending(now)
-  book.apply(2, { requests, grants: requests.map((r) => grantOf(r)) }, now)
+  book.apply(2, answer(requests), now)
   assert.equal(book.reserve(7, 1, now), null)
   assert.equal(budgetOk[0], 0)
   const again = book.prepare(3, now)
-  book.apply(3, { requests: again, grants: again.map((r) => grantOf(r)) }, now)
+  book.apply(3, answer(again), now)
   assert.equal(book.reserve(7, 1, now + LEASE_TTL_MS - LEASE_SKEW_MS - 1), 11)
   assert.equal(book.reserve(7, 1, now + LEASE_TTL_MS - LEASE_SKEW_MS), null)
 })
@@ -194,8 +198,8 @@ test('an idle campaign is funded all along and written seldom, one with wins or 
     for (let second = 0; second <= 600; second++) {
       const nowMs = NOON + second * 1_000
       const requests = book.prepare(second + 1, nowMs)
-      const grants = requests.map((request) => ({ ...grantOf(request), refillableMicros }))
-      book.apply(second + 1, { requests, grants }, nowMs + 500)
+      const answered = answer(requests, (request) => ({ ...grantOf(request), refillableMicros }))
+      book.apply(second + 1, answered, nowMs + 500)
       assert.equal(budgetOk[0], 1)
       if (requests.length > 0) askedAt.push(second)
       event(book, nowMs)
@@ -218,8 +222,8 @@ test('what rests ends with its node’s word like any lease, and when the clock 
     for (let second = 0; second <= seconds; second++) {
       const nowMs = NOON + second * 1_000
       const requests = book.prepare(second + 1, nowMs)
-      const grants = requests.map((request) => ({ ...grantOf(request), refillableMicros: 1e9 }))
-      book.apply(second + 1, { requests, grants }, nowMs)
+      const answered = answer(requests, (r) => ({ ...grantOf(r), refillableMicros: 1e9 }))
+      book.apply(second + 1, answered, nowMs)
     }
     return { book, budgetOk }
   }
@@ -234,7 +238,7 @@ test('what rests ends with its node’s word like any lease, and when the clock 
   const jumped = restUntil(60)
   jumped.book.prepare(62, NOON + 61_000)
   jumped.book.stopSpending(NOON + 61_000)
-  jumped.book.apply(62, { requests: [], grants: [] }, NOON + 61_500)
+  jumped.book.apply(62, answer([]), NOON + 61_500)
   assert.equal(jumped.book.reserve(7, PRICE, NOON + 61_500), null)
   assert.equal(jumped.book.prepare(63, NOON + 62_000).length, 1)
 })
@@ -266,8 +270,8 @@ test('of a lease whose budget has changed only what was spent is held, and asked
     [1, PRICE, PRICE],
   )
   assert.equal(book.reserve(7, PRICE, NOON + 2_000), null, 'the new budget may have no room for it')
-  const grants = requests.map((request) => grantOf(request, 2 * PRICE))
-  book.apply(3, { requests, grants }, NOON + 2_010)
+  const granted = answer(requests, (request) => grantOf(request, 2 * PRICE))
+  book.apply(3, granted, NOON + 2_010)
   assert.equal(book.reserve(7, PRICE, NOON + 2_010), 11)
   assert.equal(book.reserve(7, PRICE, NOON + 2_010), null)
 })
@@ -277,7 +281,7 @@ test('a campaign out of flight holds no lease; a click on an old result asks for
   const { book } = makeBook(NOON, { ...CAMPAIGN, servesFromMs: from, servesUntilMs: until })
   const ask = (requestNo: number, nowMs: number) => {
     const requests = book.prepare(requestNo, nowMs)
-    book.apply(requestNo, { requests, grants: requests.map((r) => grantOf(r)) }, nowMs)
+    book.apply(requestNo, answer(requests), nowMs)
     return requests
   }
   assert.deepEqual(ask(1, NOON), [])
@@ -304,7 +308,8 @@ test('a click that could not be funded is not asked about again at once', () => 
   const { book } = makeFundedBook(0)
   assert.equal(book.want(7, PRICE, NOON), true)
   const requests = book.prepare(2, NOON)
-  book.apply(2, { requests, grants: requests.map((r) => grantOf(r, 0)) }, NOON)
+  const refused = answer(requests, (request) => grantOf(request, 0))
+  book.apply(2, refused, NOON)
   assert.equal(book.want(7, PRICE, NOON + 500), false)
   assert.equal(book.want(7, PRICE, NOON + 1_500), true)
 })
@@ -320,7 +325,8 @@ test('a budget is not promised twice: wins in flight are kept back (2.3)', () =>
   // Half an hour later nobody will click them any more; the lease was renewed meanwhile.
   const later = NOON + 31 * 60_000
   const requests = book.prepare(2, later)
-  book.apply(2, { requests, grants: requests.map((r) => grantOf(r, 4 * PRICE)) }, later)
+  const renewed = answer(requests, (request) => grantOf(request, 4 * PRICE))
+  book.apply(2, renewed, later)
   assert.equal(budgetOk[0], 1)
 })
 
@@ -329,8 +335,9 @@ test('a lease that runs low calls for a refill once, if one can be had', () => {
   let calls = 0
   book.onThirsty(() => calls++)
   const requests = book.prepare(1, NOON)
-  const [grant] = requests.map((r) => ({ ...grantOf(r, 3 * PRICE), fairMicros: 100 * PRICE }))
-  book.apply(1, { requests, grants: grant === undefined ? [] : [grant] }, NOON)
+  const fairMicros = 100 * PRICE
+  const granted = answer(requests, (request) => ({ ...grantOf(request, 3 * PRICE), fairMicros }))
+  book.apply(1, granted, NOON)
   book.reserve(7, PRICE, NOON)
   book.reserve(7, PRICE, NOON)
   assert.equal(calls, 1)
@@ -369,17 +376,12 @@ test('whatever is granted, held and asked for, requests never promise more than 
           const extra = Math.floor((request.wantMicros - request.holdMicros) * generosity)
           const grantedMicros = (isKnown ? request.holdMicros : 0) + extra
           const { campaignId, day } = request
-          const amounts = {
-            grantedMicros,
-            fairMicros: extra,
-            ...NOTHING_ELSEWHERE,
-            refillableMicros,
-          }
-          const grant = { campaignId, day, leaseId, ...amounts }
+          const amounts = { grantedMicros, fairMicros: extra, ...NOTHING_ELSEWHERE }
+          const grant = { campaignId, day, leaseId, ...amounts, refillableMicros }
           booked.set(day, grant)
           return grant
         })
-        if (isHeard) book.apply(index + 1, { requests, grants }, nowMs)
+        if (isHeard) book.apply(index + 1, { requests, grants, recalled: [] }, nowMs)
         for (let win = 0; win < wins; win++) book.recordWin(7, nowMs)
         for (const price of clicks) {
           const leaseId = book.reserve(7, price, nowMs)

@@ -250,7 +250,7 @@ export class LeaseBook {
     answer: {
       readonly requests: readonly LeaseRequest[]
       readonly grants: readonly LeaseGrant[]
-      readonly recalled?: readonly number[]
+      readonly recalled: readonly number[]
     },
     nowMs: number,
   ): void {
