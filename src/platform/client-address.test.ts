@@ -45,12 +45,12 @@ test('what a proxy appended that is no address ends the way back', () => {
 test('what a client writes before its proxy’s word is not read, and takes no time', () => {
   // Unreadable hops are the dearest: each is an error with its stack.
   const forwarded = `${':,'.repeat(8_000)}198.51.100.1`
-  const startedMs = performance.now()
+  const before = process.cpuUsage() // A busy machine may give it no turn for a second.
   for (let times = 0; times < 10; times += 1) {
     assert.equal(clientAddress('127.0.0.1', forwarded, PROXIES), '198.51.100.1')
     assert.equal(clientAddress('203.0.113.9', forwarded, PROXIES), '203.0.113.9')
   }
-  assert.ok(performance.now() - startedMs < 1_000, 'reading them all takes seconds')
+  assert.ok(process.cpuUsage(before).user < 1_000_000, 'reading them all takes seconds')
 })
 
 test('limits count by IPv4 address and by IPv6 /64', () => {
