@@ -3,9 +3,12 @@ import { createHttp, type Http } from '../src/platform/http.ts'
 import { makeLogger } from '../src/platform/log.ts'
 import type { Scope } from './database.ts'
 
-export async function startQuietHttp(scope: Scope): Promise<Http> {
+export async function startQuietHttp(
+  scope: Scope,
+  log = makeLogger({ level: 'silent' }),
+): Promise<Http> {
   const http = await createHttp({
-    log: makeLogger({ level: 'silent' }),
+    log,
     corsOrigins: [],
     trustedProxies: [],
     matchHot: () => null,

@@ -157,7 +157,7 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
     },
     toApiError: (error, id) => {
       const known = toApiError(error as FastifyError, options)
-      if (known.status >= 500) options.log.error({ err: error, request_id: id }, 'request failed')
+      if (known.status >= 500) logFailure(options.log.child({ request_id: id }), error, known)
       return known
     },
   })
@@ -262,7 +262,7 @@ function sentOf(answer: Sent, { raw }: FastifyRequest, reply: FastifyReply): Sen
 function addErrorHandlers(http: Http, options: HttpOptions, methodsOf: MethodsOf): void {
   http.setErrorHandler((error, request, reply) => {
     const known = toApiError(error as FastifyError, options)
-    if (known.status >= 500) request.log.error({ err: error }, 'request failed')
+    if (known.status >= 500) logFailure(request.log, error, known)
     reply.status(known.status).headers({ ...UNCACHED, ...known.headers })
     return reply.send(failure(known))
   })
@@ -355,6 +355,12 @@ function rememberRoutes(http: Http) {
     if (methods.size > 0) methods.add('OPTIONS')
     return { methods: [...methods], cors: found[0]?.cors ?? 'none' }
   }
+}
+
+/** Whom we turn away ourselves is no failure: one line without a stack, however many there are. */
+function logFailure(log: FastifyBaseLogger, error: unknown, known: ApiError): void {
+  if (error === known) log.warn({ reason: known.message }, 'request turned away')
+  else log.error({ err: error }, 'request failed')
 }
 
 function toApiError(error: FastifyError, { isUnavailable }: HttpOptions): ApiError {

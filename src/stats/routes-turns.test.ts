@@ -6,6 +6,7 @@ import { until } from '../../test/market.ts'
 import { makePublisherWorld, type PublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
+import { makeLogger } from '../platform/log.ts'
 import { sql } from '../platform/sql.ts'
 import { FairTurns } from '../platform/turns.ts'
 import { statsRoutes } from './routes.ts'
@@ -14,6 +15,8 @@ const db = await testDatabase()
 const http = await startQuietHttp({ after })
 const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
 await http.register(statsRoutes({ db, keys }))
+/** Of pino's levels. */
+const WARN = 40
 const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'weekly')]
 
 async function ask(
@@ -55,7 +58,9 @@ test('a publisher’s many pages keep no other publisher’s statistics waiting'
 })
 
 test('who waits too long for statistics is told to come back, and is not waited for', async () => {
-  const hasty = await startQuietHttp({ after })
+  const logged: { level: number; reason?: string; err?: object }[] = []
+  const stream = { write: (line: string) => void logged.push(JSON.parse(line)) }
+  const hasty = await startQuietHttp({ after }, makeLogger({ level: 'warn', stream }))
   await hasty.register(statsRoutes({ db, keys, turnPatienceMs: 20 }))
   const askHasty = () => ask(one, '?date_from=2026-03-01&date_to=2026-03-31', hasty)
   const first = await db.transaction(async (tx) => {
@@ -66,4 +71,9 @@ test('who waits too long for statistics is told to come back, and is not waited 
     return asked
   })
   assert.deepEqual(await Promise.all(first), [200, 200])
+  assert.deepEqual(
+    logged.map(({ level, reason, err }) => [level, reason, err]),
+    [[WARN, 'Too many such requests wait; retry shortly', undefined]],
+    'a line for the operator, and not as a failure of ours',
+  )
 })
