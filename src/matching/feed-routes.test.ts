@@ -11,21 +11,25 @@ import { sql } from '../platform/sql.ts'
 import { FairTurns } from '../platform/turns.ts'
 import { feedRoutes } from './feed-routes.ts'
 
-test('however many product feeds are read at once, other calls find a connection', async (t) => {
-  const turns = t.mock.method(FairTurns.prototype, 'run')
+async function start({ turnPatienceMs = 10_000 } = {}) {
   const db = await testDatabase()
   const http = await startQuietHttp({ after })
   const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
   const urls = { baseUrl: 'https://api.example', linkUrl: 'https://go.example' }
-  await http.register(feedRoutes({ db, keys, ...urls, isOwnPage: () => true }))
+  await http.register(feedRoutes({ db, keys, ...urls, isOwnPage: () => true, turnPatienceMs }))
   const { publisher, headers } = await makePublisherWorld(db)
   const offers = [{ id: 'A-1', link: 'https://kettles.example/p/1' }]
   const { merchId } = await makeMerchant(db, { name: 'Mill', domain: 'kettles.example', offers })
   const url = `/api/v1/publishers/${publisher.pub_id}/product_feeds/${merchId}/`
+  return { db, ask: () => http.inject({ url, headers: { ...headers } }) }
+}
 
+test('however many product feeds are read at once, other calls find a connection', async (t) => {
+  const turns = t.mock.method(FairTurns.prototype, 'run')
+  const { db, ask } = await start()
   const asked = await db.transaction(async (tx) => {
     await tx.run(sql`lock table offer in access exclusive mode`)
-    const feeds = Array.from({ length: 12 }, () => http.inject({ url, headers: { ...headers } }))
+    const feeds = Array.from({ length: 12 }, ask)
     await untilWaiting(db, Promise.all(feeds))
     await until(() => turns.mock.callCount() === feeds.length) // The others wait for their turns.
     assert.notEqual(await db.row(sql`select 1`), null)
@@ -35,4 +39,16 @@ test('however many product feeds are read at once, other calls find a connection
     assert.equal(feed.statusCode, 200)
     assert.match(feed.body, /"A-1"/)
   }
+})
+
+test('who waits too long for a product feed is told to come back, and is not waited for', async () => {
+  const { db, ask } = await start({ turnPatienceMs: 20 })
+  const first = await db.transaction(async (tx) => {
+    await tx.run(sql`lock table offer in access exclusive mode`)
+    const asked = ask()
+    await untilWaiting(db, asked)
+    assert.equal((await ask()).statusCode, 503)
+    return { asked }
+  })
+  assert.equal((await first.asked).statusCode, 200)
 })

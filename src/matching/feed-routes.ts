@@ -12,7 +12,7 @@ import { csvFileHeaders } from '../platform/csv.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
-import { FairTurns } from '../platform/turns.ts'
+import { CLIENT_PATIENCE_MS, FairTurns, unlessBegun } from '../platform/turns.ts'
 import { acceptsMerchant } from './match.ts'
 import { FEED_HEADER, type FeedReader, feedLine } from './product-feed.ts'
 import { type FeedMerchant, FeedParams, ProductFeed, toProductFeed } from './schema.ts'
@@ -27,12 +27,21 @@ export interface FeedDeps {
   readonly baseUrl: string
   readonly linkUrl: string
   readonly isOwnPage: IsOwnPage
+  /** Only tests need another value. */
+  readonly turnPatienceMs?: number
 }
 
 export const feedRoutes =
-  ({ db, keys, baseUrl, linkUrl, isOwnPage }: FeedDeps): FastifyPluginAsyncTypebox =>
+  ({
+    db,
+    keys,
+    baseUrl,
+    linkUrl,
+    isOwnPage,
+    turnPatienceMs = CLIENT_PATIENCE_MS,
+  }: FeedDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = new FairTurns(PAGES_AT_ONCE)
+    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: turnPatienceMs })
     app.addHook('onRequest', keys.require)
 
     app.get(
@@ -76,7 +85,7 @@ export const feedRoutes =
         }
         const reader = { linkUrl, publisherSlug: publisher.slug }
         const readPage = (after: string) =>
-          turns.run(pubId, () => listFeedOffers(db, { merchId, after }))
+          turns.run(pubId, () => listFeedOffers(db, { merchId, after }), unlessBegun(after !== ''))
         const isOwn = ({ url }: FeedOfferRow) => isOwnPage({ merch_id: merchId, url })
         const file = await begunStream(feedLines(readPage, isOwn, reader))
         return reply.headers(csvFileHeaders(`souk_products_${merchId}.csv`)).send(file)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { ApiError } from './errors.ts'
-import { FairTurns, Turns } from './turns.ts'
+import { FairTurns, Turns, unlessBegun } from './turns.ts'
 
 test('no more than so many run at once, first come first served, and a failure gives its place back', async () => {
   const turns = new Turns(2)
@@ -90,5 +90,30 @@ test('of one owner’s many, too, who has waited too long is turned away, and it
     assert.ok(reason instanceof ApiError)
   }
   first.resolve()
+  await running
+})
+
+test('who waits among its own and then among all is turned away when both together are too long', async () => {
+  const turns = new FairTurns(1, { patienceMs: 200 })
+  const [own, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const running = [turns.run(1, () => own.promise), turns.run(2, () => other.promise)]
+  const askedMs = performance.now()
+  const waiting = turns.run(1, () => assert.fail('its turn never came'))
+  setTimeout(own.resolve, 120) // From then on the other's work is what it waits for.
+  await assert.rejects(waiting, { status: 503 })
+  assert.ok(performance.now() - askedMs < 300)
+  other.resolve()
+  await Promise.all(running)
+})
+
+test('a file’s first page is turned away like any other, its later ones wait for as long as it takes', async () => {
+  const turns = new FairTurns(1, { patienceMs: 20 })
+  const first = Promise.withResolvers<void>()
+  const running = turns.run(1, () => first.promise)
+  const page = (isBegun: boolean) => turns.run(1, async () => 'read', unlessBegun(isBegun))
+  const later = page(true)
+  await assert.rejects(page(false), { status: 503 })
+  first.resolve()
+  assert.equal(await later, 'read')
   await running
 })

@@ -7,6 +7,8 @@
 import { ApiError } from './errors.ts'
 
 const BUSY = 'Too many such requests wait; retry shortly'
+/** Shorter than clients commonly wait: who has gone, and asks again, is still in the line. */
+export const CLIENT_PATIENCE_MS = 10_000
 
 export class Turns {
   readonly #atOnce: number
@@ -22,10 +24,10 @@ export class Turns {
   }
 
   /** Rejects with a 503, the work not begun, when patience ends. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>, patienceMs = this.#patienceMs): Promise<T> {
     // The one who ends hands its place over, so nobody can slip in between.
     if (this.#running < this.#atOnce) this.#running += 1
-    else await this.#wait()
+    else await this.#wait(patienceMs)
     try {
       return await work()
     } finally {
@@ -35,7 +37,7 @@ export class Turns {
     }
   }
 
-  #wait(): Promise<void> {
+  #wait(patienceMs: number | null): Promise<void> {
     const turn = Promise.withResolvers<void>()
     const leave = () => {
       clearTimeout(timer)
@@ -49,34 +51,40 @@ export class Turns {
       leave()
       turn.reject(new ApiError('unavailable', { message: BUSY, headers: { 'retry-after': '1' } }))
     }
-    const timer = this.#patienceMs === null ? undefined : setTimeout(giveUp, this.#patienceMs)
+    const timer = patienceMs === null ? undefined : setTimeout(giveUp, patienceMs)
     this.#waiting.add(begin)
     return turn.promise
   }
 }
 
+/** The patience of a file's page: a file that is begun is not broken off, however long it takes. */
+export const unlessBegun = (isBegun: boolean): null | undefined => (isBegun ? null : undefined)
+
 /** Work of several owners, of each only so much: nobody's many keep another's few waiting. */
 export class FairTurns {
   readonly #turns: Turns
   readonly #each: number
-  readonly #patience: { patienceMs: number | null }
+  readonly #patienceMs: number | null
   readonly #byOwner = new Map<number | string, Turns>()
 
-  /** As with Turns; `patienceMs` holds for the wait among one's own and for that among all. */
+  /** As with Turns; patience is for the wait among one's own and for that among all together. */
   constructor(
     atOnce: number,
     { each = 1, patienceMs = null }: { each?: number; patienceMs?: number | null } = {},
   ) {
-    this.#patience = { patienceMs }
-    this.#turns = new Turns(atOnce, this.#patience)
+    this.#turns = new Turns(atOnce)
     this.#each = each
+    this.#patienceMs = patienceMs
   }
 
-  run<T>(owner: number | string, work: () => Promise<T>): Promise<T> {
-    const own = this.#byOwner.getOrInsertComputed(
-      owner,
-      () => new Turns(this.#each, this.#patience),
-    )
-    return own.run(() => this.#turns.run(work))
+  run<T>(
+    owner: number | string,
+    work: () => Promise<T>,
+    patienceMs = this.#patienceMs,
+  ): Promise<T> {
+    const own = this.#byOwner.getOrInsertComputed(owner, () => new Turns(this.#each))
+    const askedMs = performance.now()
+    const rest = () => patienceMs && Math.max(0, askedMs + patienceMs - performance.now())
+    return own.run(() => this.#turns.run(work, rest()), patienceMs)
   }
 }

@@ -7,7 +7,7 @@ import { settleMerchant } from '../ledger/debt-store.ts'
 import { accountOf } from '../ledger/release.ts'
 import { begunStream } from '../platform/begun-stream.ts'
 import { csvFileHeaders } from '../platform/csv.ts'
-import { FairTurns } from '../platform/turns.ts'
+import { CLIENT_PATIENCE_MS, FairTurns, unlessBegun } from '../platform/turns.ts'
 import { rangeFaults, readDays } from '../stats/day-range.ts'
 import { csvOfPages } from './export.ts'
 import { LEDGER_COLUMNS, type LedgerRequest, listLedgerRows } from './merchant-ledger-store.ts'
@@ -25,9 +25,13 @@ const LEDGER = {
 
 /** The caller's key is checked by the routes that register these. */
 export const merchantLedgerRoutes =
-  ({ db, now }: Pick<ReportDeps, 'db' | 'now'>): FastifyPluginAsyncTypebox =>
+  ({
+    db,
+    now,
+    turnPatienceMs = CLIENT_PATIENCE_MS,
+  }: Omit<ReportDeps, 'keys'>): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = new FairTurns(PAGES_AT_ONCE)
+    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: turnPatienceMs })
     app.get(
       '/api/v1/merchants/:merch_id/ledger/',
       {
@@ -50,14 +54,17 @@ export const merchantLedgerRoutes =
         const { merch_id: merchId } = request.params
         const { limit = REPORT_LIMIT, cursor = null, format = 'json' } = request.query
         const days = { merchId, ...readDays(request.query) }
-        const readPage = (place: Pick<LedgerRequest, 'cursor' | 'limitRows'>) =>
-          turns.run(merchId, () => listLedgerRows(db, { ...days, ...place }))
+        const page = (place: Pick<LedgerRequest, 'cursor' | 'limitRows'>) => () =>
+          listLedgerRows(db, { ...days, ...place })
         if (format === 'csv') {
-          const file = await begunStream(csvOfPages(LEDGER_COLUMNS, readPage))
+          const lines = csvOfPages(LEDGER_COLUMNS, (place) =>
+            turns.run(merchId, page(place), unlessBegun(place.cursor !== null)),
+          )
+          const file = await begunStream(lines)
           const name = `souk_ledger_${days.dayFrom}_${days.dayTo}.csv`
           return reply.headers(csvFileHeaders(name)).send(file)
         }
-        const { rows, next } = await readPage({ cursor, limitRows: limit })
+        const { rows, next } = await turns.run(merchId, page({ cursor, limitRows: limit }))
         const settled = await turns.run(merchId, () =>
           settleMerchant(db, { merchId, until: now() }),
         )

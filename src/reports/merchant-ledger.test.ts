@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { foldBusyLog } from '../../test/busy-log.ts'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase, untilWaiting } from '../../test/database.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
@@ -123,4 +123,21 @@ test('a merchant’s account is open to the key of its user alone, for a range t
   ]) {
     assert.equal((await get(query)).statusCode, 400, query)
   }
+})
+
+test('who waits too long for an account is told to come back, and is not waited for', async () => {
+  const hasty = await startQuietHttp({ after })
+  await hasty.register(merchantRoutes({ db, keys, now: () => NOW, turnPatienceMs: 20 }))
+  const [from, to] = RANGES[0]
+  const url = `/api/v1/merchants/${merchId}/ledger/?date_from=${from}&date_to=${to}`
+  const ask = (format: string) =>
+    hasty.inject({ url: `${url}&format=${format}`, headers: { ...one.headers } })
+  const first = await db.transaction(async (tx) => {
+    await tx.run(sql`lock table ledger_line in access exclusive mode`)
+    const asked = ask('json')
+    await untilWaiting(db, asked)
+    for (const format of ['json', 'csv']) assert.equal((await ask(format)).statusCode, 503)
+    return { asked }
+  })
+  assert.equal((await first.asked).statusCode, 200)
 })

@@ -6,4 +6,6 @@ export interface ReportDeps {
   readonly db: Db
   readonly keys: KeyGuard
   readonly now: () => Date
+  /** Only tests need another value. */
+  readonly turnPatienceMs?: number
 }

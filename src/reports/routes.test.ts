@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { until } from '../../test/market.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
@@ -54,18 +54,6 @@ async function start(t: TestContext) {
 }
 
 const MARCH = 'date_from=2026-03-01&date_to=2026-03-31'
-
-test('however many pages of reports are asked for, other calls find a connection', async (t) => {
-  const s = await start(t)
-  const pages = await s.db.transaction(async (tx) => {
-    await tx.run(sql`lock table merchant_payment in access exclusive mode`)
-    const asked = Array.from({ length: 12 }, () => s.get(`reports/payments/?${MARCH}`))
-    await untilWaiting(s.db, Promise.all(asked))
-    assert.equal((await s.get('webhooks/')).status, 200)
-    return asked
-  })
-  for (const page of await Promise.all(pages)) assert.equal(page.status, 200)
-})
 
 test('a report comes page by page as JSON, and whole as CSV', async (t) => {
   const s = await start(t)

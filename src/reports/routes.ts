@@ -11,7 +11,7 @@ import { begunStream } from '../platform/begun-stream.ts'
 import { csvFileHeaders } from '../platform/csv.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { notFound } from '../platform/errors.ts'
-import { FairTurns } from '../platform/turns.ts'
+import { CLIENT_PATIENCE_MS, FairTurns, unlessBegun } from '../platform/turns.ts'
 import { rangeFaults, readDayRange } from '../stats/day-range.ts'
 import { rangeLines } from './export.ts'
 import { OrderRecord } from './order-record-schema.ts'
@@ -52,14 +52,14 @@ const STATEMENT = {
 }
 
 export const reportRoutes =
-  (deps: ReportDeps): FastifyPluginAsyncTypebox =>
+  ({ turnPatienceMs = CLIENT_PATIENCE_MS, ...deps }: ReportDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.addHook('onRequest', deps.keys.require)
     app.addHook('preHandler', async (request) => {
       const { pub_id: pubId } = request.params as { pub_id: number }
       await requireExistingOwnPublisher(deps.db, holderOf(request), pubId)
     })
-    const turns = new FairTurns(PAGES_AT_ONCE)
+    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: turnPatienceMs })
     await app.register(tableRoutes({ ...deps, turns }))
     await app.register(statementRoutes({ ...deps, turns }))
     await app.register(publisherWebhookRoutes(deps))
@@ -91,14 +91,16 @@ const tableRoutes =
         const { limit = REPORT_LIMIT, cursor = null, format = 'json' } = request.query
         const range = readDayRange(pubId, request.query)
         const at = now()
-        const source = inTurns(turns, pubId, openReports(db, { pubId, now: at }))
+        const reports = openReports(db, { pubId, now: at })
         const wanted = { ...range, now: at }
         if (format === 'csv') {
+          const source = fileInTurns(turns, pubId, reports)
           const file = await begunStream(rangeLines(source, { ...wanted, report }))
           const name = `souk_${report}_${range.dayFrom}_${range.dayTo}.csv`
           return reply.headers(csvFileHeaders(name)).send(file)
         }
-        const { rows, next } = await source.page(report, { ...wanted, cursor, limitRows: limit })
+        const page = () => reports.page(report, { ...wanted, cursor, limitRows: limit })
+        const { rows, next } = await turns.run(pubId, page)
         return reply.send({ report, pub_id: pubId, next, rows: rows.map(plainRow) })
       },
     )
@@ -176,6 +178,9 @@ const statementRoutes =
     )
   }
 
-function inTurns(turns: FairTurns, pubId: number, { page }: ReportSource): ReportSource {
-  return { page: (...asked) => turns.run(pubId, () => page(...asked)) }
+function fileInTurns(turns: FairTurns, pubId: number, { page }: ReportSource): ReportSource {
+  return {
+    page: (report, wanted) =>
+      turns.run(pubId, () => page(report, wanted), unlessBegun(wanted.cursor !== null)),
+  }
 }

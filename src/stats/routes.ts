@@ -6,7 +6,7 @@ import { PublisherParams } from '../accounts/schema.ts'
 import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
-import { FairTurns } from '../platform/turns.ts'
+import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/turns.ts'
 import { CHANGES_START, CURSOR_RULE, parseCursor } from './change-cursor.ts'
 import { listChanges } from './change-store.ts'
 import { statsRangeFaults } from './day-range.ts'
@@ -16,8 +16,6 @@ import { readStatsQuery } from './stats-query.ts'
 
 /** Long ones keep a core of the database busy each, and the pool's connections are for all. */
 const REPORTS_AT_ONCE = 2
-/** Shorter than clients commonly wait: who has gone, and asks again, is still in the line. */
-const TURN_PATIENCE_MS = 10_000
 
 export interface StatsDeps {
   readonly db: Db
@@ -27,7 +25,7 @@ export interface StatsDeps {
 }
 
 export const statsRoutes =
-  ({ db, keys, turnPatienceMs = TURN_PATIENCE_MS }: StatsDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, turnPatienceMs = CLIENT_PATIENCE_MS }: StatsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const turns = new FairTurns(REPORTS_AT_ONCE, {
       each: REPORTS_AT_ONCE,

@@ -1,0 +1,51 @@
+/** Who asks for how many pages of reports at once: the others come to their turn. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { startQuietHttp } from '../../test/quiet-http.ts'
+import { makeKeyGuard } from '../accounts/require-key.ts'
+import { sql } from '../platform/sql.ts'
+import { reportRoutes } from './routes.ts'
+
+const PAYMENTS = 'reports/payments/?date_from=2026-03-01&date_to=2026-03-31'
+
+async function start(t: TestContext, options: { turnPatienceMs?: number } = {}) {
+  const db = await testDatabase(t)
+  const { publisher, headers } = await makePublisherWorld(db)
+  const http = await startQuietHttp(t)
+  const now = () => new Date('2026-04-01T00:00:00Z')
+  const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now })
+  await http.register(reportRoutes({ db, keys, now, ...options }))
+  const path = `/api/v1/publishers/${publisher.pub_id}/`
+  const get = async (rest: string) => {
+    const answer = await http.inject({ url: path + rest, headers: { ...headers } })
+    return answer.statusCode
+  }
+  return { db, get }
+}
+
+test('however many pages of reports are asked for, other calls find a connection', async (t) => {
+  const { db, get } = await start(t)
+  const pages = await db.transaction(async (tx) => {
+    await tx.run(sql`lock table merchant_payment in access exclusive mode`)
+    const asked = Array.from({ length: 12 }, () => get(PAYMENTS))
+    await untilWaiting(db, Promise.all(asked))
+    assert.equal(await get('webhooks/'), 200)
+    return asked
+  })
+  for (const status of await Promise.all(pages)) assert.equal(status, 200)
+})
+
+test('who waits too long for a report is told to come back, and is not waited for', async (t) => {
+  const { db, get } = await start(t, { turnPatienceMs: 20 })
+  const first = await db.transaction(async (tx) => {
+    await tx.run(sql`lock table merchant_payment in access exclusive mode`)
+    const asked = get(PAYMENTS)
+    await untilWaiting(db, asked)
+    assert.equal(await get(PAYMENTS), 503)
+    assert.equal(await get(`${PAYMENTS}&format=csv`), 503)
+    return { asked }
+  })
+  assert.equal(await first.asked, 200)
+})
