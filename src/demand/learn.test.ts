@@ -97,12 +97,22 @@ test('a goal that is missed lowers the bid step by step, one that is met lets it
   assert.equal(await stepRoasMultipliers(db, NOON), 1)
   const first = (await loadRoasMultipliers(db)).get(1) ?? 1
   assert(Math.abs(first - Math.exp(-0.01)) < 1e-9, String(first)) // Nothing came back at all.
-  await stepRoasMultipliers(db, NOON)
+  await stepRoasMultipliers(db, NOON + HOUR)
   assert(Math.abs(((await loadRoasMultipliers(db)).get(1) ?? 1) - Math.exp(-0.02)) < 1e-9)
 
   await addOrder(db, 'large', { sold: 1_000 * BID, kept: 1_000 * BID }) // Ten times what was spent.
-  await stepRoasMultipliers(db, NOON)
+  await stepRoasMultipliers(db, NOON + 2 * HOUR)
   assert(((await loadRoasMultipliers(db)).get(1) ?? 0) > Math.exp(-0.02))
+})
+
+test('an hour’s step that is done again, because its worker was killed, changes no bid', async (t) => {
+  const db = await makeCampaign(t)
+  await addClicks(db, 100, { atMs: NOON - DAY })
+  assert.equal(await stepRoasMultipliers(db, NOON + 5 * 60_000), 1)
+  const stepped = await loadRoasMultipliers(db)
+  assert.equal(await stepRoasMultipliers(db, NOON + HOUR - 1), 0)
+  assert.deepEqual(await loadRoasMultipliers(db), stepped)
+  assert.equal(await stepRoasMultipliers(db, NOON + HOUR), 1)
 })
 
 test('a goal is judged by clicks whose orders are due, so that new ones slow no campaign', async (t) => {
@@ -112,6 +122,7 @@ test('a goal is judged by clicks whose orders are due, so that new ones slow no 
   await addOrder(db, 'early', { sold: 320 * BID, kept: 320 * BID })
   const step = async () => {
     await stepRoasMultipliers(db, NOON)
+    await db.run(sql`update roas_multiplier set stepped_at = stepped_at - interval '1 hour'`)
     return (await loadRoasMultipliers(db)).get(1)
   }
   assert.equal(await step(), 1)
@@ -179,7 +190,7 @@ test('a sale to a reader who clicked twice counts for goal and forecast, though 
   await addOrder(db, 'sold', { sold: 1_000 * BID, kept: 1_000 * BID })
   await db.run(sql`
     update merchant_order set click_id = (select click_id from click where reason <> 0)`)
-  await db.run(sql`insert into roas_multiplier values (1, 0.5, ${new Date(NOON)})`)
+  await db.run(sql`insert into roas_multiplier values (1, 0.5, ${new Date(NOON - HOUR)})`)
   await stepRoasMultipliers(db, NOON)
   assert(((await loadRoasMultipliers(db)).get(1) ?? 0) > 0.5)
   await db.run(sql`update merchant_order set accepted_at = ${new Date(NOON - HOUR)}`)

@@ -24,7 +24,10 @@ export async function loadRoasMultipliers(db: Db): Promise<Map<number, number>> 
   return new Map(rows.map(({ campaign_id, multiplier }) => [campaign_id, multiplier]))
 }
 
-/** Moves each multiplier by what the campaign's clicks really brought; returns how many. */
+/**
+ * Moves each multiplier by what the campaign's clicks really brought; returns how many. Once an
+ * hour, also where it is done again because its worker was killed before it could say so.
+ */
 export async function stepRoasMultipliers(db: Db, nowMs: number): Promise<number> {
   const returns = await findReturns(db, nowMs)
   const next = returns.map((row) =>
@@ -76,5 +79,7 @@ async function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
       where click.merch_id = campaign.merch_id and click.campaign_id = campaign.campaign_id
         and reversed_at is null and at >= ${from} and at <= ${new Date(nowMs)}
     ) as seen on true
-    where model = 'cpc' and roas is not null and state = 'active'`)
+    where model = 'cpc' and roas is not null and state = 'active'
+      and date_trunc('hour', stepped_at)
+        is distinct from date_trunc('hour', ${new Date(nowMs)}::timestamptz)`)
 }
