@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
@@ -20,4 +22,26 @@ test('a lock that is shared can be shared with more, and had alone only by the l
   assert.equal(shareFileLock(path), null)
   alone.release()
   shareFileLock(path)?.release()
+})
+
+test('a lock is one holder’s at a time and ends with its process, killed or not', async (t) => {
+  const path = join(await temporaryFolder(t, 'souk-lock-'), 'lock')
+  const lock = takeFileLock(path)
+  assert(lock)
+  assert.equal(takeFileLock(path), null)
+  lock.release()
+
+  const module = new URL('./file-lock.ts', import.meta.url)
+  const code = `
+    import { takeFileLock } from '${module}'
+    process.stdout.write(takeFileLock(process.argv[1]) === null ? 'refused' : 'taken')
+    process.stdin.resume()`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code, path])
+  assert.equal(String(await once(child.stdout, 'data')), 'taken')
+  assert.equal(takeFileLock(path), null)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  const again = takeFileLock(path)
+  assert(again)
+  again.release()
 })

@@ -7,7 +7,6 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
-import { takeFileLock } from './file-lock.ts'
 import { openSpool, type Spool, SpoolFull } from './spool.ts'
 import { frame } from './spool-frames.ts'
 
@@ -296,6 +295,21 @@ test('a spool that is deleted in use is made anew once, and known as its ownerâ€
   await next.close()
 })
 
+test('what a dead process left, and somebody deletes before it is drained, is told and let go', async (t) => {
+  const root = await makeRoot(t)
+  const left = dirname(await leaveBehind(root, frame(toRecords(['deleted'])), 'gone'))
+  const damage: string[] = []
+  const spool = await openAt(root, { damage })
+  await rm(left, { recursive: true })
+  await spool.append(toRecords(['own']))
+  const owners: string[] = []
+  assert.deepEqual(await drainAll(spool, owners), ['own'])
+  assert.deepEqual(owners, [], 'nobody says that it was drained')
+  assert.match(damage.join(), /^[^,]+ was deleted, with \d+ bytes$/)
+  assert.deepEqual([spool.hasWork(), spool.bytes()], [false, 0])
+  await spool.close()
+})
+
 test('writes that fail leave no file, also while what was appended before cannot be drained', async (t) => {
   const root = await makeRoot(t)
   const spool = await openAt(root)
@@ -347,28 +361,6 @@ test('nothing below the root but spool directories is touched', async (t) => {
   await spool.close()
   await appendFile(join(root, 'notes.txt'), '!')
   assert.equal(await readFile(join(root, 'notes.txt'), 'utf8'), 'keep me!')
-})
-
-test('a lock is one holderâ€™s at a time and ends with its process, killed or not', async (t) => {
-  const path = join(await makeRoot(t), 'lock')
-  const lock = takeFileLock(path)
-  assert(lock)
-  assert.equal(takeFileLock(path), null)
-  lock.release()
-
-  const module = new URL('./file-lock.ts', import.meta.url)
-  const code = `
-    import { takeFileLock } from '${module}'
-    process.stdout.write(takeFileLock(process.argv[1]) === null ? 'refused' : 'taken')
-    process.stdin.resume()`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code, path])
-  assert.equal(String(await once(child.stdout, 'data')), 'taken')
-  assert.equal(takeFileLock(path), null)
-  child.kill('SIGKILL')
-  await once(child, 'exit')
-  const again = takeFileLock(path)
-  assert(again)
-  again.release()
 })
 
 test('a spool whose process runs out of files refuses, and ends nothing', async (t) => {

@@ -141,6 +141,10 @@ export class Spool {
   /** Hands every record that is there to `write`, oldest first. Not to be called in parallel. */
   async drain(options: DrainOptions): Promise<void> {
     for (const directory of [...this.#adopted]) {
+      if (!existsSync(directory.path)) {
+        this.#letGo(directory)
+        continue
+      }
       await this.#drainSealed(directory, options)
       if (directory.segments.sealed().length > 0) continue // unreadable: it stays, and is known
       await this.#giveUp(directory, options)
@@ -203,6 +207,14 @@ export class Spool {
     lock.release()
     await segments.seal()
     onDamage(`${path} was deleted, with ${segments.bytes()} bytes: ${made.path} is in its place`)
+  }
+
+  /** Of an adopted directory that somebody has deleted nothing can be drained any more. */
+  #letGo(directory: Directory): void {
+    const { path, lock, segments } = directory
+    lock.release()
+    this.#adopted.splice(this.#adopted.indexOf(directory), 1)
+    this.#options.onDamage(`${path} was deleted, with ${segments.bytes()} bytes`)
   }
 
   /** Its records are safe: what goes wrong now must keep nobody else's from being drained. */
