@@ -31,6 +31,8 @@ export class Destinations {
   readonly #onError: (error: unknown) => void
   // The one that came first goes first; one that is served again after that comes back as new.
   readonly #urls = new Map<string, string>()
+  /** Goes on where it was: a new one would step over the places of all that are gone, each time. */
+  #oldest: MapIterator<string> | null = null
   readonly #charactersMax: number
   #characters = 0
   #fresh = new Set<string>() // of these what is not yet in the file
@@ -85,10 +87,16 @@ export class Destinations {
     this.#forget(auctionId)
     this.#urls.set(auctionId, url)
     this.#characters += url.length
-    for (const oldest of this.#urls.keys()) {
-      if (this.#urls.size <= DESTINATIONS_MAX && this.#characters <= this.#charactersMax) return
-      this.#forget(oldest)
+    while (this.#urls.size > DESTINATIONS_MAX || this.#characters > this.#charactersMax) {
+      this.#forgetOldest()
     }
+  }
+
+  #forgetOldest(): void {
+    this.#oldest ??= this.#urls.keys()
+    const { value, done } = this.#oldest.next()
+    if (done === true) this.#oldest = null
+    else this.#forget(value)
   }
 
   #forget(auctionId: string): void {
