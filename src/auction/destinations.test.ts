@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
-import { Destinations } from './destinations.ts'
+import { Destinations, destinationCharacters } from './destinations.ts'
 
 async function open(t: TestContext, charactersMax?: number) {
   const folder = await temporaryFolder(t, 'souk-destinations-')
@@ -68,6 +68,13 @@ test('a link is remembered as quickly by a node that is full as by one that is n
   const full = fill(held)
   assert.equal(destinations.get('0'), null)
   assert.ok(full < 10 * empty, `${full} ms against ${empty}`)
+})
+
+test('what a node remembers leaves room in a small heap, and a million as shops have them in others', () => {
+  const MIB = 1024 * 1024
+  assert.equal(destinationCharacters(256 * MIB), 32 * MIB)
+  assert.ok(destinationCharacters(1024 * MIB) >= 1_000_000 * 128)
+  assert.equal(destinationCharacters(4096 * MIB), 256 * MIB)
 })
 
 test('a line that a crash or a full disk cut short leads nobody astray', async (t) => {

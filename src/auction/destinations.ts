@@ -10,6 +10,7 @@
 import { createReadStream } from 'node:fs'
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { getHeapStatistics } from 'node:v8'
 import { Rounds } from '../platform/rounds.ts'
 import { replaceFile } from '../platform/whole-file.ts'
 
@@ -20,6 +21,11 @@ const DESTINATIONS_MAX = 1_000_000
  * there may be: a million of those would fill the heap, and again at each start.
  */
 const CHARACTERS_MAX = 256 * 1024 * 1024
+/**
+ * Less in a small heap, where with all that stands around it each takes about twice its characters:
+ * 256 MB, as on a machine of 1 GB, were full with less than a million as shops have them.
+ */
+const HEAP_PART = 8
 const SAVE_MS = 60_000
 /** Lines written at once: some 20 MB of text in memory while the file is written anew. */
 const CHUNK_LINES = 100_000
@@ -40,7 +46,11 @@ export class Destinations {
   #timer: NodeJS.Timeout | null = null
   readonly #saves = new Rounds(() => this.#save())
 
-  constructor(path: string, onError: (error: unknown) => void, charactersMax = CHARACTERS_MAX) {
+  constructor(
+    path: string,
+    onError: (error: unknown) => void,
+    charactersMax = destinationCharacters(getHeapStatistics().heap_size_limit),
+  ) {
     this.#path = path
     this.#onError = onError
     this.#charactersMax = charactersMax
@@ -142,4 +152,9 @@ export class Destinations {
     }
     return text
   }
+}
+
+/** How many characters of addresses a process of this heap remembers. */
+export function destinationCharacters(heapBytes: number): number {
+  return Math.min(CHARACTERS_MAX, Math.floor(heapBytes / HEAP_PART))
 }
