@@ -12,6 +12,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { readConfig, type SealingKey } from '../config.ts'
+import { EVENT_TYPE } from '../events/event.ts'
 import { EventStream } from '../events/event-stream.ts'
 import { claimNode } from '../platform/node-registry.ts'
 import type { Database } from '../platform/postgres.ts'
@@ -196,14 +197,16 @@ test('an event that the fold set aside is told, with its error', async (t) => {
 test('events that wait are a lag beside a server, and nothing wrong after the last one stopped', async (t) => {
   const { scope, db, now, check } = await makePatient(t)
   const log = openFoldedLog(scope, db)
-  await log.append([new MoneyEvents().click('a', now.ms)])
+  const events = new MoneyEvents()
+  const view = () => events.at(now.ms, { type: EVENT_TYPE.linkImpression, lane: 3 })
+  await log.append([events.click('a', now.ms), view(), view()])
   const first = await serve(db)
   assert.equal((await check('lag')).ok, true, 'a moment is no lag')
   await first.release({ isSpoolEmpty: true })
   now.ms += 11 * SECOND_MS
   assert.match(
     (await check('lag')).detail,
-    /not folded yet: about 1, the first since 20\d\d-.*Z: no server runs/,
+    /not folded yet: 3, the first since 20\d\d-.*Z: no server runs/,
   )
   assert.equal((await check('lag')).ok, true)
 

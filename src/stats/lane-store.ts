@@ -23,7 +23,6 @@ export async function areFolded(
 export interface LaneBehind {
   readonly lane: number
   readonly waiting_since: Date
-  readonly events: string // about so many: a number that was drawn in vain counts as well
 }
 
 /** Lanes that have events the fold has not reached, with the age of the first of them. */
@@ -33,10 +32,20 @@ export async function listLanesBehind(db: Db): Promise<LaneBehind[]> {
     from event
     where event.lane = lane.lane and event.seq > lane.position and event.day >= ${dayFrom}`
   return db.rows(sql`
-    select lane.lane, first.at as waiting_since, last.seq - lane.position as events
+    select lane.lane, first.at as waiting_since
     from lane
     cross join lateral (select at ${waiting} order by seq limit 1) as first
-    cross join lateral (select seq ${waiting} order by seq desc limit 1) as last
     order by lane.lane
   `)
+}
+
+/** How many events the fold has not reached, counted as far as `max`. */
+export async function countBehind(db: Db, max: number): Promise<number> {
+  const dayFrom = await firstUnfoldedDay(db, LANES)
+  const row = await db.row<{ events: number }>(sql`
+    select count(*)::int as events from (
+      select from event join lane using (lane)
+      where seq > position and day >= ${dayFrom} limit ${max}
+    ) as waiting`)
+  return row?.events ?? 0
 }
