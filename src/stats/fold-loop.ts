@@ -19,7 +19,7 @@ import { listUnfolded, setAside, takeBack, Unfoldable } from './unfolded-store.t
 
 /** A transaction of this many clicks takes some 20 ms: short locks, few commits. */
 const BATCH_EVENTS_MAX = 1_000
-/** A lane's first batch, whose cost is unknown: each change of type costs a dozen statements. */
+/** A lane's first batch, whose cost is unknown: each run of one kind costs a dozen statements. */
 const BATCH_EVENTS_FIRST = 100
 /** Nodes cannot lease budgets while the money lane folds: a longer batch makes the next smaller. */
 const BATCH_MS = 1_000

@@ -1,10 +1,11 @@
 /**
  * The money lane in one total order: clicks, orders, returns, reversals, payments, lease closings.
  *
- * Runs of one type go to that type's fold together; the order between runs is the log's. What they
- * change of the daily figures is written at the end, in one statement: rows are then locked in one
- * order, as the views lock them, and neither waits for the other in a circle.
+ * Runs of events go to the fold of their kind together, as each run costs a dozen statements. What
+ * they change of the daily figures is written at the end, in one statement: rows are then locked in
+ * one order, as the views lock them, and neither waits for the other in a circle.
  */
+import { clickIdsOf, type OrderBody } from '../attribution/read-order.ts'
 import { closeLeases } from '../demand/settle.ts'
 import { EVENT_TYPE, type EventType, type StoredEvent } from '../events/event.ts'
 import { foldPaymentReversals, foldPayments } from '../ledger/fold-payments.ts'
@@ -32,7 +33,7 @@ const FOLDS: Partial<Record<EventType, FoldRun>> = {
 
 export async function foldMoney(tx: Db, events: readonly StoredEvent[]): Promise<void> {
   const changes: FigureChange[] = []
-  for (const run of runsOfOneType(events)) {
+  for (const run of runsOf(events)) {
     const type = (run[0] as StoredEvent).type
     const fold = FOLDS[type]
     if (fold === undefined) throw new Error(`nothing folds events of type ${type}`)
@@ -41,12 +42,42 @@ export async function foldMoney(tx: Db, events: readonly StoredEvent[]): Promise
   await addFigures(tx, changes)
 }
 
-function runsOfOneType(events: readonly StoredEvent[]): StoredEvent[][] {
+/**
+ * What is folded together, and in which order: the log's, but that clicks go before the orders they
+ * came among. Readers click and buy at once, and a run for each change between them would be as
+ * many runs as orders. A click asks nothing of orders, and an order of clicks what became of those
+ * that it names: one that comes after an order which names it stays behind that.
+ */
+function runsOf(events: readonly StoredEvent[]): StoredEvent[][] {
   const runs: StoredEvent[][] = []
-  for (const event of events) {
-    const run = runs.at(-1)
-    if (run?.[0]?.type === event.type) run.push(event)
-    else runs.push([event])
+  let clicks: StoredEvent[] = []
+  let orders: StoredEvent[] = []
+  const named = new Set<string>()
+  const endRuns = () => {
+    runs.push(...[clicks, orders].filter((run) => run.length > 0))
+    clicks = []
+    orders = []
+    named.clear()
   }
+  for (const event of events) {
+    if (event.type === EVENT_TYPE.click) {
+      if (named.has(event.clickId?.toString('hex') ?? '')) endRuns()
+      clicks.push(event)
+    } else if (FOLDS[event.type] === foldOrders) {
+      orders.push(event)
+      for (const clickId of namedBy(event)) named.add(clickId)
+    } else {
+      endRuns()
+      const last = runs.at(-1)
+      if (last?.[0]?.type === event.type) last.push(event)
+      else runs.push([event])
+    }
+  }
+  endRuns()
   return runs
+}
+
+/** The clicks that an event asks for. */
+function namedBy({ type, body }: StoredEvent): readonly string[] {
+  return type === EVENT_TYPE.order ? clickIdsOf(JSON.parse(body ?? '') as OrderBody) : []
 }
