@@ -82,11 +82,15 @@ async function follow(
     const isPerson = !createsNothing(request)
     const find = isPerson ? deps.findOrCreateLink : deps.findExistingLink
     // A newsletter's readers come together: the first one's link is everybody's.
-    const finding = asked.run(`${isPerson} ${key}`, () => find(wanted))
+    const finding = asked.run(`${isPerson} ${key}`, async () => {
+      const auctionId = await find(wanted)
+      // A mere look-up has not written down what this address says of the article. What comes too
+      // late for this reader is known to the next, who would else wait as long, and in vain too.
+      if (isPerson && auctionId !== null) known.set(key, auctionId)
+      return auctionId
+    })
     const auctionId = await withPatience(finding, CREATE_PATIENCE_MS)
     if (auctionId === null) return forward()
-    // A mere look-up has not written down what this address says of the article.
-    if (isPerson) known.set(key, auctionId)
     const link = await deps.findLink(auctionId, CREATE_PATIENCE_MS)
     return link === null ? forward() : await clickOnLink(deps, request, link, click(auctionId))
   } catch (error) {
