@@ -2,7 +2,7 @@
 import { characterCount } from '../platform/characters.ts'
 import { readDomain } from '../platform/domain.ts'
 import type { Fault } from '../platform/errors.ts'
-import { type Micros, micros } from '../platform/money.ts'
+import { type Micros, micros, PPM } from '../platform/money.ts'
 import { type CategoryFloor, categoryFloorFaults } from './category-floor.ts'
 
 const NAME_LENGTH_MAX = 255
@@ -80,7 +80,7 @@ export function publisherFaults(settings: PublisherSettings): Fault[] {
     `letters and digits, with - _ . between them, at most ${SLUG_LENGTH_MAX} characters`,
   )
   const between = (value: number, high: number) => value >= 0 && value <= high
-  check(between(settings.share_ppm, 1_000_000), 'share', 'must be a fraction from 0 to 1')
+  check(between(settings.share_ppm, PPM), 'share', 'must be a fraction from 0 to 1')
   check(between(settings.floor_micros, FLOOR_MAX), 'floor', 'must be from $0 to $9000 a click')
   check(between(settings.tolerance_ppm, TOLERANCE_PPM_MAX), 'tolerance', 'must be from 0 to 0.2')
   check(between(settings.beta, BETA_MAX), 'beta', `must be from 0 to ${BETA_MAX}`)

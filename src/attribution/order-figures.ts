@@ -6,7 +6,7 @@
  * of its own.
  */
 import { MODEL } from '../events/event.ts'
-import { type Micros, micros, publisherPart } from '../platform/money.ts'
+import { MICROS_PER_DOLLAR, type Micros, micros, publisherPart } from '../platform/money.ts'
 import { divideHalfEven } from '../platform/round.ts'
 import { allocate } from './allocate.ts'
 import {
@@ -111,13 +111,11 @@ function grossOf(order: MergedOrder, owner: Owner | null): Totals {
   }
 }
 
-const MICROS_PER_DOLLAR = 1_000_000n
-
 function commissionOf(revenueMicros: Micros, { model, priceMicros }: Owner): Micros {
   switch (model) {
     case MODEL.cpa: {
       const exact = BigInt(revenueMicros) * BigInt(priceMicros)
-      return micros(Number(divideHalfEven(exact, MICROS_PER_DOLLAR)))
+      return micros(Number(divideHalfEven(exact, BigInt(MICROS_PER_DOLLAR))))
     }
     case MODEL.epp:
       return priceMicros

@@ -7,7 +7,7 @@
 import type { Device } from '../events/user-agent.ts'
 import { isCountry } from '../platform/countries.ts'
 import type { Fault } from '../platform/errors.ts'
-import { formatExact, type Micros, micros } from '../platform/money.ts'
+import { formatExact, type Micros, micros, PPM } from '../platform/money.ts'
 
 export const CAMPAIGN_MODELS = ['cpc', 'cpa', 'epp'] as const
 export type CampaignModel = (typeof CAMPAIGN_MODELS)[number]
@@ -128,7 +128,7 @@ function modelFaults(settings: CampaignSettings): Fault[] {
 
 function rangeFaults(field: string, value: number): Fault[] {
   if (field === 'rate') {
-    if (value >= 1 && value <= 1_000_000) return []
+    if (value >= 1 && value <= PPM) return []
     return [{ field, rule: 'must be a fraction above 0 and at most 1, such as 0.08 for 8 %' }]
   }
   if (field === 'roas') {
