@@ -8,6 +8,7 @@ import { listenProblem } from './listen-problem.ts'
 import { openNode } from './node.ts'
 import { freePort } from './platform/free-port.ts'
 import type { Logger } from './platform/log.ts'
+import { isUnreachable } from './platform/postgres.ts'
 
 export interface Server {
   readonly url: string
@@ -25,8 +26,21 @@ export interface ServerOptions {
 /** A running fold is done much sooner; one that is away must not hold up a start. */
 const FREED_PATIENCE_MS = 5_000
 
-/** Opens everything and listens; resolves when requests are answered. */
-export async function startServer(given: Config, options: ServerOptions): Promise<Server> {
+/**
+ * Opens everything and listens; resolves when requests are answered. A PostgreSQL of its own that
+ * is killed meanwhile, as where memory is short, is no more an end than it would be later.
+ */
+export async function startServer(config: Config, options: ServerOptions): Promise<Server> {
+  try {
+    return await start(config, options)
+  } catch (error) {
+    if (config.databaseUrl !== null || !isUnreachable(error)) throw error
+    options.log.warn({ err: error }, 'PostgreSQL went away during the start: starting again')
+    return start(config, options)
+  }
+}
+
+async function start(given: Config, options: ServerOptions): Promise<Server> {
   const config = onPort(given, await takeMachine(given))
   const node = await openNode(config, options)
   const opened = new AsyncDisposableStack() // closes all of them, whichever fails to
