@@ -11,6 +11,7 @@ export interface HeavyJobOrder {
   readonly nowMs: number
   readonly keys: readonly SealingKey[]
   readonly allowPrivateFetch: boolean
+  readonly retentionDays: number
 }
 
 /** What the thread tells. */

@@ -14,6 +14,7 @@ import type { SealingKey } from './config.ts'
 import { fitNightly } from './demand/learn-store.ts'
 import { stepRoasMultipliers } from './demand/roas-store.ts'
 import { learnTraffic } from './demand/traffic-store.ts'
+import { retireViews } from './events/view-totals.ts'
 import { type Reconciliation, reconcile } from './ledger/reconcile.ts'
 import { recordReconciliation } from './ledger/reconciliation-store.ts'
 import type { IssuedStatement } from './ledger/statement-store.ts'
@@ -28,6 +29,7 @@ export interface HeavyWork {
   readonly nowMs: number
   readonly keys: readonly SealingKey[]
   readonly allowPrivateFetch: boolean
+  readonly retentionDays: number
 }
 
 /** Every night looks at the last week again: what was late is in the log by then. */
@@ -42,6 +44,7 @@ export const HEAVY_JOBS = {
   issueStatements: ({ db, nowMs }: HeavyWork): Promise<IssuedStatement[]> =>
     issueWithNotices(db, new Date(nowMs)),
   guardExploration: ({ db, nowMs }: HeavyWork): Promise<void> => guardExploration(db, nowMs),
+  retireViews: (work: HeavyWork): Promise<number> => retireViews(work.db, work),
   async reconcile({ db, nowMs, keys }: HeavyWork): Promise<Reconciliation> {
     const from = utcDay(nowMs - (RECONCILE_DAYS - 1) * DAY_MS)
     const result = await reconcile(db, { from, to: utcDay(nowMs), keys })

@@ -19,9 +19,9 @@ export async function runHeavyJob<Job extends HeavyJob>(
   { limitMs = JOB_MS_MAX } = {},
 ): Promise<Awaited<ReturnType<(typeof HEAVY_JOBS)[Job]>>> {
   const { connection } = database
-  const { allowPrivateFetch } = config
-  const keys = sealingKeys
-  const workerData: HeavyJobOrder = { job, connection, nowMs: now(), keys, allowPrivateFetch }
+  const { allowPrivateFetch, retentionDays } = config
+  const order = { nowMs: now(), keys: sealingKeys, allowPrivateFetch, retentionDays }
+  const workerData: HeavyJobOrder = { job, connection, ...order }
   // Without the flags of this process: a test runner's mean nothing to the thread.
   const thread = new Worker(THREAD, { workerData, execArgv: [] })
   const ended = once(thread, 'exit') // Rejects with what broke the thread, should anything.

@@ -134,14 +134,14 @@ test('a model is fitted every ten minutes while it is young, and later at night 
   assert.deepEqual(await fit(), await fit())
 })
 
-test('what reads a month of clicks or orders keeps to its own connections, which set it no time', async () => {
+test('what reads a month of clicks, orders or views keeps to its own connections, which set it no time', async () => {
   const refuse = () =>
     Promise.reject(new Error('this is the connection of those who answer readers'))
   const { node } = api.app
   const own = { row: refuse, rows: refuse, run: refuse, transaction: refuse }
   const apart = { ...node, database: { ...node.database, ...own } }
   const tasks = ['guard_exploration', 'learn_model', 'learn_traffic', 'step_roas']
-  for (const task of [...tasks, 'issue_statements', 'reconcile']) {
+  for (const task of [...tasks, 'issue_statements', 'reconcile', 'retire_views']) {
     await SCHEDULES.find((item) => item.task === task)?.work(apart)
   }
 })

@@ -7,7 +7,6 @@ import { deleteOldRefusals, deleteOldRequests } from './attribution/intake-store
 import { retellOrders } from './attribution/retell-orders.ts'
 import { deleteUnclickedReceipts } from './auction/receipt-store.ts'
 import { isModelYoung } from './demand/learn-store.ts'
-import { retireViews } from './events/view-totals.ts'
 import { deletePastResponses } from './links/idempotency-store.ts'
 import { deletePastLinkHours } from './links/store.ts'
 import type { Node } from './node.ts'
@@ -110,10 +109,10 @@ async function forgetPageSessions({ database, now }: Node): Promise<void> {
 }
 
 /** Views older than RETENTION_DAYS, once their signed totals are written. */
-async function dropOldViews({ database, config, log, now, sealingKeys }: Node): Promise<void> {
-  const { retentionDays } = config
-  const dropped = await retireViews(database, { nowMs: now(), retentionDays, keys: sealingKeys })
-  if (dropped > 0) log.info({ events: dropped, retentionDays }, 'views dropped')
+async function dropOldViews(node: Node): Promise<void> {
+  const { retentionDays } = node.config
+  const dropped = await runHeavyJob(node, 'retireViews')
+  if (dropped > 0) node.log.info({ events: dropped, retentionDays }, 'views dropped')
 }
 
 async function sendWebhooks({ database: db, config, log, metrics, now }: Node): Promise<void> {

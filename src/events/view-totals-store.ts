@@ -188,7 +188,6 @@ export async function finishDrop(db: Db, day: string): Promise<void> {
   try {
     await db.transaction(async (tx) => {
       await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`)
-      await tx.run(sql`set local statement_timeout to 0`)
       await tx.run(sql`select compact_event_partition(${day}::date)`)
       await tx.run(sql`
         update view_day set state = 'dropped' where day = ${day} and state = 'dropping'`)

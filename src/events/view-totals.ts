@@ -9,7 +9,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Db } from '../platform/postgres.ts'
 import { deriveKey } from '../platform/prepared-keys.ts'
-import { sql } from '../platform/sql.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import {
   addTotals,
@@ -61,7 +60,6 @@ async function writeTotal(
   { day, lane }: { day: string; lane: number },
   keys: Keys,
 ): Promise<void> {
-  await tx.run(sql`set local statement_timeout to 0`)
   const known = await lockSigned(tx, { day, lane }, keys)
   const added = await addTotals(tx, { day, lane, after: known?.seq ?? '0' })
   const events = String(BigInt(known?.events ?? 0) + BigInt(added.events))
