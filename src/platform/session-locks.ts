@@ -6,9 +6,9 @@ import type { Database, Db } from './postgres.ts'
 import { sql } from './sql.ts'
 
 /**
- * After `silenceMsMax` without a word, outside a transaction, the server ends the session, and its
- * locks with it. TCP alone would take two hours to notice a machine that vanished, and never a
- * process that stands still. What the work came to by then counts nevertheless.
+ * After `silenceMsMax` without a word, also in the middle of a transaction, the server ends the
+ * session, and its locks with it. TCP alone would take two hours to notice a machine that vanished,
+ * and never a process that stands still. What the work came to by then counts nevertheless.
  */
 export async function withSessionLocks<T>(
   database: Database,
@@ -17,27 +17,14 @@ export async function withSessionLocks<T>(
 ): Promise<T> {
   const session = await database.reserve()
   try {
-    await limitSilence(session, silenceMsMax)
+    await session.run(sql`
+      select set_config('idle_session_timeout', ${String(silenceMsMax)}, false),
+        set_config('idle_in_transaction_session_timeout', ${String(silenceMsMax)}, false)`)
     const result = await work(session)
-    session.release(await unlock(session))
+    // A connection that is gone has no locks any more.
+    await session.run(sql`select pg_advisory_unlock_all()`).catch(() => undefined)
     return result
-  } catch (error) {
-    session.release(error as Error)
-    throw error
+  } finally {
+    session.release(new Error('nobody else is to be held to its limits'))
   }
-}
-
-/** The pool lends the connection to others next: undefined when it is fit for them. */
-async function unlock(session: Db): Promise<Error | undefined> {
-  try {
-    await session.run(sql`select pg_advisory_unlock_all()`)
-    await limitSilence(session, 0)
-    return undefined
-  } catch (error) {
-    return error as Error
-  }
-}
-
-async function limitSilence(session: Db, ms: number): Promise<void> {
-  await session.run(sql`select set_config('idle_session_timeout', ${String(ms)}, false)`)
 }

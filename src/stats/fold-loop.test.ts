@@ -6,6 +6,7 @@ import { testDatabase } from '../../test/database.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { type EventType, MODEL, MONEY_LANE, type StoredEvent } from '../events/event.ts'
 import type { EventLog } from '../events/event-log.ts'
+import { withPatience } from '../platform/patience.ts'
 import { sql } from '../platform/sql.ts'
 import { type FoldEvents, FoldLoop } from './fold-loop.ts'
 import { foldMoney } from './fold-money.ts'
@@ -249,4 +250,29 @@ test('a worker that stands still loses its lanes to another', async (t) => {
   await Promise.all([still.close(), other.close()])
   const lane = await db.row(sql`select position from lane where lane = 1`)
   assert.deepEqual(lane, { position: view.seq })
+})
+
+test('a worker that stands still in the middle of a batch loses its lanes to another', async (t) => {
+  const db = await testDatabase(t)
+  const view = { ...new MoneyEvents().at(START_MS, {}), lane: 1, seq: '1' }
+  const standing = Promise.withResolvers<void>()
+  const goingOn = Promise.withResolvers<void>()
+  const folded = Promise.withResolvers<void>()
+  const shared = { database: db, lanes: [1], log: logOf([view]), onError: () => undefined }
+  const stand = () => {
+    standing.resolve()
+    return goingOn.promise
+  }
+  const still = new FoldLoop({ ...shared, silenceMsMax: 100, fold: stand })
+  still.start()
+  await standing.promise
+  const fold = () => Promise.resolve()
+  const other = new FoldLoop({ ...shared, fold, onFolded: () => folded.resolve() })
+  other.start()
+  try {
+    await withPatience(folded.promise, 30_000)
+  } finally {
+    goingOn.resolve()
+    await Promise.all([still.close(), other.close()])
+  }
 })
