@@ -29,10 +29,9 @@ test('a stream that breaks is read on from where it was stored, and each event i
 test('a database that vanishes without a word is given up, and what it did not take comes again', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
-  const { host, port, ...who } = db.connection
-  const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
+  const proxy = await openProxy(socketOf(db), 'pass')
   scope.after(() => proxy.close())
-  const connection = { ...who, host: '127.0.0.1', port: proxy.port }
+  const connection = { ...db.connection, host: '127.0.0.1', port: proxy.port }
   const { sent, problems } = carry(scope, db, {
     payloads: makePayloads(4),
     connection,
@@ -68,6 +67,21 @@ test('a process that stands still while it carries keeps no other one from it', 
   goesOn.resolve()
   await until(async () => problems.length > 0)
   assert.equal(await carried(db), 3)
+})
+
+test('a process that vanishes in the middle of a batch keeps no other one from carrying it', async (t) => {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  const proxy = await openProxy(socketOf(db), 'pass')
+  scope.after(() => proxy.close())
+  const connection = { ...db.connection, host: '127.0.0.1', port: proxy.port }
+  const payloads = makePayloads(3)
+  const vanished = proxy.hangAt('append_events')
+  const { problems } = carry(scope, db, { payloads, connection, silenceMsMax: 100 })
+  await vanished
+  carry(scope, db, { payloads })
+  await until(async () => (await carried(db)) === 3)
+  assert.deepEqual(problems, []) // Long before it gave up the server, the server let it go.
 })
 
 test('a process that has nothing to carry stays the one that carries', async (t) => {
@@ -141,6 +155,10 @@ function carry(
   scope.after(() => carrier.close())
   const close = () => carrier.close()
   return { sent: payloads.length, problems: problems as readonly unknown[], close }
+}
+
+function socketOf({ connection: { host, port } }: Database) {
+  return { path: `${host}/.s.PGSQL.${port}` }
 }
 
 async function carried(db: Database): Promise<number> {

@@ -101,7 +101,10 @@ export class EventLogCarrier {
     client.on('end', () => lost.abort())
     await client.connect()
     try {
-      await client.query(`${APPEND_SESSION}; set idle_session_timeout to ${silenceMsMax}`)
+      await client.query(
+        `${APPEND_SESSION}; set idle_session_timeout to ${silenceMsMax};
+        set idle_in_transaction_session_timeout to ${silenceMsMax}`,
+      )
       if (!(await takeLock(client, streamName))) return
       const created = await stream.created()
       const carried = await openPosition(client, { streamName, created })
