@@ -46,7 +46,7 @@ export function readCsv(text: string): CsvTable {
   }
   const [header, ...records] = parsed(text)
   const headers = (header?.record ?? []).map((name) => name.trim().toLowerCase())
-  const shifted = records.filter(({ record }) => record.slice(headers.length).some(Boolean))
+  const shifted = records.filter(({ record }) => record.length > headers.length)
   if (shifted.length > 0) throw badRequest(shifted.slice(0, FAULTS_MAX).map(shiftedFault))
   const last = records.at(-1)
   if (last !== undefined && last.record.length < headers.length && !/[\r\n]$/.test(text)) {
@@ -64,7 +64,7 @@ export function readCsv(text: string): CsvTable {
 /** Of columns with one name the first that is filled, as in feeds: the last may be empty. */
 function cellsByName(names: readonly string[], record: readonly string[]): CsvRow['cells'] {
   const cells = new Map<string, string>()
-  for (const [index, cell] of record.slice(0, names.length).entries()) {
+  for (const [index, cell] of record.entries()) {
     const name = names[index] ?? ''
     if (!cells.get(name)) cells.set(name, cell)
   }
@@ -88,7 +88,10 @@ function parsed(text: string): CsvRecord[] {
   }
 }
 
-/** A decimal comma, for one: what stands behind it would be read as the next column's. */
+/**
+ * A decimal comma, for one: what stands behind it would be read as the next column's. One cell too
+ * many tells it, an empty one too: that is how the row ends whose last column has nothing to say.
+ */
 function shiftedFault({ info }: CsvRecord): Fault {
   const rule = 'has more cells than the header: a separator in a cell that is not in quotes?'
   return { field: `line ${info.lines}`, rule }
