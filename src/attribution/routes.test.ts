@@ -364,10 +364,10 @@ test('a thousand concurrent reports of one order make one order', async (t) => {
     const { status } = await app.post('orders', { orders: [order('o1', {}, [SOCKS])], attempt })
     if (status !== 503) return status
     await sleep(500)
-    return report(attempt)
+    return report(attempt + 1_000) // In other bytes: a signature works once.
   }
   const statuses = await Promise.all(Array.from({ length: 1000 }, (_, index) => report(index)))
-  assert.ok(statuses.every((status) => status === 201))
+  assert.deepEqual(new Set(statuses), new Set([201]))
   await app.fold()
   const rows = await app.db.rows(sql`
     select revenue_micros, (select count(*) >= 1000 from event) as is_each_logged
