@@ -6,11 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { EVENT_TYPE } from '../../src/events/event.ts'
 import { REASON } from '../../src/events/reason.ts'
 import { sql } from '../../src/platform/sql.ts'
-import { utcDay } from '../../src/platform/timestamp.ts'
+import { DAY_MS, utcDay } from '../../src/platform/timestamp.ts'
 import { importNetwork } from '../../src/stats/import-network.ts'
 import { AUCTION_URL, startApi } from '../api.ts'
 import { BROWSER } from '../app.ts'
 import { makeCampaign, makeMerchant } from '../catalogue.ts'
+import { withinOneDay } from '../one-day.ts'
 import { ownMs } from '../own-time.ts'
 
 type Row = Readonly<Record<string, string | number | null>>
@@ -20,9 +21,9 @@ interface Stats {
   readonly stats: readonly Row[]
 }
 
-const DAY_MS = 86_400_000
 const PERSON = { 'user-agent': BROWSER }
 let clockAheadMs = 0
+await withinOneDay()
 const api = await startApi({ after }, { now: () => Date.now() + clockAheadMs })
 const ann = await api.account({ domains: ['daily.example'] })
 const today = utcDay(new Date())
@@ -76,9 +77,8 @@ async function view(source_url: string, headers: Record<string, string> = PERSON
 
 /** The auction and the click of one reader, after so long; the answer of the redirect. */
 async function click(auctionId: string, afterMs = 310) {
-  const auction = await api.call(`/api/v1/auction/?a=${auctionId}&uuid=${randomUUID()}`, {
-    headers: PERSON,
-  })
+  const asked = `/api/v1/auction/?a=${auctionId}&uuid=${randomUUID()}`
+  const auction = await api.call(asked, { headers: PERSON })
   const { auction_result: result, impression_pixel_url: pixel } = auction.entry<{
     auction_result: { redirect_url: string }
     impression_pixel_url: string
