@@ -76,6 +76,23 @@ test('a quote that is not doubled costs its row and no other', () => {
   ])
 })
 
+test('a price with an unquoted thousands separator is never read as what stands before it', () => {
+  const text = 'id,price,gtin\n1,9.50,\n2,1,234.50,\n3,8.00,\n'
+  assert.deepEqual(summary(read(text)), [
+    ['id', 'price', 'gtin'],
+    ['1', '9.50', ''],
+    'row_malformed@3',
+    ['3', '8.00', ''],
+  ])
+  // Every row of a spreadsheet may end in cells that the header does not have.
+  const padded = 'id,price\n1,9.50,,\n2,8.00,,\n'
+  assert.deepEqual(summary(read(padded)), [
+    ['id', 'price'],
+    ['1', '9.50'],
+    ['2', '8.00'],
+  ])
+})
+
 test('a quote that is never closed costs its row and no other', () => {
   assert.deepEqual(summary(read('a,b\n1,"x\n2,y\n3,z\n')), [
     ['a', 'b'],

@@ -77,6 +77,8 @@ class Scan {
   /** The next quote at or after `#at`; Infinity when the text has none. */
   #quoteAt = 0
   #columnCount: number | null = null
+  /** With the empty cells that the first good row has behind the header's last column. */
+  #paddedCount: number | null = null
   /** Inside a row that is longer than allowed: nothing counts until the next line. */
   #isSkipping = false
 
@@ -210,15 +212,22 @@ class Scan {
       this.#columnCount = cells.length
       return { kind: 'cells', line, cells }
     }
-    // Spreadsheets write empty cells behind the last column.
-    while (cells.length > wanted && cells.at(-1) === '') cells.pop()
-    if (cells.length === wanted) return { kind: 'cells', line, cells }
+    // Spreadsheets write empty cells behind the last column, and as many in every row. In one row
+    // alone such a cell ends what an unquoted `1,234.50` has shifted: that is no price of 1.
+    const { length } = cells
+    if (length <= (this.#paddedCount ?? length)) {
+      while (cells.length > wanted && cells.at(-1) === '') cells.pop()
+    }
+    if (cells.length === wanted) {
+      this.#paddedCount ??= length
+      return { kind: 'cells', line, cells }
+    }
     const isCut = this.#isLast && !hasLineEnd && cells.length < wanted
     return {
       kind: 'bad',
       line,
       reason: isCut ? 'row_truncated' : 'row_malformed',
-      detail: `the row has ${cells.length} cells, the header has ${wanted}`,
+      detail: `the row has ${length} cells, the header has ${wanted}`,
       text: this.#text.slice(start, end),
     }
   }
