@@ -10,10 +10,8 @@ const HOUR_MS = 3_600_000
 const api = await startApi({ after })
 const { account, kettles: merchId } = await makeMarket(api)
 
-async function work(tasks: readonly string[]): Promise<void> {
-  for (const { work } of SCHEDULES.filter(({ task }) => tasks.includes(task))) {
-    await work(api.app.node)
-  }
+async function work(tasks: readonly string[], node = api.app.node): Promise<void> {
+  for (const { work } of SCHEDULES.filter(({ task }) => tasks.includes(task))) await work(node)
 }
 
 const ago = (hours: number) => new Date(Date.now() - hours * HOUR_MS)
@@ -75,4 +73,18 @@ test('answers are kept for a day, page sessions for sixty, links that were seen 
   assert.deepEqual(await counts(), { responses: 2, dashboards: 2, sessions: 2, links: 2 })
   await work(['forget_responses', 'forget_page_sessions', 'forget_seen_links'])
   assert.deepEqual(await counts(), { responses: 1, dashboards: 1, sessions: 1, links: 1 })
+})
+
+test('a page session is kept no longer than its views, which alone tell of one that is late', async () => {
+  const { node } = api.app
+  await api.db.run(sql`delete from page_session`)
+  await api.db.run(sql`
+    insert into page_session (pub_id, session_key, day)
+    select ${account.pubId}, days::text::bytea, (now() at time zone 'utc')::date - days
+    from unnest('{31, 32}'::int[]) as days`)
+  const retentionDays = 31
+  await work(['forget_page_sessions'], { ...node, config: { ...node.config, retentionDays } })
+  const left = await api.db.rows(sql`
+    select (now() at time zone 'utc')::date - day as days from page_session`)
+  assert.deepEqual(left, [{ days: 31 }])
 })

@@ -104,8 +104,10 @@ async function forgetExpired({ database, now }: Node): Promise<void> {
   await deletePastLinkHours(database, at)
 }
 
-async function forgetPageSessions({ database, now }: Node): Promise<void> {
-  await deletePageSessions(database, new Date(now() - PAGE_SESSION_DAYS * DAY_MS))
+/** Those whose views are dropped too: one that came late is counted by the fold as by its total. */
+async function forgetPageSessions({ database, config, now }: Node): Promise<void> {
+  const days = Math.min(PAGE_SESSION_DAYS, config.retentionDays)
+  await deletePageSessions(database, new Date(now() - days * DAY_MS))
 }
 
 /** Views older than RETENTION_DAYS, once their signed totals are written. */
