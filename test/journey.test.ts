@@ -17,9 +17,7 @@ K-1,"Stagwell Kettle, 0.9 L",https://www.kettles.example/p/k-1?utm_source=feed,4
 K-2,Plume Kettle,https://www.kettles.example/p/k-2,89.00 USD,in stock,9521000000025,Ostrava,
 `
 
-test('a feed becomes offers, an article’s link is auctioned, clicked, paid and counted, across kill -9', {
-  timeout: 120_000,
-}, async (t) => {
+test('a feed becomes offers, an article’s link is auctioned, clicked, paid and counted, across kill -9', async (t) => {
   const dataDir = await temporaryFolder(t, 'souk journey ') // with a space in it
   const env = { SOUK_DATA: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error' }
   const { key, pubId, merchId } = await makeNetwork(env, dataDir)

@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 
 export const SOUK = join(import.meta.dirname, '..', 'bin', 'souk.mjs')
-const READY_MS = 60_000
+/** A busy machine’s: only a start that hangs meets it. */
+const READY_MS = 300_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
 export type Environment = Record<string, string>

@@ -225,7 +225,7 @@ test('a stream made anew is carried from its own beginning', async (t) => {
   await untilStored(database, events)
 })
 
-test('a stream that is deleted under its log is made again', { timeout: 120_000 }, async (t) => {
+test('a stream that is deleted under its log is made again', async (t) => {
   const { database, nats, open } = await makeWorld(scopeOf(t))
   const log = await open()
   const events = makeEvents(6)

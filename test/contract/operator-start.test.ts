@@ -11,6 +11,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '../../src/platform/sql.ts'
 import { databaseUrl, testDatabase } from '../database.ts'
+import { ownMs } from '../own-time.ts'
 import { scopeOf } from '../scope.ts'
 import { type Environment, readyUrl, SOUK, serve, soukExit } from '../souk.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -23,10 +24,10 @@ const AT_ONCE_MS = 20_000 // A busy machine's; what is tested is that it is not 
 
 /** What stderr says when the server does not start. */
 async function refusal(env: Environment, command = 'serve'): Promise<string> {
-  const started = performance.now()
+  const started = ownMs()
   const { stdout, stderr } = await soukExit({ SOUK_DATA: folder, ...env }, 1, command)
   assert.equal(stdout, '')
-  assert.ok(performance.now() - started < AT_ONCE_MS)
+  assert.ok(ownMs() - started < AT_ONCE_MS)
   assert.doesNotMatch(stderr, /^ {4}at /m, 'a stack trace is nothing an operator can act on')
   return stderr
 }
@@ -149,7 +150,7 @@ test('with --json a server prints one JSON value, which says that it is ready', 
   }
 })
 
-test('a start that hangs ends on SIGTERM as a service does', { timeout: 60_000 }, async (t) => {
+test('a start that hangs ends on SIGTERM as a service does', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   const holder = await db.reserve()

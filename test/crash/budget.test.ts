@@ -14,9 +14,7 @@ const BID = 0.5
 const BUDGET = 3.2 // six clicks, and a rest that pays none
 const FEED = 'id,title,link,price,availability\n1,Mug,https://mugs.example/1,10.00 USD,in stock\n'
 
-test('clicks are funded from the first moment, and a cap holds across kill -9 and restarts', {
-  timeout: 120_000,
-}, async (t) => {
+test('clicks are funded from the first moment, and a cap holds across kill -9 and restarts', async (t) => {
   const dataDir = await temporaryFolder(t, 'souk-budget-')
   const env = { SOUK_DATA: dataDir, PORT: '0', LOG_LEVEL: 'error' }
   const key = await makeNetwork(env, dataDir)

@@ -26,6 +26,7 @@ import {
 import { NOBODY } from '../../src/platform/postgres-binaries.ts'
 import { runningPid } from '../../src/platform/postgres-cluster.ts'
 import { sql } from '../../src/platform/sql.ts'
+import { ownMs } from '../own-time.ts'
 import { AS_NOBODY, whereNobodyCanRun } from './other-users.ts'
 
 const USER_PROGRAM = join(import.meta.dirname, 'postgres-user.ts')
@@ -260,7 +261,6 @@ test('a server that never answers is stopped by who gives it up', async (t) => {
 
 test('a process that ends without leaving tells a server that nobody else uses to stop', {
   skip: process.platform === 'win32',
-  timeout: 60_000,
 }, async (t) => {
   const dataDir = await folder(t)
   const [user, other] = [await startUser({ dataDir }), await startUser({ dataDir })]
@@ -286,9 +286,7 @@ test('a server that runs and lets nobody in is not said not to start', async (t)
   await user.leave()
 })
 
-test('a server in which nothing can be made is left and stopped', {
-  timeout: 60_000,
-}, async (t) => {
+test('a server in which nothing can be made is left and stopped', async (t) => {
   const dataDir = await folder(t)
   const settings = { ...QUICK, default_transaction_read_only: 'on' }
   await assert.rejects(startUser({ dataDir, settings }), /it ended with/)
@@ -367,9 +365,9 @@ async function isServing(db: Database): Promise<boolean> {
 
 /** Until a server that started later than `before` answers; fails when that takes too long. */
 async function untilBack(db: Database, before: number | null): Promise<void> {
-  const killedAt = Date.now()
+  const killedAt = ownMs()
   for (let now = before; now === null || now === before; now = await startedAt(db)) {
-    assert.ok(Date.now() - killedAt < BACK_WITHIN_MS, 'it is still away')
+    assert.ok(ownMs() - killedAt < BACK_WITHIN_MS, 'it is still away')
     await sleep(POLL_MS)
   }
 }
