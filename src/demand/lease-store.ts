@@ -173,10 +173,7 @@ function decided({ nodeId }: NodeIdentity): Sql {
   select *, case
     when is_final or room <= 0 then 0
     when nodes = 1 then room
-    -- The tail: parts too small for a click would only lie about. It stays in the account, from
-    -- which any node's click can ask for its price.
-    when room / (2 * nodes) < price_max then 0
-    else room / (2 * nodes)
+    else ${partOf(sql`room`)}
   end as fair from room
 ), term as materialized (
   -- Of a lease whose grants the database lost, more may be spent than is there. Nobody gets what is
@@ -189,6 +186,14 @@ function decided({ nodeId }: NodeIdentity): Sql {
   ) as granted
   from fair
 )`
+}
+
+/**
+ * One node's part of what several share. The tail is nobody's: parts too small for a click would
+ * only lie about. It stays in the account, from which any node's click can ask for its price.
+ */
+function partOf(room: Sql): Sql {
+  return sql`case when ${room} / (2 * nodes) < price_max then 0 else ${room} / (2 * nodes) end`
 }
 
 /** Leases and escrow move together: the accounts follow what was really written to the leases. */
@@ -258,8 +263,7 @@ function recalled({ nodeId, incarnation }: NodeIdentity): Sql {
 ), called as (
   -- Not what would be its part again: it would be called back for ever.
   update lease set is_recalled = true from holding
-  where lease.lease_id = holding.lease_id and unspent > 0
-    and (unspent * 2 * nodes > left_over + unspent or left_over + unspent < price_max * 2 * nodes)
+  where lease.lease_id = holding.lease_id and unspent > ${partOf(sql`(left_over + unspent)`)}
 ), told as (
   select lease_id from lease
   where node_id = ${nodeId} and incarnation = ${incarnation} and is_recalled
