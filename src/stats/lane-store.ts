@@ -2,7 +2,7 @@
 import { LANES, MONEY_LANE } from '../events/event.ts'
 import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
 
 /** Whether the fold holds all of these money events: none unlogged, and none set aside. */
@@ -27,25 +27,30 @@ export interface LaneBehind {
 
 /** Lanes that have events the fold has not reached, with the age of the first of them. */
 export async function listLanesBehind(db: Db): Promise<LaneBehind[]> {
-  const dayFrom = await firstUnfoldedDay(db, LANES)
-  const waiting = sql`
-    from event
-    where event.lane = lane.lane and event.seq > lane.position and event.day >= ${dayFrom}`
+  const waiting = await waitingEvents(db)
   return db.rows(sql`
     select lane.lane, first.at as waiting_since
     from lane
-    cross join lateral (select at ${waiting} order by seq limit 1) as first
+    cross join lateral (select at ${waiting} limit 1) as first
     order by lane.lane
   `)
 }
 
 /** How many events the fold has not reached, counted as far as `max`. */
 export async function countBehind(db: Db, max: number): Promise<number> {
-  const dayFrom = await firstUnfoldedDay(db, LANES)
+  const waiting = await waitingEvents(db)
   const row = await db.row<{ events: number }>(sql`
     select count(*)::int as events from (
-      select from event join lane using (lane)
-      where seq > position and day >= ${dayFrom} limit ${max}
-    ) as waiting`)
+      select from lane cross join lateral (select ${waiting} limit ${max}) as behind limit ${max}
+    ) as counted`)
   return row?.events ?? 0
+}
+
+/** Those of one lane, in order: by their index, however many there are beside them. */
+async function waitingEvents(db: Db): Promise<Sql> {
+  const dayFrom = await firstUnfoldedDay(db, LANES)
+  return sql`
+    from event
+    where event.lane = lane.lane and event.seq > lane.position and event.day >= ${dayFrom}
+    order by seq`
 }
