@@ -97,17 +97,18 @@ export class SpoolSegments {
   /** Deletes a drained file. Should a crash undo that, it is drained twice, which is harmless. */
   async remove(segment: Segment): Promise<void> {
     await unlink(segment.path)
-    this.#forget(segment)
+    this.forget(segment)
   }
 
   /** Keeps a damaged file for a person to look at. */
   async moveTo(segment: Segment, path: string): Promise<void> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await rename(segment.path, path)
-    this.#forget(segment)
+    this.forget(segment)
   }
 
-  #forget(segment: Segment): void {
+  /** No longer counts a file that is drained, moved, or gone. */
+  forget(segment: Segment): void {
     const index = this.#sealed.findIndex(({ path }) => path === segment.path)
     if (index === -1) return
     this.#sealed.splice(index, 1)

@@ -13,7 +13,7 @@ import { basename, dirname, join } from 'node:path'
 import { type FileLock, takeFileLock } from './file-lock.ts'
 import { GroupCommit, QueueFull } from './group-commit.ts'
 import { makeFolder } from './make-folder.ts'
-import { frameBytes } from './spool-frames.ts'
+import { frameBytes, type Unframed } from './spool-frames.ts'
 import { type Segment, SpoolSegments, syncDirectory } from './spool-segments.ts'
 import { replaceFile } from './whole-file.ts'
 
@@ -231,15 +231,28 @@ export class Spool {
 
   async #drainSealed(directory: Directory, options: DrainOptions): Promise<void> {
     for (const segment of directory.segments.sealed()) {
-      const file = await directory.segments.read(segment).catch((error: Error) => {
-        this.#options.onDamage(`${segment.path} cannot be read: ${error.message}`)
-        return null
-      })
+      const file = await this.#read(directory, segment)
       if (file === null) continue
       await drainRecords(directory, segment, file.records, options)
       if (file.damagedBytes === 0) await directory.segments.remove(segment)
       else await this.#keepDamaged(directory, segment, file.damagedBytes)
       directory.drained.delete(segment.path) // Not before: a disk that deletes nothing is tried on.
+    }
+  }
+
+  /** Null: it cannot be read now, and stays; or somebody has deleted it, and nobody ever will. */
+  async #read({ path, segments }: Directory, segment: Segment): Promise<Unframed | null> {
+    try {
+      return await segments.read(segment)
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      const isGone = code === 'ENOENT' && existsSync(path)
+      if (isGone) segments.forget(segment)
+      const problem = isGone
+        ? `was deleted, with ${segment.bytes} bytes`
+        : `cannot be read: ${message}`
+      this.#options.onDamage(`${segment.path} ${problem}`)
+      return null
     }
   }
 
