@@ -1,17 +1,12 @@
 /** One heavy job on a thread of its own, with connections of its own (run-heavy-job.ts). */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { SealingKey } from './config.ts'
-import { HEAVY_JOBS, type HeavyJob } from './heavy-jobs.ts'
+import { HEAVY_JOBS, type HeavyJob, type HeavyWork } from './heavy-jobs.ts'
 import { type Connection, openDatabase } from './platform/postgres.ts'
 
 /** What the thread is given. */
-export interface HeavyJobOrder {
+export interface HeavyJobOrder extends Omit<HeavyWork, 'db'> {
   readonly job: HeavyJob
   readonly connection: Connection
-  readonly nowMs: number
-  readonly keys: readonly SealingKey[]
-  readonly allowPrivateFetch: boolean
-  readonly retentionDays: number
 }
 
 /** What the thread tells. */
