@@ -99,6 +99,9 @@ test('only absolute http and https addresses are read', () => {
     'http://',
     'https://.',
     'https://.shop.example/p',
+    'https://%2Eshop.example/p',
+    'https://。shop.example/p',
+    'https://reader@.shop.example/p',
     '//shop.example/p',
   ]) {
     assert.equal(parseWebUrl(text), null, text)

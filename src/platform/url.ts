@@ -17,15 +17,17 @@ export const MAX_URL_ENCODED_BYTES = 6000
 
 const URL_KEY_DIGITS = 32 // 128 bits: no two of 10^9 pages meet by accident (chance 10^-21).
 
-// The URL parser repairs `https:shop.example` and `https:///shop.example`, and lets a host begin with
-// a dot; an absolute address has exactly two slashes and then a host's first label.
-const ABSOLUTE_WEB_URL = /^\s*https?:\/\/[^\s/\\?#.]/i
+// The URL parser repairs `https:shop.example` and `https:///shop.example`; an absolute address
+// has exactly two slashes and then a host.
+const ABSOLUTE_WEB_URL = /^\s*https?:\/\/[^\s/\\?#]/i
 
 const SPACE = 0x20 // All controls are below it.
 
 /** Reads an absolute http or https address; null for anything else. */
 export function parseWebUrl(text: string): URL | null {
-  return ABSOLUTE_WEB_URL.test(text) ? URL.parse(text) : null
+  const url = ABSOLUTE_WEB_URL.test(text) ? URL.parse(text) : null
+  // The parser lets a host begin with a dot, however it is written: `.`, `%2E`, `。`.
+  return url?.hostname.startsWith('.') ? null : url
 }
 
 /**
