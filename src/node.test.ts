@@ -6,8 +6,11 @@ import { databaseUrl, testDatabase } from '../test/database.ts'
 import { scopeOf } from '../test/scope.ts'
 import { temporaryFolder } from '../test/temporary-folder.ts'
 import { readConfig } from './config.ts'
+import { spoolFolder } from './data-folder.ts'
 import { openNode } from './node.ts'
 import { makeLogger } from './platform/log.ts'
+import { openSpool } from './platform/spool.ts'
+import { sql } from './platform/sql.ts'
 
 test('a start on a restored database without its sealing key says what is lost, and serves', async (t) => {
   const scope = scopeOf(t)
@@ -26,4 +29,26 @@ test('a start on a restored database without its sealing key says what is lost, 
   await rm(join(dataDir, 'secrets'), { recursive: true })
   await start()
   assert.match(lines.join(''), /"level":40,.*not paid.*Restore secrets\/ of SOUK_DATA/)
+})
+
+test('a start that gets no node number leaves what dead processes had spooled to the next one', async (t) => {
+  const scope = scopeOf(t)
+  const database = await testDatabase(scope)
+  const config = readConfig({
+    SOUK_DATA: await temporaryFolder(scope, 'node '),
+    DATABASE_URL: databaseUrl(database.connection),
+  })
+  const open = () => openSpool({ root: spoolFolder(config), bytesMax: 1000, onDamage: assert.fail })
+  const dead = await open()
+  await dead.append([Buffer.from('left behind')])
+  await dead.close()
+  await database.run(sql`
+    insert into node (node_id, host, pid, roles)
+    select number, 'elsewhere', 1, 'edge' from generate_series(1, 1023) as number`)
+  await assert.rejects(openNode(config, { log: makeLogger({ level: 'error' }) }), /1023/)
+  const next = await open()
+  const found: string[] = []
+  await next.drain({ write: async (records) => void found.push(...records.map(String)) })
+  await next.close()
+  assert.deepEqual(found, ['left behind'])
 })
