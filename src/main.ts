@@ -35,7 +35,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
     return await start(config, options)
   } catch (error) {
     if (config.databaseUrl !== null || !isUnreachable(error)) throw error
-    options.log.warn({ err: error }, 'PostgreSQL went away during the start: starting again')
+    options.log.warn({ err: error }, 'the start failed by the database: starting again')
     return start(config, options)
   }
 }
