@@ -42,7 +42,7 @@ const GIB = 1024 ** 3
 const DISK_FREE_MIN = GIB
 /** Figures are promised within 5 s; twice that is somebody's absence, not a busy second. */
 const LAG_MAX_MS = 10_000
-/** How many of those that wait are counted: a tenth of a second's look. */
+/** How many of those that wait are counted: a quarter of a second's look. */
 const LAG_EVENTS_MAX = 100_000
 /** A server that answers nothing is what it is asked for. */
 const STATEMENT_TIMEOUT_MS = 5_000
