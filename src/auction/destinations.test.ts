@@ -3,17 +3,13 @@ import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
-import { Destinations, destinationCharacters } from './destinations.ts'
+import { Destinations, destinationBytes, ENTRY_BYTES } from './destinations.ts'
 
-async function open(t: TestContext, charactersMax?: number) {
+async function open(t: TestContext, bytesMax?: number) {
   const folder = await temporaryFolder(t, 'souk-destinations-')
   const path = join(folder, 'destinations')
   const start = async () => {
-    const destinations = new Destinations(
-      path,
-      (error) => assert.fail(String(error)),
-      charactersMax,
-    )
+    const destinations = new Destinations(path, (error) => assert.fail(String(error)), bytesMax)
     await destinations.open()
     t.after(() => destinations.close())
     return destinations
@@ -37,7 +33,7 @@ test('where links led is known after a restart', async (t) => {
 })
 
 test('addresses of any length take no more room than there is, nor after a restart', async (t) => {
-  const { start } = await open(t, 10_000)
+  const { start } = await open(t, 5 * (2_000 + ENTRY_BYTES))
   const long = (id: number) => `https://shop.example/${'x'.repeat(1_979)}${id}`.slice(0, 2_000)
   const held = (destinations: Destinations) =>
     Array.from({ length: 20 }, (_, id) => id).filter((id) => destinations.get(`${id}`) !== null)
@@ -56,9 +52,10 @@ test('addresses of any length take no more room than there is, nor after a resta
 
 test('what a node remembers leaves room in a small heap, and a million as shops have them in others', () => {
   const MIB = 1024 * 1024
-  assert.equal(destinationCharacters(256 * MIB), 32 * MIB)
-  assert.ok(destinationCharacters(1024 * MIB) >= 1_000_000 * 128)
-  assert.equal(destinationCharacters(4096 * MIB), 256 * MIB)
+  const aMillion = 1_000_000 * (ENTRY_BYTES + 112)
+  assert.equal(destinationBytes(256 * MIB), 64 * MIB)
+  assert.ok(destinationBytes(1024 * MIB) >= aMillion)
+  assert.equal(destinationBytes(4096 * MIB), destinationBytes(1024 * MIB))
 })
 
 test('a line that a crash or a full disk cut short leads nobody astray', async (t) => {
@@ -86,7 +83,7 @@ test('while nothing can be written no more waits for it than is held', async (t)
   const path = join(folder, 'away', 'destinations')
   await writeFile(join(folder, 'away'), 'a file where the folder would be')
   const errors: unknown[] = []
-  const destinations = new Destinations(path, (error) => errors.push(error), 100)
+  const destinations = new Destinations(path, (error) => errors.push(error), 4 * (25 + ENTRY_BYTES))
   for (let id = 0; id < 20; id += 1) {
     destinations.note(`${id}`, `https://shop.example/${id}`)
     await destinations.close()

@@ -11,21 +11,20 @@ import { createReadStream } from 'node:fs'
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { getHeapStatistics } from 'node:v8'
+import { LRUCache } from 'lru-cache'
 import { Rounds } from '../platform/rounds.ts'
 import { replaceFile } from '../platform/whole-file.ts'
 
-/** Architecture I5 promises the last million. */
-const DESTINATIONS_MAX = 1_000_000
 /**
- * Of a million addresses as shops have them about half. Anybody can have links made of the longest
- * there may be: a million of those would fill the heap, and again at each start.
+ * Architecture I5 promises the last million: as shops have them they take this much. Anybody can
+ * have links made of the longest there may be: a million of those would fill the heap, and again
+ * at each start.
  */
-const CHARACTERS_MAX = 256 * 1024 * 1024
-/**
- * Less in a small heap, where with all that stands around it each takes about twice its characters:
- * 256 MB, as on a machine of 1 GB, were full with less than a million as shops have them.
- */
-const HEAP_PART = 8
+const BYTES_MAX = 256 * 1024 * 1024
+/** Less in a small heap: of 256 MB, as on a machine of 1 GB, nothing else would be left. */
+const HEAP_PART = 4
+/** Of each beside its address: its id, and its places in the map and the order. Measured. */
+export const ENTRY_BYTES = 140
 const SAVE_MS = 60_000
 /** Lines written at once: some 20 MB of text in memory while the file is written anew. */
 const CHUNK_LINES = 100_000
@@ -35,12 +34,7 @@ const CUT = '\t\n'
 export class Destinations {
   readonly #path: string
   readonly #onError: (error: unknown) => void
-  // The one that came first goes first; one that is served again after that comes back as new.
-  readonly #urls = new Map<string, string>()
-  /** Goes on where it was: a new one would step over the places of all that are gone, each time. */
-  #oldest: MapIterator<string> | null = null
-  readonly #charactersMax: number
-  #characters = 0
+  readonly #urls: LRUCache<string, string>
   #fresh = new Set<string>() // of these what is not yet in the file
   #linesInFile = 0
   #timer: NodeJS.Timeout | null = null
@@ -49,11 +43,16 @@ export class Destinations {
   constructor(
     path: string,
     onError: (error: unknown) => void,
-    charactersMax = destinationCharacters(getHeapStatistics().heap_size_limit),
+    bytesMax = destinationBytes(getHeapStatistics().heap_size_limit),
   ) {
     this.#path = path
     this.#onError = onError
-    this.#charactersMax = charactersMax
+    // A most of entries would set aside room for all of them at once.
+    this.#urls = new LRUCache({
+      maxSize: bytesMax,
+      sizeCalculation: (url) => url.length + ENTRY_BYTES,
+      dispose: (_url, auctionId) => this.#fresh.delete(auctionId),
+    })
   }
 
   /** Reads what an earlier process remembered, then saves once a minute. */
@@ -73,7 +72,7 @@ export class Destinations {
 
   #read(line: string): void {
     const [auctionId = '', url = '', ...more] = line.split('\t')
-    if (url !== '' && more.length === 0) this.#keep(auctionId, url)
+    if (url !== '' && more.length === 0) this.#urls.set(auctionId, url)
     this.#linesInFile += 1
   }
 
@@ -84,35 +83,13 @@ export class Destinations {
   /** Notes that a link was served or seen created. */
   note(auctionId: string, url: string): void {
     if (this.#urls.get(auctionId) === url) return
-    this.#keep(auctionId, url)
+    this.#urls.set(auctionId, url)
     this.#fresh.add(auctionId)
   }
 
   async close(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer)
     await this.#saves.ask()
-  }
-
-  #keep(auctionId: string, url: string): void {
-    this.#forget(auctionId)
-    this.#urls.set(auctionId, url)
-    this.#characters += url.length
-    while (this.#urls.size > DESTINATIONS_MAX || this.#characters > this.#charactersMax) {
-      this.#forgetOldest()
-    }
-  }
-
-  #forgetOldest(): void {
-    this.#oldest ??= this.#urls.keys()
-    const { value, done } = this.#oldest.next()
-    if (done === true) this.#oldest = null
-    else this.#forget(value)
-  }
-
-  #forget(auctionId: string): void {
-    this.#characters -= this.#urls.get(auctionId)?.length ?? 0
-    this.#urls.delete(auctionId)
-    this.#fresh.delete(auctionId)
   }
 
   async #save(): Promise<void> {
@@ -133,7 +110,7 @@ export class Destinations {
   }
 
   async #rewrite(): Promise<void> {
-    const all = [...this.#urls.keys()]
+    const all = [...this.#urls.rkeys()] // read again in this order, the newest are the last to go
     await replaceFile(this.#path, async (draft) => {
       await writeFile(draft, '', { mode: 0o600 })
       for (let at = 0; at < all.length; at += CHUNK_LINES) {
@@ -146,7 +123,7 @@ export class Destinations {
   #linesOf(auctionIds: Iterable<string>): string {
     let text = ''
     for (const auctionId of auctionIds) {
-      const url = this.#urls.get(auctionId) ?? ''
+      const url = this.#urls.peek(auctionId) ?? ''
       // A URL as browsers read it has neither; one that holds them raw is not worth keeping.
       if (url !== '' && !/[\t\n\r]/.test(url)) text += `${auctionId}\t${url}\n`
     }
@@ -154,7 +131,7 @@ export class Destinations {
   }
 }
 
-/** How many characters of addresses a process of this heap remembers. */
-export function destinationCharacters(heapBytes: number): number {
-  return Math.min(CHARACTERS_MAX, Math.floor(heapBytes / HEAP_PART))
+/** How much of its heap a process gives to addresses. */
+export function destinationBytes(heapBytes: number): number {
+  return Math.min(BYTES_MAX, Math.floor(heapBytes / HEAP_PART))
 }
