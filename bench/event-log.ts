@@ -83,9 +83,15 @@ const log = openPostgresEventLog(database.connection)
 stack.defer(() => log.close())
 const ignore = () => undefined
 let spooled = 0
+const spool = await openSpool({
+  root: join(dataDir, 'spool'),
+  bytesMax: 1e9,
+  onDamage: ignore,
+})
+stack.defer(() => spool.close())
 const appender = new DurableAppend({
   log,
-  spool: await openSpool({ root: join(dataDir, 'spool'), bytesMax: 1e9, onDamage: ignore }),
+  spool,
   counters: {
     spooled: (events) => {
       spooled += events

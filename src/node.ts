@@ -202,7 +202,6 @@ async function openLog(
     bytesMax: SPOOL_BYTES_MAX,
     onDamage: (problem) => log.error({ problem }, 'trouble with the spool'),
   })
-  // The appender closes it as well. A start that gets no further must not keep what it adopted.
   closers.add('spool', () => spool.close())
   const claim = await claimNode({
     db: edgeDatabase,

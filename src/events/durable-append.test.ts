@@ -85,12 +85,18 @@ async function makeWorld(
     },
     doubtMs,
   })
+  const world = { database, proxy, spool, durable, counts, accepting, problems, states, owners }
   scope.after(async () => {
-    await durable.close()
+    await stop(world)
     await log.close()
     await proxy.close()
   })
-  return { database, proxy, spool, durable, counts, accepting, problems, states, owners }
+  return world
+}
+
+async function stop({ durable, spool }: World, lastWord: LogEvent | null = null): Promise<void> {
+  await durable.close(lastWord)
+  await spool.close()
 }
 
 async function storedIds(database: Database): Promise<string[]> {
@@ -261,7 +267,7 @@ test('what a dead process had spooled reaches the log, and its owner is named', 
   const first = await makeWorld(scope, { root, mode: 'refuse' })
   await first.spool.recordOwner('node 12')
   await first.durable.append(events, { patienceMs: BEACON_PATIENCE_MS })
-  await first.durable.close()
+  await stop(first)
 
   const second = await makeWorld(scope, { root })
   await untilDrained(second)
@@ -294,7 +300,7 @@ test('closing while the log hangs ends within seconds and keeps everything', asy
   const events = makeEvents(5)
   await first.durable.append(events, { patienceMs: REDIRECT_PATIENCE_MS })
   const start = performance.now()
-  await first.durable.close()
+  await stop(first)
   assert(performance.now() - start < STOP_MS)
 
   const second = await makeWorld(scope, { root })
@@ -309,13 +315,13 @@ test('a last word comes behind everything; with the log away it waits in the spo
   await first.spool.recordOwner('first')
   const [click, word] = [makeEvents(1), makeEvents(1)]
   await first.durable.append(click, PATIENT)
-  await first.durable.close(word[0])
+  await stop(first, word[0])
   assert.deepEqual(await storedIds(first.database), idsOf([...click, ...word]))
 
   const second = await makeWorld(scope, { root })
   await second.spool.recordOwner('second')
   second.proxy.setMode('refuse')
-  await second.durable.close(makeEvents(1)[0])
+  await stop(second, makeEvents(1)[0])
   const third = await makeWorld(scope, { root })
   await untilDrained(third)
   assert.deepEqual(third.owners, ['second'], 'the first one has said all it had to say')

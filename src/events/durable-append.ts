@@ -125,7 +125,6 @@ export class DurableAppend {
     await this.#drainer
     if (lastWord !== null) await this.#say(lastWord).catch(this.#options.onProblem)
     clearTimeout(cutoff)
-    await this.#options.spool.close()
   }
 
   /** Whoever brings a spool that is left behind says the last word of its process as well. */
