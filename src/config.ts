@@ -182,6 +182,11 @@ export function knowsCountries({ geoHeader, geoipDb }: Config): boolean {
   return geoHeader !== null || geoipDb !== null
 }
 
+/** What all nodes of a network must be told alike; an address may hold a password. */
+export function sharedSettings({ brand, pricing, natsUrl }: Config): Record<string, string> {
+  return { BRAND: brand, PRICING: pricing, NATS_URL: natsUrl === null ? 'none' : 'given' }
+}
+
 /** Reads `id:base64,id:base64`; throws with the reason. Keys are at least 32 bytes. */
 export function readSealingKeys(value: string): SealingKey[] {
   const keys = listOf(value, readSealingKey)

@@ -10,7 +10,7 @@ import { Destinations } from './auction/destinations.ts'
 import { Edge } from './auction/edge.ts'
 import { ReceiptQueue } from './auction/receipt-queue.ts'
 import { RESULT_AGE_MAX_MS, Sealer } from './auction/seal.ts'
-import { type Config, knowsCountries, type SealingKey } from './config.ts'
+import { type Config, knowsCountries, type SealingKey, sharedSettings } from './config.ts'
 import { spoolFolder } from './data-folder.ts'
 import { LeaseBook } from './demand/lease.ts'
 import { LeaseLoop } from './demand/lease-loop.ts'
@@ -210,6 +210,7 @@ async function openLog(
     roles: [...config.roles].join(','),
     knowsCountries: knowsCountries(config),
     keyMarks: keyMarks(parts.sealingKeys),
+    settings: sharedSettings(config),
     onLost: () => book.stopSpending(now()),
     onError: errorTeller(log, 'heartbeat failed'),
   })

@@ -1,60 +1,23 @@
 /** `souk doctor`: each check fails when what it looks at is wrong, and says what to do. */
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { chmod, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { type Scope, testDatabase } from '../../test/database.ts'
+import { test } from 'node:test'
+import type { Scope } from '../../test/database.ts'
+import { makePatient } from '../../test/doctor-patient.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents } from '../../test/money-events.ts'
 import { startNats } from '../../test/nats.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
-import { temporaryFolder } from '../../test/temporary-folder.ts'
-import { readConfig, type SealingKey } from '../config.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { EventStream } from '../events/event-stream.ts'
 import { claimNode } from '../platform/node-registry.ts'
 import type { Database } from '../platform/postgres.ts'
 import { identifier, sql } from '../platform/sql.ts'
-import { keyMarks } from '../sealing-keys.ts'
-import { doctorCommand } from './doctor.ts'
 
 const SECOND_MS = 1_000
 const DAY_MS = 86_400_000
-
-async function makePatient(t: TestContext, env: Record<string, string> = {}) {
-  const scope = scopeOf(t)
-  const db = await testDatabase(scope)
-  const dataDir = await temporaryFolder(scope, 'doctor ')
-  const now = { ms: Date.now() }
-  const openings: unknown[] = []
-  const context = {
-    config: readConfig({ SOUK_DATA: dataDir, DATABASE_URL: 'postgres://here', ...env }),
-    database: async () => db,
-    storage: async (options?: { statementTimeoutMs: number }) => {
-      openings.push(options)
-      return { db, connection: db.connection, close: async () => undefined }
-    },
-    now: () => new Date(now.ms),
-    progress: () => undefined,
-  }
-  const check = async (name: string) => {
-    const { ok, checks } = await doctorCommand(context)
-    assert.equal(
-      ok,
-      checks.every((one) => one.ok),
-    )
-    return checks.find((one) => one.name === name) ?? assert.fail(name)
-  }
-  const write = (path: string, mode = 0o600) => {
-    const file = join(dataDir, path)
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, 'x', { mode })
-    return file
-  }
-  return { scope, db, dataDir, now, openings, check, write }
-}
 
 /** Another process that serves, as far as the database knows. */
 const serve = (db: Database) =>
@@ -80,6 +43,7 @@ test('all is well with a fresh installation but what is wrong with the tests’ 
     'feeds',
     'leases',
     'keys',
+    'settings',
     'disk',
     'spool',
     'secrets',
@@ -217,85 +181,6 @@ test('events that wait are a lag beside a server, and nothing wrong after the la
   await claim.release({ isSpoolEmpty: true })
   await log.fold()
   assert.equal((await check('lag')).detail, 'everything is folded')
-})
-
-const serveWith = (db: Database, { host, keys }: { host: string; keys: readonly SealingKey[] }) =>
-  claimNode({
-    ...{ db, host, pid: 1, roles: 'api,edge', knowsCountries: false, keyMarks: keyMarks(keys) },
-    ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
-  })
-
-test('an edge that lacks the key with which another one signs is told, with the way out', async (t) => {
-  const { db, check } = await makePatient(t)
-  const [first, second] = [1, 2].map((id) => ({ id, key: Buffer.alloc(32, id) }))
-  assert.ok(first !== undefined && second !== undefined)
-  const claimEdge = (host: string, keys: readonly SealingKey[]) => serveWith(db, { host, keys })
-  const claims = [await claimEdge('old', [first]), await claimEdge('new', [second, first])]
-  const { ok, detail } = await check('keys')
-  assert.equal(ok, false)
-  assert.match(detail, /: node 1 \(old\) that of node 2 \(new\)\. .* the same SOUK_SECRETS/)
-  await claims[0]?.release({ isSpoolEmpty: true })
-  assert.equal((await check('keys')).ok, true, 'a node that has ended signs nothing')
-
-  // How a key is changed in order: known everywhere before anybody signs with it.
-  claims.push(await claimEdge('ready', [first, second]))
-  assert.equal((await check('keys')).ok, true)
-  await Promise.all(claims.map((claim) => claim.release({ isSpoolEmpty: true })))
-})
-
-test('a key that is gone with its node is told for as long as its results are out', async (t) => {
-  const { scope, db, check } = await makePatient(t)
-  const keys = [1, 2].map((byte) => [{ id: 1, key: Buffer.alloc(32, byte) }])
-  for (const [index, host] of ['before', 'after'].entries()) {
-    const claim = await serveWith(db, { host, keys: keys[index] ?? [] })
-    if (host === 'before') await claim.release({ isSpoolEmpty: true })
-    else scope.after(() => claim.release({ isSpoolEmpty: true }))
-  }
-  const { ok, detail } = await check('keys')
-  assert.equal(ok, false)
-  assert.match(detail, /^node 2 \(after\) lacks the key of node 1 \(before\): .* Restore secrets\//)
-  await db.run(sql`update node set started_at = started_at - interval '25 hours'`)
-  assert.equal((await check('keys')).ok, true, 'a day later there is nothing to save')
-})
-
-test('what a dead node holds of a budget is told, with what frees it', async (t) => {
-  const { scope, db, check } = await makePatient(t)
-  const { addCampaign } = await makePublisherWorld(db)
-  const campaignId = await addCampaign()
-  const claimEdge = async (host: string) => {
-    const claim = await claimNode({
-      ...{ db, host, pid: 1, roles: 'edge', knowsCountries: false },
-      ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
-    })
-    scope.after(() => claim.release({ isSpoolEmpty: false }))
-    return claim
-  }
-  const claim = await claimEdge('frankfurt-3')
-  await claimEdge('frankfurt-4')
-  const hold = (minutesAgo: number) =>
-    db.run(sql`
-      insert into lease (campaign_id, day, node_id, incarnation, granted_micros,
-        reserved_folded_micros, request_no, expires_at)
-      values (${campaignId}, '2026-03-02', ${claim.nodeId}, ${claim.incarnation}, 5000000, 1500000,
-        1, now() - make_interval(mins => ${minutesAgo}))`)
-  await hold(1)
-  assert.equal((await check('leases')).ok, true, 'a node that is restarting holds what it held')
-  await db.run(sql`delete from lease`)
-  await hold(6)
-  assert.equal((await check('leases')).ok, true, 'a node that lives renews what is idle unwritten')
-  await claim.release({ isSpoolEmpty: false })
-  const { ok, detail } = await check('leases')
-  assert.equal(ok, false)
-  assert.match(
-    detail,
-    /hold \$3\.50 of campaign \d+ .*SOUK_DATA \(host frankfurt-3\).*disk is lost/,
-  )
-  await db.run(sql`update node set roles = 'command'`)
-  assert.equal((await check('leases')).ok, true, 'no server misses what nobody is asked for')
-  await db.run(sql`update lease set reserved_folded_micros = granted_micros`)
-  assert.equal((await check('leases')).detail, 'no dead node holds a part of a budget')
-  await db.run(sql`update lease set reserved_folded_micros = 0, closed_at = now()`)
-  assert.equal((await check('leases')).detail, 'no dead node holds a part of a budget')
 })
 
 test('a folder that cannot be, records set aside and secrets that are open or damaged are told', async (t) => {

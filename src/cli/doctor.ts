@@ -10,7 +10,7 @@ import { MIGRATIONS_FOLDER } from '../open-storage.ts'
 import { databaseFaults, readDatabaseFacts } from '../platform/database-faults.ts'
 import { newestMigration, readVersion } from '../platform/migrate.ts'
 import { formatExact } from '../platform/money.ts'
-import { listKeyGaps, listLostKeys } from '../platform/node-registry.ts'
+import { listKeyGaps, listLostKeys, listSettingGaps } from '../platform/node-registry.ts'
 import { type Database, isUnreachable } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { knownSealingKeys, LOST_KEY } from '../sealing-keys.ts'
@@ -78,6 +78,7 @@ export async function doctorCommand(asked: CommandContext) {
     await run('feeds', () => ifMigrated(context, (db) => checkFeeds(db, context.now()))),
     await run('leases', () => ifMigrated(context, checkLeases)),
     await run('keys', () => ifMigrated(context, checkKeys)),
+    await run('settings', () => ifMigrated(context, checkSettings)),
     await run('disk', () => checkDisk(dataDir)),
     await run('spool', () => checkSpool(context, spoolFolder(context.config))),
     await run('secrets', () => checkSecrets(context)),
@@ -289,6 +290,17 @@ async function checkKeys(db: Database): Promise<Finding> {
   const detail =
     `edges lack the key with which others sign: ${told.join(', ')}. Clicks on such results are ` +
     'not paid: give all nodes the same SOUK_SECRETS, a new key at the end first'
+  return bad(detail)
+}
+
+/** As with keys: what one node makes of its settings, another loses. */
+async function checkSettings(db: Database): Promise<Finding> {
+  const gaps = await listSettingGaps(db)
+  if (gaps.length === 0) return good('all nodes that run agree')
+  const told = gaps.map(({ name, told }) => `${name}: ${told}`)
+  const detail =
+    `nodes are set differently: ${told.join('. ')}. Clicks on one’s results may be unpaid at ` +
+    'another, or events reach no figure: give all nodes the same'
   return bad(detail)
 }
 

@@ -44,6 +44,8 @@ export interface ClaimOptions {
   readonly knowsCountries: boolean
   /** Marks of the keys it opens results with; it signs with the first. None: a command's. */
   readonly keyMarks?: readonly string[]
+  /** Name and value of what all nodes must be told alike. None: a command's. */
+  readonly settings?: Readonly<Record<string, string>>
   /** Called once if another process took the number over. */
   readonly onLost: () => void
   /** A heartbeat that failed; the next one is tried all the same. */
@@ -83,15 +85,16 @@ export async function claimNode(options: ClaimOptions): Promise<NodeClaim> {
 }
 
 async function takeNumber(options: ClaimOptions) {
-  const { db, host, pid, roles, knowsCountries, keyMarks = [] } = options
+  const { db, host, pid, roles, knowsCountries, keyMarks = [], settings = {} } = options
   const taken = await db.transaction(async (tx) => {
     await tx.run(sql`select pg_advisory_xact_lock(${CLAIM_LOCK}, 0)`)
     // A running node's spool is never called empty: what it held when it died, nobody could tell.
     return tx.row<{ node_id: number; incarnation: string }>(sql`
       insert into node
-        (node_id, incarnation, host, pid, roles, knows_countries, key_marks, is_spool_empty)
+        (node_id, incarnation, host, pid, roles, knows_countries, key_marks, settings,
+          is_spool_empty)
       select number, extract(epoch from now()) * 1000, ${host}, ${pid}, ${roles},
-        ${knowsCountries}, ${keyMarks}::text[], false
+        ${knowsCountries}, ${keyMarks}::text[], ${JSON.stringify(settings)}::jsonb, false
       from generate_series(1, 1023) as number
       left join node on node.node_id = number
       where node_id is null
@@ -102,7 +105,7 @@ async function takeNumber(options: ClaimOptions) {
         set incarnation = greatest(node.incarnation + 1, excluded.incarnation),
             host = excluded.host, pid = excluded.pid,
             roles = excluded.roles, knows_countries = excluded.knows_countries,
-            key_marks = excluded.key_marks,
+            key_marks = excluded.key_marks, settings = excluded.settings,
             started_at = now(), heartbeat_at = now(),
             is_spool_empty = false
       returning node_id, incarnation`)
@@ -156,6 +159,26 @@ export function listLostKeys(db: Db, withinMs: number): Promise<KeyGap[]> {
       and (select min(started_at) from edge as next where started_at > signer.started_at)
         > now() - make_interval(secs => ${withinMs / 1000})
     order by signer.started_at desc, reader.name`)
+}
+
+export interface SettingGap {
+  readonly name: string
+  /** Each value, and the nodes that were told it. */
+  readonly told: string
+}
+
+/** Settings that living nodes were told differently. */
+export function listSettingGaps(db: Db): Promise<SettingGap[]> {
+  return db.rows(sql`
+    with told as (
+      select name, value,
+        string_agg(format('node %s (%s)', node_id, host), ', ' order by node_id) as nodes
+      from node cross join jsonb_each_text(settings) as setting (name, value)
+      where heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS})
+      group by name, value
+    )
+    select name, string_agg(format('%s at %s', value, nodes), '; ' order by value) as told
+    from told group by name having count(*) > 1 order by name`)
 }
 
 /** What a node records beside its spool, for whoever drains it after the node has died. */
