@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { errorWords } from '../platform/error-words.ts'
 import { guardedAgent, guardedGet } from '../platform/fetch-guard.ts'
 import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
 import { parseWebUrl } from '../platform/url.ts'
@@ -53,8 +54,7 @@ export async function fetchFeed(
     return { path, remove }
   } catch (error) {
     await remove()
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new FeedError(`the feed could not be fetched: ${reason}`, { cause: error })
+    throw new FeedError(`the feed could not be fetched: ${errorWords(error)}`, { cause: error })
   } finally {
     await agent.destroy()
   }

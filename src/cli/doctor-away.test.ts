@@ -40,6 +40,12 @@ test('why the database is not to be reached is told once', async (t) => {
   await assertToldOnce(scopeOf(t), away, /^it cannot be started$/)
 })
 
+test('a database that none of its addresses leads to is told with what each of them said', async (t) => {
+  const refused = ['::1', '127.0.0.1'].map((host) => new Error(`connect ECONNREFUSED ${host}`))
+  const away = () => Promise.reject(new AggregateError(refused))
+  await assertToldOnce(scopeOf(t), away, /^connect ECONNREFUSED ::1; connect ECONNREFUSED 127/)
+})
+
 test('a database that does not answer is waited for once, and not by every check', async (t) => {
   const scope = scopeOf(t)
   const row = async () => assert.fail('it is waited for once more')

@@ -8,6 +8,7 @@ import { LEASE_SKEW_MS } from '../demand/lease-terms.ts'
 import { latestReconciliation } from '../ledger/reconciliation-store.ts'
 import { MIGRATIONS_FOLDER } from '../open-storage.ts'
 import { databaseFaults, readDatabaseFacts } from '../platform/database-faults.ts'
+import { errorWords } from '../platform/error-words.ts'
 import { newestMigration, readVersion } from '../platform/migrate.ts'
 import { formatExact } from '../platform/money.ts'
 import { listKeyGaps, listLostKeys, listSettingGaps } from '../platform/node-registry.ts'
@@ -101,7 +102,7 @@ async function run(name: string, check: () => Promise<Finding>): Promise<Check> 
   try {
     return { name, ...(await check()) }
   } catch (error) {
-    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) }
+    return { name, ok: false, detail: errorWords(error) }
   }
 }
 
@@ -164,11 +165,10 @@ async function checkJetStream(context: CommandContext, natsUrl: string): Promise
     isKnown ? readStreamPosition(db, { streamName, created }) : 0
   const facts = await readStreamFacts({ natsUrl, streamName }, positionOf).catch(
     (cause: unknown) => {
-      const why = (cause as Error).message
       const fix =
         'does its server run with JetStream, is it reached from here, and does it take the name ' +
         'and password? Events wait in the spools meanwhile'
-      throw new Error(`NATS_URL: JetStream is away (${why}): ${fix}`, { cause })
+      throw new Error(`NATS_URL: JetStream is away (${errorWords(cause)}): ${fix}`, { cause })
     },
   )
   if (facts === null) return good('no stream yet: the first start makes it')

@@ -6,6 +6,7 @@ import { Command, CommanderError, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { FeedError } from '../catalog/feed-error.ts'
 import { ConfigError } from '../config.ts'
+import { errorWords } from '../platform/error-words.ts'
 import { ApiError } from '../platform/errors.ts'
 import { hasSqlState, isForbidden, isUnreachable, READ_ONLY } from '../platform/postgres.ts'
 import { Refusal } from '../platform/refusal.ts'
@@ -160,11 +161,11 @@ function describe(error: unknown): string {
   }
   const isPlain = [ConfigError, FeedError, Refusal].some((type) => error instanceof type)
   if (error instanceof Error && isPlain) return error.message
-  if (isForbidden(error)) return `The database refuses DATABASE_URL: ${(error as Error).message}`
+  if (isForbidden(error)) return `The database refuses DATABASE_URL: ${errorWords(error)}`
   if (hasSqlState(error, READ_ONLY)) {
     return 'The database takes no writes, as a standby or by a setting: see souk doctor'
   }
-  if (isUnreachable(error)) return `The database cannot be reached: ${(error as Error).message}`
+  if (isUnreachable(error)) return `The database cannot be reached: ${errorWords(error)}`
   // Not a refusal but something broken: where it broke helps to mend it.
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

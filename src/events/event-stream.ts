@@ -20,6 +20,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream'
 import { connect, type NatsConnection, RequestError, wsconnect } from '@nats-io/transport-node'
+import { errorWords } from '../platform/error-words.ts'
 import { Refusal } from '../platform/refusal.ts'
 
 /** One subject a lane: who wants to follow one lane can. */
@@ -296,8 +297,7 @@ async function untilGreeted(
 
 /** For who types a command as well: a stack would say less. */
 function refusal(what: string, cause: unknown): Refusal {
-  const why = cause instanceof Error ? cause.message : String(cause)
-  return new Refusal(`NATS_URL: ${what} (${why})`) // As its cause, the log would tell it again.
+  return new Refusal(`NATS_URL: ${what} (${errorWords(cause)})`) // As its cause, the log would tell it again.
 }
 
 /** Whether no stream takes what was published. */

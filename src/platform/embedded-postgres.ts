@@ -12,6 +12,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { errorWords } from './error-words.ts'
 import { type FileLock, shareFileLock, takeFileLock } from './file-lock.ts'
 import type { Logger } from './log.ts'
 import { type Connection, hasHungUp, hasSqlState, newClient, UNIQUE_VIOLATION } from './postgres.ts'
@@ -252,7 +253,7 @@ async function tryToConnect(connection: Connection): Promise<Answer> {
     return { kind: 'connected', holder: { client, lost } }
   } catch (error) {
     await client.end().catch(() => undefined)
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorWords(error)
     const cannotConnectNow = hasSqlState(error, '57P03') || hasSqlState(error, '57P01')
     if (cannotConnectNow) return { kind: 'busy', reason }
     return { kind: hasHungUp(error) ? 'refusing' : 'silent', reason }

@@ -5,6 +5,7 @@
 import { bytes } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
+import { errorWords } from '../platform/error-words.ts'
 import type { Db } from '../platform/postgres.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import { listReportDeliveries, type ReportDelivery, recordDelivered } from './delivery-store.ts'
@@ -56,8 +57,7 @@ export async function deliverReports(
 
 /** `fetch` says of a storage that is not reached only that it failed; its cause says why. */
 function inWords(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error.cause === undefined) return error.message || error.name
+  if (!(error instanceof Error) || error.cause === undefined) return errorWords(error)
   return `${error.message}: ${inWords(error.cause)}`
 }
 

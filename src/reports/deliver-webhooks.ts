@@ -9,6 +9,7 @@
  */
 import type { Dispatcher } from 'undici'
 import { SIGNATURE_HEADER, signBody, TIMESTAMP_HEADER } from '../attribution/signed-request.ts'
+import { errorWords } from '../platform/error-words.ts'
 import { PrivateAddressError } from '../platform/fetch-guard.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
@@ -130,5 +131,5 @@ async function post(
 function whyUnreached(cause: unknown): string {
   const isUnknown = cause instanceof Error && 'code' in cause && cause.code === 'ENOTFOUND'
   if (cause instanceof PrivateAddressError || isUnknown) return 'its host has no public address'
-  return cause instanceof Error ? cause.message : String(cause)
+  return errorWords(cause)
 }

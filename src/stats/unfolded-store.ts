@@ -1,5 +1,6 @@
 /** Events that could not be folded and were set aside, so that those behind them could be. */
 import type { StoredEvent } from '../events/event.ts'
+import { errorWords } from '../platform/error-words.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -9,7 +10,7 @@ export class Unfoldable extends Error {
 
   constructor(events: readonly StoredEvent[], cause: unknown) {
     const ids = `${events[0]?.id}${events.length > 1 ? ` and ${events.length - 1} more` : ''}`
-    super(`event ${ids} cannot be folded: ${cause instanceof Error ? cause.message : cause}`, {
+    super(`event ${ids} cannot be folded: ${errorWords(cause)}`, {
       cause,
     })
   }
