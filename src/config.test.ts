@@ -121,6 +121,7 @@ test('the address of one NATS server is asked for, its cluster is not', () => {
   assert.deepEqual(refused({ NATS_URL: 'nats://a:4222' }), [])
   for (const NATS_URL of ['nats://a:4222,nats://b:4222', 'nats://a,b:4222']) {
     assert.deepEqual(refused({ NATS_URL }), ['NATS_URL'], NATS_URL)
+    assert.throws(() => readConfig({ NATS_URL }), /: of a cluster, an address that leads to all/)
   }
 })
 

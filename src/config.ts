@@ -343,7 +343,9 @@ const TLS_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 've
 const LIKE_VERIFY_FULL = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/
 
 function natsUrl(value: string): string | null {
-  if (value.includes(',')) throw new Error('must name one server; it tells the others of a cluster')
+  if (value.includes(',')) {
+    throw new Error('must name one server: of a cluster, an address that leads to all of them')
+  }
   const url = serverUrl(value, ['nats:', 'tls:', 'ws:', 'wss:'])
   if (url === null) return null
   try {
