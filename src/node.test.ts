@@ -52,3 +52,23 @@ test('a start that gets no node number leaves what dead processes had spooled to
   await next.close()
   assert.deepEqual(found, ['left behind'])
 })
+
+test('events that wait in the spool of another database are not taken into a new one', async (t) => {
+  const scope = scopeOf(t)
+  const database = await testDatabase(scope)
+  const config = readConfig({
+    SOUK_DATA: await temporaryFolder(scope, 'node '),
+    DATABASE_URL: databaseUrl(database.connection),
+  })
+  const open = () => openSpool({ root: spoolFolder(config), bytesMax: 1000, onDamage: assert.fail })
+  const dead = await open()
+  await dead.append([Buffer.from('a click')])
+  await dead.close()
+  const log = makeLogger({ level: 'silent' })
+  for (const _ of ['first start', 'next start']) {
+    await assert.rejects(openNode(config, { log }), /spool holds events of another database/)
+  }
+  const next = await open()
+  assert.ok(next.bytes() > 0)
+  await next.close()
+})

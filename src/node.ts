@@ -31,6 +31,7 @@ import { errorTeller, type Logger } from './platform/log.ts'
 import { migrate } from './platform/migrate.ts'
 import {
   claimNode,
+  hadNodes,
   listKeyGaps,
   listLostKeys,
   type NodeClaim,
@@ -41,6 +42,7 @@ import {
 } from './platform/node-registry.ts'
 import { type Database, openDatabase } from './platform/postgres.ts'
 import { startPulse } from './platform/pulse.ts'
+import { Refusal } from './platform/refusal.ts'
 import { openSpool } from './platform/spool.ts'
 import { keyMarks, LOST_KEY, ownSealingKeys } from './sealing-keys.ts'
 
@@ -203,6 +205,7 @@ async function openLog(
     onDamage: (problem) => log.error({ problem }, 'trouble with the spool'),
   })
   closers.add('spool', () => spool.close())
+  if (spool.bytes() > 0 && !(await hadNodes(edgeDatabase))) throw foreignSpool(config)
   const claim = await claimNode({
     db: edgeDatabase,
     host: hostname(),
@@ -241,6 +244,18 @@ async function openLog(
   })
   closers.add('appender', () => appender.close(lastWord(claim)))
   return { eventLog, claim, ids, appender }
+}
+
+/** Drained all the same, paid clicks would be gone from their network, and be another's. */
+function foreignSpool(config: Config): Refusal {
+  const [where, name] =
+    config.databaseUrl === null
+      ? ['the database of SOUK_DATA', 'set DATABASE_URL, or restore it']
+      : ['the one of DATABASE_URL', 'name theirs']
+  return new Refusal(
+    `${spoolFolder(config)} holds events of another database, as ${where} is new: ${name}; ` +
+      'or move that folder away, if they are not to be recorded',
+  )
 }
 
 async function openEdge(

@@ -129,6 +129,11 @@ export interface KeyGap {
   readonly reader: string
 }
 
+/** Whether any node was ever at work on this database. */
+export async function hadNodes(db: Db): Promise<boolean> {
+  return (await db.row(sql`select from node limit 1`)) !== null
+}
+
 /** Living edges that lack another's key: clicks there on what it signed are not paid. */
 export function listKeyGaps(db: Db): Promise<KeyGap[]> {
   return db.rows(sql`
