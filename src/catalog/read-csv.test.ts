@@ -84,13 +84,23 @@ test('a price with an unquoted thousands separator is never read as what stands 
     'row_malformed@3',
     ['3', '8.00', ''],
   ])
+  // Nor where it is the first product's.
+  assert.deepEqual(summary(read('id,price,gtin\n1,1,234.50,\n2,9.50,\n3,2,345.00,\n')), [
+    ['id', 'price', 'gtin'],
+    'row_malformed@2',
+    ['2', '9.50', ''],
+    'row_malformed@4',
+  ])
   // Every row of a spreadsheet may end in cells that the header does not have.
-  const padded = 'id,price\n1,9.50,,\n2,8.00,,\n'
+  const padded = 'id,price\n1,1,234.50,,\n2,9.50,,\n3,8.00,,\n'
   assert.deepEqual(summary(read(padded)), [
     ['id', 'price'],
-    ['1', '9.50'],
-    ['2', '8.00'],
+    'row_malformed@2',
+    ['2', '9.50'],
+    ['3', '8.00'],
   ])
+  const long = read(`id,price\n${'1,9.50,,\n'.repeat(1_000)}2,1,234.50,,\n`, { pieces: [100] })
+  assert.deepEqual([long.length, summary(long).at(-1)], [1_002, 'row_malformed@1002'])
 })
 
 test('a quote that is never closed costs its row and no other', () => {

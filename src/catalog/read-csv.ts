@@ -23,17 +23,52 @@ const QUOTE = 34
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 
+/** A row that ends in empty cells which the header does not have. */
+interface LongRow {
+  readonly kind: 'long'
+  readonly line: number
+  readonly cells: string[] // without those
+  readonly width: number // with them
+  readonly text: string
+}
+
+/** So many rows tell whether all of a feed are long. */
+const SAMPLE_ROWS = 100
+
 /** A reader whose first row gives the number of cells that all others must have. */
 export function csvReader(separator: string): CsvReader {
   const scan = new Scan(separator)
+  const held: (CsvRecord | LongRow)[] = []
+  let widthMax: number | null = null
   return {
     push(text, isLast) {
       scan.append(text, isLast)
-      const records: CsvRecord[] = []
-      for (let record = scan.next(); record !== null; record = scan.next()) records.push(record)
-      return records
+      for (let row = scan.next(); row !== null; row = scan.next()) held.push(row)
+      const width = widthMax ?? widthOf(held, isLast)
+      if (width === null) return []
+      widthMax = width
+      return held.splice(0).map((row) => (row.kind === 'long' ? fitted(row, width) : row))
     },
   }
+}
+
+/**
+ * How wide a long row may be; null: not known yet. Spreadsheets write empty cells behind the last
+ * column, and as many in every row. In some rows alone such a cell ends what an unquoted `1,234.50`
+ * has shifted: that is no price of 1.
+ */
+function widthOf(rows: readonly (CsvRecord | LongRow)[], isLast: boolean): number | null {
+  const isHeaderAlone = rows.filter(({ kind }) => kind === 'cells').length <= 1
+  if (!isHeaderAlone) return 0
+  if (!isLast && rows.length < SAMPLE_ROWS) return null
+  const wide = rows.filter((row) => row.kind === 'long')
+  return wide.reduce((least, { width }) => Math.min(least, width), Number.POSITIVE_INFINITY)
+}
+
+function fitted({ line, cells, width, text }: LongRow, widthMax: number): CsvRecord {
+  if (width <= widthMax) return { kind: 'cells', line, cells }
+  const detail = `the row has ${width} cells, the header has ${cells.length}`
+  return { kind: 'bad', line, reason: 'row_malformed', detail, text }
 }
 
 /** Reads a feed whose first row names its columns; throws FeedError when they are no offer's. */
@@ -77,8 +112,6 @@ class Scan {
   /** The next quote at or after `#at`; Infinity when the text has none. */
   #quoteAt = 0
   #columnCount: number | null = null
-  /** With the empty cells that the first good row has behind the header's last column. */
-  #paddedCount: number | null = null
   /** Inside a row that is longer than allowed: nothing counts until the next line. */
   #isSkipping = false
 
@@ -95,7 +128,7 @@ class Scan {
   }
 
   /** The next whole row, or null when the text ends before it does. */
-  next(): CsvRecord | null {
+  next(): CsvRecord | LongRow | null {
     while (this.#at < this.#text.length) {
       const lineEnd = this.#endOfLine(this.#at)
       if (this.#isSkipping) {
@@ -111,7 +144,7 @@ class Scan {
     return null
   }
 
-  #readRow(lineEnd: number): CsvRecord | 'blank' | null {
+  #readRow(lineEnd: number): CsvRecord | LongRow | 'blank' | null {
     const start = this.#at
     if (this.#quoteAt < start) {
       const quoteAt = this.#text.indexOf('"', start)
@@ -202,7 +235,7 @@ class Scan {
   }
 
   /** Takes a whole row that ends before `end`, and moves behind it. */
-  #finish(cells: string[], start: number, end: number): CsvRecord | 'blank' {
+  #finish(cells: string[], start: number, end: number): CsvRecord | LongRow | 'blank' {
     const line = this.#line
     const hasLineEnd = end < this.#text.length
     this.#moveTo(hasLineEnd ? end + 1 : end, start)
@@ -212,23 +245,18 @@ class Scan {
       this.#columnCount = cells.length
       return { kind: 'cells', line, cells }
     }
-    // Spreadsheets write empty cells behind the last column, and as many in every row. In one row
-    // alone such a cell ends what an unquoted `1,234.50` has shifted: that is no price of 1.
-    const { length } = cells
-    if (length <= (this.#paddedCount ?? length)) {
-      while (cells.length > wanted && cells.at(-1) === '') cells.pop()
-    }
-    if (cells.length === wanted) {
-      this.#paddedCount ??= length
-      return { kind: 'cells', line, cells }
-    }
+    const { length: width } = cells
+    if (width === wanted) return { kind: 'cells', line, cells }
+    const text = this.#text.slice(start, end)
+    while (cells.length > wanted && cells.at(-1) === '') cells.pop()
+    if (cells.length === wanted) return { kind: 'long', line, cells, width, text }
     const isCut = this.#isLast && !hasLineEnd && cells.length < wanted
     return {
       kind: 'bad',
       line,
       reason: isCut ? 'row_truncated' : 'row_malformed',
-      detail: `the row has ${length} cells, the header has ${wanted}`,
-      text: this.#text.slice(start, end),
+      detail: `the row has ${width} cells, the header has ${wanted}`,
+      text,
     }
   }
 
