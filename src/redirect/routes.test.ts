@@ -5,7 +5,9 @@ import type { SealedResult } from '../auction/seal.ts'
 import { CONSENT } from '../events/consent.ts'
 import { MODEL } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
+import type { HotRequest } from '../platform/hot-http.ts'
 import { micros } from '../platform/money.ts'
+import { FUND_PATIENCE_MS } from './click.ts'
 import { ReservedResults } from './reserved-results.ts'
 import { type RedirectDeps, redirectRoute, smartLinkRoute } from './routes.ts'
 
@@ -80,7 +82,12 @@ test('a broken seal and a disabled link hold no auction: the link’s own addres
 })
 
 /** A click on a smart link for which the campaigns bid in this order; `rich` ones can pay. */
-async function clickAmong(bidders: readonly number[], rich: readonly number[], sent: object = {}) {
+async function clickAmong(
+  bidders: readonly number[],
+  rich: readonly number[],
+  { fund, ...sent }: Partial<HotRequest> & { readonly fund?: () => Promise<void> } = {},
+) {
+  let tokens = 1 // of the limit per address: it is one click, however many auctions it takes
   const asked: number[] = []
   const kept: unknown[] = []
   const reasons: unknown[] = []
@@ -99,12 +106,15 @@ async function clickAmong(bidders: readonly number[], rich: readonly number[], s
     edge: { holdAtClick, keepReceipt: ({ receipt }: { receipt: unknown }) => kept.push(receipt) },
     ...{ now: () => NOON_MS, isHttps: true, isStorageAway: () => false, isDisabled: () => false },
     ...{ findLink: async () => ({}), lastDestination: () => null, findLanding: () => undefined },
-    ...{ isBlocked: () => false, isWithinLimit: () => true, countryOf: () => null },
+    ...{ isBlocked: () => false, isWithinLimit: () => tokens-- > 0, countryOf: () => null },
     ...{ hashKeys: { hash: () => Buffer.alloc(16) }, nextId: () => '1' },
     append: async ([event]: { reason: number; leaseId: string | null }[]) =>
       void reasons.push([event?.reason, event?.leaseId]),
     book: { reserve: (id: number) => (rich.includes(id) ? id : null) },
-    fund: async (id: number) => void asked.push(id),
+    fund: async (id: number) => {
+      asked.push(id)
+      await fund?.()
+    },
   } as unknown as RedirectDeps
   const route = smartLinkRoute(deps)('/9007199254740993')
   const reply = await route?.handle({
@@ -121,6 +131,14 @@ test('a click on a smart link is the first bidder’s that can pay it, and its r
   assert.deepEqual(await clickAmong([1, 2], []), {
     ...{ location: `${SHOP}0`, asked: [1, 2], kept: [0], reasons: [[REASON.ok, null]] },
   })
+})
+
+test('all bidders that cannot pay are waited for together, not one after the other', async (t) => {
+  const timers = t.mock.method(globalThis, 'setTimeout')
+  const { asked } = await clickAmong([1, 2, 3], [], { fund: () => new Promise(() => undefined) })
+  assert.deepEqual(asked, [1, 2, 3])
+  const waitedMs = timers.mock.calls.reduce((sum, { arguments: [, ms = 0] }) => sum + ms, 0)
+  assert.ok(waitedMs < 2 * FUND_PATIENCE_MS, `${waitedMs} ms`)
 })
 
 test('a robot’s click and a mere look ask no budget for its price', async () => {
