@@ -31,14 +31,15 @@ test('only a reader who was sent on counts as a click that nothing could record'
   assert.deepEqual(await followUnstored({ mayForward: false }), { status: 200, told: 0 })
 })
 
-test('a link that comes too late for the first reader of a wrapper is known to the next', async () => {
-  const created = Promise.withResolvers<string>()
+/** The route of a wrapper whose link is there already; what it asks the database, in order. */
+function askingRoute(findOrCreateLink = async () => '17') {
   const asked: string[] = []
   const deps = {
     ...{ ...publisher, isMerchantHost: () => true, mayForward: () => true },
+    findExistingLink: async () => '17',
     findOrCreateLink: () => {
       asked.push('a link')
-      return created.promise
+      return findOrCreateLink()
     },
     findLink: async (auctionId: string) => {
       asked.push(auctionId)
@@ -46,10 +47,22 @@ test('a link that comes too late for the first reader of a wrapper is known to t
     },
     ...{ lastDestination: () => null, isStorageAway: () => false, onUnrecorded: () => undefined },
   } as unknown as WrapperDeps
-  const { handle } = wrapperRoute(deps)
+  return { asked, handle: wrapperRoute(deps).handle }
+}
+
+test('a link that comes too late for the first reader of a wrapper is known to the next', async () => {
+  const created = Promise.withResolvers<string>()
+  const { asked, handle } = askingRoute(() => created.promise)
   await handle(request)
   created.resolve('17')
   await created.promise
   await handle(request)
   assert.deepEqual(asked, ['a link', '17'])
+})
+
+test('a link that a robot looked up is asked for by the first reader, who names its article', async () => {
+  const { asked, handle } = askingRoute()
+  await handle({ ...request, headers: { 'user-agent': 'Googlebot/2.1' } })
+  await handle(request)
+  assert.deepEqual(asked, ['17', 'a link', '17'])
 })
