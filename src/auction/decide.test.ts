@@ -8,6 +8,7 @@ import { HOURS_PER_WEEK } from '../demand/traffic-curve.ts'
 import { CONSENT } from '../events/consent.ts'
 import { DEVICE } from '../events/user-agent.ts'
 import { Decider, type DeciderOptions } from './decide.ts'
+import { heldAuction, NOBODY } from './hold-auction.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import { LOSS } from './loss-code.ts'
 import { type Campaign, indexMarket, type Market, type Merchant, type Publisher } from './market.ts'
@@ -68,14 +69,13 @@ function outcomeOf(decider: Decider, data: LinkData, unfunded: readonly number[]
   return [winner?.merchant.merch_id, priceMicros / DOLLAR] as const
 }
 
+const CONTEXT = {
+  ...{ nowMs: NOON_MS, consent: CONSENT.full, device: DEVICE.desktop, country: null },
+  isAtClick: false,
+}
+
 function decided(decider: Decider, data: LinkData, unfunded: readonly number[] = []) {
-  return decider.decide(data, {
-    context: {
-      ...{ nowMs: NOON_MS, consent: CONSENT.full, device: DEVICE.desktop, country: null },
-      isAtClick: false,
-    },
-    ...{ resultNumber: resultNumber(1), unfunded },
-  })
+  return decider.decide(data, { context: CONTEXT, resultNumber: resultNumber(1), unfunded })
 }
 
 /** The receipt of a link's auction. */
@@ -277,4 +277,19 @@ test('a campaign that cannot pay a click is unfunded in the auction of that clic
   assert.deepEqual(outcomeOf(decider, data, [1, 2, 3]), [undefined, 0])
   assert.deepEqual(outcomeOf(decider, data), [1, 0.4])
   assert.notEqual(lossOf(receiptOf(decider, data), 2), LOSS.unfunded)
+})
+
+test('where nobody wins, the seal names the product whose page the link leads to', () => {
+  const market = indexMarket({
+    ...FIRST,
+    ...{ publishers: [PUBLISHER], merchants: [merchant(1)], campaigns: [] },
+  })
+  const sealed = (data: LinkData) => {
+    const auction = { context: CONTEXT, decision: NOBODY, resultNumber: resultNumber(1) }
+    const { result } = heldAuction(market, data, auction)
+    return [result.merchId, result.offerId, result.campaignId]
+  }
+  const listed = linkTo([offer(1, 100), offer(2, 90)], false)
+  assert.deepEqual(sealed(listed), [1, '1', 0], 'reports tell of it what they tell of a winner’s')
+  assert.deepEqual(sealed({ ...listed, original: null }), [1, '0', 0], 'a page that no feed names')
 })

@@ -55,20 +55,21 @@ export function heldAuction(
   const { context, decision, resultNumber } = auction
   const { winner } = decision
   const { link } = data
+  const product = winner === null ? data.original : winner.offer
   const url = winner === null ? ownDestination(data) : destinationOf(data, winner)
   const isForeign = link.is_keyless && !isAllowedTarget(market, { url, pubId: link.pub_id })
   return {
     url,
     winner,
     receipt: decision.receipt,
-    product: winner === null ? data.original : winner.offer,
+    product,
     result: {
       resultNumber,
       issuedAtMs: context.nowMs,
       pubId: link.pub_id,
       merchId: winner?.merchant.merch_id ?? merchantOfUrl(market, url),
       campaignId: winner?.campaign.campaign_id ?? 0,
-      offerId: winner?.offer?.offer_id ?? '0',
+      offerId: product?.offer_id ?? '0',
       model: winner === null ? MODEL.none : MODEL[winner.campaign.model],
       priceMicros: decision.priceMicros,
       sharePpm: market.publishers.get(link.pub_id)?.share_ppm ?? 0,
