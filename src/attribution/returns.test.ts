@@ -75,6 +75,15 @@ test('a return of a product fills its lines in their order', () => {
   ])
 })
 
+test('a line of a product that is all back gets no row of the next return', () => {
+  const goods = { line: null, productId: 'A1', quantity: 1 }
+  const [first, ...others] = lines
+  assert.ok(first)
+  assert.deepEqual(placeReturn([{ ...first, returned: 2 }, ...others], goods), [
+    { line: 2, count: 1 },
+  ])
+})
+
 test('a return names a line, a product, or one line of a product', () => {
   assert.deepEqual(placeReturn(lines, { line: 1, productId: null, quantity: 1 }), [
     { line: 1, count: 1 },
