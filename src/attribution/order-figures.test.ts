@@ -54,3 +54,17 @@ test('commission and earnings are divided by price × quantity, not by parts rou
     [300_423, 4_049_180, 392],
   )
 })
+
+test('a commission is rounded once to the micro-dollar, half to even; the publisher’s part down', () => {
+  const half = { model: MODEL.cpa, priceMicros: micros(500_000), sharePpm: 500_000 }
+  const told = [1, 3, 4, 5].map((value_micros) => linesOf({ value_micros, lines: [] }, half))
+  assert.deepEqual(
+    told.map(([line]) => [line?.commissionMicros, line?.earningsMicros]),
+    [
+      [0, 0],
+      [2, 1],
+      [2, 1],
+      [2, 1],
+    ],
+  )
+})
