@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { evenly } from '../../test/even-numbers.ts'
 import fc from '../../test/fast-check.ts'
+import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
 import { newPacer, PTR_MIN, passThrough, stepPacer } from './pacing.ts'
 import { PacingBook } from './pacing-book.ts'
 import { roasBid, stepRoasMultiplier, strongerBrake } from './roas.ts'
@@ -108,6 +109,17 @@ test('the traffic of a new day counts from its midnight', () => {
 test('hours of the week count from Monday midnight UTC', () => {
   assert.equal(hourOfWeek(Date.parse('2026-04-13T00:00:00Z')), 0) // a Monday
   assert.equal(hourOfWeek(Date.parse('2026-04-19T23:59:59Z')), 167)
+})
+
+test('each day is spent along the hours of its own weekday', () => {
+  // All of Monday's readers come in its first hour, all of Tuesday's in its second, and so on.
+  const week = new Float64Array(HOURS_PER_WEEK)
+  for (let weekday = 0; weekday < 7; weekday++) week[25 * weekday] = 1
+  for (let weekday = 0; weekday < 7; weekday++) {
+    const midnight = Date.parse('2026-04-13') + weekday * DAY_MS // first a Monday's
+    const at = (hour: number) => shareOfDay(week, midnight + hour * HOUR_MS)
+    assert.deepEqual([weekday, weekday + 0.5, weekday + 1].map(at), [0, 0.5, 1])
+  }
 })
 
 test('the curve runs from 0 to 1 over each UTC day and never back', () => {
