@@ -322,25 +322,31 @@ test('a number taken over is not served under its old incarnation', async (t) =>
   assert.equal(await requestLeases(db, node(1), { requestNo: 1, requests: [wish()] }), null)
 })
 
-test('a cap lowered under what is leased waits for the leases, a raised one does not', async (t) => {
-  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 1)
-  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
-  const setDaily = async (micros: number | null) => {
-    await db.run(sql`update campaign set daily_budget_micros = ${micros}`)
-    await applyBudgets(db, 1, DAY)
-    const { cap_micros, pending_cap_micros } = (await accounts(db))[DAY] ?? {}
-    return [cap_micros, pending_cap_micros]
-  }
-  assert.deepEqual(await setDaily(10 * PRICE), [String(40 * PRICE), String(10 * PRICE)])
-  const holding = wish({ leaseId, spentMicros: PRICE, holdMicros: 40 * PRICE })
-  const held = await ask(db, 1, 2, [holding])
-  assert.deepEqual([held?.grantedMicros, held?.fairMicros], [40 * PRICE, 9 * PRICE])
-  await ask(db, 1, 3, [wish({ leaseId, spentMicros: PRICE, holdMicros: 9 * PRICE })])
-  const { cap_micros, pending_cap_micros } = (await accounts(db))[DAY] ?? {}
-  assert.deepEqual([cap_micros, pending_cap_micros], [String(10 * PRICE), null])
-  assert.deepEqual(await setDaily(60 * PRICE), [String(60 * PRICE), null])
-  assert.deepEqual(await setDaily(null), [null, null])
-})
+for (const kind of ['daily', 'total'] as const) {
+  test(`a ${kind} cap lowered under what is leased waits for the leases, a raised one does not`, async (t) => {
+    const db = await makeWorld(t, [{ daily: null, total: null, [kind]: 40 * PRICE }], 1)
+    const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+    const hold = (requestNo: number, clicks: number) =>
+      ask(db, 1, requestNo, [wish({ leaseId, spentMicros: PRICE, holdMicros: clicks * PRICE })])
+    const caps = async () => {
+      const account = (await accounts(db))[kind === 'daily' ? DAY : 'life']
+      return [account?.cap_micros, account?.pending_cap_micros]
+    }
+    const setCap = async (micros: number | null) => {
+      const column = kind === 'daily' ? sql`daily_budget_micros` : sql`budget_micros`
+      await db.run(sql`update campaign set ${column} = ${micros}`)
+      await applyBudgets(db, 1, DAY)
+      return caps()
+    }
+    assert.deepEqual(await setCap(10 * PRICE), [String(40 * PRICE), String(10 * PRICE)])
+    const held = await hold(2, 40)
+    assert.deepEqual([held?.grantedMicros, held?.fairMicros], [40 * PRICE, 9 * PRICE])
+    await hold(3, 9)
+    assert.deepEqual(await caps(), [String(10 * PRICE), null])
+    assert.deepEqual(await setCap(60 * PRICE), [String(60 * PRICE), null])
+    assert.deepEqual(await setCap(null), [null, null])
+  })
+}
 
 test('a changed budget holds for today and for days that are open already, not for past ones', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 1)
