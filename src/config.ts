@@ -31,7 +31,7 @@ export interface Config {
   readonly host: string
   readonly dataDir: string
   readonly databaseUrl: string | null
-  readonly natsUrl: string | null
+  readonly natsUrl: string | null // of a cluster, several after commas
   readonly baseUrl: string
   readonly auctionUrl: string
   readonly linkUrl: string
@@ -74,7 +74,7 @@ export const VARIABLES = [
   ['HOST', '127.0.0.1', 'Address to listen on.'],
   ['SOUK_DATA', './data', 'Embedded database, spool and secrets; created 0700.'],
   ['DATABASE_URL', '', 'PostgreSQL to use instead of the embedded one.'],
-  ['NATS_URL', '', 'JetStream to log events in instead of PostgreSQL.'],
+  ['NATS_URL', '', 'JetStream to log events in instead of PostgreSQL; of a cluster, `url,…`.'],
   ['BASE_URL', 'http://localhost:$PORT', 'Public address of the API and dashboard.'],
   ['AUCTION_URL', 'http://localhost:$PORT', 'Public address of auction, redirect and pixel.'],
   ['LINK_URL', 'http://localhost:$PORT', 'Public address of smart links.'],
@@ -138,7 +138,7 @@ export function readConfig(
     host: check('HOST', readHost),
     dataDir: check('SOUK_DATA', readFolder),
     databaseUrl: check('DATABASE_URL', databaseUrl),
-    natsUrl: check('NATS_URL', natsUrl),
+    natsUrl: check('NATS_URL', (value) => listOf(value, natsAddress).join(',') || null),
     baseUrl: check('BASE_URL', url),
     auctionUrl: check('AUCTION_URL', url),
     linkUrl: check('LINK_URL', url),
@@ -342,14 +342,10 @@ const TLS_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 've
 /** The driver takes these for verify-full, and says at each start that it will not for ever. */
 const LIKE_VERIFY_FULL = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/
 
-function natsUrl(value: string): string | null {
-  if (value.includes(',')) {
-    throw new Error('must name one server: of a cluster, an address that leads to all of them')
-  }
+function natsAddress(value: string): string {
   const url = serverUrl(value, ['nats:', 'tls:', 'ws:', 'wss:'])
-  if (url === null) return null
   try {
-    decodeURIComponent(`${url.username}:${url.password}`)
+    decodeURIComponent(`${url?.username}:${url?.password}`)
   } catch {
     throw new Error('must have %25 for % in a name, password or token')
   }

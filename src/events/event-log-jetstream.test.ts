@@ -8,13 +8,14 @@ import { type Scope, testDatabase } from '../../test/database.ts'
 import { type Nats, startNats } from '../../test/nats.ts'
 import { ownMs } from '../../test/own-time.ts'
 import { scopeOf } from '../../test/scope.ts'
+import { errorWords } from '../platform/error-words.ts'
 import { makeIdSource } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { EVENT_TYPE, type LogEvent, newEvent } from './event.ts'
 import type { EventLog } from './event-log.ts'
 import { openJetStreamEventLog } from './event-log-jetstream.ts'
-import { EventStream } from './event-stream.ts'
+import { EventStream, readStreamFacts } from './event-stream.ts'
 
 const { next } = makeIdSource({ nodeId: 1, now: Date.now })
 const makeEvents = (count: number): LogEvent[] =>
@@ -162,6 +163,17 @@ test('a server that hangs is asked again and again, and nothing piles up', async
   assert.equal(await count(), 1)
   await stream.close()
   while ((await count()) > 0) await sleep(10)
+})
+
+test('of a cluster any server that answers will do, and none hides what the others say', async (t) => {
+  const scope = scopeOf(t)
+  const nats = await startNats(scope)
+  const dead = ['nats://127.0.0.1:1', 'ws://127.0.0.1:2']
+  const facts = (servers: readonly string[]) =>
+    readStreamFacts({ natsUrl: servers.join(','), streamName: 'ANY' }, async () => 0)
+  assert.equal(await facts([...dead, nats.url]), null, 'it answers that there is no stream')
+  const told = await facts(dead).catch(errorWords)
+  assert.equal(told, 'connect ECONNREFUSED 127.0.0.1:1; connect ECONNREFUSED 127.0.0.1:2')
 })
 
 test('a server without a JetStream is asked for it again and again, and nothing piles up', async (t) => {

@@ -37,6 +37,10 @@ const MESSAGES_AHEAD = 200
 /** At most this long are starts held up by a server that is away. */
 const FIRST_CONNECT_MS = 2_000
 const NATS_PORT = 4222 // Unless the address names another.
+const WEB_SOCKET_PORTS: ReadonlyMap<string, number> = new Map([
+  ['ws:', 80],
+  ['wss:', 443],
+])
 /** Of a message's id: only a filter, sameness is decided by the ids of the events. */
 const DUPLICATE_WINDOW_NS = 120 * 1e9
 /** Of the bytes that an operator allows the stream; the rest may be less than one message. */
@@ -258,10 +262,12 @@ async function dial(
   natsUrl: string,
   signals: readonly AbortSignal[] = [],
 ): Promise<NatsConnection> {
-  const address = new URL(natsUrl)
-  const { protocol, username, password, host } = address
-  const isWebSocket = protocol === 'ws:' || protocol === 'wss:'
-  if (!isWebSocket) await untilGreeted(address, signals)
+  const addresses = natsUrl.split(',').map((address) => new URL(address))
+  // Of a cluster whichever answers: it tells of the others that are there.
+  const { protocol, username, password, host } = await Promise.any(
+    addresses.map((address) => untilGreeted(address, signals)),
+  )
+  const isWebSocket = WEB_SOCKET_PORTS.has(protocol)
   const [user, pass] = [username, password].map(decodeURIComponent)
   return (isWebSocket ? wsconnect : connect)({
     servers: isWebSocket ? `${protocol}//${host}` : host,
@@ -276,18 +282,22 @@ async function dial(
 }
 
 /**
- * A NATS server says the first word to whoever connects. The client waits for it on a socket that
- * it never closes: each try at a server that hangs would leave one open.
+ * The address, once its server has answered. A NATS server says the first word to whoever connects,
+ * and the client waits for it on a socket that it never closes: each try at a server that hangs
+ * would leave one open.
  */
-async function untilGreeted(
-  { hostname, port }: URL,
-  signals: readonly AbortSignal[],
-): Promise<void> {
+async function untilGreeted(address: URL, signals: readonly AbortSignal[]): Promise<URL> {
+  const { hostname, port, protocol } = address
+  const webPort = WEB_SOCKET_PORTS.get(protocol)
   const late = AbortSignal.timeout(FIRST_CONNECT_MS)
   const host = hostname.replace(/^\[|\]$/g, '')
-  const socket = createConnection({ host, port: Number(port || NATS_PORT) })
+  const socket = createConnection({ host, port: Number(port || (webPort ?? NATS_PORT)) })
   try {
-    await once(socket, 'data', { signal: AbortSignal.any([late, ...signals]) })
+    // To a web socket the server says nothing before it is asked.
+    await once(socket, webPort === undefined ? 'data' : 'connect', {
+      signal: AbortSignal.any([late, ...signals]),
+    })
+    return address
   } catch (error) {
     throw late.aborted ? new Error('timeout', { cause: error }) : error
   } finally {
