@@ -324,6 +324,17 @@ test('statistics come as the rows of 4.4, for one day as well', async () => {
   assert.equal((await souk([...stats, '--to', '2026-03'])).code, 2)
 })
 
+test('statistics are all there, also where the API would tell a part of them', async () => {
+  const days = 10_001
+  await db.run(sql`
+    insert into stats_day (day, pub_id, article_id, merch_id, clicks, earnings_micros)
+    select date '1990-01-01' + day, pub_id, article_id, 1, 3, 1350000
+    from article cross join generate_series(1, ${days}) as day`)
+  const [{ slug }] = await json('publisher', 'list')
+  const all = await json('stats', '--publisher', slug, '--from', '1990-01-01', '--to', '2026-01-01')
+  assert.equal(all.length, days)
+})
+
 test('days the wrong way round are refused by every command that takes both', async () => {
   for (const command of [
     'stats --publisher=p',
