@@ -69,6 +69,18 @@ test('a rate lies between what the pair shows and what the merchant shows elsewh
   )
 })
 
+test('what a pair shows itself says nothing of its merchant elsewhere, and counts once', () => {
+  const of = { globalRate: 0.02, k0: 100, k1: 400 }
+  const elsewhere = { clicks: 900, orders: 8 } // with the network's: 10 orders of 1000 clicks
+  for (const pair of [
+    { clicks: 0, orders: 0 },
+    { clicks: 600, orders: 26 },
+  ]) {
+    const { merchantRate, alpha, nEff } = estimateRate(of, sum(elsewhere, pair), pair)
+    assert.deepEqual([merchantRate, alpha, nEff], [0.01, pair.orders + 4, pair.clicks + 400])
+  }
+})
+
 test('no click is predicted to bring more than an order, though orders come before it is ripe', () => {
   const early = fc.record({ clicks: evenly(0, 1e3), orders: evenly(0, 1e3) })
   const ripe = (counted: Counts) => countsOf({ ...noEvidence(0), ...counted })
