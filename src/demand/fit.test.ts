@@ -71,6 +71,17 @@ test('under twenty orders of pairs that sold twice the spread of values is yeste
   near(spread(21).variance, VARIANCE)
 })
 
+test('a merchant of whose orders none is like another widens the spread as a wide one, no more', () => {
+  const count = 11
+  // Cents and thousands of dollars by turns: their logarithms lie 6 above and below.
+  const byTurns = { ...orders(count, LOG), logValueSquare: count * (LOG ** 2 + 6 ** 2) }
+  const made = [1, 2, 3].map((merchId) => ({ merchId, ...orders(count, LOG) }))
+  near(fit([...made, { merchId: 4, ...byTurns }]).values.variance, (3 * VARIANCE + 2) / 4)
+  // Also where it sells them at many publishers, some of which had ordinary ones.
+  const pairs = [byTurns, orders(count, LOG)].map((some) => ({ merchId: 4, ...some }))
+  near(fit([...made, ...pairs]).values.variance, (3 * VARIANCE + 2 * 2) / 5)
+})
+
 test('a network is fitted from twenty orders on', () => {
   assert.equal(fit([{ merchId: 1, ...orders(19, LOG) }]), UNFITTED_MODEL)
   assert.notEqual(fit([{ merchId: 1, ...orders(20, LOG) }]), UNFITTED_MODEL)

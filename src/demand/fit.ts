@@ -25,6 +25,12 @@ const GRID: Grid = { least: Math.E, most: Math.exp(11), steps: 120 }
 const ORDERS_MIN = 20
 const VALUE_K_MIN = 1
 const VALUE_K_MAX = 1_000
+/**
+ * How far the order values of a merchant may scatter, as the network believes. Of more than twice
+ * what is usual something else is told than baskets, and a mean of `exp(μ + s²/2)` passes it on to
+ * every merchant: ten orders of a cent and ten of $5,000 made all others' worth 18 times as much.
+ */
+const VALUE_VARIANCE_MAX = 2
 
 /** One group of a beta-binomial: its counts and the rate that it scatters around. */
 export interface RateGroup extends Counts {
@@ -120,14 +126,7 @@ function fitValues(
   { network, yesterday }: { network: Evidence; yesterday: ValueModel },
 ): ValueModel {
   const globalLogMean = network.logValue / network.orders
-  const pairs = groups.flatMap((group) => group.pairs)
-  const spread = pairs.map(squaresWithin).reduce(
-    (sum, part) => ({
-      squares: sum.squares + part.squares,
-      freedom: sum.freedom + part.freedom,
-    }),
-    { squares: 0, freedom: 0 },
-  )
+  const spread = sumOfSquares(groups.map(squaresOfMerchant))
   if (spread.freedom < ORDERS_MIN) return { ...yesterday, globalLogMean }
   const variance = spread.squares / spread.freedom
   const merchants = groups.map(({ merchant }) => merchant)
@@ -144,8 +143,25 @@ function fitValues(
   }
 }
 
-/** Squares around a pair's own mean, and how many of them are free. */
-function squaresWithin({ orders, logValue, logValueSquare }: Evidence) {
+interface Squares {
+  readonly squares: number
+  readonly freedom: number // how many of them are free
+}
+
+function sumOfSquares(parts: readonly Squares[]): Squares {
+  return {
+    squares: parts.reduce((sum, { squares }) => sum + squares, 0),
+    freedom: parts.reduce((sum, { freedom }) => sum + freedom, 0),
+  }
+}
+
+function squaresOfMerchant({ pairs }: Group): Squares {
+  const { squares, freedom } = sumOfSquares(pairs.map(squaresWithin))
+  return { squares: Math.min(squares, VALUE_VARIANCE_MAX * freedom), freedom }
+}
+
+/** Squares around a pair's own mean. */
+function squaresWithin({ orders, logValue, logValueSquare }: Evidence): Squares {
   if (orders <= 1) return { squares: 0, freedom: 0 }
   const squares = Math.max(0, logValueSquare - (logValue * logValue) / orders)
   return { squares, freedom: orders - 1 }
