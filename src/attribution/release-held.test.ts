@@ -9,7 +9,14 @@ import { releaseHeldOrders } from './release-held.ts'
 
 type App = Awaited<ReturnType<typeof start>>
 
-const order = (id: string) => ({ order: { id, value: '100.00', currency: 'EUR' } })
+const order = (id: string, value = '100.00') => ({ order: { id, value, currency: 'EUR' } })
+const checkout = (app: App, told: ReturnType<typeof order>) =>
+  app.checkout({
+    organization_type: 'merchant',
+    organization_id: app.merchant.merch_id,
+    user: { source_url: 'https://shop.example/thanks' },
+    events: [told],
+  })
 
 const importRate = (app: App) =>
   insertRates(app.db, 'ecb', [
@@ -55,17 +62,26 @@ test('what a rate changes nothing of is not called released, nor told again', as
 test('an order that several sources told without a rate is released once', async (t) => {
   const app = await start(t)
   await app.post('orders', { orders: [order('o1')] })
-  await app.checkout({
-    organization_type: 'merchant',
-    organization_id: app.merchant.merch_id,
-    user: { source_url: 'https://shop.example/thanks' },
-    events: [order('o1')],
-  })
+  await checkout(app, order('o1'))
   await app.fold()
   await importRate(app)
   assert.equal(await releaseHeldOrders(app.deps), 1)
   await app.fold()
   assert.deepEqual(await orders(app), [{ order_id: 'o1', hold: null, dollars: 150 }])
+})
+
+test('of two large orders that waited for a rate, the one that only a browser told waits on', async (t) => {
+  const app = await start(t)
+  await app.post('orders', { orders: [order('by server', '9000.00')] })
+  await checkout(app, order('by browser', '9000.00'))
+  await app.fold()
+  await importRate(app)
+  assert.equal(await releaseHeldOrders(app.deps), 1)
+  await app.fold()
+  assert.deepEqual(await orders(app), [
+    { order_id: 'by browser', hold: 'review', dollars: 13_500 },
+    { order_id: 'by server', hold: null, dollars: 13_500 },
+  ])
 })
 
 test('an order that waited is told again as it was told, and keeps the products it had', async (t) => {
