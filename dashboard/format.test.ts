@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  articleHref,
   count,
   date,
   dollars,
@@ -69,4 +70,10 @@ test('an address is shown by its host, path and query; what is none is shown as 
     ['https://awww.shop.example:8080/a/', 'awww.shop.example:8080/a'],
     ['not an address', 'not an address'],
   ])
+})
+
+test('an article has a link only where there is a page to read', () => {
+  assert.equal(articleHref('https://a.example/post?url=&x'), 'https://a.example/post?url=&x')
+  assert.equal(articleHref('https://link.example/link/?url=&publisher_slug=daily'), undefined)
+  assert.equal(articleHref(''), undefined)
 })

@@ -45,6 +45,14 @@ export function articleTitle(of: {
   return of.article_name?.trim() || shortUrl(of.article_url ?? '') || null
 }
 
+/**
+ * Where an article can be read. Links of mails and feeds have none: their clicks gather under a
+ * wrapper that leads to no page.
+ */
+export function articleHref(address: string): string | undefined {
+  return address === '' || address.includes('/link/?url=&') ? undefined : address
+}
+
 /** `https://www.shop.example/p/1?x#y` → `shop.example/p/1?x`, for a line of small print. */
 export function shortUrl(address: string): string {
   // Not `URL.parse`: Safari 17, the last one for older Macs, has none.

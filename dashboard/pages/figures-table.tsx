@@ -1,7 +1,7 @@
 /** The figures by article and merchant, in the order that the reader of the table chooses. */
 import { useState } from 'react'
 import type { Overview } from '../api.ts'
-import { articleTitle, count } from '../format.ts'
+import { articleHref, articleTitle, count } from '../format.ts'
 import { COLUMNS } from './figure-columns.ts'
 
 type Row = Overview['rows'][number]
@@ -99,7 +99,7 @@ function Line({ row }: { row: Row }) {
         className="w-full max-w-0 min-w-40 px-4 py-2.5 text-left font-normal wrap-anywhere max-sm:pr-1"
       >
         <a
-          href={row.article_url || undefined}
+          href={articleHref(row.article_url)}
           target="_blank"
           rel="noreferrer"
           dir="auto"

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
-import { articleTitle, date, shortUrl } from '../format.ts'
+import { articleHref, articleTitle, date, shortUrl } from '../format.ts'
 import { usePublisher } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
@@ -176,7 +176,12 @@ function LinkLine({ link }: { link: ListedLink }) {
           {url === null ? 'No product: leads to its article' : shortUrl(url)}
         </p>
         <p dir="auto" className="truncate text-left text-sm text-soft">
-          <a href={article_url} target="_blank" rel="noreferrer" className="hover:underline">
+          <a
+            href={articleHref(article_url)}
+            target="_blank"
+            rel="noreferrer"
+            className="hover:underline"
+          >
             {articleTitle(link)}
           </a>
         </p>
