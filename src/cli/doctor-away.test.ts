@@ -8,6 +8,7 @@ import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { readConfig } from '../config.ts'
 import type { Storage } from '../open-storage.ts'
 import type { Database } from '../platform/postgres.ts'
+import { sql } from '../platform/sql.ts'
 import { doctorCommand } from './doctor.ts'
 
 async function examine(
@@ -65,4 +66,20 @@ test('of a NATS server that answers without JetStream it is not said that it doe
   assert.equal(ok, false)
   assert.match(detail, /^NATS_URL: JetStream is away \(jetstream is not enabled\): /)
   assert.match(detail, /run with JetStream/)
+})
+
+test('a stream that a running server has not been able to make is missed', async (t) => {
+  const scope = scopeOf(t)
+  const nats = await startNats(scope)
+  const db = await testDatabase(scope)
+  const storage = async () => ({ db, connection: db.connection, close: async () => undefined })
+  const check = async () => {
+    const { checks } = await examine(scope, storage, { NATS_URL: nats.url })
+    return checks.find(({ name }) => name === 'jetstream')
+  }
+  assert.equal((await check())?.ok, true)
+  await db.run(sql`insert into node (node_id, host, pid, roles) values (1, 'beside', 1, 'edge')`)
+  const missed = await check()
+  assert.equal(missed?.ok, false)
+  assert.match(missed.detail, /^no stream, though a server runs: .*three servers/)
 })

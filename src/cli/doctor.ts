@@ -155,6 +155,10 @@ async function checkConnections(db: Database): Promise<Finding> {
   return bad(`${detail}: raise max_connections, or the limit of the role or database`)
 }
 
+const NO_STREAM =
+  'no stream, though a server runs: does it have this NATS_URL? Its log says why none can be ' +
+  'made; a cluster needs three servers with JetStream'
+
 /** Without it events wait in the spool: nothing is lost, and nothing is counted. */
 async function checkJetStream(context: CommandContext, natsUrl: string): Promise<Finding> {
   const { STREAM_NAME: streamName } = await import('../events/event-log-jetstream.ts')
@@ -171,7 +175,10 @@ async function checkJetStream(context: CommandContext, natsUrl: string): Promise
       throw new Error(`NATS_URL: JetStream is away (${errorWords(cause)}): ${fix}`, { cause })
     },
   )
-  if (facts === null) return good('no stream yet: the first start makes it')
+  if (facts === null) {
+    const isMissed = isKnown && (await isAnyServerAlive(db))
+    return isMissed ? bad(NO_STREAM) : good('no stream yet: the first start makes it')
+  }
   const { messages, replicas, isFull, waiting } = facts
   const held = `stream ${streamName}: ${messages} messages, ${replicas} replicas`
   if (isFull) {
