@@ -34,7 +34,11 @@ export async function isModelYoung(db: Db): Promise<boolean> {
 
 /** Returns come late: orders of these days have brought most of theirs. */
 const RETURN_DAYS = { youngest: 14, oldest: 120 }
-/** Order value that the network's share is worth against a merchant's own: some 200 orders. */
+/**
+ * Order value that the wider share is worth against a merchant's own, some 200 orders, and the most
+ * that a merchant's own weighs in the network's: one order of $10 million that came back, of a
+ * merchant which pays for clicks, would make every other one's commission worth nothing.
+ */
 const RETURN_PRIOR_MICROS = 10_000e6
 
 /**
@@ -57,9 +61,13 @@ async function findReturnShares(
       1,
       Math.max(0, (returned + RETURN_PRIOR_MICROS * wider) / (sold + RETURN_PRIOR_MICROS)),
     )
-  const sold = rows.reduce((sum, row) => sum + row.sold, 0)
-  const kept = rows.reduce((sum, row) => sum + row.kept, 0)
-  const returnShare = shareOf(sold - kept, sold, UNFITTED_MODEL.returnShare)
+  const network = { sold: 0, returned: 0 }
+  for (const { sold, kept } of rows) {
+    const weight = Math.min(1, RETURN_PRIOR_MICROS / sold)
+    network.sold += weight * sold
+    network.returned += weight * (sold - kept)
+  }
+  const returnShare = shareOf(network.returned, network.sold, UNFITTED_MODEL.returnShare)
   const ofMerchant = (row: (typeof rows)[number]) =>
     [row.merch_id, shareOf(row.sold - row.kept, row.sold, returnShare)] as const
   return { returnShare, returnShareByMerchant: Object.fromEntries(rows.map(ofMerchant)) }
