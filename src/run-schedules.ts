@@ -21,7 +21,7 @@ import { errorTeller } from './platform/log.ts'
 import { withPatience } from './platform/patience.ts'
 import type { Db } from './platform/postgres.ts'
 import { startPulse } from './platform/pulse.ts'
-import { DAY_MS } from './platform/timestamp.ts'
+import { DAY_MS, HOUR_MS } from './platform/timestamp.ts'
 import {
   areTablesThere,
   deleteCutShort,
@@ -151,7 +151,7 @@ async function startRunner(node: Node, work: ScheduledWork): Promise<Runner> {
       match: cron,
       // One that fails is tried again until its next turn, which takes its place: else those of
       // every turn would come together, take all the places, and keep the other schedules waiting.
-      options: { backfillPeriod: isMadeUpFor ? DAY_MS : 0, jobKey: task },
+      options: { backfillPeriod: isMadeUpFor ? periodOf(cron) : 0, jobKey: task },
     }),
   )
   return run({
@@ -170,6 +170,11 @@ async function startRunner(node: Node, work: ScheduledWork): Promise<Runner> {
       else node.log.debug({ schedule: message }, 'schedule')
     }),
   })
+}
+
+/** From one turn to the next, an hour or a day: the last alone is made up for. */
+function periodOf(cron: string): number {
+  return cron.split(' ')[1] === '*' ? HOUR_MS : DAY_MS
 }
 
 /**

@@ -7,6 +7,7 @@ import { scopeOf } from '../test/scope.ts'
 import type { Node } from './node.ts'
 import { sql } from './platform/sql.ts'
 import { RUNNER_ENDED, startSchedules } from './run-schedules.ts'
+import { SCHEDULES } from './schedules.ts'
 
 const NEVER = '0 0 30 2 *'
 const HOUR_MS = 3_600_000
@@ -86,4 +87,28 @@ test('a worker whose clock is ahead forgets and issues by the database’s', asy
   scope.after(() => running.close())
   await database.run(sql`select graphile_worker.add_job('forget')`)
   assert.ok(Math.abs((await told) - Date.now()) < HOUR_MS)
+})
+
+test('after days off feeds are fetched at the start: until then their offers are too old to bid', async (t) => {
+  const scope = scopeOf(t)
+  const database = await testDatabase(scope)
+  const node = { ...api.app.node, database }
+  let rounds = 0
+  const schedules = SCHEDULES.filter(({ task }) => task === 'refetch_feeds').map((schedule) => ({
+    ...schedule,
+    work: async () => (rounds += 1),
+  }))
+  const before = await startSchedules(node, schedules)
+  const off = sql`
+    update graphile_worker._private_known_crontabs
+    set known_since = now() - interval '2 days', last_execution = now() - interval '2 days'`
+  await until(async () => (await database.run(off)) === 1)
+  await before.close()
+  const running = await startSchedules(node, schedules)
+  scope.after(() => running.close())
+  await until(() => rounds > 0)
+  await database.run(sql`select graphile_worker.add_job('refetch_feeds')`)
+  const jobs = sql`select from graphile_worker.jobs`
+  await until(async () => (await database.rows(jobs)).length === 0)
+  assert.equal(rounds, 2, 'one for all the turns that were missed, and the one asked for')
 })

@@ -23,7 +23,7 @@ export interface Schedule {
   readonly task: string
   /** Minute, hour, day, month, weekday; UTC. */
   readonly cron: string
-  /** Its last time is made up for at a start within a day: a service may be off every night. */
+  /** Its last time is made up for at a start: a service may be off every night. */
   readonly isMadeUpFor?: boolean
   readonly work: (node: Node) => Promise<unknown>
 }
@@ -64,7 +64,7 @@ export const SCHEDULES: readonly Schedule[] = [
     cron: '5 * * * *',
     work: (node) => runHeavyJob(node, 'stepRoas'),
   },
-  { task: 'refetch_feeds', cron: '50 * * * *', work: refetchAllFeeds },
+  { task: 'refetch_feeds', cron: '50 * * * *', isMadeUpFor: true, work: refetchAllFeeds },
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetExpired },
   { task: 'forget_page_sessions', cron: '50 3 * * *', isMadeUpFor: true, work: forgetPageSessions },
