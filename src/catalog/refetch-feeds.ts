@@ -11,7 +11,7 @@ import {
   whileNobodyFetches,
 } from './feed-source-store.ts'
 import { fetchFeed, removeLeftFeeds } from './fetch-feed.ts'
-import { hasGoodRow, importFeed } from './import-feed.ts'
+import { hasGoodRow, importFeed, type RejectedRow } from './import-feed.ts'
 
 /**
  * Millions of rows take minutes. Faults in the text of a feed take far longer than rows, and while
@@ -67,10 +67,15 @@ async function refetch(
     if (!(await isStillDue(db, { ...source, at }))) return
     const file = await openFeedFile(fetched.path)
     const readMsMax = READ_MS_MAX
-    const result = await importFeed(db, { merchId, file, format, at, toDollars, seed, readMsMax })
+    let first: RejectedRow | undefined
+    const onRejects = (rows: readonly RejectedRow[]) => {
+      first ??= rows[0]
+    }
+    const options = { merchId, file, format, at, toDollars, seed, readMsMax, onRejects }
+    const result = await importFeed(db, options)
     if (!hasGoodRow(result)) {
-      const { rows, rejected } = result
-      throw new FeedError(`none of its ${rows} rows is good: ${JSON.stringify(rejected)}`)
+      const why = first === undefined ? '' : `: in line ${first.line} ${first.detail}`
+      throw new FeedError(`none of its ${result.rows} rows is good${why}`)
     }
   } finally {
     await fetched.remove()

@@ -184,11 +184,11 @@ test('while feeds are fetched no second round begins, which would fetch the same
   assert.deepEqual(await first, [{ merchId, error: null }])
 })
 
-test('a feed of which no row is good any more makes no offer younger, and is told', async (t) => {
+test('a feed of which no row is good any more makes no offer younger, and is told with why', async (t) => {
   const { shop, importFrom, url, refetch, price, record, lost, merchId } = await makeShop(t)
   await importFrom(url)
   shop.price = 'ask us'
-  const told = /none of its 1 rows is good: .*price/
+  const told = /none of its 1 rows is good: in line 2 the price is "ask us USD"/
   assert.match((await refetch(7))[0]?.error ?? '', told)
   assert.equal(await price(), 10)
   assert.match((await record()).feed_error ?? '', told)
