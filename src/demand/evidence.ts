@@ -94,6 +94,23 @@ export function negativeEvidence({ atMs, ...counts }: Evidence): Evidence {
   return { ...noEvidence(atMs), ...Object.fromEntries(negative) }
 }
 
+/**
+ * A pair's evidence with no more orders than clicks. Of how many clicks one brings an order is what
+ * a rate tells, and any browser can tell as many orders of one click as it likes: sixty made a
+ * commission at every other merchant of a young network count twenty times as much.
+ */
+export function oneOrderAClick(pair: Evidence): Evidence {
+  const { clicks, orders, logValue, logValueSquare } = pair
+  if (orders <= clicks) return pair
+  const part = clicks / orders
+  return {
+    ...pair,
+    orders: clicks,
+    logValue: part * logValue,
+    logValueSquare: part * logValueSquare,
+  }
+}
+
 /** Clicks old enough to have brought their orders, `n` of economics 3. */
 export function ripeClicks({ clicks, unripe }: Evidence): number {
   return Math.max(0, clicks - unripe)

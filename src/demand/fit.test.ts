@@ -83,6 +83,7 @@ test('a merchant of whose orders none is like another widens the spread as a wid
 })
 
 test('a network is fitted from twenty orders on', () => {
+  assert.equal(fit([{ merchId: 1, ...orders(60, LOG), clicks: 1 }]), UNFITTED_MODEL, 'of one click')
   assert.equal(fit([{ merchId: 1, ...orders(19, LOG) }]), UNFITTED_MODEL)
   assert.notEqual(fit([{ merchId: 1, ...orders(20, LOG) }]), UNFITTED_MODEL)
 })

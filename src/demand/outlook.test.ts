@@ -40,8 +40,18 @@ test('a pair leans on its merchant’s orders at all publishers, and on no other
   assert.ok(alone.of(3, 3).rate.rate > rate(3, 3), 'the network is all merchants together')
 })
 
+test('many orders of one click move no other merchant’s values more than one order does', () => {
+  const of = (orders: number) => seen({ clicks: 1, orders, logValue: orders * Math.log(9_999e6) })
+  const elsewhere = (orders: number) => {
+    const { rate, value } = bookOf([1, 1, of(orders)], [1, 2, seen({ clicks: 9 })]).of(1, 3)
+    return [rate.rate, value.meanMicros]
+  }
+  assert.deepEqual(elsewhere(60), elsewhere(1))
+})
+
 test('an order is worth what those of its pair were, and then what its merchant’s were', () => {
-  const of = (dollars: number) => seen({ orders: 50, logValue: 50 * Math.log(dollars * 1e6) })
+  const of = (dollars: number) =>
+    seen({ clicks: 50, orders: 50, logValue: 50 * Math.log(dollars * 1e6) })
   const book = bookOf([1, 1, of(200)], [2, 1, of(20)], [1, 2, of(20)])
   const value = (pubId: number, merchId: number) => book.of(pubId, merchId).value.meanMicros
   assert.ok(value(1, 1) > value(3, 1) && value(3, 1) > value(2, 1))

@@ -11,6 +11,7 @@ import {
   type Evidence,
   evidenceAt,
   noEvidence,
+  oneOrderAClick,
   pairKey,
 } from './evidence.ts'
 import { loadEvidence, type PairEvidence } from './evidence-store.ts'
@@ -48,7 +49,7 @@ export class OutlookBook {
     const merchants = new Map<number, Evidence>()
     for (const { pubId, merchId, evidence: held } of evidence) {
       const delayMs = delayOf(model, merchId)
-      const pair = evidenceAt(held, nowMs, delayMs)
+      const pair = oneOrderAClick(evidenceAt(held, nowMs, delayMs))
       pairs.set(pairKey({ pubId, merchId }), pair)
       merchants.set(merchId, addEvidence(merchants.get(merchId) ?? none, pair, delayMs))
     }
