@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { databaseUrl, testDatabase } from '../test/database.ts'
 import { scopeOf } from '../test/scope.ts'
 import { temporaryFolder } from '../test/temporary-folder.ts'
@@ -31,7 +31,8 @@ test('a start on a restored database without its sealing key says what is lost, 
   assert.match(lines.join(''), /"level":40,.*not paid.*Restore secrets\/ of SOUK_DATA/)
 })
 
-test('a start that gets no node number leaves what dead processes had spooled to the next one', async (t) => {
+/** What a process that died has spooled below SOUK_DATA, and a database where no node was yet. */
+async function makeLeftSpool(t: TestContext) {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const config = readConfig({
@@ -42,6 +43,11 @@ test('a start that gets no node number leaves what dead processes had spooled to
   const dead = await open()
   await dead.append([Buffer.from('left behind')])
   await dead.close()
+  return { database, config, open }
+}
+
+test('a start that gets no node number leaves what dead processes had spooled to the next one', async (t) => {
+  const { database, config, open } = await makeLeftSpool(t)
   await database.run(sql`
     insert into node (node_id, host, pid, roles)
     select number, 'elsewhere', 1, 'edge' from generate_series(1, 1023) as number`)
@@ -54,16 +60,7 @@ test('a start that gets no node number leaves what dead processes had spooled to
 })
 
 test('events that wait in the spool of another database are not taken into a new one', async (t) => {
-  const scope = scopeOf(t)
-  const database = await testDatabase(scope)
-  const config = readConfig({
-    SOUK_DATA: await temporaryFolder(scope, 'node '),
-    DATABASE_URL: databaseUrl(database.connection),
-  })
-  const open = () => openSpool({ root: spoolFolder(config), bytesMax: 1000, onDamage: assert.fail })
-  const dead = await open()
-  await dead.append([Buffer.from('a click')])
-  await dead.close()
+  const { config, open } = await makeLeftSpool(t)
   const log = makeLogger({ level: 'silent' })
   for (const _ of ['first start', 'next start']) {
     await assert.rejects(openNode(config, { log }), /spool holds events of another database/)
