@@ -103,6 +103,21 @@ test('a price with an unquoted thousands separator is never read as what stands 
   assert.deepEqual([long.length, summary(long).at(-1)], [1_002, 'row_malformed@1002'])
 })
 
+test('whether cells behind the header’s last are taken depends on the rows, not on the pieces', () => {
+  const mixed = `id,price\n${'1,9.50,,\n'.repeat(120)}2,8.00\n1,9.50,,\n`
+  const whole = summary(read(mixed))
+  assert.deepEqual([whole.length, whole.at(-1)], [123, ['1', '9.50']])
+  for (const piece of [100, 1_000])
+    assert.deepEqual(summary(read(mixed, { pieces: [piece] })), whole)
+})
+
+test('of long rows no more is held back than one row may hold', () => {
+  const reader = csvReader(',')
+  const row = `1,${'x'.repeat(ROW_CHARACTERS_MAX - 10)},,\n`
+  const told = ['id,title\n', row, row].map((text) => reader.push(text, false).length)
+  assert.deepEqual(told, [0, 0, 3])
+})
+
 test('a quote that is never closed costs its row and no other', () => {
   assert.deepEqual(summary(read('a,b\n1,"x\n2,y\n3,z\n')), [
     ['a', 'b'],

@@ -32,7 +32,7 @@ interface LongRow {
   readonly text: string
 }
 
-/** So many rows tell whether all of a feed are long. */
+/** So many rows tell whether all of a feed are long; fewer where they fill the memory of one. */
 const SAMPLE_ROWS = 100
 
 /** A reader whose first row gives the number of cells that all others must have. */
@@ -43,10 +43,13 @@ export function csvReader(separator: string): CsvReader {
   return {
     push(text, isLast) {
       scan.append(text, isLast)
-      for (let row = scan.next(); row !== null; row = scan.next()) held.push(row)
-      const width = widthMax ?? widthOf(held, isLast)
+      for (let row = scan.next(); row !== null; row = scan.next()) {
+        held.push(row)
+        widthMax ??= widthOf(held, false)
+      }
+      widthMax ??= widthOf(held, isLast)
+      const width = widthMax
       if (width === null) return []
-      widthMax = width
       return held.splice(0).map((row) => (row.kind === 'long' ? fitted(row, width) : row))
     },
   }
@@ -60,7 +63,8 @@ export function csvReader(separator: string): CsvReader {
 function widthOf(rows: readonly (CsvRecord | LongRow)[], isLast: boolean): number | null {
   const isHeaderAlone = rows.filter(({ kind }) => kind === 'cells').length <= 1
   if (!isHeaderAlone) return 0
-  if (!isLast && rows.length < SAMPLE_ROWS) return null
+  const held = rows.reduce((sum, row) => sum + (row.kind === 'cells' ? 0 : row.text.length), 0)
+  if (!isLast && rows.length < SAMPLE_ROWS && held < ROW_CHARACTERS_MAX) return null
   const wide = rows.filter((row) => row.kind === 'long')
   return wide.reduce((least, { width }) => Math.min(least, width), Number.POSITIVE_INFINITY)
 }
