@@ -252,6 +252,11 @@ test('what has shown nothing is taken for the network, and a silent network for 
   for (const method of METHODS) near(silent[method], UNFITTED_MODEL.rates.globalRate)
 })
 
+test('many orders of one click move no other merchant’s prediction more than one order does', () => {
+  const of = (count: number) => predictions([cohort(2, 2, 5, 1, count)]).ours
+  near(of(60), of(1))
+})
+
 test('the model is fitted again every so many slots, on what was known then', () => {
   const random = seededRandom(6)
   // Merchants and publishers that do not differ at all: more is to be shrunk than at the start.

@@ -15,6 +15,7 @@ import {
   type Evidence,
   evidenceAt,
   noEvidence,
+  oneOrderAClick,
   pairKey,
 } from './evidence.ts'
 import { fitModel } from './fit.ts'
@@ -186,7 +187,7 @@ class KnownWorld {
 
   #evidenceOf(pair: Pair): Evidence {
     const held = this.#pairs.get(pairKey(pair))?.evidence ?? noEvidence(this.#nowMs)
-    return evidenceAt(held, this.#nowMs, delayOf(this.#model, pair.merchId))
+    return oneOrderAClick(evidenceAt(held, this.#nowMs, delayOf(this.#model, pair.merchId)))
   }
 
   #add(pair: Pair, added: Evidence): void {
