@@ -59,7 +59,11 @@ interface PairSlot {
 
 const keyOf = ({ pub_id, merch_id, slot }: PairSlot): string => `${pub_id} ${merch_id} ${slot}`
 
-/** Lists how long orders took after clicks of the last WAITS_DAYS, by about how old these are. */
+/**
+ * Lists how long orders took after clicks of the last WAITS_DAYS, by about how old these are: of
+ * each click its first, as one order of a click is what a rate tells. Sixty of one click, told two
+ * days after it, made those at every other merchant of a young network seem to be still to come.
+ */
 export async function loadWaits(db: Db, nowMs: number): Promise<Waits[]> {
   const [since, now] = [new Date(nowMs - WAITS_DAYS * DAY_MS), new Date(nowMs)]
   const rows = await db.rows<{ merch_id: number; orders: number; wait_ms: number; age_ms: number }>(
@@ -67,10 +71,11 @@ export async function loadWaits(db: Db, nowMs: number): Promise<Waits[]> {
       select merch_id, count(*)::int as orders, sum(wait_ms) as wait_ms, avg(age_ms) as age_ms
       from (
         select merchant_order.merch_id,
-          greatest(0, extract(epoch from accepted_at - at) * 1000)::float8 as wait_ms,
+          greatest(0, extract(epoch from min(accepted_at) - at) * 1000)::float8 as wait_ms,
           (extract(epoch from ${now}::timestamptz - at) * 1000)::float8 as age_ms
         from merchant_order join click using (click_id)
         where at >= ${since} and at < ${now} and accepted_at < ${now} and ${IS_BROUGHT}
+        group by merchant_order.merch_id, click_id, at
       ) as brought
       group by merch_id, round(4 * ln(age_ms))`,
   )

@@ -253,10 +253,11 @@ test('the nightly fit is kept for its day, smoothed with the day before, and has
   assert.deepEqual(days, [{ day: '2026-04-13' }, { day: '2026-04-14' }])
 })
 
-test('how long orders took is known of those that stand, after clicks of the last four weeks', async (t) => {
+test('how long a click’s first order took is known of those that stand, after clicks of four weeks', async (t) => {
   const db = await makeCampaign(t)
   for (const [name, days, waitHours] of [
     ['one', 27.5, 5],
+    ['one of the same click', 27.5, 90],
     ['of that age', 27.75, 7],
     ['young', 1, 20],
     ['to come', 1.01, 30],
@@ -264,7 +265,7 @@ test('how long orders took is known of those that stand, after clicks of the las
     ['of a clock that is ahead', -0.01, -1],
   ] as const) {
     const atMs = NOON - days * DAY
-    await addClicks(db, 1, { atMs })
+    await addClicks(db, name === 'one of the same click' ? 0 : 1, { atMs })
     await addOrder(db, name, { sold: 50e6, kept: 50e6 })
     await db.run(sql`
       update merchant_order set accepted_at = ${new Date(atMs + waitHours * HOUR)},
