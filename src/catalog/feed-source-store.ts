@@ -59,12 +59,14 @@ function isDue(at: Date): Sql {
       and coalesce(feed_imported_at < ${at}::timestamptz - ${FETCHED_EVERY}::interval, true))`
 }
 
+/** It may repeat what the feed says, and PostgreSQL takes no NUL. */
 export async function noteFeedError(
   db: Db,
   { merch_id, url, error }: FeedSource & { readonly error: string | null },
 ): Promise<void> {
+  const told = error?.replaceAll('\0', ' ') ?? null
   await db.run(sql`
-    update feed_source set error = ${error} where merch_id = ${merch_id} and url = ${url}`)
+    update feed_source set error = ${told} where merch_id = ${merch_id} and url = ${url}`)
 }
 
 /** Whoever holds it fetches feeds. */

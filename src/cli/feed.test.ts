@@ -145,6 +145,14 @@ test('a feed that cannot be fetched leaves its offers, is tried again, and is to
   )
 })
 
+test('a fault that repeats a NUL of the feed is noted, and ends no round of feeds', async (t) => {
+  const { shop, importFrom, url, refetch, record } = await makeShop(t)
+  await importFrom(url)
+  shop.price = 'ask\0us'
+  assert.equal((await refetch(7)).length, 1)
+  assert.match((await record()).feed_error ?? '', /the price is "ask us USD"/)
+})
+
 test('a feed from a file ends the fetching from the address it came from before', async (t) => {
   const { importFrom, url, refetch, folder, feed, record } = await makeShop(t)
   await importFrom(url)
