@@ -325,14 +325,19 @@ test('statistics come as the rows of 4.4, for one day as well', async () => {
 })
 
 test('statistics are all there, also where the API would tell a part of them', async () => {
-  const days = 10_001
+  const [sold, seen] = [10_001, 150_000]
   await db.run(sql`
     insert into stats_day (day, pub_id, article_id, merch_id, clicks, earnings_micros)
-    select date '1990-01-01' + day, pub_id, article_id, 1, 3, 1350000
-    from article cross join generate_series(1, ${days}) as day`)
+    select date '2100-01-01' + day, pub_id, article_id, 1, 3, 1350000
+    from article cross join generate_series(1, ${sold}) as day`)
+  await db.run(sql`
+    insert into page_day (day, pub_id, url_key, impressions)
+    select date '2200-01-01' + day, pub_id, url_key, 1
+    from article cross join generate_series(1, ${seen}) as day`)
+  await db.run(sql`analyze`)
   const [{ slug }] = await json('publisher', 'list')
-  const all = await json('stats', '--publisher', slug, '--from', '1990-01-01', '--to', '2026-01-01')
-  assert.equal(all.length, days)
+  const all = await json('stats', '--publisher', slug, '--from', '2100-01-01', '--to', '2900-01-01')
+  assert.equal(all.length, sold + seen)
 })
 
 test('days the wrong way round are refused by every command that takes both', async () => {

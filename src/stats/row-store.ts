@@ -81,12 +81,12 @@ export async function listStats(db: Db, request: StatsRequest): Promise<StatsRow
 
 /** Rows in order, cut at the limit. */
 async function rankedRows(db: Db, request: StatsRequest): Promise<RankedRow[]> {
-  const rows = await readRows(db, figureRows(request))
-  if (canUnsoldRank(rows, request)) {
-    rows.push(...(await readRows(db, cut(unsoldRows(request), request))))
-  }
+  const figures = await readRows(db, figureRows(request))
+  const unsold = canUnsoldRank(figures, request)
+    ? await readRows(db, cut(unsoldRows(request), request))
+    : []
   // A join promises no order; where it kept that of the figures, this costs one look at each row.
-  return rows.sort(rank(request)).slice(0, request.limitRows)
+  return [...figures, ...unsold].sort(rank(request)).slice(0, request.limitRows)
 }
 
 /** False where enough figures rank above zero: then article-days that have none need no look. */
