@@ -129,9 +129,9 @@ export interface KeyGap {
   readonly reader: string
 }
 
-/** Whether any node was ever at work on this database. */
+/** Whether any node was ever at work on this database; a command is none, and fills no spool. */
 export async function hadNodes(db: Db): Promise<boolean> {
-  return (await db.row(sql`select from node limit 1`)) !== null
+  return (await db.row(sql`select from node where roles <> 'command' limit 1`)) !== null
 }
 
 /** Living edges that lack another's key: clicks there on what it signed are not paid. */
