@@ -91,6 +91,21 @@ test('what costs nobody anything moves no traffic curve, and what a spent budget
   assert.equal(await curve(), counted.length - 1)
 })
 
+test('an address counts once an hour in the traffic curves, however much it clicks', async (t) => {
+  const db = await makeCampaign(t)
+  const atMs = NOON - DAY
+  await addClicks(db, 40, { atMs })
+  await addClicks(db, 40, { atMs: atMs + 1, pubId: 2 })
+  await addClicks(db, 3, { atMs: atMs + HOUR })
+  await db.run(sql`
+    insert into event (day, id, lane, type, at, address_key)
+    select day, event_id, 0, 10, at, decode(md5((event_id % 4)::text), 'hex') from click`)
+  await learnTraffic(db, NOON)
+  const hour = hourOfWeek(atMs)
+  const curves = [...(await loadTraffic(db))].map(([pubId, of]) => [pubId, of[hour], of[hour + 1]])
+  assert.deepEqual(curves, [[1, 4, 3]]) // Whoever read both is the first one's reader.
+})
+
 test('a goal that is missed lowers the bid step by step, one that is met lets it rise', async (t) => {
   const db = await makeCampaign(t)
   await addClicks(db, 100, { atMs: NOON - DAY })

@@ -1,7 +1,9 @@
 /** The clicks of each publisher by hour of the week: learned from the log, read by every node. */
+import { MONEY_LANE } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import { HOURS_PER_WEEK, type HoursOfWeek } from './traffic-curve.ts'
 
 /** Whole weeks, so that each hour of the week is counted equally often. */
@@ -12,19 +14,29 @@ const READERS = [REASON.ok, REASON.unfunded, REASON.spooledLate]
 
 /**
  * Counts the last weeks anew. Robots, broken seals and repeats are none of it: they cost nothing,
- * and whoever sent many of them at night would have budgets wait for the night.
+ * and whoever sent many of them at night would have budgets wait for the night. Nor do clicks that
+ * nobody pays for cost anything: an address counts once an hour, whatever it clicks, and carriers
+ * share enough of them to keep the shape of a day.
  */
 export async function learnTraffic(db: Db, nowMs: number): Promise<void> {
   const until = new Date(nowMs)
-  const from = new Date(nowMs - WEEKS * 7 * 86_400_000)
+  const from = new Date(nowMs - WEEKS * 7 * DAY_MS)
   await db.transaction(async (tx) => {
     await tx.run(sql`delete from traffic_hour`)
     await tx.run(sql`
       insert into traffic_hour (pub_id, hour_of_week, clicks)
       select pub_id, (extract(isodow from at) - 1) * 24 + extract(hour from at) as hour, count(*)
-      from click
-      where at >= ${from} and at < ${until} and merch_id <> 0
-        and reason = any(${READERS}::int[]) and reversed_at is null
+      from (
+        select distinct on (date_trunc('hour', click.at), coalesce(address_key, click.click_id))
+          click.pub_id, click.at
+        from click left join event on event.day = click.day and event.id = click.event_id
+          and event.lane = ${MONEY_LANE}
+          and event.day between ${utcDay(from.getTime())} and ${utcDay(nowMs)}
+        where click.at >= ${from} and click.at < ${until} and click.merch_id <> 0
+          and click.reason = any(${READERS}::int[]) and reversed_at is null
+        order by date_trunc('hour', click.at), coalesce(address_key, click.click_id),
+          click.at, click.event_id
+      ) as reader
       group by pub_id, hour`)
   })
 }

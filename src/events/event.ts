@@ -66,8 +66,8 @@ export interface LogEvent {
   reservedMicros: number | null
   clickId: Buffer | null
   visitorKey: Buffer | null
-  // No rule reads these two: they show whoever looks into doubted clicks how they came about.
-  addressKey: Buffer | null // the same for an address until its key goes
+  // No rule of payment reads these two: they show whoever looks into doubted clicks how they came.
+  addressKey: Buffer | null // the same for an address, of IPv6 its /64, until its key goes
   resultAgeMs: number | null
   device: number | null // 0 unknown, 1 desktop, 2 mobile, 3 tablet
   uaFamily: string | null

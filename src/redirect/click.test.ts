@@ -87,21 +87,26 @@ function clickAgain({
     onUnrecorded: (why: unknown) => told.push(why),
     findLanding: () => ({ click_param: 'cid', deep_link: null }),
     ...{ isBlocked: () => false, isWithinLimit: () => true, countryOf: () => null },
-    ...{ hashKeys: { hash: () => Buffer.alloc(16) }, nextId: () => '1' },
+    hashKeys: { hash: (_purpose: string, value: string) => Buffer.from(value) },
+    nextId: () => '1',
     ...changes,
   }
   const click = {
-    request: { isHead: false, headers: { 'user-agent': BROWSER }, address: '203.0.113.7' },
     ...{ nowMs: NOON_MS + 1_000, auctionId: '9', verdict: REASON.ok, result, consent: 2 },
     ...{ url: 'https://kettles.example/p/1', sessionUuid: null, visitorId: null, referrer: null },
     labels: { u1: null, utmSource: null },
   }
-  const answer = (of: Partial<SealedResult> = {}, reservation: Reservation | null = null) => {
-    const wanted = { ...click, result: { ...result, ...of }, reservation }
+  const answer = (
+    of: Partial<SealedResult> = {},
+    reservation: Reservation | null = null,
+    address = '203.0.113.7',
+  ) => {
+    const request = { isHead: false, headers: { 'user-agent': BROWSER }, address }
+    const wanted = { ...click, request, result: { ...result, ...of }, reservation }
     return answerClick(deps as unknown as ClickDeps, wanted as unknown as Click)
   }
   const reasons = () => written.map(({ reason, reservedMicros }) => [reason, reservedMicros])
-  return { answer, reasons, noted, told, released }
+  return { answer, reasons, written, noted, told, released }
 }
 
 test('a sealed address that is sent again and again reserves its price once', async () => {
@@ -111,6 +116,17 @@ test('a sealed address that is sent again and again reserves its price once', as
   const repeat = [REASON.duplicateResult, null]
   const inOrder = reasons().sort(([a], [b]) => Number(a) - Number(b)) // Two came at once.
   assert.deepEqual(inOrder, [[REASON.ok, 500_000], repeat, repeat])
+})
+
+test('all addresses that one subscriber of IPv6 holds are one in the log', async () => {
+  const { answer, written } = clickAgain()
+  for (const end of [':1', 'a:b:c:d', '1::1']) await answer({}, null, `2001:db8:0:7:${end}`)
+  await answer({}, null, '2001:db8:0:8::1')
+  const [one, ...others] = written.map(({ addressKey }) => String(addressKey))
+  assert.deepEqual(
+    others.map((other) => other === one),
+    [true, true, false],
+  )
 })
 
 test('the budget’s guard hears of a page’s result that is clicked, once; of one made at its click not', async () => {

@@ -15,6 +15,7 @@ import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
 import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import type { ClickLabels } from '../links/link-url.ts'
+import { addressUnit } from '../platform/client-address.ts'
 import type { HotReply, HotRequest } from '../platform/hot-http.ts'
 import { withPatience } from '../platform/patience.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
@@ -222,7 +223,7 @@ function clickEvent(
     clickId,
     visitorKey:
       click.visitorId === null ? null : deps.hashKeys.hash('visitor', click.visitorId, nowMs),
-    addressKey: deps.hashKeys.hash('address', request.address, nowMs),
+    addressKey: deps.hashKeys.hash('address', addressUnit(request.address), nowMs),
     resultAgeMs: Math.max(0, nowMs - result.issuedAtMs),
     device: agent.device,
     uaFamily: agent.family,
