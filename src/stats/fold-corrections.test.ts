@@ -90,14 +90,27 @@ test('a reversed click is budget again while its period is open, the merchant’
 
 test('a reversed click was an invalid one of its pair from its own moment on, and counts once', async () => {
   const events = new MoneyEvents()
-  const pubId = 77
-  await fold([events.click('a', START_MS, { pubId }), events.click('b', START_MS, { pubId })])
+  const paid = { pubId: 77, model: MODEL.cpc, priceMicros: 500_000, reservedMicros: 500_000 }
+  await fold([events.click('a', START_MS, paid), events.click('b', START_MS, paid)])
   const reversal = () => reversalOf(events, 'a', START_MS + DAY_MS)
   await db.transaction((tx) => foldMoney(tx, [reversal(), reversal()]))
-  const seen = await db.rows(sql`
-    select clicks, unripe, invalid, as_of from pair_evidence where pub_id = ${pubId}`)
-  assert.deepEqual(seen, [{ clicks: 1, unripe: 1, invalid: 1, as_of: new Date(START_MS) }])
+  assert.deepEqual(await evidenceOf(77), [{ clicks: 1, unripe: 1, invalid: 1 }])
 })
+
+test('free clicks that are reversed leave the quality of their merchant as it was', async () => {
+  const events = new MoneyEvents()
+  await fold(
+    [events.click('a', START_MS, { pubId: 78 }), events.click('b', START_MS, { pubId: 78 })],
+    [reversalOf(events, 'a', START_MS + DAY_MS)],
+  )
+  assert.deepEqual(await evidenceOf(78), [{ clicks: 1, unripe: 1, invalid: 0 }])
+})
+
+function evidenceOf(pubId: number): Promise<unknown[]> {
+  return db.rows(sql`
+    select clicks, unripe, invalid from pair_evidence
+    where pub_id = ${pubId} and as_of = ${new Date(START_MS)}`)
+}
 
 test('a reversed click leads to no sale: a pending order is rejected, a later one finds nobody', async () => {
   const events = new MoneyEvents()

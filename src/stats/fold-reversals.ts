@@ -58,15 +58,18 @@ export async function foldReversals(
   await addPairEvidence(tx, evidence)
 }
 
-/** A click that counted as a reader's interest never was one, from its own moment on. */
-function evidenceChange({ at, pub_id, merch_id, reason }: ReversedClick): PairEvidence[] {
-  if (reason !== REASON.ok || merch_id === 0) return []
-  const pair = { pubId: pub_id, merchId: merch_id }
-  const atMs = at.getTime()
-  return [
-    { ...pair, evidence: negativeEvidence(clickEvidence(atMs, { isValid: true })) },
-    { ...pair, evidence: clickEvidence(atMs, { isValid: false }) },
-  ]
+/**
+ * A click that counted as a reader's interest never was one, from its own moment on. Of the shop it
+ * says something where it was paid: others are made for nothing, and to take thousands of them back
+ * would harm it as much as they did.
+ */
+function evidenceChange(click: ReversedClick): PairEvidence[] {
+  if (click.reason !== REASON.ok || click.merch_id === 0) return []
+  const pair = { pubId: click.pub_id, merchId: click.merch_id }
+  const atMs = click.at.getTime()
+  const taken = { ...pair, evidence: negativeEvidence(clickEvidence(atMs, { isValid: true })) }
+  if (click.paid_micros === '0') return [taken]
+  return [taken, { ...pair, evidence: clickEvidence(atMs, { isValid: false }) }]
 }
 
 function reverseClick(

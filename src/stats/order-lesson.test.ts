@@ -109,9 +109,9 @@ function whatStands(story: Story): Evidence[] {
   const { order, reversedAfter, reason, isEpp } = story
   const atMs = START_MS + story.hour * HOUR_MS
   const isReader = reason !== REASON.robot && reversedAfter === null
+  // One found invalid later says nothing of the shop, as it had cost nothing before its order.
   const isValid = isReader && reason === REASON.ok
-  // A click that nobody pays says nothing of the shop; one found invalid later had been paid.
-  const click = reason === REASON.ok ? [clickEvidence(atMs, { isValid })] : []
+  const click = isValid ? [clickEvidence(atMs, { isValid })] : []
   if (order === null || !isReader || order.after > 30 * 24) return click
   // An order that nobody must return for (EPP) is locked when it comes: no rejection reaches it.
   if (order.rejectedAfter !== null && !isEpp) return click
