@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
-import type { Database } from '../platform/postgres.ts'
+import { test } from 'node:test'
+import { addClicks, addOrder, BID_MICROS, makeCampaign } from '../../test/campaign-clicks.ts'
 import { sql } from '../platform/sql.ts'
 import { findFirstClick, loadCohorts, loadWaits } from './cohort-store.ts'
 import { clickEvidence, orderEvidence } from './evidence.ts'
@@ -11,100 +10,12 @@ import { loadModel, loadModelBefore, saveModel } from './model-store.ts'
 import { OutlookBook } from './outlook.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 import { loadRoasMultipliers, stepRoasMultipliers } from './roas-store.ts'
-import { hourOfWeek } from './traffic-curve.ts'
-import { learnTraffic, loadTraffic } from './traffic-store.ts'
 
 const NOON = Date.parse('2026-04-13T12:00:00Z') // a Monday
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-const BID = 500_000
 /** REASON of events, a higher folder. */
 const DUPLICATE_VISITOR = 21
-
-async function makeCampaign(t: TestContext): Promise<Database> {
-  const db = await testDatabase(t)
-  await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
-  await db.run(sql`
-    insert into campaign (merch_id, model, bid_micros, roas) values (1, 'cpc', ${BID}, 4)`)
-  return db
-}
-
-async function addClicks(db: Database, count: number, options: ClickOptions) {
-  const { atMs, pubId = 1, reason = 0 } = options
-  await db.run(sql`
-    insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
-      merch_id, campaign_id, model, price_micros, share_ppm, paid_micros, publisher_micros, reason,
-      is_reserved)
-    select ${atMs + pubId + reason}::bigint * 1000 + n, decode(md5(${`${atMs} ${pubId} ${reason}`}::text || n), 'hex'),
-      decode(md5(n::text), 'hex'), ${new Date(atMs)}::timestamptz::date, ${new Date(atMs)},
-      ${pubId}, 1, 1, 1, 1, 1, ${BID}, 750000, ${BID}, ${0.75 * BID}, ${reason},
-      false
-    from generate_series(1, ${count}::int) as n`)
-}
-
-interface ClickOptions {
-  readonly atMs: number
-  readonly pubId?: number
-  readonly reason?: number
-}
-
-/** One sale of the campaign, led to by its first click. */
-async function addOrder(db: Database, orderId: string, micros: { sold: number; kept: number }) {
-  await db.run(sql`
-    insert into merchant_order (merch_id, order_id, told, is_posted, day, click_id, pub_id,
-      revenue_micros, net_revenue_micros, net_sales)
-    select 1, ${orderId}, '{}', true, day, click_id, pub_id, ${micros.sold}, ${micros.kept}, 1
-    from click order by at, event_id limit 1`)
-}
-
-test('the traffic curve counts whole weeks of clicks by publisher and hour', async (t) => {
-  const db = await makeCampaign(t)
-  await addClicks(db, 3, { atMs: NOON - DAY })
-  await addClicks(db, 2, { atMs: NOON - DAY, pubId: 2 })
-  await addClicks(db, 5, { atMs: NOON - 8 * DAY })
-  await addClicks(db, 9, { atMs: NOON - 29 * DAY }) // Before the four weeks that count.
-  await addClicks(db, 9, { atMs: NOON + DAY }) // By a clock that was ahead.
-  for (let again = 0; again < 2; again++) {
-    await learnTraffic(db, NOON)
-    const traffic = await loadTraffic(db)
-    const sunday = hourOfWeek(NOON - DAY)
-    assert.equal(sunday, 6 * 24 + 12)
-    assert.equal(traffic.get(1)?.[sunday], 8)
-    assert.equal(traffic.get(2)?.[sunday], 2)
-    assert.equal(
-      traffic.get(1)?.reduce((total, clicks) => total + clicks, 0),
-      8,
-    )
-  }
-})
-
-test('what costs nobody anything moves no traffic curve, and what a spent budget missed does', async (t) => {
-  const db = await makeCampaign(t)
-  const atMs = NOON - DAY
-  const counted = [0, 6, 12] // ok, unfunded, spooled late
-  for (let reason = 0; reason < 30; reason++) await addClicks(db, 1, { atMs, reason })
-  await learnTraffic(db, NOON)
-  const curve = async () => (await loadTraffic(db)).get(1)?.[hourOfWeek(atMs)]
-  assert.equal(await curve(), counted.length)
-  await db.run(sql`update click set reversed_at = now() where reason = 0`)
-  await learnTraffic(db, NOON)
-  assert.equal(await curve(), counted.length - 1)
-})
-
-test('an address counts once an hour in the traffic curves, however much it clicks', async (t) => {
-  const db = await makeCampaign(t)
-  const atMs = NOON - DAY
-  await addClicks(db, 40, { atMs })
-  await addClicks(db, 40, { atMs: atMs + 1, pubId: 2 })
-  await addClicks(db, 3, { atMs: atMs + HOUR })
-  await db.run(sql`
-    insert into event (day, id, lane, type, at, address_key)
-    select day, event_id, 0, 10, at, decode(md5((event_id % 4)::text), 'hex') from click`)
-  await learnTraffic(db, NOON)
-  const hour = hourOfWeek(atMs)
-  const curves = [...(await loadTraffic(db))].map(([pubId, of]) => [pubId, of[hour], of[hour + 1]])
-  assert.deepEqual(curves, [[1, 4, 3]]) // Whoever read both is the first one's reader.
-})
 
 test('a goal that is missed lowers the bid step by step, one that is met lets it rise', async (t) => {
   const db = await makeCampaign(t)
@@ -115,7 +26,8 @@ test('a goal that is missed lowers the bid step by step, one that is met lets it
   await stepRoasMultipliers(db, NOON + HOUR)
   assert(Math.abs(((await loadRoasMultipliers(db)).get(1) ?? 1) - Math.exp(-0.02)) < 1e-9)
 
-  await addOrder(db, 'large', { sold: 1_000 * BID, kept: 1_000 * BID }) // Ten times what was spent.
+  // Ten times what was spent.
+  await addOrder(db, 'large', { sold: 1_000 * BID_MICROS, kept: 1_000 * BID_MICROS })
   await stepRoasMultipliers(db, NOON + 2 * HOUR)
   assert(((await loadRoasMultipliers(db)).get(1) ?? 0) > Math.exp(-0.02))
 })
@@ -134,7 +46,7 @@ test('a goal is judged by clicks whose orders are due, so that new ones slow no 
   const db = await makeCampaign(t)
   await addClicks(db, 1000, { atMs: NOON - HOUR })
   // The goal of four dollars a dollar is met: of the orders one hour in twelve brings 8 %.
-  await addOrder(db, 'early', { sold: 320 * BID, kept: 320 * BID })
+  await addOrder(db, 'early', { sold: 320 * BID_MICROS, kept: 320 * BID_MICROS })
   const step = async () => {
     await stepRoasMultipliers(db, NOON)
     await db.run(sql`update roas_multiplier set stepped_at = stepped_at - interval '1 hour'`)
@@ -184,7 +96,7 @@ test('a goal is judged by orders that clicks led to, each weighed as its click i
   const db = await makeCampaign(t)
   await addClicks(db, 100, { atMs: NOON - 14 * DAY })
   await addClicks(db, 100, { atMs: NOON - 7 * DAY })
-  await addOrder(db, 'old', { sold: 600 * BID, kept: 600 * BID })
+  await addOrder(db, 'old', { sold: 600 * BID_MICROS, kept: 600 * BID_MICROS })
   const step = async () => {
     await stepRoasMultipliers(db, NOON)
     const multiplier = (await loadRoasMultipliers(db)).get(1) ?? 1
@@ -202,7 +114,7 @@ test('a sale to a reader who clicked twice counts for goal and forecast, though 
   await addClicks(db, 100, { atMs: NOON - DAY })
   await addClicks(db, 1, { atMs: NOON - DAY + 60_000, reason: DUPLICATE_VISITOR })
   await db.run(sql`update click set paid_micros = 0 where reason <> 0`)
-  await addOrder(db, 'sold', { sold: 1_000 * BID, kept: 1_000 * BID })
+  await addOrder(db, 'sold', { sold: 1_000 * BID_MICROS, kept: 1_000 * BID_MICROS })
   await db.run(sql`
     update merchant_order set click_id = (select click_id from click where reason <> 0)`)
   await db.run(sql`insert into roas_multiplier values (1, 0.5, ${new Date(NOON - HOUR)})`)
