@@ -51,13 +51,25 @@ test('a few orders say nothing against what is usual', () => {
 test('a merchant’s orders take as long as they took, twenty of the network’s beside them', () => {
   const many = waitsOf({ delayMs: 2 * HOUR_MS, hours: 400, ordersAnHour: 5 })
   const some = waitsOf({ delayMs: 10 * HOUR_MS, hours: 400, ordersAnHour: 1, merchId: 2 })
-  const one = { merchId: 3, orders: 1, waitMs: 10 * HOUR_MS, ageMs: 400 * HOUR_MS }
+  const one = { merchId: 3, orders: 1, waitMs: 30 * HOUR_MS, ageMs: 400 * HOUR_MS }
   const { delayMs, delayMsByMerchant: of, delayOrders } = fitDelays([...many, ...some, one])
   assert.equal(delayOrders, many.length + some.length + 1)
   assertNear(of[1] ?? 0, 2 * HOUR_MS, 0.05)
   assertNear(of[2] ?? 0, 10 * HOUR_MS, 0.15)
   assertNear(of[3] ?? 0, delayMs, 0.2)
   assert((of[3] ?? 0) > delayMs)
+})
+
+test('no single merchant has the readers of all others wait longer or shorter', () => {
+  const others = [1, 2, 3].flatMap((merchId) =>
+    waitsOf({ delayMs: 2 * HOUR_MS, hours: 400, ordersAnHour: 1, merchId }),
+  )
+  for (const waitMs of [0, 620 * HOUR_MS]) {
+    const told = { merchId: 4, orders: 10_000, waitMs: 10_000 * waitMs, ageMs: 640 * HOUR_MS }
+    const { delayMs, delayMsByMerchant: of } = fitDelays([...others, told])
+    assertNear(delayMs, 2 * HOUR_MS, 0.1)
+    assert(Math.abs(Math.log((of[4] ?? 0) / delayMs)) > 4, 'its own are as it told')
+  }
 })
 
 test('no wait is taken for less than a minute, or for more than two months', () => {
