@@ -176,6 +176,25 @@ test('of a cluster any server that answers will do, and none hides what the othe
   assert.equal(told, 'connect ECONNREFUSED 127.0.0.1:1; connect ECONNREFUSED 127.0.0.1:2')
 })
 
+test('the nearest server, which has lost its cluster, keeps no node from the others', async (t) => {
+  const scope = scopeOf(t)
+  const lost = await startNats(scope, { hasJetStream: false })
+  const port = Number(new URL((await startNats(scope)).url).port)
+  const far = createServer(async (client) => {
+    const server = connect(port, '127.0.0.1').on('error', () => client.destroy())
+    client.on('error', () => server.destroy()).pipe(server)
+    await sleep(20)
+    server.pipe(client)
+  }).listen(0, '127.0.0.1')
+  scope.after(async () => void far.close())
+  await once(far, 'listening')
+  const natsUrl = `${lost.url},nats://127.0.0.1:${(far.address() as AddressInfo).port}`
+  const stream = await EventStream.open({ natsUrl, streamName: 'SOUK' })
+  scope.after(() => stream.close())
+  for (let tries = 0; tries < 500 && stream.isAway(); tries += 1) await sleep(20)
+  assert.equal(stream.isAway(), false)
+})
+
 test('a server without a JetStream is asked for it again and again, and nothing piles up', async (t) => {
   const scope = scopeOf(t)
   const nats = await startNats(scope, { hasJetStream: false })

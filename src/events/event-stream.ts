@@ -36,6 +36,8 @@ const PULL_MS = 2_000
 const MESSAGES_AHEAD = 200
 /** At most this long are starts held up by a server that is away. */
 const FIRST_CONNECT_MS = 2_000
+/** A while by chance, over which the servers of a cluster are asked. */
+const SPREAD_MS = 250
 const NATS_PORT = 4222 // Unless the address names another.
 const WEB_SOCKET_PORTS: ReadonlyMap<string, number> = new Map([
   ['ws:', 80],
@@ -263,9 +265,14 @@ async function dial(
   signals: readonly AbortSignal[] = [],
 ): Promise<NatsConnection> {
   const addresses = natsUrl.split(',').map((address) => new URL(address))
-  // Of a cluster whichever answers: it tells of the others that are there.
+  // Of a cluster whichever answers: it tells of the others that are there. By chance: the nearest
+  // would else be dialled each time, be it the one that has lost the others and knows no stream.
+  const spreadMs = addresses.length > 1 ? SPREAD_MS : 0
   const { protocol, username, password, host } = await Promise.any(
-    addresses.map((address) => untilGreeted(address, signals)),
+    addresses.map(async (address) => {
+      await sleep(Math.random() * spreadMs)
+      return untilGreeted(address, signals)
+    }),
   )
   const isWebSocket = WEB_SOCKET_PORTS.has(protocol)
   const [user, pass] = [username, password].map(decodeURIComponent)
