@@ -32,22 +32,26 @@ interface LongRow {
   readonly text: string
 }
 
-/** So many rows tell whether all of a feed are long; fewer where they fill the memory of one. */
-const SAMPLE_ROWS = 100
-
 /** A reader whose first row gives the number of cells that all others must have. */
 export function csvReader(separator: string): CsvReader {
   const scan = new Scan(separator)
   const held: (CsvRecord | LongRow)[] = []
-  let widthMax: number | null = null
+  let heldCharacters = 0
+  let isHeaderRead = false
+  let widthMax: number | null = null // How wide a long row may be; null: not known yet.
   return {
     push(text, isLast) {
       scan.append(text, isLast)
       for (let row = scan.next(); row !== null; row = scan.next()) {
         held.push(row)
-        widthMax ??= widthOf(held, false)
+        if (widthMax !== null) continue
+        if (row.kind !== 'cells') heldCharacters += row.text.length
+        else if (isHeaderRead) widthMax = 0
+        else isHeaderRead = true
+        // As much as one row may hold, be it a thousand rows: no more is kept in memory.
+        if (heldCharacters >= ROW_CHARACTERS_MAX) widthMax = leastWidth(held)
       }
-      widthMax ??= widthOf(held, isLast)
+      if (isLast) widthMax ??= leastWidth(held)
       const width = widthMax
       if (width === null) return []
       return held.splice(0).map((row) => (row.kind === 'long' ? fitted(row, width) : row))
@@ -56,15 +60,11 @@ export function csvReader(separator: string): CsvReader {
 }
 
 /**
- * How wide a long row may be; null: not known yet. Spreadsheets write empty cells behind the last
- * column, and as many in every row. In some rows alone such a cell ends what an unquoted `1,234.50`
- * has shifted: that is no price of 1.
+ * How wide long rows may be where no row has the header's width. Spreadsheets write empty cells
+ * behind the last column, and as many in every row. In some rows alone such a cell ends what an
+ * unquoted `1,234.50` has shifted: that is no price of 1.
  */
-function widthOf(rows: readonly (CsvRecord | LongRow)[], isLast: boolean): number | null {
-  const isHeaderAlone = rows.filter(({ kind }) => kind === 'cells').length <= 1
-  if (!isHeaderAlone) return 0
-  const held = rows.reduce((sum, row) => sum + (row.kind === 'cells' ? 0 : row.text.length), 0)
-  if (!isLast && rows.length < SAMPLE_ROWS && held < ROW_CHARACTERS_MAX) return null
+function leastWidth(rows: readonly (CsvRecord | LongRow)[]): number {
   const wide = rows.filter((row) => row.kind === 'long')
   return wide.reduce((least, { width }) => Math.min(least, width), Number.POSITIVE_INFINITY)
 }
