@@ -251,7 +251,7 @@ function foreignSpool(config: Config): Refusal {
   const [where, name] =
     config.databaseUrl === null
       ? ['the database of SOUK_DATA', 'set DATABASE_URL, or restore it']
-      : ['the one of DATABASE_URL', 'name theirs']
+      : ['the one of DATABASE_URL', 'name the one they belong to']
   return new Refusal(
     `${spoolFolder(config)} holds events of another database, as ${where} is new: ${name}; ` +
       'or move that folder away, if they are not to be recorded',
