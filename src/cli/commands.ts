@@ -66,7 +66,7 @@ const DATABASE_COMMANDS: readonly CommandSpec[] = [
     name: 'doctor',
     help:
       'Checks what the service stands on: database, migrations, disk, clock, spool, secrets; that ' +
-      'the fold keeps up and reconciles; feeds, leases, the nodes’ keys, and the stream of NATS.',
+      'the fold keeps up and reconciles; feeds, leases, the nodes’ keys and settings, and NATS.',
     run: doctor('doctorCommand'),
     format: formatChecks,
     isRefusal: ({ ok }: Checks) => !ok,
