@@ -28,7 +28,9 @@ const USUAL_ORDERS = 1
 /** Orders that the network's τ is worth against a merchant's own. */
 const NETWORK_ORDERS = 20
 /** So many orders of one merchant count in the network's τ. */
-const OF_MERCHANT_MAX = 40
+const OF_MERCHANT_MAX = 20
+/** Orders that the one fit of all waits is worth against a merchant's own there. */
+const ALL_ORDERS = 2
 
 /** Fits τ to the waits that have been seen; what is usual in commerce where none has. */
 export function fitDelays(waits: readonly Waits[]): Delays {
@@ -40,21 +42,30 @@ export function fitDelays(waits: readonly Waits[]): Delays {
 }
 
 /**
- * The middle one of the merchants, by their orders. One fit of all waits was that of whoever told
- * the most and the longest: a thousand orders that a merchant told of after 26 days had readers
- * take two months everywhere, and clicks that brought none were long taken for unripe.
+ * The middle one of the merchants, each counting for OF_MERCHANT_MAX orders at most. One fit of all
+ * waits was that of whoever told the most and the longest: a thousand orders that a merchant told
+ * of after 26 days had readers take two months everywhere, and clicks that brought none were long
+ * taken for unripe. An order or two say too little by themselves: such merchants are drawn to the
+ * one fit.
  */
 function fitNetwork(merchants: readonly (readonly Waits[])[]): number {
   const usual = { delayMs: UNFITTED_MODEL.delayMs, orders: USUAL_ORDERS }
+  const all = { delayMs: fitDelay(merchants.flatMap(atMost), usual), orders: ALL_ORDERS }
   const fitted = merchants
-    .map((of) => ({ delayMs: fitDelay(of, usual), orders: Math.min(OF_MERCHANT_MAX, sumOf(of)) }))
+    .map((of) => ({ delayMs: fitDelay(of, all), orders: sumOf(atMost(of)) }))
     .sort((one, other) => one.delayMs - other.delayMs)
   let left = sumOf(fitted) / 2
   for (const { delayMs, orders } of fitted) {
     left -= orders
     if (left <= 0) return delayMs
   }
-  return usual.delayMs
+  return all.delayMs
+}
+
+/** A merchant's waits, weighed as OF_MERCHANT_MAX orders where they are more. */
+function atMost(waits: readonly Waits[]): Waits[] {
+  const part = Math.min(1, OF_MERCHANT_MAX / sumOf(waits))
+  return waits.map((of) => ({ ...of, orders: part * of.orders, waitMs: part * of.waitMs }))
 }
 
 function sumOf(parts: readonly { readonly orders: number }[]): number {
