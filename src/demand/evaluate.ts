@@ -9,15 +9,7 @@
  */
 import { DAY_MS } from '../platform/timestamp.ts'
 import { fitDelays, WAITS_DAYS, type Waits } from './delay.ts'
-import {
-  addEvidence,
-  countsOf,
-  type Evidence,
-  evidenceAt,
-  noEvidence,
-  oneOrderAClick,
-  pairKey,
-} from './evidence.ts'
+import { addEvidence, countsOf, type Evidence, noEvidence, pairAt, pairKey } from './evidence.ts'
 import { fitModel } from './fit.ts'
 import { type Bin, binsOf, type Metrics, measure, type Outcome } from './metrics.ts'
 import { atRate, estimateRate, networkRate, type RateEstimate, type RateModel } from './predict.ts'
@@ -187,7 +179,7 @@ class KnownWorld {
 
   #evidenceOf(pair: Pair): Evidence {
     const held = this.#pairs.get(pairKey(pair))?.evidence ?? noEvidence(this.#nowMs)
-    return oneOrderAClick(evidenceAt(held, this.#nowMs, delayOf(this.#model, pair.merchId)))
+    return pairAt(held, this.#nowMs, delayOf(this.#model, pair.merchId))
   }
 
   #add(pair: Pair, added: Evidence): void {

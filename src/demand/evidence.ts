@@ -95,11 +95,13 @@ export function negativeEvidence({ atMs, ...counts }: Evidence): Evidence {
 }
 
 /**
- * A pair's evidence with no more orders than clicks. Of how many clicks one brings an order is what
- * a rate tells, and any browser can tell as many orders of one click as it likes: sixty made a
- * commission at every other merchant of a young network count twenty times as much.
+ * What a pair's evidence says as of an instant: no more orders than clicks. Of how many clicks one
+ * brings an order is what a rate tells, and any browser can tell as many orders of one click as it
+ * likes: sixty made a commission at every other merchant of a young network count twenty times as
+ * much.
  */
-export function oneOrderAClick(pair: Evidence): Evidence {
+export function pairAt(evidence: Evidence, atMs: number, delayMs: number): Evidence {
+  const pair = evidenceAt(evidence, atMs, delayMs)
   const { clicks, orders, logValue, logValueSquare } = pair
   if (orders <= clicks) return pair
   const part = clicks / orders

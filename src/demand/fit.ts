@@ -5,14 +5,7 @@
  * logarithmic grid, and are smoothed with yesterday's (economics 3). Everything else is moments.
  * Pure: evidence in, model out.
  */
-import {
-  addEvidence,
-  countsOf,
-  type Evidence,
-  evidenceAt,
-  noEvidence,
-  oneOrderAClick,
-} from './evidence.ts'
+import { addEvidence, countsOf, type Evidence, noEvidence, pairAt } from './evidence.ts'
 import type { PairEvidence } from './evidence-store.ts'
 import { type Grid, likeliest } from './likeliest.ts'
 import { logGammaRise } from './log-gamma.ts'
@@ -90,7 +83,7 @@ function groupByMerchant(
   return new Map(
     [...byMerchant].map(([merchId, held]) => {
       const delayMs = delayOf(model, merchId)
-      const pairs = held.map((pair) => oneOrderAClick(evidenceAt(pair.evidence, nowMs, delayMs)))
+      const pairs = held.map((pair) => pairAt(pair.evidence, nowMs, delayMs))
       return [merchId, { merchant: sumOf(pairs), pairs }]
     }),
   )

@@ -5,15 +5,7 @@
  * that they can never disagree (economics 3).
  */
 import type { Db } from '../platform/postgres.ts'
-import {
-  addEvidence,
-  countsOf,
-  type Evidence,
-  evidenceAt,
-  noEvidence,
-  oneOrderAClick,
-  pairKey,
-} from './evidence.ts'
+import { addEvidence, countsOf, type Evidence, noEvidence, pairAt, pairKey } from './evidence.ts'
 import { loadEvidence, type PairEvidence } from './evidence-store.ts'
 import { loadModel } from './model-store.ts'
 import {
@@ -49,7 +41,7 @@ export class OutlookBook {
     const merchants = new Map<number, Evidence>()
     for (const { pubId, merchId, evidence: held } of evidence) {
       const delayMs = delayOf(model, merchId)
-      const pair = oneOrderAClick(evidenceAt(held, nowMs, delayMs))
+      const pair = pairAt(held, nowMs, delayMs)
       pairs.set(pairKey({ pubId, merchId }), pair)
       merchants.set(merchId, addEvidence(merchants.get(merchId) ?? none, pair, delayMs))
     }
