@@ -415,6 +415,11 @@ create table idempotent_response (
   constraint idempotent_response_token_id_fkey FOREIGN KEY (token_id) REFERENCES api_key(token_id)
 );
 
+create table installation (
+  id uuid not null default gen_random_uuid()
+);
+CREATE UNIQUE INDEX installation_only ON installation USING btree ((true));
+
 create table intake_request (
   merch_id integer not null,
   signature bytea not null,

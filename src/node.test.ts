@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -9,6 +10,7 @@ import { readConfig } from './config.ts'
 import { spoolFolder } from './data-folder.ts'
 import { openNode } from './node.ts'
 import { makeLogger } from './platform/log.ts'
+import { readInstallation, spoolOwner } from './platform/node-registry.ts'
 import { openSpool } from './platform/spool.ts'
 import { sql } from './platform/sql.ts'
 
@@ -31,8 +33,8 @@ test('a start on a restored database without its sealing key says what is lost, 
   assert.match(lines.join(''), /"level":40,.*not paid.*Restore secrets\/ of SOUK_DATA/)
 })
 
-/** What a process that died has spooled below SOUK_DATA, and a database where no node was yet. */
-async function makeLeftSpool(t: TestContext) {
+/** What a process that died has spooled below SOUK_DATA, of this database or of another. */
+async function makeLeftSpool(t: TestContext, { isOurs }: { isOurs: boolean }) {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const config = readConfig({
@@ -40,14 +42,16 @@ async function makeLeftSpool(t: TestContext) {
     DATABASE_URL: databaseUrl(database.connection),
   })
   const open = () => openSpool({ root: spoolFolder(config), bytesMax: 1000, onDamage: assert.fail })
+  const installation = isOurs ? await readInstallation(database) : randomUUID()
   const dead = await open()
+  await dead.recordOwner(spoolOwner({ nodeId: 7, incarnation: '1' }, installation))
   await dead.append([Buffer.from('left behind')])
   await dead.close()
   return { database, config, open }
 }
 
 test('a start that gets no node number leaves what dead processes had spooled to the next one', async (t) => {
-  const { database, config, open } = await makeLeftSpool(t)
+  const { database, config, open } = await makeLeftSpool(t, { isOurs: true })
   await database.run(sql`
     insert into node (node_id, host, pid, roles)
     select number, 'elsewhere', 1, 'edge' from generate_series(1, 1023) as number`)
@@ -59,12 +63,8 @@ test('a start that gets no node number leaves what dead processes had spooled to
   assert.deepEqual(found, ['left behind'])
 })
 
-test('events that wait in the spool of another database are not taken into a new one', async (t) => {
-  const { database, config, open } = await makeLeftSpool(t)
-  // As one does that imports the day's rates where DATABASE_URL was forgotten.
-  await database.run(
-    sql`insert into node (node_id, host, pid, roles) values (1, 'h', 1, 'command')`,
-  )
+test('events that wait in the spool of another database are not taken into this one', async (t) => {
+  const { config, open } = await makeLeftSpool(t, { isOurs: false })
   const log = makeLogger({ level: 'silent' })
   for (const _ of ['first start', 'next start']) {
     const start = openNode(config, { log }).then((node) => node.close()) // Or a failure would hang.

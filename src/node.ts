@@ -31,11 +31,11 @@ import { errorTeller, type Logger } from './platform/log.ts'
 import { migrate } from './platform/migrate.ts'
 import {
   claimNode,
-  hadNodes,
   listKeyGaps,
   listLostKeys,
   type NodeClaim,
   type NodeIdentity,
+  readInstallation,
   readSpoolOwner,
   recordSpoolDrained,
   spoolOwner,
@@ -205,7 +205,11 @@ async function openLog(
     onDamage: (problem) => log.error({ problem }, 'trouble with the spool'),
   })
   closers.add('spool', () => spool.close())
-  if (spool.bytes() > 0 && !(await hadNodes(edgeDatabase))) throw foreignSpool(config)
+  const installation = await readInstallation(edgeDatabase)
+  for (const owner of spool.adoptedOwners()) {
+    const whose = readSpoolOwner(owner)?.installation ?? installation
+    if (whose !== installation) throw foreignSpool(config)
+  }
   const claim = await claimNode({
     db: edgeDatabase,
     host: hostname(),
@@ -224,7 +228,7 @@ async function openLog(
     const body = leaseCloseBody(of)
     return newEvent({ id: ids.next(), atMs: now(), lane: MONEY_LANE, type, body })
   }
-  await spool.recordOwner(spoolOwner(claim))
+  await spool.recordOwner(spoolOwner(claim, installation))
   const appender = new DurableAppend({
     log: eventLog,
     spool,
@@ -248,12 +252,12 @@ async function openLog(
 
 /** Drained all the same, paid clicks would be gone from their network, and be another's. */
 function foreignSpool(config: Config): Refusal {
-  const [where, name] =
+  const [which, fix] =
     config.databaseUrl === null
-      ? ['the database of SOUK_DATA', 'set DATABASE_URL, or restore it']
-      : ['the one of DATABASE_URL', 'name the one they belong to']
+      ? ['that of SOUK_DATA', 'set DATABASE_URL, or restore it']
+      : ['that of DATABASE_URL', 'name the one they belong to']
   return new Refusal(
-    `${spoolFolder(config)} holds events of another database, as ${where} is new: ${name}; ` +
+    `${spoolFolder(config)} holds events of another database than ${which}: ${fix}; ` +
       'or move that folder away, if they are not to be recorded',
   )
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import {
@@ -200,7 +201,7 @@ test('a running node never counts as one with an empty spool; a released one say
     ],
   )
 
-  const owner = readSpoolOwner(spoolOwner(unclean))
+  const owner = readSpoolOwner(spoolOwner(unclean, randomUUID()))
   assert.ok(owner !== null)
   await recordSpoolDrained(db, owner)
   assert.equal((await nodeRow(db, unclean.nodeId))?.is_spool_empty, true)

@@ -129,11 +129,6 @@ export interface KeyGap {
   readonly reader: string
 }
 
-/** Whether any node was ever at work on this database; a command is none, and fills no spool. */
-export async function hadNodes(db: Db): Promise<boolean> {
-  return (await db.row(sql`select from node where roles <> 'command' limit 1`)) !== null
-}
-
 /** Living edges that lack another's key: clicks there on what it signed are not paid. */
 export function listKeyGaps(db: Db): Promise<KeyGap[]> {
   return db.rows(sql`
@@ -186,13 +181,25 @@ export function listSettingGaps(db: Db): Promise<SettingGap[]> {
     from told group by name having count(*) > 1 order by name`)
 }
 
+/** Which installation's database this is. */
+export async function readInstallation(db: Db): Promise<string> {
+  const [row] = await db.rows<{ id: string }>(sql`select id from installation`)
+  if (row === undefined) throw new Error('the table installation is empty')
+  return row.id
+}
+
+export interface SpoolOwner extends NodeIdentity {
+  /** Whose events the spool holds; not recorded before there were any. */
+  readonly installation?: string
+}
+
 /** What a node records beside its spool, for whoever drains it after the node has died. */
-export function spoolOwner({ nodeId, incarnation }: NodeIdentity): string {
-  return JSON.stringify({ nodeId, incarnation })
+export function spoolOwner({ nodeId, incarnation }: NodeIdentity, installation: string): string {
+  return JSON.stringify({ nodeId, incarnation, installation } satisfies SpoolOwner)
 }
 
 /** Whose spool it was; null: it died before it had a number, and so before it accepted anything. */
-export function readSpoolOwner(owner: string): NodeIdentity | null {
+export function readSpoolOwner(owner: string): SpoolOwner | null {
   return owner === '' ? null : JSON.parse(owner)
 }
 

@@ -122,6 +122,12 @@ export class Spool {
     await writeOwner(this.#own, owner)
   }
 
+  /** What dead processes had recorded that left something to drain. */
+  adoptedOwners(): string[] {
+    const left = this.#adopted.filter(({ segments }) => segments.bytes() > 0)
+    return left.map(ownerOf)
+  }
+
   /** Takes over the directories of processes that are gone. */
   async adoptAbandoned(): Promise<void> {
     const { root, onDamage } = this.#options
