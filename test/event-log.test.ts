@@ -45,6 +45,7 @@ async function openJetStreamLogs(scope: Scope): Promise<() => Promise<EventLog>>
   return async () => {
     const log = await openJetStreamEventLog({
       natsUrl: url,
+      installation: 'one',
       connection,
       isCarrier: true,
       onProblem: () => undefined, // A busy machine’s database answers late; it is asked again.

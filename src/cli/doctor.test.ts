@@ -1,5 +1,6 @@
 /** `souk doctor`: each check fails when what it looks at is wrong, and says what to do. */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { chmod, rm } from 'node:fs/promises'
 import { test } from 'node:test'
@@ -12,8 +13,8 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { EventStream } from '../events/event-stream.ts'
-import { claimNode } from '../platform/node-registry.ts'
-import type { Database } from '../platform/postgres.ts'
+import { claimNode, readInstallation } from '../platform/node-registry.ts'
+import type { Database, Db } from '../platform/postgres.ts'
 import { identifier, sql } from '../platform/sql.ts'
 
 const SECOND_MS = 1_000
@@ -205,15 +206,21 @@ test('a folder that cannot be, records set aside and secrets that are open or da
   assert.equal((await check('disk')).ok, false)
 })
 
+/** The stream of the installation whose database it is. */
+async function openStream(natsUrl: string, db: Db): Promise<EventStream> {
+  const installation = await readInstallation(db)
+  return EventStream.open({ natsUrl, streamName: 'SOUK', installation })
+}
+
 test('JetStream is looked at where it is used, and told when it is full or does not answer', async (t) => {
   const nats = await startNats(scopeOf(t))
-  const { check } = await makePatient(t, { NATS_URL: nats.url })
+  const { db, check } = await makePatient(t, { NATS_URL: nats.url })
   assert.deepEqual(await check('jetstream'), {
     name: 'jetstream',
     ok: true,
     detail: 'no stream yet: the first start makes it',
   })
-  const stream = await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK' })
+  const stream = await openStream(nats.url, db)
   assert.equal((await check('jetstream')).detail, 'stream SOUK: 0 messages, 1 replicas')
   await stream.publish(0, Buffer.from('one'), 'one')
   await nats.fillStreams()
@@ -225,6 +232,16 @@ test('JetStream is looked at where it is used, and told when it is full or does 
   const away = await check('jetstream')
   assert.equal(away.ok, false)
   assert.match(away.detail, /^NATS_URL: JetStream is away \(.*ECONNREFUSED/)
+})
+
+test('the stream of another installation is told as that', async (t) => {
+  const nats = await startNats(scopeOf(t))
+  const { check } = await makePatient(t, { NATS_URL: nats.url })
+  const installation = randomUUID()
+  await (await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK', installation })).close()
+  const { ok, detail } = await check('jetstream')
+  assert.equal(ok, false)
+  assert.match(detail, /^the stream SOUK of NATS_URL holds events of another database: give each/)
 })
 
 test('what lies in the spool while a server runs is told, as the log does not take it', async (t) => {
@@ -245,7 +262,7 @@ test('messages that nobody carries into the log are told', async (t) => {
   const scope = scopeOf(t)
   const nats = await startNats(scope)
   const { db, now, check } = await makePatient(t, { NATS_URL: nats.url })
-  const stream = await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK' })
+  const stream = await openStream(nats.url, db)
   scope.after(() => stream.close())
   for (const place of ['one', 'two', 'three']) await stream.publish(0, Buffer.from(place), place)
   await db.run(sql`

@@ -17,6 +17,8 @@ import { formatTimestamp } from '../platform/timestamp.ts'
 import { knownSealingKeys, LOST_KEY } from '../sealing-keys.ts'
 import { countBehind, listLanesBehind } from '../stats/lane-store.ts'
 import type { CommandContext } from './command.ts'
+import { bad, type Finding, good, isMigrated, LAG_MAX_MS } from './doctor-finding.ts'
+import { checkJetStream } from './doctor-jetstream.ts'
 import {
   countServers,
   isAnyServerAlive,
@@ -25,24 +27,16 @@ import {
   listStaleHandFeeds,
   readConnectionsMax,
   readServerFacts,
-  readStreamPosition,
   readUnfolded,
 } from './doctor-store.ts'
 
-export interface Check {
+export interface Check extends Finding {
   readonly name: string
-  readonly ok: boolean
-  readonly detail: string
 }
-type Finding = Omit<Check, 'name'>
-const good = (detail: string): Finding => ({ ok: true, detail })
-const bad = (detail: string): Finding => ({ ok: false, detail })
 
 const GIB = 1024 ** 3
 /** The spool may take 2 GiB while the log is away; below this the disk is the first to fail. */
 const DISK_FREE_MIN = GIB
-/** Figures are promised within 5 s; twice that is somebody's absence, not a busy second. */
-const LAG_MAX_MS = 10_000
 /** How many of those that wait are counted: a quarter of a second's look. */
 const LAG_EVENTS_MAX = 100_000
 /** A server that answers nothing is what it is asked for. */
@@ -130,11 +124,6 @@ async function ifMigrated(
   return (await isMigrated(db)) ? check(db) : good('not looked at: see migrations')
 }
 
-async function isMigrated(db: Database): Promise<boolean> {
-  const version = await readVersion(db, MIGRATIONS_FOLDER)
-  return version === (await newestMigration(MIGRATIONS_FOLDER))
-}
-
 async function checkMigrations(db: Database): Promise<Finding> {
   const newest = await newestMigration(MIGRATIONS_FOLDER)
   const version = await readVersion(db, MIGRATIONS_FOLDER)
@@ -153,44 +142,6 @@ async function checkConnections(db: Database): Promise<Finding> {
   const detail = `${allowed} are allowed, ${who} and a command take up to ${needed}`
   if (allowed >= needed) return good(detail)
   return bad(`${detail}: raise max_connections, or the limit of the role or database`)
-}
-
-const NO_STREAM =
-  'no stream, though a server runs: does it have this NATS_URL? Its log says why none can be ' +
-  'made; a cluster needs three servers with JetStream'
-
-/** Without it events wait in the spool: nothing is lost, and nothing is counted. */
-async function checkJetStream(context: CommandContext, natsUrl: string): Promise<Finding> {
-  const { STREAM_NAME: streamName } = await import('../events/event-log-jetstream.ts')
-  const { readStreamFacts } = await import('../events/event-stream.ts')
-  const { db } = await context.storage()
-  const isKnown = await isMigrated(db)
-  const positionOf = async (created: string) =>
-    isKnown ? readStreamPosition(db, { streamName, created }) : 0
-  const facts = await readStreamFacts({ natsUrl, streamName }, positionOf).catch(
-    (cause: unknown) => {
-      const fix =
-        'does its server run with JetStream, is it reached from here, and does it take the name ' +
-        'and password? Events wait in the spools meanwhile'
-      throw new Error(`NATS_URL: JetStream is away (${errorWords(cause)}): ${fix}`, { cause })
-    },
-  )
-  if (facts === null) {
-    const isMissed = isKnown && (await isAnyServerAlive(db))
-    return isMissed ? bad(NO_STREAM) : good('no stream yet: the first start makes it')
-  }
-  const { messages, replicas, isFull, waiting } = facts
-  const held = `stream ${streamName}: ${messages} messages, ${replicas} replicas`
-  if (isFull) {
-    const fix = 'raise its max_bytes to a week of events, which wait in the spools meanwhile'
-    return bad(`${held}, and it is full: ${fix}`)
-  }
-  if (waiting === null) return good(held)
-  const detail = `${held}, ${waiting.messages} not in the log yet`
-  const isFresh = context.now().getTime() - waiting.since.getTime() <= LAG_MAX_MS
-  if (isFresh) return good(detail)
-  if (!(await isAnyServerAlive(db))) return good(`${detail}: no server runs`)
-  return bad(`${detail}: does a process with the role worker and NATS_URL run?`)
 }
 
 /** Leases are safe while clocks differ by less than their skew (economics 2.2). */

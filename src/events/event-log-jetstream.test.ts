@@ -27,7 +27,7 @@ interface World {
   readonly database: Database
   readonly nats: Nats
   readonly problems: unknown[]
-  open(options?: { isCarrier?: boolean }): Promise<EventLog>
+  open(options?: { isCarrier?: boolean; installation?: string }): Promise<EventLog>
 }
 
 async function makeWorld(scope: Scope): Promise<World> {
@@ -38,9 +38,10 @@ async function makeWorld(scope: Scope): Promise<World> {
     database,
     nats,
     problems,
-    async open({ isCarrier = true } = {}) {
+    async open({ isCarrier = true, installation = 'one' } = {}) {
       const log = await openJetStreamEventLog({
         natsUrl: nats.url,
+        installation,
         connection: database.connection,
         isCarrier,
         onProblem: (problem) => problems.push(problem),
@@ -140,7 +141,11 @@ test('a stop while a connection is being made ends it, once it is', async (t) =>
   t.after(() => gate.close())
   await once(gate, 'listening')
   const { port } = gate.address() as AddressInfo
-  const stream = await EventStream.open({ natsUrl: `nats://127.0.0.1:${port}`, streamName: 'GATE' })
+  const stream = await EventStream.open({
+    natsUrl: `nats://127.0.0.1:${port}`,
+    streamName: 'GATE',
+    installation: 'one',
+  })
   const before = asked
   while (asked === before) await sleep(5)
   const closed = stream.close()
@@ -157,7 +162,7 @@ test('a server that hangs is asked again and again, and nothing piles up', async
   t.after(() => server.close())
   await once(server, 'listening')
   const natsUrl = `nats://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const stream = await EventStream.open({ natsUrl, streamName: 'SOUK' })
+  const stream = await EventStream.open({ natsUrl, streamName: 'SOUK', installation: 'one' })
   while (asked < 3) await sleep(10)
   const count = () => promisify(server.getConnections).call(server)
   assert.equal(await count(), 1)
@@ -170,7 +175,10 @@ test('of a cluster any server that answers will do, and none hides what the othe
   const nats = await startNats(scope)
   const dead = ['nats://127.0.0.1:1', 'ws://127.0.0.1:2']
   const facts = (servers: readonly string[]) =>
-    readStreamFacts({ natsUrl: servers.join(','), streamName: 'ANY' }, async () => 0)
+    readStreamFacts(
+      { natsUrl: servers.join(','), streamName: 'ANY', installation: 'one' },
+      async () => 0,
+    )
   assert.equal(await facts([...dead, nats.url]), null, 'it answers that there is no stream')
   const told = await facts(dead).catch(errorWords)
   assert.equal(told, 'connect ECONNREFUSED 127.0.0.1:1; connect ECONNREFUSED 127.0.0.1:2')
@@ -189,7 +197,7 @@ test('the nearest server, which has lost its cluster, keeps no node from the oth
   scope.after(async () => void far.close())
   await once(far, 'listening')
   const natsUrl = `${lost.url},nats://127.0.0.1:${(far.address() as AddressInfo).port}`
-  const stream = await EventStream.open({ natsUrl, streamName: 'SOUK' })
+  const stream = await EventStream.open({ natsUrl, streamName: 'SOUK', installation: 'one' })
   scope.after(() => stream.close())
   for (let tries = 0; tries < 500 && stream.isAway(); tries += 1) await sleep(20)
   assert.equal(stream.isAway(), false)
@@ -199,7 +207,11 @@ test('a server without a JetStream is asked for it again and again, and nothing 
   const scope = scopeOf(t)
   const nats = await startNats(scope, { hasJetStream: false })
   const listening = t.mock.method(AbortSignal.prototype, 'addEventListener')
-  const stream = await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK' })
+  const stream = await EventStream.open({
+    natsUrl: nats.url,
+    streamName: 'SOUK',
+    installation: 'one',
+  })
   scope.after(() => stream.close())
   while (listening.mock.callCount() < 20) await sleep(20)
   const signals = new Set(listening.mock.calls.map((call) => call.this as AbortSignal))
@@ -312,10 +324,27 @@ test('so it is where others got the numbers of the lost ones before it was carri
   assert.match(String(problems), /stream SOUK lost messages/)
 })
 
+test('a stream that another installation made is neither carried nor written to', async (t) => {
+  const { database, problems, open } = await makeWorld(scopeOf(t))
+  const events = makeEvents(2)
+  const [theirs, ours] = events
+  assert(theirs && ours)
+  await (await open({ isCarrier: false, installation: 'other' })).append([theirs])
+  const log = await open()
+  await assert.rejects(log.append([ours]), /the stream SOUK of NATS_URL holds events of another/)
+  assert.match(String(problems), /the stream SOUK of NATS_URL holds events of another/)
+  await open({ installation: 'other' })
+  await untilStored(database, [theirs])
+})
+
 test('what cannot be stored is put aside, and the stream goes on behind it', async (t) => {
   const scope = scopeOf(t)
   const { database, nats, problems, open } = await makeWorld(scope)
-  const stream = await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK' })
+  const stream = await EventStream.open({
+    natsUrl: nats.url,
+    streamName: 'SOUK',
+    installation: 'one',
+  })
   scope.after(() => stream.close())
   const [before, after] = makeEvents(2)
   assert(before && after)

@@ -27,6 +27,7 @@ export const STREAM_NAME = 'SOUK'
 
 export interface JetStreamLogOptions {
   readonly natsUrl: string
+  readonly installation: string
   readonly connection: Connection
   /** Whether this process may be the one that carries the stream into the log. */
   readonly isCarrier: boolean
@@ -35,9 +36,9 @@ export interface JetStreamLogOptions {
 
 /** Opens the log; a JetStream or a database that is away makes appends or reads reject. */
 export async function openJetStreamEventLog(options: JetStreamLogOptions): Promise<EventLog> {
-  const { natsUrl, connection, onProblem } = options
+  const { natsUrl, installation, connection, onProblem } = options
   const streamName = STREAM_NAME
-  const stream = await EventStream.open({ natsUrl, streamName })
+  const stream = await EventStream.open({ natsUrl, streamName, installation })
   // A wrong password shows at the start, not at the first click.
   const problem = stream.problem()
   if (problem !== null) onProblem(problem)

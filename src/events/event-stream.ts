@@ -47,12 +47,19 @@ const WEB_SOCKET_PORTS: ReadonlyMap<string, number> = new Map([
 const DUPLICATE_WINDOW_NS = 120 * 1e9
 /** Of the bytes that an operator allows the stream; the rest may be less than one message. */
 const FULL_FROM = 0.99
+/** In a stream's description, as a server before 2.10 keeps no metadata. */
+const OF_INSTALLATION = 'installation '
+const FOREIGN_STREAM =
+  'of NATS_URL holds events of another database: give each installation a NATS server or account of its own, ' +
+  'or delete the stream if they are not to be recorded'
 /** On a cluster; a single server keeps one. */
 const REPLICAS = 3
 
 export interface StreamOptions {
   readonly natsUrl: string
   readonly streamName: string
+  /** Whose events the stream holds; it is made with it, and one of another is not touched. */
+  readonly installation: string
 }
 
 export interface StreamMessage {
@@ -92,7 +99,7 @@ export class EventStream {
    * another process may have made it anew, which no connection is told.
    */
   created(): Promise<string> {
-    return ensureStream(this.#connected(), this.#options.streamName)
+    return ensureStream(this.#connected(), this.#options)
   }
 
   /** Why it is away; null: it is there. */
@@ -223,7 +230,7 @@ export class EventStream {
   }
 
   async #begin(connection: NatsConnection): Promise<void> {
-    await ensureStream(connection, this.#options.streamName)
+    await ensureStream(connection, this.#options)
     this.#session = new AbortController()
     this.#connection = connection
   }
@@ -240,12 +247,13 @@ export class EventStream {
  * position of that stream; null before there is one. Rejects when the server does not answer.
  */
 export async function readStreamFacts(
-  { natsUrl, streamName }: StreamOptions,
+  options: StreamOptions,
   positionOf: (created: string) => Promise<number>,
 ) {
+  const { natsUrl, streamName } = options
   const connection = await dial(natsUrl)
   try {
-    const known = await findStream(connection, streamName)
+    const known = await findStream(connection, options)
     if (known === null) return null
     const { messages, first_seq: first, last_seq: last } = known.state
     const next = Math.max(first, (await positionOf(known.created)) + 1)
@@ -324,12 +332,14 @@ function isUnheard(error: unknown): boolean {
 }
 
 /** Makes the stream unless it is there; its time of creation. */
-async function ensureStream(connection: NatsConnection, name: string): Promise<string> {
-  const known = await findStream(connection, name)
+async function ensureStream(connection: NatsConnection, options: StreamOptions): Promise<string> {
+  const known = await findStream(connection, options)
   if (known !== null) return known.created
   const { streams } = await jetstreamManager(connection)
+  const { streamName: name, installation } = options
   const made = await streams.add({
     name,
+    description: OF_INSTALLATION + installation,
     subjects: [`${SUBJECTS}.${name}.*`],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
@@ -340,10 +350,20 @@ async function ensureStream(connection: NatsConnection, name: string): Promise<s
   return made.created
 }
 
-async function findStream(connection: NatsConnection, name: string): Promise<StreamInfo | null> {
+/** Rejects where it is another installation's: either would count the clicks of both. */
+async function findStream(
+  connection: NatsConnection,
+  { streamName, installation }: StreamOptions,
+): Promise<StreamInfo | null> {
   const { streams } = await jetstreamManager(connection)
   try {
-    return await streams.info(name)
+    const known = await streams.info(streamName)
+    const { description = '' } = known.config
+    const isMarked = description.startsWith(OF_INSTALLATION)
+    if (isMarked && description !== OF_INSTALLATION + installation) {
+      throw new Refusal(`the stream ${streamName} ${FOREIGN_STREAM}`)
+    }
+    return known
   } catch (error) {
     const isApiError = error instanceof JetStreamApiError
     if (isApiError && error.code === JetStreamApiCodes.StreamNotFound) return null

@@ -1,0 +1,47 @@
+/** `souk doctor`: the stream that events pass through where NATS_URL is set. */
+import { errorWords } from '../platform/error-words.ts'
+import { readInstallation } from '../platform/node-registry.ts'
+import { Refusal } from '../platform/refusal.ts'
+import type { CommandContext } from './command.ts'
+import { bad, type Finding, good, isMigrated, LAG_MAX_MS } from './doctor-finding.ts'
+import { isAnyServerAlive, readStreamPosition } from './doctor-store.ts'
+
+const NO_STREAM =
+  'no stream, though a server runs: does it have this NATS_URL? Its log says why none can be ' +
+  'made; a cluster needs three servers with JetStream'
+
+/** Without it events wait in the spool: nothing is lost, and nothing is counted. */
+export async function checkJetStream(context: CommandContext, natsUrl: string): Promise<Finding> {
+  const { STREAM_NAME: streamName } = await import('../events/event-log-jetstream.ts')
+  const { readStreamFacts } = await import('../events/event-stream.ts')
+  const { db } = await context.storage()
+  const isKnown = await isMigrated(db)
+  const positionOf = async (created: string) =>
+    isKnown ? readStreamPosition(db, { streamName, created }) : 0
+  const installation = isKnown ? await readInstallation(db) : ''
+  const facts = await readStreamFacts({ natsUrl, streamName, installation }, positionOf).catch(
+    (cause: unknown) => {
+      if (cause instanceof Refusal) throw cause
+      const fix =
+        'does its server run with JetStream, is it reached from here, and does it take the name ' +
+        'and password? Events wait in the spools meanwhile'
+      throw new Error(`NATS_URL: JetStream is away (${errorWords(cause)}): ${fix}`, { cause })
+    },
+  )
+  if (facts === null) {
+    const isMissed = isKnown && (await isAnyServerAlive(db))
+    return isMissed ? bad(NO_STREAM) : good('no stream yet: the first start makes it')
+  }
+  const { messages, replicas, isFull, waiting } = facts
+  const held = `stream ${streamName}: ${messages} messages, ${replicas} replicas`
+  if (isFull) {
+    const fix = 'raise its max_bytes to a week of events, which wait in the spools meanwhile'
+    return bad(`${held}, and it is full: ${fix}`)
+  }
+  if (waiting === null) return good(held)
+  const detail = `${held}, ${waiting.messages} not in the log yet`
+  const isFresh = context.now().getTime() - waiting.since.getTime() <= LAG_MAX_MS
+  if (isFresh) return good(detail)
+  if (!(await isAnyServerAlive(db))) return good(`${detail}: no server runs`)
+  return bad(`${detail}: does a process with the role worker and NATS_URL run?`)
+}
