@@ -8,6 +8,7 @@
  */
 import { fitConcentration } from '../src/demand/fit.ts'
 import { measure, type Outcome } from '../src/demand/metrics.ts'
+import { networkRate } from '../src/demand/network-rate.ts'
 import { type Counts, estimateRate, gammaQuantile, type RateModel } from '../src/demand/predict.ts'
 import { beta, normal, poisson, type Random, seededRandom } from '../test/seeded-random.ts'
 
@@ -57,7 +58,7 @@ function runSeed(seed: number) {
     [...byMerchant].map(([merchId, of]) => [merchId, sum(of.map(({ seen }) => seen))]),
   )
   const network = sum([...merchants.values()])
-  const globalRate = network.orders / network.clicks
+  const globalRate = networkRate([...merchants.values()])
   const merchantOf = ({ merchId }: Pair): Counts => merchants.get(merchId) ?? network
   const k0 = fitConcentration([...merchants.values()].map((of) => ({ ...of, rate: globalRate })))
   const k1 = fitConcentration(
@@ -68,7 +69,7 @@ function runSeed(seed: number) {
   )
   const estimate = (pair: Pair) => estimateRate({ globalRate, k0, k1 }, merchantOf(pair), pair.seen)
   const methods: Record<string, (pair: Pair) => number> = {
-    'global mean': () => globalRate,
+    'global mean': () => network.orders / network.clicks,
     'merchant mean': (pair) => merchantOf(pair).orders / merchantOf(pair).clicks,
     'raw pair': ({ seen }) => seen.orders / seen.clicks,
     ours: (pair) => estimate(pair).rate,

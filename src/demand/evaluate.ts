@@ -12,7 +12,8 @@ import { fitDelays, WAITS_DAYS, type Waits } from './delay.ts'
 import { addEvidence, countsOf, type Evidence, noEvidence, pairAt, pairKey } from './evidence.ts'
 import { fitModel } from './fit.ts'
 import { type Bin, binsOf, type Metrics, measure, type Outcome } from './metrics.ts'
-import { atRate, estimateRate, networkRate, type RateEstimate, type RateModel } from './predict.ts'
+import { networkRate } from './network-rate.ts'
+import { atRate, estimateRate, type RateEstimate, type RateModel } from './predict.ts'
 import { delayOf, type PredictionModel } from './prediction-model.ts'
 
 /** Clicks of a pair that came in one slot, and their orders with the slots in which they came. */
@@ -228,9 +229,8 @@ class KnownWorld {
       const sum = this.#merchants.get(pair.merchId) ?? noEvidence(this.#nowMs)
       this.#merchants.set(pair.merchId, addEvidence(sum, this.#evidenceOf(pair), 1))
     }
-    const none = noEvidence(this.#nowMs)
-    const network = [...this.#merchants.values()].reduce((sum, of) => addEvidence(sum, of, 1), none)
-    this.#rates = atRate(this.#model.rates, networkRate(countsOf(network)))
+    const counts = [...this.#merchants.values()].map(countsOf)
+    this.#rates = atRate(this.#model.rates, networkRate(counts))
   }
 }
 

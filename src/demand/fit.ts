@@ -5,18 +5,12 @@
  * logarithmic grid, and are smoothed with yesterday's (economics 3). Everything else is moments.
  * Pure: evidence in, model out.
  */
-import { addEvidence, countsOf, type Evidence, noEvidence, pairAt } from './evidence.ts'
+import { addEvidence, countsOf, type Evidence, noEvidence, pairAt, ripeClicks } from './evidence.ts'
 import type { PairEvidence } from './evidence-store.ts'
 import { type Grid, likeliest } from './likeliest.ts'
 import { logGammaRise } from './log-gamma.ts'
-import {
-  atRate,
-  type Counts,
-  estimateRate,
-  networkRate,
-  type RateModel,
-  type ValueModel,
-} from './predict.ts'
+import { networkRate } from './network-rate.ts'
+import { atRate, type Counts, estimateRate, type RateModel, type ValueModel } from './predict.ts'
 import { delayOf, type PredictionModel } from './prediction-model.ts'
 
 /** From e to e¹¹, fine enough that neighbours differ by less than a tenth. */
@@ -100,11 +94,11 @@ function fitRates(
   groups: readonly Group[],
   { network, yesterday }: { network: Evidence; yesterday: RateModel },
 ): RateModel {
-  const counts = countsOf(network)
-  if (counts.clicks <= counts.orders) return yesterday
+  if (ripeClicks(network) <= network.orders) return yesterday
+  const counts = groups.map(({ merchant }) => countsOf(merchant))
   const globalRate = networkRate(counts)
   const before = atRate(yesterday, globalRate)
-  const merchants = groups.map(({ merchant }) => ({ ...countsOf(merchant), rate: globalRate }))
+  const merchants = counts.map((of) => ({ ...of, rate: globalRate }))
   const k0 = smoothed(fitConcentration(merchants), before.k0)
   const model = { globalRate, k0, k1: before.k1 }
   const pairs = groups.flatMap(({ merchant, pairs: held }) =>

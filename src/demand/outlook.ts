@@ -8,14 +8,8 @@ import type { Db } from '../platform/postgres.ts'
 import { addEvidence, countsOf, type Evidence, noEvidence, pairAt, pairKey } from './evidence.ts'
 import { loadEvidence, type PairEvidence } from './evidence-store.ts'
 import { loadModel } from './model-store.ts'
-import {
-  atRate,
-  type ClickOutlook,
-  drawable,
-  estimateRate,
-  estimateValue,
-  networkRate,
-} from './predict.ts'
+import { networkRate } from './network-rate.ts'
+import { atRate, type ClickOutlook, drawable, estimateRate, estimateValue } from './predict.ts'
 import { delayOf, type PredictionModel, returnShareOf, UNFITTED_MODEL } from './prediction-model.ts'
 
 /** Before a pair has shown its own: 97 of 100 clicks land and are valid. */
@@ -49,8 +43,7 @@ export class OutlookBook {
     this.#pairs = pairs
     this.#merchants = merchants
     this.#none = none
-    const network = [...merchants.values()].reduce((sum, of) => addEvidence(sum, of, 1), none)
-    this.#rates = atRate(model.rates, networkRate(countsOf(network)))
+    this.#rates = atRate(model.rates, networkRate([...merchants.values()].map(countsOf)))
   }
 
   /** τ of a merchant: how long its orders come after their clicks, on average. */

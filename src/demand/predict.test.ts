@@ -8,6 +8,7 @@ import { beta, poisson, seededRandom } from '../../test/seeded-random.ts'
 import { clickEvidence, countsOf, noEvidence } from './evidence.ts'
 import { fitConcentration, fitModel } from './fit.ts'
 import { logGamma, logGammaRise } from './log-gamma.ts'
+import { networkRate } from './network-rate.ts'
 import {
   atRate,
   type Counts,
@@ -15,7 +16,6 @@ import {
   estimateRate,
   estimateValue,
   gammaQuantile,
-  networkRate,
   type PayTerms,
   predictCpc,
   predictPerOrder,
@@ -87,7 +87,7 @@ test('no click is predicted to bring more than an order, though orders come befo
   fc.assert(
     fc.property(early, early, positive(5_000), positive(5_000), (own, elsewhere, k0, k1) => {
       const [pair, merchant] = [ripe(own), ripe(sum(own, elsewhere))]
-      const globalRate = networkRate(merchant)
+      const globalRate = networkRate([merchant])
       const { merchantRate, rate } = estimateRate({ globalRate, k0, k1 }, merchant, pair)
       for (const part of [globalRate, merchantRate, rate]) assert(part <= 1 + 1e-12, `${part}`)
     }),
@@ -376,10 +376,4 @@ test('at another base rate merchants and pairs differ by the same factor', () =>
       assert(Math.abs(k1 * rate - UNFITTED.k1 * UNFITTED.globalRate) < 1e-9)
     }),
   )
-})
-
-test('a young network is taken to sell as usual until a hundred clicks have said otherwise', () => {
-  assert.equal(networkRate({ clicks: 0, orders: 0 }), 0.02)
-  assert.equal(networkRate({ clicks: 100, orders: 0 }), 0.01)
-  assert.equal(networkRate({ clicks: 900, orders: 8 }), 0.01)
 })

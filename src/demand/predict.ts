@@ -33,15 +33,6 @@ export interface RateEstimate {
 /** Before anything was fitted: a rate and weights usual in commerce, soon outvoted by counts. */
 export const UNFITTED: RateModel = { globalRate: 0.02, k0: 150, k1: 570 }
 
-/** Clicks that the usual rate is worth against the network's own: outvoted within a day. */
-const NETWORK_PRIOR_CLICKS = 100
-
-/** θ0 of the network as its clicks show it now; nightly would be a day late in a young one. */
-export function networkRate({ clicks, orders }: Counts): number {
-  const prior = NETWORK_PRIOR_CLICKS
-  return (orders + prior * UNFITTED.globalRate) / (clicks + prior)
-}
-
 /**
  * The model seen at another base rate. What carries over is by which factor merchants and pairs
  * differ, `1/√(Kθ)`, and not how many clicks the wider rate is worth: 150 clicks say a lot where

@@ -1,0 +1,37 @@
+/**
+ * θ0, the order rate of the network as its merchants show it now (economics 3): what is expected of
+ * those that have shown little themselves. Nightly would be a day late in a young network.
+ */
+import { type Counts, UNFITTED } from './predict.ts'
+
+/** Orders that θ0 is worth against a merchant's own here: merchants differ as is usual. */
+const ALIKE_ORDERS = UNFITTED.k0 * UNFITTED.globalRate
+/** How many times θ0 one merchant may say that it is. */
+const TIMES_MAX = 2
+/** Orders that the usual rate is worth against the merchants': networks differ more than these. */
+const USUAL_ORDERS = 1
+/** θ0 is sought between these, and known to so small a part of it. */
+const RATES = { least: 1e-9, most: 1 }
+const PRECISION = 1e-12
+
+/**
+ * The rate that the merchants' own, each drawn to it and at most TIMES_MAX of it, are on average.
+ * Orders per click of all clicks together were those of whoever had the most: 5,000 that brought
+ * nothing, which any browser can make, put the rate of three young merchants at a sixth of theirs.
+ */
+export function networkRate(merchants: readonly Counts[]): number {
+  const timesMore = ({ clicks, orders }: Counts, rate: number): number =>
+    Math.min(TIMES_MAX, (orders + ALIKE_ORDERS) / (clicks * rate + ALIKE_ORDERS)) - 1
+  const isTooLow = (rate: number): boolean => {
+    const more = merchants.reduce((sum, merchant) => sum + timesMore(merchant, rate), 0)
+    // An order tells of ln θ0 with a variance of 1, as it does of a wait (delay.ts).
+    return ALIKE_ORDERS * more > USUAL_ORDERS * Math.log(rate / UNFITTED.globalRate)
+  }
+  let { least, most } = RATES
+  while (most / least > 1 + PRECISION) {
+    const middle = Math.sqrt(least * most)
+    if (isTooLow(middle)) least = middle
+    else most = middle
+  }
+  return most
+}
