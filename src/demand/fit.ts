@@ -10,6 +10,7 @@ import type { PairEvidence } from './evidence-store.ts'
 import { type Grid, likeliest } from './likeliest.ts'
 import { logGammaRise } from './log-gamma.ts'
 import { networkRate } from './network-rate.ts'
+import { networkLogMean } from './network-value.ts'
 import { atRate, type Counts, estimateRate, type RateModel, type ValueModel } from './predict.ts'
 import { delayOf, type PredictionModel } from './prediction-model.ts'
 
@@ -132,11 +133,12 @@ function fitValues(
   groups: readonly Group[],
   { network, yesterday }: { network: Evidence; yesterday: ValueModel },
 ): ValueModel {
-  const globalLogMean = network.logValue / network.orders
+  const globalLogMean = networkLogMean(groups.map(({ merchant }) => merchant))
   const spread = sumOfSquares(groups.map(squaresOfMerchant))
   if (spread.freedom < ORDERS_MIN) return { ...yesterday, globalLogMean }
   const variance = spread.squares / spread.freedom
   const merchants = groups.map(({ merchant }) => merchant)
+  const orderMean = network.logValue / network.orders
   const between = (parts: readonly Evidence[], mean: number) =>
     varianceBetween(parts, { mean, variance })
   const ofPairs = groups
@@ -145,7 +147,7 @@ function fitValues(
   return {
     globalLogMean,
     variance,
-    k0: smoothed(concentration(variance, [between(merchants, globalLogMean)]), yesterday.k0),
+    k0: smoothed(concentration(variance, [between(merchants, orderMean)]), yesterday.k0),
     k1: smoothed(concentration(variance, ofPairs), yesterday.k1),
   }
 }

@@ -3,6 +3,7 @@
  * those that have shown little themselves. Nightly would be a day late in a young network.
  */
 import { type Counts, UNFITTED } from './predict.ts'
+import { turningPoint } from './turning-point.ts'
 
 /** Orders that θ0 is worth against a merchant's own here: merchants differ as is usual. */
 const ALIKE_ORDERS = UNFITTED.k0 * UNFITTED.globalRate
@@ -10,9 +11,8 @@ const ALIKE_ORDERS = UNFITTED.k0 * UNFITTED.globalRate
 const TIMES_MAX = 2
 /** Orders that the usual rate is worth against the merchants': networks differ more than these. */
 const USUAL_ORDERS = 1
-/** θ0 is sought between these, and known to so small a part of it. */
-const RATES = { least: 1e-9, most: 1 }
-const PRECISION = 1e-12
+/** ln θ0 is sought between these. */
+const LOG_RATES = { least: Math.log(1e-9), most: 0 }
 
 /**
  * The rate that the merchants' own, each drawn to it and at most TIMES_MAX of it, are on average.
@@ -22,16 +22,10 @@ const PRECISION = 1e-12
 export function networkRate(merchants: readonly Counts[]): number {
   const timesMore = ({ clicks, orders }: Counts, rate: number): number =>
     Math.min(TIMES_MAX, (orders + ALIKE_ORDERS) / (clicks * rate + ALIKE_ORDERS)) - 1
-  const isTooLow = (rate: number): boolean => {
-    const more = merchants.reduce((sum, merchant) => sum + timesMore(merchant, rate), 0)
+  const logRate = turningPoint(LOG_RATES, (log) => {
+    const more = merchants.reduce((sum, of) => sum + timesMore(of, Math.exp(log)), 0)
     // An order tells of ln θ0 with a variance of 1, as it does of a wait (delay.ts).
-    return ALIKE_ORDERS * more > USUAL_ORDERS * Math.log(rate / UNFITTED.globalRate)
-  }
-  let { least, most } = RATES
-  while (most / least > 1 + PRECISION) {
-    const middle = Math.sqrt(least * most)
-    if (isTooLow(middle)) least = middle
-    else most = middle
-  }
-  return most
+    return ALIKE_ORDERS * more > USUAL_ORDERS * (log - Math.log(UNFITTED.globalRate))
+  })
+  return Math.exp(logRate)
 }
