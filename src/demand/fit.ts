@@ -18,8 +18,8 @@ import { delayOf, type PredictionModel } from './prediction-model.ts'
 const GRID: Grid = { least: Math.E, most: Math.exp(11), steps: 120 }
 /** Under so many orders in the whole network a fit would follow noise. */
 const ORDERS_MIN = 20
-/** That a merchant or pair is like the others, before anything of it is seen. */
-const KINDRED_ODDS = 100
+/** Of a thousand merchants, or pairs, one is like no other. */
+const LOG_UNLIKE = Math.log(0.001)
 const VALUE_K_MIN = 1
 const VALUE_K_MAX = 1_000
 /**
@@ -35,28 +35,34 @@ export interface RateGroup extends Counts {
 }
 
 /**
- * The K whose BetaBinomial(y | n, Kθ, K(1−θ)) makes the groups most likely, within the grid. What
- * is KINDRED_ODDS times likelier to be of any rate whatever has no say in it: a thousand clicks
- * with an order each, all made up, had put K1 at a fourteenth within three days, and pairs were
- * judged by the few clicks of their own.
+ * The K whose BetaBinomial(y | n, Kθ, K(1−θ)) makes the groups most likely, within the grid. A
+ * group may also be like no other, with any rate as likely as any: a thousand clicks with an order
+ * each, all made up, had else put K1 at a fourteenth within three days, and pairs were judged by
+ * the few clicks of their own.
  */
 export function fitConcentration(groups: readonly RateGroup[]): number {
-  const told = groups.map((group) => {
-    const ofAnyRate = logLikelihood({ ...group, rate: 1 / 2 }, 2)
-    return { group, least: ofAnyRate - Math.log(KINDRED_ODDS) }
-  })
+  const shown = groups
+    // A rate of an order a click and above is no chance, and would make the whole sum NaN.
+    .filter(({ clicks, rate }) => clicks > 0 && rate < 1)
+    .map((group) => ({ group, unlike: logLikelihood({ ...group, rate: 1 / 2 }, 2) }))
   return likeliest(GRID, (k) =>
-    told.reduce((sum, { group, least }) => sum + Math.max(least, logLikelihood(group, k)), 0),
+    shown.reduce(
+      (sum, { group, unlike }) => sum + logSum(logLikelihood(group, k), LOG_UNLIKE + unlike),
+      0,
+    ),
   )
 }
 
 function logLikelihood({ clicks, orders, rate }: RateGroup, k: number): number {
-  // A rate of an order a click and above is no chance, and would make the whole sum NaN.
-  if (clicks <= 0 || rate >= 1) return 0
   const misses = clicks - orders // Decayed counts, which need not be whole.
   // B(a + orders, b + misses) / B(a, b) with a + b = k. Most pairs have no order at all.
   const [a, b] = [k * rate, k * (1 - rate)]
   return logGammaRise(a, orders) + logGammaRise(b, misses) - logGammaRise(k, orders + misses)
+}
+
+/** ln(e^one + e^other), also where both are too small for a number. */
+function logSum(one: number, other: number): number {
+  return Math.max(one, other) + Math.log1p(Math.exp(-Math.abs(one - other)))
 }
 
 interface Group {
