@@ -72,6 +72,13 @@ test('no single merchant has the readers of all others wait longer or shorter', 
   }
 })
 
+test('where two merchants differ, readers elsewhere are taken to wait between them', () => {
+  const [one, other] = [2, 32].map((wait, merchId) =>
+    waitsOf({ delayMs: wait * HOUR_MS, hours: 400, ordersAnHour: 1, merchId }),
+  )
+  assertNear(fitDelays([...(one ?? []), ...(other ?? [])]).delayMs, 8 * HOUR_MS, 0.15)
+})
+
 test('no wait is taken for less than a minute, or for more than two months', () => {
   const wait = { merchId: 1, orders: 1_000, ageMs: 2_400 * HOUR_MS }
   assertNear(fitDelays([{ ...wait, waitMs: 0 }]).delayMs, 60_000, 1e-9)

@@ -7,6 +7,7 @@
  */
 import { type Grid, likeliest } from './likeliest.ts'
 import { type Delays, UNFITTED_MODEL } from './prediction-model.ts'
+import { weightedMedian } from './weighted-median.ts'
 
 /** Orders of a merchant whose clicks are about equally old. */
 export interface Waits {
@@ -51,15 +52,11 @@ export function fitDelays(waits: readonly Waits[]): Delays {
 function fitNetwork(merchants: readonly (readonly Waits[])[]): number {
   const usual = { delayMs: UNFITTED_MODEL.delayMs, orders: USUAL_ORDERS }
   const all = { delayMs: fitDelay(merchants.flatMap(atMost), usual), orders: ALL_ORDERS }
-  const fitted = merchants
-    .map((of) => ({ delayMs: fitDelay(of, all), orders: sumOf(atMost(of)) }))
-    .sort((one, other) => one.delayMs - other.delayMs)
-  let left = sumOf(fitted) / 2
-  for (const { delayMs, orders } of fitted) {
-    left -= orders
-    if (left <= 0) return delayMs
-  }
-  return all.delayMs
+  const fitted = merchants.map((of) => ({
+    value: Math.log(fitDelay(of, all)),
+    weight: Math.min(OF_MERCHANT_MAX, sumOf(of)),
+  }))
+  return Math.exp(weightedMedian(fitted) ?? Math.log(all.delayMs))
 }
 
 /** A merchant's waits, weighed as OF_MERCHANT_MAX orders where they are more. */
