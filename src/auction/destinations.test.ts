@@ -50,6 +50,27 @@ test('addresses of any length take no more room than there is, nor after a resta
   await after.close()
 })
 
+test('what was noted last is the last to go, also after the file was written anew', async (t) => {
+  const url = 'https://shop.example/a'
+  const { start, path } = await open(t, 3 * (url.length + ENTRY_BYTES))
+  const before = await start()
+  for (const id of ['1', '2', '3', '4']) {
+    before.note(id, url)
+    await before.close()
+  }
+  assert.equal(
+    await readFile(path, 'utf8'),
+    ['2', '3', '4'].map((id) => `${id}\t${url}\n`).join(''),
+  )
+  const after = await start()
+  after.note('5', url)
+  assert.deepEqual(
+    ['2', '3', '4', '5'].filter((id) => after.get(id) !== null),
+    ['3', '4', '5'],
+  )
+  await after.close()
+})
+
 test('what a node remembers leaves room in a small heap, and a million as shops have them in others', () => {
   const MIB = 1024 * 1024
   const aMillion = 1_000_000 * (ENTRY_BYTES + 112)
