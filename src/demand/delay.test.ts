@@ -72,6 +72,16 @@ test('no single merchant has the readers of all others wait longer or shorter', 
   }
 })
 
+test('nor has it the readers of many merchants that have told of one order each', () => {
+  const others = Array.from({ length: 40 }, (_, merchId) =>
+    waitsOf({ delayMs: 2 * HOUR_MS, hours: 400, ordersAnHour: 1, merchId }).slice(-1),
+  ).flat()
+  for (const waitMs of [0, 620 * HOUR_MS]) {
+    const told = { merchId: 40, orders: 10_000, waitMs: 10_000 * waitMs, ageMs: 640 * HOUR_MS }
+    assertNear(fitDelays([...others, told]).delayMs, fitDelays(others).delayMs, 0.5)
+  }
+})
+
 test('where two merchants differ, readers elsewhere are taken to wait between them', () => {
   const [one, other] = [2, 32].map((wait, merchId) =>
     waitsOf({ delayMs: wait * HOUR_MS, hours: 400, ordersAnHour: 1, merchId }),

@@ -32,6 +32,8 @@ const NETWORK_ORDERS = 20
 const OF_MERCHANT_MAX = 20
 /** Orders that the one fit of all waits is worth against a merchant's own there. */
 const ALL_ORDERS = 2
+/** Of the log likelihood, there: what a wait of a fiftieth of τ costs, or one of six. */
+const AGAINST_MAX = 3
 
 /** Fits τ to the waits that have been seen; what is usual in commerce where none has. */
 export function fitDelays(waits: readonly Waits[]): Delays {
@@ -51,7 +53,7 @@ export function fitDelays(waits: readonly Waits[]): Delays {
  */
 function fitNetwork(merchants: readonly (readonly Waits[])[]): number {
   const usual = { delayMs: UNFITTED_MODEL.delayMs, orders: USUAL_ORDERS }
-  const all = { delayMs: fitDelay(merchants.flatMap(atMost), usual), orders: ALL_ORDERS }
+  const all = { delayMs: fitCommon(merchants, usual), orders: ALL_ORDERS }
   const fitted = merchants.map((of) => ({
     value: Math.log(fitDelay(of, all)),
     weight: Math.min(OF_MERCHANT_MAX, sumOf(of)),
@@ -59,29 +61,46 @@ function fitNetwork(merchants: readonly (readonly Waits[])[]): number {
   return Math.exp(weightedMedian(fitted) ?? Math.log(all.delayMs))
 }
 
-/** A merchant's waits, weighed as OF_MERCHANT_MAX orders where they are more. */
-function atMost(waits: readonly Waits[]): Waits[] {
-  const part = Math.min(1, OF_MERCHANT_MAX / sumOf(waits))
-  return waits.map((of) => ({ ...of, orders: part * of.orders, waitMs: part * of.waitMs }))
+/**
+ * The one fit of all merchants' waits, and of what is usual. None of them speaks against a τ by
+ * more than AGAINST_MAX: twenty orders of 26 days, told by one merchant, would else outweigh forty
+ * with an order each.
+ */
+function fitCommon(merchants: readonly (readonly Waits[])[], prior: Prior): number {
+  const shown = merchants.map((waits) => {
+    const best = likeliest(GRID, (delayMs) => logLikelihoodOf(waits, delayMs))
+    return { waits, least: logLikelihoodOf(waits, best) - AGAINST_MAX }
+  })
+  return likeliest(GRID, (delayMs) =>
+    shown.reduce(
+      (sum, { waits, least }) => sum + Math.max(least, logLikelihoodOf(waits, delayMs)),
+      Math.max(-AGAINST_MAX, logPrior(prior, delayMs)),
+    ),
+  )
 }
 
 function sumOf(parts: readonly { readonly orders: number }[]): number {
   return parts.reduce((sum, { orders }) => sum + orders, 0)
 }
 
-/** An order tells of ln τ with a variance of 1: `prior.orders` of them are a normal around it. */
-function fitDelay(
-  waits: readonly Waits[],
-  prior: { readonly delayMs: number; readonly orders: number },
-): number {
-  return likeliest(GRID, (delayMs) =>
-    waits.reduce(
-      (sum, wait) => sum + logLikelihood(wait, delayMs),
-      (-prior.orders / 2) * Math.log(delayMs / prior.delayMs) ** 2,
-    ),
-  )
+interface Prior {
+  readonly delayMs: number
+  readonly orders: number
 }
 
-function logLikelihood({ orders, waitMs, ageMs }: Waits, delayMs: number): number {
-  return -waitMs / delayMs - orders * Math.log(-delayMs * Math.expm1(-ageMs / delayMs))
+function fitDelay(waits: readonly Waits[], prior: Prior): number {
+  return likeliest(GRID, (delayMs) => logPrior(prior, delayMs) + logLikelihoodOf(waits, delayMs))
+}
+
+/** An order tells of ln τ with a variance of 1: so many of them are a normal around it. */
+function logPrior(prior: Prior, delayMs: number): number {
+  return (-prior.orders / 2) * Math.log(delayMs / prior.delayMs) ** 2
+}
+
+function logLikelihoodOf(waits: readonly Waits[], delayMs: number): number {
+  return waits.reduce(
+    (sum, { orders, waitMs, ageMs }) =>
+      sum - waitMs / delayMs - orders * Math.log(-delayMs * Math.expm1(-ageMs / delayMs)),
+    0,
+  )
 }
