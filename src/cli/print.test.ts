@@ -34,6 +34,23 @@ test('a table that is wider than the terminal becomes records, one below the oth
   ])
 })
 
+test('columns stand below each other whatever script a name is in, and fit as they are drawn', () => {
+  const rows = ['上海厨房用品', 'スーク（株）', '수크', 'Mu\u0308ller', 'سُوق', '🫖'].map((name) => {
+    return { name, owed: '1.50' }
+  })
+  const drawn = [
+    'name          owed',
+    '上海厨房用品  1.50',
+    'スーク（株）  1.50',
+    '수크          1.50',
+    'Mu\u0308ller        1.50',
+    'سُوق           1.50',
+    '🫖            1.50',
+  ]
+  assert.deepEqual(formatResult(rows, 18).split('\n'), drawn)
+  assert.notEqual(formatResult(rows, 17).split('\n')[0], drawn[0])
+})
+
 test('a table in a row of a table is shown whole, below that row', () => {
   const lines = ['merchant', 'publisher', 'platform'].map((account, at) => {
     return { account, article_id: 4, amount_usd: `-${at}.40` }

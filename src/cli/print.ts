@@ -71,7 +71,7 @@ export function formatTable(
     return rows.map((row) => formatResult(row, columns, cellWidthMax)).join('\n\n')
   }
   const lines = tableLines(rows, cellWidthMax)
-  if (lines.every((line) => line.length <= columns)) return lines.join('\n')
+  if (lines.every((line) => widthOf(line) <= columns)) return lines.join('\n')
   return rows.map((row) => fieldLines(Object.entries(row)).join('\n')).join('\n\n')
 }
 
@@ -84,14 +84,21 @@ function tableLines(
     names,
     ...rows.map((row) => names.map((name) => cut(cell(row[name]), cellWidthMax))),
   ]
-  const widths = names.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)))
+  const widths = names.map((_, at) => Math.max(...cells.map((line) => widthOf(line[at] ?? ''))))
   return cells.map((line) =>
     line
-      .map((text, at) => text.padEnd(widths[at] ?? 0))
+      .map((text, at) => text + ' '.repeat((widths[at] ?? 0) - widthOf(text)))
       .join('  ')
       .trimEnd(),
   )
 }
+
+/** The places of a terminal that a text takes: a Chinese character two, an added accent none. */
+const widthOf = (text: string): number => text.replace(PLACELESS, '').replace(WIDE, '  ').length
+
+const PLACELESS = /[\p{Mn}\p{Me}\p{Cf}]/gv
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hangul}\p{scx=Hira}\p{scx=Kana}\p{Emoji_Presentation}\uff01-\uff60]/gv
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
