@@ -128,6 +128,29 @@ test('wrong usage ends with 2, names the mistake and prints nothing on stdout', 
   }
 })
 
+test('help and refusals tell all that a command cannot do without, a misspelled option first', async () => {
+  const { out } = await souk(['merchant', 'ledger', '--help'])
+  assert.match(
+    out,
+    /\nRequired:\n {2}--id .*\n {2}--from .*\n {2}--to .*\n {2}--out .*\n\nOptions:\n/,
+  )
+  assert.match(
+    (await souk(['reverse', '--help'])).out,
+    /\nOne of these:\n {2}--click .*\n {2}--result /,
+  )
+  const refused = {
+    'merchant ledger': 'give --id <ID>, --from <D>, --to <D>, --out <FILE>',
+    'merchant ledger --to 2026-03-02 --id 1': 'give --from <D>, --out <FILE>',
+    'merchant ledger --merchant 1': "unknown option '--merchant'",
+    reverse: 'give --reason <R>, either --click or --result',
+  }
+  for (const [args, words] of Object.entries(refused)) {
+    const { code, err } = await souk(args.split(' '))
+    assert.equal(code, 2, args)
+    assert.equal(err.split('\n')[0], `error: ${words}`)
+  }
+})
+
 test('an account is set up from the command line, each record as documented', async () => {
   const credentials = ['--email', 'ann@pub.example', '--password', 'long enough']
   const user = await json('user', 'create', ...credentials, '--admin')

@@ -77,11 +77,11 @@ function buildProgram(commands: readonly CommandSpec[], io: ProgramIo, run: Run)
     const parent = second === undefined ? program : groups.getOrInsertComputed(first, makeGroup)
     const command = settle(parent.command(second ?? first).description(spec.help), io)
     if (spec.argument !== undefined) command.argument(spec.argument)
-    for (const option of spec.options ?? []) command.addOption(toOption(option))
+    for (const option of optionsOf(spec)) command.addOption(option)
     command.option('--json', 'print one JSON value on stdout and nothing else')
     command.allowExcessArguments(false).action(async () => {
       const [argument] = command.args
-      requireOne(command, spec)
+      requireOptions(command, spec)
       const options = withNulls(command.opts(), spec.options ?? [])
       await run(spec, { ...options, ...(argument === undefined ? {} : { argument }) })
     })
@@ -89,10 +89,25 @@ function buildProgram(commands: readonly CommandSpec[], io: ProgramIo, run: Run)
   return program
 }
 
-function requireOne(command: Command, { oneOf = [] }: CommandSpec): void {
-  const given = oneOf.filter((name) => command.getOptionValue(name) !== undefined)
-  if (oneOf.length === 0 || given.length === 1) return
-  command.error(`error: give ${oneOf.map((name) => `--${name}`).join(' or ')}, one of them`)
+/** A command's options; its help shows first which of them it cannot do without. */
+function optionsOf({ options = [], oneOf = [] }: CommandSpec): Option[] {
+  return options.map((spec) => {
+    const option = toOption(spec)
+    if (spec.isRequired) return option.helpGroup('Required:')
+    return oneOf.includes(option.attributeName()) ? option.helpGroup('One of these:') : option
+  })
+}
+
+/** All that a command lacks, at once: commander would name the first, and misspelled ones later. */
+function requireOptions(command: Command, { options = [], oneOf = [] }: CommandSpec): void {
+  const isGiven = (name: string) => command.getOptionValue(name) !== undefined
+  const missing = options
+    .filter((spec) => spec.isRequired && !isGiven(toOption(spec).attributeName()))
+    .map(({ flags }) => flags)
+  if (oneOf.length > 0 && oneOf.filter(isGiven).length !== 1) {
+    missing.push(`either ${oneOf.map((name) => `--${name}`).join(' or ')}`)
+  }
+  if (missing.length > 0) command.error(`error: give ${missing.join(', ')}`)
 }
 
 function describeGroup(name: string, commands: readonly CommandSpec[]): string {
@@ -123,8 +138,8 @@ function withNulls(
   )
 }
 
-function toOption({ flags, help, read, isRequired = false }: OptionSpec): Option {
-  const option = new Option(flags, help).makeOptionMandatory(isRequired)
+function toOption({ flags, help, read }: OptionSpec): Option {
+  const option = new Option(flags, help)
   if (read !== undefined) option.argParser(read)
   return option
 }
