@@ -1,4 +1,4 @@
-/** The dashboard in browsers that lack something that it could rely on. */
+/** The dashboard in browsers that lack something that it could rely on, or are set otherwise. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { startApi } from '../test/api.ts'
@@ -37,4 +37,28 @@ test('a browser whose language is none that numbers can be written in draws the 
   await page.addInitScript(NO_LANGUAGE)
   await page.goto(`${api.url}/dashboard/`)
   await page.getByRole('img').locator('canvas').waitFor()
+})
+
+/** On how many lines each word of a heading stands; the name that it may have comes before them. */
+const linesOfWords = ({ lastChild: text, ownerDocument }: HTMLElement): number[] =>
+  [...(text?.textContent ?? '').matchAll(/\S+/g)].map(({ 0: word, index }) => {
+    const range = ownerDocument.createRange()
+    range.setStart(text as Text, index)
+    range.setEnd(text as Text, index + word.length)
+    return range.getClientRects().length
+  })
+
+test('letters twice as large break no word of a heading on a phone', async (t) => {
+  const { page } = await visit(t, '/dashboard/links')
+  await page.setViewportSize({ width: 390, height: 844 })
+  for (const [path, words] of Object.entries({ links: 2, clicks: 1, orders: 1, developer: 2 })) {
+    await page.goto(`${api.url}/dashboard/${path}`)
+    const heading = page.getByRole('heading', { level: 1 })
+    await heading.waitFor()
+    await page.evaluate(() => {
+      document.documentElement.style.fontSize = '200%'
+    })
+    const lines = await heading.evaluate(linesOfWords)
+    assert.deepEqual(lines, Array(words).fill(1), path)
+  }
 })

@@ -39,7 +39,7 @@ export function LinksPage() {
   const links = pages.data?.pages.flatMap((page) => page.links) ?? []
   return (
     <div className="space-y-5">
-      <div className="flex items-center justify-between gap-4">
+      <div className="flex flex-wrap items-center justify-between gap-4">
         <Title>Smart links</Title>
         <button
           ref={opener}
