@@ -161,7 +161,6 @@ CREATE TRIGGER api_key_changed AFTER INSERT OR DELETE OR UPDATE OF is_enabled_by
 create table api_key_place (
   token_id integer not null,
   place_hash bytea not null,
-  first_used_at timestamp with time zone not null,
   constraint api_key_place_pkey PRIMARY KEY (token_id, place_hash),
   constraint api_key_place_token_id_fkey FOREIGN KEY (token_id) REFERENCES api_key(token_id)
 );
@@ -381,7 +380,6 @@ CREATE INDEX exchange_rate_currency ON exchange_rate USING btree (currency, day)
 
 create table feed_import (
   merch_id integer not null,
-  started_at timestamp with time zone not null default now(),
   constraint feed_import_pkey PRIMARY KEY (merch_id),
   constraint feed_import_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
 );
@@ -875,7 +873,6 @@ create table report_delivery (
   is_gzip boolean not null default false,
   delivered_at timestamp with time zone,
   error text,
-  datetime_created timestamp with time zone not null default now(),
   constraint report_delivery_pkey PRIMARY KEY (delivery_id),
   constraint report_delivery_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id)
 );

@@ -30,7 +30,7 @@ export function noteKeyPlace({ database, log }: Pick<Node, 'database' | 'log'>):
       await queueNotices(tx, notices, at)
     }
     places
-      .note({ tokenId, key, address, now: at }, tell)
+      .note({ tokenId, key, address }, tell)
       .catch((error) => log.warn({ err: error }, 'where a key was used was not noted'))
   }
 }

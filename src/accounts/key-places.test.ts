@@ -20,7 +20,7 @@ async function makeKey() {
     const places = new KeyPlaces(db)
     const news: string[] = []
     for (const address of addresses) {
-      await places.note({ tokenId, key, address, now: NOW }, async () => news.push(address))
+      await places.note({ tokenId, key, address }, async () => news.push(address))
     }
     return news
   }
@@ -59,7 +59,7 @@ test('a network of which the news was cut short is new at the next use, also aft
   const cutShort = async () => {
     throw new Error('cut short')
   }
-  const use = { tokenId, key, address: away, now: NOW }
+  const use = { tokenId, key, address: away }
   await assert.rejects(places.note(use, cutShort), /cut short/)
   await assert.rejects(places.note(use, cutShort), /cut short/)
   assert.deepEqual(await told(home, away), [away])

@@ -19,7 +19,6 @@ export interface KeyUse {
   readonly tokenId: number
   readonly key: string
   readonly address: string
-  readonly now: Date
 }
 
 export class KeyPlaces {
@@ -34,15 +33,12 @@ export class KeyPlaces {
    * Tells of a key that was used before, but never from this network. In the transaction that notes
    * the network: what could not be told is new at the next use.
    */
-  async note(
-    { tokenId, key, address, now }: KeyUse,
-    tell: (tx: Db) => Promise<unknown>,
-  ): Promise<void> {
+  async note({ tokenId, key, address }: KeyUse, tell: (tx: Db) => Promise<unknown>): Promise<void> {
     const place = createHmac('sha256', key).update(networkOf(address)).digest()
     const id = `${tokenId} ${place.toString('base64')}`
     if (this.#seen.has(id)) return
     await this.#db.transaction(async (tx) => {
-      const { isNew, isFirst } = await insertKeyPlace(tx, { tokenId, place, now })
+      const { isNew, isFirst } = await insertKeyPlace(tx, { tokenId, place })
       if (isNew && !isFirst) await tell(tx)
     })
     this.#seen.set(id, true)

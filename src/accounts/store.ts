@@ -195,12 +195,11 @@ export function deletePastSessions(db: Db, now: Date): Promise<number> {
 /** Notes a place of use; whether it is new, and whether it is the key's first one. */
 export async function insertKeyPlace(
   db: Db,
-  use: { readonly tokenId: number; readonly place: Buffer; readonly now: Date },
+  use: { readonly tokenId: number; readonly place: Buffer },
 ): Promise<{ readonly isNew: boolean; readonly isFirst: boolean }> {
   const row = await db.row<{ is_new: boolean; is_first: boolean }>(sql`
     with noted as (
-      insert into api_key_place (token_id, place_hash, first_used_at)
-      values (${use.tokenId}, ${use.place}, ${use.now})
+      insert into api_key_place (token_id, place_hash) values (${use.tokenId}, ${use.place})
       on conflict do nothing
       returning token_id
     )

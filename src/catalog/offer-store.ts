@@ -105,8 +105,7 @@ function eachBatch<Row>(db: Db, query: Sql, take: (rows: readonly Row[]) => void
 /** Notes that rows of an unfinished import may exist from now on. */
 export async function markImport(db: Db, merchId: number): Promise<void> {
   await db.run(sql`
-    insert into feed_import (merch_id) values (${merchId})
-    on conflict (merch_id) do update set started_at = now()
+    insert into feed_import (merch_id) values (${merchId}) on conflict do nothing
   `)
 }
 
