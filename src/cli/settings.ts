@@ -148,11 +148,11 @@ export const CAMPAIGN_SETTINGS: readonly OptionSpec[] = [
 
 /**
  * The settings that options change: those not given stay as they are, and null, an empty value,
- * takes one back to its default.
+ * takes one back to its default. Every setting is named, so that none is left without an option.
  */
 export function changesOf<Settings>(
   defaults: Partial<Settings>,
-  given: { readonly [Name in keyof Settings]?: Settings[Name] | null | undefined },
+  given: { readonly [Name in keyof Settings]: Settings[Name] | null | undefined },
 ): Partial<Settings> {
   const changes: Partial<Settings> = {}
   for (const name in given) {

@@ -1,4 +1,5 @@
 /** The operator's commands on statements, payouts, webhooks and scheduled deliveries. */
+import { WEBHOOK_EVENTS } from '../reports/webhook.ts'
 import { type CommandSpec, commandsOf } from './command.ts'
 import { type OptionSpec, readInteger, readList, readLongId } from './option.ts'
 
@@ -54,9 +55,7 @@ const WEBHOOKS: readonly CommandSpec[] = [
       { flags: '--url <URL>', help: 'where to', isRequired: true },
       {
         flags: '--event <E>',
-        help:
-          'order.attributed, order.locked, order.returned, key.used_from_new_place, or ' +
-          'payout.ready (publishers only); repeatable',
+        help: `${WEBHOOK_EVENTS.join(', ')}; payout.ready for publishers only; repeatable`,
         read: readList((text) => text),
         isRequired: true,
       },
