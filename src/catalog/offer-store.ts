@@ -32,9 +32,9 @@ export interface StoredOffer {
 
 /** Rows of COPY text, and what they replace. */
 export interface OfferChunk {
-  /** Lines of `contentColumns`. */
+  /** Lines for `COPY_ADDED`. */
   readonly added: readonly Buffer[]
-  /** Lines of `contentColumns` and the offer id at the end. */
+  /** Lines for `COPY_CHANGED`, with the offer id at the end. */
   readonly changed: readonly Buffer[]
   /** Offers whose open version ends with this import. */
   readonly endedOfferIds: readonly number[]

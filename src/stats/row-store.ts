@@ -12,7 +12,7 @@ import { figuresOf, networkFigures, seenOf } from './figures-store.ts'
 import type { OrderColumn, StatsRow } from './schema.ts'
 import type { StatsRequest } from './stats-query.ts'
 
-/** One row's figures, as `asColumns` reads them. */
+/** One row's figures, as `readRows` gives them. */
 interface RankedRow {
   readonly day: string
   readonly article_id: number
