@@ -3,12 +3,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
+import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from './certificate.ts'
 import type { Scope } from './database.ts'
 import { NATS_SERVER, needProgram } from './machine.ts'
 
@@ -35,18 +36,21 @@ export interface Nats {
 
 export async function startNats(
   scope: Scope,
-  { hasJetStream = true }: { hasJetStream?: boolean } = {},
+  { hasJetStream = true, hasTls = false }: { hasJetStream?: boolean; hasTls?: boolean } = {},
 ): Promise<Nats> {
   const folder = await mkdtemp(join(tmpdir(), 'souk-nats-'))
   const [store, copy] = [join(folder, 'store'), join(folder, 'copy')]
-  const kind = hasJetStream ? ['--jetstream', '--store_dir', store] : []
+  const kind = [
+    ...(hasJetStream ? ['--jetstream', '--store_dir', store] : []),
+    ...(hasTls ? await tlsOptions(folder) : []),
+  ]
   let { child, port } = await start(folder, -1, kind)
   scope.after(async () => {
     await kill(child)
     await rm(folder, { recursive: true, force: true })
   })
   return {
-    url: `nats://127.0.0.1:${port}`,
+    url: `${hasTls ? 'tls' : 'nats'}://127.0.0.1:${port}`,
     kill: () => kill(child),
     async restart() {
       await kill(child)
@@ -93,6 +97,13 @@ export async function startNats(
   }
 }
 
+async function tlsOptions(folder: string): Promise<string[]> {
+  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')]
+  await writeFile(certificate, LOOPBACK_CERTIFICATE)
+  await writeFile(key, LOOPBACK_KEY)
+  return ['--tls', '--tlscert', certificate, '--tlskey', key]
+}
+
 async function start(folder: string, wantedPort: number, kind: readonly string[]) {
   const portsFolder = await mkdtemp(join(folder, 'ports-'))
   const child = spawn(
@@ -107,7 +118,7 @@ async function start(folder: string, wantedPort: number, kind: readonly string[]
     if (child.exitCode !== null) throw new Error(`nats-server ended with ${child.exitCode}`)
     const [name] = await readdir(portsFolder)
     const text = name === undefined ? '' : await readFile(join(portsFolder, name), 'utf8')
-    const address = /"nats:\/\/[^"]*:(\d+)"/.exec(text)?.[1]
+    const address = /"(?:nats|tls):\/\/[^"]*:(\d+)"/.exec(text)?.[1]
     if (address !== undefined) return { child, port: Number(address) }
     await sleep(POLL_MS)
   }

@@ -3,7 +3,9 @@ import { getEventListeners, once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
+import { LOOPBACK_CERTIFICATE } from '../../test/certificate.ts'
 import { type Scope, testDatabase } from '../../test/database.ts'
 import { type Nats, startNats } from '../../test/nats.ts'
 import { ownMs } from '../../test/own-time.ts'
@@ -182,6 +184,16 @@ test('of a cluster any server that answers will do, and none hides what the othe
   assert.equal(await facts([...dead, nats.url]), null, 'it answers that there is no stream')
   const told = await facts(dead).catch(errorWords)
   assert.equal(told, 'connect ECONNREFUSED 127.0.0.1:1; connect ECONNREFUSED 127.0.0.1:2')
+})
+
+test('a server named by its address proves itself by a certificate of that address', async (t) => {
+  const nats = await startNats(scopeOf(t), { hasTls: true })
+  const trusted = getCACertificates()
+  setDefaultCACertificates([...trusted, LOOPBACK_CERTIFICATE])
+  t.after(() => setDefaultCACertificates(trusted))
+  const facts = (natsUrl: string) => readStreamFacts({ natsUrl, streamName: 'ANY' }, async () => 0)
+  assert.equal(await facts(nats.url), null, 'it answers that there is no stream')
+  await assert.rejects(facts(nats.url.replace('127.0.0.1', 'localhost')), /not match certificate/)
 })
 
 test('the nearest server, which has lost its cluster, keeps no node from the others', async (t) => {

@@ -8,6 +8,7 @@
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
 import {
   DeliverPolicy,
   DiscardPolicy,
@@ -19,7 +20,13 @@ import {
   StorageType,
   type StreamInfo,
 } from '@nats-io/jetstream'
-import { connect, type NatsConnection, RequestError, wsconnect } from '@nats-io/transport-node'
+import {
+  connect,
+  type NatsConnection,
+  RequestError,
+  type TlsOptions,
+  wsconnect,
+} from '@nats-io/transport-node'
 import { errorWords } from '../platform/error-words.ts'
 import { Refusal } from '../platform/refusal.ts'
 
@@ -288,7 +295,7 @@ async function dial(
     servers: isWebSocket ? `${protocol}//${host}` : host,
     name: 'souk',
     ...(user ? (pass ? { user, pass } : { token: user }) : {}),
-    ...(protocol === 'tls:' ? { tls: {} } : {}),
+    ...(protocol === 'tls:' ? { tls: provenAsAnyOf(addresses) } : {}),
     timeout: FIRST_CONNECT_MS,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RETRY_MS,
@@ -297,16 +304,37 @@ async function dial(
 }
 
 /**
+ * A certificate is good when it is of any server that NATS_URL names. The client itself asks for
+ * one of `localhost` where the address has no name, and after it has moved to another server still
+ * for one of the first.
+ */
+function provenAsAnyOf(
+  addresses: readonly URL[],
+): TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> {
+  return {
+    checkServerIdentity(_askedFor, certificate) {
+      const faults = addresses.map((address) => checkServerIdentity(hostOf(address), certificate))
+      return faults.includes(undefined) ? undefined : faults[0]
+    },
+  }
+}
+
+/** As it is dialled: an IPv6 address without its brackets. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}
+
+/**
  * The address, once its server has answered. A NATS server says the first word to whoever connects,
  * and the client waits for it on a socket that it never closes: each try at a server that hangs
  * would leave one open.
  */
 async function untilGreeted(address: URL, signals: readonly AbortSignal[]): Promise<URL> {
-  const { hostname, port, protocol } = address
+  const { port, protocol } = address
   const webPort = WEB_SOCKET_PORTS.get(protocol)
   const late = AbortSignal.timeout(FIRST_CONNECT_MS)
-  const host = hostname.replace(/^\[|\]$/g, '')
-  const socket = createConnection({ host, port: Number(port || (webPort ?? NATS_PORT)) })
+  const wanted = { host: hostOf(address), port: Number(port || (webPort ?? NATS_PORT)) }
+  const socket = createConnection(wanted)
   try {
     // To a web socket the server says nothing before it is asked.
     await once(socket, webPort === undefined ? 'data' : 'connect', {
