@@ -45,7 +45,7 @@ test('a few orders say nothing against what is usual', () => {
   assertNear(fitDelays([]).delayMs, usual, 0.02)
   // Within the hour they could be either way.
   const few = { delayMs: 12 * HOUR_MS, hours: 1, ordersAnHour: 200 }
-  assertNear(fitted(few), usual, 0.25)
+  assertNear(fitted(few), usual, 0.4)
 })
 
 test('a merchant’s orders take as long as they took, twenty of the network’s beside them', () => {
@@ -72,21 +72,27 @@ test('no single merchant has the readers of all others wait longer or shorter', 
   }
 })
 
-test('nor has it the readers of many merchants that have told of one order each', () => {
-  const others = Array.from({ length: 40 }, (_, merchId) =>
-    waitsOf({ delayMs: 2 * HOUR_MS, hours: 400, ordersAnHour: 1, merchId }).slice(-1),
-  ).flat()
-  for (const waitMs of [0, 620 * HOUR_MS]) {
-    const told = { merchId: 40, orders: 10_000, waitMs: 10_000 * waitMs, ageMs: 640 * HOUR_MS }
-    assertNear(fitDelays([...others, told]).delayMs, fitDelays(others).delayMs, 0.5)
+test('nor has it the readers of few or many merchants that have told of an order or three each', () => {
+  for (const [count, orders] of [
+    [40, 1],
+    [3, 3],
+  ] as const) {
+    const others = Array.from({ length: count }, (_, merchId) =>
+      waitsOf({ delayMs: 2 * HOUR_MS, hours: 400, ordersAnHour: 1, merchId }).slice(-orders),
+    ).flat()
+    for (const waitMs of [0, 620 * HOUR_MS]) {
+      const told = { merchId: 40, orders: 10_000, waitMs: 10_000 * waitMs, ageMs: 640 * HOUR_MS }
+      assertNear(fitDelays([...others, told]).delayMs, fitDelays(others).delayMs, 0.5)
+    }
   }
 })
 
 test('where two merchants differ, readers elsewhere are taken to wait between them', () => {
-  const [one, other] = [2, 32].map((wait, merchId) =>
+  const [one, other] = [2, 8].map((wait, merchId) =>
     waitsOf({ delayMs: wait * HOUR_MS, hours: 400, ordersAnHour: 1, merchId }),
   )
-  assertNear(fitDelays([...(one ?? []), ...(other ?? [])]).delayMs, 8 * HOUR_MS, 0.15)
+  const { delayMs } = fitDelays([...(one ?? []), ...(other ?? [])])
+  assert(delayMs > 3 * HOUR_MS && delayMs < 6 * HOUR_MS, `${delayMs / HOUR_MS} hours`)
 })
 
 test('no wait is taken for less than a minute, or for more than two months', () => {

@@ -7,7 +7,6 @@
  */
 import { type Grid, likeliest } from './likeliest.ts'
 import { type Delays, UNFITTED_MODEL } from './prediction-model.ts'
-import { weightedMedian } from './weighted-median.ts'
 
 /** Orders of a merchant whose clicks are about equally old. */
 export interface Waits {
@@ -24,16 +23,15 @@ export const WAITS_DAYS = 28
 
 /** From a minute, under which nothing depends on it, to two months; neighbours 2 % apart. */
 const GRID: Grid = { least: 60_000, most: 60 * 86_400_000, steps: 570 }
-/** Orders that what is usual is worth against the network's own: readers differ by more than it. */
-const USUAL_ORDERS = 1
 /** Orders that the network's τ is worth against a merchant's own. */
 const NETWORK_ORDERS = 20
-/** So many orders of one merchant count in the network's τ. */
-const OF_MERCHANT_MAX = 20
-/** Orders that the one fit of all waits is worth against a merchant's own there. */
-const ALL_ORDERS = 2
-/** Of the log likelihood, there: what a wait of a fiftieth of τ costs, or one of six. */
-const AGAINST_MAX = 3
+/** What so many orders tell counts of one merchant in the network's τ: merchants differ by more. */
+const OF_MERCHANT_MAX = 4
+/** Of the log likelihood, there: what a merchant says at most against a τ. */
+const AGAINST_MAX = 4
+/** What is usual counts there as half an order, and says less than one merchant may. */
+const USUAL = { delayMs: UNFITTED_MODEL.delayMs, orders: 1 / 2 }
+const USUAL_AGAINST_MAX = 3
 
 /** Fits τ to the waits that have been seen; what is usual in commerce where none has. */
 export function fitDelays(waits: readonly Waits[]): Delays {
@@ -45,36 +43,21 @@ export function fitDelays(waits: readonly Waits[]): Delays {
 }
 
 /**
- * The middle one of the merchants, each counting for OF_MERCHANT_MAX orders at most. One fit of all
- * waits was that of whoever told the most and the longest: a thousand orders that a merchant told
- * of after 26 days had readers take two months everywhere, and clicks that brought none were long
- * taken for unripe. An order or two say too little by themselves: such merchants are drawn to the
- * one fit.
+ * One fit of all waits, in which no merchant says much. It was else that of whoever told the most
+ * and the longest: a thousand orders that a merchant told of after 26 days had readers take two
+ * months everywhere, and clicks that brought none were long taken for unripe.
  */
 function fitNetwork(merchants: readonly (readonly Waits[])[]): number {
-  const usual = { delayMs: UNFITTED_MODEL.delayMs, orders: USUAL_ORDERS }
-  const all = { delayMs: fitCommon(merchants, usual), orders: ALL_ORDERS }
-  const fitted = merchants.map((of) => ({
-    value: Math.log(fitDelay(of, all)),
-    weight: Math.min(OF_MERCHANT_MAX, sumOf(of)),
-  }))
-  return Math.exp(weightedMedian(fitted) ?? Math.log(all.delayMs))
-}
-
-/**
- * The one fit of all merchants' waits, and of what is usual. None of them speaks against a τ by
- * more than AGAINST_MAX: twenty orders of 26 days, told by one merchant, would else outweigh forty
- * with an order each.
- */
-function fitCommon(merchants: readonly (readonly Waits[])[], prior: Prior): number {
   const shown = merchants.map((waits) => {
-    const best = likeliest(GRID, (delayMs) => logLikelihoodOf(waits, delayMs))
-    return { waits, least: logLikelihoodOf(waits, best) - AGAINST_MAX }
+    const own = likeliest(GRID, (delayMs) => logLikelihoodOf(waits, delayMs))
+    const part = Math.min(1, OF_MERCHANT_MAX / toldBy(waits, own))
+    const logLikelihood = (delayMs: number) => part * logLikelihoodOf(waits, delayMs)
+    return { logLikelihood, least: logLikelihood(own) - AGAINST_MAX }
   })
   return likeliest(GRID, (delayMs) =>
     shown.reduce(
-      (sum, { waits, least }) => sum + Math.max(least, logLikelihoodOf(waits, delayMs)),
-      Math.max(-AGAINST_MAX, logPrior(prior, delayMs)),
+      (sum, { logLikelihood, least }) => sum + Math.max(least, logLikelihood(delayMs)),
+      Math.max(-USUAL_AGAINST_MAX, logPrior(USUAL, delayMs)),
     ),
   )
 }
@@ -103,4 +86,13 @@ function logLikelihoodOf(waits: readonly Waits[], delayMs: number): number {
       sum - waitMs / delayMs - orders * Math.log(-delayMs * Math.expm1(-ageMs / delayMs)),
     0,
   )
+}
+
+/** What waits tell of ln τ, in orders of clicks so old that every wait is seen. */
+function toldBy(waits: readonly Waits[], delayMs: number): number {
+  return waits.reduce((sum, { orders, ageMs }) => {
+    const age = ageMs / delayMs
+    const cut = age / Math.expm1(age)
+    return sum + orders * (1 - cut * (cut + age))
+  }, 0)
 }
