@@ -73,6 +73,21 @@ test('with private addresses allowed, redirects are followed up to a limit', asy
   await assert.rejects(get('/missing'), /answered 404/)
 })
 
+test('what is no document is not read: an answer that never ends holds nobody up', async (t) => {
+  const { port } = await startServer(t, ({ url }, response) => {
+    if (url === '/feed') response.end('feed')
+    else response.writeHead(url === '/hop' ? 302 : 404, { location: '/feed' }).write('a')
+  })
+  const agent = guardedAgent({ allowPrivate: true })
+  t.after(() => agent.close())
+  const get = (path: string) => {
+    const signal = AbortSignal.timeout(5_000)
+    return guardedGet(agent, new URL(`http://127.0.0.1:${port}${path}`), { headers: {}, signal })
+  }
+  await assert.rejects(get('/missing'), /answered 404/)
+  assert.equal(await (await get('/hop')).body.text(), 'feed')
+})
+
 test('name and password of an address go to its own server only, and into no message', async (t) => {
   const [shop, other] = [await listen(t), await listen(t)]
   const agent = guardedAgent({ allowPrivate: true })

@@ -90,7 +90,8 @@ export async function guardedGet(
     })
     const { statusCode } = response
     if (statusCode >= 200 && statusCode < 300 && statusCode !== PARTIAL_CONTENT) return response
-    await response.body.dump()
+    // Not read to its end, which may be an hour away: the connection goes with it.
+    response.body.on('error', () => undefined).destroy()
     const location = response.headers.location
     if (statusCode < 300 || statusCode >= 400 || typeof location !== 'string') {
       throw new Error(`${withoutPassword(current)} answered ${statusCode}`)
