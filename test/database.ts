@@ -189,7 +189,7 @@ function isOfLiveProcess(name: string): boolean {
 async function hashOfMigrations(): Promise<string> {
   const hash = createHash('sha256')
   for (const name of (await readdir(MIGRATIONS)).sort()) {
-    if (/^\d/.test(name)) hash.update(await readFile(join(MIGRATIONS, name)))
+    if (/^\d/.test(name)) hash.update(name).update(await readFile(join(MIGRATIONS, name)))
   }
   return hash.digest('hex').slice(0, 16)
 }
