@@ -1,14 +1,10 @@
 /**
- * The JetStream stream that events pass through: connecting, publishing, reading by sequence.
+ * The JetStream stream that events pass through: publishing, reading by sequence.
  *
  * Loaded only with NATS_URL. JetStream says when a message is stored; how far that survives a
  * loss of power is the server's `sync_interval` and number of replicas (README).
  */
-
-import { once } from 'node:events'
-import { createConnection } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
 import {
   DeliverPolicy,
   DiscardPolicy,
@@ -20,36 +16,19 @@ import {
   StorageType,
   type StreamInfo,
 } from '@nats-io/jetstream'
-import {
-  connect,
-  type NatsConnection,
-  RequestError,
-  type TlsOptions,
-  wsconnect,
-} from '@nats-io/transport-node'
+import { type NatsConnection, RequestError } from '@nats-io/transport-node'
 import { errorWords } from '../platform/error-words.ts'
 import { Refusal } from '../platform/refusal.ts'
+import { dial, FIRST_CONNECT_MS, RETRY_MS } from './dial-nats.ts'
 
 /** One subject a lane: who wants to follow one lane can. */
 const SUBJECTS = 'souk.event'
 /** A message without an answer for this long: whoever waits takes it to the spool. */
 const ACK_TIMEOUT_MS = 2_000
-const RETRY_MS = 250
-/** Two of these without an answer, and the connection is taken for dead. */
-const PING_MS = 5_000
 /** A reader notices within twice this that the server has forgotten it. */
 const PULL_MS = 2_000
 /** Read ahead of the reader: some 20,000 events. */
 const MESSAGES_AHEAD = 200
-/** At most this long are starts held up by a server that is away. */
-const FIRST_CONNECT_MS = 2_000
-/** A while by chance, over which the servers of a cluster are asked. */
-const SPREAD_MS = 250
-const NATS_PORT = 4222 // Unless the address names another.
-const WEB_SOCKET_PORTS: ReadonlyMap<string, number> = new Map([
-  ['ws:', 80],
-  ['wss:', 443],
-])
 /** Of a message's id: only a filter, sameness is decided by the ids of the events. */
 const DUPLICATE_WINDOW_NS = 120 * 1e9
 /** Of the bytes that an operator allows the stream; the rest may be less than one message. */
@@ -275,79 +254,6 @@ export async function readStreamFacts(
   }
 }
 
-async function dial(
-  natsUrl: string,
-  signals: readonly AbortSignal[] = [],
-): Promise<NatsConnection> {
-  const addresses = natsUrl.split(',').map((address) => new URL(address))
-  // Of a cluster whichever answers: it tells of the others that are there. By chance: the nearest
-  // would else be dialled each time, be it the one that has lost the others and knows no stream.
-  const spreadMs = addresses.length > 1 ? SPREAD_MS : 0
-  const { protocol, username, password, host } = await Promise.any(
-    addresses.map(async (address) => {
-      await sleep(Math.random() * spreadMs)
-      return untilGreeted(address, signals)
-    }),
-  )
-  const isWebSocket = WEB_SOCKET_PORTS.has(protocol)
-  const [user, pass] = [username, password].map(decodeURIComponent)
-  return (isWebSocket ? wsconnect : connect)({
-    servers: isWebSocket ? `${protocol}//${host}` : host,
-    name: 'souk',
-    ...(user ? (pass ? { user, pass } : { token: user }) : {}),
-    ...(protocol === 'tls:' ? { tls: provenAsAnyOf(addresses) } : {}),
-    timeout: FIRST_CONNECT_MS,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: RETRY_MS,
-    pingInterval: PING_MS,
-  })
-}
-
-/**
- * A certificate is good when it is of any server that NATS_URL names. The client itself asks for
- * one of `localhost` where the address has no name, and after it has moved to another server still
- * for one of the first.
- */
-function provenAsAnyOf(
-  addresses: readonly URL[],
-): TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> {
-  return {
-    checkServerIdentity(_askedFor, certificate) {
-      const faults = addresses.map((address) => checkServerIdentity(hostOf(address), certificate))
-      return faults.includes(undefined) ? undefined : faults[0]
-    },
-  }
-}
-
-/** As it is dialled: an IPv6 address without its brackets. */
-function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '')
-}
-
-/**
- * The address, once its server has answered. A NATS server says the first word to whoever connects,
- * and the client waits for it on a socket that it never closes: each try at a server that hangs
- * would leave one open.
- */
-async function untilGreeted(address: URL, signals: readonly AbortSignal[]): Promise<URL> {
-  const { port, protocol } = address
-  const webPort = WEB_SOCKET_PORTS.get(protocol)
-  const late = AbortSignal.timeout(FIRST_CONNECT_MS)
-  const wanted = { host: hostOf(address), port: Number(port || (webPort ?? NATS_PORT)) }
-  const socket = createConnection(wanted)
-  try {
-    // To a web socket the server says nothing before it is asked.
-    await once(socket, webPort === undefined ? 'data' : 'connect', {
-      signal: AbortSignal.any([late, ...signals]),
-    })
-    return address
-  } catch (error) {
-    throw late.aborted ? new Error('timeout', { cause: error }) : error
-  } finally {
-    socket.destroy()
-  }
-}
-
 /** For who types a command as well: a stack would say less. */
 function refusal(what: string, cause: unknown): Refusal {
   return new Refusal(`NATS_URL: ${what} (${errorWords(cause)})`) // As its cause, the log would tell it again.
@@ -378,16 +284,19 @@ async function ensureStream(connection: NatsConnection, options: StreamOptions):
   return made.created
 }
 
-/** Rejects where it is another installation's: either would count the clicks of both. */
+/**
+ * Rejects where it is another installation's: either would count the clicks of both. `null`: whose
+ * it must be is not known.
+ */
 async function findStream(
   connection: NatsConnection,
-  { streamName, installation }: StreamOptions,
+  { streamName, installation }: { streamName: string; installation: string | null },
 ): Promise<StreamInfo | null> {
   const { streams } = await jetstreamManager(connection)
   try {
     const known = await streams.info(streamName)
     const { description = '' } = known.config
-    const isMarked = description.startsWith(OF_INSTALLATION)
+    const isMarked = description.startsWith(OF_INSTALLATION) && installation !== null
     if (isMarked && description !== OF_INSTALLATION + installation) {
       throw new Refusal(`the stream ${streamName} ${FOREIGN_STREAM}`)
     }
