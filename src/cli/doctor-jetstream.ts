@@ -18,7 +18,8 @@ export async function checkJetStream(context: CommandContext, natsUrl: string): 
   const isKnown = await isMigrated(db)
   const positionOf = async (created: string) =>
     isKnown ? readStreamPosition(db, { streamName, created }) : 0
-  const installation = isKnown ? await readInstallation(db) : ''
+  // Before it is migrated, by this program or the one after it, a database may not tell.
+  const installation = isKnown ? await readInstallation(db) : null
   const facts = await readStreamFacts({ natsUrl, streamName, installation }, positionOf).catch(
     (cause: unknown) => {
       if (cause instanceof Refusal) throw cause

@@ -234,14 +234,16 @@ test('JetStream is looked at where it is used, and told when it is full or does 
   assert.match(away.detail, /^NATS_URL: JetStream is away \(.*ECONNREFUSED/)
 })
 
-test('the stream of another installation is told as that', async (t) => {
+test('the stream of another installation is told as that, where it is known whose this one is', async (t) => {
   const nats = await startNats(scopeOf(t))
-  const { check } = await makePatient(t, { NATS_URL: nats.url })
+  const { db, check } = await makePatient(t, { NATS_URL: nats.url })
   const installation = randomUUID()
   await (await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK', installation })).close()
   const { ok, detail } = await check('jetstream')
   assert.equal(ok, false)
   assert.match(detail, /^the stream SOUK of NATS_URL holds events of another database: give each/)
+  await db.run(sql`delete from migration where name = (select max(name) from migration)`)
+  assert.equal((await check('jetstream')).detail, 'stream SOUK: 0 messages, 1 replicas')
 })
 
 test('what lies in the spool while a server runs is told, as the log does not take it', async (t) => {

@@ -36,8 +36,8 @@ const FULL_FROM = 0.99
 /** In a stream's description, as a server before 2.10 keeps no metadata. */
 const OF_INSTALLATION = 'installation '
 const FOREIGN_STREAM =
-  'of NATS_URL holds events of another database: give each installation a NATS server or account of its own, ' +
-  'or delete the stream if they are not to be recorded'
+  'of NATS_URL holds events of another database: give each installation a NATS server or account ' +
+  'of its own; delete the stream only if that database is gone'
 /** On a cluster; a single server keeps one. */
 const REPLICAS = 3
 
@@ -233,13 +233,13 @@ export class EventStream {
  * position of that stream; null before there is one. Rejects when the server does not answer.
  */
 export async function readStreamFacts(
-  options: StreamOptions,
+  asked: Omit<StreamOptions, 'installation'> & { readonly installation: string | null },
   positionOf: (created: string) => Promise<number>,
 ) {
-  const { natsUrl, streamName } = options
+  const { natsUrl, streamName } = asked
   const connection = await dial(natsUrl)
   try {
-    const known = await findStream(connection, options)
+    const known = await findStream(connection, asked)
     if (known === null) return null
     const { messages, first_seq: first, last_seq: last } = known.state
     const next = Math.max(first, (await positionOf(known.created)) + 1)
