@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { OrderBody, ReturnBody } from '../src/attribution/read-order.ts'
 import { EVENT_TYPE, MODEL, MONEY_LANE, newEvent, type StoredEvent } from '../src/events/event.ts'
+import { utcDay } from '../src/platform/timestamp.ts'
 
 export const START_MS = Date.UTC(2026, 2, 2, 12)
 
@@ -12,7 +13,7 @@ export class MoneyEvents {
   at(atMs: number, fields: Parameters<typeof newEvent>[0] extends infer F ? Partial<F> : never) {
     this.#last += 1n
     const id = this.#last.toString()
-    const day = new Date(atMs).toISOString().slice(0, 10)
+    const day = utcDay(atMs)
     const type = fields.type ?? EVENT_TYPE.click
     const event = newEvent({ lane: MONEY_LANE, ...fields, type, id, atMs })
     return { ...event, seq: id, day } satisfies StoredEvent
@@ -84,6 +85,13 @@ export class MoneyEvents {
     }
     const type = EVENT_TYPE.orderReturn
     return this.at(atMs, { type, merchId: 3, body: JSON.stringify(body) })
+  }
+
+  /** What a merchant paid, each time under a reference of its own. */
+  payment(atMs: number, dollars: number, fields: Partial<StoredEvent> = {}): StoredEvent {
+    const reference = `r${atMs}`
+    const body = { reference, paid_on: utcDay(atMs), amount_micros: dollars * 1_000_000 }
+    return this.at(atMs, { type: EVENT_TYPE.payment, body: JSON.stringify(body), ...fields })
   }
 
   decision(orderId: string, atMs: number, decision: object): StoredEvent {

@@ -52,9 +52,7 @@ async function listDebts(
   const rows = await db.rows<DebtRow>(sql`
     select key, pub_id, cost_micros, earnings_micros,
       floor(extract(epoch from due_at) * 1000)::float8 as due_ms
-    from (
-      ${clickDebts(merchId)} union all (${saleDebts(merchId)}) union all ${moneyBack(merchId)}
-    ) as debt
+    from (${debts(merchId)}) as debt
     where due_at <= ${until} and (cost_micros, earnings_micros) <> (0, 0)`)
   return rows.map((row) => ({
     key: row.key,
@@ -63,6 +61,22 @@ async function listDebts(
     costMicros: micros(Number(row.cost_micros)),
     earningsMicros: micros(Number(row.earnings_micros)),
   }))
+}
+
+/** What of a publisher's earnings at a merchant is not due by a time, and may still change. */
+export async function sumNotDue(
+  db: Db,
+  { merchId, pubId, until }: { readonly merchId: number; readonly pubId: number; until: Date },
+): Promise<bigint> {
+  const row = await db.row<{ earnings_micros: string | null }>(sql`
+    select sum(earnings_micros)::text as earnings_micros from (${debts(merchId)}) as debt
+    where pub_id = ${pubId} and due_at > ${until}`)
+  return BigInt(row?.earnings_micros ?? 0)
+}
+
+function debts(merchId: number): Sql {
+  return sql`
+    ${clickDebts(merchId)} union all (${saleDebts(merchId)}) union all ${moneyBack(merchId)}`
 }
 
 /** The key of a day of clicks, which `clickDayOf` reads back, or of what another day took back. */

@@ -4,7 +4,7 @@ import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import { EVENT_TYPE, MODEL } from '../events/event.ts'
+import { MODEL } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
 import { openReleases } from './publisher-releases.ts'
@@ -12,12 +12,6 @@ import { openReleases } from './publisher-releases.ts'
 const PUB_ID = 5 // that of MoneyEvents
 const LOCKED_MS = START_MS + 90 * DAY_MS
 const after = (days: number) => LOCKED_MS + days * DAY_MS
-
-function payment(events: MoneyEvents, atMs: number, dollars: number) {
-  const reference = `r${atMs}`
-  const body = { reference, paid_on: '2026-06-01', amount_micros: dollars * 1_000_000 }
-  return events.at(atMs, { type: EVENT_TYPE.payment, body: JSON.stringify(body) })
-}
 
 test('a line is paid when all of it is, a gift with its order, and goods back pay for nothing', async (t) => {
   const db = await testDatabase(t)
@@ -28,7 +22,7 @@ test('a line is paid when all of it is, a gift with its order, and goods back pa
   const told = [
     events.click('a', START_MS),
     events.order('o1', START_MS, { click: 'a', report: { lines } }),
-    ...[payment(events, after(1), 39), payment(events, after(2), 2), payment(events, after(3), 14)],
+    ...[events.payment(after(1), 39), events.payment(after(2), 2), events.payment(after(3), 14)],
     events.goodsBack('o1', after(4), { product_id: 'B1' }),
   ]
   await log.tell(...told.map((event) => ({ ...event, merchId })))
@@ -57,11 +51,11 @@ test('what several merchants’ money releases is told in the order in which it 
   await log.tell(
     ...[click('a', one, 0), click('b', one, 1), click('c', two, 0), click('d', two, 1)],
     ...[click('e', two, 2), click('f', one, 3)],
-    ...[{ ...payment(events, after(2), 1), merchId: one }],
-    ...[{ ...payment(events, after(1), 1), merchId: two }],
-    ...[{ ...payment(events, after(3), 1), merchId: two }],
-    ...[{ ...payment(events, after(4), 2), merchId: one }],
-    ...[{ ...payment(events, after(4), 1), merchId: two }],
+    ...[{ ...events.payment(after(2), 1), merchId: one }],
+    ...[{ ...events.payment(after(1), 1), merchId: two }],
+    ...[{ ...events.payment(after(3), 1), merchId: two }],
+    ...[{ ...events.payment(after(4), 2), merchId: one }],
+    ...[{ ...events.payment(after(4), 1), merchId: two }],
   )
   const releases = await openReleases(db, { pubId: PUB_ID, until: new Date(after(9)) }).all()
   assert.deepEqual(

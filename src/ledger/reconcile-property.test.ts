@@ -14,6 +14,7 @@ import { EVENT_TYPE, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
+import { listEarningsAccounts } from './earnings-account.ts'
 import { reconcile } from './reconcile.ts'
 import { issueStatements } from './statement-store.ts'
 
@@ -117,9 +118,28 @@ function sessionOf(name: string): Buffer {
   return Buffer.from(`session ${name}`.padEnd(16))
 }
 
+/** What became of each publisher's earnings at each merchant, and what the ledger says they are. */
+async function earnings(until: Date) {
+  const accounts: string[] = []
+  for (const { publisher } of worlds) {
+    const pubId = publisher.pub_id
+    for (const account of await listEarningsAccounts(db, { pubId, until })) {
+      const { openMicros, dueMicros, dueSinceMs, releasedMicros } = account
+      assert.equal(dueSinceMs === null, dueMicros === 0n)
+      const earned = openMicros + dueMicros + releasedMicros
+      if (earned !== 0n) accounts.push(`${pubId} ${account.merchId} ${earned}`)
+    }
+  }
+  const ledger = await db.rows<{ earned: string }>(sql`
+    select pub_id || ' ' || merch_id || ' ' || sum(amount_micros) as earned
+    from ledger_line where account = 'publisher'
+    group by pub_id, merch_id having sum(amount_micros) <> 0`)
+  return [accounts.sort(), ledger.map(({ earned }) => earned).sort()]
+}
+
 const differences = async () => (await reconcile(db, { from: null, to: null })).differences
 
-test('whatever is told, the fold and the SQL of reconcile come to the same figures', async () => {
+test('whatever is told, the fold, reconcile’s SQL and publishers’ accounts come to the same figures', async () => {
   const attributions = new Set<string>()
   await fc.assert(
     fc.asyncProperty(historyArbitrary, fc.nat(30), async (history, early) => {
@@ -146,6 +166,10 @@ test('whatever is told, the fold and the SQL of reconcile come to the same figur
         await issueStatements(db, { now: new Date(atMs + (index + 1) * 3000 * HOUR_MS) })
       }
       assert.deepEqual(await differences(), [])
+      for (const hours of [0, 50, 3000]) {
+        const [accounts, ledger] = await earnings(new Date(atMs + hours * HOUR_MS))
+        assert.deepEqual(accounts, ledger)
+      }
       const models = await db.rows<{ attribution: string }>(sql`
         select attribution from merchant_order where attribution is not null`)
       for (const { attribution } of models) attributions.add(attribution)

@@ -45,10 +45,16 @@ export interface Release {
   readonly isWhole: boolean // the debt is covered with this
 }
 
+export interface OpenDebt {
+  readonly debt: Debt
+  readonly owedMicros: Micros // what the merchant still owes of it
+  readonly unreleasedMicros: Micros // the publisher's part of that
+}
+
 export interface Settlement {
   readonly releases: readonly Release[]
-  /** Debts that are not covered, the oldest first, with what is still owed of them. */
-  readonly open: readonly { readonly debt: Debt; readonly owedMicros: Micros }[]
+  /** Debts that are not released whole, the oldest first. */
+  readonly open: readonly OpenDebt[]
   /** Money that has met no debt yet. */
   readonly creditMicros: Micros
 }
@@ -133,8 +139,12 @@ class DebtRow {
   settlement(): Settlement {
     const open = this.#row
       .slice(this.#front)
-      .map(({ debt, covered }) => ({ debt, owedMicros: micros(debt.costMicros - covered) }))
-      .filter(({ owedMicros }) => owedMicros > 0)
+      .map(({ debt, covered }) => ({
+        debt,
+        owedMicros: micros(debt.costMicros - covered),
+        unreleasedMicros: micros(debt.earningsMicros - earnedBy(debt, covered)),
+      }))
+      .filter(({ owedMicros, unreleasedMicros }) => owedMicros > 0 || unreleasedMicros > 0)
     const credit = this.#money.slice(this.#spent).reduce((sum, { left }) => sum + left, 0)
     return { releases: this.#releases.sort(byTime), open, creditMicros: micros(credit) }
   }

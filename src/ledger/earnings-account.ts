@@ -1,0 +1,38 @@
+/** What became of all that a publisher earned by a time, merchant by merchant. */
+import { sumExact } from '../platform/money.ts'
+import type { Db } from '../platform/postgres.ts'
+import { listMerchantsOf, settleMerchant, sumNotDue } from './debt-store.ts'
+
+/** The three amounts add up to what was earned with the merchant. */
+export interface EarningsAccount {
+  readonly merchId: number
+  /** It may still change: orders that are not locked, clicks of a day that is not over. */
+  readonly openMicros: bigint
+  /** Final, and not covered by the merchant's money. */
+  readonly dueMicros: bigint
+  /** Since when the oldest part of it is due; null when nothing is. */
+  readonly dueSinceMs: number | null
+  /** Covered, less what was taken back. */
+  readonly releasedMicros: bigint
+}
+
+/** One for each merchant that the publisher ever got a click or an order from. */
+export async function listEarningsAccounts(
+  db: Db,
+  { pubId, until }: { readonly pubId: number; readonly until: Date },
+): Promise<EarningsAccount[]> {
+  const accounts: EarningsAccount[] = []
+  for (const merchId of await listMerchantsOf(db, [pubId])) {
+    const { releases, open } = await settleMerchant(db, { merchId, until })
+    const due = open.filter(({ debt }) => debt.pubId === pubId)
+    const released = releases.filter((release) => release.pubId === pubId)
+    accounts.push({
+      merchId,
+      openMicros: await sumNotDue(db, { merchId, pubId, until }),
+      dueMicros: sumExact(due.map(({ unreleasedMicros }) => unreleasedMicros)),
+      dueSinceMs: due[0]?.debt.dueAtMs ?? null,
+      releasedMicros: sumExact(released.map(({ earningsMicros }) => earningsMicros)),
+    })
+  }
+  return accounts
+}
