@@ -37,6 +37,7 @@ import { createHttp, type Http } from './platform/http.ts'
 import { errorTeller } from './platform/log.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
 import { lostPage } from './redirect/pages.ts'
+import { dashboardPaymentRoutes } from './reports/dashboard-routes.ts'
 import { merchantRoutes } from './reports/merchant-routes.ts'
 import { reportRoutes } from './reports/routes.ts'
 import { startSchedules } from './run-schedules.ts'
@@ -154,7 +155,7 @@ async function buildHttp(node: Node): Promise<Http> {
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
     const links = dashboardLinkRoutes({ db, linkUrl, nextId, now, onLink })
-    const inside = [links, dashboardStatsRoutes({ db, now })]
+    const inside = [links, dashboardStatsRoutes({ db, now }), dashboardPaymentRoutes({ db, now })]
     await http.register(dashboardRoutes({ db, baseUrl, brand, now, inside }))
     const { outlooks, book } = node
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink })) // 4.1

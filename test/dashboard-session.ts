@@ -1,5 +1,6 @@
 /** The dashboard's routes in process, with somebody logged in: what their tests talk to. */
 import assert from 'node:assert/strict'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { dashboardRoutes } from '../src/accounts/dashboard-routes.ts'
 import type { Db } from '../src/platform/postgres.ts'
@@ -11,6 +12,8 @@ const BASE_URL = 'http://souk.example'
 export interface DashboardSession {
   /** A call below /dashboard/api/, as the page sends it; with a body it is a POST. */
   call<T>(path: string, body?: object): Promise<{ status: number; json: Answer<T> }>
+  /** What a browser gets of such an address. */
+  open(path: string): Promise<{ status: number; headers: OutgoingHttpHeaders; text: string }>
 }
 
 interface Answer<T> {
@@ -33,15 +36,22 @@ export async function startDashboard(
       ...(body === undefined ? {} : { payload: body }),
       headers: cookie === undefined ? {} : { cookie },
     })
-    return { status: answer.statusCode, json: answer.json(), headers: answer.headers }
+    return { status: answer.statusCode, headers: answer.headers, text: answer.body }
   }
+  const sessionOf = (cookie: { cookie?: string }): DashboardSession => ({
+    open: (path) => send(path, cookie),
+    call: async (path, body) => {
+      const { status, text } = await send(path, { ...cookie, ...(body ? { body } : {}) })
+      return { status, json: JSON.parse(text) }
+    },
+  })
   return {
     logIn: async (email) => {
-      if (email === null) return { call: (path, body) => send(path, body ? { body } : {}) }
+      if (email === null) return sessionOf({})
       const entered = await send('login/', { body: { email, password: 'long enough' } })
       assert.equal(entered.status, 200)
       const cookie = String(entered.headers['set-cookie']).split(';', 1)[0] ?? ''
-      return { call: (path, body) => send(path, { cookie, ...(body ? { body } : {}) }) }
+      return sessionOf({ cookie })
     },
   }
 }

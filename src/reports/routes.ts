@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
-import { findPublisher } from '../accounts/publisher-store.ts'
 import { holderOf, NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listStatements } from '../ledger/statement-store.ts'
@@ -27,13 +26,12 @@ import {
   ReportPage,
   ReportParams,
   ReportQuery,
-  StatementDetail,
   StatementParams,
   StatementQuery,
   StatementRecord,
 } from './schema.ts'
-import { statementPage } from './statement-page.ts'
-import { findStatementDetail, statementCsv, toStatementRecord } from './statement-record.ts'
+import { toStatementRecord } from './statement-record.ts'
+import { STATEMENT, statementReply } from './statement-reply.ts'
 import { publisherWebhookRoutes } from './webhook-routes.ts'
 
 /**
@@ -45,12 +43,6 @@ const REPORT = {
   'application/json': { schema: ReportPage },
   'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) },
 }
-const STATEMENT = {
-  'application/json': { schema: envelope(StatementDetail) },
-  'text/csv': { schema: Type.String() },
-  'text/html': { schema: Type.String() },
-}
-
 export const reportRoutes =
   ({ turnPatienceMs = CLIENT_PATIENCE_MS, ...deps }: ReportDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -160,20 +152,9 @@ const statementRoutes =
       },
       async (request, reply) => {
         const { pub_id: pubId, month } = request.params
-        const statement = await turns.run(pubId, () => findStatementDetail(db, { pubId, month }))
-        if (statement === null) throw notFound(`No statement of ${month}`)
-        const { format = 'json' } = request.query
-        if (format === 'json') return ok(200, statement)
-        if (format === 'csv') {
-          return reply
-            .header('content-type', 'text/csv; charset=utf-8')
-            .send(statementCsv(statement))
-        }
-        const name = (await findPublisher(db, pubId))?.name ?? ''
-        return reply
-          .header('content-type', 'text/html; charset=utf-8')
-          .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
-          .send(statementPage(statement, name))
+        const wanted = { pubId, month, ...request.query }
+        const { headers, body } = await statementReply({ db, turns }, wanted)
+        return reply.headers(headers).send(body)
       },
     )
   }

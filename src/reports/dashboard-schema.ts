@@ -1,0 +1,34 @@
+/** Wire shapes of the dashboard's page on payments. */
+import Type, { type Static } from 'typebox'
+import { orNull } from '../platform/field-types.ts'
+import { StatementRecord } from './schema.ts'
+
+const Dollars = Type.String({ description: 'US dollars, exact' })
+
+/** What was earned and is not paid out, from what may still change to what the payout takes. */
+const stages = {
+  open_usd: Type.String({
+    description: 'May still change: orders until they lock, today’s clicks',
+  }),
+  due_usd: Type.String({ description: 'Final, and not paid by the merchant yet' }),
+}
+
+export const MerchantEarnings = Type.Object({
+  merch_id: Type.Integer(),
+  merchant_name: Type.String(),
+  ...stages,
+  due_since: orNull(Type.String({ format: 'date-time' }), 'Of the oldest part that is due'),
+  released_usd: Type.String({ description: 'Paid by the merchant, less what was taken back' }),
+})
+
+export const Payments = Type.Object({
+  ...stages,
+  balance_usd: Type.String({ description: 'Released, and not paid out' }),
+  paid_out_usd: Dollars,
+  minimum_payout_usd: Dollars,
+  merchants: Type.Array(MerchantEarnings, { description: 'Who owes most first' }),
+  statements: Type.Array(StatementRecord, { description: 'The last one first' }),
+})
+
+export type MerchantEarnings = Static<typeof MerchantEarnings>
+export type Payments = Static<typeof Payments>

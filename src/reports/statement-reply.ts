@@ -1,0 +1,50 @@
+/** A month's statement as an answer: to a program by its key, to a browser by its session. */
+import Type, { type Static } from 'typebox'
+import { findPublisher } from '../accounts/publisher-store.ts'
+import { csvFileHeaders } from '../platform/csv.ts'
+import { envelope, ok } from '../platform/envelope.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
+import type { FairTurns } from '../platform/turns.ts'
+import { StatementDetail, type StatementQuery } from './schema.ts'
+import { statementPage } from './statement-page.ts'
+import { findStatementDetail, statementCsv } from './statement-record.ts'
+
+const STATEMENT_ENVELOPE = envelope(StatementDetail)
+export const STATEMENT = {
+  'application/json': { schema: STATEMENT_ENVELOPE },
+  'text/csv': { schema: Type.String() },
+  'text/html': { schema: Type.String() },
+}
+
+const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+}
+
+interface Wanted {
+  readonly pubId: number
+  readonly month: string
+  readonly format?: Static<typeof StatementQuery>['format']
+}
+
+interface StatementReply {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Static<typeof STATEMENT_ENVELOPE> | string
+}
+
+/** Throws the 404 where none was issued. */
+export async function statementReply(
+  { db, turns }: { readonly db: Db; readonly turns: FairTurns },
+  { pubId, month, format = 'json' }: Wanted,
+): Promise<StatementReply> {
+  const statement = await turns.run(pubId, () => findStatementDetail(db, { pubId, month }))
+  if (statement === null) throw notFound(`No statement of ${month}`)
+  if (format === 'json') return { headers: {}, body: ok(200, statement) }
+  if (format === 'csv') {
+    const name = `souk_statement_${statement.statement_id}.csv`
+    return { headers: csvFileHeaders(name), body: statementCsv(statement) }
+  }
+  const publisher = await findPublisher(db, pubId)
+  return { headers: PAGE_HEADERS, body: statementPage(statement, publisher?.name ?? '') }
+}
