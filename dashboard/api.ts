@@ -9,6 +9,7 @@ import type {
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, SmartLinkRecord } from '../src/links/schema.ts'
 import type { Fault } from '../src/platform/errors.ts'
+import type { Payments } from '../src/reports/dashboard-schema.ts'
 import type {
   ClickPage,
   OrderPage,
@@ -22,7 +23,16 @@ export type Publisher = Static<typeof PublisherRecord>
 export type ApiKey = Static<typeof ApiKeyRecord>
 export type NewKey = Static<typeof CreatedKey>
 export type SmartLink = Static<typeof SmartLinkRecord>
-export type { ClickPage, CreateSmartLinkBody, LinkPage, OrderPage, Overview, Receipt, ReturnPage }
+export type {
+  ClickPage,
+  CreateSmartLinkBody,
+  LinkPage,
+  OrderPage,
+  Overview,
+  Payments,
+  Receipt,
+  ReturnPage,
+}
 
 export interface WantedKey {
   readonly description: string
@@ -73,6 +83,7 @@ export const api = {
     first<OrderPage>(`${ofPublisher(pubId)}/orders/?${days(range, { cursor })}`),
   returns: (pubId: number, range: Range, cursor: string | null) =>
     first<ReturnPage>(`${ofPublisher(pubId)}/returns/?${days(range, { cursor })}`),
+  payments: (pubId: number) => first<Payments>(`${ofPublisher(pubId)}/payments/`),
   links: (pubId: number, asked: { search: string | null; cursor: string | null }) =>
     first<LinkPage>(`${ofPublisher(pubId)}/links/?${query(asked)}`),
   createLink: (pubId: number, body: CreateSmartLinkBody) =>
@@ -80,6 +91,12 @@ export const api = {
   receipt: (result: string) =>
     first<Receipt>(`/dashboard/api/receipts/${encodeURIComponent(result)}/`),
 }
+
+/** Where a browser finds a month's statement: a page to print, or a file. */
+export const statementUrl = (
+  { pub_id: pubId, month }: Payments['statements'][number],
+  format: 'html' | 'csv',
+): string => `${ofPublisher(pubId)}/statements/${month}/?format=${format}`
 
 const LOGIN = '/dashboard/api/login/'
 const ofPublisher = (pubId: number): string => `/dashboard/api/publishers/${pubId}`

@@ -214,7 +214,7 @@ test('a link among many is found by its article, and all are shown again', async
 test('no page is wider than a phone, and every page is reached by the keyboard', async (t) => {
   const { page } = await visit(t, '/dashboard/', 390)
   await logIn(page, account)
-  for (const name of ['Overview', 'Links', 'Clicks', 'Orders', 'Developer']) {
+  for (const name of ['Overview', 'Links', 'Clicks', 'Orders', 'Payments', 'Developer']) {
     await page.getByRole('link', { name, exact: true }).focus()
     await page.keyboard.press('Enter')
     await page.locator(`nav a[aria-current=page]:text("${name}")`).waitFor()

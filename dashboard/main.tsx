@@ -15,6 +15,7 @@ import { DeveloperPage } from './pages/developer-page.tsx'
 import { LinksPage } from './pages/links-page.tsx'
 import { OrdersPage } from './pages/orders-page.tsx'
 import { OverviewPage } from './pages/overview-page.tsx'
+import { PaymentsPage } from './pages/payments-page.tsx'
 import { ReceiptPage } from './pages/receipt-page.tsx'
 import { PATHS, readSearch } from './paths.ts'
 import { noticeEnd, watchOtherTabs } from './session.ts'
@@ -42,6 +43,7 @@ const routeTree = root.addChildren([
   pageOfPublisher(PATHS.links, LinksPage),
   pageOfPublisher(PATHS.clicks, ClicksPage),
   pageOfPublisher(PATHS.orders, OrdersPage),
+  pageOfPublisher(PATHS.payments, PaymentsPage),
   pageOfPublisher(PATHS.receipt, ReceiptPage),
   page(PATHS.developer, DeveloperPage), // API keys are the user's (interface 5.1).
 ])

@@ -4,6 +4,7 @@ export const PATHS = {
   links: '/links',
   clicks: '/clicks',
   orders: '/orders',
+  payments: '/payments',
   receipt: '/receipts/$result',
   developer: '/developer',
 } as const

@@ -113,6 +113,7 @@ const MENU = [
   { to: PATHS.links, label: 'Links' },
   { to: PATHS.clicks, label: 'Clicks' },
   { to: PATHS.orders, label: 'Orders' },
+  { to: PATHS.payments, label: 'Payments' },
   { to: PATHS.developer, label: 'Developer' },
 ] as const
 
@@ -120,14 +121,14 @@ function Menu() {
   return (
     <nav
       aria-label="Pages"
-      className="order-last -mx-1 flex w-full justify-between overflow-x-auto md:order-none md:mx-0 md:w-auto md:gap-1"
+      className="order-last -mx-1 flex w-full flex-wrap justify-between gap-x-1 md:order-none md:mx-0 md:w-auto md:gap-1"
     >
       {MENU.map(({ to, label }) => (
         <Link
           key={to}
           to={to}
           activeOptions={{ exact: to === PATHS.overview, includeSearch: false }}
-          className="border-b-2 border-transparent px-0.5 py-3 min-[22rem]:px-1.5 text-sm font-medium text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink md:px-2.5 md:py-4"
+          className="border-b-2 border-transparent py-3 text-[0.8125rem] font-medium min-[26rem]:text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink md:px-2 md:py-4 lg:px-2.5"
         >
           {label}
         </Link>

@@ -1,0 +1,52 @@
+/** What a publisher sees of its money: who owes it since when, and each month’s statement. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, test } from 'node:test'
+import { MODEL } from '../src/events/event.ts'
+import { issueStatements } from '../src/ledger/statement-store.ts'
+import { DAY_MS } from '../src/platform/timestamp.ts'
+import { startApi } from '../test/api.ts'
+import { makeMarket } from '../test/market.ts'
+import { MoneyEvents, START_MS } from '../test/money-events.ts'
+import { visitAs } from './testing/visit.ts'
+
+// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+/** Longer than any log takes: what went to the spool would be folded later. */
+const PATIENCE_MS = 60_000
+const { account, kettles, pans } = await makeMarket(api)
+
+test('payments tell who owes since when, and a month’s statement opens as a page and as a file', async (t) => {
+  const { page } = await visitAs(account, t, { service: api.url, path: '/dashboard/payments' })
+  await page.getByRole('heading', { name: 'Nothing earned yet' }).waitFor()
+
+  const events = new MoneyEvents()
+  const click = (name: string, merchId: number, days: number) =>
+    events.click(name, START_MS + days * DAY_MS, {
+      ...{ model: MODEL.cpc, priceMicros: 80_123_456, reservedMicros: 80_123_456 },
+      ...{ sharePpm: 750_000, pubId: account.pubId, merchId },
+    })
+  const told = [
+    ...[click('a', kettles, 0), click('b', pans, 1), click('c', kettles, 2)],
+    events.payment(START_MS + 5 * DAY_MS, 81, { merchId: kettles }),
+  ]
+  await api.app.node.appender.append(told, { patienceMs: PATIENCE_MS })
+  await api.app.settled()
+  await issueStatements(api.db, { now: new Date('2026-04-03T00:00:00Z') })
+  await page.reload()
+
+  const merchants = page.getByRole('region', { name: 'By merchant' }).first()
+  const rows = merchants.getByRole('row')
+  assert.match((await rows.nth(1).textContent()) ?? '', /^Pans\$60\.0925924 Mar 2026/)
+  assert.match((await rows.nth(2).textContent()) ?? '', /^Kettles\$59\.4351845 Mar 2026/)
+
+  const link = page.getByRole('link', { name: 'Mar 2026' })
+  const [statement] = await Promise.all([page.waitForEvent('popup'), link.first().click()])
+  await statement.getByRole('heading', { name: /^Statement S\d+-202603$/ }).waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'CSV' }).click(),
+  ])
+  assert.match(download.suggestedFilename(), /^souk_statement_S\d+-202603\.csv$/)
+  assert.match(await readFile(await download.path(), 'utf8'), /,payout,,,,60\.75\n/)
+})
