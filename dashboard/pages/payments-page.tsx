@@ -11,11 +11,15 @@ import { Title } from '../ui/title.tsx'
 import { MerchantTable } from './merchant-table.tsx'
 import { StatementTable } from './statement-table.tsx'
 
+/** It settles all that merchants ever owed, and what they owe changes once a day. */
+const FRESH_MS = 60_000
+
 export function PaymentsPage() {
   const { pub_id: pubId } = usePublisher()
   const payments = useQuery({
     queryKey: ['payments', pubId],
     queryFn: () => api.payments(pubId),
+    staleTime: FRESH_MS,
   })
   return (
     <div className="space-y-5">
