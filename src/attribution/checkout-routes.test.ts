@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkoutOf, orderEntry as order, startIntakeApp as start } from '../../test/intake-app.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
+import { appendMoney } from '../events/append-money.ts'
+import { EVENT_TYPE } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
 import { insertRates } from './rate-store.ts'
 import { releaseHeldOrders } from './release-held.ts'
@@ -100,6 +102,39 @@ test('where a merchant confirms its orders, what browsers alone tell counts noth
   await app.post('orders', { orders: [order('o1')] })
   await app.fold()
   assert.deepEqual(await holds(), { o1: null, free: 'review', o2: 'review' })
+})
+
+test('what counts does so still when its browser tells the same again, whatever waits by then', async (t) => {
+  const app = await start(t)
+  const { merch_id: merchId } = app.merchant
+  const tell = async (id: string, changes: object = {}, products?: readonly object[]) => {
+    app.clock.nowMs += 60_000
+    await app.checkout(checkoutOf(merchId, [order(id, changes, products)]))
+  }
+  const hold = async (id: string) => {
+    await app.fold()
+    return app.db.row(sql`select value, hold from merchant_order where order_id = ${id}`)
+  }
+  const socks = [{ id: 'socks', price: '550.00' }]
+  await tell('counts', {}, socks)
+  await tell('free', { value: '0.00' })
+  await updateMerchant(app.db, { merchId, changes: { is_confirming: true } })
+  await tell('counts', {}, socks)
+  await tell('free', { value: '0' })
+  assert.deepEqual(await hold('counts'), { value: '550.00', hold: null })
+  assert.deepEqual(await hold('free'), { value: '0.00', hold: null })
+  await tell('counts', {}, [...socks, ...socks])
+  assert.deepEqual(await hold('counts'), { value: '550.00', hold: 'review' }, 'other goods')
+
+  await tell('waits')
+  await tell('waits')
+  assert.deepEqual(await hold('waits'), { value: '550.00', hold: 'review' }, 'nobody has looked')
+  const approval = { merchId, body: { order_id: 'waits', kind: 'approve' } }
+  await appendMoney(app.deps, EVENT_TYPE.orderDecision, [approval])
+  await tell('waits') // Before the fold knows of the decision.
+  assert.deepEqual(await hold('waits'), { value: '550.00', hold: null })
+  await tell('waits', { value: '551.00' })
+  assert.deepEqual(await hold('waits'), { value: '551.00', hold: 'review' })
 })
 
 test('what only a merchant’s server may say of an order counts nothing from a browser', async (t) => {

@@ -21,6 +21,7 @@ import {
   type DatedOrder,
   dateOrder,
   type HoldOf,
+  isToldAgain,
   type OrderBody,
   orderBody,
   type ReadOrder,
@@ -151,7 +152,8 @@ async function judgeOrders(
   return dated.map((order) => {
     const postImpression = seenBy(order)
     const windowDays = merchant.window_days
-    const found = { rate: rateOf(order), windowDays, postImpression, holdOf }
+    const holdNow = isToldAgain(order, knownOf(order)) ? () => null : holdOf
+    const found = { rate: rateOf(order), windowDays, postImpression, holdOf: holdNow }
     const body = orderBody(order, found)
     if ('rule' in body) return { fault: body }
     // A reader's browser can do nothing about it, and its order has been told by then.

@@ -220,15 +220,6 @@ test('a held order counts nothing until it is approved, or a trusted source tell
   assert.equal(figuresOf(hear(held, report())).net.sales, 1)
 })
 
-test('what was approved stays so when its browser tells the same again', () => {
-  const doubtful = report({ source: 'pixel', hold: 'review' })
-  const held = tell([{ report: doubtful, attribution: attribution() }])
-  const again = { report: { ...doubtful, event_id: '2' }, attribution: null, atMs: NOW_MS + DAY_MS }
-  const approved = addDecision(held, { kind: 'approve' }, NOW_MS)
-  assert.deepEqual(figuresOf(addReport(approved, again).account), figuresOf(approved))
-  assert.equal(figuresOf(addReport(held, again).account).hold, 'review', 'nobody has yet')
-})
-
 test('a purchase that was cancelled before it was told of is none, whatever its model', () => {
   for (const owner of [EPP, attribution(), attribution({ model: MODEL.cpc }), null]) {
     const first = tell([{ report: report({ is_cancelled: true }), attribution: owner }])

@@ -9,7 +9,6 @@ import type { Model } from '../events/event.ts'
 import type { Micros } from '../platform/money.ts'
 import type { AttributionModel, TouchEvidence } from './attribute.ts'
 import {
-  approved,
   type HoldReason,
   holdIn,
   mostTrusted,
@@ -199,7 +198,7 @@ export function addDecision(account: OrderAccount, decision: Decision, atMs: num
 /** What was told until now passes; a person who looked at it has not seen what is told later. */
 function passed(account: OrderAccount): OrderAccount {
   const reports = Object.values(account.reports).map((report) =>
-    report.hold === 'review' ? approved(report) : report,
+    report.hold === 'review' ? { ...report, hold: null } : report,
   )
   return { ...account, reports: Object.fromEntries(reports.map((told) => [told.source, told])) }
 }

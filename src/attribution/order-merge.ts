@@ -7,7 +7,6 @@
  * revision, never a second order. So the result depends on what was reported, not on which report
  * arrived first (P41).
  */
-import { isDeepStrictEqual } from 'node:util'
 import { type Micros, micros } from '../platform/money.ts'
 import { allocate } from './allocate.ts'
 
@@ -46,7 +45,6 @@ export interface ToldReport extends Omit<ToldLines, 'event_id'> {
   readonly is_new_customer: boolean | null
   readonly is_cancelled: boolean
   readonly hold: HoldReason | null
-  readonly is_approved?: boolean // by a person, who looked at just this
 }
 
 /** One report of an order, as its account keeps it. */
@@ -66,25 +64,11 @@ export type Reports = Readonly<Partial<Record<Source, OrderReport>>>
 export function withReport(reports: Reports, report: OrderReport): Reports {
   const known = reports[report.source]
   if (known === undefined) return { ...reports, [report.source]: report }
-  const latest = isNewer(report, known) ? withApproval(report, known) : known
+  const latest = isNewer(report, known) ? report : known
   const listed = [known, known.listed, report]
     .filter((told) => told !== undefined && told.lines.length > 0)
     .reduce((one, other) => (one && other && isNewer(one, other) ? one : other), undefined)
   return { ...reports, [report.source]: withLines(latest, listed) }
-}
-
-/** Told again word for word, as a browser may, it is what a person has looked at. */
-function withApproval(report: OrderReport, known: OrderReport): OrderReport {
-  const isSeen = known.is_approved === true && isDeepStrictEqual(saleOf(report), saleOf(known))
-  return report.hold === 'review' && isSeen ? approved(report) : report
-}
-
-export function approved(report: OrderReport): OrderReport {
-  return { ...report, hold: null, is_approved: true }
-}
-
-function saleOf({ value, currency, lines, is_cancelled }: OrderReport) {
-  return { value, currency, lines, is_cancelled }
 }
 
 function withLines(report: OrderReport, listed: ToldLines | undefined): OrderReport {

@@ -7,6 +7,7 @@
  * somebody else, gives the same (I1).
  */
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import { CLICK_ID } from '../events/click-id.ts'
 import type { Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
@@ -141,6 +142,26 @@ export function dateOrder(
   const dayEndMs = order.orderedAtMs === null ? own?.touches_until_ms : order.dayEndMs
   const touchesUntilMs = dayEndMs ?? orderedAtMs
   return { ...order, orderedAtMs, touchesUntilMs, day, keptRateId: converted?.rate_id ?? null }
+}
+
+/**
+ * Whether its source told just this before and need not wait, or no longer. A browser repeats it
+ * whenever its reader opens the page of thanks again, also where the merchant confirms its orders
+ * by now or sells cheaper goods: what counts must not cease to (P47).
+ */
+export function isToldAgain(order: ReadOrder, { reports }: Pick<OrderAccount, 'reports'>): boolean {
+  const own = reports[order.source]
+  if (own === undefined || own.hold !== null) return false
+  const { value, currency, lines, is_cancelled } = own
+  return isDeepStrictEqual(
+    { value, currency, lines, is_cancelled },
+    {
+      value: formatMinor(order.valueMinor, order.exponent),
+      currency: order.currency,
+      lines: order.lines,
+      is_cancelled: order.isCancelled,
+    },
+  )
 }
 
 /** No basket is worth more, and the figures of a row and day hold close to a million of them. */

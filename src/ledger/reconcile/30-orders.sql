@@ -108,18 +108,6 @@ $$;
 -- Those below that make JSON are "stable", as what they call: else PostgreSQL runs them as functions
 -- instead of putting them in place, forty microseconds a call.
 
--- What a person has looked at passes, also when it is told again word for word.
-create or replace function pg_temp.approved(report jsonb)
-returns jsonb language sql immutable as $$
-  select report || '{"hold": null, "is_approved": true}'
-$$;
-create or replace function pg_temp.seen_before(report jsonb, known jsonb)
-returns boolean language sql stable as $$
-  select known->'is_approved' = 'true' and
-    jsonb_build_array(report->'value', report->'currency', report->'lines', report->'is_cancelled')
-    = jsonb_build_array(known->'value', known->'currency', known->'lines', known->'is_cancelled')
-$$;
-
 -- The list of products that is in force: a report's own, or an older one's that it stands on.
 create or replace function pg_temp.listed(report jsonb)
 returns jsonb language sql immutable as $$
@@ -132,9 +120,7 @@ create or replace function pg_temp.told(report jsonb, known jsonb)
 returns jsonb language sql stable as $$
   select case
     when pg_temp.newer(report, known) then
-      case when report->>'hold' = 'review' and pg_temp.seen_before(report, known)
-        then pg_temp.approved(report) else report end
-      || case when report->'lines' <> '[]' then '{}'
+      report || case when report->'lines' <> '[]' then '{}'
         else jsonb_build_object('listed', pg_temp.listed(known)) end
     when report->'lines' <> '[]' and pg_temp.newer(report, nullif(pg_temp.listed(known), 'null'))
       then known || jsonb_build_object('listed', report)
@@ -142,9 +128,10 @@ returns jsonb language sql stable as $$
   end
 $$;
 
+-- What a person has looked at passes.
 create or replace function pg_temp.passed(report jsonb)
 returns jsonb language sql immutable as $$
-  select case when report->>'hold' = 'review' then pg_temp.approved(report) else report end
+  select case when report->>'hold' = 'review' then report || '{"hold": null}' else report end
 $$;
 
 -- One event of an order after the other. Each step's parts stand behind "offset 0": else PostgreSQL
