@@ -67,3 +67,15 @@ test('an order and a return may be of the day that has begun in the far east', (
     assert.deepEqual(fieldsOf(future), ['order.ordered_at', 'returned_at'], future)
   }
 })
+
+test('an id of which nothing is left without the space around it is refused', () => {
+  const context = { nowMs: 0 }
+  const fields = (faults: readonly { field: string }[]) => faults.map(({ field }) => field)
+  assert.deepEqual(fields(orderFaults(order(' \n'), context)), ['order.id'])
+  const blank = { id: ' ', order_id: '\t', product_id: ' ' }
+  assert.deepEqual(fields(returnFaults(blank, context)), ['id', 'order_id', 'product_id'])
+  assert.deepEqual(
+    returnFaults({ id: 'r1', order_id: 'o1', product_id: ' ', line: 0 }, context),
+    [],
+  )
+})

@@ -61,6 +61,30 @@ test('an order told again keeps its checkout time and its rate, folded or not (P
   )
 })
 
+test('space around an id is no part of it, whoever tells an order and its return', async (t) => {
+  const app = await start(t)
+  const { deps, merchant } = app
+  const click_id = '00112233445566778899aabbccddeeff'
+  const products = [{ id: ' socks ', price: '100.00' }]
+  const printed = orderEntry('\n o1 ', { click_id: `${click_id}\n`, currency: 'USD' }, products)
+  await app.checkout(checkoutOf(merchant.merch_id, [printed]))
+  await app.post('orders', { orders: [printed] })
+  await importOrders(deps, merchant, 'order_id,value,currency\n o1 ,100.00,USD')
+  const back = { id: 'r1 ', order_id: 'o1 ', product_id: 'socks\t' }
+  assert.equal((await app.post('returns', { returns: [back] })).status, 201)
+  await app.fold()
+  const [told, ...others] = await app.db.rows(sql`
+    select order_id, return_id, state, product_id, (
+      select jsonb_agg(distinct body->'exact_click_id') from event where body ? 'exact_click_id'
+    ) as clicks
+    from merchant_order full join order_return using (merch_id, order_id)`)
+  assert.deepEqual(told, {
+    ...{ order_id: 'o1', return_id: 'r1', state: 'applied', product_id: 'socks' },
+    clicks: [null, click_id],
+  })
+  assert.deepEqual(others, [])
+})
+
 test('a time that is told counts from then on, with the rate of its day', async (t) => {
   const app = await start(t)
   const rates = [euroRate('2026-04-12', '1.2'), euroRate('2026-04-13', '1.5')]

@@ -88,7 +88,7 @@ export function readOrder(
   }
   const lines = (entry.products ?? []).map(
     (product): ReportedLine => ({
-      product_id: clean(product.id),
+      product_id: idText(product.id) || null,
       name: clean(product.name),
       brand: clean(product.brand),
       price: product.price,
@@ -98,9 +98,9 @@ export function readOrder(
   )
   const orderedAtMs = timeOf(order.ordered_at)
   const isDatedByDay = isPlainDate(order.ordered_at ?? '')
-  const exactClickId = (order.click_id ?? '').toLowerCase()
+  const exactClickId = idText(order.click_id).toLowerCase()
   return {
-    orderId: clean(order.id) ?? '',
+    orderId: idText(order.id),
     source,
     currency: order.currency,
     exponent,
@@ -228,12 +228,11 @@ export function withRate(report: ToldReport, rate: Rate): ToldReport | null {
 
 /** Reads a return that `returnFaults` finds nothing wrong with. */
 export function readReturn(entry: ReturnEntry, nowMs: number): ReturnBody {
-  const productId = clean(entry.product_id)
   return {
-    order_id: clean(entry.order_id) ?? '',
-    return_id: clean(entry.id) ?? '',
+    order_id: idText(entry.order_id),
+    return_id: idText(entry.id),
     line: entry.line ?? null,
-    product_id: productId === '' ? null : productId,
+    product_id: idText(entry.product_id) || null,
     quantity: entry.quantity ?? 1,
     returned_at_ms: timeOf(entry.returned_at) ?? nowMs,
   }
@@ -249,6 +248,14 @@ function clickIds(order: ServerOrder['order']): string[] {
   const listed = [...(order.click_ids ?? []), ...(order.cids ?? '').split(',')]
   const ids = listed.map((id) => id.trim().toLowerCase()).filter((id) => CLICK_ID.test(id))
   return [...new Set(ids)]
+}
+
+/**
+ * An id, which space around it is no part of: templates print some, and files are read without it.
+ * An order of the tag's and the server's would else be two, and be paid for twice.
+ */
+function idText(text: string | null | undefined): string {
+  return clean(text)?.trim() ?? ''
 }
 
 /** Half of a surrogate pair is valid JSON and no Unicode: PostgreSQL's jsonb would refuse it. */

@@ -43,7 +43,11 @@ const optionalTime = (description: string) =>
   )
 
 const orderFields = {
-  id: Type.String({ minLength: 1, maxLength: ORDER_ID_LENGTH_MAX }),
+  id: Type.String({
+    minLength: 1,
+    maxLength: ORDER_ID_LENGTH_MAX,
+    description: 'Space around an id is no part of it',
+  }),
   value: amount('what the buyer pays for the goods'),
   currency: Currency,
   click_ids: Type.Optional(
