@@ -73,6 +73,9 @@ export type ReturnBody = Omit<ReportedReturn, 'event_id' | 'accepted_at_ms'> & {
   readonly order_id: string
 }
 
+/** A shop may know only its own day, which ends in the far west twelve hours after ours. */
+const LONGEST_DAY_MS = 1.5 * DAY_MS
+
 /** Reads an order that `orderFaults` finds nothing wrong with. */
 export function readOrder(
   entry: ServerOrder | CheckoutEvent,
@@ -106,7 +109,7 @@ export function readOrder(
     exponent,
     valueMinor: minor(order.value),
     orderedAtMs,
-    dayEndMs: isDatedByDay && orderedAtMs !== null ? orderedAtMs + DAY_MS - 1 : null,
+    dayEndMs: isDatedByDay && orderedAtMs !== null ? orderedAtMs + LONGEST_DAY_MS - 1 : null,
     updatedAtMs: timeOf(order.updated_at) ?? nowMs,
     lines,
     exactClickId: CLICK_ID.test(exactClickId) ? exactClickId : null,

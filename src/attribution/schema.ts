@@ -134,7 +134,7 @@ export const ServerOrder = Type.Object({
       ),
     ),
     ordered_at: optionalTime(
-      'without it, when the order was first told; with a plain date, any click of that day may have led to it',
+      'without it, when the order was first told; with a plain date, any click of that day of the shop’s may have led to it',
     ),
     updated_at: optionalTime('of two reports of an order the later counts; without it, now'),
     status: Type.Optional(Type.Union([Type.Literal('placed'), Type.Literal('cancelled')])),

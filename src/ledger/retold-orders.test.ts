@@ -7,7 +7,7 @@ import { releaseHeldOrders } from '../attribution/release-held.ts'
 import { retellOrders } from '../attribution/retell-orders.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
-import { utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import { reconcile } from './reconcile.ts'
 
 const DOLLARS = { value: '100.00', currency: 'USD' }
@@ -71,6 +71,24 @@ test('an order told with a plain date is owed to a click of that day, named or r
   assert.deepEqual(await orders(app), [
     { order_id: 'exact', attribution: 'exact', dollars: 10 },
     { order_id: 'guess', attribution: 'visitor', dollars: 10 },
+  ])
+  const { differences } = await reconcile(app.db, { from: null, to: null })
+  assert.deepEqual(differences, [])
+})
+
+test('a plain date is the shop’s own day, which in the far west is not over when ours is', async (t) => {
+  const { app, click, order } = await startShop(t)
+  const ordered_at = utcDay(app.clock.nowMs - DAY_MS) // It is noon: at UTC-12 the day ends.
+  await click('of its last minute')
+  app.clock.nowMs += 60_000
+  await click('of the next day')
+  for (const name of ['of its last minute', 'of the next day']) {
+    await order(name, '', { click_id: null, click_ids: [clickId(name)], ordered_at })
+  }
+  await app.fold()
+  assert.deepEqual(await orders(app), [
+    { order_id: 'of its last minute', attribution: 'visitor', dollars: 10 },
+    { order_id: 'of the next day', attribution: null, dollars: 0 },
   ])
   const { differences } = await reconcile(app.db, { from: null, to: null })
   assert.deepEqual(differences, [])
