@@ -199,17 +199,15 @@ async function openLog(
   const onProblem = errorTeller(log, 'event log')
   const eventLog = await openEventLog(config, edgeDatabase, onProblem)
   closers.add('event log', () => eventLog.close())
+  const installation = await readInstallation(edgeDatabase)
   const spool = await openSpool({
     root: spoolFolder(config),
     bytesMax: SPOOL_BYTES_MAX,
+    isOurs: (owner) => (readSpoolOwner(owner)?.installation ?? installation) === installation,
     onDamage: (problem) => log.error({ problem }, 'trouble with the spool'),
   })
   closers.add('spool', () => spool.close())
-  const installation = await readInstallation(edgeDatabase)
-  for (const owner of spool.adoptedOwners()) {
-    const whose = readSpoolOwner(owner)?.installation ?? installation
-    if (whose !== installation) throw foreignSpool(config)
-  }
+  if (spool.hasForeign()) throw foreignSpool(config)
   const claim = await claimNode({
     db: edgeDatabase,
     host: hostname(),

@@ -39,6 +39,8 @@ export interface SpoolOptions {
   readonly root: string
   /** Bound of everything this process answers for, adopted directories included. */
   readonly bytesMax: number
+  /** Whether what a dead process had recorded is of the store that this one drains into. */
+  readonly isOurs?: (owner: string) => boolean
   /** Told about damaged or unreadable files, in words. */
   readonly onDamage: (problem: string) => void
 }
@@ -70,6 +72,7 @@ export class Spool {
   #owner: string | null = null
   #making: Promise<void> | null = null
   readonly #adopted: Directory[] = []
+  #hasForeign = false
   #queuedBytes = 0
 
   readonly #commits = new GroupCommit<Uint8Array>({
@@ -122,21 +125,22 @@ export class Spool {
     await writeOwner(this.#own, owner)
   }
 
-  /** What dead processes had recorded that left something to drain. */
-  adoptedOwners(): string[] {
-    const left = this.#adopted.filter(({ segments }) => segments.bytes() > 0)
-    return left.map(ownerOf)
+  /** Whether records of another store were found, which are left where they are. */
+  hasForeign(): boolean {
+    return this.#hasForeign
   }
 
-  /** Takes over the directories of processes that are gone. */
+  /** Takes over the directories of processes that are gone, but for records of another store. */
   async adoptAbandoned(): Promise<void> {
-    const { root, onDamage } = this.#options
+    const { root, onDamage, isOurs = () => true } = this.#options
     await this.#keepOwn()
     const held = new Set([this.#own, ...this.#adopted].map(({ path }) => path))
     for (const directory of adoptDirectories(root, held, onDamage)) {
       try {
         await directory.segments.load()
-        this.#adopted.push(directory)
+        const isEmpty = directory.segments.bytes() === 0
+        if (isEmpty || isOurs(ownerOf(directory))) this.#adopted.push(directory)
+        else this.#leaveForeign(directory)
       } catch (error) {
         directory.lock.release()
         onDamage(`${directory.path} cannot be read: ${(error as Error).message}`)
@@ -221,6 +225,12 @@ export class Spool {
     lock.release()
     this.#adopted.splice(this.#adopted.indexOf(directory), 1)
     this.#options.onDamage(`${path} was deleted, with ${segments.bytes()} bytes`)
+  }
+
+  #leaveForeign({ path, lock }: Directory): void {
+    lock.release()
+    this.#hasForeign = true
+    this.#options.onDamage(`${path} holds events of another database: they stay there`)
   }
 
   /** Its records are safe: what goes wrong now must keep nobody else's from being drained. */
