@@ -1,5 +1,7 @@
 -- Which installation's database this is, also once it was restored or a standby has taken over:
--- beside a spool stands whose events it holds.
-create table installation (id uuid not null default gen_random_uuid());
+-- spool and stream tell by it whose events they hold. Made of when the database was: one that is
+-- set back to a backup of before this, and migrated again, is still the same.
+create table installation (id uuid not null);
 create unique index installation_only on installation ((true));
-insert into installation default values;
+insert into installation
+select md5(extract(epoch from min(run_on))::text)::uuid from migration;

@@ -414,7 +414,7 @@ create table idempotent_response (
 );
 
 create table installation (
-  id uuid not null default gen_random_uuid()
+  id uuid not null
 );
 CREATE UNIQUE INDEX installation_only ON installation USING btree ((true));
 

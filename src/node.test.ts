@@ -9,7 +9,9 @@ import { temporaryFolder } from '../test/temporary-folder.ts'
 import { readConfig } from './config.ts'
 import { spoolFolder } from './data-folder.ts'
 import { openNode } from './node.ts'
+import { MIGRATIONS_FOLDER } from './open-storage.ts'
 import { makeLogger } from './platform/log.ts'
+import { migrate } from './platform/migrate.ts'
 import { readInstallation, spoolOwner } from './platform/node-registry.ts'
 import { openSpool } from './platform/spool.ts'
 import { sql } from './platform/sql.ts'
@@ -73,4 +75,19 @@ test('events that wait in the spool of another database are not taken into this 
   const next = await open()
   assert.ok(next.bytes() > 0)
   await next.close()
+})
+
+test('a database that is set back to before it had an id, and migrated again, has the same one', async (t) => {
+  const db = await testDatabase(t)
+  const id = await readInstallation(db)
+  const migrateAgain = async () => {
+    await db.run(sql`drop table installation`)
+    await db.run(sql`delete from migration where name = '0140_installation'`)
+    await migrate(db.connection, MIGRATIONS_FOLDER)
+  }
+  await migrateAgain()
+  assert.equal(await readInstallation(db), id)
+  await db.run(sql`update migration set run_on = run_on + interval '1 microsecond'`)
+  await migrateAgain()
+  assert.notEqual(await readInstallation(db), id, 'one that was made later has another')
 })
