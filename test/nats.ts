@@ -7,7 +7,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { jetstreamManager } from '@nats-io/jetstream'
+import { jetstreamManager, type StreamInfo, type StreamUpdateConfig } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from './certificate.ts'
 import type { Scope } from './database.ts'
@@ -27,6 +27,8 @@ export interface Nats {
   deleteStreams(): Promise<void>
   /** Allows its streams no more than they hold, as an operator may who gave them little room. */
   fillStreams(): Promise<void>
+  /** Leaves them as they were before it stood in them whose they are. */
+  unmarkStreams(): Promise<void>
   /** Copies what it has stored by now; `setBack` puts that in the place of what it has then. */
   backUp(): Promise<void>
   setBack(): Promise<void>
@@ -67,14 +69,8 @@ export async function startNats(
       for await (const { config } of streams.list()) await streams.delete(config.name)
       await connection.close()
     },
-    async fillStreams() {
-      const connection = await connect({ servers: `127.0.0.1:${port}` })
-      const { streams } = await jetstreamManager(connection)
-      for await (const { config, state } of streams.list()) {
-        await streams.update(config.name, { max_bytes: state.bytes })
-      }
-      await connection.close()
-    },
+    fillStreams: () => changeStreams(port, ({ state }) => ({ max_bytes: state.bytes })),
+    unmarkStreams: () => changeStreams(port, () => ({ description: '' })),
     async backUp() {
       await kill(child)
       await cp(store, copy, { recursive: true })
@@ -95,6 +91,16 @@ export async function startNats(
       return messages
     },
   }
+}
+
+async function changeStreams(
+  port: number,
+  change: (info: StreamInfo) => Partial<StreamUpdateConfig>,
+): Promise<void> {
+  const connection = await connect({ servers: `127.0.0.1:${port}` })
+  const { streams } = await jetstreamManager(connection)
+  for await (const info of streams.list()) await streams.update(info.config.name, change(info))
+  await connection.close()
 }
 
 async function tlsOptions(folder: string): Promise<string[]> {

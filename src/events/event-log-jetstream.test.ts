@@ -337,12 +337,14 @@ test('so it is where others got the numbers of the lost ones before it was carri
   assert.match(String(problems), /stream SOUK lost messages/)
 })
 
-test('a stream that another installation made is neither carried nor written to', async (t) => {
-  const { database, problems, open } = await makeWorld(scopeOf(t))
+test('a stream that another installation made or marked is neither carried nor written to', async (t) => {
+  const { database, nats, problems, open } = await makeWorld(scopeOf(t))
   const events = makeEvents(2)
   const [theirs, ours] = events
   assert(theirs && ours)
   await (await open({ isCarrier: false, installation: 'other' })).append([theirs])
+  await nats.unmarkStreams()
+  await (await open({ isCarrier: false, installation: 'other' })).close()
   const log = await open()
   await assert.rejects(log.append([ours]), /the stream SOUK of NATS_URL holds events of another/)
   assert.match(String(problems), /the stream SOUK of NATS_URL holds events of another/)

@@ -44,7 +44,7 @@ const REPLICAS = 3
 export interface StreamOptions {
   readonly natsUrl: string
   readonly streamName: string
-  /** Whose events the stream holds; it is made with it, and one of another is not touched. */
+  /** Whose events the stream holds; it is marked with it, and one of another is not touched. */
   readonly installation: string
 }
 
@@ -265,15 +265,20 @@ function isUnheard(error: unknown): boolean {
   return cause instanceof RequestError && cause.isNoResponders()
 }
 
-/** Makes the stream unless it is there; its time of creation. */
+/** Makes the stream unless it is there, and marks one that is nobody's; its time of creation. */
 async function ensureStream(connection: NatsConnection, options: StreamOptions): Promise<string> {
   const known = await findStream(connection, options)
-  if (known !== null) return known.created
   const { streams } = await jetstreamManager(connection)
   const { streamName: name, installation } = options
+  const description = OF_INSTALLATION + installation
+  if (known !== null) {
+    // Made before streams were marked, or by hand: of whoever comes first, and nobody else's then.
+    if (!known.config.description) await streams.update(name, { description })
+    return known.created
+  }
   const made = await streams.add({
     name,
-    description: OF_INSTALLATION + installation,
+    description,
     subjects: [`${SUBJECTS}.${name}.*`],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
