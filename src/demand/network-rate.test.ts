@@ -45,6 +45,9 @@ test('merchants that never tell of an order do not put those that do at nothing'
   const silent = { clicks: 30_000, orders: 0 }
   // However many clicks: one order is missed, 3 of 4, a quarter less.
   assert(Math.abs(networkRate([silent]) / (0.02 * Math.exp(-3 / 4)) - 1) < 1e-9)
+  // Whose last order lies long back becomes like them by and by.
+  const fading = networkRate([{ ...silent, orders: 0.01 }])
+  assert(Math.abs(fading / networkRate([silent]) - 1) < 0.05, String(fading))
   const rate = networkRate([...alike(20, silent), ...alike(10, { clicks: 30_000, orders: 600 })])
   assert(rate > 0.0133 && rate < 0.0137, String(rate))
 })
