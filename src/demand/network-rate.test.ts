@@ -12,8 +12,8 @@ test('a young network is taken to sell as usual until its first merchants have s
     assert(Math.abs(got / wanted - 1) < 1e-9, `${got}, not ${wanted}`)
   near(networkRate([]), 0.02)
   near(networkRate([{ clicks: 0, orders: 0 }]), 0.02)
-  // At 0.02/e 150e clicks would have brought 3 orders, not 1: with three more a third less.
-  near(networkRate([{ clicks: 150 * Math.E, orders: 1 }]), 0.02 / Math.E)
+  // At 0.02/e 75e clicks would have brought 1.5 orders: with three more 3 of 4.5, a third less.
+  near(networkRate([{ clicks: 75 * Math.E, orders: 0 }]), 0.02 / Math.E)
   const rates = [1, 10, 100].map((count) => networkRate(alike(count, { clicks: 1e5, orders: 1e3 })))
   assert(Math.abs((rates[2] ?? 0) / 0.01 - 1) < 0.003)
   assert.deepEqual(rates, rates.toSorted().toReversed(), 'ever nearer to theirs')
@@ -41,13 +41,22 @@ test('each merchant says as much of the network as any other once it has orders 
   assert(rate > 0.015 && rate < 0.0152, String(rate))
 })
 
-test('merchants that never tell of an order do not put those that do at nothing', () => {
+test('merchants that never tell of an order, however many, do not put those that do at nothing', () => {
   const silent = { clicks: 30_000, orders: 0 }
-  // However many clicks: one order is missed, 3 of 4, a quarter less.
-  assert(Math.abs(networkRate([silent]) / (0.02 * Math.exp(-3 / 4)) - 1) < 1e-9)
-  // Whose last order lies long back becomes like them by and by.
-  const fading = networkRate([{ ...silent, orders: 0.01 }])
-  assert(Math.abs(fading / networkRate([silent]) - 1) < 0.05, String(fading))
-  const rate = networkRate([...alike(20, silent), ...alike(10, { clicks: 30_000, orders: 600 })])
-  assert(rate > 0.0133 && rate < 0.0137, String(rate))
+  const selling = alike(10, { clicks: 30_000, orders: 600 })
+  for (const count of [20, 1_000]) {
+    const rate = networkRate([...selling, ...alike(count, silent)])
+    assert(rate > 0.015 && rate < 0.016, `${rate} beside ${count}`)
+  }
+  // Nor each other: together they say against what is usual as much as half a merchant.
+  const atFirst = networkRate(alike(1_000, silent))
+  assert(Math.abs(atFirst / (0.02 * Math.exp(-3 / 2)) - 1) < 1e-9, String(atFirst))
+  const longAgo = networkRate([{ ...silent, orders: 0.01 }])
+  assert(Math.abs(longAgo / atFirst - 1) < 0.02, `${longAgo}, where an order is nearly forgotten`)
+})
+
+test('free clicks, of however many merchants, leave the rate of three young ones half at least', () => {
+  const honest = alike(3, { clicks: 300, orders: 6 })
+  const rate = networkRate([...honest, ...alike(1_000, { clicks: 5_000, orders: 0 })])
+  assert(rate > 0.012, String(rate))
 })
