@@ -104,7 +104,7 @@ export const VARIABLES = [
   ['IP_BLOCKLIST', '', 'File of CIDR lines, read at the start; clicks from there are not paid.'],
   ['RECEIPT_HOURS', '48', 'How long receipts of auctions without a click are kept.'],
   ['RETENTION_DAYS', '400', 'How long views are kept, 31 at least; signed daily totals stay.'],
-  ['ALLOW_PRIVATE_FETCH', 'off', '`on`: fetched addresses may be private ones.'],
+  ['ALLOW_PRIVATE_FETCH', 'off', '`on`: fetched addresses may be private ones, as in the demo.'],
   ['LOG_LEVEL', 'info', '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.'],
 ] as const
 type Name = (typeof VARIABLES)[number][0]

@@ -42,7 +42,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
 
 async function start(given: Config, options: ServerOptions): Promise<Server> {
   const config = onPort(given, await takeMachine(given))
-  const node = await openNode(config, options)
+  let node = await openNode(config, options)
   const opened = new AsyncDisposableStack() // closes all of them, whichever fails to
   opened.defer(() => node.close())
   const close = () => opened.disposeAsync()
@@ -52,6 +52,7 @@ async function start(given: Config, options: ServerOptions): Promise<Server> {
       const { startDemo } = await import('./demo/run-demo.ts')
       const demo = await startDemo(node)
       opened.defer(() => demo.close())
+      node = demo.node
       screen = demo.screen
     }
     const app = await startApp(node)

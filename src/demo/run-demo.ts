@@ -16,6 +16,8 @@ import { findFreePort, startDemoSite } from './site.ts'
 const FEEDS_MS = 12 * 3_600_000
 
 export interface Demo {
+  /** What is served from now on. */
+  readonly node: Node
   /** What to print once the server answers. */
   readonly screen: string
   close(): Promise<void>
@@ -31,7 +33,9 @@ export async function startDemo(node: Node): Promise<Demo> {
     now: () => new Date(node.now()),
   }
   const state = await openState(deps, config)
-  if (state === null) return { screen: ownDataScreen(config), close: async () => undefined }
+  if (state === null) {
+    return { node, screen: ownDataScreen(config), close: async () => undefined }
+  }
   const { host, baseUrl, linkUrl } = config
   const screen = await demoScreen(config, { deps, state })
   const site = await startDemoSite({ state, host, baseUrl, linkUrl })
@@ -40,12 +44,21 @@ export async function startDemo(node: Node): Promise<Demo> {
     FEEDS_MS,
   )
   return {
+    node: tryingHere(node),
     screen,
     close: async () => {
       clearInterval(timer)
       await site.close()
     },
   }
+}
+
+/**
+ * Webhooks are tried out on the machine that the demo runs on, and all its accounts are of who
+ * runs it (operator's interface). A network of one's own is guarded, whichever command serves it.
+ */
+function tryingHere(node: Node): Node {
+  return { ...node, config: Object.freeze({ ...node.config, allowPrivateFetch: true }) }
 }
 
 /** The demo of this SOUK_DATA, made if the database is empty; null: it holds other data. */
