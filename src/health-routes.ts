@@ -14,7 +14,7 @@ export const healthRoutes =
   async (app) => {
     // Asked every second or so by each load balancer: among these lines no other was found.
     const quiet = { logLevel: 'warn' } as const
-    const hidden = { ...quiet, schema: { hide: true }, config: { cors: 'none' } } as const
+    const hidden = { ...quiet, schema: { hide: true } } as const
     // Some proxies keep for minutes what says nothing of it (Varnish), and tell it as today's.
     app.addHook('onRequest', async (_request, reply) => {
       reply.headers(UNCACHED)

@@ -75,8 +75,7 @@ const PAGE_HEADERS = {
 export const pageRoutes =
   (config: Config): FastifyPluginAsync =>
   async (app) => {
-    // Calls of the dashboard with a wrong method come here too, to the route of its pages.
-    const hidden = { schema: { hide: true }, config: { cors: 'none' } } as const
+    const hidden = { schema: { hide: true } } as const
     app.addHook('onRequest', async (_request, reply) => {
       reply.headers(PAGE_HEADERS)
     })

@@ -46,9 +46,6 @@ declare module 'fastify' {
   }
 }
 
-/** A route that reads the session answers no other origin (decisions, Paths). */
-const config = { cors: 'none' } as const
-
 export interface DashboardDeps {
   readonly db: Db
   readonly baseUrl: string
@@ -80,7 +77,6 @@ export const dashboardRoutes =
     app.post(
       '/dashboard/api/login/',
       {
-        config,
         schema: { operationId: 'logIn', body: LoginBody, response: { 200: envelope(UserRecord) } },
       },
       async (request, reply) => {
@@ -100,7 +96,7 @@ export const dashboardRoutes =
 
     app.post(
       '/dashboard/api/logout/',
-      { config, schema: { operationId: 'logOut', response: { 200: envelope(Type.Object({})) } } },
+      { schema: { operationId: 'logOut', response: { 200: envelope(Type.Object({})) } } },
       async (request, reply) => {
         await logOut(db, request.cookies[cookieName])
         reply.clearCookie(cookieName, cookieOptions)
@@ -124,7 +120,6 @@ const loggedInRoutes =
     app.get(
       '/dashboard/api/me/',
       {
-        config,
         schema: { operationId: 'readMe', response: { 200: envelope(UserRecord) } },
       },
       async (request) => ok(200, toUserRecord(sessionUserOf(request), service)),
@@ -133,7 +128,6 @@ const loggedInRoutes =
     app.get(
       '/dashboard/api/publishers/',
       {
-        config,
         schema: {
           operationId: 'listMyPublishers',
           response: { 200: envelope(PublisherRecord) },
@@ -154,7 +148,6 @@ const keyRoutes =
     app.get(
       '/dashboard/api/keys/',
       {
-        config,
         schema: { operationId: 'listMyKeys', response: { 200: envelope(ApiKeyRecord) } },
       },
       async (request) => {
@@ -166,7 +159,6 @@ const keyRoutes =
     app.post(
       '/dashboard/api/keys/',
       {
-        config,
         schema: {
           operationId: 'createMyKey',
           body: CreateKeyBody,
@@ -186,7 +178,6 @@ const keyRoutes =
     app.post(
       '/dashboard/api/keys/:token_id/disable/',
       {
-        config,
         schema: {
           operationId: 'disableMyKey',
           params: Type.Object({ token_id: smallId }),

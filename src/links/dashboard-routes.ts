@@ -20,9 +20,6 @@ import {
   listLinksOfPublisher,
 } from './store.ts'
 
-/** A route that reads the session answers no other origin (decisions, Paths). */
-const config = { cors: 'none' } as const
-
 export interface DashboardLinkDeps {
   readonly db: Db
   readonly linkUrl: string
@@ -37,7 +34,6 @@ export const dashboardLinkRoutes =
     app.get(
       '/dashboard/api/publishers/:pub_id/links/',
       {
-        config,
         schema: {
           operationId: 'listMyLinks',
           params: PublisherParams,
@@ -62,7 +58,6 @@ export const dashboardLinkRoutes =
     app.post(
       '/dashboard/api/publishers/:pub_id/links/',
       {
-        config,
         schema: {
           operationId: 'createMyLink',
           params: PublisherParams,

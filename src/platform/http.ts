@@ -9,6 +9,7 @@ import swagger from '@fastify/swagger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Fastify, {
   type FastifyBaseLogger,
+  type FastifyContextConfig,
   type FastifyError,
   type FastifyInstance,
   type FastifyReply,
@@ -39,7 +40,7 @@ import { faultsOf, validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Which origins may call the route from a browser; `account` unless set. */
+    /** Which origins may call the route from a browser; else what its path says. */
     cors?: CorsMode
   }
   interface FastifyRequest {
@@ -194,6 +195,11 @@ function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
   return httpVersion === '1.1' && headers.host === undefined
 }
 
+/** Outside of the API are pages, and the dashboard's calls, which read the session. */
+function corsModeOf(url = '', config: FastifyContextConfig | undefined): CorsMode {
+  return config?.cors ?? (url.startsWith('/api/') ? 'account' : 'none')
+}
+
 function corsOf(
   { headers }: FastifyRequest,
   mode: CorsMode,
@@ -219,7 +225,7 @@ function addHooks(http: Http, options: HttpOptions, methodsOf: MethodsOf): void 
     // Of a path with other methods only, the handler below knows the mode.
     const mode = request.is404
       ? methodsOf(request.url).cors
-      : (routeOptions.config?.cors ?? 'account')
+      : corsModeOf(routeOptions.url, routeOptions.config)
     reply.headers(corsHeaders(corsOf(request, mode, options)))
   })
   http.addHook('onRoute', (route) => {
@@ -344,7 +350,7 @@ function rememberRoutes(http: Http) {
     const route = routes.getOrInsertComputed(source, () => ({
       pattern: new RegExp(`^${source}/?$`),
       methods: new Set(),
-      cors: config?.cors ?? 'account',
+      cors: corsModeOf(url, config),
     }))
     for (const name of [method].flat()) route.methods.add(name)
   })

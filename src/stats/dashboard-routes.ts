@@ -30,12 +30,9 @@ import { readOverview } from './overview-store.ts'
 import { findResult, readReceipt } from './receipt-view-store.ts'
 import { readReturnPage } from './return-page-store.ts'
 
-/** A route that reads the session answers no other origin (decisions, Paths). */
-const config = { cors: 'none' } as const
 /** Two years and a leap day: a chart of more days than pixels says nothing. */
 const DAYS_MAX = 732
-const rangeConfig = {
-  ...config,
+const config = {
   rules: ({ query }: FastifyRequest) => rangeFaults(query as object, DAYS_MAX),
 }
 const RESULT_LENGTH_MAX = 200 // An auction_result.id has 124.
@@ -51,7 +48,7 @@ export const dashboardStatsRoutes =
     app.get(
       '/dashboard/api/publishers/:pub_id/overview/',
       {
-        config: rangeConfig,
+        config,
         schema: {
           operationId: 'readOverview',
           params: PublisherParams,
@@ -68,7 +65,7 @@ export const dashboardStatsRoutes =
     app.get(
       '/dashboard/api/publishers/:pub_id/clicks/',
       {
-        config: rangeConfig,
+        config,
         schema: {
           operationId: 'listMyClicks',
           params: PublisherParams,
@@ -93,7 +90,7 @@ const ordersRoutes =
     app.get(
       '/dashboard/api/publishers/:pub_id/orders/',
       {
-        config: rangeConfig,
+        config,
         schema: {
           operationId: 'listMyOrders',
           params: PublisherParams,
@@ -112,7 +109,7 @@ const ordersRoutes =
     app.get(
       '/dashboard/api/publishers/:pub_id/returns/',
       {
-        config: rangeConfig,
+        config,
         schema: {
           operationId: 'listMyReturns',
           params: PublisherParams,
@@ -134,7 +131,6 @@ const receiptRoute =
     app.get(
       '/dashboard/api/receipts/:auction_result/',
       {
-        config,
         schema: {
           operationId: 'readReceipt',
           params: Type.Object({ auction_result: Type.String({ maxLength: RESULT_LENGTH_MAX }) }),
