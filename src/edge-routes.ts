@@ -3,9 +3,8 @@
  * wrappers, events.
  */
 import { findPublisher } from './accounts/publisher-store.ts'
-import { comesFromPublisher, isAllowedTarget } from './auction/allowed-target.ts'
+import { isAllowedTarget } from './auction/allowed-target.ts'
 import { ownDestination } from './auction/hold-auction.ts'
-import { merchantOfHost } from './auction/market.ts'
 import { type AuctionDeps, auctionRoute, pixelRoute } from './auction/routes.ts'
 import type { RateLimitGroup } from './config.ts'
 import { eventRoute } from './events/routes.ts'
@@ -48,20 +47,11 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
   const redirectDeps: RedirectDeps = {
     ...shared,
     isHttps: isHttps(config.linkUrl),
-    isDisabled: (auctionId) => edge.market.disabledLinks.has(auctionId),
     isStorageAway: () => node.appender.isLogAway() || !edge.isStorageAnswering(),
     lastDestination: (auctionId) => node.destinations.get(auctionId),
-    mayForward: (request, target) => {
-      const publisher = edge.market.publishers.get(target.pubId)
-      return (
-        isAllowedTarget(edge.market, target) ||
-        (publisher !== undefined && comesFromPublisher(request.headers, publisher))
-      )
-    },
     reservedResults: new ReservedResults(),
     book,
     fund,
-    findLanding: (merchId) => edge.market.merchants.get(merchId),
     isBlocked: addressIndex(config.ipBlocklist),
     isWithinLimit: (request) => redirects.take(request, ''),
     countryOf: (request) => node.geo.countryOf(request),
@@ -79,8 +69,6 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
       '/link',
       wrapperRoute({
         ...redirectDeps,
-        findPublisherBySlug: (slug) => edge.market.publishersBySlug.get(slug),
-        isMerchantHost: (host) => merchantOfHost(edge.market, host) !== 0,
         findOrCreateLink: (link) => findOrCreateWrapperLink(wrapperLinkDeps, link),
         findExistingLink: (link) => findWrapperLink(wrapperLinkDeps, link),
       }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BROWSER } from '../../test/app.ts'
+import type { Merchant } from '../auction/market.ts'
 import type { SealedResult } from '../auction/seal.ts'
 import type { LeaseBook } from '../demand/lease.ts'
 import { type LogEvent, MODEL } from '../events/event.ts'
@@ -70,8 +71,11 @@ test('an auction held at the click itself has no least age', () => {
 /** Answers clicks on one result of a page, from `lease` and into `append`. */
 function clickAgain({
   reserve = () => 7,
+  landing = { click_param: 'cid', deep_link: null },
   ...changes
-}: Partial<Pick<ClickDeps, 'append' | 'findLanding'> & Pick<LeaseBook, 'reserve'>> = {}) {
+}: Partial<Pick<ClickDeps, 'append'> & Pick<LeaseBook, 'reserve'>> & {
+  readonly landing?: Pick<Merchant, 'click_param' | 'deep_link'>
+} = {}) {
   const written: LogEvent[] = []
   const noted: unknown[] = []
   const told: unknown[] = []
@@ -85,7 +89,7 @@ function clickAgain({
     fund: async () => undefined,
     reservedResults: new ReservedResults(),
     onUnrecorded: (why: unknown) => told.push(why),
-    findLanding: () => ({ click_param: 'cid', deep_link: null }),
+    edge: { market: { merchants: new Map([[result.merchId, landing]]) } },
     ...{ isBlocked: () => false, isWithinLimit: () => true, countryOf: () => null },
     hashKeys: { hash: (_purpose: string, value: string) => Buffer.from(value) },
     nextId: () => '1',
@@ -196,8 +200,7 @@ test('whatever keeps a click from being recorded, the reader goes on', async () 
 test('a click always carries its id: in the network’s address, else in the shop’s own', async () => {
   const id = /[0-9a-f]{32}/
   const destination = async (deep_link: string | null) => {
-    const findLanding = () => ({ click_param: 'ref', deep_link })
-    const { headers } = await clickAgain({ findLanding }).answer()
+    const { headers } = await clickAgain({ landing: { click_param: 'ref', deep_link } }).answer()
     return String(headers.location).replace(id, 'ID')
   }
   const net = 'https://net.example/c?u={url_encoded}'

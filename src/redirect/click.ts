@@ -5,6 +5,7 @@
  * one event with every fact and its own verdict, and sends the reader on. Whether the click is
  * paid is the fold's to say (architecture, "the fold judges").
  */
+import type { Edge } from '../auction/edge.ts'
 import type { SealedResult } from '../auction/seal.ts'
 import type { LeaseBook } from '../demand/lease.ts'
 import type { LeaseLoop } from '../demand/lease-loop.ts'
@@ -29,19 +30,13 @@ export const CLICK_AGE_MIN_MS = 300
 /** Nodes' clocks agree within this; a result from further ahead was made before a clock was set. */
 const CLOCKS_APART_MAX_MS = 5_000
 
-/** How a merchant wants its clicks: the click id's parameter, or its own network's template. */
-interface Landing {
-  readonly click_param: string
-  readonly deep_link: string | null
-}
-
 export interface ClickDeps {
   readonly append: DurableAppend['append']
   /** The results whose price a click has reserved here, by result number. */
   readonly reservedResults: ReservedResults
   readonly book: Pick<LeaseBook, 'reserve' | 'recordClick' | 'release'>
   readonly fund: LeaseLoop['fund']
-  readonly findLanding: (merchId: number) => Landing | undefined
+  readonly edge: Pick<Edge, 'market'>
   readonly isBlocked: (address: string) => boolean
   readonly isWithinLimit: (request: HotRequest) => boolean
   readonly countryOf: (request: HotRequest) => string | null
@@ -141,11 +136,15 @@ function isTooFast(ageMs: number): boolean {
   return ageMs < CLICK_AGE_MIN_MS && ageMs >= -CLOCKS_APART_MAX_MS
 }
 
-/** Where the click leads, with the click id as a merchant that may pay for it wants it. */
-function landingUrl(deps: ClickDeps, { url, result }: Click, clickId: string): string {
-  const landing = result.campaignId === 0 ? undefined : deps.findLanding(result.merchId)
-  if (landing === undefined) return url
-  const { click_param: name, deep_link: template } = landing
+/**
+ * Where the click leads, with the click id as a merchant that may pay for it wants it: under a
+ * parameter of its own, or in its own network's template.
+ */
+function landingUrl({ edge }: ClickDeps, { url, result }: Click, clickId: string): string {
+  const { merchants } = edge.market
+  const merchant = result.campaignId === 0 ? undefined : merchants.get(result.merchId)
+  if (merchant === undefined) return url
+  const { click_param: name, deep_link: template } = merchant
   if (template?.includes('{cid}')) return deepLink(template, { url, clickId })
   const named = withParameter(url, { name, value: clickId })
   // Where a network's address has no place for the click id, the shop's own carries it through.

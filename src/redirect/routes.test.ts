@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BROWSER } from '../../test/app.ts'
+import { indexMarket } from '../auction/market.ts'
 import type { SealedResult } from '../auction/seal.ts'
 import { CONSENT } from '../events/consent.ts'
 import { MODEL } from '../events/event.ts'
@@ -13,6 +14,7 @@ import { type RedirectDeps, redirectRoute, smartLinkRoute } from './routes.ts'
 
 const NOON_MS = Date.UTC(2026, 2, 2, 12)
 const DAY_MS = 24 * 3_600_000
+const LINK = '9007199254740993'
 const [SHOP, ELSEWHERE] = ['https://shop.example/1', 'https://elsewhere.example/']
 
 const result: SealedResult = {
@@ -22,8 +24,19 @@ const result: SealedResult = {
   ...{ consent: CONSENT.contextual, runnerUpMicros: micros(0), snapshotVersion: 1 },
 }
 
+const nobody = { version: 1, publishers: [], merchants: [], campaigns: [], disabledLinks: [] }
+const market = indexMarket(nobody)
+const vouched = indexMarket({
+  ...nobody,
+  publishers: [{ pub_id: 1, slug: 'p', domains: [], allow_hosts: ['elsewhere.example'] } as never],
+})
+const disabling = indexMarket({ ...nobody, disabledLinks: [{ auction_id: LINK }] })
+
 /** Follows the sealed address of ELSEWHERE, made with no key, so long after its auction. */
-async function follow(ageMs: number, changes: Partial<RedirectDeps> = {}) {
+async function follow(
+  ageMs: number,
+  { market: seen = market, ...changes }: Partial<RedirectDeps & RedirectDeps['edge']> = {},
+) {
   const held: [string, unknown][] = []
   const hold = (name: string) => (_link: unknown, _request: unknown, click: object) => {
     held.push([name, 'consent' in click ? click.consent : null])
@@ -34,19 +47,18 @@ async function follow(ageMs: number, changes: Partial<RedirectDeps> = {}) {
     sealer: { open: () => result },
     edge: {
       ...{ holdAtClick: hold('at click'), keepOriginal: hold('original') },
-      keepReceipt: () => undefined,
+      ...{ keepReceipt: () => undefined, market: seen },
     },
-    ...{ isStorageAway: () => false, lastDestination: () => ELSEWHERE, isDisabled: () => false },
-    ...{ findLink: async () => ({}), mayForward: () => false },
+    ...{ isStorageAway: () => false, lastDestination: () => ELSEWHERE, findLink: async () => ({}) },
     ...{ append: async () => undefined, reservedResults: new ReservedResults() },
-    ...{ findLanding: () => undefined, isBlocked: () => false, isWithinLimit: () => true },
+    ...{ isBlocked: () => false, isWithinLimit: () => true },
     ...{ countryOf: () => null, hashKeys: { hash: () => Buffer.alloc(16) }, nextId: () => '1' },
     ...{ onUnrecorded: () => undefined, ...changes },
   } as unknown as RedirectDeps
   const url = encodeURIComponent(ELSEWHERE)
   const { status, headers } = await redirectRoute(deps).handle({
     ...{ isHead: false, path: '/api/v1/redirect', headers: { 'user-agent': BROWSER } },
-    ...{ query: `a=9007199254740993&ar=x&url=${url}&uuid=`, address: '203.0.113.7' },
+    ...{ query: `a=${LINK}&ar=x&url=${url}&uuid=`, address: '203.0.113.7' },
     ...{ body: null, requestId: 'r' },
   })
   return { answer: [status, headers.location], held }
@@ -62,7 +74,7 @@ test('an address that nobody vouched for forwards no stranger, however old it is
     [DAY_MS + 1, isAway],
   ] as const) {
     assert.deepEqual((await follow(ageMs, changes)).answer, SHOWN, String(ageMs))
-    const allowed = await follow(ageMs, { ...changes, mayForward: () => true })
+    const allowed = await follow(ageMs, { ...changes, market: vouched })
     assert.deepEqual(allowed.answer, [302, ELSEWHERE], String(ageMs))
   }
 })
@@ -70,14 +82,14 @@ test('an address that nobody vouched for forwards no stranger, however old it is
 test('a result of more than a day ago holds a new auction, under what the reader allowed then', async () => {
   const old = await follow(DAY_MS + 1)
   assert.deepEqual(old, { answer: [302, SHOP], held: [['at click', 'contextual']] })
-  const young = await follow(DAY_MS, { mayForward: () => true })
+  const young = await follow(DAY_MS, { market: vouched })
   assert.deepEqual(young, { answer: [302, ELSEWHERE], held: [] })
 })
 
 test('a broken seal and a disabled link hold no auction: the link’s own address is where they lead', async () => {
   const broken = await follow(1_000, { sealer: { open: () => null } })
   assert.deepEqual(broken, { answer: [302, SHOP], held: [['original', 'contextual']] })
-  const disabled = await follow(DAY_MS + 1, { isDisabled: () => true })
+  const disabled = await follow(DAY_MS + 1, { market: disabling })
   assert.deepEqual(disabled, { answer: [302, SHOP], held: [['original', 'contextual']] })
 })
 
@@ -103,9 +115,12 @@ async function clickAmong(
     }
   }
   const deps = {
-    edge: { holdAtClick, keepReceipt: ({ receipt }: { receipt: unknown }) => kept.push(receipt) },
-    ...{ now: () => NOON_MS, isHttps: true, isStorageAway: () => false, isDisabled: () => false },
-    ...{ findLink: async () => ({}), lastDestination: () => null, findLanding: () => undefined },
+    edge: {
+      ...{ market, holdAtClick },
+      keepReceipt: ({ receipt }: { receipt: unknown }) => kept.push(receipt),
+    },
+    ...{ now: () => NOON_MS, isHttps: true, isStorageAway: () => false },
+    ...{ findLink: async () => ({}), lastDestination: () => null },
     ...{ isBlocked: () => false, isWithinLimit: () => tokens-- > 0, countryOf: () => null },
     ...{ hashKeys: { hash: () => Buffer.alloc(16) }, nextId: () => '1' },
     append: async ([event]: { reason: number; leaseId: string | null }[]) =>
@@ -116,9 +131,9 @@ async function clickAmong(
       await fund?.()
     },
   } as unknown as RedirectDeps
-  const route = smartLinkRoute(deps)('/9007199254740993')
+  const route = smartLinkRoute(deps)(`/${LINK}`)
   const reply = await route?.handle({
-    ...{ isHead: false, path: '/9007199254740993', query: '', address: '203.0.113.7' },
+    ...{ isHead: false, path: `/${LINK}`, query: '', address: '203.0.113.7' },
     ...{ headers: { 'user-agent': BROWSER }, body: null, requestId: 'r', ...sent },
   })
   return { location: reply?.headers.location, asked, kept, reasons }

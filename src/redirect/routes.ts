@@ -3,6 +3,7 @@
  * link, and a wrapper. A reader is never stranded (I5): whatever is wrong with an address, it
  * leads to the link's own destination if we know one, and to a plain page if we do not.
  */
+import { comesFromPublisher, isAllowedTarget } from '../auction/allowed-target.ts'
 import type { Edge } from '../auction/edge.ts'
 import type { HeldAuction } from '../auction/hold-auction.ts'
 import type { LinkData } from '../auction/link-store.ts'
@@ -44,14 +45,10 @@ export interface RedirectDeps extends ClickDeps {
   readonly brandWords: readonly string[]
   readonly sealer: Pick<Sealer, 'open'>
   readonly findLink: Edge['findLink']
-  /** Whether nobody pays for a link's clicks, those on results that pages hold included. */
-  readonly isDisabled: (auctionId: string) => boolean
   readonly isStorageAway: () => boolean
   /** The last known destination of a link whose data is out of reach, or lost. */
   readonly lastDestination: (auctionId: string) => string | null
-  readonly edge: Pick<Edge, 'holdAtClick' | 'keepOriginal' | 'keepReceipt'>
-  /** Whether a link made without a key may forward this reader to this address by itself. */
-  readonly mayForward: (request: HotRequest, target: { url: string; pubId: number }) => boolean
+  readonly edge: Pick<Edge, 'market' | 'holdAtClick' | 'keepOriginal' | 'keepReceipt'>
 }
 
 /** `/api/v1/redirect/`: the destination of an auctioned link. */
@@ -192,8 +189,9 @@ async function payableAuction(
   }
 }
 
-function verdictOnLink({ isDisabled }: RedirectDeps, auctionId: string): number {
-  return isDisabled(auctionId) ? REASON.disabledLink : REASON.ok
+/** Nobody pays for the clicks of a disabled link, those on results that pages hold included. */
+function verdictOnLink({ edge }: RedirectDeps, auctionId: string): number {
+  return edge.market.disabledLinks.has(auctionId) ? REASON.disabledLink : REASON.ok
 }
 
 /** Whether nobody vouches for this address: the reader is told of it instead of sent there. */
@@ -202,7 +200,20 @@ function isGuarded(
   request: HotRequest,
   { result, url }: Pick<HeldAuction, 'result' | 'url'>,
 ): boolean {
-  return result.isKeylessForeign && !deps.mayForward(request, { url, pubId: result.pubId })
+  return result.isKeylessForeign && !mayForward(deps, request, { url, pubId: result.pubId })
+}
+
+/** Whether a link made without a key may forward this reader to this address by itself. */
+export function mayForward(
+  { edge: { market } }: Pick<RedirectDeps, 'edge'>,
+  { headers }: HotRequest,
+  target: { readonly url: string; readonly pubId: number },
+): boolean {
+  const publisher = market.publishers.get(target.pubId)
+  return (
+    isAllowedTarget(market, target) ||
+    (publisher !== undefined && comesFromPublisher(headers, publisher))
+  )
 }
 
 function patience(deps: RedirectDeps, isAnswerKnown: boolean): number {

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { comesFromPublisher } from '../auction/allowed-target.ts'
-import type { Publisher } from '../auction/market.ts'
+import { merchantOfHost, type Publisher } from '../auction/market.ts'
 import { REASON } from '../events/reason.ts'
 import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
@@ -16,7 +16,7 @@ import { SharedWork } from '../platform/shared-work.ts'
 import { fitsUrlLimits, originAndPath, parseWebUrl, siteHost, trimUrl } from '../platform/url.ts'
 import { redirectTo } from './click.ts'
 import { leavingPage, messagePage } from './pages.ts'
-import { clickOnLink, followLink, type RedirectDeps } from './routes.ts'
+import { clickOnLink, followLink, mayForward, type RedirectDeps } from './routes.ts'
 
 /** Wrapped addresses whose link is known: a popular mail's links ask the database once. */
 const KNOWN_CHARACTERS_MAX = 32 * 1024 * 1024 // An address may have thousands.
@@ -24,8 +24,6 @@ const KNOWN_CHARACTERS_MAX = 32 * 1024 * 1024 // An address may have thousands.
 const CREATE_PATIENCE_MS = 250
 
 export interface WrapperDeps extends RedirectDeps {
-  readonly findPublisherBySlug: (slug: string) => Publisher | undefined
-  readonly isMerchantHost: (host: string) => boolean
   /**
    * Finds or creates the link; its auction id, null when the publisher may have no more for now.
    * Rejects when the database is away.
@@ -63,16 +61,17 @@ async function follow(
     const text = 'The address does not say which page it leads to. Please go back.'
     return messagePage(400, 'This link is incomplete', text)
   }
-  const publisher = deps.findPublisherBySlug((query.publisherSlug ?? '').toLowerCase())
-  const isMerchant = deps.isMerchantHost(siteHost(target))
-  const forward = (): HotReply =>
-    deps.mayForward(request, { url, pubId: publisher?.pub_id ?? 0 })
-      ? redirectTo(url)
-      : leavingPage(url)
+  const { market } = deps.edge
+  const publisher = market.publishersBySlug.get((query.publisherSlug ?? '').toLowerCase())
+  const isMerchant = merchantOfHost(market, siteHost(target)) !== 0
   // Our choice: AMP wraps every link of a page, those that its author marked too.
   const mark = readMark(url)
-  if (publisher === undefined || !isMerchant || mark === 'donotlink') return forward()
+  if (publisher === undefined || !isMerchant || mark === 'donotlink') {
+    const mayGo = mayForward(deps, request, { url, pubId: publisher?.pub_id ?? 0 })
+    return mayGo ? redirectTo(url) : leavingPage(url)
+  }
 
+  const forward = (): HotReply => redirectTo(url) // To a merchant everyone is.
   const isExclusive = query.isExclusive || mark === 'locklink'
   const wanted = newLink(query, { url, isExclusive, publisher, request })
   const key = JSON.stringify(wanted)
@@ -95,9 +94,8 @@ async function follow(
     return link === null ? forward() : await clickOnLink(deps, request, link, click(auctionId))
   } catch (error) {
     // A reader is never stranded: without storage the wrapper is a plain link to its page.
-    const reply = forward()
-    if (reply.status === 302 && !request.isHead) deps.onUnrecorded(error)
-    return reply
+    if (!request.isHead) deps.onUnrecorded(error)
+    return forward()
   }
 }
 
