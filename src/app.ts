@@ -32,6 +32,7 @@ import { feedRoutes } from './matching/feed-routes.ts'
 import { matchRoutes } from './matching/routes.ts'
 import type { IsOwnPage } from './matching/store.ts'
 import type { Node } from './node.ts'
+import { addressIndex } from './platform/address-index.ts'
 import type { HotRoute } from './platform/hot-http.ts'
 import { createHttp, type Http } from './platform/http.ts'
 import { errorTeller } from './platform/log.ts'
@@ -128,7 +129,7 @@ async function buildHttp(node: Node): Promise<Http> {
   const http = await createHttp({
     log,
     corsOrigins: config.corsOrigins,
-    trustedProxies: config.trustedProxies,
+    isTrustedProxy: addressIndex(config.trustedProxies),
     matchHot: hotRoutes(node),
     lostPage,
     onAnswer: node.metrics.answered,

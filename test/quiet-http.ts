@@ -10,7 +10,7 @@ export async function startQuietHttp(
   const http = await createHttp({
     log,
     corsOrigins: [],
-    trustedProxies: [],
+    isTrustedProxy: () => false,
     matchHot: () => null,
   })
   scope.after(async () => {

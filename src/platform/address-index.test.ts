@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import ipaddr from 'ipaddr.js'
 import fc from '../../test/fast-check.ts'
 import { addressIndex } from './address-index.ts'
-import { isInAny, readCidr } from './client-address.ts'
+import { type Cidr, readCidr } from './client-address.ts'
 
 // Few different bytes, so that blocks overlap and addresses fall into them.
 const byte = fc.constantFrom(0, 1, 2, 127, 128, 254, 255)
@@ -15,6 +16,13 @@ const block = fc.oneof(
   fc.tuple(ipv6, fc.integer({ min: 0, max: 128 })),
 )
 
+function isInOne(address: string, blocks: readonly Cidr[]): boolean {
+  const parsed = ipaddr.parse(address)
+  return blocks.some(
+    ([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits),
+  )
+}
+
 test('an address is found in an index of blocks where one of them holds it, and nowhere else', () => {
   const lists = fc.array(block, { maxLength: 20 })
   fc.assert(
@@ -23,7 +31,7 @@ test('an address is found in an index of blocks where one of them holds it, and 
       const isListed = addressIndex(blocks)
       const networks = list.map(([address]) => address)
       for (const address of [...addresses, ...networks]) {
-        assert.equal(isListed(address), isInAny(address, blocks), address)
+        assert.equal(isListed(address), isInOne(address, blocks), address)
       }
     }),
     { numRuns: 500 },

@@ -1,5 +1,5 @@
 /**
- * Is an address in one of very many blocks? Lists of addresses that send no readers have tens of
+ * Is an address in one of these blocks? Lists of addresses that send no readers have tens of
  * thousands of lines, and each click asks: looking through them took a millisecond at 20,000.
  */
 import type { IPv4, IPv6 } from 'ipaddr.js'

@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { type Cidr, clientAddress } from './client-address.ts'
+import { clientAddress } from './client-address.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { failure } from './envelope.ts'
 import { ApiError } from './errors.ts'
@@ -44,7 +44,7 @@ export interface HotRoute {
 export interface HotServerOptions {
   /** The route of a path without its trailing slash, or null: then Fastify serves it. */
   readonly match: (path: string) => HotRoute | null
-  readonly trustedProxies: readonly Cidr[]
+  readonly isTrustedProxy: (address: string) => boolean
   /** What the caller is told of a failure; unexpected ones are logged on the way. */
   readonly toApiError: (error: unknown, requestId: string) => ApiError
   readonly onAnswer: (answer: Answer) => void
@@ -97,7 +97,7 @@ export function hotServer(options: HotServerOptions) {
           address: clientAddress(
             req.socket.remoteAddress,
             req.headers['x-forwarded-for'] as string | undefined,
-            options.trustedProxies,
+            options.isTrustedProxy,
           ),
           body,
           requestId: id,

@@ -17,7 +17,7 @@ import Fastify, {
   type FastifyServerFactoryHandler,
   LogController,
 } from 'fastify'
-import { type Cidr, clientAddress } from './client-address.ts'
+import { clientAddress } from './client-address.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { ErrorEnvelope, failure } from './envelope.ts'
 import { ApiError, badRequest, notFound } from './errors.ts'
@@ -67,7 +67,7 @@ const HEADER_BYTES_MAX = 16_384
 export interface HttpOptions {
   readonly log: FastifyBaseLogger
   readonly corsOrigins: readonly string[]
-  readonly trustedProxies: readonly Cidr[]
+  readonly isTrustedProxy: (address: string) => boolean
   readonly matchHot: (path: string) => HotRoute | null
   /** What a person sees who follows an address outside of the API that leads nowhere. */
   readonly lostPage?: () => HotReply
@@ -149,7 +149,7 @@ const OPENAPI = {
 function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler): Server {
   const isHot = hotServer({
     match: options.matchHot,
-    trustedProxies: options.trustedProxies,
+    isTrustedProxy: options.isTrustedProxy,
     onAnswer: (answer) => {
       options.onAnswer?.(answer)
       // Tens of thousands a second: told one by one only to whoever looks for one of them.
@@ -216,7 +216,7 @@ function addHooks(http: Http, options: HttpOptions, methodsOf: MethodsOf): void 
   http.addHook('onRequest', async (request, reply) => {
     const { headers, socket, routeOptions } = request
     const forwarded = headers['x-forwarded-for'] as string | undefined
-    request.clientAddress = clientAddress(socket.remoteAddress, forwarded, options.trustedProxies)
+    request.clientAddress = clientAddress(socket.remoteAddress, forwarded, options.isTrustedProxy)
     reply.header('x-request-id', request.id)
     const [path = ''] = request.url.split('?', 1)
     if (path.startsWith('/api/')) reply.headers(UNCACHED)
