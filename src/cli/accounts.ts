@@ -1,5 +1,4 @@
 /** Commands on users, publishers and API keys. */
-import type { CategoryFloor } from '../accounts/category-floor.ts'
 import { changeUser, createApiKey, createUser } from '../accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../accounts/publisher.ts'
 import {
@@ -20,11 +19,10 @@ import {
 } from '../accounts/store.ts'
 import { conflictText, listConflicts } from '../demand/list-conflict-store.ts'
 import { badRequest, notFound } from '../platform/errors.ts'
-import type { Micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import type { CommandContext } from './command.ts'
-import { changesOf } from './settings.ts'
+import { changesOf, type Given, PUBLISHER_SETTINGS } from './settings.ts'
 
 export async function createUserCommand(
   context: CommandContext,
@@ -51,45 +49,21 @@ function toListedUser({ uid, email, is_admin: admin, datetime_created }: UserRow
   return { uid, email, admin, datetime_created: formatTimestamp(datetime_created) }
 }
 
-interface PublisherOptions {
-  readonly name?: string
-  readonly slug?: string
-  readonly user?: string
-  readonly partner?: boolean
-  readonly share?: number | null
-  readonly domain?: string[]
-  readonly floor?: Micros | null
-  readonly categoryFloor?: CategoryFloor[]
-  readonly tolerance?: number | null
-  readonly beta?: number | null
-  readonly epsilon?: number | null
-  readonly allowMerchant?: number[]
-  readonly blockMerchant?: number[]
-  readonly linkmateScope?: PublisherSettings['linkmate_scope']
-  readonly consentDefault?: PublisherSettings['consent_default']
-  readonly allowHost?: string[]
-  readonly requirePrice?: boolean
-}
-
-export async function createPublisherCommand(
-  context: CommandContext,
-  options: PublisherOptions & { name: string; slug: string; user: string },
-) {
+export async function createPublisherCommand(context: CommandContext, options: Given) {
   const db = await context.database()
-  const { name, slug } = options
-  const uid = await requireUid(db, options.user)
-  const settings = { ...PUBLISHER_DEFAULTS, uid, name, slug, ...(await readChanges(db, options)) }
-  return withConflicts(db, await insertPublisher(db, settings))
+  const settings = { ...PUBLISHER_DEFAULTS, ...(await readChanges(db, options)) }
+  // What has no default is required.
+  return withConflicts(db, await insertPublisher(db, settings as PublisherSettings))
 }
 
 export async function updatePublisherCommand(
   context: CommandContext,
-  options: PublisherOptions & { id: number },
+  { id: pubId, ...options }: Given & { readonly id: number },
 ) {
   const db = await context.database()
   const changes = await readChanges(db, options)
-  const before = await findPublisher(db, options.id)
-  const updated = await updatePublisher(db, { pubId: options.id, changes })
+  const before = await findPublisher(db, pubId)
+  const updated = await updatePublisher(db, { pubId, changes })
   if (before !== null && before.slug.toLowerCase() !== updated.slug.toLowerCase()) {
     const old = `Page tags and /link/ addresses that say ${before.slug}`
     context.progress(`${old} earn nothing until they say ${updated.slug}.`)
@@ -137,7 +111,7 @@ export async function listKeysCommand(context: CommandContext) {
 }
 
 /** The user whom an option names by e-mail address. */
-export async function requireUid(db: Db, email: string): Promise<number> {
+async function requireUid(db: Db, email: string): Promise<number> {
   const user = await findUserByEmail(db, email)
   if (user === null) throw badRequest([{ field: 'user', rule: `no user has ${email}` }])
   return user.uid
@@ -150,25 +124,12 @@ export async function requirePublisher(db: Db, slug: string): Promise<Publisher>
   throw badRequest([{ field: 'publisher', rule: `no publisher ${slug}` }])
 }
 
-async function readChanges(db: Db, options: PublisherOptions): Promise<Partial<PublisherSettings>> {
+/** The options, with the number of the user whom they name by e-mail address. */
+export async function withUid(db: Db, options: Given): Promise<Given> {
   const { user } = options
-  return changesOf<PublisherSettings>(PUBLISHER_DEFAULTS, {
-    name: options.name,
-    slug: options.slug,
-    uid: user === undefined ? undefined : await requireUid(db, user),
-    is_partner: options.partner,
-    share_ppm: options.share,
-    domains: options.domain,
-    floor_micros: options.floor,
-    category_floors: options.categoryFloor,
-    tolerance_ppm: options.tolerance,
-    beta: options.beta,
-    epsilon_ppm: options.epsilon,
-    allow_merchants: options.allowMerchant,
-    block_merchants: options.blockMerchant,
-    linkmate_scope: options.linkmateScope,
-    consent_default: options.consentDefault,
-    allow_hosts: options.allowHost,
-    is_price_required: options.requirePrice,
-  })
+  return typeof user === 'string' ? { ...options, user: await requireUid(db, user) } : options
+}
+
+async function readChanges(db: Db, options: Given): Promise<Partial<PublisherSettings>> {
+  return changesOf(PUBLISHER_SETTINGS, await withUid(db, options), PUBLISHER_DEFAULTS)
 }

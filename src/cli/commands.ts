@@ -4,8 +4,11 @@
  * Each is a thin call into the folder that knows the subject, loaded only when it is run: the
  * command line itself starts in a fraction of a second.
  */
+import { PUBLISHER_DEFAULTS } from '../accounts/publisher.ts'
 import { FEED_FORMATS } from '../catalog/feed-format.ts'
+import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { renderCheckPage } from '../check-page/render.ts'
+import { CAMPAIGN_DEFAULTS } from '../demand/campaign.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { DAYS } from './day-range.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'
@@ -77,7 +80,7 @@ const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'user create',
     help: 'Makes a user of the dashboard and the API.',
-    options: forCreate(USER_SETTINGS, ['email', 'password']),
+    options: forCreate(USER_SETTINGS, { is_admin: false }),
     run: accounts('createUserCommand'),
   },
   {
@@ -94,7 +97,7 @@ const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'publisher create',
     help: 'Makes a publisher.',
-    options: forCreate(PUBLISHER_SETTINGS, ['name', 'slug', 'user']),
+    options: forCreate(PUBLISHER_SETTINGS, PUBLISHER_DEFAULTS),
     run: accounts('createPublisherCommand'),
   },
   {
@@ -142,7 +145,7 @@ const DEMAND_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'merchant create',
     help: 'Makes a merchant.',
-    options: forCreate(MERCHANT_SETTINGS, ['name', 'domain']),
+    options: forCreate(MERCHANT_SETTINGS, MERCHANT_DEFAULTS),
     run: demand('createMerchantCommand'),
   },
   {
@@ -162,7 +165,7 @@ const DEMAND_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'campaign create',
     help: 'Makes a campaign; one that could not work is refused, with every reason.',
-    options: forCreate(CAMPAIGN_SETTINGS, ['merchant', 'model']),
+    options: forCreate(CAMPAIGN_SETTINGS, CAMPAIGN_DEFAULTS),
     run: demand('createCampaignCommand'),
   },
   {

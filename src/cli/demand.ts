@@ -9,7 +9,7 @@ import {
 } from '../catalog/merchant-store.ts'
 import { knowsCountries } from '../config.ts'
 import { listSpending } from '../demand/budget-account.ts'
-import { CAMPAIGN_DEFAULTS, type CampaignModel, type CampaignSettings } from '../demand/campaign.ts'
+import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../demand/campaign.ts'
 import { toCampaignRecord } from '../demand/campaign-record.ts'
 import {
   type Campaign,
@@ -21,40 +21,24 @@ import {
   updateCampaign,
 } from '../demand/campaign-store.ts'
 import { conflictText, listConflicts } from '../demand/list-conflict-store.ts'
-import type { Device } from '../events/user-agent.ts'
-import { formatExact, type Micros } from '../platform/money.ts'
+import { formatExact } from '../platform/money.ts'
 import { doesEdgeKnowCountries } from '../platform/node-registry.ts'
 import type { Db } from '../platform/postgres.ts'
 import { utcDay } from '../platform/timestamp.ts'
-import { requireUid } from './accounts.ts'
+import { withUid } from './accounts.ts'
 import type { CommandContext } from './command.ts'
-import { changesOf } from './settings.ts'
+import { CAMPAIGN_SETTINGS, changesOf, type Given, MERCHANT_SETTINGS } from './settings.ts'
 
-interface MerchantOptions {
-  readonly name?: string
-  readonly domain?: string[]
-  readonly user?: string | null
-  readonly clickParam?: string | null
-  readonly deepLink?: string | null
-  readonly windowDays?: number | null
-  readonly origin?: string[]
-  readonly postImpressionRate?: number | null
-  readonly confirmOrders?: boolean
-}
-
-export async function createMerchantCommand(
-  context: CommandContext,
-  options: MerchantOptions & { name: string; domain: string[] },
-) {
+export async function createMerchantCommand(context: CommandContext, options: Given) {
   const db = await context.database()
-  const { name, domain: domains } = options
-  const changes = await readMerchantChanges(db, options)
-  return withSecret(await insertMerchant(db, { ...MERCHANT_DEFAULTS, name, domains, ...changes }))
+  const settings = { ...MERCHANT_DEFAULTS, ...(await readMerchantChanges(db, options)) }
+  // What has no default is required, here and of a campaign.
+  return withSecret(await insertMerchant(db, settings as MerchantSettings))
 }
 
 export async function updateMerchantCommand(
   context: CommandContext,
-  options: MerchantOptions & { id: number; newSecret?: boolean },
+  options: Given & { readonly id: number; readonly newSecret?: boolean },
 ) {
   const db = await context.database()
   const changes = await readMerchantChanges(db, options)
@@ -71,54 +55,12 @@ function withSecret(merchant: Merchant) {
   return { ...toMerchantRecord(merchant), postback_secret: merchant.postback_secret }
 }
 
-async function readMerchantChanges(
-  db: Db,
-  options: MerchantOptions,
-): Promise<Partial<MerchantSettings>> {
-  const { user } = options
-  return changesOf<MerchantSettings>(MERCHANT_DEFAULTS, {
-    name: options.name,
-    domains: options.domain,
-    uid: user == null ? user : await requireUid(db, user),
-    click_param: options.clickParam,
-    deep_link: options.deepLink,
-    window_days: options.windowDays,
-    origins: options.origin,
-    post_impression_rate_ppm: options.postImpressionRate,
-    is_confirming: options.confirmOrders,
-  })
+async function readMerchantChanges(db: Db, options: Given): Promise<Partial<MerchantSettings>> {
+  return changesOf(MERCHANT_SETTINGS, await withUid(db, options), MERCHANT_DEFAULTS)
 }
 
-interface CampaignOptions {
-  readonly merchant?: number
-  readonly model?: CampaignModel
-  readonly bid?: Micros | null
-  readonly exclusiveBid?: Micros | null
-  readonly rate?: number | null
-  readonly payment?: Micros | null
-  readonly roas?: number | null
-  readonly dailyBudget?: Micros | null
-  readonly budget?: Micros | null
-  readonly start?: Date | null
-  readonly end?: Date | null
-  readonly country?: string[]
-  readonly device?: Device[]
-  readonly allowPublisher?: number[]
-  readonly blockPublisher?: number[]
-  readonly trackerImpression?: string[]
-  readonly trackerViewable?: string[]
-}
-
-export async function createCampaignCommand(
-  context: CommandContext,
-  options: CampaignOptions & { merchant: number; model: CampaignModel },
-) {
-  const settings: CampaignSettings = {
-    ...CAMPAIGN_DEFAULTS,
-    merch_id: options.merchant,
-    model: options.model,
-    ...readCampaignChanges(options),
-  }
+export async function createCampaignCommand(context: CommandContext, options: Given) {
+  const settings = { ...CAMPAIGN_DEFAULTS, ...readCampaignChanges(options) } as CampaignSettings
   const db = await context.database()
   const world = await worldOf(context, db)
   return withConflicts(db, await insertCampaign(db, { settings, world }))
@@ -126,12 +68,16 @@ export async function createCampaignCommand(
 
 export async function updateCampaignCommand(
   context: CommandContext,
-  options: CampaignOptions & { id: number },
+  { id: campaignId, ...options }: Given & { readonly id: number },
 ) {
   const changes = readCampaignChanges(options)
   const db = await context.database()
   const world = await worldOf(context, db)
-  return withConflicts(db, await updateCampaign(db, { campaignId: options.id, changes, world }))
+  return withConflicts(db, await updateCampaign(db, { campaignId, changes, world }))
+}
+
+function readCampaignChanges(options: Given): Partial<CampaignSettings> {
+  return changesOf(CAMPAIGN_SETTINGS, options, CAMPAIGN_DEFAULTS)
 }
 
 /** A campaign's record, and which publishers it waits for in vain. */
@@ -170,28 +116,6 @@ export const resumeCampaignCommand = (context: CommandContext, options: { campai
 async function setState(context: CommandContext, campaignId: number, state: CampaignState) {
   const campaign = await setCampaignState(await context.database(), { campaignId, state })
   return { campaign_id: campaign.campaign_id, state: campaign.state }
-}
-
-function readCampaignChanges(options: CampaignOptions): Partial<CampaignSettings> {
-  return changesOf<CampaignSettings>(CAMPAIGN_DEFAULTS, {
-    merch_id: options.merchant,
-    model: options.model,
-    bid_micros: options.bid,
-    exclusive_bid_micros: options.exclusiveBid,
-    rate_ppm: options.rate,
-    payment_micros: options.payment,
-    roas: options.roas,
-    daily_budget_micros: options.dailyBudget,
-    budget_micros: options.budget,
-    starts_at: options.start,
-    ends_at: options.end,
-    countries: options.country?.map((code) => code.toUpperCase()),
-    devices: options.device,
-    allow_publishers: options.allowPublisher,
-    block_publishers: options.blockPublisher,
-    tracker_impression: options.trackerImpression,
-    tracker_viewable: options.trackerViewable,
-  })
 }
 
 /** Readers meet the servers: what those know counts as much as this command's environment. */

@@ -20,7 +20,7 @@ import { isPlainDate, parseTimestamp, TIMESTAMP_RULE } from '../platform/timesta
 export interface OptionSpec {
   readonly flags: string
   readonly help: string
-  readonly read?: (value: string, previous: unknown) => unknown
+  readonly read?: ((value: string, previous: unknown) => unknown) | undefined
   readonly isRequired?: boolean
 }
 

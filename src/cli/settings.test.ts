@@ -43,8 +43,8 @@ async function assertKept(
 }
 
 /** Fails for an option without a setting: whoever adds one gives it here. */
-function assertComplete(options: readonly { readonly flags: string }[], given: Settings): void {
-  const names = options.map(({ flags }) => flags.replace(/^--| .*$/g, ''))
+function assertComplete(rows: Record<string, readonly unknown[]>, given: Settings): void {
+  const names = Object.values(rows).map(([flags]) => String(flags).replace(/^--| .*$/g, ''))
   assert.deepEqual(Object.keys(given).sort(), names.sort())
 }
 
@@ -128,13 +128,13 @@ test('a campaign keeps every setting, made with it or changed to it', async () =
 })
 
 test('an empty value takes a setting away, and a switch has its --no-: as if never given', async () => {
-  for (const [kind, options, kept] of [
+  for (const [kind, rows, kept] of [
     ['merchant', MERCHANT_SETTINGS, { name: 'Bare', domain: 'bare.example' }],
     ['publisher', PUBLISHER_SETTINGS, { name: 'B', slug: 'b', user: 'ann@pub.example' }],
     ['campaign', CAMPAIGN_SETTINGS, { merchant: 2, model: 'cpc', bid: '0.60' }],
   ] as const) {
     const bare = await json(kind, 'create', ...optionsOf(kept))
-    const taken = options.flatMap(({ flags }) => {
+    const taken = Object.values(rows).flatMap(([flags]) => {
       const [name = ''] = flags.slice('--'.length).split(' ')
       return name in kept ? [] : [{ name, off: flags.includes('<') ? `${name}=` : `no-${name}` }]
     })

@@ -1,6 +1,11 @@
-/** The options that set up a publisher, a merchant or a campaign, for create and update. */
-import { CONSENT_DEFAULTS, LINKMATE_SCOPES } from '../accounts/publisher.ts'
-import { CAMPAIGN_MODELS, DEVICES } from '../demand/campaign.ts'
+/**
+ * The options that set up a publisher, a merchant or a campaign, for create and update: each under
+ * the name of the setting that it sets, so that the compiler finds one that is left without.
+ */
+import { Option } from 'commander'
+import { CONSENT_DEFAULTS, LINKMATE_SCOPES, type PublisherSettings } from '../accounts/publisher.ts'
+import type { MerchantSettings } from '../catalog/merchant.ts'
+import { CAMPAIGN_MODELS, type CampaignSettings, DEVICES } from '../demand/campaign.ts'
 import {
   type OptionSpec,
   readCategoryFloor,
@@ -18,145 +23,144 @@ import {
 
 const readIds = readList(readInteger)
 const readWords = readList((word) => word.toLowerCase())
+const readCodes = readList((code) => code.toUpperCase())
 
-/** Options of `create`; `required` names those that it cannot do without. */
-export function forCreate(
-  settings: readonly OptionSpec[],
-  required: readonly string[],
+/** An option: its flags, its help, and how its value is read. */
+type Row = readonly [flags: string, help: string, read?: OptionSpec['read']]
+type Rows<Settings> = Readonly<Record<keyof Settings, Row>>
+
+/** Options as they were given. */
+export type Given = Readonly<Record<string, unknown>>
+
+const toSpec = ([flags, help, read]: Row): OptionSpec => ({ flags, help, read })
+
+/** Options of `create`, which cannot do without those of settings that have no default. */
+export function forCreate<Settings>(
+  settings: Rows<Settings>,
+  defaults: Partial<Settings>,
 ): OptionSpec[] {
-  return settings.map((option) => ({
-    ...option,
-    isRequired: required.some((name) => option.flags.startsWith(`--${name} `)),
-  }))
+  const rows: [string, Row][] = Object.entries(settings)
+  return rows.map(([name, row]) => ({ ...toSpec(row), isRequired: !(name in defaults) }))
 }
 
 /** Options of `update`: which record, and any setting; switches can also be turned off. */
-export function forUpdate(settings: readonly OptionSpec[]): OptionSpec[] {
-  const switches = settings.filter(({ flags }) => !flags.includes('<'))
+export function forUpdate(settings: Readonly<Record<string, Row>>): OptionSpec[] {
+  const all = Object.values(settings).map(toSpec)
+  const switches = all.filter(({ flags }) => !flags.includes('<'))
   const off = switches.map(({ flags, help }) => ({
     flags: flags.replace('--', '--no-'),
     help: `not: ${help}`,
   }))
   const id = { flags: '--id <ID>', help: 'which one', read: readInteger, isRequired: true }
-  return [id, ...settings, ...off]
+  return [id, ...all, ...off]
 }
-
-export const USER_SETTINGS: readonly OptionSpec[] = [
-  { flags: '--email <E>', help: 'e-mail address' },
-  { flags: '--password <P>', help: 'at least 8 characters' },
-  { flags: '--admin', help: 'an operator, whose API keys may reverse clicks' },
-]
-
-export const PUBLISHER_SETTINGS: readonly OptionSpec[] = [
-  { flags: '--name <N>', help: 'name' },
-  { flags: '--slug <S>', help: 'short name in addresses' },
-  { flags: '--user <E>', help: 'e-mail address of the user who owns it' },
-  { flags: '--partner', help: 'member of the partner program' },
-  { flags: '--share <fraction>', help: 'its part of each price (0.75)', read: readFraction },
-  { flags: '--domain <D>', help: 'a domain of its pages; repeatable', read: readRepeated },
-  { flags: '--floor <dollars>', help: 'least price of a click (0)', read: readDollars },
-  {
-    flags: '--category-floor <floor>',
-    help: 'least price in a category: 222=0.10 or 222:GB=0.08; repeatable',
-    read: readList(readCategoryFloor),
-  },
-  {
-    flags: '--tolerance <fraction>',
-    help: 'how much dearer than the original (0.05)',
-    read: readFraction,
-  },
-  {
-    flags: '--beta <number>',
-    help: 'weight of a lower price for the reader (1)',
-    read: readNumber,
-  },
-  {
-    flags: '--epsilon <fraction>',
-    help: 'share of auctions that explore (0.05)',
-    read: readFraction,
-  },
-  { flags: '--allow-merchant <ID>', help: 'only these merchants; repeatable', read: readIds },
-  { flags: '--block-merchant <ID>', help: 'never this merchant; repeatable', read: readIds },
-  {
-    flags: '--linkmate-scope <scope>',
-    help: `links on any host, or the network’s: ${LINKMATE_SCOPES.join(' or ')} (all)`,
-    read: readOptional(readWord(...LINKMATE_SCOPES)),
-  },
-  {
-    flags: '--consent-default <consent>',
-    help: `of readers who were not asked: ${CONSENT_DEFAULTS.join(' or ')} (full)`,
-    read: readOptional(readWord(...CONSENT_DEFAULTS)),
-  },
-  { flags: '--allow-host <H>', help: 'other host that links may lead to', read: readRepeated },
-  { flags: '--require-price', help: 'only offers whose price is known' },
-]
-
-export const MERCHANT_SETTINGS: readonly OptionSpec[] = [
-  { flags: '--name <N>', help: 'name' },
-  { flags: '--domain <D>', help: 'a domain of its shop, the first is shown', read: readRepeated },
-  { flags: '--user <E>', help: 'e-mail address of its user', read: readText },
-  { flags: '--click-param <name>', help: 'query parameter for the click id (cid)', read: readText },
-  {
-    flags: '--deep-link <template>',
-    help: 'address of another network, with {url_encoded} and, for the click id, {cid}',
-    read: readText,
-  },
-  {
-    flags: '--window-days <days>',
-    help: 'how long after a click orders count (30)',
-    read: readOptional(readInteger),
-  },
-  { flags: '--origin <O>', help: 'origin of its checkout pages; repeatable', read: readRepeated },
-  {
-    flags: '--post-impression-rate <fraction>',
-    help: 'commission on orders after a link that was only seen (none)',
-    read: readFraction,
-  },
-  {
-    flags: '--confirm-orders',
-    help: 'orders told by browsers alone wait for its server, a file or a person',
-  },
-]
-
-export const CAMPAIGN_SETTINGS: readonly OptionSpec[] = [
-  { flags: '--merchant <ID>', help: 'whose campaign', read: readInteger },
-  {
-    flags: '--model <model>',
-    help: CAMPAIGN_MODELS.join(', '),
-    read: readWord(...CAMPAIGN_MODELS),
-  },
-  { flags: '--bid <dollars>', help: 'cpc: the most a click may cost', read: readDollars },
-  {
-    flags: '--exclusive-bid <dollars>',
-    help: 'cpc: price of clicks on exclusive links (the bid)',
-    read: readDollars,
-  },
-  { flags: '--rate <fraction>', help: 'cpa: commission on an order', read: readFraction },
-  { flags: '--payment <dollars>', help: 'epp: paid per purchase', read: readDollars },
-  { flags: '--roas <number>', help: 'cpc: revenue wanted per dollar', read: readNumber },
-  { flags: '--daily-budget <dollars>', help: 'most per UTC day', read: readDollars },
-  { flags: '--budget <dollars>', help: 'most in total', read: readDollars },
-  { flags: '--start <ISO>', help: 'when it begins', read: readInstant },
-  { flags: '--end <ISO>', help: 'when it ends', read: readInstant },
-  { flags: '--country <codes>', help: 'only readers from these: US,GB', read: readWords },
-  { flags: '--device <kinds>', help: `only these: ${DEVICES.join()}`, read: readWords },
-  { flags: '--allow-publisher <ID>', help: 'only these publishers; repeatable', read: readIds },
-  { flags: '--block-publisher <ID>', help: 'never this publisher; repeatable', read: readIds },
-  { flags: '--tracker-impression <URL>', help: 'fired at the auction', read: readRepeated },
-  { flags: '--tracker-viewable <URL>', help: 'fired when in view', read: readRepeated },
-]
 
 /**
  * The settings that options change: those not given stay as they are, and null, an empty value,
- * takes one back to its default. Every setting is named, so that none is left without an option.
+ * takes one back to its default.
  */
 export function changesOf<Settings>(
+  settings: Rows<Settings>,
+  given: Given,
   defaults: Partial<Settings>,
-  given: { readonly [Name in keyof Settings]: Settings[Name] | null | undefined },
 ): Partial<Settings> {
   const changes: Partial<Settings> = {}
-  for (const name in given) {
-    if (given[name] !== undefined) changes[name] = given[name] ?? defaults[name]
+  for (const name in settings) {
+    const value = given[new Option(settings[name][0]).attributeName()]
+    if (value !== undefined) changes[name] = (value as Settings[typeof name]) ?? defaults[name]
   }
   return changes
+}
+
+export const USER_SETTINGS = {
+  email: ['--email <E>', 'e-mail address'],
+  password: ['--password <P>', 'at least 8 characters'],
+  is_admin: ['--admin', 'an operator, whose API keys may reverse clicks'],
+} as const
+
+export const PUBLISHER_SETTINGS: Rows<PublisherSettings> = {
+  name: ['--name <N>', 'name'],
+  slug: ['--slug <S>', 'short name in addresses'],
+  uid: ['--user <E>', 'e-mail address of the user who owns it'],
+  is_partner: ['--partner', 'member of the partner program'],
+  share_ppm: ['--share <fraction>', 'its part of each price (0.75)', readFraction],
+  domains: ['--domain <D>', 'a domain of its pages; repeatable', readRepeated],
+  floor_micros: ['--floor <dollars>', 'least price of a click (0)', readDollars],
+  category_floors: [
+    '--category-floor <floor>',
+    'least price in a category: 222=0.10 or 222:GB=0.08; repeatable',
+    readList(readCategoryFloor),
+  ],
+  tolerance_ppm: [
+    '--tolerance <fraction>',
+    'how much dearer than the original (0.05)',
+    readFraction,
+  ],
+  beta: ['--beta <number>', 'weight of a lower price for the reader (1)', readNumber],
+  epsilon_ppm: ['--epsilon <fraction>', 'share of auctions that explore (0.05)', readFraction],
+  allow_merchants: ['--allow-merchant <ID>', 'only these merchants; repeatable', readIds],
+  block_merchants: ['--block-merchant <ID>', 'never this merchant; repeatable', readIds],
+  linkmate_scope: [
+    '--linkmate-scope <scope>',
+    `links on any host, or the network’s: ${LINKMATE_SCOPES.join(' or ')} (all)`,
+    readOptional(readWord(...LINKMATE_SCOPES)),
+  ],
+  consent_default: [
+    '--consent-default <consent>',
+    `of readers who were not asked: ${CONSENT_DEFAULTS.join(' or ')} (full)`,
+    readOptional(readWord(...CONSENT_DEFAULTS)),
+  ],
+  allow_hosts: ['--allow-host <H>', 'other host that links may lead to', readRepeated],
+  is_price_required: ['--require-price', 'only offers whose price is known'],
+}
+
+export const MERCHANT_SETTINGS: Rows<MerchantSettings> = {
+  name: ['--name <N>', 'name'],
+  domains: ['--domain <D>', 'a domain of its shop, the first is shown', readRepeated],
+  uid: ['--user <E>', 'e-mail address of its user', readText],
+  click_param: ['--click-param <name>', 'query parameter for the click id (cid)', readText],
+  deep_link: [
+    '--deep-link <template>',
+    'address of another network, with {url_encoded} and, for the click id, {cid}',
+    readText,
+  ],
+  window_days: [
+    '--window-days <days>',
+    'how long after a click orders count (30)',
+    readOptional(readInteger),
+  ],
+  origins: ['--origin <O>', 'origin of its checkout pages; repeatable', readRepeated],
+  post_impression_rate_ppm: [
+    '--post-impression-rate <fraction>',
+    'commission on orders after a link that was only seen (none)',
+    readFraction,
+  ],
+  is_confirming: [
+    '--confirm-orders',
+    'orders told by browsers alone wait for its server, a file or a person',
+  ],
+}
+
+export const CAMPAIGN_SETTINGS: Rows<CampaignSettings> = {
+  merch_id: ['--merchant <ID>', 'whose campaign', readInteger],
+  model: ['--model <model>', CAMPAIGN_MODELS.join(', '), readWord(...CAMPAIGN_MODELS)],
+  bid_micros: ['--bid <dollars>', 'cpc: the most a click may cost', readDollars],
+  exclusive_bid_micros: [
+    '--exclusive-bid <dollars>',
+    'cpc: price of clicks on exclusive links (the bid)',
+    readDollars,
+  ],
+  rate_ppm: ['--rate <fraction>', 'cpa: commission on an order', readFraction],
+  payment_micros: ['--payment <dollars>', 'epp: paid per purchase', readDollars],
+  roas: ['--roas <number>', 'cpc: revenue wanted per dollar', readNumber],
+  daily_budget_micros: ['--daily-budget <dollars>', 'most per UTC day', readDollars],
+  budget_micros: ['--budget <dollars>', 'most in total', readDollars],
+  starts_at: ['--start <ISO>', 'when it begins', readInstant],
+  ends_at: ['--end <ISO>', 'when it ends', readInstant],
+  countries: ['--country <codes>', 'only readers from these: US,GB', readCodes],
+  devices: ['--device <kinds>', `only these: ${DEVICES.join()}`, readWords],
+  allow_publishers: ['--allow-publisher <ID>', 'only these publishers; repeatable', readIds],
+  block_publishers: ['--block-publisher <ID>', 'never this publisher; repeatable', readIds],
+  tracker_impression: ['--tracker-impression <URL>', 'fired at the auction', readRepeated],
+  tracker_viewable: ['--tracker-viewable <URL>', 'fired when in view', readRepeated],
 }
