@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { makeMerchant } from '../../test/catalogue.ts'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { hurryTurns } from '../../test/hasty-turns.ts'
 import { until } from '../../test/market.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
@@ -11,12 +12,12 @@ import { sql } from '../platform/sql.ts'
 import { FairTurns } from '../platform/turns.ts'
 import { feedRoutes } from './feed-routes.ts'
 
-async function start({ turnPatienceMs = 10_000 } = {}) {
+async function start() {
   const db = await testDatabase()
   const http = await startQuietHttp({ after })
   const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
   const urls = { baseUrl: 'https://api.example', linkUrl: 'https://go.example' }
-  await http.register(feedRoutes({ db, keys, ...urls, isOwnPage: () => true, turnPatienceMs }))
+  await http.register(feedRoutes({ db, keys, ...urls, isOwnPage: () => true }))
   const { publisher, headers } = await makePublisherWorld(db)
   const offers = [{ id: 'A-1', link: 'https://kettles.example/p/1' }]
   const { merchId } = await makeMerchant(db, { name: 'Mill', domain: 'kettles.example', offers })
@@ -41,8 +42,9 @@ test('however many product feeds are read at once, other calls find a connection
   }
 })
 
-test('who waits too long for a product feed is told to come back, and is not waited for', async () => {
-  const { db, ask } = await start({ turnPatienceMs: 20 })
+test('who waits too long for a product feed is told to come back, and is not waited for', async (t) => {
+  hurryTurns(t)
+  const { db, ask } = await start()
   const first = await db.transaction(async (tx) => {
     await tx.run(sql`lock table offer in access exclusive mode`)
     const asked = ask()

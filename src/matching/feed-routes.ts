@@ -27,21 +27,12 @@ export interface FeedDeps {
   readonly baseUrl: string
   readonly linkUrl: string
   readonly isOwnPage: IsOwnPage
-  /** Only tests need another value. */
-  readonly turnPatienceMs?: number
 }
 
 export const feedRoutes =
-  ({
-    db,
-    keys,
-    baseUrl,
-    linkUrl,
-    isOwnPage,
-    turnPatienceMs = CLIENT_PATIENCE_MS,
-  }: FeedDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, baseUrl, linkUrl, isOwnPage }: FeedDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: turnPatienceMs })
+    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
     app.addHook('onRequest', keys.require)
 
     app.get(

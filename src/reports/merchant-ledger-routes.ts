@@ -25,13 +25,9 @@ const LEDGER = {
 
 /** The caller's key is checked by the routes that register these. */
 export const merchantLedgerRoutes =
-  ({
-    db,
-    now,
-    turnPatienceMs = CLIENT_PATIENCE_MS,
-  }: Omit<ReportDeps, 'keys'>): FastifyPluginAsyncTypebox =>
+  ({ db, now }: Omit<ReportDeps, 'keys'>): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: turnPatienceMs })
+    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
     app.get(
       '/api/v1/merchants/:merch_id/ledger/',
       {

@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { foldBusyLog } from '../../test/busy-log.ts'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { hurryTurns } from '../../test/hasty-turns.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
@@ -125,9 +126,10 @@ test('a merchant’s account is open to the key of its user alone, for a range t
   }
 })
 
-test('who waits too long for an account is told to come back, and is not waited for', async () => {
+test('who waits too long for an account is told to come back, and is not waited for', async (t) => {
+  hurryTurns(t)
   const hasty = await startQuietHttp({ after })
-  await hasty.register(merchantRoutes({ db, keys, now: () => NOW, turnPatienceMs: 20 }))
+  await hasty.register(merchantRoutes({ db, keys, now: () => NOW }))
   const [from, to] = RANGES[0]
   const url = `/api/v1/merchants/${merchId}/ledger/?date_from=${from}&date_to=${to}`
   const ask = (format: string) =>

@@ -6,6 +6,4 @@ export interface ReportDeps {
   readonly db: Db
   readonly keys: KeyGuard
   readonly now: () => Date
-  /** Only tests need another value. */
-  readonly turnPatienceMs?: number
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { hurryTurns } from '../../test/hasty-turns.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
@@ -10,13 +11,13 @@ import { reportRoutes } from './routes.ts'
 
 const PAYMENTS = 'reports/payments/?date_from=2026-03-01&date_to=2026-03-31'
 
-async function start(t: TestContext, options: { turnPatienceMs?: number } = {}) {
+async function start(t: TestContext) {
   const db = await testDatabase(t)
   const { publisher, headers } = await makePublisherWorld(db)
   const http = await startQuietHttp(t)
   const now = () => new Date('2026-04-01T00:00:00Z')
   const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now })
-  await http.register(reportRoutes({ db, keys, now, ...options }))
+  await http.register(reportRoutes({ db, keys, now }))
   const path = `/api/v1/publishers/${publisher.pub_id}/`
   const get = async (rest: string) => {
     const answer = await http.inject({ url: path + rest, headers: { ...headers } })
@@ -38,7 +39,8 @@ test('however many pages of reports are asked for, other calls find a connection
 })
 
 test('who waits too long for a report is told to come back, and is not waited for', async (t) => {
-  const { db, get } = await start(t, { turnPatienceMs: 20 })
+  hurryTurns(t)
+  const { db, get } = await start(t)
   const first = await db.transaction(async (tx) => {
     await tx.run(sql`lock table merchant_payment in access exclusive mode`)
     const asked = get(PAYMENTS)

@@ -44,14 +44,14 @@ const REPORT = {
   'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) },
 }
 export const reportRoutes =
-  ({ turnPatienceMs = CLIENT_PATIENCE_MS, ...deps }: ReportDeps): FastifyPluginAsyncTypebox =>
+  (deps: ReportDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.addHook('onRequest', deps.keys.require)
     app.addHook('preHandler', async (request) => {
       const { pub_id: pubId } = request.params as { pub_id: number }
       await requireExistingOwnPublisher(deps.db, holderOf(request), pubId)
     })
-    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: turnPatienceMs })
+    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
     await app.register(tableRoutes({ ...deps, turns }))
     await app.register(statementRoutes({ ...deps, turns }))
     await app.register(publisherWebhookRoutes(deps))

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { hurryTurns } from '../../test/hasty-turns.ts'
 import { until } from '../../test/market.ts'
 import { makePublisherWorld, type PublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
@@ -57,11 +58,12 @@ test('a publisher’s many pages keep no other publisher’s statistics waiting'
   assert.ok(answered.indexOf("the other's: 200") < 6, answered.join())
 })
 
-test('who waits too long for statistics is told to come back, and is not waited for', async () => {
+test('who waits too long for statistics is told to come back, and is not waited for', async (t) => {
+  hurryTurns(t)
   const logged: { level: number; reason?: string; err?: object }[] = []
   const stream = { write: (line: string) => void logged.push(JSON.parse(line)) }
   const hasty = await startQuietHttp({ after }, makeLogger({ level: 'warn', stream }))
-  await hasty.register(statsRoutes({ db, keys, turnPatienceMs: 20 }))
+  await hasty.register(statsRoutes({ db, keys }))
   const askHasty = () => ask(one, '?date_from=2026-03-01&date_to=2026-03-31', hasty)
   const first = await db.transaction(async (tx) => {
     await tx.run(sql`lock table page_day in access exclusive mode`)

@@ -20,16 +20,14 @@ const REPORTS_AT_ONCE = 2
 export interface StatsDeps {
   readonly db: Db
   readonly keys: KeyGuard
-  /** Only tests need another value. */
-  readonly turnPatienceMs?: number
 }
 
 export const statsRoutes =
-  ({ db, keys, turnPatienceMs = CLIENT_PATIENCE_MS }: StatsDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys }: StatsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const turns = new FairTurns(REPORTS_AT_ONCE, {
       each: REPORTS_AT_ONCE,
-      patienceMs: turnPatienceMs,
+      patienceMs: CLIENT_PATIENCE_MS,
     })
     app.addHook('onRequest', keys.require)
 
