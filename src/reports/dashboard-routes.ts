@@ -13,8 +13,6 @@ import { readPayments } from './payments-store.ts'
 import { StatementParams, StatementQuery } from './schema.ts'
 import { STATEMENT, statementReply } from './statement-reply.ts'
 
-/** A route that reads the session answers no other origin (decisions, Paths). */
-const config = { cors: 'none' } as const
 /** Settling a large merchant may take this thread half a second. */
 const PAGES_AT_ONCE = 2
 
@@ -25,7 +23,6 @@ export const dashboardPaymentRoutes =
     app.get(
       '/dashboard/api/publishers/:pub_id/payments/',
       {
-        config,
         schema: {
           operationId: 'readMyPayments',
           params: PublisherParams,
@@ -41,7 +38,6 @@ export const dashboardPaymentRoutes =
     app.get(
       '/dashboard/api/publishers/:pub_id/statements/:month/',
       {
-        config,
         schema: {
           operationId: 'readMyStatement',
           params: StatementParams,
