@@ -26,6 +26,19 @@ test('a stream that breaks is read on from where it was stored, and each event i
   assert.ok(problems.map(String).includes('Error: the stream broke'))
 })
 
+test('a copy of the stream that gives a number to another message is read from its beginning', async (t) => {
+  const db = await testDatabase(t)
+  const [one, two, three, lacked] = makePayloads(4)
+  assert(one && two && three && lacked)
+  const first = carry(t, db, { payloads: [one, two, three] })
+  await until(async () => (await carried(db)) === 3)
+  await first.close()
+  // Another server of the cluster, which was apart from that one.
+  const { problems } = carry(t, db, { payloads: [one, lacked, two, three] })
+  await until(async () => (await carried(db)) === 4)
+  assert.deepEqual(problems.map(String), ['Error: stream test lost messages: it is read again'])
+})
+
 test('a database that vanishes without a word is given up, and what it did not take comes again', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
@@ -122,6 +135,7 @@ function carry(
   const { payloads } = script
   let isBroken = script.breaksOnceAfter === undefined
   async function* read(after: number, until: AbortSignal): AsyncGenerator<StreamMessage> {
+    await script.beforeReading?.()
     for (const [place, payload] of payloads.entries()) {
       if (place + 1 <= after) continue
       if (!isBroken && place === script.breaksOnceAfter) {
@@ -139,10 +153,6 @@ function carry(
     isAway: () => false,
     created: async () => 'once',
     read,
-    find: async (sequence: number) => {
-      await script.beforeReading?.()
-      return payloads[sequence - 1] ?? null
-    },
     lastSequence: async () => payloads.length,
     cut: async () => undefined,
   }

@@ -40,10 +40,7 @@ const KEEP_DAYS = 7
 const CUT_INTERVAL_MS = 3_600_000
 
 export interface CarrierOptions {
-  readonly stream: Pick<
-    EventStream,
-    'isAway' | 'created' | 'read' | 'find' | 'lastSequence' | 'cut'
-  >
+  readonly stream: Pick<EventStream, 'isAway' | 'created' | 'read' | 'lastSequence' | 'cut'>
   readonly streamName: string
   readonly connection: Connection
   /** After which others may carry; only tests need another time. */
@@ -108,13 +105,12 @@ export class EventLogCarrier {
       if (!(await takeLock(client, streamName))) return
       const created = await stream.created()
       const carried = await openPosition(client, { streamName, created })
-      if (!(await isAsCarried(stream, carried))) {
-        this.#options.onProblem(new Error(`stream ${streamName} lost messages: it is read again`))
-        await beginAgain(carried)
-      }
+      // Else what gets the numbers of the lost ones would be waited for until somebody appends.
+      if (carried.position > (await stream.lastSequence())) await this.#beginAgain(carried)
       const signal = AbortSignal.any([this.#stopping.signal, lost.signal])
       this.#carrying = carried
-      await this.#carry(carried, stream.read(carried.position, signal))
+      // The last one that was carried once more: it shows whether its number still means it.
+      await this.#carry(carried, stream.read(Math.max(0, carried.position - 1), signal))
     } finally {
       this.#carrying = null
       lost.abort() // ends the reading, which may wait for a message
@@ -142,7 +138,9 @@ export class EventLogCarrier {
         : Promise.race([next, sleep(LINGER_MS)]))
       if (arrived?.done) return // what is not stored is read again
       if (arrived !== undefined) {
-        addMessage(batch, arrived.value.sequence, arrived.value.payload)
+        const { sequence, payload } = arrived.value
+        if (sequence > state.position) addMessage(batch, sequence, payload)
+        else if (!isAsCarried(state, arrived.value)) return await this.#beginAgain(state)
         next = take()
         if (batch.events.length < BATCH_EVENTS_MAX) continue
       }
@@ -155,6 +153,12 @@ export class EventLogCarrier {
       const upTo = await cutPosition(state)
       if (upTo !== null) await stream.cut(upTo)
     }
+  }
+
+  async #beginAgain(state: Carried): Promise<void> {
+    const problem = `stream ${state.streamName} lost messages: it is read again`
+    this.#options.onProblem(new Error(problem))
+    await beginAgain(state)
   }
 }
 
@@ -186,7 +190,7 @@ interface Carried {
   readonly created: string
   position: number
   /** Of the message at the position; null: unknown. */
-  readonly digest: Buffer | null
+  digest: Buffer | null
 }
 
 interface Refused {
@@ -246,15 +250,11 @@ async function openPosition(
 /**
  * Whether the position still means the message that was carried last. A stream that lost its newest
  * messages gives their numbers again: what got them would lie before the position, and not be read.
+ * Asked of what is read and not of the server: of a cluster another one may answer, and after its
+ * servers were apart their copies can differ.
  */
-async function isAsCarried(
-  stream: CarrierOptions['stream'],
-  { position, digest }: Carried,
-): Promise<boolean> {
-  if (position === 0) return true
-  const payload = await stream.find(position)
-  if (payload === null) return position <= (await stream.lastSequence()) // Cut, a week later.
-  return digest === null || digest.equals(digestOf(payload))
+function isAsCarried({ position, digest }: Carried, { sequence, payload }: StreamMessage): boolean {
+  return sequence === position && (digest === null || digest.equals(digestOf(payload)))
 }
 
 /** From the first message that is there: what was carried of them conflicts, and is there once. */
@@ -309,12 +309,13 @@ async function inTransaction(
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> {
   const { client, streamName, created, position } = state
+  const digest = digestOf(lastPayload)
   await client.query('begin')
   try {
     const { rowCount } = await client.query(
       `update stream_position set position = $3, digest = $5
        where stream = $1 and created = $2 and position = $4`,
-      [streamName, created, last, position, digestOf(lastPayload)],
+      [streamName, created, last, position, digest],
     )
     if (rowCount !== 1) throw new Error(`stream ${streamName} was carried by another process`)
     await work(client)
@@ -327,6 +328,7 @@ async function inTransaction(
     }
     await client.query('commit')
     state.position = last
+    state.digest = digest
   } catch (error) {
     // Everything else ends the connection, which need not answer once more.
     if (isRefusal(error)) await client.query('rollback')

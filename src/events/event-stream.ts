@@ -140,13 +140,6 @@ export class EventStream {
     }
   }
 
-  /** The payload of one message; null when it was cut, or never was. */
-  async find(sequence: number): Promise<Uint8Array | null> {
-    const manager = await jetstreamManager(this.#connected(), { checkAPI: false })
-    const message = await manager.streams.getMessage(this.#options.streamName, { seq: sequence })
-    return message?.data ?? null
-  }
-
   /** The number of the message that came last, be it cut by now. */
   async lastSequence(): Promise<number> {
     const manager = await jetstreamManager(this.#connected(), { checkAPI: false })
