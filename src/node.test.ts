@@ -35,6 +35,25 @@ test('a start on a restored database without its sealing key says what is lost, 
   assert.match(lines.join(''), /"level":40,.*not paid.*Restore secrets\/ of SOUK_DATA/)
 })
 
+test('a node whose clock is off says by how much', async (t) => {
+  const scope = scopeOf(t)
+  const database = await testDatabase(scope)
+  const config = readConfig({
+    SOUK_DATA: await temporaryFolder(scope, 'node '),
+    DATABASE_URL: databaseUrl(database.connection),
+  })
+  for (const [offMs, said] of [
+    [3_600_000, /clock is 3600 s ahead of the database’s/],
+    [-90_000, /clock is 90 s behind the database’s/],
+  ] as const) {
+    const lines: string[] = []
+    const log = makeLogger({ level: 'warn', stream: { write: (line) => void lines.push(line) } })
+    const node = await openNode(config, { log, now: () => Date.now() + offMs })
+    await node.close()
+    assert.match(lines.join(''), said)
+  }
+})
+
 /** What a process that died has spooled below SOUK_DATA, of this database or of another. */
 async function makeLeftSpool(t: TestContext, { isOurs }: { isOurs: boolean }) {
   const scope = scopeOf(t)

@@ -14,6 +14,7 @@ import { type Config, knowsCountries, type SealingKey, sharedSettings } from './
 import { spoolFolder } from './data-folder.ts'
 import { LeaseBook } from './demand/lease.ts'
 import { LeaseLoop } from './demand/lease-loop.ts'
+import { LEASE_SKEW_MS } from './demand/lease-terms.ts'
 import { OutlookBook } from './demand/outlook.ts'
 import { PacingBook } from './demand/pacing-book.ts'
 import { leaseCloseBody } from './demand/settle.ts'
@@ -25,6 +26,7 @@ import { startPartitionUpkeep } from './events/partitions.ts'
 import { type Metrics, makeMetrics } from './metrics.ts'
 import { openEventLog } from './open-event-log.ts'
 import { MIGRATIONS_FOLDER, openStorage } from './open-storage.ts'
+import { msApart } from './platform/database-clock.ts'
 import { type Geo, openGeo } from './platform/geo.ts'
 import { type IdSource, makeIdSource } from './platform/ids.ts'
 import { errorTeller, type Logger } from './platform/log.ts'
@@ -53,6 +55,8 @@ import { keyMarks, LOST_KEY, ownSealingKeys } from './sealing-keys.ts'
 const EDGE_CONNECTIONS_MAX = 6
 /** The most that the spool holds while the log is away: hours of a small network's traffic. */
 const SPOOL_BYTES_MAX = 2 * 1024 ** 3
+/** Whose clock was set wrong books clicks on wrong days: soon enough for somebody to see it. */
+const CLOCK_CHECK_MS = 60_000
 
 export interface Node {
   readonly config: Config
@@ -185,7 +189,22 @@ async function openUpkeep(database: Database, opening: Opening): Promise<HashKey
   const upkeep = { db: database, now, onError: errorTeller(log, 'partitions') }
   const partitions = await startPartitionUpkeep(upkeep)
   closers.add('partitions', async () => clearInterval(partitions))
+  const tellClock = errorTeller(log, 'clock')
+  await checkClock(database, now).catch(tellClock)
+  const clock = startPulse(() => checkClock(database, now), {
+    everyMs: CLOCK_CHECK_MS,
+    onError: tellClock,
+  })
+  closers.add('clock', async () => clearInterval(clock))
   return hashKeys
+}
+
+/** Rejects when it is off by more than leases allow: only this machine's operator can tell. */
+async function checkClock(db: Database, now: () => number): Promise<void> {
+  const apartMs = await msApart(db, now)
+  if (Math.abs(apartMs) < LEASE_SKEW_MS) return
+  const apart = `${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs > 0 ? 'ahead of' : 'behind'}`
+  throw new Refusal(`this machine’s clock is ${apart} the database’s: synchronise the clocks`)
 }
 
 /** The log, the spool beside it, and the number under which this process writes to both. */

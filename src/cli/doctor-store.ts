@@ -7,7 +7,6 @@ export interface ServerFacts {
   readonly version: string
   readonly fsync: string
   readonly synchronous_commit: string
-  readonly now: Date
   readonly bytes: string
 }
 
@@ -16,7 +15,7 @@ export async function readServerFacts(db: Db): Promise<ServerFacts> {
     select current_setting('server_version') as version,
       current_setting('fsync') as fsync,
       current_setting('synchronous_commit') as synchronous_commit,
-      clock_timestamp() as now, pg_database_size(current_database()) as bytes
+      pg_database_size(current_database()) as bytes
   `)
   if (facts === null) throw new Error('the server did not answer')
   return facts

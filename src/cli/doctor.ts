@@ -7,6 +7,7 @@ import { spoolFolder } from '../data-folder.ts'
 import { LEASE_SKEW_MS } from '../demand/lease-terms.ts'
 import { latestReconciliation } from '../ledger/reconciliation-store.ts'
 import { MIGRATIONS_FOLDER } from '../open-storage.ts'
+import { msApart } from '../platform/database-clock.ts'
 import { databaseFaults, readDatabaseFacts } from '../platform/database-faults.ts'
 import { errorWords } from '../platform/error-words.ts'
 import { newestMigration, readVersion } from '../platform/migrate.ts'
@@ -146,10 +147,7 @@ async function checkConnections(db: Database): Promise<Finding> {
 
 /** Leases are safe while clocks differ by less than their skew (economics 2.2). */
 async function checkClock(db: Database): Promise<Finding> {
-  const before = Date.now()
-  const { now } = await readServerFacts(db)
-  const middle = (before + Date.now()) / 2
-  const differenceMs = Math.round(Math.abs(now.getTime() - middle))
+  const differenceMs = Math.abs(await msApart(db, Date.now))
   const detail = `${differenceMs} ms from the database’s`
   if (differenceMs < LEASE_SKEW_MS) return good(detail)
   return bad(`${detail}, must be under ${LEASE_SKEW_MS}: synchronise the clocks`)

@@ -7,3 +7,15 @@ export async function msAhead(db: Db, nowMs: number): Promise<number> {
   const row = await db.row<{ now: Date }>(sql`select now() as now`)
   return Math.max(0, nowMs - (row?.now.getTime() ?? nowMs))
 }
+
+/**
+ * By how much a clock is ahead of the database's, or (below 0) behind it; 0 where the way of the
+ * question and its answer may be the whole difference.
+ */
+export async function msApart(db: Db, now: () => number): Promise<number> {
+  const askedMs = now()
+  const row = await db.row<{ at: Date }>(sql`select clock_timestamp() as at`)
+  const answeredMs = now()
+  const atMs = row?.at.getTime() ?? answeredMs
+  return Math.min(answeredMs - atMs, 0) + Math.max(askedMs - atMs, 0)
+}
