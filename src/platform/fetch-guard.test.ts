@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { startServer } from '../../test/local-server.ts'
 import { guardedAgent, guardedGet, isPublicAddress } from './fetch-guard.ts'
@@ -57,6 +59,33 @@ test('a private address is refused before a byte is sent, by number and by name'
     await assert.rejects(guardedGet(agent, url, { headers: {} }), { code: 'PRIVATE_ADDRESS' })
   }
   assert.equal(connections(), 0)
+})
+
+test('one private address among a name’s several is enough to refuse it', async (t) => {
+  const { nameServers } = await startNameServer(t, (name) => (name === 'shop.example' ? MIXED : []))
+  const agent = guardedAgent({ allowPrivate: false, nameServers })
+  t.after(() => agent.close())
+  const get = (host: string) => guardedGet(agent, new URL(`http://${host}/`), { headers: {} })
+  await assert.rejects(
+    get('shop.example'),
+    /^Error: shop\.example \(127\.0\.0\.1\) is not a public/,
+  )
+  await assert.rejects(get('nowhere.example'), { code: 'ENODATA' })
+})
+
+test('names that nobody answers are asked for side by side, however many', async (t) => {
+  const names = Array.from({ length: 20 }, (_, n) => `${n}.example`)
+  const asked = new Set<string>()
+  const { promise: allAsked, resolve } = Promise.withResolvers<void>()
+  const { nameServers } = await startNameServer(t, (name) => {
+    if (asked.add(name).size === names.length) resolve()
+    return null
+  })
+  const agent = guardedAgent({ allowPrivate: false, nameServers })
+  const gets = names.map((name) => guardedGet(agent, new URL(`http://${name}/`), { headers: {} }))
+  await Promise.race([allAsked, Promise.all(gets)])
+  await agent.destroy()
+  await Promise.allSettled(gets)
 })
 
 test('with private addresses allowed, redirects are followed up to a limit', async (t) => {
@@ -127,3 +156,26 @@ async function listen(t: TestContext): Promise<{ port: number; connections: () =
   server.on('connection', () => connections++)
   return { port, connections: () => connections }
 }
+
+const MIXED = ['93.184.216.34', '127.0.0.1']
+
+/** Tells a name's IPv4 addresses, of which there may be none; null: it answers nothing. */
+async function startNameServer(t: TestContext, addressesOf: (name: string) => string[] | null) {
+  const server = createSocket('udp4', (query, { port, address }) => {
+    const question = query.subarray(HEADER_BYTES, query.indexOf(0, HEADER_BYTES) + 5)
+    const [, name = '', type] = /^(.*)\0\0(.)/s.exec(question.toString('latin1')) ?? []
+    const found = addressesOf(name.slice(1).replace(/[\0-\x20]/g, '.'))
+    if (found === null) return
+    const told = type === '\x01' ? found : []
+    const header = [...query.subarray(0, 2), 0x81, 0x80, 0, 1, 0, told.length, 0, 0, 0, 0]
+    const records = told.map((ip) => [...RECORD, ...ip.split('.').map(Number)])
+    server.send(Buffer.from([...header, ...question, ...records.flat()]), port, address)
+  })
+  await once(server.bind(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  return { nameServers: [`127.0.0.1:${server.address().port}`] }
+}
+
+// RFC 1035, 4.1: an answer's header, and a record that names the question's name and an address.
+const HEADER_BYTES = 12
+const RECORD = [0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]

@@ -4,14 +4,23 @@
  * Feeds and merchant pages are fetched from addresses that others chose, so a name may point
  * into our own network (metadata services, databases). What counts is the address that is
  * dialled, not the name: it is checked after resolution and inside the connection's own look-up,
- * so a name that answers differently the second time gains nothing.
+ * so a name that answers differently the second time gains nothing. Names are asked of DNS alone:
+ * those that are not public stand in the machine's own lists, and hold in `allowPrivate` only.
  */
-import { lookup } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 
 const CONNECT_TIMEOUT_MS = 10_000
+/**
+ * What one address has of it before the next is tried. By itself 250 ms, which is not enough to far
+ * away, and the next may be one of IPv6 on a machine that has none.
+ */
+const ADDRESS_TIMEOUT_MS = 2_000
+/** Of the first try at each; the second has twice as long. */
+const NAME_SERVER_TIMEOUT_MS = 2_000
 /** A server that says nothing for this long is given up. */
 const IDLE_TIMEOUT_MS = 60_000
 const MAX_REDIRECTS = 5
@@ -45,12 +54,20 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
  * A connection pool that dials public addresses only; with `allowPrivate` it dials any.
- * The caller closes it.
+ * The caller closes it. Only tests need other name servers than the system's.
  */
-export function guardedAgent({ allowPrivate }: { allowPrivate: boolean }): Agent {
+export function guardedAgent({
+  allowPrivate,
+  nameServers,
+}: {
+  readonly allowPrivate: boolean
+  readonly nameServers?: readonly string[]
+}): Agent {
   const connector = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
-    ...(allowPrivate ? {} : { lookup: lookupPublic }),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+    ...(allowPrivate ? {} : { lookup: lookupPublic(nameServers) }),
   })
   return new Agent({
     headersTimeout: IDLE_TIMEOUT_MS,
@@ -125,20 +142,31 @@ export function withoutPassword({ origin, pathname, search }: URL): string {
   return origin + pathname + search
 }
 
-const lookupPublic: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) {
-      callback(error, '', 0)
-      return
-    }
-    // One private address among several is enough to refuse: which is dialled is chance.
-    const refused = addresses.find(({ address }) => !isPublicAddress(address))
-    const first = addresses[0]
-    if (refused !== undefined || first === undefined) {
-      callback(new PrivateAddressError(hostname, refused?.address ?? 'no address'), '', 0)
-      return
-    }
-    if (options.all === true) callback(null, addresses)
-    else callback(null, first.address, first.family)
-  })
+/**
+ * Asks the name servers by itself. Of the system's look-up a name that nobody answers holds one of
+ * two threads, which serve all names of the process: four such, over and over, had the database's
+ * wait for 45 s, and those of other webhooks for longer than an attempt has.
+ */
+function lookupPublic(nameServers: readonly string[] | undefined): LookupFunction {
+  const resolver = new Resolver({ timeout: NAME_SERVER_TIMEOUT_MS, tries: 2 })
+  if (nameServers !== undefined) resolver.setServers(nameServers)
+  return (hostname, _options, callback) => {
+    publicAddresses(resolver, hostname).then(
+      (addresses) => callback(null, addresses),
+      (error) => callback(error, []),
+    )
+  }
+}
+
+async function publicAddresses(resolver: Resolver, host: string): Promise<LookupAddress[]> {
+  // Only our own network has names without a dot, as `localhost` is.
+  if (!host.includes('.')) throw new PrivateAddressError(host, host)
+  const asked = [resolver.resolve4(host), resolver.resolve6(host)]
+  const answers = await Promise.allSettled(asked)
+  const addresses = answers.flatMap((answer) => (answer.status === 'rejected' ? [] : answer.value))
+  if (addresses.length === 0) await Promise.all(asked) // It throws why.
+  // One private address among several is enough to refuse: which is dialled is chance.
+  const refused = addresses.find((address) => !isPublicAddress(address))
+  if (refused !== undefined) throw new PrivateAddressError(host, refused)
+  return addresses.map((address) => ({ address, family: isIP(address) }))
 }

@@ -129,7 +129,8 @@ async function post(
 
 /** For the webhook's owner, who is not to learn which names our network has, and where. */
 function whyUnreached(cause: unknown): string {
-  const isUnknown = cause instanceof Error && 'code' in cause && cause.code === 'ENOTFOUND'
+  const code = cause instanceof Error && 'code' in cause ? cause.code : null
+  const isUnknown = code === 'ENOTFOUND' || code === 'ENODATA'
   if (cause instanceof PrivateAddressError || isUnknown) return 'its host has no public address'
   return errorWords(cause)
 }
