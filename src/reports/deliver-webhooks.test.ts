@@ -67,6 +67,21 @@ test('a receiver that is slow to answer keeps no other publisher’s waiting', a
   assert.equal(await delivered, 22)
 })
 
+test('nor do the receivers of many publishers, all slow to answer', async (t) => {
+  const { db, agent, base, held, untilFast } = await start(t)
+  const notice = { event: 'order.locked', key: 'k', merchId: null, payload: {} } as const
+  for (let n = 0; n < 9; n += 1) {
+    const { publisher } = await makePublisherWorld(db, `slow-${n}`)
+    const owner = { pubId: publisher.pub_id }
+    await createWebhook(db, { owner, url: `${base}/slow`, events: ['order.locked'] })
+    await queueNotices(db, [{ ...notice, ...owner }], new Date(NOW.getTime() - 1))
+  }
+  const delivered = deliverWebhooks({ db, agent, now: () => NOW, onDisabled: () => undefined })
+  await untilFast
+  answerAll(t, held)
+  assert.equal(await delivered, 31)
+})
+
 /** Ends every answer that is held, now and from now on. */
 function answerAll(t: TestContext, held: ServerResponse[]): void {
   const answering = setInterval(() => {

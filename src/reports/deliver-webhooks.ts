@@ -1,6 +1,6 @@
 /**
- * Sends what webhooks wait for: signed, a few at a time, again later when it failed, and not any
- * more when nobody answers for long. Whose receivers are slow keeps nobody else waiting.
+ * Sends what webhooks wait for: signed, a few of each owner at a time, again later when it failed,
+ * and not any more when nobody answers for long. Whose receivers are slow keeps nobody else waiting.
  *
  * A delivery is a POST of JSON with `X-Souk-Event`, `X-Souk-Delivery`, and the two headers that
  * merchants' own requests carry (signed-request.ts), keyed with the webhook's secret. Any 2xx
@@ -24,7 +24,8 @@ import {
 } from './webhook-store.ts'
 
 const ANSWER_MS = 10_000
-const AT_ONCE = 8
+/** Nearly all of them only wait: of eight places the receivers of two owners could take all. */
+const AT_ONCE = 64
 /** Of one publisher or merchant. */
 const AT_ONCE_EACH = 4
 /** Of one webhook: where nobody answers there is a place left for its owner's others. */
