@@ -63,6 +63,11 @@ export interface App {
 export const LAST_REQUESTS_MS = 5_000
 /** A connection in use has its next request by then. */
 export const LEAVE_MS = 500
+/**
+ * Connections that wait to be accepted; Linux allows as many. Of Node's 511 a flood overflows the
+ * rest, whose clients try again after seconds, or are cut off.
+ */
+const BACKLOG = 4_096
 /** Under a flood somebody comes in every turn. */
 const LAST_TURNS_MAX = 100
 
@@ -70,7 +75,7 @@ const LAST_TURNS_MAX = 100
 export async function startApp(node: Node): Promise<App> {
   const http = await buildHttp(node)
   const { host, port: wanted } = node.config
-  await http.listen({ port: wanted, host }).catch((error) => {
+  await http.listen({ port: wanted, host, backlog: BACKLOG }).catch((error) => {
     throw listenProblem(node.config, error)
   })
   // After the port: a start that fails there leaves nothing running.
