@@ -39,7 +39,7 @@ export function takeDueFeed(db: Db, at: Date): Promise<FeedSource | null> {
   return db.row(sql`
     update feed_source set tried_at = ${at} where merch_id = (
       select merch_id from feed_source where ${isDue(at)} and tried_at <> ${at}
-      order by tried_at, merch_id limit 1)
+      order by tried_at, merch_id limit 1 for update skip locked)
     returning merch_id, url, format`)
 }
 

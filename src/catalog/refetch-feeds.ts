@@ -1,5 +1,6 @@
 /** Fetches feeds again from where they came, before their offers are too old to bid. */
 import type { Database } from '../platform/postgres.ts'
+import { Turns } from '../platform/turns.ts'
 import type { ToDollars } from './check-offer.ts'
 import { FeedError } from './feed-error.ts'
 import { openFeedFile } from './feed-file.ts'
@@ -15,9 +16,11 @@ import { hasGoodRow, importFeed, type RejectedRow } from './import-feed.ts'
 
 /**
  * Millions of rows take minutes. Faults in the text of a feed take far longer than rows, and while
- * days of them are read no other feed is fetched.
+ * days of them are read no other feed is.
  */
 const READ_MS_MAX = 3_600_000
+/** A server may take an hour for a feed; each fills the disk by its own. */
+const FETCHES_AT_ONCE = 4
 
 export interface RefetchOptions {
   readonly at: Date
@@ -33,25 +36,32 @@ export interface Refetched {
 }
 
 /**
- * One after the other, and never two at once: a round that takes hours, as servers that trickle
- * make it, would else be joined by the next ones, which fetch the same and take all the places of
- * schedules. One that fails holds no other up, and is tried again in the next round.
+ * A few are fetched at once, so that a server that trickles holds no other up, and read one after
+ * the other. Never two rounds at once: one that takes hours would else be joined by the next ones,
+ * which fetch the same and take all the places of schedules. One that fails is tried again in the
+ * next round.
  */
 export async function refetchFeeds(db: Database, options: RefetchOptions): Promise<Refetched[]> {
   const tried: Refetched[] = []
-  await whileNobodyFetches(db, async () => {
-    await removeLeftFeeds()
+  const reading = new Turns(1)
+  const fetchOn = async () => {
     for (;;) {
       // Asked each time: what was imported since the round began is not due any more.
       const source = await takeDueFeed(db, options.at)
       if (source === null) return
-      const error = await refetch(db, source, options).then(
+      const error = await refetch(db, source, { ...options, reading }).then(
         () => null,
         (cause: Error) => cause.message,
       )
       await noteFeedError(db, { ...source, error })
       tried.push({ merchId: source.merch_id, error })
     }
+  }
+  await whileNobodyFetches(db, async () => {
+    await removeLeftFeeds()
+    const fetching = Array.from({ length: FETCHES_AT_ONCE }, fetchOn)
+    await Promise.allSettled(fetching) // Until all have ended nobody else may begin.
+    await Promise.all(fetching)
   })
   return tried
 }
@@ -59,25 +69,34 @@ export async function refetchFeeds(db: Database, options: RefetchOptions): Promi
 async function refetch(
   db: Database,
   source: FeedSource,
-  { at, allowPrivate, toDollars, seed }: RefetchOptions,
+  { reading, ...options }: RefetchOptions & { readonly reading: Turns },
 ): Promise<void> {
-  const { merch_id: merchId, url, format } = source
-  const fetched = await fetchFeed(url, { allowPrivate })
+  const { allowPrivate } = options
+  const fetched = await fetchFeed(source.url, { allowPrivate })
   try {
-    if (!(await isStillDue(db, { ...source, at }))) return
-    const file = await openFeedFile(fetched.path)
-    const readMsMax = READ_MS_MAX
-    let first: RejectedRow | undefined
-    const onRejects = (rows: readonly RejectedRow[]) => {
-      first ??= rows[0]
-    }
-    const options = { merchId, file, format, at, toDollars, seed, readMsMax, onRejects }
-    const result = await importFeed(db, options)
-    if (!hasGoodRow(result)) {
-      const why = first === undefined ? '' : `: in line ${first.line} ${first.detail}`
-      throw new FeedError(`none of its ${result.rows} rows is good${why}`)
-    }
+    await reading.run(() => importFetched(db, source, { ...options, path: fetched.path }))
   } finally {
     await fetched.remove()
+  }
+}
+
+async function importFetched(
+  db: Database,
+  source: FeedSource,
+  { path, at, toDollars, seed }: RefetchOptions & { readonly path: string },
+): Promise<void> {
+  if (!(await isStillDue(db, { ...source, at }))) return
+  const { merch_id: merchId, format } = source
+  const file = await openFeedFile(path)
+  const readMsMax = READ_MS_MAX
+  let first: RejectedRow | undefined
+  const onRejects = (rows: readonly RejectedRow[]) => {
+    first ??= rows[0]
+  }
+  const options = { merchId, file, format, at, toDollars, seed, readMsMax, onRejects }
+  const result = await importFeed(db, options)
+  if (!hasGoodRow(result)) {
+    const why = first === undefined ? '' : `: in line ${first.line} ${first.detail}`
+    throw new FeedError(`none of its ${result.rows} rows is good${why}`)
   }
 }

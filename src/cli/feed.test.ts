@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
+import { startServer } from '../../test/local-server.ts'
+import { until } from '../../test/market.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { ownTemporaryFolder, temporaryFolder } from '../../test/temporary-folder.ts'
 import { onlyDollars } from '../catalog/check-offer.ts'
+import { keepFeedSource } from '../catalog/feed-source-store.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant, requireMerchant } from '../catalog/merchant-store.ts'
 import { type RefetchOptions, refetchFeeds } from '../catalog/refetch-feeds.ts'
@@ -174,6 +177,22 @@ test('a file that is imported while the address is fetched is what counts', asyn
   await refetch(7)
   assert.equal(await price(), 11)
   assert.deepEqual([(await record()).feed_url, (await record()).feed_error], [null, null])
+})
+
+test('a server that does not answer for its feed holds no other merchant’s up', async (t) => {
+  const { shop, importFrom, url, refetch, price, db } = await makeShop(t)
+  await importFrom(url)
+  const held: ServerResponse[] = []
+  const slow = await startServer(t, (_request, response) => held.push(response))
+  const settings = { ...MERCHANT_DEFAULTS, name: 'Slow', domains: ['slow.example'] }
+  const { merch_id } = await insertMerchant(db, settings)
+  await keepFeedSource(db, { merch_id, url: slow.url, format: 'csv', at: new Date(0) })
+  shop.price = '11.00'
+  const round = refetch(7)
+  await until(async () => (await price()) === 11)
+  assert.equal(held.length, 1)
+  held[0]?.end()
+  assert.equal((await round).length, 2)
 })
 
 test('while feeds are fetched no second round begins, which would fetch the same', async (t) => {
