@@ -1,6 +1,7 @@
 /**
- * Sends what webhooks wait for: signed, a few of each owner at a time, again later when it failed,
- * and not any more when nobody answers for long. Whose receivers are slow keeps nobody else waiting.
+ * Sends what webhooks wait for: signed, a few of each owner at a time, again later when it
+ * failed, and not any more when nobody answers for long. Whose receivers are slow keeps nobody else
+ * waiting.
  *
  * A delivery is a POST of JSON with `X-Souk-Event`, `X-Souk-Delivery`, and the two headers that
  * merchants' own requests carry (signed-request.ts), keyed with the webhook's secret. Any 2xx
