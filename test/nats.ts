@@ -36,15 +36,23 @@ export interface Nats {
   countMessages(): Promise<number>
 }
 
+interface NatsOptions {
+  readonly hasJetStream?: boolean
+  readonly hasTls?: boolean
+  /** What the user of its address may not publish to. */
+  readonly denied?: string
+}
+
 export async function startNats(
   scope: Scope,
-  { hasJetStream = true, hasTls = false }: { hasJetStream?: boolean; hasTls?: boolean } = {},
+  { hasJetStream = true, hasTls = false, denied }: NatsOptions = {},
 ): Promise<Nats> {
   const folder = await mkdtemp(join(tmpdir(), 'souk-nats-'))
   const [store, copy] = [join(folder, 'store'), join(folder, 'copy')]
   const kind = [
     ...(hasJetStream ? ['--jetstream', '--store_dir', store] : []),
     ...(hasTls ? await tlsOptions(folder) : []),
+    ...(denied === undefined ? [] : await userOptions(folder, denied)),
   ]
   let { child, port } = await start(folder, -1, kind)
   scope.after(async () => {
@@ -52,7 +60,7 @@ export async function startNats(
     await rm(folder, { recursive: true, force: true })
   })
   return {
-    url: `${hasTls ? 'tls' : 'nats'}://127.0.0.1:${port}`,
+    url: `${hasTls ? 'tls' : 'nats'}://${denied ? 'ann:word@' : ''}127.0.0.1:${port}`,
     kill: () => kill(child),
     async restart() {
       await kill(child)
@@ -101,6 +109,14 @@ async function changeStreams(
   const { streams } = await jetstreamManager(connection)
   for await (const info of streams.list()) await streams.update(info.config.name, change(info))
   await connection.close()
+}
+
+async function userOptions(folder: string, denied: string): Promise<string[]> {
+  const path = join(folder, 'users.json')
+  const permissions = { publish: { deny: [denied] } }
+  const users = [{ user: 'ann', password: 'word', permissions }]
+  await writeFile(path, JSON.stringify({ authorization: { users } }))
+  return ['--config', path]
 }
 
 async function tlsOptions(folder: string): Promise<string[]> {

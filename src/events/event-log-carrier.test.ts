@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Scope, testDatabase } from '../../test/database.ts'
 import { until } from '../../test/market.ts'
+import { startNats } from '../../test/nats.ts'
 import { openProxy } from '../../test/proxy.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { makeIdSource } from '../platform/ids.ts'
@@ -11,7 +12,7 @@ import { sql } from '../platform/sql.ts'
 import { EVENT_TYPE, newEvent } from './event.ts'
 import { eventToJson } from './event-json.ts'
 import { EventLogCarrier } from './event-log-carrier.ts'
-import type { StreamMessage } from './event-stream.ts'
+import { EventStream, type StreamMessage } from './event-stream.ts'
 
 test('what came last is carried at once, though nothing follows', async (t) => {
   const db = await testDatabase(t)
@@ -177,3 +178,13 @@ async function carried(db: Database): Promise<number> {
   const row = await db.row<{ events: number }>(sql`select count(*)::int as events from event`)
   return row?.events ?? 0
 }
+
+test('a user that may not read the stream is told so, in the same words each time', async (t) => {
+  const { url: natsUrl } = await startNats(t, { denied: '$JS.API.CONSUMER.>' })
+  const stream = await EventStream.open({ natsUrl, streamName: 'SOUK', installation: 'one' })
+  t.after(() => stream.close())
+  for (let n = 0; n < 2; n += 1) {
+    const reading = stream.read(0, t.signal).next()
+    await assert.rejects(reading, /^Refusal: NATS_URL: its user may not make consumers/)
+  }
+})

@@ -16,7 +16,11 @@ import {
   StorageType,
   type StreamInfo,
 } from '@nats-io/jetstream'
-import { type NatsConnection, RequestError } from '@nats-io/transport-node'
+import {
+  type NatsConnection,
+  PermissionViolationError,
+  RequestError,
+} from '@nats-io/transport-node'
 import { errorWords } from '../platform/error-words.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { dial, FIRST_CONNECT_MS, RETRY_MS } from './dial-nats.ts'
@@ -38,6 +42,10 @@ const OF_INSTALLATION = 'installation '
 const FOREIGN_STREAM =
   'of NATS_URL holds events of another database: give each installation a NATS server or account ' +
   'of its own; delete the stream only if that database is gone'
+/** The server's own words name another consumer each time: told each second, as no repeat. */
+const FORBIDDEN_READER =
+  'NATS_URL: its user may not make consumers, so no event is counted: let it publish to ' +
+  '$JS.API.CONSUMER.>'
 /** On a cluster; a single server keeps one. */
 const REPLICAS = 3
 
@@ -114,9 +122,10 @@ export class EventStream {
    */
   async *read(after: number, until: AbortSignal): AsyncGenerator<StreamMessage> {
     const signal = AbortSignal.any([until, this.#session.signal])
-    const consumer = await jetstream(this.#connected()).consumers.get(this.#options.streamName, {
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: after + 1,
+    const { consumers } = jetstream(this.#connected())
+    const from = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: after + 1 }
+    const consumer = await consumers.get(this.#options.streamName, from).catch((error) => {
+      throw isForbidden(error) ? new Refusal(FORBIDDEN_READER) : error
     })
     const messages = await consumer.consume({
       max_messages: MESSAGES_AHEAD,
@@ -250,6 +259,10 @@ export async function readStreamFacts(
 /** For who types a command as well: a stack would say less. */
 function refusal(what: string, cause: unknown): Refusal {
   return new Refusal(`NATS_URL: ${what} (${errorWords(cause)})`) // As its cause, the log would tell it again.
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof PermissionViolationError
 }
 
 /** Whether no stream takes what was published. */
