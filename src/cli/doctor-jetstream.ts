@@ -33,8 +33,12 @@ export async function checkJetStream(context: CommandContext, natsUrl: string): 
     const isMissed = isKnown && (await isAnyServerAlive(db))
     return isMissed ? bad(NO_STREAM) : good('no stream yet: the first start makes it')
   }
-  const { messages, replicas, isFull, waiting } = facts
+  const { messages, replicas, isFull, mayPublish, waiting } = facts
   const held = `stream ${streamName}: ${messages} messages, ${replicas} replicas`
+  if (!mayPublish) {
+    const fix = `let it publish to souk.event.${streamName}.*; events wait in the spools meanwhile`
+    return bad(`${held}, to which the user of NATS_URL may add none: ${fix}`)
+  }
   if (isFull) {
     const fix = 'raise its max_bytes to a week of events, which wait in the spools meanwhile'
     return bad(`${held}, and it is full: ${fix}`)

@@ -246,6 +246,16 @@ test('the stream of another installation is told as that, where it is known whos
   assert.equal((await check('jetstream')).detail, 'stream SOUK: 0 messages, 1 replicas')
 })
 
+test('a NATS user that may not publish is told so, as nothing else looks wrong', async (t) => {
+  const nats = await startNats(scopeOf(t), { denied: 'souk.event.>' })
+  const { db, check } = await makePatient(t, { NATS_URL: nats.url })
+  const installation = await readInstallation(db)
+  await (await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK', installation })).close()
+  const { ok, detail } = await check('jetstream')
+  assert.equal(ok, false)
+  assert.match(detail, /^stream SOUK: 0 messages, .* let it publish to souk\.event\.SOUK\.\*/)
+})
+
 test('what lies in the spool while a server runs is told, as the log does not take it', async (t) => {
   const { scope, db, now, check, write } = await makePatient(t)
   write('spool/1/00000001.spool')

@@ -46,6 +46,8 @@ const FOREIGN_STREAM =
 const FORBIDDEN_READER =
   'NATS_URL: its user may not make consumers, so no event is counted: let it publish to ' +
   '$JS.API.CONSUMER.>'
+/** No stream has come so far: a message that is to follow this one is stored by none. */
+const NO_SEQUENCE = 2 ** 52
 /** On a cluster; a single server keeps one. */
 const REPLICAS = 3
 
@@ -250,7 +252,8 @@ export async function readStreamFacts(
     const waiting = oldest === null ? null : { messages: last - next + 1, since: oldest.time }
     const { num_replicas: replicas, max_bytes: bytesMax } = known.config
     const isFull = bytesMax > 0 && known.state.bytes >= FULL_FROM * bytesMax
-    return { messages, replicas, isFull, waiting }
+    const isAllowed = await mayPublish(connection, streamName)
+    return { messages, replicas, isFull, waiting, mayPublish: isAllowed }
   } finally {
     await connection.close()
   }
@@ -259,6 +262,18 @@ export async function readStreamFacts(
 /** For who types a command as well: a stack would say less. */
 function refusal(what: string, cause: unknown): Refusal {
   return new Refusal(`NATS_URL: ${what} (${errorWords(cause)})`) // As its cause, the log would tell it again.
+}
+
+/** Asked by publishing what the stream will not store. */
+async function mayPublish(connection: NatsConnection, streamName: string): Promise<boolean> {
+  const options = { expect: { lastSequence: NO_SEQUENCE }, timeout: ACK_TIMEOUT_MS, retries: 0 }
+  try {
+    await jetstream(connection).publish(`${SUBJECTS}.${streamName}.0`, undefined, options)
+  } catch (error) {
+    if (isForbidden(error)) return false
+    if (!(error instanceof JetStreamApiError)) throw error // Else refused by the stream, as wanted.
+  }
+  return true
 }
 
 function isForbidden(error: unknown): boolean {
