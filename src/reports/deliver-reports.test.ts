@@ -19,6 +19,7 @@ import {
   deleteReportDelivery,
   listReportDeliveries,
   type NewReportDelivery,
+  recordDelivered,
   upsertReportDelivery,
 } from './delivery-store.ts'
 
@@ -97,6 +98,22 @@ test('the last seven days of every report go to a folder and to storage, the sam
   assert.deepEqual(good?.delivered_at, NOW)
   assert.match(bad?.error ?? '', /ENOTDIR|EEXIST/)
   assert.equal(bad?.delivered_at, null)
+})
+
+test('whom a run did not come to any more is the first of the next one', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher } = await makePublisherWorld(db)
+  const folders = [await temporaryFolder(t, 'one '), await temporaryFolder(t, 'two ')]
+  const ids: number[] = []
+  for (const folder of folders) {
+    ids.push(await upsertReportDelivery(db, target({ pub_id: publisher.pub_id, target: folder })))
+  }
+  const [first = 0, second = 0] = ids
+  const order = async () => (await deliverReports(db, NOW)).map((run) => run.delivery_id)
+  assert.deepEqual(await order(), [first, second])
+  const before = new Date(NOW.getTime() - 1)
+  await recordDelivered(db, { deliveryId: second, at: before, error: null })
+  assert.deepEqual(await order(), [second, first])
 })
 
 test('after a longer break the files go on from the day of the last delivery', async (t) => {

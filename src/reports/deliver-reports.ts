@@ -32,8 +32,8 @@ export interface DeliveredReports {
 }
 
 /**
- * Delivers to all targets; one that fails does not keep the others waiting. Only tests need another
- * limit.
+ * Delivers to all targets, to who has waited longest first: a few slow storages may take all the
+ * hours that a run has. One that fails keeps nobody waiting. Only tests need another limit.
  */
 export async function deliverReports(
   db: Db,
@@ -41,7 +41,8 @@ export async function deliverReports(
   { uploadMs = UPLOAD_MS } = {},
 ): Promise<DeliveredReports[]> {
   const results: DeliveredReports[] = []
-  for (const delivery of await listReportDeliveries(db)) {
+  const deliveries = await listReportDeliveries(db)
+  for (const delivery of deliveries.toSorted(byLastTime)) {
     const { delivery_id, target } = delivery
     let [files, error]: [number, string | null] = [0, null]
     try {
@@ -53,6 +54,11 @@ export async function deliverReports(
     results.push({ delivery_id, target, files, error })
   }
   return results
+}
+
+function byLastTime(one: ReportDelivery, other: ReportDelivery): number {
+  const msOf = ({ delivered_at: at }: ReportDelivery) => at?.getTime() ?? 0
+  return msOf(one) - msOf(other) || one.delivery_id - other.delivery_id
 }
 
 /** `fetch` says of a storage that is not reached only that it failed; its cause says why. */
