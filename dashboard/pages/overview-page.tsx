@@ -159,7 +159,11 @@ function Proof() {
       <Link to={PATHS.orders} className="link">
         orders
       </Link>{' '}
-      of these days, with what came back on them.
+      of these days, with what came back on them. Who owes it, and when it is paid:{' '}
+      <Link to={PATHS.payments} className="link">
+        payments
+      </Link>
+      .
     </p>
   )
 }
