@@ -2,18 +2,25 @@
 import type { ReactNode } from 'react'
 import { Amount, roomFor } from './amount.tsx'
 
-/** An exact amount stands with its cents below those of the others. */
-export type Column<Row> = { readonly head: string } & (
-  | { readonly amount: (row: Row) => string }
-  | { readonly cell: (row: Row) => ReactNode }
-)
+interface CellColumn<Row> {
+  readonly head: string
+  readonly cell: (row: Row) => ReactNode
+}
+
+/** Its cents stand below each other. */
+interface AmountColumn<Row> {
+  readonly head: string
+  readonly amount: (row: Row) => string
+}
+
+export type Column<Row> = CellColumn<Row> | AmountColumn<Row>
 
 export function MoneyTable<Row>(props: {
   readonly id: string
   readonly title: string
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string | number
-  readonly name: Column<Row> & { readonly cell: (row: Row) => ReactNode }
+  readonly name: CellColumn<Row>
   readonly columns: readonly Column<Row>[]
 }) {
   const { id, title, rows, keyOf, name, columns } = props

@@ -5,8 +5,8 @@ import { StatementRecord } from './schema.ts'
 
 const Dollars = Type.String({ description: 'US dollars, exact' })
 
-/** What was earned and is not paid out, from what may still change to what the payout takes. */
-const stages = {
+/** What was earned and no merchant has paid for yet. */
+const unpaid = {
   open_usd: Type.String({
     description: 'May still change: orders until they lock, today’s clicks',
   }),
@@ -16,13 +16,13 @@ const stages = {
 export const MerchantEarnings = Type.Object({
   merch_id: Type.Integer(),
   merchant_name: Type.String(),
-  ...stages,
+  ...unpaid,
   due_since: orNull(Type.String({ format: 'date-time' }), 'Of the oldest part that is due'),
   released_usd: Type.String({ description: 'Paid by the merchant, less what was taken back' }),
 })
 
 export const Payments = Type.Object({
-  ...stages,
+  ...unpaid,
   balance_usd: Type.String({ description: 'Released, and not paid out' }),
   paid_out_usd: Dollars,
   minimum_payout_usd: Dollars,
