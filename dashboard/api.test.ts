@@ -34,6 +34,7 @@ test('days, cursors and words are asked as they are; what is not chosen is not a
   await api.orders(7, range, 'a b')
   await api.returns(7, range, null)
   await api.links(7, { search: 'a&b', cursor: null })
+  await api.noFill(7, '2026-03-01')
   await api.receipt('1/2')
   const dates = 'date_from=2026-03-01&date_to=2026-03-02'
   assert.deepEqual(
@@ -44,6 +45,7 @@ test('days, cursors and words are asked as they are; what is not chosen is not a
       `/dashboard/api/publishers/7/orders/?${dates}&cursor=a+b`,
       `/dashboard/api/publishers/7/returns/?${dates}`,
       '/dashboard/api/publishers/7/links/?search=a%26b',
+      '/dashboard/api/publishers/7/no_fill/?date=2026-03-01',
       '/dashboard/api/receipts/1%2F2/',
     ],
   )

@@ -6,6 +6,7 @@ import type {
   PublisherRecord,
   UserRecord,
 } from '../src/accounts/schema.ts'
+import type { NoFill } from '../src/auction/dashboard-schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, SmartLinkRecord } from '../src/links/schema.ts'
 import type { Fault } from '../src/platform/errors.ts'
@@ -27,6 +28,7 @@ export type {
   ClickPage,
   CreateSmartLinkBody,
   LinkPage,
+  NoFill,
   OrderPage,
   Overview,
   Payments,
@@ -83,6 +85,8 @@ export const api = {
     first<OrderPage>(`${ofPublisher(pubId)}/orders/?${days(range, { cursor })}`),
   returns: (pubId: number, range: Range, cursor: string | null) =>
     first<ReturnPage>(`${ofPublisher(pubId)}/returns/?${days(range, { cursor })}`),
+  noFill: (pubId: number, date: string) =>
+    first<NoFill>(`${ofPublisher(pubId)}/no_fill/?${query({ date })}`),
   payments: (pubId: number) => first<Payments>(`${ofPublisher(pubId)}/payments/`),
   links: (pubId: number, asked: { search: string | null; cursor: string | null }) =>
     first<LinkPage>(`${ofPublisher(pubId)}/links/?${query(asked)}`),

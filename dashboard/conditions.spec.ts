@@ -146,7 +146,7 @@ const isTooWide = (page: Page) =>
 test('no page is wider than 320 px, a laptop at four times its size, or with a long name', async (t) => {
   const { page } = await visit(t, '/dashboard/', 320)
   await answerPublishers(page, [LONG, 'Another'])
-  for (const path of ['', 'links', 'clicks', 'orders', 'payments', 'developer']) {
+  for (const path of ['', 'links', 'clicks', 'orders', 'unfilled', 'payments', 'developer']) {
     await page.goto(`${api.url}/dashboard/${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.waitForLoadState('networkidle')

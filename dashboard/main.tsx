@@ -17,6 +17,7 @@ import { OrdersPage } from './pages/orders-page.tsx'
 import { OverviewPage } from './pages/overview-page.tsx'
 import { PaymentsPage } from './pages/payments-page.tsx'
 import { ReceiptPage } from './pages/receipt-page.tsx'
+import { UnfilledPage } from './pages/unfilled-page.tsx'
 import { PATHS, readSearch } from './paths.ts'
 import { noticeEnd, watchOtherTabs } from './session.ts'
 import { Frame } from './ui/frame.tsx'
@@ -43,6 +44,7 @@ const routeTree = root.addChildren([
   pageOfPublisher(PATHS.links, LinksPage),
   pageOfPublisher(PATHS.clicks, ClicksPage),
   pageOfPublisher(PATHS.orders, OrdersPage),
+  pageOfPublisher(PATHS.unfilled, UnfilledPage),
   pageOfPublisher(PATHS.payments, PaymentsPage),
   pageOfPublisher(PATHS.receipt, ReceiptPage),
   page(PATHS.developer, DeveloperPage), // API keys are the user's (interface 5.1).

@@ -21,7 +21,7 @@ test('every page works in the oldest browsers that have its colours', async (t) 
   const { page } = await visit(t, '/dashboard/links')
   await page.addInitScript(FORGET)
   await link()
-  for (const path of ['', 'clicks', 'orders', 'payments', 'developer', 'links']) {
+  for (const path of ['', 'clicks', 'orders', 'unfilled', 'payments', 'developer', 'links']) {
     await page.goto(`${api.url}/dashboard/${path}`)
     await page.waitForLoadState('networkidle')
     assert.ok(!/could not be drawn/.test(await page.locator('h1').innerText()), path)

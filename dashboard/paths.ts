@@ -4,6 +4,7 @@ export const PATHS = {
   links: '/links',
   clicks: '/clicks',
   orders: '/orders',
+  unfilled: '/unfilled',
   payments: '/payments',
   receipt: '/receipts/$result',
   developer: '/developer',
@@ -15,6 +16,7 @@ interface Search {
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly outcome?: Outcome | undefined
+  readonly day?: string | undefined // of what is told day by day
   readonly figure?: Figure | undefined
   readonly find?: string | undefined // what is looked for among links
 }
@@ -34,12 +36,13 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
  * of each: the router lets through what is not named.
  */
 export function readSearch(search: Record<string, unknown>): Search {
-  const { pub, from, to, outcome, figure, find } = search
+  const { pub, from, to, day, outcome, figure, find } = search
   const isRange = isDay(from) && isDay(to) && from <= to
   return {
     pub: Number.isSafeInteger(pub) ? (pub as number) : undefined,
     from: isRange ? from : undefined,
     to: isRange ? to : undefined,
+    day: isDay(day) ? day : undefined,
     outcome: OUTCOMES.find((one) => one === outcome),
     figure: FIGURES.find((one) => one === figure),
     find: typeof find === 'string' ? find : undefined,

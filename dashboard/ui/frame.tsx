@@ -92,7 +92,7 @@ function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
               ))}
             </select>
           )}
-          <span className="hidden truncate text-soft lg:inline">{me.email}</span>
+          <span className="hidden truncate text-soft xl:inline">{me.email}</span>
           <button
             type="button"
             className="button button-small"
@@ -113,6 +113,7 @@ const MENU = [
   { to: PATHS.links, label: 'Links' },
   { to: PATHS.clicks, label: 'Clicks' },
   { to: PATHS.orders, label: 'Orders' },
+  { to: PATHS.unfilled, label: 'Unfilled' },
   { to: PATHS.payments, label: 'Payments' },
   { to: PATHS.developer, label: 'Developer' },
 ] as const
@@ -121,14 +122,14 @@ function Menu() {
   return (
     <nav
       aria-label="Pages"
-      className="order-last -mx-1 flex w-full flex-wrap justify-between gap-x-1 md:order-none md:mx-0 md:w-auto md:gap-1"
+      className="order-last -mx-1 flex w-full flex-wrap justify-between gap-x-1 lg:order-none lg:mx-0 lg:w-auto lg:gap-1"
     >
       {MENU.map(({ to, label }) => (
         <Link
           key={to}
           to={to}
           activeOptions={{ exact: to === PATHS.overview, includeSearch: false }}
-          className="border-b-2 border-transparent py-3 text-[0.8125rem] font-medium min-[26rem]:text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink md:px-2 md:py-4 lg:px-2.5"
+          className="border-b-2 border-transparent py-3 text-[0.8125rem] font-medium min-[26rem]:text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink lg:px-2.5 lg:py-4"
         >
           {label}
         </Link>

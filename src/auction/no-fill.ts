@@ -20,17 +20,30 @@ import type { LoggedAuction } from './what-if.ts'
 /** Reasons by money missed, greatest first; filled auctions are passed over. */
 export class NoFillRun {
   readonly #found = new Map<number, Missed>()
+  readonly #totals = { auctions: 0, unfilled: 0, unfilled_clicks: 0 }
 
   add({ auction, clicks }: LoggedAuction): void {
+    this.#totals.auctions += 1
     if (auction.outcome.winner >= 0) return
+    this.#totals.unfilled += 1
+    this.#totals.unfilled_clicks += clicks
     for (const code of reasonsOf(auction)) {
-      const sums = this.#found.getOrInsert(code, { auctions: 0, clicks: 0, missed: 0, all: 0 })
+      const sums = this.#found.getOrInsertComputed(code, nothingMissed)
       const perClick = earningsWithout(auction, code)
       sums.auctions += 1
       sums.clicks += clicks
       sums.missed += perClick * clicks
       sums.all += perClick
+      if (perClick > sums.dearest) {
+        sums.dearest = perClick
+        sums.example = auction.resultNumber
+      }
     }
+  }
+
+  /** Of all auctions, those without a winner, and the clicks on these. */
+  totals() {
+    return this.#totals
   }
 
   report(): NoFillReason[] {
@@ -43,7 +56,15 @@ interface Missed {
   clicks: number
   missed: number
   all: number
+  /** Of one auction, per click; and which it was. */
+  dearest: number
+  example: Buffer
 }
+
+const nothingMissed = (): Missed => ({
+  ...{ auctions: 0, clicks: 0, missed: 0, all: 0 },
+  ...{ dearest: -1, example: Buffer.alloc(0) },
+})
 
 function toReason([code, sums]: [number, Missed]): NoFillReason {
   const { word, name, publisher } = lossReason(code)
@@ -56,6 +77,7 @@ function toReason([code, sums]: [number, Missed]): NoFillReason {
     clicks: sums.clicks,
     missed_micros: Math.round(sums.missed),
     missed_if_clicked_micros: Math.round(sums.all),
+    auction_result_number: sums.example.toString('hex'),
   }
 }
 

@@ -5,7 +5,12 @@ import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
-import { deleteUnclickedReceipts, receiptsOfDay } from './receipt-store.ts'
+import {
+  countReceipts,
+  deleteUnclickedReceipts,
+  receiptsOfDay,
+  receiptsOfPublisher,
+} from './receipt-store.ts'
 
 test('a receipt stays while a click on its result may wait in the log, or was set aside', async (t) => {
   const db = await testDatabase(t)
@@ -64,4 +69,25 @@ test('the receipts of a day are read once each, also thousands of one moment', a
   assert.equal(read.length, 2_001)
   assert.equal(new Set(read).size, 2_001)
   assert.ok(!read.includes(0))
+})
+
+test('a share of a publisher’s day is an even sample, the whole of it all', async (t) => {
+  const db = await testDatabase(t)
+  await db.run(sql`
+    insert into receipt
+    select decode(md5(number::text), 'hex'), '2026-03-02T00:00:00Z', 5 + number % 2, 1, 1, 'packed'
+    from generate_series(1, 8000) as number`)
+  const day = { pubId: 5, day: '2026-03-02' }
+  const read = async (share?: number) => {
+    let found = 0
+    const wanted = share === undefined ? day : { ...day, share }
+    for await (const rows of receiptsOfPublisher(db, wanted)) found += rows.length
+    return found
+  }
+  assert.equal(await countReceipts(db, day), 4_000)
+  assert.equal(await countReceipts(db, { ...day, day: '2026-03-01' }), 0)
+  assert.equal(await read(), 4_000)
+  assert.equal(await read(1), 4_000)
+  const tenth = await read(0.1)
+  assert.ok(tenth > 320 && tenth < 480, `${tenth}`) // Four deviations, and always the same.
 })

@@ -32,17 +32,36 @@ export interface ClickedReceipt {
   readonly clicks: number
 }
 
-/** A publisher's receipts of a UTC day, oldest first, in batches. */
+/** A publisher's UTC day. */
+export interface PublisherDay {
+  readonly pubId: number
+  readonly day: string
+}
+
+export async function countReceipts(db: Db, { pubId, day }: PublisherDay): Promise<number> {
+  const row = await db.row<{ receipts: number }>(sql`
+    select count(*)::int as receipts from receipt
+    where pub_id = ${pubId} and at >= ${`${day}T00:00:00Z`}::timestamptz
+      and at < ${day}::date + interval '1 day'`)
+  return row?.receipts ?? 0
+}
+
+/** What the first two bytes of a result's number, all of them random, can be. */
+const SAMPLE_SLOTS = 65_536
+
+/** A publisher's receipts of a day, oldest first, in batches: all, or an even share of them. */
 export function receiptsOfPublisher(
   db: Db,
-  { pubId, day }: { pubId: number; day: string },
+  { pubId, day, share = 1 }: PublisherDay & { readonly share?: number },
 ): AsyncGenerator<readonly ClickedReceipt[]> {
   return batchesOf(db, day, {
     columns: sql`packed, (
       select count(*)::int from click
       where click.result_number = receipt.result_number and reason = 0 and reversed_at is null
     ) as clicks`,
-    isWanted: sql`pub_id = ${pubId}`,
+    isWanted: sql`pub_id = ${pubId}
+      and get_byte(result_number, 0) * 256 + get_byte(result_number, 1)
+        < ${Math.ceil(share * SAMPLE_SLOTS)}`,
   })
 }
 

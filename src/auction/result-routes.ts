@@ -2,7 +2,6 @@
  * Why an auction ended as it did, what other settings would have earned, and why links went
  * unfilled: from the stored receipts, run again to the bit.
  */
-import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
   CATEGORY_FLOOR_RULE,
@@ -19,15 +18,13 @@ import { envelope, ok } from '../platform/envelope.ts'
 import { type Fault, notFound } from '../platform/errors.ts'
 import { micros, PPM, parseDollars } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { parseTimestamp } from '../platform/timestamp.ts'
-import { FairTurns } from '../platform/turns.ts'
 import { listOf } from '../platform/validation.ts'
 import { awaitReceipt } from './await-receipt.ts'
+import { type DayRuns, dayFaults } from './day-runs.ts'
 import { explainAuction, explainWithoutReceipt } from './explain.ts'
 import { ExplainedResult, type ResultClick } from './explanation-schema.ts'
 import { NoFillRun } from './no-fill.ts'
 import { unpackReceipt } from './receipt.ts'
-import { receiptsOfPublisher } from './receipt-store.ts'
 import { NoFillQuery, NoFillReason, ResultParams, WhatIf, WhatIfBody } from './result-schema.ts'
 import { readResultNumber } from './seal.ts'
 import { type WhatIfChange, WhatIfRun } from './what-if.ts'
@@ -35,28 +32,17 @@ import { type WhatIfChange, WhatIfRun } from './what-if.ts'
 export interface ResultDeps {
   readonly db: Db
   readonly keys: KeyGuard
+  readonly days: DayRuns
   /** The clicks on a result, as the fold judged them. */
   readonly clicksOf: (db: Db, resultNumber: Buffer) => Promise<readonly ResultClick[]>
   /** The result of a click, by its id: all that a shop's own log knows of it. */
   readonly resultOfClick: (db: Db, clickId: string) => Promise<Buffer | null>
 }
 
-/**
- * Who runs a day's auctions again computes in slices that readers' redirects wait for: a hundred at
- * once, which one key may ask for, would make them wait for a hundred slices.
- */
-const DAYS_AT_ONCE = 2
-/**
- * A day of a million auctions takes minutes. Who gives up and asks again leaves the first work to
- * be done: without an end to their waiting, more and more that nobody reads would come before it.
- */
-const TURN_PATIENCE_MS = 30_000
-
 export const resultRoutes =
-  ({ db, keys, clicksOf, resultOfClick }: ResultDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, days, clicksOf, resultOfClick }: ResultDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.addHook('onRequest', keys.require)
-    const turns = new FairTurns(DAYS_AT_ONCE, { patienceMs: TURN_PATIENCE_MS })
 
     app.get(
       '/api/v1/auction_results/:id/',
@@ -100,21 +86,21 @@ export const resultRoutes =
       async (request) => {
         const { pub_id: pubId, date } = request.body
         await requireExistingOwnPublisher(db, holderOf(request), pubId)
-        const run = new WhatIfRun(readChange(request.body))
-        await turns.run(pubId, () => runDay(db, { pubId, day: date }, run))
+        const change = readChange(request.body)
+        const run = await days.run({ pubId, day: date }, new WhatIfRun(change))
         return ok(200, run.report())
       },
     )
-    await app.register(noFillRoute({ db, turns }))
+    await app.register(noFillRoute({ db, days }))
   }
 
 const noFillRoute =
-  ({ db, turns }: { db: Db; turns: FairTurns }): FastifyPluginAsyncTypebox =>
+  ({ db, days }: Pick<ResultDeps, 'db' | 'days'>): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/publishers/:pub_id/no_fill/',
       {
-        config: { rules: ({ query }) => noFillFaults(query as { date?: unknown }) },
+        config: { rules: ({ query }) => dayFaults(query as { date?: unknown }) },
         schema: {
           operationId: 'rankNoFill',
           summary: 'Why links went unfilled, by money missed',
@@ -127,18 +113,13 @@ const noFillRoute =
       async (request) => {
         const pubId = request.params.pub_id
         await requireExistingOwnPublisher(db, holderOf(request), pubId)
-        const run = new NoFillRun()
-        await turns.run(pubId, () => runDay(db, { pubId, day: request.query.date }, run))
+        const run = await days.run({ pubId, day: request.query.date }, new NoFillRun())
         return ok(200, ...run.report())
       },
     )
   }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
-const DAY_RULE = 'must be a day, YYYY-MM-DD'
-const isDay = (value: unknown): boolean => isText(value) && parseTimestamp(value) !== null
-const noFillFaults = ({ date }: { date?: unknown }): Fault[] =>
-  isDay(date) ? [] : [{ field: 'date', rule: DAY_RULE }]
 
 const unheardOf = () => notFound('No receipt and no click of it')
 
@@ -175,23 +156,6 @@ function clicksFor(
     .map(({ publisher_earns: _, ...click }) => click)
 }
 
-/** Some 3 ms of computing, which readers' redirects then wait for (measured with 30 candidates). */
-const AUCTIONS_PER_TURN = 50
-
-/** Hands a day's auctions to a run, letting other requests be served all the while. */
-async function runDay(
-  db: Db,
-  wanted: { pubId: number; day: string },
-  run: WhatIfRun | NoFillRun,
-): Promise<void> {
-  for await (const receipts of receiptsOfPublisher(db, wanted)) {
-    for (const [index, { packed, clicks }] of receipts.entries()) {
-      if (index % AUCTIONS_PER_TURN === 0) await turn()
-      run.add({ auction: unpackReceipt(packed), clicks })
-    }
-  }
-}
-
 /**
  * What the schema cannot say of a body, whose fields may be of any type: one that is not of its
  * own is left to the schema, for not every value can be made a text.
@@ -210,7 +174,7 @@ function changeFaults(body: Partial<Record<keyof WhatIfBody, unknown>> | null): 
     texts,
     texts.flatMap((text) => parseCategoryFloor(text) ?? []),
   )
-  if (!isDay(date)) faults.push({ field: 'date', rule: DAY_RULE })
+  faults.push(...dayFaults({ date }))
   const floorMicros = isText(floor) ? parseDollars(floor) : micros(0)
   if (floorMicros === null) {
     faults.push({ field: 'floor', rule: 'must be US dollars, such as "0.05"' })

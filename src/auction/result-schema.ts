@@ -95,6 +95,9 @@ export const NoFillReason = Type.Object({
   missed_if_clicked_micros: Type.Integer({
     description: 'The same if every one of these auctions had been clicked once',
   }),
+  auction_result_number: Type.String({
+    description: 'Names the receipt of the one of them that missed most per click',
+  }),
 })
 
 export const NoFillQuery = Type.Object({ date: Type.String({ pattern: DAY }) })

@@ -235,6 +235,21 @@ test('reasons for no winner are ranked by the money that each alone kept away', 
   for (const { sentence } of ranked) assert.match(sentence, /\.$/)
 })
 
+test('each reason names the auction that missed most a click, and all auctions are counted', () => {
+  const firstPrice = { ...asked, isFirstPrice: true }
+  const paused = (bidMicros: number, number: number, clicks: number) =>
+    logged([{ name: 'P', bidMicros, flight: { isActive: false } }], firstPrice, {
+      clicks,
+      number: numberOf(number),
+    })
+  const run = new NoFillRun()
+  const log = [paused(300_000, 1, 9), paused(900_000, 2, 0), paused(600_000, 3, 1)]
+  for (const auction of [...log, logged(market, asked)]) run.add(auction)
+  const [reason] = run.report()
+  assert.equal(reason?.auction_result_number, numberOf(2).toString('hex'))
+  assert.deepEqual(run.totals(), { auctions: 4, unfilled: 3, unfilled_clicks: 10 })
+})
+
 test('missed money is rounded to the nearest micro, other rules’ auctions are counted without any', () => {
   const asked = { sharePpm: 333_333, isFirstPrice: true } // 1/3 of a micro is lost on each click
   const cpa = {

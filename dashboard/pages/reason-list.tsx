@@ -1,0 +1,68 @@
+/** Why auctions had no winner: the reason that cost most first. */
+import { Link } from '@tanstack/react-router'
+import type { NoFill } from '../api.ts'
+import { count, microDollars } from '../format.ts'
+import { PATHS } from '../paths.ts'
+
+type Reason = NoFill['reasons'][number]
+
+export function ReasonList({ reasons }: { reasons: readonly Reason[] }) {
+  const missed = (reason: Reason) => reason.missed_micros
+  const missable = (reason: Reason) => reason.missed_if_clicked_micros
+  // As they are ranked: where no click missed anything, by what clicks would have.
+  const drawn = reasons.some(missed) ? missed : missable
+  const most = Math.max(...reasons.map(drawn), 1)
+  return (
+    <section aria-labelledby="reasons">
+      <h2 id="reasons" className="mb-2">
+        Why nobody won
+      </h2>
+      <ol className="panel divide-y divide-line">
+        {reasons.map((reason) => (
+          <ReasonLine key={reason.code} reason={reason} part={drawn(reason) / most} />
+        ))}
+      </ol>
+      <p className="mt-3 max-w-prose text-sm text-soft">
+        What a reason cost is found by running its auctions again with that one check passed by
+        everybody and all else as it was. A merchant whom two reasons keep away is missed by neither
+        alone, and an auction may have several, so the amounts do not add up. What other floors,
+        lists or tolerances would have earned: the API’s <code>what_if/</code>.
+      </p>
+    </section>
+  )
+}
+
+/** `part`: of the longest bar. */
+function ReasonLine({ reason, part }: { reason: Reason; part: number }) {
+  const { name, sentence, auctions, clicks, auction_result_number: result } = reason
+  return (
+    <li className="grid gap-x-6 gap-y-1 px-4 py-4 sm:grid-cols-[1fr_auto]">
+      <div className="min-w-0">
+        <h3 className="font-semibold">{name}</h3>
+        <p className="max-w-prose">{sentence}</p>
+        <meter
+          aria-label="Of what the costliest reason cost"
+          className="score mt-2 h-2 w-full max-w-80"
+          min={0}
+          max={1}
+          value={part}
+        />
+        <p className="mt-1 text-sm text-soft">
+          {plural(auctions, 'auction')}, {plural(clicks, 'click')} ·{' '}
+          <Link to={PATHS.receipt} params={{ result }} className="link">
+            {auctions === 1 ? 'Receipt' : 'Receipt of the costliest'}
+          </Link>
+        </p>
+      </div>
+      <div className="number sm:text-right">
+        <p className="font-semibold">{microDollars(reason.missed_micros)} missed</p>
+        <p className="text-sm text-soft">
+          {microDollars(reason.missed_if_clicked_micros)} if each were clicked once
+        </p>
+      </div>
+    </li>
+  )
+}
+
+const plural = (number: number, word: string): string =>
+  `${count(number)} ${word}${number === 1 ? '' : 's'}`

@@ -1,0 +1,130 @@
+/** Auctions of a day that nobody won, by the money that each reason kept away. */
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { api, type NoFill } from '../api.ts'
+import { count, date, percent } from '../format.ts'
+import { PATHS } from '../paths.ts'
+import { lastDays, useRange } from '../range.ts'
+import { usePublisher } from '../session.ts'
+import { Choice } from '../ui/choice.tsx'
+import { DayField } from '../ui/day-field.tsx'
+import { EmptyState, Progress } from '../ui/notice.tsx'
+import { Title } from '../ui/title.tsx'
+import { ReasonList } from './reason-list.tsx'
+
+/** The service runs the day's auctions again for it. */
+const FRESH_MS = 60_000
+
+/** The day of the address, the last one of the range unless it names one; and how to change it. */
+function useDay(): [string, (day: string) => void] {
+  const [range] = useRange()
+  const { day = range.to } = useSearch({ from: '__root__' })
+  const navigate = useNavigate()
+  const change = (next: string) =>
+    void navigate({ to: '.', search: (search) => ({ ...search, day: next }) })
+  return [day, change]
+}
+
+export function UnfilledPage() {
+  const { pub_id: pubId } = usePublisher()
+  const [day, setDay] = useDay()
+  const noFill = useQuery({
+    queryKey: ['no fill', pubId, day],
+    queryFn: () => api.noFill(pubId, day),
+    staleTime: FRESH_MS,
+  })
+  return (
+    <div className="space-y-5">
+      <div className="flex flex-wrap items-end justify-between gap-4">
+        <Title>Unfilled auctions</Title>
+        <DayPicker day={day} onChange={setDay} />
+      </div>
+      <Progress query={noFill} />
+      {noFill.data !== undefined && <Day day={day} noFill={noFill.data} />}
+    </div>
+  )
+}
+
+function DayPicker({ day, onChange }: { day: string; onChange: (day: string) => void }) {
+  const { from: yesterday, to: today } = lastDays(2, Date.now())
+  const options = [
+    { value: yesterday, label: 'Yesterday' },
+    { value: today, label: 'Today' },
+  ]
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <Choice label="Day" options={options} value={day} onChange={onChange} />
+      <span className="flex items-center gap-1.5 text-sm text-soft">
+        <DayField label="Day" value={day} onChange={onChange} />
+        UTC
+      </span>
+    </div>
+  )
+}
+
+function Day({ day, noFill }: { day: string; noFill: NoFill }) {
+  const { held, auctions, unfilled, unfilled_clicks: clicks, is_complete, reasons } = noFill
+  if (auctions === 0) return <NoAuctions isComplete={is_complete} />
+  const totals = [
+    { name: 'Auctions', value: auctions, note: date(day) },
+    {
+      name: 'Without a winner',
+      value: unfilled,
+      note: `${percent(unfilled / auctions, 1)} of them`,
+    },
+    { name: 'Clicks on these', value: clicks, note: 'led to the link’s own page, unpaid' },
+  ]
+  return (
+    <>
+      <dl className="flex flex-wrap gap-3">
+        {totals.map(({ name, value, note }) => (
+          <div key={name} className="panel grow basis-32 px-4 py-3">
+            <dt className="text-sm text-soft">{name}</dt>
+            <dd className="number text-2xl font-semibold tracking-tight">{count(value)}</dd>
+            <dd className="text-xs text-soft">{note}</dd>
+          </div>
+        ))}
+      </dl>
+      {held > auctions && (
+        <p className="text-sm text-soft">
+          All figures are of {count(auctions)} auctions, an even sample of the day’s {count(held)}.
+          The API’s <code>no_fill/</code> looks at each.
+        </p>
+      )}
+      {!is_complete && <OnlyClicked />}
+      {reasons.length > 0 ? (
+        <ReasonList reasons={reasons} />
+      ) : (
+        <EmptyState title="Every auction had a winner">
+          No link of this day led to a page that pays nothing.
+        </EmptyState>
+      )}
+    </>
+  )
+}
+
+function OnlyClicked() {
+  return (
+    <p className="text-sm text-soft">
+      Auctions without a click are kept for some days only: of this day the clicked ones are left.
+    </p>
+  )
+}
+
+function NoAuctions({ isComplete }: { isComplete: boolean }) {
+  return (
+    <EmptyState title="No auction on this day">
+      {isComplete ? (
+        <p>
+          An auction is held whenever a reader opens a page with a{' '}
+          <Link to={PATHS.links} className="link">
+            smart link
+          </Link>
+          . Here stands which of them nobody won, why, and what that cost you.
+        </p>
+      ) : (
+        <p>Auctions without a click are kept for some days only. Choose a later day.</p>
+      )}
+    </EmptyState>
+  )
+}

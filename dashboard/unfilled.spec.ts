@@ -1,0 +1,68 @@
+/** What a publisher sees of auctions that nobody won: why, what that cost, and a receipt. */
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { micros } from '../src/platform/money.ts'
+import { sql } from '../src/platform/sql.ts'
+import { startApi } from '../test/api.ts'
+import { follow, makeMarket, runAuction, until, untilReceipt } from '../test/market.ts'
+import type { NoFill } from './api.ts'
+import { visitAs } from './testing/visit.ts'
+
+// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+const { account, kettles, link, campaign } = await makeMarket(api)
+
+const visit = (t: TestContext, path = '/dashboard/unfilled') =>
+  visitAs(account, t, { service: api.url, path })
+
+test('a day’s unfilled auctions are told by what each reason cost, and lead to a receipt', async (t) => {
+  const { page } = await visit(t)
+  await page.getByRole('heading', { name: 'No auction on this day' }).waitFor()
+
+  await campaign(kettles, { bid_micros: micros(600_000), devices: ['mobile'] })
+  const auction = await runAuction(api, await link())
+  await untilReceipt(api, auction)
+  await follow(api, auction.auction_result.redirect_url)
+  await until(async () => (await api.db.row(sql`select from click`)) !== null)
+  await page.reload()
+  const reasons = page.getByRole('region', { name: 'Why nobody won' }).getByRole('listitem')
+  await reasons.first().waitFor()
+  assert.equal(await reasons.count(), 1)
+  const words = (await reasons.innerText()).split('\n').filter((line) => line !== '')
+  assert.deepEqual(words, [
+    'Device Not Targeted',
+    "The merchant's campaign does not run on the reader's device.",
+    '1 auction, 1 click · Receipt',
+    '$0.0075 missed',
+    '$0.0075 if each were clicked once',
+  ])
+  await page.getByRole('link', { name: 'Receipt' }).click()
+  await page.getByRole('heading', { name: 'Nobody won' }).waitFor()
+})
+
+test('a day of which only clicked auctions are left, or only some were looked at, says so', async (t) => {
+  const { page } = await visit(t, '/dashboard/unfilled?day=2026-03-01')
+  await page.getByText('Choose a later day').waitFor()
+  const some: NoFill = {
+    ...{ held: 1_200_000, auctions: 20_010, unfilled: 0, unfilled_clicks: 0 },
+    ...{ is_complete: false, reasons: [] },
+  }
+  await page.route('**/no_fill/*', (route) => route.fulfill({ json: { data: [some] } }))
+  await page.reload()
+  await page.getByText('20,010 auctions, an even sample of the day’s 1,200,000').waitFor()
+  await page.getByText('of this day the clicked ones are left').waitFor()
+  await page.getByRole('heading', { name: 'Every auction had a winner' }).waitFor()
+})
+
+test('another’s unfilled auctions are nobody’s business, and a day is a day', async (t) => {
+  const { page, troubles } = await visit(t)
+  const other = await api.account({})
+  const ask = async (pubId: number, date: string) => {
+    const path = `/dashboard/api/publishers/${pubId}/no_fill/?date=${date}`
+    return (await page.request.get(api.url + path)).status()
+  }
+  assert.equal(await ask(account.pubId, '2026-03-01'), 200)
+  assert.equal(await ask(other.pubId, '2026-03-01'), 404)
+  assert.equal(await ask(account.pubId, '2026-02-30'), 400)
+  troubles.length = 0
+})

@@ -1,0 +1,56 @@
+/**
+ * The dashboard's page on auctions that nobody won. Registered inside the login
+ * (accounts/dashboard-routes.ts).
+ */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { PublisherParams } from '../accounts/schema.ts'
+import { requireOwnedPublisher } from '../accounts/session.ts'
+import { envelope, ok } from '../platform/envelope.ts'
+import type { Db } from '../platform/postgres.ts'
+import { HOUR_MS } from '../platform/timestamp.ts'
+import { NoFill } from './dashboard-schema.ts'
+import { type DayRuns, dayFaults } from './day-runs.ts'
+import { NoFillRun } from './no-fill.ts'
+import { countReceipts } from './receipt-store.ts'
+import { NoFillQuery } from './result-schema.ts'
+
+/** Some 2 s of work. Who looks at a page does not wait for the minutes of a million. */
+const AUCTIONS_MAX = 20_000
+
+interface DashboardAuctionDeps {
+  readonly db: Db
+  readonly days: DayRuns
+  readonly receiptHours: number
+  readonly now: () => Date
+}
+
+export const dashboardAuctionRoutes =
+  ({ db, days, receiptHours, now }: DashboardAuctionDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/dashboard/api/publishers/:pub_id/no_fill/',
+      {
+        config: { rules: ({ query }) => dayFaults(query as { date?: unknown }) },
+        schema: {
+          operationId: 'rankMyNoFill',
+          params: PublisherParams,
+          querystring: NoFillQuery,
+          response: { 200: envelope(NoFill) },
+        },
+      },
+      async (request) => {
+        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
+        const { date: day } = request.query
+        const keptFromMs = now().getTime() - receiptHours * HOUR_MS
+        const held = await countReceipts(db, { pubId, day })
+        const share = Math.min(1, AUCTIONS_MAX / held)
+        const run = await days.run({ pubId, day, share }, new NoFillRun())
+        return ok(200, {
+          held,
+          ...run.totals(),
+          is_complete: Date.parse(day) >= keptFromMs,
+          reasons: run.report(),
+        })
+      },
+    )
+  }
