@@ -38,7 +38,8 @@ export const merchantLedgerRoutes =
           description:
             'One row for each ledger entry of the days, minus for what is owed: clicks, orders, ' +
             'their revisions, returns and reversals, payments. A click’s receipt is at ' +
-            'auction_results/<auction_result_number>/. ' +
+            'auction_results/<auction_result_number>/; by which rate and terms an order costs what ' +
+            'it does, and which click led to it, at orders/<order_id>/. ' +
             `Columns: ${LEDGER_COLUMNS.join(', ')}.`,
           security: NEEDS_KEY,
           params: MerchantParams,

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { holderOf } from '../accounts/require-key.ts'
 import { requireOwnMerchant } from '../catalog/own-merchant.ts'
 import { merchantLedgerRoutes } from './merchant-ledger-routes.ts'
+import { merchantOrderRoute } from './merchant-order-routes.ts'
 import type { ReportDeps } from './report-deps.ts'
 import { merchantWebhookRoutes } from './webhook-routes.ts'
 
@@ -16,4 +17,5 @@ export const merchantRoutes =
     })
     await app.register(merchantWebhookRoutes(deps))
     await app.register(merchantLedgerRoutes(deps))
+    await app.register(merchantOrderRoute(deps))
   }

@@ -50,6 +50,7 @@ const Line = Type.Object({
   quantity: Type.Integer(),
   returned: Type.Integer(),
   line_revenue_usd: Dollars,
+  line_commission_usd: Dollars,
   line_earnings_usd: Dollars,
 })
 
@@ -60,6 +61,7 @@ const Return = Type.Object({
   quantity: Type.Integer(),
   accepted_at: Time,
   return_revenue_usd: Dollars,
+  return_commission_usd: Dollars,
   return_earnings_usd: Dollars,
 })
 
@@ -114,4 +116,18 @@ export const OrderRecord = Type.Object({
   lines: Type.Array(Line),
   returns: Type.Array(Return),
   entries: Type.Array(Entry, { description: 'What the ledger holds of it, line by line' }),
+})
+
+/** The same as its merchant is told it, who need not know what the publisher gets of it. */
+export const MerchantOrderRecord = Type.Object({
+  ...Type.Omit(OrderRecord, ['earnings_usd', 'net_earnings_usd']).properties,
+  order_id: orNull(Type.String(), 'Ours; null while only returns of it are told'),
+  pub_id: orNull(Type.Integer(), 'Null: nobody led to it'),
+  terms: orNull(Type.Omit(Terms, ['share'])),
+  evidence: Type.Array(Touch, {
+    description: 'The clicks that competed, and why one won; of another merchant’s no time',
+  }),
+  lines: Type.Array(Type.Omit(Line, ['line_earnings_usd'])),
+  returns: Type.Array(Type.Omit(Return, ['return_earnings_usd'])),
+  entries: Type.Array(Entry, { description: 'Those of the merchant’s account' }),
 })

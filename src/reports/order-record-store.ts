@@ -76,6 +76,23 @@ export async function explainPublisherOrder(
   }
 }
 
+/**
+ * The order of a merchant as it concerns the merchant: what it costs, by which rate and terms, and
+ * which click led to it, but not when its reader went to another shop. What the publisher gets is
+ * left out by the schema of the answer, `MerchantOrderRecord`.
+ */
+export async function explainMerchantOrder(db: Db, wanted: Parameters<typeof explainOrder>[1]) {
+  const order = await explainOrder(db, wanted)
+  if (order === null) return null
+  return {
+    ...order,
+    evidence: order.evidence.map((touch) =>
+      touch.verdict === 'other_merchant' ? { ...touch, clicked_at: null } : touch,
+    ),
+    entries: order.entries.filter(({ account }) => account === 'merchant'),
+  }
+}
+
 async function findForeignClicks(db: Db, pubId: number, evidence: readonly TouchEvidence[]) {
   const clickIds = clickIdBytes(evidence.map(({ id }) => id))
   const rows = await db.rows<{ click_id: Buffer }>(sql`
@@ -202,13 +219,16 @@ async function findLines(db: Db, { merchId, orderId }: OrderKey) {
     quantity: number
     returned: number
     revenue_micros: string
+    commission_micros: string
     earnings_micros: string
   }>(sql`
-    select order_product_id, product_id, name, quantity, returned, revenue_micros, earnings_micros
+    select order_product_id, product_id, name, quantity, returned, revenue_micros,
+      commission_micros, earnings_micros
     from order_line where merch_id = ${merchId} and order_id = ${orderId} order by line`)
-  return rows.map(({ revenue_micros, earnings_micros, ...line }) => ({
+  return rows.map(({ revenue_micros, commission_micros, earnings_micros, ...line }) => ({
     ...line,
     line_revenue_usd: formatExact(revenue_micros),
+    line_commission_usd: formatExact(commission_micros),
     line_earnings_usd: formatExact(earnings_micros),
   }))
 }
@@ -221,21 +241,27 @@ async function findReturns(db: Db, { merchId, orderId }: OrderKey) {
     quantity: number
     accepted_at: Date
     revenue_micros: string | null
+    commission_micros: string | null
     earnings_micros: string | null
   }>(sql`
     select return_id, state, reason, back.quantity, accepted_at,
-      sum(part.revenue_micros) as revenue_micros, sum(part.earnings_micros) as earnings_micros
+      sum(part.revenue_micros) as revenue_micros,
+      sum(part.commission_micros) as commission_micros, sum(part.earnings_micros) as earnings_micros
     from order_return back
     left join order_return_line part using (merch_id, order_id, return_id)
     where merch_id = ${merchId} and order_id = ${orderId}
     group by merch_id, order_id, return_id, back.event_id, state, reason, back.quantity, accepted_at
     order by back.event_id`)
-  return rows.map(({ revenue_micros, earnings_micros, accepted_at, ...row }) => ({
-    ...row,
-    accepted_at: formatTimestamp(accepted_at),
-    return_revenue_usd: formatExact(-BigInt(revenue_micros ?? 0)),
-    return_earnings_usd: formatExact(-BigInt(earnings_micros ?? 0)),
-  }))
+  const negative = (amount: string | null) => formatExact(-BigInt(amount ?? 0))
+  return rows.map(
+    ({ revenue_micros, commission_micros, earnings_micros, accepted_at, ...row }) => ({
+      ...row,
+      accepted_at: formatTimestamp(accepted_at),
+      return_revenue_usd: negative(revenue_micros),
+      return_commission_usd: negative(commission_micros),
+      return_earnings_usd: negative(earnings_micros),
+    }),
+  )
 }
 
 /** A dollar needs no rate: its id is no number. */

@@ -1,0 +1,45 @@
+/** One order over the API as it concerns its merchant: what it costs, and why. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { NEEDS_KEY } from '../accounts/require-key.ts'
+import { envelope, ok } from '../platform/envelope.ts'
+import { notFound } from '../platform/errors.ts'
+import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/turns.ts'
+import { MerchantOrderRecord } from './order-record-schema.ts'
+import { explainMerchantOrder } from './order-record-store.ts'
+import type { ReportDeps } from './report-deps.ts'
+import { MerchantParams } from './webhook-schema.ts'
+
+/** Whether a locked order is paid for takes settling all that the merchant owes and paid. */
+const ORDERS_AT_ONCE = 2
+
+const MerchantOrderParams = Type.Object({
+  ...MerchantParams.properties,
+  order_id: Type.String({ description: 'The merchant’s own, percent-encoded' }),
+})
+
+/** The caller's key is checked by the routes that register these. */
+export const merchantOrderRoute =
+  ({ db, now }: Omit<ReportDeps, 'keys'>): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const turns = new FairTurns(ORDERS_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
+    app.get(
+      '/api/v1/merchants/:merch_id/orders/:order_id/',
+      {
+        schema: {
+          operationId: 'explainMerchantOrder',
+          summary: 'What an order costs its merchant, and why: rate, terms, clicks, entries',
+          security: NEEDS_KEY,
+          params: MerchantOrderParams,
+          response: { 200: envelope(MerchantOrderRecord) },
+        },
+      },
+      async (request) => {
+        const { merch_id: merchId, order_id: orderId } = request.params
+        const wanted = { merchId, orderId, now: now() }
+        const order = await turns.run(merchId, () => explainMerchantOrder(db, wanted))
+        if (order === null) throw notFound(`No order ${orderId}`)
+        return ok(200, order)
+      },
+    )
+  }
