@@ -50,6 +50,8 @@ const ORDER: OptionSpec = {
 }
 const REASON: OptionSpec = { flags: '--reason <R>', help: 'why', isRequired: true }
 
+const OUT_FILE: OptionSpec = { flags: '--out <FILE>', help: 'where to', isRequired: true }
+
 const INTAKE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'rates import',
@@ -181,12 +183,17 @@ const REPORT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'merchant ledger',
     help: 'Writes every entry of a merchant’s account to a CSV file; shows what it owes.',
-    options: [
-      { ...MERCHANT, flags: '--id <ID>' },
-      ...DAYS,
-      { flags: '--out <FILE>', help: 'where to', isRequired: true },
-    ],
+    options: [{ ...MERCHANT, flags: '--id <ID>' }, ...DAYS, OUT_FILE],
     run: reports('merchantLedgerCommand'),
+  },
+  {
+    name: 'ledger',
+    help:
+      'Writes every line of the ledger to a CSV file: what merchants owe, and whose it is; each ' +
+      'entry sums to zero. Shows what each account held before, and after. What publishers were ' +
+      'paid is no entry: it stands in the payout files.',
+    options: [...DAYS, OUT_FILE],
+    run: reports('ledgerCommand'),
   },
 ]
 

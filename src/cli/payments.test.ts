@@ -177,3 +177,39 @@ test('of a merchant’s payments the one that bounced is taken back, once, and n
   assert.match(other?.err ?? '', /at most once/)
   assert.deepEqual(await db.rows(sql`select from unfolded_event`), [], 'the fold takes both')
 })
+
+test('the ledger is written whole: each entry sums to zero, and its accounts add up from day to day', async () => {
+  const out = join(folder, 'ledger.csv')
+  type Account = Record<'account' | 'opening_usd' | 'change_usd' | 'closing_usd', string>
+  const ledger = async (from: string, to: string): Promise<{ rows: number; accounts: Account[] }> =>
+    (await souk('ledger', '--from', from, '--to', to, '--out', out)).json
+  const all = await ledger('2026-04-01', '2026-04-30')
+  const lines: Record<string, string>[] = parse(await readFile(out), { columns: true })
+  const stored = await db.rows(sql`select from ledger_line`)
+  assert.deepEqual([all.rows, lines.length], [stored.length, stored.length])
+  const sumsBy = (column: string) =>
+    [...Map.groupBy(lines, (line) => line[column])].map(([key, own]) => {
+      return [key, own.reduce((sum, line) => sum + microsOf(line.amount_usd), 0)] as const
+    })
+  assert.deepEqual([...new Set(sumsBy('entry').map(([, sum]) => sum))], [0])
+  const closing = all.accounts.map((one) => [one.account, microsOf(one.closing_usd)] as const)
+  const accounts = closing.map(([account]) => account)
+  assert.deepEqual(accounts, ['merchant', 'publisher', 'platform', 'bank'])
+  assert.deepEqual(new Map(closing), new Map(sumsBy('account')))
+  const before = await ledger('2026-04-01', '2026-04-10')
+  const since = await ledger('2026-04-11', '2026-04-30')
+  assert.ok(before.rows > 0 && since.rows > 0)
+  assert.equal(before.rows + since.rows, all.rows)
+  for (const [at, { account, ...one }] of since.accounts.entries()) {
+    assert.equal(one.opening_usd, before.accounts[at]?.closing_usd, account)
+    assert.equal(one.closing_usd, all.accounts[at]?.closing_usd, account)
+    const [opening, change] = [microsOf(one.opening_usd), microsOf(one.change_usd)]
+    assert.equal(opening + change, microsOf(one.closing_usd), account)
+  }
+  const { accounts: none } = await ledger('2026-05-01', '2026-05-31')
+  assert.deepEqual([...new Set(none.map(({ change_usd }) => change_usd))], ['0.00'])
+})
+
+function microsOf(dollars: string | undefined): number {
+  return Math.round(Number(dollars) * 1_000_000)
+}

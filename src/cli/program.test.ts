@@ -368,6 +368,7 @@ test('days the wrong way round are refused by every command that takes both', as
     'stats --publisher=p',
     'export --publisher=p --report=clicks --out=x',
     'merchant ledger --id=1 --out=x',
+    'ledger --out=x',
     'reconcile',
     'evaluate',
   ]) {

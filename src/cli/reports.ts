@@ -9,6 +9,12 @@ import { reconcile } from '../ledger/reconcile.ts'
 import { accountOf } from '../ledger/release.ts'
 import { badRequest } from '../platform/errors.ts'
 import { csvOfPages, exportReport, intoFolder } from '../reports/export.ts'
+import {
+  findLastEntry,
+  GENERAL_LEDGER_COLUMNS,
+  listGeneralLedger,
+  sumAccounts,
+} from '../reports/general-ledger-store.ts'
 import { LEDGER_COLUMNS, listLedgerRows } from '../reports/merchant-ledger-store.ts'
 import { openReports } from '../reports/read-report.ts'
 import { daysBetween, type ReportName } from '../reports/report.ts'
@@ -67,18 +73,37 @@ export async function merchantLedgerCommand(
   const { from: dayFrom, to: dayTo, out } = options
   const db = await context.database()
   const { merch_id: merchId, name } = await requireMerchant(db, options.id)
-  const counted = { rows: 0 }
-  await intoFolder(dirname(out))(basename(out), () =>
-    Readable.from(
-      csvOfPages(
-        LEDGER_COLUMNS,
-        (place) => listLedgerRows(db, { merchId, dayFrom, dayTo, ...place }),
-        counted,
-      ),
-    ),
+  const written = await writeTable(out, LEDGER_COLUMNS, (place) =>
+    listLedgerRows(db, { merchId, dayFrom, dayTo, ...place }),
   )
   const account = accountOf(await settleMerchant(db, { merchId, until: context.now() }))
-  return { merch_id: merchId, merchant: name, path: out, rows: counted.rows, ...account }
+  return { merch_id: merchId, merchant: name, ...written, ...account }
+}
+
+/** The whole ledger of some days as one CSV file, and the balances before and after it. */
+export async function ledgerCommand(
+  context: CommandContext,
+  options: { readonly from: string; readonly to: string; readonly out: string },
+) {
+  checkRange(options)
+  const db = await context.database()
+  const days = { dayFrom: options.from, dayTo: options.to, lastEntry: await findLastEntry(db) }
+  const written = await writeTable(options.out, GENERAL_LEDGER_COLUMNS, (place) =>
+    listGeneralLedger(db, { ...days, ...place }),
+  )
+  return { ...written, accounts: await sumAccounts(db, days) }
+}
+
+async function writeTable(
+  path: string,
+  columns: readonly string[],
+  readPage: Parameters<typeof csvOfPages>[1],
+) {
+  const counted = { rows: 0 }
+  await intoFolder(dirname(path))(basename(path), () =>
+    Readable.from(csvOfPages(columns, readPage, counted)),
+  )
+  return { path, rows: counted.rows }
 }
 
 function checkRange({ from, to }: { readonly from: string; readonly to: string }): void {
