@@ -93,9 +93,10 @@ test('a click on a disabled link is explained: it held no auction', async () => 
   await follow(api, auction_result.redirect_url)
   await api.app.settled()
   const answer = await api.call(`/api/v1/auction_results/${auction_result.id}/`, { key })
-  const told = answer.entry<{ note: string; clicks: { reason: string }[] }>()
+  const told = answer.entry<{ note: string; clicks: { reason: string; why: string }[] }>()
   assert.match(told.note, /a disabled link holds no auction/)
   assert.equal(told.clicks[0]?.reason, 'disabled_link')
+  assert.equal(told.clicks[0]?.why, 'The smart link has been disabled.')
 })
 
 test('what if answers what a day would have earned under other settings', async () => {

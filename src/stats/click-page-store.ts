@@ -7,7 +7,7 @@ import { cutPage, PAGE_ROWS_READ } from '../platform/page.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import { clickPrice, RESERVED_FIRST, RESULT_CLICKS_MAX } from './click-store.ts'
+import { clickPrice, explainVerdict, RESERVED_FIRST, RESULT_CLICKS_MAX } from './click-store.ts'
 import { joinClickedOffer } from './clicked-offer-store.ts'
 import type { ClickEntry, ClickPage } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
@@ -118,11 +118,6 @@ function toClickEntry(row: ClickRow): ClickEntry {
     earnings: row.verdict === REASON.reversed ? '0.00' : formatExact(row.publisher_micros),
     is_counted: row.verdict === REASON.ok,
     reason: reasonName(row.verdict),
-    why: whyOf(row),
+    why: explainVerdict(row.verdict, row),
   }
-}
-
-/** A click that was reversed says why, in the words of whoever took it back. */
-function whyOf({ verdict, reverse_reason: reason }: ClickRow): string {
-  return [explainReason(verdict), ...(reason === null ? [] : [`Reason: ${reason}`])].join(' ')
 }

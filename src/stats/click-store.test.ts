@@ -9,7 +9,7 @@ import { listClickEntries } from './click-page-store.ts'
 import { findClicksToReverse, listClicksOfResult } from './click-store.ts'
 import { foldMoney } from './fold-money.ts'
 
-test('the price of a click is that of a paid one: the terms of an order are none', async (t) => {
+test('the price of a click is that of a paid one: the terms of an order stand beside it', async (t) => {
   const db = await testDatabase(t)
   const events = new MoneyEvents()
   const terms = { priceMicros: 80_000, sharePpm: 750_000 }
@@ -21,11 +21,11 @@ test('the price of a click is that of a paid one: the terms of an order are none
   const told = async (name: string) => {
     const number = Buffer.from(clickId(`result ${name}`), 'hex')
     const [click] = await listClicksOfResult(db, number)
-    return [click?.price, click?.paid, click?.publisher_earns]
+    return [click?.price, click?.paid, click?.publisher_earns, click?.rate, click?.payment]
   }
-  assert.deepEqual(await told('cpc'), ['0.08', '0.08', '0.06'])
-  assert.deepEqual(await told('cpa'), ['0.00', '0.00', '0.00'])
-  assert.deepEqual(await told('epp'), ['0.00', '0.00', '0.00'])
+  assert.deepEqual(await told('cpc'), ['0.08', '0.08', '0.06', null, null])
+  assert.deepEqual(await told('cpa'), ['0.00', '0.00', '0.00', 0.08, null])
+  assert.deepEqual(await told('epp'), ['0.00', '0.00', '0.00', null, '0.08'])
 })
 
 test('a robot’s clicks on a result, however many, hide the paid one from nobody', async (t) => {

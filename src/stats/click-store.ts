@@ -1,8 +1,9 @@
 /** Clicks as the fold has judged them, read back. */
 import { clickIdBytes } from '../events/click-id.ts'
-import { MODEL } from '../events/event.ts'
+import { MODEL, modelWord } from '../events/event.ts'
 import { REASON, reasonName } from '../events/reason.ts'
-import { formatExact } from '../platform/money.ts'
+import { explainReason } from '../events/reason-words.ts'
+import { formatExact, PPM } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
@@ -42,10 +43,13 @@ export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
     auction_id: row.auction_id,
     merch_id: row.merch_id,
     campaign_id: row.campaign_id,
+    model: modelWord(row.model),
     price: clickPrice(row),
+    ...termsOfOrders(row),
     paid: formatExact(row.paid_micros),
     publisher_earns: formatExact(row.publisher_micros),
     reason: reasonName(row.reason),
+    why: explainVerdict(row.reversed_at === null ? row.reason : REASON.reversed, row),
     reversed_at: formatTimestampOrNull(row.reversed_at),
     reverse_reason: row.reverse_reason,
   }))
@@ -91,6 +95,22 @@ export async function listClickTerms(db: Db, resultNumbers: readonly Buffer[]) {
 /** Of the other models the column holds terms: a rate, or a payment per purchase. */
 export function clickPrice(click: Pick<ClickRow, 'model' | 'price_micros'>): string {
   return formatExact(click.model === MODEL.cpc ? click.price_micros : 0)
+}
+
+/** By which the orders of a click are paid, as sealed when its auction was held. */
+function termsOfOrders({ model, price_micros }: Pick<ClickRow, 'model' | 'price_micros'>) {
+  return {
+    rate: model === MODEL.cpa ? Number(price_micros) / PPM : null,
+    payment: model === MODEL.epp ? formatExact(price_micros) : null,
+  }
+}
+
+/** A click that was reversed says why, in the words of whoever took it back. */
+export function explainVerdict(
+  verdict: number,
+  { reverse_reason: reason }: Pick<ClickRow, 'reverse_reason'>,
+): string {
+  return [explainReason(verdict), ...(reason === null ? [] : [`Reason: ${reason}`])].join(' ')
 }
 
 export interface ReversibleClick {
