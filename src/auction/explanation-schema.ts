@@ -123,6 +123,24 @@ const ExplainedCandidate = Type.Object({
   score_micros: NumberOrNull,
 })
 
+/** The rules of run-auction.ts for whoever works a receipt out again; a test holds them to it. */
+export const RECEIPT_TOLD = [
+  'How the outcome follows from the candidates. One that fails a check has its reason in `loss` ' +
+    'and no `value_micros`. That of another is for CPC its `bid`, or on an exclusive link its ' +
+    '`exclusive_bid`, and `roas_ceiling` at most; for CPA and EPP `orders_per_click` × ' +
+    '`value_per_order`, of which an auction that `explored` draws the first.',
+  '`reader_benefit` is e to the power of `beta` × (`reference_price` − `price`) ÷ ' +
+    '`reference_price`, that quotient being −`tolerance` at least, 0.3 at most, and 0 where the ' +
+    'price is not known. `weight` is `quality` × `confidence` × `reader_benefit`, and ' +
+    '`score_micros` is `value_micros` × `weight`.',
+  'Of those worth their `reserve` the highest score wins; of equal ones the lower price, then a ' +
+    'draw. The runner-up is the best of another merchant. A CPC click costs the runner-up’s score ' +
+    '÷ the winner’s weight, rounded up to a whole micro-dollar (but for 10^-12 of it, which may ' +
+    'be an error of floating point), the `reserve` at least and `value_micros` at most; on an ' +
+    'exclusive link, or in a first-price market, `value_micros`. `publisher_earns` is ' +
+    '`price` × `share`, rounded down to a whole micro-dollar; the platform keeps the rest.',
+].join('\n\n')
+
 const numbered = { auction_result_number: Type.String({ description: '32 hex characters' }) }
 
 export type Explanation = Static<typeof Explanation>

@@ -22,7 +22,7 @@ import { listOf } from '../platform/validation.ts'
 import { awaitReceipt } from './await-receipt.ts'
 import { type DayRuns, dayFaults } from './day-runs.ts'
 import { explainAuction, explainWithoutReceipt } from './explain.ts'
-import { ExplainedResult, type ResultClick } from './explanation-schema.ts'
+import { ExplainedResult, RECEIPT_TOLD, type ResultClick } from './explanation-schema.ts'
 import { NoFillRun } from './no-fill.ts'
 import { unpackReceipt } from './receipt.ts'
 import { NoFillQuery, NoFillReason, ResultParams, WhatIf, WhatIfBody } from './result-schema.ts'
@@ -50,6 +50,7 @@ export const resultRoutes =
         schema: {
           operationId: 'explainAuctionResult',
           summary: 'Why an auction ended as it did',
+          description: RECEIPT_TOLD,
           security: NEEDS_KEY,
           params: ResultParams,
           response: { 200: envelope(ExplainedResult) },
