@@ -45,6 +45,12 @@ test('whole cents are printed as cents', () => {
   assert.match(page, /Released this month<\/th><td>9\.50<\/td>/)
 })
 
+test('a printed statement says why a balance is paid out or carried on, and where its amounts are listed', () => {
+  const page = statementPage(STATEMENT, 'Daily')
+  assert.match(page, /A balance of\s\$50\.00 or more is paid out in whole cents/)
+  assert.match(page, /payments report lists each amount/)
+})
+
 test('a month in which no merchant paid says so', () => {
   const page = statementPage({ ...STATEMENT, merchants: [] }, 'Daily')
   assert.match(page, /No merchant’s payment released or took back anything this month/)

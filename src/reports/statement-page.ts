@@ -1,9 +1,12 @@
 /** A month's statement as a page to print, without scripts, styles or pictures from anywhere. */
+import { MINIMUM_PAYOUT_MICROS } from '../ledger/statement.ts'
 import { type Html, html } from '../platform/html.ts'
+import { formatExact } from '../platform/money.ts'
 import type { StatementDetail } from './schema.ts'
 
 const WHOLE = new Intl.NumberFormat('en-US')
 const CENTS_DIGITS = 2
+const MINIMUM_PAYOUT = formatExact(MINIMUM_PAYOUT_MICROS)
 const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 const MOMENT = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'long',
@@ -58,7 +61,9 @@ export function statementPage(statement: StatementDetail, publisher: string): st
 <h1>Statement ${statement.statement_id}</h1>
 <p><bdi>${publisher}</bdi> · ${month} · issued ${issued} UTC<br>
 All amounts in US dollars. Earnings are released when the merchant has paid for them. What came to
-nothing after all is taken back; what was not paid by then stands under both headings.</p>
+nothing after all is taken back; what was not paid by then stands under both headings. A balance of
+$${MINIMUM_PAYOUT} or more is paid out in whole cents; a lower one, and the rest of a cent, is
+carried on. The payments report lists each amount with the number of its statement.</p>
 ${rows.length === 0 ? NOTHING : merchantTable(rows)}
 <table class="sums">
 <tbody>${sums}</tbody>
