@@ -25,6 +25,12 @@ const BY_CODE = new Map<number, string>(
   Object.entries(REASON).map(([name, code]) => [code, WORDS[name as keyof typeof REASON]]),
 )
 
+/** Every reason by its word, and the sentence of it, for the reference. */
+export const REASONS_TOLD = [...BY_CODE]
+  .filter(([code]) => code !== REASON.ok)
+  .map(([code, sentence]) => `${reasonName(code)}: ${sentence.replace(/\.$/, '')}`)
+  .join('; ')
+
 /** The sentence of a stored reason; of one that this version does not know, its word. */
 export function explainReason(code: number): string {
   return BY_CODE.get(code) ?? reasonName(code)

@@ -5,7 +5,7 @@ import { NEEDS_KEY } from '../accounts/require-key.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { notFound } from '../platform/errors.ts'
 import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/turns.ts'
-import { MerchantOrderRecord } from './order-record-schema.ts'
+import { MERCHANT_ORDER_TOLD, MerchantOrderRecord } from './order-record-schema.ts'
 import { explainMerchantOrder } from './order-record-store.ts'
 import type { ReportDeps } from './report-deps.ts'
 import { MerchantParams } from './webhook-schema.ts'
@@ -29,6 +29,7 @@ export const merchantOrderRoute =
         schema: {
           operationId: 'explainMerchantOrder',
           summary: 'What an order costs its merchant, and why: rate, terms, clicks, entries',
+          description: MERCHANT_ORDER_TOLD,
           security: NEEDS_KEY,
           params: MerchantOrderParams,
           response: { 200: envelope(MerchantOrderRecord) },

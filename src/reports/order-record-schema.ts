@@ -2,6 +2,24 @@
 import Type from 'typebox'
 import { orNull, TextOrNull } from '../platform/field-types.ts'
 
+const REVENUE_TOLD =
+  '`revenue_usd` is `value` × `usd_per_base` ÷ `currency_per_base`; `commission_usd` is that × the ' +
+  '`rate` of the terms (CPA), or their `payment_usd` (EPP). Both are rounded to a whole ' +
+  'micro-dollar, half to even.'
+const EARNINGS_TOLD =
+  '`earnings_usd` is the commission × the `share` of the terms, rounded down to a whole ' +
+  'micro-dollar.'
+const LINES_TOLD =
+  'Each of these is divided over the lines by `price` × `quantity`, in whole cents if it is of ' +
+  'whole cents, else in micro-dollars: every line gets its part rounded down, and what is left ' +
+  'goes one each to those that lost most, the first ones where they lost alike. When k of a ' +
+  'line’s q units have come back, k ÷ q of its amounts are taken back, rounded half to even in ' +
+  'that unit; what is paid per purchase (EPP) is not.'
+
+/** The rules of order-figures.ts for whoever works an order out again. */
+export const ORDER_TOLD = [REVENUE_TOLD, EARNINGS_TOLD, LINES_TOLD].join(' ')
+export const MERCHANT_ORDER_TOLD = [REVENUE_TOLD, LINES_TOLD].join(' ')
+
 const Time = Type.String({ format: 'date-time' })
 const TimeOrNull = orNull(Time)
 const Dollars = Type.String({ description: 'US dollars, exact' })
@@ -47,6 +65,10 @@ const Line = Type.Object({
   order_product_id: Type.String(),
   product_id: TextOrNull,
   name: TextOrNull,
+  price: orNull(
+    Type.String(),
+    'Of one unit, as told; null: not told, or in another currency than the order',
+  ),
   quantity: Type.Integer(),
   returned: Type.Integer(),
   line_revenue_usd: Dollars,
@@ -105,7 +127,9 @@ export const OrderRecord = Type.Object({
   revenue_usd: Dollars,
   commission_usd: Dollars,
   earnings_usd: Dollars,
-  net_revenue_usd: Type.String({ description: 'Less what came back, as all that is net' }),
+  net_revenue_usd: Type.String({
+    description: 'Less what came back; as all that is net, 0 while held, rejected or nobody’s',
+  }),
   net_commission_usd: Dollars,
   net_earnings_usd: Dollars,
   attribution: orNull(Type.String(), 'exact, visitor or impression; null: nobody led to it'),

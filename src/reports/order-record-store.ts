@@ -216,13 +216,14 @@ async function findLines(db: Db, { merchId, orderId }: OrderKey) {
     order_product_id: string
     product_id: string | null
     name: string | null
+    price: string | null
     quantity: number
     returned: number
     revenue_micros: string
     commission_micros: string
     earnings_micros: string
   }>(sql`
-    select order_product_id, product_id, name, quantity, returned, revenue_micros,
+    select order_product_id, product_id, name, price, quantity, returned, revenue_micros,
       commission_micros, earnings_micros
     from order_line where merch_id = ${merchId} and order_id = ${orderId} order by line`)
   return rows.map(({ revenue_micros, commission_micros, earnings_micros, ...line }) => ({

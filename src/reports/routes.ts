@@ -13,7 +13,7 @@ import { notFound } from '../platform/errors.ts'
 import { CLIENT_PATIENCE_MS, FairTurns, unlessBegun } from '../platform/turns.ts'
 import { rangeFaults, readDayRange } from '../stats/day-range.ts'
 import { rangeLines } from './export.ts'
-import { OrderRecord } from './order-record-schema.ts'
+import { ORDER_TOLD, OrderRecord } from './order-record-schema.ts'
 import { explainPublisherOrder } from './order-record-store.ts'
 import { openReports, type ReportSource } from './read-report.ts'
 import { plainRow } from './report.ts'
@@ -103,6 +103,7 @@ const tableRoutes =
         schema: {
           operationId: 'explainOrder',
           summary: 'An order: who told it, which clicks competed, lines, returns, ledger entries',
+          description: ORDER_TOLD,
           security: NEEDS_KEY,
           params: OrderParams,
           response: { 200: envelope(OrderRecord) },

@@ -1,7 +1,10 @@
 /** What may be asked of the reports, and the shapes of what is not a table. */
 import Type, { type Static } from 'typebox'
 import { PublisherParams } from '../accounts/schema.ts'
+import { REASONS_TOLD } from '../events/reason-words.ts'
+import { MINIMUM_PAYOUT_MICROS } from '../ledger/statement.ts'
 import { idText, orNull, timestamp } from '../platform/field-types.ts'
+import { formatExact } from '../platform/money.ts'
 import { REPORT_COLUMNS, REPORT_NAMES, type ReportName } from './report.ts'
 
 /** A page that a client can hold and a server can make in a moment. */
@@ -34,12 +37,21 @@ export const ReportQuery = Type.Object({
 
 /** What each row is, and which of its amounts are not what their name seems to say. */
 const ROWS_TOLD: Readonly<Record<ReportName, string>> = {
-  clicks: 'One row per click or impression (is_click); earnings is in cents, earnings_usd is not',
+  clicks:
+    'One row per click or impression (is_click); earnings is in cents, earnings_usd is not. ' +
+    'unbillable_reason says why the click itself costs nobody anything: paid_per_order, as its ' +
+    `orders are paid for; no_bidder: no campaign won it; ${REASONS_TOLD}`,
   orders:
     'One row per product; earnings and revenue are the whole order’s, the same in each of its ' +
     'rows: line_earnings and line_revenue are what may be summed',
   returns: 'One row per product that came back; amounts are negative',
-  payments: 'One row per order product, or day of clicks, that a merchant’s payment released',
+  payments:
+    'One row per order product, or day of clicks, that a merchant’s payment released. What a ' +
+    'merchant owes stands in a row as it falls due: the clicks of a UTC day when it is over, an ' +
+    'order at its locks_at, what comes back after that when it comes. Its money covers the row ' +
+    'from the front; what is covered in part (PART_PAID) releases that part of its earnings, ' +
+    'rounded down on the running total. The rows of a statement_id are what that statement sums ' +
+    'up, but for what was told after it was issued',
 }
 
 export const REPORTS_TOLD = REPORT_NAMES.map(
@@ -89,8 +101,12 @@ export const StatementRecord = Type.Object({
   opening_usd: Dollars,
   released_usd: Dollars,
   taken_back_usd: Dollars,
-  payout_usd: Dollars,
-  closing_usd: Dollars,
+  payout_usd: Type.String({
+    description:
+      'Opening, plus released, less taken back: in whole cents where that is ' +
+      `$${formatExact(MINIMUM_PAYOUT_MICROS)} or more, else 0`,
+  }),
+  closing_usd: Type.String({ description: 'The rest: the opening of the next month' }),
   issued_at: Type.String({ format: 'date-time' }),
 })
 export type StatementRecord = Static<typeof StatementRecord>

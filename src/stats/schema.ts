@@ -65,15 +65,20 @@ export const StatsRow = Type.Object({
   advertiser_name: TextOrNull,
   article_name: Type.String(),
   advertiser_attributed_sales: Type.Integer(),
-  pub_earnings: Type.String({ description: 'US dollars, two decimals' }),
+  pub_earnings: Type.String({
+    description:
+      'US dollars, rounded to two decimals row by row, half to even; `changes/` is exact',
+  }),
   article_id: Type.Integer(),
   article_url: Type.String(),
   merch_id: Type.Integer({ description: '0: of no merchant, or not of this network' }),
   impressions: Type.Integer({ description: 'Of the article and day: never sum over merchants' }),
-  advertiser_attributed_revenue: Type.String({ description: 'US dollars, two decimals' }),
+  advertiser_attributed_revenue: Type.String({ description: 'US dollars, rounded likewise' }),
   pub_id: Type.Integer(),
   event_date: Type.String({ format: 'date' }),
-  clicks: Type.Integer(),
+  clicks: Type.Integer({
+    description: 'Valid ones, paid for or not, less earlier ones that were taken back on this day',
+  }),
 })
 
 const Midnight = Type.String({
