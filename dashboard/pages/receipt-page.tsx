@@ -50,8 +50,9 @@ export function ReceiptPage() {
       </div>
       {explanation === null ? (
         <EmptyState title="No candidates are kept of it">
-          Receipts are dropped after a while, and a disabled link holds no auction. What was paid is
-          explained by the seal alone: the clicks below hold it.
+          Receipts are dropped after a while, and a disabled link holds no auction, nor does a click
+          on an altered address. What was paid is explained by the seal alone: the clicks below hold
+          it.
         </EmptyState>
       ) : (
         <>

@@ -74,8 +74,8 @@ export function explainWithoutReceipt(resultNumber: Buffer) {
     auction_result_number: resultNumber.toString('hex'),
     receipt: null,
     note:
-      'The receipt was dropped or never written (a disabled link holds no auction); ' +
-      'the clicks hold what was sealed and paid.',
+      'The receipt was dropped or never written (a disabled link holds no auction, nor does a ' +
+      'click on an altered address); the clicks hold what was sealed and paid.',
   }
 }
 
