@@ -50,7 +50,11 @@ export type WhatIfBody = Static<typeof WhatIfBody>
 export type WhatIfSide = Static<typeof WhatIfSide>
 const WhatIfSide = Type.Object({
   won: Type.Integer({ description: 'Auctions that a merchant won' }),
-  earnings_micros: Type.Integer({ description: 'The publisher’s part over the clicks that came' }),
+  earnings_micros: Type.Integer({
+    description:
+      'The publisher’s part over the clicks that came; of one whose orders are paid for, its ' +
+      'part of the commission that was expected, whatever orders came',
+  }),
   earnings_per_click_micros: Type.Integer({
     description: 'Its mean over all auctions: what one click was worth',
   }),
@@ -62,8 +66,8 @@ const WhatIfSide = Type.Object({
 
 export type WhatIf = Static<typeof WhatIf>
 export const WhatIf = Type.Object({
-  auctions: Type.Integer(),
-  clicks: Type.Integer(),
+  auctions: Type.Integer({ description: 'Of which receipts are kept' }),
+  clicks: Type.Integer({ description: 'Valid, and not taken back' }),
   skipped: Type.Integer({
     description:
       'In no figure, as they cannot be run again: auctions under other rules and, where floors of ' +

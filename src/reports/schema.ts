@@ -50,8 +50,10 @@ const ROWS_TOLD: Readonly<Record<ReportName, string>> = {
     'merchant owes stands in a row as it falls due: the clicks of a UTC day when it is over, an ' +
     'order at its locks_at, what comes back after that when it comes. Its money covers the row ' +
     'from the front; what is covered in part (PART_PAID) releases that part of its earnings, ' +
-    'rounded down on the running total. The rows of a statement_id are what that statement sums ' +
-    'up, but for what was told after it was issued',
+    'rounded down on the running total. What is taken back (TAKEN_BACK) closes what is open of its ' +
+    'own debt, and covers others as far as that was paid: what it covers names no payment. The ' +
+    'rows of a statement_id are what that statement sums up, but for what was told after it was ' +
+    'issued',
 }
 
 export const REPORTS_TOLD = REPORT_NAMES.map(
