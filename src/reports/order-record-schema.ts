@@ -37,7 +37,10 @@ const Terms = Type.Object(
 )
 
 const Touch = Type.Object({
-  click_id: orNull(Type.String(), 'Null, as its time: another publisher’s'),
+  click_id: orNull(
+    Type.String(),
+    'Null, as its time: another publisher’s. Of a link that was only seen, its impression’s number',
+  ),
   clicked_at: TimeOrNull,
   verdict: Type.Enum([
     'won',
@@ -132,9 +135,12 @@ export const OrderRecord = Type.Object({
   }),
   net_commission_usd: Dollars,
   net_earnings_usd: Dollars,
-  attribution: orNull(Type.String(), 'exact, visitor or impression; null: nobody led to it'),
+  attribution: orNull(
+    Type.String(),
+    'exact, visitor, or impression: a link was only seen; null: nobody led to it',
+  ),
   terms: orNull(Terms),
-  click_id: TextOrNull,
+  click_id: orNull(Type.String(), 'That led to it; of an impression, that tells whose it was'),
   evidence: Type.Array(Touch, { description: 'The clicks that competed, and why one won' }),
   reports: Type.Array(Report, { description: 'The latest of each source' }),
   lines: Type.Array(Line),

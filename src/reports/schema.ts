@@ -43,7 +43,9 @@ const ROWS_TOLD: Readonly<Record<ReportName, string>> = {
     `orders are paid for; no_bidder: no campaign won it; ${REASONS_TOLD}`,
   orders:
     'One row per product; earnings and revenue are the whole order’s, the same in each of its ' +
-    'rows: line_earnings and line_revenue are what may be summed',
+    'rows: line_earnings and line_revenue are what may be summed. Where a link was only seen, ' +
+    'which the order’s own record calls an impression, the click is the one that tells whose it ' +
+    'was, and may have led to another shop',
   returns: 'One row per product that came back; amounts are negative',
   payments:
     'One row per order product, or day of clicks, that a merchant’s payment released. What a ' +
