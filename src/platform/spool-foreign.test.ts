@@ -1,10 +1,11 @@
 /** Two stores whose processes are told the same folder for their spools. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { glob, rm } from 'node:fs/promises'
+import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { openSpool } from './spool.ts'
 
-test('what a process of another store left stays for its next one, also beside one that runs', async (t) => {
+async function makeRoot(t: TestContext) {
   const root = await temporaryFolder(t, 'spool of two stores ')
   const told: string[] = []
   const openFor = async (store: string) => {
@@ -14,6 +15,11 @@ test('what a process of another store left stays for its next one, also beside o
     await spool.recordOwner(store)
     return spool
   }
+  return { root, told, openFor }
+}
+
+test('what a process of another store left stays for its next one, also beside one that runs', async (t) => {
+  const { told, openFor } = await makeRoot(t)
   const ours = await openFor('ours')
   const theirs = await openFor('theirs')
   await theirs.append([Buffer.from('theirs')])
@@ -29,5 +35,26 @@ test('what a process of another store left stays for its next one, also beside o
   const drained: string[] = []
   await next.drain({ write: async (records) => void drained.push(...records.map(String)) })
   assert.deepEqual(drained, ['theirs'])
+  for (const spool of [ours, next]) await spool.close()
+})
+
+test('that a process of another store has died is told to its own store, though it left nothing', async (t) => {
+  const { root, told, openFor } = await makeRoot(t)
+  const ours = await openFor('ours')
+  const theirs = await openFor('theirs')
+  await theirs.append([Buffer.from('theirs')])
+  await theirs.close()
+  for await (const file of glob(`${root}/*/*.spool`)) await rm(file)
+
+  const ended: string[] = []
+  const onDrained = async (owner: string) => void ended.push(owner)
+  const drain = async (spool: typeof ours) =>
+    spool.drain({ write: async () => assert.fail('nothing was left'), onDrained })
+  await ours.adoptAbandoned()
+  await drain(ours)
+  assert.deepEqual([ended, told, ours.hasForeign()], [[], [], false])
+  const next = await openFor('theirs')
+  await drain(next)
+  assert.deepEqual(ended, ['theirs'])
   for (const spool of [ours, next]) await spool.close()
 })

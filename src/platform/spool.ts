@@ -130,7 +130,7 @@ export class Spool {
     return this.#hasForeign
   }
 
-  /** Takes over the directories of processes that are gone, but for records of another store. */
+  /** Takes over the directories of processes that are gone, but for those of another store. */
   async adoptAbandoned(): Promise<void> {
     const { root, onDamage, isOurs = () => true } = this.#options
     await this.#keepOwn()
@@ -138,8 +138,7 @@ export class Spool {
     for (const directory of adoptDirectories(root, held, onDamage)) {
       try {
         await directory.segments.load()
-        const isEmpty = directory.segments.bytes() === 0
-        if (isEmpty || isOurs(ownerOf(directory))) this.#adopted.push(directory)
+        if (isOurs(ownerOf(directory))) this.#adopted.push(directory)
         else this.#leaveForeign(directory)
       } catch (error) {
         directory.lock.release()
@@ -227,8 +226,10 @@ export class Spool {
     this.#options.onDamage(`${path} was deleted, with ${segments.bytes()} bytes`)
   }
 
-  #leaveForeign({ path, lock }: Directory): void {
+  /** An empty one too: that its process is dead is news for its own store. */
+  #leaveForeign({ path, lock, segments }: Directory): void {
     lock.release()
+    if (segments.bytes() === 0) return
     this.#hasForeign = true
     this.#options.onDamage(`${path} holds events of another database: they stay there`)
   }
