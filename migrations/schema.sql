@@ -873,6 +873,7 @@ create table report_delivery (
   is_gzip boolean not null default false,
   delivered_at timestamp with time zone,
   error text,
+  tried_at timestamp with time zone,
   constraint report_delivery_pkey PRIMARY KEY (delivery_id),
   constraint report_delivery_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id)
 );

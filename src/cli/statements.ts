@@ -208,6 +208,7 @@ export async function listDeliveriesCommand(context: CommandContext) {
   const found = await listReportDeliveries(await context.database())
   return found.map(({ access_key: _, secret_key: __, ...delivery }) => ({
     ...delivery,
+    tried_at: formatTimestampOrNull(delivery.tried_at),
     delivered_at: formatTimestampOrNull(delivery.delivered_at),
   }))
 }

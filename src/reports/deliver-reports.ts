@@ -8,7 +8,12 @@ import { AwsClient } from 'aws4fetch'
 import { errorWords } from '../platform/error-words.ts'
 import type { Db } from '../platform/postgres.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
-import { listReportDeliveries, type ReportDelivery, recordDelivered } from './delivery-store.ts'
+import {
+  listReportDeliveries,
+  type ReportDelivery,
+  recordDelivered,
+  recordTried,
+} from './delivery-store.ts'
 import { giveFiles, intoFolder, type TakeFile } from './export.ts'
 import { openReports } from './read-report.ts'
 import { REPORT_NAMES } from './report.ts'
@@ -32,7 +37,7 @@ export interface DeliveredReports {
 }
 
 /**
- * Delivers to all targets, to who has waited longest first: a few slow storages may take all the
+ * Delivers to all targets, the one tried longest ago first: a few slow storages may take all the
  * hours that a run has. One that fails keeps nobody waiting. Only tests need another limit.
  */
 export async function deliverReports(
@@ -42,8 +47,9 @@ export async function deliverReports(
 ): Promise<DeliveredReports[]> {
   const results: DeliveredReports[] = []
   const deliveries = await listReportDeliveries(db)
-  for (const delivery of deliveries.toSorted(byLastTime)) {
+  for (const delivery of deliveries.toSorted(byLastTry)) {
     const { delivery_id, target } = delivery
+    await recordTried(db, { deliveryId: delivery_id, at: now })
     let [files, error]: [number, string | null] = [0, null]
     try {
       files = await deliverTo(db, delivery, { now, uploadMs })
@@ -56,8 +62,8 @@ export async function deliverReports(
   return results
 }
 
-function byLastTime(one: ReportDelivery, other: ReportDelivery): number {
-  const msOf = ({ delivered_at: at }: ReportDelivery) => at?.getTime() ?? 0
+function byLastTry(one: ReportDelivery, other: ReportDelivery): number {
+  const msOf = ({ tried_at: at }: ReportDelivery) => at?.getTime() ?? 0
   return msOf(one) - msOf(other) || one.delivery_id - other.delivery_id
 }
 

@@ -12,17 +12,18 @@ export interface ReportDelivery {
   readonly access_key: string | null
   readonly secret_key: string | null
   readonly is_gzip: boolean
+  readonly tried_at: Date | null
   readonly delivered_at: Date | null
   readonly error: string | null
 }
 
 export type NewReportDelivery = Omit<
   ReportDelivery,
-  'delivery_id' | 'slug' | 'delivered_at' | 'error'
+  'delivery_id' | 'slug' | 'tried_at' | 'delivered_at' | 'error'
 >
 
 const COLUMNS = sql`delivery_id, pub_id, slug, target, endpoint, region, access_key, secret_key,
-  is_gzip, delivered_at, error`
+  is_gzip, tried_at, delivered_at, error`
 
 /** Adds a target, or changes how the same one is reached; its id. */
 export async function upsertReportDelivery(db: Db, wanted: NewReportDelivery): Promise<number> {
@@ -47,6 +48,15 @@ export function listReportDeliveries(db: Db): Promise<ReportDelivery[]> {
 /** False when there is none such. */
 export async function deleteReportDelivery(db: Db, deliveryId: number): Promise<boolean> {
   return (await db.run(sql`delete from report_delivery where delivery_id = ${deliveryId}`)) === 1
+}
+
+/** Writes down that a run has come to it, before anybody knows how that goes. */
+export async function recordTried(
+  db: Db,
+  { deliveryId, at }: { readonly deliveryId: number; readonly at: Date },
+): Promise<void> {
+  await db.run(sql`
+    update report_delivery set tried_at = ${at} where delivery_id = ${deliveryId}`)
 }
 
 /** Writes down how a run went. */
