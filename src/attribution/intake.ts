@@ -167,8 +167,7 @@ async function findAccounts(
   { merch_id: merchId }: IntakeMerchant,
   orders: readonly ReadOrder[],
 ): Promise<(order: ReadOrder) => OrderAccount> {
-  const wanted = orders.filter((order) => isProven(order) || dependsOnKnown(order))
-  const orderIds = [...new Set(wanted.map(({ orderId }) => orderId))]
+  const orderIds = [...new Set(orders.map(({ orderId }) => orderId))]
   const known = await findKnownOrders(db, { merchId, orderIds })
   return ({ orderId }) => known.get(keyText({ merchId, orderId }))?.account ?? EMPTY_ACCOUNT
 }
@@ -176,11 +175,6 @@ async function findAccounts(
 /** Told by the merchant itself, not by a browser. */
 function isProven({ source }: ReadOrder): boolean {
   return source !== 'pixel'
-}
-
-/** A time that is told stands, and a dollar has one rate: then a browser's need no look. */
-function dependsOnKnown({ orderedAtMs, currency }: ReadOrder): boolean {
-  return orderedAtMs === null || currency !== 'USD'
 }
 
 /** The rate that an order was converted by before, else that of its day. */
