@@ -189,22 +189,21 @@ async function openUpkeep(database: Database, opening: Opening): Promise<HashKey
   const upkeep = { db: database, now, onError: errorTeller(log, 'partitions') }
   const partitions = await startPartitionUpkeep(upkeep)
   closers.add('partitions', async () => clearInterval(partitions))
-  const tellClock = errorTeller(log, 'clock')
-  await checkClock(database, now).catch(tellClock)
-  const clock = startPulse(() => checkClock(database, now), {
+  await tellClock(database, opening)
+  const clock = startPulse(() => tellClock(database, opening), {
     everyMs: CLOCK_CHECK_MS,
-    onError: tellClock,
+    onError: errorTeller(log, 'clock not compared'),
   })
   closers.add('clock', async () => clearInterval(clock))
   return hashKeys
 }
 
-/** Rejects when it is off by more than leases allow: only this machine's operator can tell. */
-async function checkClock(db: Database, now: () => number): Promise<void> {
+/** Whether it is off by more than leases allow: only this machine's operator can mend it. */
+async function tellClock(db: Database, { now, log }: Opening): Promise<void> {
   const apartMs = await msApart(db, now)
   if (Math.abs(apartMs) < LEASE_SKEW_MS) return
   const apart = `${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs > 0 ? 'ahead of' : 'behind'}`
-  throw new Refusal(`this machine’s clock is ${apart} the database’s: synchronise the clocks`)
+  log.warn(`this machine’s clock is ${apart} the database’s: synchronise the clocks`)
 }
 
 /** The log, the spool beside it, and the number under which this process writes to both. */
