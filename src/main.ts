@@ -4,8 +4,9 @@
 import { startApp } from './app.ts'
 import { type Config, ConfigError, onPort } from './config.ts'
 import { makeDataFolder, spoolFolder } from './data-folder.ts'
+import type { Demo } from './demo/run-demo.ts'
 import { listenProblem } from './listen-problem.ts'
-import { openNode } from './node.ts'
+import { type Node, openNode } from './node.ts'
 import { freePort } from './platform/free-port.ts'
 import type { Logger } from './platform/log.ts'
 import { isUnreachable } from './platform/postgres.ts'
@@ -42,19 +43,12 @@ export async function startServer(config: Config, options: ServerOptions): Promi
 
 async function start(given: Config, options: ServerOptions): Promise<Server> {
   const config = onPort(given, await takeMachine(given))
-  let node = await openNode(config, options)
+  const own = await openNode(config, options)
   const opened = new AsyncDisposableStack() // closes all of them, whichever fails to
-  opened.defer(() => node.close())
+  opened.defer(() => own.close())
   const close = () => opened.disposeAsync()
   try {
-    let screen = ''
-    if (options.isDemo) {
-      const { startDemo } = await import('./demo/run-demo.ts')
-      const demo = await startDemo(node)
-      opened.defer(() => demo.close())
-      node = demo.node
-      screen = demo.screen
-    }
+    const { node, screen } = options.isDemo ? await addDemo(own, opened) : { node: own, screen: '' }
     const app = await startApp(node)
     opened.defer(() => app.close())
     await node.whenFreed(FREED_PATIENCE_MS)
@@ -63,6 +57,13 @@ async function start(given: Config, options: ServerOptions): Promise<Server> {
     await close().catch((cause) => options.log.error({ err: cause }, 'the start was not undone'))
     throw error
   }
+}
+
+async function addDemo(node: Node, opened: AsyncDisposableStack): Promise<Demo> {
+  const { startDemo } = await import('./demo/run-demo.ts')
+  const demo = await startDemo(node)
+  opened.defer(() => demo.close())
+  return demo
 }
 
 /**
