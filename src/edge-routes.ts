@@ -41,7 +41,6 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
     ...shared,
     brand: config.brand,
     auctionUrl: config.auctionUrl,
-    findMerchant: (merchId) => edge.market.merchants.get(merchId),
     limit: auctions.refuse,
   }
   const redirectDeps: RedirectDeps = {

@@ -40,7 +40,7 @@ test('an answer is JSON of the documented form, whatever feeds and articles hold
   const writeAnswer = answerWriter({
     brand: 'service',
     auctionUrl: 'https://bid.example/souk',
-    findMerchant: () => merchant,
+    edge: { market: { merchants: new Map([[merchant.merch_id, merchant]]) } },
   })
   fc.assert(
     fc.property(fc.option(offer), text, fc.option(winners), (product, url, campaign) => {

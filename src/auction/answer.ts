@@ -9,7 +9,7 @@ import { formatCents } from '../platform/money.ts'
 import { isOnDomain, parseWebUrl } from '../platform/url.ts'
 import { type HeldAuction, trackersOf } from './hold-auction.ts'
 import type { OfferRow } from './link-store.ts'
-import type { Merchant } from './market.ts'
+import type { Market, Merchant } from './market.ts'
 import { redirectQuery } from './redirect-query.ts'
 import type { Product } from './schema.ts'
 import type { SealBinding } from './seal.ts'
@@ -17,7 +17,7 @@ import type { SealBinding } from './seal.ts'
 export interface AnswerDeps {
   readonly brand: string
   readonly auctionUrl: string
-  readonly findMerchant: (merchId: number) => Merchant | undefined
+  readonly edge: { readonly market: Pick<Market, 'merchants'> }
 }
 
 /** The body of an answer with one entry: an auction, its sealed id, and what that binds. */
@@ -55,16 +55,16 @@ interface ShownOffer extends OfferRow {
 
 /** Interface 2.6 for offers that this node holds: made once for each until its merchant changes. */
 class ShownProducts {
-  readonly #findMerchant: AnswerDeps['findMerchant']
+  readonly #edge: AnswerDeps['edge']
   readonly #categoryField: string
 
-  constructor({ brand, findMerchant }: Pick<AnswerDeps, 'brand' | 'findMerchant'>) {
-    this.#findMerchant = findMerchant
+  constructor({ brand, edge }: Pick<AnswerDeps, 'brand' | 'edge'>) {
+    this.#edge = edge
     this.#categoryField = `${brand}_product_category_id`
   }
 
   textOf(offer: ShownOffer): string {
-    const by = this.#findMerchant(offer.merch_id)
+    const by = this.#edge.market.merchants.get(offer.merch_id)
     const known = offer[SHOWN]
     if (known !== undefined && known.by === by) return known.text
     const text = JSON.stringify(this.#show(offer, by))

@@ -29,7 +29,7 @@ const LINK_PATIENCE_MS = 2_000
 
 export interface AuctionDeps extends AnswerDeps {
   readonly now: () => number
-  readonly edge: Pick<Edge, 'peekLink' | 'holdForPage' | 'consentFor'>
+  readonly edge: Pick<Edge, 'market' | 'peekLink' | 'holdForPage' | 'consentFor'>
   readonly findLink: Edge['findLink']
   readonly sealer: Pick<Sealer, 'seal' | 'open'>
   readonly hashKeys: Pick<HashKeys, 'hash'>
