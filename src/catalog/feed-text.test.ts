@@ -6,8 +6,8 @@ import { feedDecoder } from './feed-text.ts'
 const TEXT = 'id,title\n1,Crème brûlée – 日本 🍮\n'
 const LATIN_TEXT = 'id,title\n1,Crème brûlée – 5 €\n' // Windows-1252 has the dash and the euro.
 
-function decodeInPieces(bytes: Buffer, sizes: readonly number[]): string {
-  const decoder = feedDecoder()
+function decodeInPieces(bytes: Buffer, sizes: readonly number[], servedAs?: string): string {
+  const decoder = feedDecoder(servedAs)
   let text = ''
   let at = 0
   for (let index = 0; at < bytes.length; index++) {
@@ -68,6 +68,28 @@ test('an XML declaration decides, unless it cannot be true', () => {
   }
   const unknown = Buffer.from('<?xml version="1.0" encoding="x-nobody"?><a>é</a>')
   assert.match(decodeInPieces(unknown, [64]), /<a>é<\/a>/)
+})
+
+test('where the bytes are no UTF-8 the charset that a server names is believed, and no other', () => {
+  for (const [charset, hex, text] of [
+    ['windows-1251', 'd7e0e9', 'Чай'],
+    ['iso-8859-2', 'beb9', 'žš'],
+    ['Shift_JIS', '93fa967b', '日本'],
+    ['utf-8', 'e92c20e8', 'é, è'],
+    ['utf-16', 'e92c20e8', 'é, è'],
+    ['x-nobody', 'e92c20e8', 'é, è'],
+  ] as const) {
+    const bytes = Buffer.concat([Buffer.from('id,title\n1,'), Buffer.from(hex, 'hex')])
+    for (const size of [4, 5, 6, 64]) {
+      assert.equal(decodeInPieces(bytes, [size], charset), `id,title\n1,${text}`, charset)
+    }
+  }
+  // Many servers say the same of every file.
+  for (const bytes of [Buffer.from(TEXT), Buffer.from(`\ufeff${TEXT}`, 'utf16le')]) {
+    assert.equal(decodeInPieces(bytes, [64], 'iso-8859-2'), TEXT)
+  }
+  const declared = windows1252('<?xml version="1.0" encoding="windows-1251"?><a>×</a>')
+  assert.match(decodeInPieces(declared, [64], 'iso-8859-2'), /<a>Ч<\/a>/)
 })
 
 test('a stray byte among right UTF-8 costs one character, not every other', () => {

@@ -3,8 +3,8 @@
  *
  * A byte order mark or an XML declaration says so. Where nothing does, a feed is taken as plain
  * ASCII until the first byte that is not: if what follows is mostly right UTF-8 it is UTF-8, else
- * Windows-1252 (which holds Latin-1). Waiting until then is what makes a streamed guess safe, and
- * a few bytes that are no UTF-8 speak for themselves alone.
+ * what its server says, else Windows-1252 (which holds Latin-1). Waiting until then is what makes
+ * a streamed guess safe, and a few bytes that are no UTF-8 speak for themselves alone.
  */
 import { isAscii } from 'node:buffer'
 
@@ -21,8 +21,14 @@ const NOTHING: Buffer = Buffer.alloc(0)
 /** So many bytes that are no UTF-8 say nothing of those that follow. */
 const FEW_FAULTS = 3
 
-/** Decodes one feed from its first byte on; byte order marks are left out. */
-export function feedDecoder(): FeedDecoder {
+/**
+ * Decodes one feed from its first byte on; byte order marks are left out. What its server said
+ * comes behind the bytes, because many servers say the same of every file.
+ */
+export function feedDecoder(servedAs?: string): FeedDecoder {
+  const served = charsetOf(servedAs)
+  const isServedAs = typeof served === 'object'
+  const guess = isServedAs ? served.decoder : new TextDecoder('windows-1252')
   let charset: Charset | null = null
   let waiting = NOTHING
   return {
@@ -43,9 +49,8 @@ export function feedDecoder(): FeedDecoder {
       if (charset === 'undecided' && !isAscii(whole)) {
         const { characters, faults } = countUtf8(whole)
         if (characters < faults) {
-          const decoder = new TextDecoder('windows-1252')
-          if (faults > FEW_FAULTS) charset = { decoder }
-          return decoder.decode(whole)
+          if (isServedAs || faults > FEW_FAULTS) charset = { decoder: guess }
+          return guess.decode(whole, { stream: true })
         }
         charset = 'utf-8'
       }
@@ -53,7 +58,7 @@ export function feedDecoder(): FeedDecoder {
     },
     end() {
       if (charset !== null && typeof charset === 'object') return charset.decoder.decode(waiting)
-      return waiting.toString(charset === 'undecided' ? 'latin1' : 'utf8')
+      return charset === 'undecided' ? guess.decode(waiting) : waiting.toString('utf8')
     },
   }
 }

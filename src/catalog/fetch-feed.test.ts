@@ -24,6 +24,20 @@ test('a feed is fetched whole, packed or not, through redirects, and removed aft
   assert.equal(gunzipSync(await readFile(packed.path)).toString(), FEED)
 })
 
+test('the charset that a server names goes with the feed, whatever else it says of it', async (t) => {
+  const base = await listen(t)
+  for (const [type, servedAs] of [
+    ['text/csv; charset="Shift_JIS"; header=present', 'Shift_JIS'],
+    ['text/csv', undefined],
+    ['feed', undefined],
+  ] as const) {
+    const path = `/as?${encodeURIComponent(type)}`
+    const fetched = await fetchFeed(base + path, { allowPrivate: true })
+    t.after(fetched.remove)
+    assert.equal(fetched.servedAs, servedAs, type)
+  }
+})
+
 test('a packed feed is asked for as it is: a server that packs everything would do it twice', async (t) => {
   const base = await listen(t)
   for (const path of ['/feed.csv.gz', '/FEED.CSV.GZ?day=1']) {
@@ -93,8 +107,11 @@ function* endless(): Generator<string> {
 
 async function listen(t: TestContext): Promise<string> {
   const { url } = await startServer(t, (request, response) => {
+    const [path, query = ''] = (request.url ?? '').split('?')
     if (request.url === '/feed.csv') response.end(FEED)
-    else if (request.url === '/moved') response.writeHead(301, { location: '/feed.csv' }).end()
+    else if (path === '/as') {
+      response.writeHead(200, { 'content-type': decodeURIComponent(query) }).end(FEED)
+    } else if (request.url === '/moved') response.writeHead(301, { location: '/feed.csv' }).end()
     else if (request.url === '/encoded') {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(FEED))
     } else if (/\.gz\b/i.test(request.url ?? '')) {

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { MIMEType } from 'node:util'
 import { errorWords } from '../platform/error-words.ts'
 import { guardedAgent, guardedGet } from '../platform/fetch-guard.ts'
 import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
@@ -23,6 +24,8 @@ const FOLDER = 'souk-feed-'
 
 export interface FetchedFeed {
   readonly path: string
+  /** The charset that the server named: a CSV file has no other place for it (RFC 4180). */
+  readonly servedAs: string | undefined
   /** Deletes the file. */
   remove(): Promise<void>
 }
@@ -49,14 +52,22 @@ export async function fetchFeed(
     // one that is packed already must not be packed again on its way, as some servers do with all.
     const coding = /\.(?:gz|zip)$/i.test(url.pathname) ? 'identity' : 'gzip'
     const headers = { accept: '*/*', 'accept-encoding': coding, 'user-agent': 'Souk feed import' }
-    const { body } = await guardedGet(agent, url, { headers, signal })
+    const { body, headers: answer } = await guardedGet(agent, url, { headers, signal })
     await pipeline(body, atMost(bytesMax), createWriteStream(path), { signal })
-    return { path, remove }
+    return { path, remove, servedAs: charsetIn(String(answer['content-type'])) }
   } catch (error) {
     await remove()
     throw new FeedError(`the feed could not be fetched: ${errorWords(error)}`, { cause: error })
   } finally {
     await agent.destroy()
+  }
+}
+
+function charsetIn(contentType: string): string | undefined {
+  try {
+    return new MIMEType(contentType).params.get('charset') ?? undefined
+  } catch {
+    return undefined
   }
 }
 

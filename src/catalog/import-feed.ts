@@ -62,6 +62,8 @@ export interface ImportOptions {
   readonly merchId: number
   readonly file: FeedFile
   readonly format: FeedFormat
+  /** The charset that its server named. */
+  readonly servedAs?: string | undefined
   /** Today, for sale prices that hold between two dates. */
   readonly at: Date
   /** By the exchange rates of today; without any, rows in other currencies are rejected. */
@@ -211,8 +213,8 @@ class FeedImport {
 
   /** Reads the feed; the first rows wait until they have told its currency. */
   async #read(): Promise<void> {
-    const { file, format, readMsMax = Number.POSITIVE_INFINITY } = this.#options
-    const reading = readFeed(file.bytes(), format)
+    const { file, format, servedAs, readMsMax = Number.POSITIVE_INFINITY } = this.#options
+    const reading = readFeed(file.bytes(), format, servedAs)
     const begunMs = performance.now()
     let waiting: FeedEntry[] = []
     for await (const entries of reading.entries()) {

@@ -26,14 +26,18 @@ export interface FeedReading {
 }
 
 /** Reads a feed from its unpacked bytes. Throws FeedError for what is not a feed. */
-export function readFeed(bytes: AsyncIterable<Buffer>, format: FeedFormat): FeedReading {
+export function readFeed(
+  bytes: AsyncIterable<Buffer>,
+  format: FeedFormat,
+  servedAs?: string,
+): FeedReading {
   let parser: FeedParser | null = null
   return {
     get isCut() {
       return parser?.isCut ?? false
     },
     async *entries() {
-      const decoder = feedDecoder()
+      const decoder = feedDecoder(servedAs)
       let start = ''
       for await (const piece of bytes) {
         const text = decoder.decode(piece)

@@ -11,7 +11,7 @@ import {
   takeDueFeed,
   whileNobodyFetches,
 } from './feed-source-store.ts'
-import { fetchFeed, removeLeftFeeds } from './fetch-feed.ts'
+import { type FetchedFeed, fetchFeed, removeLeftFeeds } from './fetch-feed.ts'
 import { hasGoodRow, importFeed, type RejectedRow } from './import-feed.ts'
 
 /**
@@ -74,7 +74,7 @@ async function refetch(
   const { allowPrivate } = options
   const fetched = await fetchFeed(source.url, { allowPrivate })
   try {
-    await reading.run(() => importFetched(db, source, { ...options, path: fetched.path }))
+    await reading.run(() => importFetched(db, source, { ...options, fetched }))
   } finally {
     await fetched.remove()
   }
@@ -83,17 +83,18 @@ async function refetch(
 async function importFetched(
   db: Database,
   source: FeedSource,
-  { path, at, toDollars, seed }: RefetchOptions & { readonly path: string },
+  { fetched, at, toDollars, seed }: RefetchOptions & { readonly fetched: FetchedFeed },
 ): Promise<void> {
   if (!(await isStillDue(db, { ...source, at }))) return
   const { merch_id: merchId, format } = source
-  const file = await openFeedFile(path)
+  const file = await openFeedFile(fetched.path)
+  const { servedAs } = fetched
   const readMsMax = READ_MS_MAX
   let first: RejectedRow | undefined
   const onRejects = (rows: readonly RejectedRow[]) => {
     first ??= rows[0]
   }
-  const options = { merchId, file, format, at, toDollars, seed, readMsMax, onRejects }
+  const options = { merchId, file, format, servedAs, at, toDollars, seed, readMsMax, onRejects }
   const result = await importFeed(db, options)
   if (!hasGoodRow(result)) {
     const why = first === undefined ? '' : `: in line ${first.line} ${first.detail}`

@@ -28,10 +28,15 @@ async function makeShop(t: TestContext) {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   const feed = () => `${HEAD}p,Tea,${LINK},${shop.price} USD,in stock\n`
-  const shop = { price: '10.00' as string | null, feed, onRequest: () => Promise.resolve() }
+  const shop = {
+    price: '10.00' as string | null,
+    type: 'text/csv',
+    feed: feed as () => string | Buffer,
+    onRequest: () => Promise.resolve(),
+  }
   const server = createServer(async (_request, response) => {
     await shop.onRequest()
-    if (shop.price === null) response.writeHead(503)
+    response.writeHead(shop.price === null ? 503 : 200, { 'content-type': shop.type })
     response.end(shop.feed())
   }).listen(0, '127.0.0.1')
   scope.after(async () => void server.close())
@@ -92,6 +97,29 @@ test('a feed is fetched again only from where it may be, in its format and by to
   const toDollars = (amount: string) => micros(Number(amount) * 1_100_000)
   assert.equal((await refetch(9, { toDollars }))[0]?.error, null)
   assert.equal(await price(), 11)
+})
+
+test('a feed is read in the charset its server names, each time it is fetched', async (t) => {
+  const { db, shop, importFrom, url, refetch, price } = await makeShop(t)
+  shop.type = 'text/csv; charset=windows-1251'
+  shop.feed = () => {
+    const tea = Buffer.from('d7e0e9', 'hex')
+    return Buffer.concat([
+      Buffer.from(`${HEAD}p,`),
+      tea,
+      Buffer.from(`,${LINK},${shop.price} USD,in stock\n`),
+    ])
+  }
+  const titles = async () =>
+    (await db.rows<{ title: string }>(sql`select distinct title from offer`)).map(
+      ({ title }) => title,
+    )
+  await importFrom(url)
+  assert.deepEqual(await titles(), ['Чай'])
+  shop.price = '12.00'
+  assert.equal((await refetch(7))[0]?.error, null)
+  assert.equal(await price(), 12)
+  assert.deepEqual(await titles(), ['Чай'])
 })
 
 test('a feed of a merchant that there is not is not fetched, and the rejects of another one stay', async (t) => {

@@ -38,6 +38,7 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
       merchId,
       file,
       format,
+      servedAs: fetched?.servedAs,
       at,
       toDollars: await feedPriceRates(db, utcDay(at)),
       seed: randomBytes(4).readUInt32BE(),
