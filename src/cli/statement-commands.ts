@@ -1,4 +1,6 @@
 /** The operator's commands on statements, payouts, webhooks and scheduled deliveries. */
+import { MINIMUM_PAYOUT_MICROS } from '../ledger/statement.ts'
+import { formatExact } from '../platform/money.ts'
 import { WEBHOOK_EVENTS } from '../reports/webhook.ts'
 import { type CommandSpec, commandsOf } from './command.ts'
 import { type OptionSpec, readInteger, readList, readLongId } from './option.ts'
@@ -34,7 +36,9 @@ const STATEMENTS: readonly CommandSpec[] = [
   },
   {
     name: 'payout file',
-    help: 'Writes who is to be paid how much for a month, whose statements it issues if need be.',
+    help:
+      'Writes who is to be paid how much for a month, whose statements it issues if need be. Less than ' +
+      `$${formatExact(MINIMUM_PAYOUT_MICROS)} is carried into the next month.`,
     options: [MONTH, { flags: '--out <FILE>', help: 'CSV', isRequired: true }],
     run: statements('payoutsCommand'),
   },
