@@ -9,11 +9,12 @@
  */
 import { DAY_MS } from '../platform/timestamp.ts'
 import { fitDelays, WAITS_DAYS, type Waits } from './delay.ts'
-import { addEvidence, countsOf, type Evidence, noEvidence, pairAt, pairKey } from './evidence.ts'
+import { addEvidence, type Evidence, noEvidence, pairKey } from './evidence.ts'
+import type { PairEvidence } from './evidence-store.ts'
 import { fitModel } from './fit.ts'
 import { type Bin, binsOf, type Metrics, measure, type Outcome } from './metrics.ts'
-import { networkRate } from './network-rate.ts'
-import { atRate, estimateRate, type RateEstimate, type RateModel } from './predict.ts'
+import { OutlookBook } from './outlook.ts'
+import type { RateEstimate } from './predict.ts'
 import { delayOf, type PredictionModel } from './prediction-model.ts'
 
 /** Clicks of a pair that came in one slot, and their orders with the slots in which they came. */
@@ -104,8 +105,9 @@ type WaitOf = Pick<Cohort, 'merchId' | 'slot'>
 /** What is known at the beginning of a slot: never anything that came later. */
 class KnownWorld {
   readonly #options: EvaluationOptions
-  readonly #pairs = new Map<string, { pair: Pair; evidence: Evidence }>()
-  #merchants = new Map<number, Evidence>()
+  readonly #pairs = new Map<string, PairEvidence>()
+  /** The one that auctions ask, as it stood when the slot began. */
+  readonly #outlooks = new OutlookBook()
   /** Orders that are in the data and not known yet, by the slot in which they come. */
   readonly #coming = new Map<number, { cohort: Cohort; count: number }[]>()
   /** Orders of a merchant's clicks of a slot, and the sum of the slots that they took. */
@@ -113,14 +115,12 @@ class KnownWorld {
   readonly #recent = new Map<string, { slot: number; clicks: number; orders: number }[]>()
   #network = { clicks: 0, orders: 0 }
   #model: PredictionModel
-  #rates: RateModel
   #nowMs = 0
   #fittedSlot = Number.NEGATIVE_INFINITY
 
   constructor(options: EvaluationOptions) {
     this.#options = options
     this.#model = options.model
-    this.#rates = options.model.rates
   }
 
   beginSlot(slot: number): void {
@@ -134,7 +134,7 @@ class KnownWorld {
     }
     this.#coming.delete(slot - 1)
     if (slot - this.#fittedSlot >= this.#options.refitSlots) this.#refit(slot)
-    this.#sumMerchants()
+    this.#outlooks.take(this.#model, [...this.#pairs.values()], this.#nowMs)
   }
 
   /** The part of a cohort's orders that had come when the cohorts were told. */
@@ -146,9 +146,8 @@ class KnownWorld {
     return 1 - Math.exp((spanMs - passedMs) / delayMs) * partWaiting(spanMs, delayMs)
   }
 
-  estimate(pair: Pair): RateEstimate {
-    const merchant = this.#merchants.get(pair.merchId) ?? noEvidence(this.#nowMs)
-    return estimateRate(this.#rates, countsOf(merchant), countsOf(this.#evidenceOf(pair)))
+  estimate({ pubId, merchId }: Pair): RateEstimate {
+    return this.#outlooks.of(pubId, merchId).rate
   }
 
   baseline(method: Exclude<Method, 'ours'>, pair: Pair): number {
@@ -156,7 +155,7 @@ class KnownWorld {
     const global = clicks === 0 ? this.#model.rates.globalRate : orders / clicks
     if (method === 'global') return global
     if (method === 'merchant') {
-      const ripe = countsOf(this.#merchants.get(pair.merchId) ?? noEvidence(this.#nowMs))
+      const ripe = this.#outlooks.countsOf(pair.merchId)
       return ripe.clicks < 1 ? global : ripe.orders / ripe.clicks
     }
     const weekAgo = this.#nowMs / this.#options.slotMs - WEEK_MS / this.#options.slotMs
@@ -178,16 +177,12 @@ class KnownWorld {
     }
   }
 
-  #evidenceOf(pair: Pair): Evidence {
-    const held = this.#pairs.get(pairKey(pair))?.evidence ?? noEvidence(this.#nowMs)
-    return pairAt(held, this.#nowMs, delayOf(this.#model, pair.merchId))
-  }
-
-  #add(pair: Pair, added: Evidence): void {
-    const delayMs = delayOf(this.#model, pair.merchId)
-    const held = this.#pairs.get(pairKey(pair))?.evidence
+  #add({ pubId, merchId }: Pair, added: Evidence): void {
+    const key = pairKey({ pubId, merchId })
+    const held = this.#pairs.get(key)?.evidence
+    const delayMs = delayOf(this.#model, merchId)
     const evidence = held === undefined ? added : addEvidence(held, added, delayMs)
-    this.#pairs.set(pairKey(pair), { pair, evidence })
+    this.#pairs.set(key, { pubId, merchId, evidence })
   }
 
   #rememberRecent(pair: Pair, part: { slot: number; clicks: number; orders: number }): void {
@@ -196,13 +191,8 @@ class KnownWorld {
 
   #refit(slot: number): void {
     this.#fittedSlot = slot
-    const evidence = [...this.#pairs.values()].map(({ pair, evidence: held }) => ({
-      pubId: pair.pubId,
-      merchId: pair.merchId,
-      evidence: held,
-    }))
     const yesterday = { ...this.#model, ...fitDelays(this.#waitsAt(slot)) }
-    this.#model = fitModel(evidence, { yesterday, nowMs: this.#nowMs })
+    this.#model = fitModel([...this.#pairs.values()], { yesterday, nowMs: this.#nowMs })
   }
 
   /** To the slot: some seem to have waited longer than they did and as many shorter. */
@@ -221,16 +211,6 @@ class KnownWorld {
       ...{ merchId: of.merchId, orders },
       ...{ waitMs: slots * slotMs, ageMs: (now - of.slot - 0.5) * slotMs },
     }))
-  }
-
-  #sumMerchants(): void {
-    this.#merchants = new Map()
-    for (const { pair } of this.#pairs.values()) {
-      const sum = this.#merchants.get(pair.merchId) ?? noEvidence(this.#nowMs)
-      this.#merchants.set(pair.merchId, addEvidence(sum, this.#evidenceOf(pair), 1))
-    }
-    const counts = [...this.#merchants.values()].map(countsOf)
-    this.#rates = atRate(this.#model.rates, networkRate(counts))
   }
 }
 

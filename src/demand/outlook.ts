@@ -9,7 +9,14 @@ import { addEvidence, countsOf, type Evidence, noEvidence, pairAt, pairKey } fro
 import { loadEvidence, type PairEvidence } from './evidence-store.ts'
 import { loadModel } from './model-store.ts'
 import { networkRate } from './network-rate.ts'
-import { atRate, type ClickOutlook, drawable, estimateRate, estimateValue } from './predict.ts'
+import {
+  atRate,
+  type ClickOutlook,
+  type Counts,
+  drawable,
+  estimateRate,
+  estimateValue,
+} from './predict.ts'
 import { delayOf, type PredictionModel, returnShareOf, UNFITTED_MODEL } from './prediction-model.ts'
 
 /** Before a pair has shown its own: 97 of 100 clicks land and are valid. */
@@ -51,12 +58,17 @@ export class OutlookBook {
     return delayOf(this.#model, merchId)
   }
 
+  /** Ripe clicks of a merchant at all publishers, and their orders. */
+  countsOf(merchId: number): Counts {
+    return countsOf(this.#merchants.get(merchId) ?? this.#none)
+  }
+
   of(pubId: number, merchId: number): PairOutlook {
     const pair = this.#pairs.get(pairKey({ pubId, merchId })) ?? this.#none
     const merchant = this.#merchants.get(merchId) ?? this.#none
     const valid = pair.clicks + VALID_PRIOR.valid
     return {
-      rate: drawable(estimateRate(this.#rates, countsOf(merchant), countsOf(pair))),
+      rate: drawable(estimateRate(this.#rates, this.countsOf(merchId), countsOf(pair))),
       value: estimateValue(this.#model.values, merchant, pair),
       returnShare: returnShareOf(this.#model, merchId),
       validShare: valid / (pair.clicks + pair.invalid + VALID_PRIOR.all),
