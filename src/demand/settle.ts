@@ -46,7 +46,7 @@ export async function settleClicks(tx: Db, judged: readonly SettledClick[]): Pro
 with click as materialized (
   -- What a closed lease had left is out of escrow already, and a lost one holds nothing there.
   select campaign_id, coalesce(lease.day, given.day) as day, given.lease_id, paid,
-    case when lease.lease_id is null or closed_at is not null then 0 else reserved end as reserved
+    case when lease.lease_id is null or closed_at is not null then 0 else reserved end as released
   from unnest(
     ${column((click) => click.campaignId)}::int[],
     ${column((click) => click.day)}::date[],
@@ -55,35 +55,17 @@ with click as materialized (
     ${column((click) => click.paidMicros)}::bigint[]
   ) as given (campaign_id, day, lease_id, reserved, paid)
   left join lease using (lease_id, campaign_id)
-), ${lockedAccounts('click')}, total as (
-  select campaign_id, day, sum(paid)::bigint as paid,
-    coalesce(sum(reserved) filter (where lease_id <> 0), 0)::bigint as released
-  from click group by grouping sets ((campaign_id, day), (campaign_id))
-), account as materialized (
-  select account_id, cap_micros, pending_cap_micros,
-    settled_micros + paid as settled, escrow_micros - released as escrow
-  from locked
-  join total on total.campaign_id = locked.campaign_id and total.day is not distinct from locked.day
-), booked as (
+), ${lockedAccounts('click')}, ${movedAccounts('click')}, booked as (
   update lease set
-    reserved_folded_micros = reserved_folded_micros + reserved,
+    reserved_folded_micros = reserved_folded_micros + released,
     paid_folded_micros = paid_folded_micros + paid
   from (
-    select lease_id, sum(reserved)::bigint as reserved, sum(paid)::bigint as paid
+    select lease_id, sum(released)::bigint as released, sum(paid)::bigint as paid
     from click where lease_id <> 0 group by lease_id
   ) as spent
   where lease.lease_id = spent.lease_id and exists (select from account)
 )
-update budget_account set
-  settled_micros = settled,
-  escrow_micros = escrow,
-  -- Clicks without a lease were accepted before the campaign had a cap. They are paid, and where
-  -- they exceed the new cap it waits like any cap lowered too far (see budget-account.ts).
-  cap_micros = case when account.cap_micros >= settled + escrow then account.cap_micros end,
-  pending_cap_micros = case when account.cap_micros < settled + escrow
-    then coalesce(account.pending_cap_micros, account.cap_micros)
-    else account.pending_cap_micros end
-from account where budget_account.account_id = account.account_id`)
+${WRITE_ACCOUNTS}`)
 }
 
 /** Locks the accounts of the campaigns and days of a table expression, in everybody's order. */
@@ -103,6 +85,31 @@ function lockedAccounts(source: string): Sql {
   select * from lifetime union all select * from daily
 )`
 }
+
+/** The locked accounts once `paid` of a table expression is settled, and `released` is free. */
+function movedAccounts(source: string): Sql {
+  return sql`total as (
+  select campaign_id, day, sum(paid)::bigint as paid, sum(released)::bigint as released
+  from ${identifier(source)} group by grouping sets ((campaign_id, day), (campaign_id))
+), account as materialized (
+  select account_id, cap_micros, pending_cap_micros,
+    settled_micros + paid as settled, escrow_micros - released as escrow
+  from locked
+  join total on total.campaign_id = locked.campaign_id and total.day is not distinct from locked.day
+)`
+}
+
+const WRITE_ACCOUNTS = sql`
+update budget_account set
+  settled_micros = settled,
+  escrow_micros = escrow,
+  -- Clicks without a lease were accepted before the campaign had a cap. They are paid, and where
+  -- they exceed the new cap it waits like any cap lowered too far (see budget-account.ts).
+  cap_micros = case when account.cap_micros >= settled + escrow then account.cap_micros end,
+  pending_cap_micros = case when account.cap_micros < settled + escrow
+    then coalesce(account.pending_cap_micros, account.cap_micros)
+    else account.pending_cap_micros end
+from account where budget_account.account_id = account.account_id`
 
 /** The last word of a node, or of whoever found it dead and wrote its spool to the log. */
 export function leaseCloseBody({ nodeId, incarnation }: NodeIdentity): string {
@@ -167,22 +174,10 @@ with ended as materialized (
   update lease set closed_at = now(), lost_seq = ended.seq
   from ended join daily using (campaign_id, day)
   where lease.lease_id = ended.lease_id and closed_at is null
-  returning lease.campaign_id, lease.day, granted_micros - reserved_folded_micros as rest
-), total as (
-  select campaign_id, day, sum(rest)::bigint as rest
-  from closed group by grouping sets ((campaign_id, day), (campaign_id))
-), account as materialized (
-  select account_id, cap_micros, pending_cap_micros, settled_micros,
-    escrow_micros - rest as escrow
-  from locked
-  join total on total.campaign_id = locked.campaign_id and total.day is not distinct from locked.day
-)
-update budget_account set
-  cap_micros = account.cap_micros,
-  pending_cap_micros = account.pending_cap_micros,
-  settled_micros = account.settled_micros,
-  escrow_micros = escrow
-from account where budget_account.account_id = account.account_id`)
+  returning lease.campaign_id, lease.day, 0 as paid,
+    granted_micros - reserved_folded_micros as released
+), ${movedAccounts('closed')}
+${WRITE_ACCOUNTS}`)
 }
 
 interface ClosedNode {
