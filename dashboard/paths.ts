@@ -11,19 +11,18 @@ export const PATHS = {
 } as const
 
 /** What pages keep in their address: whose figures, of which UTC days, and what of a page. */
-interface Search {
+export interface Search {
   readonly pub?: number | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
-  readonly outcome?: Outcome | undefined
   readonly day?: string | undefined // of what is told day by day
+  readonly outcome?: (typeof OUTCOMES)[number] | undefined
   readonly figure?: Figure | undefined
   readonly find?: string | undefined // what is looked for among links
 }
 
 /** Those of all clicks that are valid, or those that nobody pays for. */
 const OUTCOMES = ['counted', 'unpaid'] as const
-export type Outcome = (typeof OUTCOMES)[number]
 
 /** What the overview draws. */
 export const FIGURES = ['earnings', 'clicks', 'impressions', 'sales'] as const

@@ -1,5 +1,5 @@
 /** The UTC days that a page is about: chosen by name, or by two dates in the address. */
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useAddress } from './address.ts'
 import type { Range } from './api.ts'
 
 const DAY_MS = 86_400_000
@@ -23,10 +23,6 @@ function utcDay(ms: number): string {
 
 /** The range of the address, the last 30 days unless it names one; and how to change it. */
 export function useRange(): [Range, (range: Range) => void] {
-  const { from, to } = useSearch({ from: '__root__' })
-  const navigate = useNavigate()
-  const range = from && to ? { from, to } : lastDays(DEFAULT_DAYS, Date.now())
-  const change = (next: Range) =>
-    void navigate({ to: '.', search: (search) => ({ ...search, ...next }) })
-  return [range, change]
+  const [{ from, to }, change] = useAddress()
+  return [from && to ? { from, to } : lastDays(DEFAULT_DAYS, Date.now()), change]
 }

@@ -1,9 +1,8 @@
 /** Every click of a range, valid beside invalid: what it earned, or the reason why nothing. */
 import { type InfiniteData, type QueryKey, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useAddress } from '../address.ts'
 import { api, type ClickPage } from '../api.ts'
 import { count } from '../format.ts'
-import type { Outcome } from '../paths.ts'
 import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
 import { Choice } from '../ui/choice.tsx'
@@ -18,22 +17,10 @@ const OUTCOMES = [
   { value: 'unpaid', label: 'Not paid' },
 ] as const
 
-/** Which clicks the address asks for, and how to change it. */
-function useOutcome(): [Outcome | 'all', (outcome: Outcome | 'all') => void] {
-  const { outcome = 'all' } = useSearch({ from: '__root__' })
-  const navigate = useNavigate()
-  const change = (next: Outcome | 'all') =>
-    void navigate({
-      to: '.',
-      search: (search) => ({ ...search, outcome: next === 'all' ? undefined : next }),
-    })
-  return [outcome, change]
-}
-
 export function ClicksPage() {
   const { pub_id: pubId } = usePublisher()
   const [range] = useRange()
-  const [outcome, setOutcome] = useOutcome()
+  const [{ outcome = 'all' }, change] = useAddress()
   const ofRange = ['clicks', pubId, range]
   const pages = usePages([...ofRange, outcome], (cursor) =>
     api.clicks(pubId, range, { outcome: outcome === 'all' ? null : outcome, cursor }),
@@ -44,7 +31,12 @@ export function ClicksPage() {
     <div className="space-y-5">
       <RangeTitle>Clicks</RangeTitle>
       {reasons.length > 0 && <Reasons reasons={reasons} />}
-      <Choice label="Which clicks" options={OUTCOMES} value={outcome} onChange={setOutcome} />
+      <Choice
+        label="Which clicks"
+        options={OUTCOMES}
+        value={outcome}
+        onChange={(next) => change({ outcome: next === 'all' ? undefined : next })}
+      />
       {pages.isSuccess && clicks.length === 0 && <NoClicks isAnyThere={reasons.length > 0} />}
       {clicks.length > 0 && <ClickList clicks={clicks} hasReceiptLinks />}
       <Progress query={pages} />

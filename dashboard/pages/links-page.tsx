@@ -1,7 +1,7 @@
 /** A publisher's smart links, newest first, a search among them, and a form that makes one. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
+import { useAddress } from '../address.ts'
 import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
 import { articleHref, articleTitle, date, shortUrl } from '../format.ts'
 import { usePublisher } from '../session.ts'
@@ -13,18 +13,9 @@ import { NewLinkForm } from './new-link-form.tsx'
 
 type ListedLink = LinkPage['links'][number]
 
-/** What the address says is looked for, and how to change it. */
-function useFind(): [string | null, (text: string) => void] {
-  const { find = null } = useSearch({ from: '__root__' })
-  const navigate = useNavigate()
-  const change = (text: string) =>
-    void navigate({ to: '.', search: (search) => ({ ...search, find: text.trim() || undefined }) })
-  return [find, change]
-}
-
 export function LinksPage() {
   const { pub_id: pubId } = usePublisher()
-  const [find, setFind] = useFind()
+  const [{ find = null }, change] = useAddress()
   const [isMaking, setMaking] = useState(false)
   const opener = useRef<HTMLButtonElement>(null)
   const field = useRef<HTMLInputElement>(null)
@@ -64,15 +55,13 @@ export function LinksPage() {
           }}
         />
       )}
-      {(find !== null || links.length > 0 || pages.isPending) && (
-        <SearchForm field={field} find={find ?? ''} onFind={setFind} />
-      )}
+      {(find !== null || links.length > 0 || pages.isPending) && <SearchForm field={field} />}
       {pages.isSuccess && links.length === 0 && (find !== null || !isMaking) && (
         <NoLinks
           find={find}
           onAll={() => {
             field.current?.focus() // The button goes; the keyboard stays with the search.
-            setFind('')
+            change({ find: undefined })
           }}
         />
       )}
@@ -83,16 +72,12 @@ export function LinksPage() {
   )
 }
 
-function SearchForm(props: {
-  field: RefObject<HTMLInputElement | null>
-  find: string
-  onFind: (text: string) => void
-}) {
-  const { field, find, onFind } = props
+function SearchForm({ field }: { field: RefObject<HTMLInputElement | null> }) {
+  const [{ find = '' }, change] = useAddress()
   const asked = useRef(find)
   const ask = (text: string) => {
     asked.current = text.trim()
-    onFind(asked.current)
+    change({ find: asked.current || undefined })
   }
   // What was asked from elsewhere, as by going back; who types on is left alone.
   useEffect(() => {

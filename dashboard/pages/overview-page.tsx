@@ -1,7 +1,8 @@
 /** What a publisher's links did in a range of days: in total, by day, by article and merchant. */
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import { useAddress } from '../address.ts'
 import { api, type Overview } from '../api.ts'
 import { count, dollars } from '../format.ts'
 import { FIGURES, type Figure, PATHS } from '../paths.ts'
@@ -21,20 +22,6 @@ const LABELS: Readonly<Record<Figure, string>> = {
   clicks: 'Clicks',
   impressions: 'Page views',
   sales: 'Sales',
-}
-
-/** The figure that the address names, the earnings unless it does; and how to change it. */
-function useFigure(): [Figure, (figure: Figure) => void] {
-  const { figure = 'earnings' } = useSearch({ from: '__root__' })
-  const navigate = useNavigate()
-  const change = (next: Figure) =>
-    void navigate({
-      to: '.',
-      search: (search) => ({ ...search, figure: next === 'earnings' ? undefined : next }),
-      replace: true, // Who goes back leaves the page, not a look at it.
-      resetScroll: false,
-    })
-  return [figure, change]
 }
 
 export function OverviewPage() {
@@ -61,7 +48,12 @@ export function OverviewPage() {
 /** Figures of other days fade while those of the chosen ones are on their way. */
 function Figures(props: { overview: Overview; isOfOtherDays: boolean }) {
   const { overview, isOfOtherDays } = props
-  const [figure, setFigure] = useFigure()
+  const [{ figure = 'earnings' }, change] = useAddress()
+  const setFigure = (next: Figure) =>
+    change(
+      { figure: next === 'earnings' ? undefined : next },
+      { replace: true, resetScroll: false }, // Who goes back leaves the page, not a look at it.
+    )
   const { totals, days } = overview
   const isMoney = figure === 'earnings'
   const chart = useMemo(
