@@ -59,9 +59,12 @@ export const showOverlay = (report: () => PageReport | null): void => {
   document.body.append(host)
   let takeOutlinesBack = (): void => undefined
   let forbidden: string[] = []
-  probe().then((found) => {
-    forbidden = found
-  })
+  const service = navigator.souk?._service
+  if (service) {
+    probePolicy(service._base, service.auction_url).then((found) => {
+      forbidden = found
+    })
+  }
 
   const refresh = (): void => {
     const page = report()
@@ -140,18 +143,6 @@ const item = (link: LinkReport): HTMLElement => {
   }
   if (link.auction_id) line.append(element('p', `Auction id ${link.auction_id}`))
   return line
-}
-
-/** Tries what the tag needs, at the addresses that it uses. */
-const probe = async (): Promise<string[]> => {
-  const { souk: parts } = navigator
-  if (!parts?._service) return []
-  const { _base, auction_url } = parts._service
-  return probePolicy({
-    script: `${_base}/tag/souk.js`,
-    connect: [`${_base}/healthz`, `${auction_url}/healthz`],
-    image: `${auction_url}/api/v1/pixel/?probe`,
-  })
 }
 
 const element = (name: string, text = ''): HTMLElement => {

@@ -2,15 +2,15 @@
  * What does a page's security policy keep the tag from? Asked of the browser itself: each kind of
  * request the tag makes is tried once, and the browser says which rule refused it.
  */
-import type { ProbeAddresses } from '../src/check-page/page-report.ts'
 
 /** The event arrives in a task of its own, soon after the refused request. */
 const PATIENCE_MS = 500
 
 /** A sentence per refusal, with the directive to extend. */
-export const probePolicy = async (addresses: ProbeAddresses): Promise<string[]> => {
+export const probePolicy = async (base: string, auctionUrl: string): Promise<string[]> => {
   const found = new Set<string>()
-  const wanted = [addresses.script, ...addresses.connect, addresses.image].map(originOf)
+  const services = new Set([base, auctionUrl])
+  const wanted = [...services].map(originOf)
   const listen = (event: SecurityPolicyViolationEvent): void => {
     const origin = originOf(event.blockedURI)
     const directive = event.effectiveDirective.replace(/-(elem|attr)$/, '')
@@ -23,13 +23,13 @@ export const probePolicy = async (addresses: ProbeAddresses): Promise<string[]> 
     )
   }
   document.addEventListener('securitypolicyviolation', listen)
-  for (const address of addresses.connect) {
-    fetch(address, { mode: 'no-cors', credentials: 'omit' }).catch(() => undefined)
+  for (const service of services) {
+    fetch(`${service}/healthz`, { mode: 'no-cors', credentials: 'omit' }).catch(() => undefined)
   }
-  new Image().src = addresses.image
+  new Image().src = `${auctionUrl}/api/v1/pixel/?probe`
   const script = document.createElement('script')
   try {
-    script.src = addresses.script
+    script.src = `${base}/tag/souk.js`
     document.head.append(script)
   } catch {
     // The page demands trusted types of scripts made by scripts; the tag makes none.

@@ -174,12 +174,10 @@ async function visitUnderPolicy(
   await answerEvents(page)
   await load(page, options.url)
   const debug = await openDebug(page, options)
-  const addresses = {
-    script: `${service}/tag/souk.js`,
-    connect: [...new Set([`${service}/healthz`, `${auctionUrl}/healthz`])],
-    image: `${auctionUrl}/api/v1/pixel/?probe`,
-  }
-  return await debug.evaluate((souk, asked) => souk.probe(asked), addresses)
+  return await debug.evaluate((souk, [base, auction]) => souk.probe(base, auction), [
+    service,
+    auctionUrl,
+  ] as const)
 }
 
 /** Held by a handle from the same task on: a page may write a new `souk` at any time. */

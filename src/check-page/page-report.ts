@@ -6,14 +6,7 @@ export interface DebugTools {
   /** Draws around each link what becomes of it. */
   outline(): void
   /** What the page's security policy keeps the tag from, a sentence each. */
-  probe(addresses: ProbeAddresses): Promise<string[]>
-}
-
-/** One address of each kind of request that the tag makes. */
-export interface ProbeAddresses {
-  readonly script: string
-  readonly connect: readonly string[]
-  readonly image: string
+  probe(base: string, auctionUrl: string): Promise<string[]>
 }
 
 /** `auctioned` earns; `waiting` would, and says what it waits for; `left` stays as it is. */
