@@ -6,13 +6,13 @@ import { loadWaits } from './cohort-store.ts'
 import { fitDelays } from './delay.ts'
 import { loadEvidence } from './evidence-store.ts'
 import { fitModel } from './fit.ts'
-import { loadModel, loadModelBefore, saveModel } from './model-store.ts'
+import { loadModel, saveModel } from './model-store.ts'
 import { type PredictionModel, UNFITTED_MODEL } from './prediction-model.ts'
 
 /** Fits the model to what the pairs have shown until now, and keeps it as the day's. */
 export async function fitNightly(db: Db, nowMs: number): Promise<PredictionModel> {
   const day = utcDay(nowMs)
-  const yesterday = (await loadModelBefore(db, day)) ?? UNFITTED_MODEL
+  const yesterday = await loadModel(db, day) // A second fit of a day smooths with the same.
   const delays = fitDelays(await loadWaits(db, nowMs))
   const evidence = await loadEvidence(db)
   const fitted = fitModel(evidence, { yesterday: { ...yesterday, ...delays }, nowMs })

@@ -6,7 +6,7 @@ import { findFirstClick, loadCohorts, loadWaits } from './cohort-store.ts'
 import { clickEvidence, orderEvidence } from './evidence.ts'
 import { addPairEvidence, loadEvidence } from './evidence-store.ts'
 import { fitNightly, isModelYoung } from './learn-store.ts'
-import { loadModel, loadModelBefore, saveModel } from './model-store.ts'
+import { loadModel, saveModel } from './model-store.ts'
 import { OutlookBook } from './outlook.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 import { loadRoasMultipliers, stepRoasMultipliers } from './roas-store.ts'
@@ -172,10 +172,10 @@ test('the nightly fit is kept for its day, smoothed with the day before, and has
   assert((first.returnShareByMerchant[1] ?? 0) > 0.45)
   // Of the network it says no more than the usual share does, which is a tenth.
   assert(Math.abs(first.returnShare - (0.5 + 0.1) / 2) < 1e-9, String(first.returnShare))
-  assert.equal(await loadModelBefore(db, '2026-04-13'), null)
+  assert.deepEqual(await loadModel(db, '2026-04-13'), UNFITTED_MODEL)
   const again = await fitNightly(db, NOON + 1)
   await fitNightly(db, NOON + DAY)
-  assert.deepEqual(await loadModelBefore(db, '2026-04-14'), again)
+  assert.deepEqual(await loadModel(db, '2026-04-14'), again)
   const days = await db.rows(sql`select day from prediction_model order by day`)
   assert.deepEqual(days, [{ day: '2026-04-13' }, { day: '2026-04-14' }])
 })

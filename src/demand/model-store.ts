@@ -3,10 +3,10 @@ import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { type PredictionModel, UNFITTED_MODEL } from './prediction-model.ts'
 
-/** The newest model; the unfitted one while there is none. */
-export async function loadModel(db: Db): Promise<PredictionModel> {
+/** The newest model, or that of the days before one; the unfitted one while there is none. */
+export async function loadModel(db: Db, before = 'infinity'): Promise<PredictionModel> {
   const row = await db.row<{ model: PredictionModel }>(sql`
-    select model from prediction_model order by day desc limit 1`)
+    select model from prediction_model where day < ${before}::date order by day desc limit 1`)
   return { ...UNFITTED_MODEL, ...row?.model } // An older version's lacks what is new.
 }
 
@@ -23,11 +23,4 @@ export async function saveModel(
     values (${day}, ${JSON.stringify(model)}::jsonb, ${new Date(nowMs)})
     on conflict (day) do update set model = excluded.model, fitted_at = excluded.fitted_at`)
   await db.run(sql`delete from prediction_model where day > ${day}::date`)
-}
-
-/** The newest model of an earlier day, to smooth with; null when there is none. */
-export async function loadModelBefore(db: Db, day: string): Promise<PredictionModel | null> {
-  const row = await db.row<{ model: PredictionModel }>(sql`
-    select model from prediction_model where day < ${day}::date order by day desc limit 1`)
-  return row?.model ?? null
 }
