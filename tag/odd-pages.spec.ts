@@ -1,0 +1,134 @@
+/** The tags on pages that other people's scripts, words and settings make odd. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { openPage } from './testing/browser.ts'
+import { startVisits } from './testing/visit.ts'
+
+const { network, visit, redirectOf } = await startVisits({ after })
+const { web, service } = network
+const shop = web.host('kettles')
+const CLICK = 'a'.repeat(32)
+
+/** A page of the shop, and the click ids and answers of the orders that it sends. */
+async function openShop(t: Parameters<typeof openPage>[0]) {
+  const watched = await openPage(t)
+  const orders: { ids: string[]; status: number }[] = []
+  watched.page.on('response', (answer) => {
+    if (!answer.url().endsWith('/checkout/')) return
+    const { events } = JSON.parse(answer.request().postData() ?? '')
+    orders.push({ ids: events[0].order.click_ids, status: answer.status() })
+  })
+  const go = async (path: string) => {
+    await watched.page.goto(shop + path)
+    await watched.quiet()
+    assert.deepEqual(watched.errors, [])
+  }
+  return { ...watched, orders, go }
+}
+
+test('without cookies an order has the click of its own page', async (t) => {
+  const { page, orders, go } = await openShop(t)
+  await page.addInitScript(() => {
+    Object.defineProperty(document, 'cookie', { get: () => '', set: () => undefined })
+  })
+  await go(`/merchant-thanks.html?cid=${CLICK}`)
+  assert.deepEqual(orders, [{ ids: [CLICK], status: 201 }])
+})
+
+test('no cookie is asked for at a top-level domain, of which Firefox complains', async (t) => {
+  const { page, go } = await openShop(t)
+  await page.addInitScript(() => {
+    const own = Object.getOwnPropertyDescriptor(Document.prototype, 'cookie')
+    const asked: string[] = []
+    Object.defineProperty(document, 'cookie', {
+      ...own,
+      set(cookie: string) {
+        asked.push(/domain=([^;]*)/.exec(cookie)?.[1] ?? '')
+        own?.set?.call(this, cookie)
+      },
+    })
+    Object.assign(window, { asked })
+  })
+  await go(`/merchant-landing.html?cid=${CLICK}`)
+  assert.deepEqual(await page.evaluate('asked'), ['kettles.localhost'])
+})
+
+test('a sandboxed frame, which may not ask for cookies, sends its order', async (t) => {
+  const { orders, go } = await openShop(t)
+  web.publish(
+    '/framed.html',
+    `<!doctype html><iframe sandbox="allow-scripts" src="/merchant-thanks.html?cid=${CLICK}">`,
+  )
+  await go('/framed.html')
+  assert.deepEqual(orders, [{ ids: [CLICK], status: 201 }])
+})
+
+test('a setting that a template leaves empty is as if it were not there', async (t) => {
+  const { page, go } = await openShop(t)
+  web.publish(
+    '/empty.html',
+    `<!doctype html><script src="{service}/tag/souk-merchant.js" data-merchant="{shopid}"
+       data-click-param="" data-window-days=""></script>`,
+  )
+  await go(`/empty.html?cid=${CLICK}`)
+  const [cookie] = await page.context().cookies()
+  const { value = '', expires = 0 } = cookie ?? {}
+  assert.ok(value.startsWith(`${CLICK}.`), value)
+  assert.ok(Math.abs(expires - Date.now() / 1_000 - 30 * 86_400) < 600)
+})
+
+test('a shop that tidies its address before the tag has loaded keeps the click', async (t) => {
+  const { page, go } = await openShop(t)
+  web.publish(
+    '/tidy.html',
+    `<!doctype html><script>history.replaceState(null, '', '/p/1')</script>
+<script async src="{service}/tag/souk-merchant.js" data-merchant="{shopid}"></script>`,
+  )
+  const views: string[] = []
+  page.on('request', (request) => {
+    if (request.url().includes('/page_view/')) views.push(request.postData() ?? '')
+  })
+  await go(`/tidy.html?cid=${CLICK}#top`)
+  assert.equal(page.url(), `${shop}/p/1`)
+  assert.match(await page.evaluate(() => document.cookie), new RegExp(`souk_clicks=${CLICK}`))
+  const [view] = views.map((body) => JSON.parse(body))
+  assert.deepEqual(view?.events, [{ click_ids: [CLICK], is_landing: true }])
+})
+
+test('an image named currentScript does not stand in for the merchant tag', async (t) => {
+  const { requests, go } = await openShop(t)
+  web.publish(
+    '/shadowed.html',
+    `<!doctype html><img name="currentScript" data-merchant="7" src="{trackers}/tag/x.png">
+<script>SOUK_ORDER = { order: { id: 'R-1', value: 1, currency: 'USD' } }</script>
+<script src="{service}/tag/souk-merchant.js" data-merchant="{shopid}"></script>`,
+  )
+  await go('/shadowed.html')
+  const told = requests.filter((request) => request.includes('/checkout/'))
+  assert.deepEqual(told, [`${service}/api/v1/events/conversions/checkout/`])
+})
+
+test('an image named currentScript does not stand in for the page tag', async (t) => {
+  web.publish(
+    '/article.html',
+    `<!doctype html><title>A page</title>
+<img name="currentScript" data-publisher="weekly" src="{trackers}/tag/x.png">
+<script src="{service}/tag/souk.js" data-publisher="daily"></script>
+<a id="smart" href="{service}/{smart 1}">smart</a>`,
+  )
+  const { page, requests } = await visit(t, 'article.html')
+  await redirectOf(page, 'smart')
+  assert.ok(!requests.some((request) => request.startsWith(`${web.host('trackers')}/api/`)))
+})
+
+test('the overlay and test mode read from left to right on every page', async (t) => {
+  const scripts = `<script async src="{service}/tag/souk.js" data-publisher="daily"></script>
+<script async src="{service}/tag/souk-merchant.js" data-merchant="{shopid}" data-test></script>`
+  web.publish('/rtl.html', `<html dir="rtl"><title>R</title><body>${scripts}<a href="/">Home</a>`)
+  const { page } = await visit(t, 'rtl.html#souk-debug')
+  await page.getByText('1 link: 0 auctioned').waitFor()
+  for (const panel of ['section', '#souk-test']) {
+    const direction = await page.locator(panel).evaluate((one) => getComputedStyle(one).direction)
+    assert.equal(direction, 'ltr', panel)
+  }
+})
