@@ -276,7 +276,7 @@ class FeedImport {
 
   #add({ offer, notes }: Accepted, line: number, row: FeedFields): void {
     const content = offerText(offer)
-    const contentHash = hash('sha256', content.hashed, 'hex').slice(0, CONTENT_HASH_DIGITS)
+    const contentHash = hash('sha256', content, 'hex').slice(0, CONTENT_HASH_DIGITS)
     const encounter = this.#skus.meet(offer.sku, contentHash)
     if (encounter.kind === 'duplicate') {
       const detail = 'an earlier row has this id'
@@ -290,7 +290,7 @@ class FeedImport {
     }
     this.#result.offers_upserted++
     const prefix = `${this.#options.merchId}\t${this.#owner.generation + 1}\t`
-    const text = `${prefix}${content.copied}\t\\\\x${contentHash}`
+    const text = `${prefix}${content}\t\\\\x${contentHash}`
     if (encounter.kind === 'new') this.#chunk.add(`${text}\n`)
     else {
       this.#chunk.change(`${text}\t${encounter.offerId}\n`)

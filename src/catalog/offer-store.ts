@@ -214,36 +214,20 @@ export async function analyzeOffers(db: Db): Promise<void> {
   await db.run(sql`analyze offer`)
 }
 
-/** An offer's own columns as COPY text, and what its content hash is made of. */
-export interface OfferText {
-  /** From `sku` to `item_group_id`. */
-  readonly copied: string
-  /**
-   * The regular price is in it only during a sale, and what only product feeds tell only where the
-   * feed says it: hashes made before these were kept stay true, so that an upgrade does not write
-   * every offer again.
-   */
-  readonly hashed: string
-}
-
-export function offerText(offer: OfferContent): OfferText {
+/** An offer's own columns as COPY text, from `sku` to `item_group_id`. */
+export function offerText(offer: OfferContent): string {
   const { sku, gtin14, gtinText, title, brand, mpn, url, urlKeyHex, imageUrl } = offer
-  const { priceMicros, isInStock, categoryId, regularPriceMicros: regular } = offer
+  const { priceMicros, isInStock, categoryId, regularPriceMicros } = offer
   const names = `${field(sku)}\t${gtin14 ?? NULL}\t${field(gtinText)}\t${field(title)}`
   const maker = `${field(brand)}\t${field(mpn)}`
   const addresses = `${field(url)}\t\\\\x${urlKeyHex}\t${field(imageUrl)}`
   const terms = `${priceMicros}\t${isInStock ? 't' : 'f'}\t${categoryId ?? NULL}`
-  const text = `${names}\t${maker}\t${addresses}\t${terms}`
-  const withRegular = `${text}\t${regular ?? NULL}`
+  const details = `${regularPriceMicros ?? NULL}\t${field(offer.description)}`
   const traits = `${field(offer.color)}\t${field(offer.size)}\t${field(offer.itemGroupId)}`
-  const details = `${field(offer.description)}\t${traits}`
-  const copied = `${withRegular}\t${details}`
-  if (details !== NO_DETAILS) return { copied, hashed: copied }
-  return { copied, hashed: regular === null ? text : withRegular }
+  return `${names}\t${maker}\t${addresses}\t${terms}\t${details}\t${traits}`
 }
 
 const NULL = '\\N'
-const NO_DETAILS = Array(4).fill(NULL).join('\t')
 
 // Texts hold no tab and no line end (check-offer.ts), so only the backslash needs care.
 function field(text: string | null): string {
