@@ -39,8 +39,7 @@ export interface DemoState {
   readonly apiKey: string
   readonly merchants: Readonly<Record<string, number>> // merch_id by slug
   readonly publishers: Readonly<Record<string, number>> // pub_id by slug
-  /** Auction id by article and pick; at first, the address that it had then. */
-  readonly links: Readonly<Record<string, string>>
+  readonly links: Readonly<Record<string, string>> // auction id by article and pick
 }
 
 export interface DemoDeps {

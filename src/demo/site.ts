@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { findAuctionId, smartLinkUrl } from '../links/link-url.ts'
+import { smartLinkUrl } from '../links/link-url.ts'
 import { freePort } from '../platform/free-port.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { articlePage, frontPage } from './article-page.ts'
@@ -133,8 +133,8 @@ function magazine(options: SiteOptions, publisher: DemoPublisher, url: URL): Pag
 
 /** Below the address of this start: the demo may have been made on another port. */
 function smartLink({ state, linkUrl }: SiteOptions, article: DemoArticle, pick: DemoPick) {
-  const auctionId = findAuctionId(state.links[linkKey(article.slug, pick)] ?? '')
-  return auctionId === null ? null : smartLinkUrl(linkUrl, auctionId)
+  const auctionId = state.links[linkKey(article.slug, pick)]
+  return auctionId === undefined ? null : smartLinkUrl(linkUrl, auctionId)
 }
 
 /** A raw link to the shop, as members of the program write them: LinkMate makes it smart. */
