@@ -298,7 +298,7 @@ export class LeaseBook {
     }
   }
 
-  /** Granted and not yet spent of a campaign's budget today, in micros; for metrics and tests. */
+  /** Granted and not yet spent of a campaign's budget today, in micros; only tests ask. */
   unspentMicros(campaignId: number, nowMs: number): number {
     const slot = this.#slots.get(campaignId)
     const lease = slot === undefined ? null : leaseOfDay(slot, nowMs)
