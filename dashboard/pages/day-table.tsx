@@ -1,7 +1,7 @@
 /** What the bars show, to be read and copied: the figures of each day, the last one first. */
 import type { Overview } from '../api.ts'
 import { date } from '../format.ts'
-import { COLUMNS } from './figure-columns.ts'
+import { COLUMN_KEYS, COLUMNS, shown } from './figure-columns.ts'
 
 export function DayTable({ days }: { days: Overview['days'] }) {
   return (
@@ -17,8 +17,8 @@ export function DayTable({ days }: { days: Overview['days'] }) {
           <thead className="sticky top-0 bg-panel text-soft">
             <tr>
               <Head name="UTC day" />
-              {COLUMNS.map(({ name }) => (
-                <Head key={name} name={name} />
+              {COLUMN_KEYS.map((key) => (
+                <Head key={key} name={COLUMNS[key]} />
               ))}
             </tr>
           </thead>
@@ -28,9 +28,9 @@ export function DayTable({ days }: { days: Overview['days'] }) {
                 <th scope="row" className="number w-full px-4 py-2 text-left font-normal">
                   {date(day.event_date)}
                 </th>
-                {COLUMNS.map(({ name, of }) => (
-                  <td key={name} className="number px-4 py-2">
-                    {of(day)}
+                {COLUMN_KEYS.map((key) => (
+                  <td key={key} className="number px-4 py-2">
+                    {shown(day[key])}
                   </td>
                 ))}
               </tr>

@@ -1,27 +1,16 @@
-/** The figures that a row of a table has: of an article and a merchant, or of a day. */
-import type { Overview } from '../api.ts'
+/** The figures of an article and a merchant, of a day, or of all: their names and how they read. */
 import { count, dollars } from '../format.ts'
 
-type Row = Overview['rows'][number]
-type Figures = Pick<Row, 'earnings' | 'clicks' | 'sales' | 'revenue' | 'impressions'>
+export const COLUMNS = {
+  earnings: 'Earnings',
+  clicks: 'Clicks',
+  sales: 'Sales',
+  revenue: 'Revenue',
+  impressions: 'Page views',
+} as const
+export type Column = keyof typeof COLUMNS
+export const COLUMN_KEYS = Object.keys(COLUMNS) as Column[]
 
-interface Column {
-  readonly name: string
-  readonly of: (row: Figures) => string
-  readonly compare: (one: Figures, other: Figures) => number
-}
-
-const byNumber = (value: (row: Figures) => number | string) => (one: Figures, other: Figures) =>
-  Number(value(one)) - Number(value(other))
-
-export const COLUMNS: readonly Column[] = [
-  { name: 'Earnings', of: (row) => dollars(row.earnings), compare: byNumber((r) => r.earnings) },
-  { name: 'Clicks', of: (row) => count(row.clicks), compare: byNumber((r) => r.clicks) },
-  { name: 'Sales', of: (row) => count(row.sales), compare: byNumber((r) => r.sales) },
-  { name: 'Revenue', of: (row) => dollars(row.revenue), compare: byNumber((r) => r.revenue) },
-  {
-    name: 'Page views',
-    of: (row) => count(row.impressions),
-    compare: byNumber((r) => r.impressions),
-  },
-]
+/** Amounts are texts, all others numbers. */
+export const shown = (figure: string | number): string =>
+  typeof figure === 'string' ? dollars(figure) : count(figure)

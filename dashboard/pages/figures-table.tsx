@@ -2,15 +2,26 @@
 import { useState } from 'react'
 import type { Overview } from '../api.ts'
 import { articleHref, articleTitle, count } from '../format.ts'
-import { COLUMNS } from './figure-columns.ts'
+import { COLUMN_KEYS, COLUMNS, type Column, shown } from './figure-columns.ts'
 
 type Row = Overview['rows'][number]
 
 const nameOf = (row: Row): string => articleTitle(row) ?? 'No article'
 
-const BY_NAME = (one: Row, other: Row): number =>
-  nameOf(one).localeCompare(nameOf(other)) ||
-  (one.merchant_name ?? '').localeCompare(other.merchant_name ?? '')
+type SortKey = Column | 'name'
+
+interface Order {
+  readonly by: SortKey
+  readonly isAscending: boolean
+}
+
+function compare(one: Row, other: Row, by: SortKey): number {
+  if (by !== 'name') return Number(one[by]) - Number(other[by])
+  return (
+    nameOf(one).localeCompare(nameOf(other)) ||
+    (one.merchant_name ?? '').localeCompare(other.merchant_name ?? '')
+  )
+}
 
 const SHOWN_MAX = 200
 
@@ -21,14 +32,13 @@ export function FiguresTable({
   rows: Overview['rows']
   areRowsCut: boolean
 }) {
-  const [order, setOrder] = useState({ name: 'Earnings', isAscending: false })
-  const compare = COLUMNS.find(({ name }) => name === order.name)?.compare ?? BY_NAME
-  const sorted = rows.toSorted((a, b) => (order.isAscending ? compare(a, b) : compare(b, a)))
-  const sortBy = (name: string) =>
+  const [order, setOrder] = useState<Order>({ by: 'earnings', isAscending: false })
+  const sorted = rows.toSorted((a, b) => (order.isAscending ? 1 : -1) * compare(a, b, order.by))
+  const sortBy = (by: SortKey) =>
     setOrder((before) => ({
-      name,
+      by,
       // Names begin at A, numbers at the largest; a second press turns round.
-      isAscending: before.name === name ? !before.isAscending : name === NAMES,
+      isAscending: before.by === by ? !before.isAscending : by === 'name',
     }))
   return (
     <section aria-labelledby="by-article" className="panel">
@@ -40,8 +50,8 @@ export function FiguresTable({
         <table className="w-full text-sm">
           <thead>
             <tr className="border-b border-line text-soft">
-              {[NAMES, ...COLUMNS.map(({ name }) => name)].map((name) => (
-                <Head key={name} name={name} order={order} onSort={sortBy} />
+              {(['name', ...COLUMN_KEYS] as const).map((by) => (
+                <Head key={by} by={by} order={order} onSort={sortBy} />
               ))}
             </tr>
           </thead>
@@ -62,29 +72,23 @@ export function FiguresTable({
   )
 }
 
-const NAMES = 'Article and merchant'
-
-function Head(props: {
-  name: string
-  order: { name: string; isAscending: boolean }
-  onSort: (name: string) => void
-}) {
-  const { name, order, onSort } = props
-  const isSorted = order.name === name
+function Head(props: { by: SortKey; order: Order; onSort: (by: SortKey) => void }) {
+  const { by, order, onSort } = props
+  const isSorted = order.by === by
   const direction = order.isAscending ? 'ascending' : 'descending'
   return (
     <th
       scope="col"
       aria-sort={isSorted ? direction : 'none'}
-      className={`px-4 py-1 font-medium ${name === NAMES ? 'text-left' : 'text-right'}`}
+      className={`px-4 py-1 font-medium ${by === 'name' ? 'text-left' : 'text-right'}`}
     >
       <button
         type="button"
         className={`rounded py-1 whitespace-nowrap hover:text-ink ${isSorted ? 'text-ink' : ''}`}
-        onClick={() => onSort(name)}
+        onClick={() => onSort(by)}
       >
         {isSorted && <span aria-hidden="true">{order.isAscending ? '↑ ' : '↓ '}</span>}
-        {name}
+        {by === 'name' ? 'Article and merchant' : COLUMNS[by]}
       </button>
     </th>
   )
@@ -111,9 +115,9 @@ function Line({ row }: { row: Row }) {
           {row.merchant_name ?? (row.merch_id === 0 ? 'No merchant' : 'Unnamed')}
         </bdi>
       </th>
-      {COLUMNS.map(({ name, of }) => (
-        <td key={name} className="number px-4 py-2.5 text-right whitespace-nowrap">
-          {of(row)}
+      {COLUMN_KEYS.map((key) => (
+        <td key={key} className="number px-4 py-2.5 text-right whitespace-nowrap">
+          {shown(row[key])}
         </td>
       ))}
     </tr>

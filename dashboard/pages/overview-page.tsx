@@ -12,17 +12,11 @@ import { DayChart } from '../ui/day-chart.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
 import { DayTable } from './day-table.tsx'
+import { COLUMNS, shown } from './figure-columns.ts'
 import { FiguresTable } from './figures-table.tsx'
 
 /** The service shows a click within 5 s; a page that stands open follows. */
 const REFRESH_MS = 5_000
-
-const LABELS: Readonly<Record<Figure, string>> = {
-  earnings: 'Earnings',
-  clicks: 'Clicks',
-  impressions: 'Page views',
-  sales: 'Sales',
-}
 
 export function OverviewPage() {
   const { pub_id: pubId, name } = usePublisher()
@@ -58,7 +52,7 @@ function Figures(props: { overview: Overview; isOfOtherDays: boolean }) {
   const isMoney = figure === 'earnings'
   const chart = useMemo(
     () => ({
-      label: LABELS[figure],
+      label: COLUMNS[figure],
       days: days.map((day) => day.event_date),
       values: days.map((day) => Number(day[figure])),
       format: isMoney ? (value: number) => dollars(value.toFixed(2)) : count,
@@ -106,7 +100,6 @@ function Total(props: {
 }) {
   const { figure, isChosen, onChoose } = props
   const { totals } = props.overview
-  const value = totals[figure]
   return (
     <button
       type="button"
@@ -114,9 +107,9 @@ function Total(props: {
       onClick={() => onChoose(figure)}
       className="panel grow basis-[calc(50%-0.375rem)] flex flex-col px-4 py-3 text-left hover:border-soft lg:basis-0 aria-pressed:border-accent aria-pressed:shadow-[inset_0_-3px_0] aria-pressed:shadow-accent"
     >
-      <span className="block text-sm text-soft">{LABELS[figure]}</span>
+      <span className="block text-sm text-soft">{COLUMNS[figure]}</span>
       <span className="number block text-2xl font-semibold tracking-tight whitespace-nowrap">
-        {typeof value === 'string' ? dollars(value) : count(value)}
+        {shown(totals[figure])}
       </span>
       <span className="number block text-xs text-soft">{smallPrint(figure, totals)}</span>
     </button>
