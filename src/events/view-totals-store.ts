@@ -19,15 +19,6 @@ export interface ViewDay {
   readonly signature: Buffer
 }
 
-/** What is signed: the place, and the hash of the totals as they stand in the table. */
-export interface ViewDigest {
-  readonly day: string
-  readonly lane: number
-  readonly seq: string
-  readonly events: string
-  readonly digest: string
-}
-
 const { pageImpression, linkImpression, linkViewable, placement, shopView } = EVENT_TYPE
 
 /** While the compacting waits for a reader, other readers wait behind it. */
@@ -118,11 +109,11 @@ export async function saveViewDay(tx: Db, row: ViewDay): Promise<void> {
         then 'dropping' else known.state end`)
 }
 
-/** The digest of a day's totals as they stand now. */
+/** The hash of a day's totals as they stand now. */
 export async function digestOf(
   db: Db,
-  { day, lane, seq, events }: Pick<ViewDay, 'day' | 'lane' | 'seq' | 'events'>,
-): Promise<ViewDigest> {
+  { day, lane }: Pick<ViewDay, 'day' | 'lane'>,
+): Promise<string> {
   const row = await db.row<{ digest: string }>(sql`
     select encode(sha256(convert_to(coalesce(string_agg(
       concat_ws(' ', type, reason, coalesce(pub_id::text, '-'),
@@ -130,7 +121,7 @@ export async function digestOf(
         coalesce(merch_id::text, '-'), events, counted), ','
       order by type, reason, pub_id, url_key, auction_id, merch_id), ''), 'UTF8')), 'hex') as digest
     from view_total where day = ${day} and lane = ${lane}`)
-  return { day, lane, seq, events, digest: row?.digest ?? '' }
+  return row?.digest ?? ''
 }
 
 /** Signed days of a range, the oldest first. */

@@ -23,7 +23,6 @@ import {
   SESSION_DAYS,
   saveViewDay,
   type ViewDay,
-  type ViewDigest,
 } from './view-totals-store.ts'
 
 /** The sealing keys: the first one signs, all verify. */
@@ -63,8 +62,8 @@ async function writeTotal(
   const known = await lockSigned(tx, { day, lane }, keys)
   const added = await addTotals(tx, { day, lane, after: known?.seq ?? '0' })
   const events = String(BigInt(known?.events ?? 0) + BigInt(added.events))
-  const digest = await digestOf(tx, { day, lane, seq: added.seq, events })
-  await saveViewDay(tx, { day, lane, seq: added.seq, events, ...sign(keys, digest) })
+  const total = { day, lane, seq: added.seq, events }
+  await saveViewDay(tx, { ...total, ...sign(keys, total, await digestOf(tx, total)) })
 }
 
 /** After a rotation of SOUK_SECRETS: the night before an old key may go, nothing needs it. */
@@ -73,7 +72,7 @@ async function signAgain(db: Db, keys: Keys): Promise<void> {
     await db.transaction(async (tx) => {
       const known = await lockSigned(tx, { day, lane }, keys)
       if (known === null) return
-      await saveViewDay(tx, { ...known, ...sign(keys, await digestOf(tx, known)) })
+      await saveViewDay(tx, { ...known, ...sign(keys, known, await digestOf(tx, known)) })
     })
   }
 }
@@ -101,27 +100,27 @@ async function lockSigned(
   return known
 }
 
-function sign(keys: Keys, digest: ViewDigest): Pick<ViewDay, 'key_id' | 'signature'> {
+type Total = Omit<ViewDay, 'key_id' | 'signature'>
+
+function sign(keys: Keys, total: Total, digest: string): Omit<ViewDay, keyof Total> {
   const [key] = keys
   if (key === undefined) throw new Error('there is no key to sign totals with')
-  return { key_id: key.id, signature: macOf(key, digest) }
+  return { key_id: key.id, signature: macOf(key, total, digest) }
 }
 
 /** What is wrong with the signature of a day's totals; null: they are what was signed. */
-export function signatureProblem(
-  keys: Keys,
-  { day, lane, key_id, signature }: ViewDay,
-  digest: ViewDigest,
-): string | null {
+export function signatureProblem(keys: Keys, signed: ViewDay, digest: string): string | null {
+  const { day, lane, key_id, signature } = signed
   const key = keys.find(({ id }) => id === key_id)
   const totals = `the totals of ${day}, lane ${lane}`
   if (key === undefined) return `${totals} are signed by key ${key_id}, which SOUK_SECRETS lacks`
-  const expected = macOf(key, digest)
+  const expected = macOf(key, signed, digest)
   const isAsSigned = expected.length === signature.length && timingSafeEqual(expected, signature)
   return isAsSigned ? null : `${totals} are not what was signed by key ${key_id}`
 }
 
-function macOf({ key }: Keys[number], { day, lane, seq, events, digest }: ViewDigest): Buffer {
+function macOf({ key }: Keys[number], total: Total, digest: string): Buffer {
+  const { day, lane, seq, events } = total
   const own = deriveKey(key, 'souk view totals')
   return createHmac('sha256', own).update([day, lane, seq, events, digest].join(' ')).digest()
 }

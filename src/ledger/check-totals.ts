@@ -28,13 +28,12 @@ export async function checkTotals(
     const cause = signatureProblem(keys, one, digest)
     if (cause === null) continue
     const key = `${one.day} lane ${one.lane}`
-    const found = digest.digest
     differences.push({
       table: 'view_total',
       key,
       column: 'signature',
       expected: null,
-      found,
+      found: digest,
       cause,
     })
   }
